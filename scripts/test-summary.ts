@@ -1,0 +1,63 @@
+/** Adds up what `npm test` ran: the stages before vitest count as one test each. */
+
+export interface StageResult {
+  readonly name: string;
+  readonly passed: boolean;
+}
+
+/** The part of vitest's JSON report that is counted. */
+export interface VitestReport {
+  readonly testResults: readonly {
+    readonly status: string;
+    readonly assertionResults: readonly { readonly status: string }[];
+  }[];
+}
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+interface TestRun {
+  readonly stages: readonly StageResult[];
+  /** Absent when vitest wrote none that can be read. */
+  readonly report: VitestReport | undefined;
+  /** Whether vitest ended with exit code 0. */
+  readonly vitestPassed: boolean;
+}
+
+export function countRun(run: TestRun): Counts {
+  const vitest = countVitest(run.report, run.vitestPassed);
+  const stagesPassed = run.stages.filter((stage) => stage.passed).length;
+  return {
+    passed: vitest.passed + stagesPassed,
+    failed: vitest.failed + run.stages.length - stagesPassed,
+    skipped: vitest.skipped,
+  };
+}
+
+export function formatCounts({ passed, failed, skipped }: Counts): string {
+  const line = `${passed} passed, ${failed} failed`;
+  return skipped === 0 ? line : `${line}, ${skipped} skipped`;
+}
+
+function countVitest(report: VitestReport | undefined, vitestPassed: boolean): Counts {
+  const files = report?.testResults ?? [];
+  const statuses = files.flatMap((file) => file.assertionResults.map(({ status }) => status));
+  const passed = statuses.filter((status) => status === 'passed').length;
+  const skipped = statuses.filter((status) => status === 'skipped' || status === 'todo').length;
+  // A file that fails to load has no failed test, and a test that never ended has no result.
+  const brokenFiles = files.filter(isBroken).length;
+  const failed = statuses.length - passed - skipped + brokenFiles;
+
+  // An error outside of any test, or a run of nothing at all, must not look like success.
+  const failedUnseen = failed === 0 && (!vitestPassed || passed === 0) ? 1 : 0;
+  return { passed, failed: failed + failedUnseen, skipped };
+}
+
+function isBroken(file: VitestReport['testResults'][number]): boolean {
+  return (
+    file.status === 'failed' && file.assertionResults.every(({ status }) => status !== 'failed')
+  );
+}

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { countRun, formatCounts, type VitestReport } from '../scripts/test-summary.ts';
+
+test('tests and stages are added up', () => {
+  const counts = countRun({
+    stages: [
+      { name: 'biome', passed: true },
+      { name: 'knip', passed: false },
+    ],
+    report: reportOf(['passed', 'passed'], ['passed', 'failed']),
+    vitestPassed: false,
+  });
+
+  expect(counts).toEqual({ passed: 4, failed: 2, skipped: 0 });
+});
+
+test('tests that were left out are counted apart', () => {
+  const report = reportOf(['passed', 'skipped', 'todo']);
+
+  const counts = countRun({ stages: [], report, vitestPassed: true });
+
+  expect(counts).toEqual({ passed: 1, failed: 0, skipped: 2 });
+});
+
+test('a test that never ended has failed', () => {
+  const report = reportOf(['passed', 'pending']);
+
+  const counts = countRun({ stages: [], report, vitestPassed: true });
+
+  expect(counts).toEqual({ passed: 1, failed: 1, skipped: 0 });
+});
+
+test('a file that fails to load is a failure, although it has no failed test', () => {
+  const report: VitestReport = {
+    testResults: [
+      { status: 'failed', assertionResults: [] },
+      { status: 'passed', assertionResults: [{ status: 'passed' }] },
+    ],
+  };
+
+  const counts = countRun({ stages: [], report, vitestPassed: false });
+
+  expect(counts).toEqual({ passed: 1, failed: 1, skipped: 0 });
+});
+
+test('an error outside of any test is a failure', () => {
+  const counts = countRun({ stages: [], report: reportOf(['passed']), vitestPassed: false });
+
+  expect(counts).toEqual({ passed: 1, failed: 1, skipped: 0 });
+});
+
+test('a run of nothing is a failure', () => {
+  const stages = [{ name: 'biome', passed: true }];
+
+  const counts = countRun({ stages, report: reportOf(['skipped']), vitestPassed: true });
+
+  expect(counts).toEqual({ passed: 1, failed: 1, skipped: 1 });
+});
+
+test('a missing report is a failure, whatever the exit code', () => {
+  const counts = countRun({ stages: [], report: undefined, vitestPassed: true });
+
+  expect(counts).toEqual({ passed: 0, failed: 1, skipped: 0 });
+});
+
+test('the last line names the skipped tests only if there are any', () => {
+  expect(formatCounts({ passed: 12, failed: 0, skipped: 0 })).toBe('12 passed, 0 failed');
+  expect(formatCounts({ passed: 3, failed: 1, skipped: 2 })).toBe('3 passed, 1 failed, 2 skipped');
+});
+
+function reportOf(...files: string[][]): VitestReport {
+  return {
+    testResults: files.map((statuses) => ({
+      status: statuses.includes('failed') ? 'failed' : 'passed',
+      assertionResults: statuses.map((status) => ({ status })),
+    })),
+  };
+}

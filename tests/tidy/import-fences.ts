@@ -1,0 +1,184 @@
+/** Who may import whom (DESIGN §10). `tests/` and `bench/` may import anything. */
+import path from 'node:path';
+import { findImports } from './imports.ts';
+import { planted, type SourceFile, type TidyCheck } from './repository.ts';
+
+interface Fence {
+  /** Sluice packages, without their scope. */
+  readonly packages: readonly string[];
+  /** Sluice packages that may be named only in `import type`. */
+  readonly typesOnly?: readonly string[];
+  readonly allowsNode: boolean;
+  /** Packages from the registry; `any` leaves the choice to package.json, which Biome enforces. */
+  readonly external: readonly string[] | 'any';
+}
+
+const FENCES: Readonly<Record<string, Fence>> = {
+  core: { packages: [], allowsNode: false, external: [] },
+  protocol: { packages: [], typesOnly: ['core'], allowsNode: false, external: ['typebox'] },
+  log: { packages: [], typesOnly: ['core'], allowsNode: true, external: [] },
+  engine: { packages: ['core', 'log'], allowsNode: true, external: [] },
+  server: { packages: ['engine', 'protocol', 'core', 'log'], allowsNode: true, external: 'any' },
+  sdk: { packages: ['protocol'], allowsNode: true, external: 'any' },
+  // `sluice dev` runs the server in its own process.
+  cli: { packages: ['protocol', 'sdk', 'server'], allowsNode: true, external: 'any' },
+  agent: { packages: ['protocol', 'sdk'], allowsNode: true, external: 'any' },
+  console: { packages: ['protocol', 'sdk'], allowsNode: true, external: 'any' },
+  simulator: { packages: ['core', 'log', 'engine'], allowsNode: true, external: 'any' },
+};
+
+const TEST_PACKAGES = ['vitest', 'fast-check'];
+
+export const importFences: TidyCheck = {
+  name: 'import fences',
+  find: (files) => files.flatMap(findInFile),
+  examples: [
+    {
+      title: 'core importing anything but itself',
+      files: [
+        planted('packages/core/src/a.ts', "import fs from 'node:fs';", "import 'typebox';"),
+        planted('packages/core/src/b.ts', "import type { A } from '@sluice/log';"),
+        planted('packages/core/src/c.ts', "import { test } from 'vitest';"),
+        planted('packages/core/src/d.test.ts', "import { A } from '@sluice/log';"),
+      ],
+      problems: [
+        "packages/core/src/a.ts:1: core may not import 'node:fs'",
+        "packages/core/src/a.ts:2: core may not import 'typebox'",
+        "packages/core/src/b.ts:1: core may not import '@sluice/log'",
+        "packages/core/src/c.ts:1: core may not import 'vitest'",
+        "packages/core/src/d.test.ts:1: core may not import '@sluice/log'",
+      ],
+    },
+    {
+      title: 'protocol and log importing more than types of core',
+      files: [
+        planted('packages/protocol/src/a.ts', "import { type A } from '@sluice/core';"),
+        planted('packages/protocol/src/b.ts', "export * from '@sluice/log';", "import 'node:fs';"),
+        planted('packages/log/src/a.ts', 'import {', '  B,', "} from '@sluice/core';"),
+        planted('packages/log/src/b.ts', "import Type from 'typebox';"),
+      ],
+      problems: [
+        "packages/protocol/src/a.ts:1: protocol may import '@sluice/core' only as a type",
+        "packages/protocol/src/b.ts:1: protocol may not import '@sluice/log'",
+        "packages/protocol/src/b.ts:2: protocol may not import 'node:fs'",
+        "packages/log/src/a.ts:3: log may import '@sluice/core' only as a type",
+        "packages/log/src/b.ts:1: log may not import 'typebox'",
+      ],
+    },
+    {
+      title: 'engine and server reaching up',
+      files: [
+        planted('packages/engine/src/a.ts', "import { a } from '@sluice/protocol';"),
+        planted('packages/engine/src/b.ts', "await import('fastify');"),
+        planted('packages/server/src/a.ts', "import type { A } from '@sluice/sdk';"),
+      ],
+      problems: [
+        "packages/engine/src/a.ts:1: engine may not import '@sluice/protocol'",
+        "packages/engine/src/b.ts:1: engine may not import 'fastify'",
+        "packages/server/src/a.ts:1: server may not import '@sluice/sdk'",
+      ],
+    },
+    {
+      title: 'what users run reaching behind the protocol',
+      files: [
+        planted('packages/sdk/src/a.ts', "import { a } from '@sluice/server';"),
+        planted('packages/cli/src/a.ts', "import { a } from '@sluice/engine';"),
+        planted('packages/agent/src/a.ts', "import type { A } from '@sluice/core';"),
+        planted('packages/console/src/a.tsx', "import { a } from '@sluice/log';"),
+      ],
+      problems: [
+        "packages/sdk/src/a.ts:1: sdk may not import '@sluice/server'",
+        "packages/cli/src/a.ts:1: cli may not import '@sluice/engine'",
+        "packages/agent/src/a.ts:1: agent may not import '@sluice/core'",
+        "packages/console/src/a.tsx:1: console may not import '@sluice/log'",
+      ],
+    },
+    {
+      title: 'paths around the fence, and a package without one',
+      files: [
+        planted('packages/server/src/a/b.ts', "import { a } from '../../../core/src/a.ts';"),
+        planted('packages/server/src/c.ts', "import { a } from '@sluice/core/src/a.ts';"),
+        planted('packages/novel/src/a.ts', "import './b.ts';"),
+      ],
+      problems: [
+        "packages/server/src/a/b.ts:1: '../../../core/src/a.ts' leaves the package",
+        "packages/server/src/c.ts:1: '@sluice/core/src/a.ts' reaches into another package",
+        'packages/novel/src/a.ts:1: the package has no fence; add it to import-fences.ts',
+      ],
+    },
+    {
+      title: 'imports that are allowed',
+      files: [
+        planted('packages/core/src/a/b.ts', "import { c } from '../c.ts';"),
+        planted('packages/core/src/a.test.ts', "import 'vitest';", "import 'node:fs';"),
+        planted('packages/core/src/testing/a.ts', "import fc from 'fast-check';"),
+        planted('packages/protocol/src/a.ts', "import type { importA } from '@sluice/core';"),
+        planted('packages/protocol/src/b.ts', "import { Type } from 'typebox/type';"),
+        planted('packages/log/src/conformance.ts', "import { test } from 'vitest';"),
+        planted('packages/server/src/a.ts', "import { a } from '@sluice/log/conformance';"),
+        planted('packages/cli/src/main.ts', "const { a } = await import('@sluice/server');"),
+        planted('tests/e2e/a.ts', "import '@sluice/core/src/a.ts';", "import '../../bench/a.ts';"),
+      ],
+      problems: [],
+    },
+    {
+      title: 'what only looks like an import',
+      files: [
+        planted('packages/core/src/a.ts', "// import fs from 'node:fs';", "Array.from('node:fs');"),
+        planted('packages/core/src/b.ts', "f(`import 'node:fs';`);", 'f("from \'node:fs\'");'),
+      ],
+      problems: [],
+    },
+  ],
+};
+
+function findInFile(file: SourceFile): string[] {
+  const owner = /^packages\/([^/]+)\/.*\.(?:tsx?|mjs)$/.exec(file.path)?.[1];
+  if (owner === undefined) return [];
+  const fence = FENCES[owner];
+  if (fence === undefined) {
+    return [`${file.path}:1: the package has no fence; add it to import-fences.ts`];
+  }
+
+  return findImports(file.text).flatMap(({ line, specifier, isTypeOnly }) => {
+    const complaint = specifier.startsWith('.')
+      ? complaintAboutRelative(file, owner, specifier)
+      : complaintAboutPackage({ file, owner, fence, specifier, isTypeOnly });
+    return complaint === undefined ? [] : [`${file.path}:${line}: ${complaint}`];
+  });
+}
+
+function complaintAboutRelative(
+  file: SourceFile,
+  owner: string,
+  specifier: string,
+): string | undefined {
+  const target = path.posix.join(path.posix.dirname(file.path), specifier);
+  return target.startsWith(`packages/${owner}/`) ? undefined : `'${specifier}' leaves the package`;
+}
+
+interface PackageImport {
+  readonly file: SourceFile;
+  readonly owner: string;
+  readonly fence: Fence;
+  readonly specifier: string;
+  readonly isTypeOnly: boolean;
+}
+
+function complaintAboutPackage(given: PackageImport): string | undefined {
+  const { file, owner, fence, specifier } = given;
+  const refusal = `${owner} may not import '${specifier}'`;
+  const isTest = /\.test\.tsx?$|\/src\/testing\/|\/conformance[\w-]*\.ts$/.test(file.path);
+
+  if (specifier.startsWith('node:')) return fence.allowsNode || isTest ? undefined : refusal;
+  const sluice = /^@sluice\/([^/]+)(\/src\/)?/.exec(specifier);
+  if (sluice !== null) {
+    if (sluice[2] !== undefined) return `'${specifier}' reaches into another package`;
+    if (fence.packages.includes(sluice[1])) return undefined;
+    if (!fence.typesOnly?.includes(sluice[1])) return refusal;
+    return given.isTypeOnly ? undefined : `${owner} may import '${specifier}' only as a type`;
+  }
+  const name = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
+  if (isTest && TEST_PACKAGES.includes(name)) return undefined;
+  return fence.external === 'any' || fence.external.includes(name) ? undefined : refusal;
+}
