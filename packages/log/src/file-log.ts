@@ -1,0 +1,231 @@
+import { randomInt } from 'node:crypto';
+import { rm, truncate } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { ensureFolder } from './durable-folder.ts';
+import { type FolderLock, lockFolder } from './folder-lock.ts';
+import { LogFailedError } from './log-errors.ts';
+import {
+  type AppendOutcome,
+  checkBatch,
+  checkReadFrom,
+  judgeAppend,
+  type LastBatch,
+  type LogBatch,
+  type LogHold,
+  overlappingAppend,
+  type PartitionLog,
+  type StoredBatch,
+} from './partition-log.ts';
+import { frameBytesFor, SEGMENT_HEADER_BYTES } from './segment-format.ts';
+import { BlankFileSupply } from './segment-preallocation.ts';
+import { hasBatches, readExtents, type Segment, type SegmentExtent } from './segment-reader.ts';
+import { PARTITION, type RecoveredLog, recoverSegments } from './segment-recovery.ts';
+import { SegmentWriter } from './segment-writer.ts';
+import { type WriteFunction, writeToFile } from './write-all.ts';
+
+const SEGMENT_BYTES = 32 * 2 ** 20;
+/** An epoch that no batch carries: while a hold changes hands, every append is fenced. */
+const NO_EPOCH = -1;
+
+export interface FileLogOptions {
+  /** Created, for its owner only, when it does not exist. */
+  readonly folder: string;
+  /** The size to which segments are preallocated. A larger batch gets a larger segment. */
+  readonly segmentBytes?: number;
+  /** Takes the place of `fs.write` in tests. */
+  readonly write?: WriteFunction;
+}
+
+/**
+ * The log of one partition in one folder of a local disk, for one process.
+ *
+ * `acquire` fences earlier holders of this object; other processes are kept out by a lock that this
+ * one holds from `open` to `close`. Each epoch begins a segment of its own, so that nothing is ever
+ * written behind what a crash has left.
+ */
+export class FileLog implements PartitionLog {
+  readonly #folder: string;
+  readonly #lock: FolderLock;
+  readonly #supply: BlankFileSupply;
+  readonly #write: WriteFunction;
+  /** In the order of the log. Only `#beginSegment` and `#trim` change it. */
+  #segments: Segment[];
+  /** The epoch of the last holder, whether it still holds or not. */
+  #latestEpoch: number;
+  /** `NO_EPOCH` until the first `acquire`, and while one is under way. */
+  #currentEpoch = NO_EPOCH;
+  #tail: number;
+  /** Undefined while the log is empty. */
+  #lastBatch: LastBatch | undefined;
+  /** The last segment, from the first `acquire` on. */
+  #writer: SegmentWriter | undefined;
+  /** Undefined while no append is outstanding. */
+  #appending: Promise<AppendOutcome> | undefined;
+  /** The latest `acquire`; the next one waits for it. */
+  #acquiring: Promise<unknown> = Promise.resolve();
+  /** Set by the first failure and then for good. */
+  #failure: LogFailedError | undefined;
+  /** Set by the first `close`. */
+  #closing: Promise<void> | undefined;
+
+  private constructor(options: Required<FileLogOptions>, lock: FolderLock, log: RecoveredLog) {
+    this.#folder = options.folder;
+    this.#write = options.write;
+    this.#lock = lock;
+    this.#supply = new BlankFileSupply(options.folder, options.segmentBytes);
+    this.#segments = log.segments;
+    this.#latestEpoch = log.epoch;
+    this.#tail = log.tail;
+    this.#lastBatch = log.lastBatch;
+  }
+
+  /**
+   * Locks the folder and recovers what is in it.
+   *
+   * Rejects with `FolderInUseError`, with `LogCorruptError` when committed records are damaged, and
+   * with `LogFormatError` when another version of Sluice wrote them.
+   */
+  static async open({
+    folder,
+    segmentBytes = SEGMENT_BYTES,
+    write = writeToFile,
+  }: FileLogOptions): Promise<FileLog> {
+    const path = resolve(folder);
+    await ensureFolder(path);
+    const lock = await lockFolder(path);
+    try {
+      const recovered = await recoverSegments(path);
+      const log = new FileLog({ folder: path, segmentBytes, write }, lock, recovered);
+      await log.#supply.removeLeftovers();
+      return log;
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  async acquire(): Promise<LogHold> {
+    this.#refuseIfEnded();
+    this.#currentEpoch = NO_EPOCH;
+    // A second call waits for the first, however that ended: a failure shows in `#beginEpoch`.
+    const previous = this.#acquiring.catch(() => {});
+    const acquiring = previous.then(() => this.#beginEpoch());
+    this.#acquiring = acquiring;
+    return acquiring;
+  }
+
+  async append(batch: LogBatch): Promise<AppendOutcome> {
+    this.#refuseIfEnded();
+    if (this.#appending !== undefined) throw overlappingAppend();
+    checkBatch(batch);
+    const verdict = judgeAppend(batch, {
+      epoch: this.#currentEpoch,
+      tail: this.#tail,
+      lastBatch: this.#lastBatch,
+    });
+    if (verdict !== 'land') return verdict;
+
+    this.#appending = this.#land(batch);
+    try {
+      return await this.#appending;
+    } finally {
+      this.#appending = undefined;
+    }
+  }
+
+  async read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void> {
+    this.#refuseIfEnded();
+    checkReadFrom(from, this.#tail);
+    const extents: SegmentExtent[] = this.#segments.map((segment, index) => ({
+      segment,
+      usedBytes: segment.usedBytes,
+      endRecord: this.#segments.at(index + 1)?.header.baseTail ?? this.#tail,
+    }));
+    await readExtents(extents, from, onBatch);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#letGoOfEverything();
+    return this.#closing;
+  }
+
+  async #beginEpoch(): Promise<LogHold> {
+    this.#currentEpoch = NO_EPOCH;
+    // Fencing first: the batch of the earlier holder lands or fails before the tail is read. How
+    // it ended is told to whoever appended it; a failure has ended this log as well.
+    await this.#appending?.catch(() => {});
+    if (this.#failure !== undefined) throw this.#failure;
+    const epoch = this.#latestEpoch + 1;
+    try {
+      await this.#beginSegment(epoch, 0);
+      await this.#trim();
+    } catch (cause) {
+      throw this.#fail(cause);
+    }
+    this.#latestEpoch = epoch;
+    this.#currentEpoch = epoch;
+    return { epoch, tail: this.#tail };
+  }
+
+  async #land(batch: LogBatch): Promise<AppendOutcome> {
+    try {
+      if (!this.#writer!.hasRoomFor(batch.bytes.length)) {
+        await this.#beginSegment(batch.epoch, frameBytesFor(batch.bytes.length));
+      }
+      await this.#writer!.append(batch);
+    } catch (cause) {
+      throw this.#fail(cause);
+    }
+    this.#lastBatch = { nonce: batch.nonce, firstRecord: this.#tail };
+    this.#tail += batch.recordCount;
+    return 'ok';
+  }
+
+  async #beginSegment(epoch: number, frameBytes: number): Promise<void> {
+    const blank = await this.#supply.take(SEGMENT_HEADER_BYTES + frameBytes);
+    const segmentId = randomInt(2 ** 32);
+    const header = { partition: PARTITION, epoch, baseTail: this.#tail, segmentId };
+    const folder = this.#folder;
+    const writer = await SegmentWriter.create({ folder, header, blank, write: this.#write });
+    const before = this.#segments.filter(({ path }) => path !== writer.segment.path);
+    this.#segments = [...before, writer.segment];
+    await this.#writer?.close();
+    this.#writer = writer;
+    this.#supply.prepare();
+  }
+
+  /**
+   * Gives back the space behind the last batch of every segment but the last, and the empty ones
+   * altogether. Nobody reads there: the next segment says where the log goes on (R2).
+   */
+  async #trim(): Promise<void> {
+    const last = this.#segments.at(-1);
+    for (const segment of this.#segments) {
+      if (segment === last || segment.fileBytes === segment.usedBytes) continue;
+      if (hasBatches(segment)) await truncate(segment.path, segment.usedBytes);
+      else await rm(segment.path);
+      segment.fileBytes = segment.usedBytes;
+    }
+    this.#segments = this.#segments.filter((each) => each === last || hasBatches(each));
+  }
+
+  async #letGoOfEverything(): Promise<void> {
+    // Whoever called them hears how these ended; here they only must be over.
+    await this.#acquiring.catch(() => {});
+    await this.#appending?.catch(() => {});
+    this.#currentEpoch = NO_EPOCH;
+    await this.#writer?.close();
+    await this.#supply.discard();
+    await this.#lock.release();
+  }
+
+  #fail(cause: unknown): LogFailedError {
+    this.#failure ??= new LogFailedError(this.#folder, cause);
+    return this.#failure;
+  }
+
+  #refuseIfEnded(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#closing !== undefined) throw new Error(`the log in '${this.#folder}' is closed`);
+  }
+}

@@ -1,0 +1,66 @@
+/** Another process, or another `FileLog` of this one, has the folder open. */
+export class FolderInUseError extends Error {
+  override readonly name = 'FolderInUseError';
+  readonly folder: string;
+
+  constructor(folder: string, options?: ErrorOptions) {
+    super(
+      `the log folder '${folder}' is in use; ` +
+        'stop the server that has it open, or choose another folder',
+      options,
+    );
+    this.folder = folder;
+  }
+}
+
+/**
+ * A write failed, so nobody knows what the disk holds: the kernel may have dropped the data and
+ * report success next time. The log accepts nothing more; end the process and start it again.
+ */
+export class LogFailedError extends Error {
+  override readonly name = 'LogFailedError';
+
+  constructor(folder: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(
+      `the log in '${folder}' failed and accepts nothing more (${reason}); ` +
+        'see to the disk, then start the process again',
+      { cause },
+    );
+  }
+}
+
+/** Where the damage is, for the message and for tools. */
+export interface CorruptPosition {
+  readonly file: string;
+  readonly offset: number;
+  /** The first record that cannot be read. */
+  readonly record: number;
+}
+
+/** Committed records are damaged or missing. The log refuses to open instead of skipping them. */
+export class LogCorruptError extends Error {
+  override readonly name = 'LogCorruptError';
+  readonly file: string;
+  readonly offset: number;
+  readonly record: number;
+
+  constructor(position: CorruptPosition, finding: string) {
+    super(
+      `the log is corrupt at record ${position.record}, byte ${position.offset} of ` +
+        `'${position.file}': ${finding}; restore the folder from a backup and delete nothing in it`,
+    );
+    this.file = position.file;
+    this.offset = position.offset;
+    this.record = position.record;
+  }
+}
+
+/** The segment was written by a version of Sluice whose format this one does not know. */
+export class LogFormatError extends Error {
+  override readonly name = 'LogFormatError';
+
+  constructor(file: string, finding: string) {
+    super(`cannot read the log segment '${file}': ${finding}`);
+  }
+}

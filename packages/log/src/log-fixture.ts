@@ -1,0 +1,62 @@
+import type { LogBatch, LogHold, PartitionLog } from './partition-log.ts';
+
+/** One empty log and the ways to reach it. */
+export interface LogFixture {
+  readonly log: PartitionLog;
+  /** Competes with `log` for the hold. An engine that admits one handle gives that one again. */
+  readonly rival: PartitionLog;
+  /** Closes every handle and opens the same log anew. */
+  reopen(): Promise<PartitionLog>;
+  dispose(): Promise<void>;
+}
+
+/** What a read handed out, copied so that it outlives the callback. */
+export interface ReadBatch {
+  readonly firstRecord: number;
+  readonly recordCount: number;
+  readonly epoch: number;
+  readonly text: string;
+}
+
+let lastNonce = 0;
+
+/** A batch that would be accepted by the holder, with what the test wants to say different. */
+export function batchAfter(hold: LogHold, fields: Partial<LogBatch> = {}): LogBatch {
+  lastNonce += 1;
+  return {
+    epoch: hold.epoch,
+    expectedTail: hold.tail,
+    nonce: lastNonce,
+    recordCount: 1,
+    bytes: Buffer.from(`batch after ${hold.tail}`),
+    ...fields,
+  };
+}
+
+/** Appends one batch per text, one record each, and answers where the log then ends. */
+export async function appendTexts(
+  log: PartitionLog,
+  hold: LogHold,
+  texts: readonly string[],
+): Promise<LogHold> {
+  let tail = hold.tail;
+  for (const text of texts) {
+    const batch = batchAfter({ epoch: hold.epoch, tail }, { bytes: Buffer.from(text) });
+    const outcome = await log.append(batch);
+    if (outcome !== 'ok') throw new Error(`append answered '${outcome}'`);
+    tail += 1;
+  }
+  return { epoch: hold.epoch, tail };
+}
+
+export async function readBatches(log: PartitionLog, from = 0): Promise<ReadBatch[]> {
+  const batches: ReadBatch[] = [];
+  await log.read(from, ({ firstRecord, recordCount, epoch, bytes }) => {
+    batches.push({ firstRecord, recordCount, epoch, text: Buffer.from(bytes).toString() });
+  });
+  return batches;
+}
+
+export async function readTexts(log: PartitionLog, from = 0): Promise<string[]> {
+  return (await readBatches(log, from)).map((batch) => batch.text);
+}

@@ -1,0 +1,101 @@
+import {
+  type AppendOutcome,
+  checkBatch,
+  checkReadFrom,
+  judgeAppend,
+  type LastBatch,
+  type LogBatch,
+  type LogHold,
+  overlappingAppend,
+  type PartitionLog,
+  type StoredBatch,
+} from './partition-log.ts';
+
+/**
+ * What the handles of one memory log share. It stands for the disk: it outlives every handle, so a
+ * test closes one `MemoryLog` and opens the next over the same store.
+ */
+export class MemoryLogStore {
+  #epoch = 0;
+  #tail = 0;
+  /** Undefined until the first batch lands. */
+  #lastBatch: LastBatch | undefined;
+  readonly #batches: StoredBatch[] = [];
+
+  acquire(): LogHold {
+    this.#epoch += 1;
+    return { epoch: this.#epoch, tail: this.#tail };
+  }
+
+  append(batch: LogBatch): AppendOutcome {
+    const verdict = judgeAppend(batch, {
+      epoch: this.#epoch,
+      tail: this.#tail,
+      lastBatch: this.#lastBatch,
+    });
+    if (verdict !== 'land') return verdict;
+
+    this.#batches.push({
+      firstRecord: this.#tail,
+      recordCount: batch.recordCount,
+      epoch: batch.epoch,
+      bytes: Uint8Array.from(batch.bytes),
+    });
+    this.#lastBatch = { nonce: batch.nonce, firstRecord: this.#tail };
+    this.#tail += batch.recordCount;
+    return 'ok';
+  }
+
+  read(from: number, onBatch: (batch: StoredBatch) => void): void {
+    checkReadFrom(from, this.#tail);
+    const committed = this.#batches.length;
+    for (let index = 0; index < committed; index += 1) {
+      const batch = this.#batches[index];
+      if (batch.firstRecord + batch.recordCount > from) onBatch(batch);
+    }
+  }
+}
+
+/** A log that is durable for as long as its store is referenced: for tests and the simulator. */
+export class MemoryLog implements PartitionLog {
+  readonly #store: MemoryLogStore;
+  #appending = false;
+  #closed = false;
+
+  constructor(store: MemoryLogStore = new MemoryLogStore()) {
+    this.#store = store;
+  }
+
+  async acquire(): Promise<LogHold> {
+    this.#refuseIfClosed();
+    return this.#store.acquire();
+  }
+
+  async append(batch: LogBatch): Promise<AppendOutcome> {
+    this.#refuseIfClosed();
+    if (this.#appending) throw overlappingAppend();
+    checkBatch(batch);
+    this.#appending = true;
+    try {
+      // The answer comes in a later turn, as from a disk, so that callers cannot come to rely on
+      // an append that is over before the call returns.
+      await Promise.resolve();
+      return this.#store.append(batch);
+    } finally {
+      this.#appending = false;
+    }
+  }
+
+  async read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void> {
+    this.#refuseIfClosed();
+    this.#store.read(from, onBatch);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed) throw new Error('the memory log is closed; open another over its store');
+  }
+}

@@ -1,0 +1,112 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { LogCorruptError } from './log-errors.ts';
+import type { StoredBatch } from './partition-log.ts';
+import {
+  decodeFrame,
+  type Frame,
+  SEGMENT_HEADER_BYTES,
+  type SegmentHeader,
+} from './segment-format.ts';
+
+/** A segment of the log and how much of its file counts. */
+export interface Segment {
+  readonly path: string;
+  readonly header: SegmentHeader;
+  /** Header and committed frames. Only the writer of the last segment moves it on. */
+  usedBytes: number;
+  /** The size of the file, zeros included. Only trimming changes it. */
+  fileBytes: number;
+}
+
+/** The committed records of a segment at the moment when a read began. */
+export interface SegmentExtent {
+  readonly segment: Segment;
+  readonly usedBytes: number;
+  /** The number of the first record that is not in this segment. */
+  readonly endRecord: number;
+}
+
+/** Where a scan stopped. */
+export interface ScanEnd {
+  readonly offset: number;
+  readonly record: number;
+}
+
+export function hasBatches(segment: Segment): boolean {
+  return segment.usedBytes > SEGMENT_HEADER_BYTES;
+}
+
+/**
+ * Reads up to `bytes` from the start of a file into `memory`, which it replaces when it is too
+ * small, and answers the part that was filled. One memory serves for a whole log.
+ */
+export async function loadFile(
+  path: string,
+  bytes: number,
+  memory: { buffer: Buffer },
+): Promise<Buffer> {
+  if (memory.buffer.length < bytes) memory.buffer = Buffer.allocUnsafeSlow(bytes);
+  const handle = await open(path, 'r');
+  try {
+    return memory.buffer.subarray(0, await fill(handle, memory.buffer, bytes));
+  } finally {
+    await handle.close();
+  }
+}
+
+async function fill(handle: FileHandle, buffer: Buffer, bytes: number): Promise<number> {
+  let filled = 0;
+  while (filled < bytes) {
+    const { bytesRead } = await handle.read(buffer, filled, bytes - filled, filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return filled;
+}
+
+/**
+ * Walks the frames of one segment up to `endRecord` and stops before the first that is damaged or
+ * out of order. What such a stop means is for the caller to say.
+ */
+export function scanFrames(
+  bytes: Buffer,
+  header: SegmentHeader,
+  endRecord: number,
+  onFrame: (frame: Frame) => void,
+): ScanEnd {
+  let offset = SEGMENT_HEADER_BYTES;
+  let record = header.baseTail;
+  while (record < endRecord) {
+    const frame = decodeFrame(bytes, offset, header);
+    if (frame === undefined || frame.firstRecord !== record || frame.recordCount < 1) break;
+    onFrame(frame);
+    offset += frame.frameBytes;
+    record += frame.recordCount;
+  }
+  return { offset, record };
+}
+
+/**
+ * Hands out the batches of the extents from record `from` on, one segment in memory at a time.
+ * Checksums are verified again: the disk may have changed since the log was opened.
+ */
+export async function readExtents(
+  extents: readonly SegmentExtent[],
+  from: number,
+  onBatch: (batch: StoredBatch) => void,
+): Promise<void> {
+  const memory = { buffer: Buffer.alloc(0) };
+  for (const { segment, usedBytes, endRecord } of extents) {
+    // An empty segment is passed over unopened, because its file may be gone by now.
+    if (endRecord <= from || endRecord === segment.header.baseTail) continue;
+
+    const bytes = await loadFile(segment.path, usedBytes, memory);
+    const end = scanFrames(bytes, segment.header, endRecord, (frame) => {
+      if (frame.firstRecord + frame.recordCount > from) onBatch(frame);
+    });
+    if (end.record !== endRecord) {
+      const position = { file: segment.path, offset: end.offset, record: end.record };
+      throw new LogCorruptError(position, 'a committed batch is damaged');
+    }
+  }
+}

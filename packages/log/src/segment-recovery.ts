@@ -1,0 +1,161 @@
+/**
+ * Finds out what a folder of segments holds, after any kind of end of the process that wrote it.
+ *
+ * Invariants:
+ * - R1: One append is outstanding at a time, so that a crash damages at most the last batch of the
+ *   last segment. Damage anywhere else is corruption and halts.
+ * - R2: Nothing is repaired in place. A torn tail stays where it is; the next epoch's segment
+ *   states in its header where the log went on, and nobody reads an older one past that point.
+ * - R3: A header is durable before its segment gets its name. Only a disk that breaks that promise
+ *   can show a named segment without a header, and then there is nothing behind the header either.
+ * - R4: What recovery answers is durable, even if the crashed process did not get to see that.
+ */
+import { open, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncFolder } from './durable-folder.ts';
+import { LogCorruptError, LogFormatError } from './log-errors.ts';
+import type { LastBatch } from './partition-log.ts';
+import { decodeSegmentHeader, findFrame, SEGMENT_HEADER_BYTES } from './segment-format.ts';
+import { parseSegmentName } from './segment-name.ts';
+import { hasBatches, loadFile, type Segment, scanFrames } from './segment-reader.ts';
+
+/** Embedded Sluice runs one partition; the header carries its number from the first day. */
+export const PARTITION = 0;
+
+export interface RecoveredLog {
+  readonly segments: Segment[];
+  /** The epoch of the last holder; 0 when there was none. */
+  readonly epoch: number;
+  readonly tail: number;
+  readonly lastBatch: LastBatch | undefined;
+}
+
+type Memory = { buffer: Buffer };
+
+export async function recoverSegments(folder: string): Promise<RecoveredLog> {
+  const memory: Memory = { buffer: Buffer.alloc(0) };
+  const segments = await readHeaders(folder, memory);
+  let tail = 0;
+  let lastBatch: LastBatch | undefined;
+
+  for (const [index, segment] of segments.entries()) {
+    refuseGap(segment, tail);
+    const bytes = await loadFile(segment.path, segment.fileBytes, memory);
+    const next = segments.at(index + 1);
+    const endRecord = next?.header.baseTail ?? Number.POSITIVE_INFINITY;
+    const end = scanFrames(bytes, segment.header, endRecord, ({ nonce, firstRecord }) => {
+      lastBatch = { nonce, firstRecord };
+    });
+    const position = { file: segment.path, offset: end.offset, record: end.record };
+    if (next !== undefined && end.record !== endRecord) {
+      throw new LogCorruptError(position, `records up to ${endRecord} are damaged or missing`);
+    }
+    if (next === undefined) refuseFrameBehind(bytes, segment, position);
+    segment.usedBytes = end.offset;
+    tail = end.record;
+  }
+
+  await makeDurable(segments.at(-1));
+  return { segments, epoch: segments.at(-1)?.header.epoch ?? 0, tail, lastBatch };
+}
+
+/** The segments in the order of the log, with their headers verified and their frames not yet. */
+async function readHeaders(folder: string, memory: Memory): Promise<Segment[]> {
+  const files = (await readdir(folder)).filter((file) => parseSegmentName(file) !== undefined);
+  files.sort();
+  const segments: Segment[] = [];
+  for (const [index, file] of files.entries()) {
+    const path = join(folder, file);
+    const segment = await readHeader(path, file, memory);
+    if (segment !== undefined) {
+      refuseEpochGoingBack(segment, segments.at(-1));
+      segments.push(segment);
+      continue;
+    }
+
+    const { size } = await stat(path);
+    const bytes = await loadFile(path, size, memory);
+    const blank = bytes.subarray(SEGMENT_HEADER_BYTES).every((byte) => byte === 0);
+    if (index < files.length - 1 || !blank) {
+      const record = parseSegmentName(file)!.baseTail;
+      throw new LogCorruptError(
+        { file: path, offset: 0, record },
+        "the segment's header is damaged",
+      );
+    }
+    // The removal is made durable: the segment must not come back in front of a later one.
+    await rm(path);
+    await syncFolder(folder);
+  }
+  return segments;
+}
+
+/** Undefined when the file has no valid header. */
+async function readHeader(
+  path: string,
+  file: string,
+  memory: Memory,
+): Promise<Segment | undefined> {
+  const reading = decodeSegmentHeader(await loadFile(path, SEGMENT_HEADER_BYTES, memory));
+  if (reading.kind === 'invalid') return undefined;
+  if (reading.kind === 'unknown_version') {
+    const { version } = reading;
+    const finding = `its format version ${version} is unknown; use the Sluice that wrote it`;
+    throw new LogFormatError(path, finding);
+  }
+  const { header } = reading;
+  if (header.partition !== PARTITION) {
+    throw new LogFormatError(path, `it belongs to partition ${header.partition}, not ${PARTITION}`);
+  }
+  const name = parseSegmentName(file);
+  if (name?.baseTail !== header.baseTail || name.epoch !== header.epoch) {
+    const position = { file: path, offset: 0, record: header.baseTail };
+    throw new LogCorruptError(position, "the segment's name and header do not agree");
+  }
+  const { size } = await stat(path);
+  return { path, header, usedBytes: SEGMENT_HEADER_BYTES, fileBytes: size };
+}
+
+function refuseEpochGoingBack(segment: Segment, previous: Segment | undefined): void {
+  if (previous === undefined || segment.header.epoch >= previous.header.epoch) return;
+  const position = { file: segment.path, offset: 0, record: segment.header.baseTail };
+  throw new LogCorruptError(
+    position,
+    `its epoch ${segment.header.epoch} is lower than the ${previous.header.epoch} before it`,
+  );
+}
+
+function refuseGap(segment: Segment, tail: number): void {
+  const { baseTail } = segment.header;
+  if (baseTail === tail) return;
+  const position = { file: segment.path, offset: 0, record: tail };
+  throw new LogCorruptError(position, `records ${tail} to ${baseTail - 1} are missing before it`);
+}
+
+/** A torn tail has nothing behind it (R1). A valid frame there means that the middle is lost. */
+function refuseFrameBehind(
+  bytes: Buffer,
+  segment: Segment,
+  position: { file: string; offset: number; record: number },
+): void {
+  const behind = findFrame(bytes, position.offset, segment.header);
+  if (behind === undefined) return;
+  throw new LogCorruptError(
+    position,
+    `a batch is damaged, and a valid one follows at byte ${behind}`,
+  );
+}
+
+/**
+ * A process that was killed may have left its last batch in the page cache only. The next segment
+ * will say that the log goes on after that batch, so the batch must not vanish any more (R4).
+ */
+async function makeDurable(last: Segment | undefined): Promise<void> {
+  if (last === undefined || !hasBatches(last)) return;
+  const handle = await open(last.path, 'r+');
+  try {
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type WriteFunction, writeAll } from './write-all.ts';
+
+/** A file in memory that takes at most `chunks[n]` bytes in its n-th write. */
+function shortWriter(file: Buffer, chunks: number[]): WriteFunction {
+  return (_descriptor, buffer, { offset, length, position }, done) => {
+    const taken = Math.min(length, chunks.shift() ?? length);
+    buffer.copy(file, position, offset, offset + taken);
+    setImmediate(done, null, taken);
+  };
+}
+
+test('short writes are continued where they stopped', async () => {
+  const chunks = fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uint8Array({ minLength: 1, maxLength: 40 }),
+      chunks,
+      async (bytes, sizes) => {
+        const file = Buffer.alloc(60, 0xee);
+        const buffer = Buffer.concat([bytes, Buffer.from('not part of it')]);
+        const order = { descriptor: 7, buffer, length: bytes.length, position: 5 };
+
+        await writeAll(order, shortWriter(file, [...sizes]));
+
+        const around = [Buffer.alloc(5, 0xee), bytes, Buffer.alloc(55 - bytes.length, 0xee)];
+        expect(file).toEqual(Buffer.concat(around));
+      },
+    ),
+  );
+});
+
+test('an error ends the order without another write', async () => {
+  let writes = 0;
+  const fullDisk: WriteFunction = (_descriptor, _buffer, _range, done) => {
+    writes += 1;
+    if (writes === 1) return done(null, 3);
+    return done(new Error('ENOSPC'), 0);
+  };
+  const order = { descriptor: 7, buffer: Buffer.alloc(10), length: 10, position: 0 };
+
+  await expect(writeAll(order, fullDisk)).rejects.toThrow('ENOSPC');
+
+  expect(writes).toBe(2);
+});
+
+test('a write that takes nothing is an error and no endless loop', async () => {
+  const order = { descriptor: 7, buffer: Buffer.alloc(10), length: 10, position: 0 };
+
+  const writing = writeAll(order, (_descriptor, _buffer, _range, done) => done(null, 0));
+
+  await expect(writing).rejects.toThrow('0 of 10 bytes');
+});
