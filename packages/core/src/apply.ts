@@ -1,0 +1,148 @@
+import { NO_PAYLOAD } from './arena.ts';
+import type {
+  AttemptFailed,
+  AttemptLeased,
+  AttemptReturned,
+  AttemptSucceeded,
+  Event,
+  PayloadRange,
+  TaskForgotten,
+  TaskSubmitted,
+} from './event.ts';
+import { NO_LEASE, type Slot } from './ids.ts';
+import { invariant, unreachable } from './invariant.ts';
+import type { State } from './state.ts';
+import {
+  FAILED,
+  FAILED_REASON,
+  LEASED,
+  LEASED_REASON,
+  QUEUED,
+  RUNNING,
+  STARTED_REASON,
+  SUBMITTED_REASON,
+  SUCCEEDED,
+  SUCCEEDED_REASON,
+} from './task-state.ts';
+
+/**
+ * The only writer of the state. Total over `Event`: a recorded event is a fact, so applying it
+ * never fails (L3). An invariant that breaks here means that state and log disagree.
+ */
+export function apply(state: State, at: number, event: Event): void {
+  state.now = at;
+  if (event.type === 'task_submitted') return applyTaskSubmitted(state, at, event);
+
+  invariant(state.tasks.number[event.slot] === event.task, 'an event finds its task in its slot');
+  switch (event.type) {
+    case 'attempt_leased':
+      return applyAttemptLeased(state, at, event);
+    case 'attempt_started':
+      state.tasks.state[event.slot] = RUNNING;
+      state.tasks.reason[event.slot] = STARTED_REASON;
+      state.tasks.startedAt[event.slot] = at;
+      return;
+    case 'attempt_succeeded':
+      return applyAttemptSucceeded(state, at, event);
+    case 'attempt_failed':
+      return applyAttemptFailed(state, at, event);
+    case 'attempt_returned':
+      return applyAttemptReturned(state, event);
+    case 'attempts_exhausted':
+      return finish(state, event.slot, { at, taskState: FAILED, reason: event.reason });
+    case 'task_forgotten':
+      return applyTaskForgotten(state, event);
+    default:
+      unreachable(event);
+  }
+}
+
+function applyTaskSubmitted(state: State, at: number, event: TaskSubmitted): void {
+  const { tasks } = state;
+  const slot = tasks.allocate(event.task);
+  invariant(slot === event.slot, 'a task is stored in the slot that its event names');
+  const queue = state.internQueue(event.taskType);
+
+  tasks.submittedAt[slot] = at;
+  tasks.state[slot] = QUEUED;
+  tasks.reason[slot] = SUBMITTED_REASON;
+  tasks.priority[slot] = event.priority;
+  tasks.queue[slot] = queue.index;
+  tasks.input[slot] = store(state, event.input);
+  tasks.inputLength[slot] = event.input.end - event.input.start;
+  tasks.result[slot] = NO_PAYLOAD;
+  tasks.resultLength[slot] = 0;
+  queue.append(slot, event.priority);
+  state.nextTask = (event.task + 1) as typeof state.nextTask;
+}
+
+function applyAttemptLeased(state: State, at: number, event: AttemptLeased): void {
+  const { tasks, holders } = state;
+  const { slot } = event;
+  state.queues[tasks.queue[slot]].remove(slot, tasks.priority[slot]);
+  const holder = holders.intern(event.session, event.worker, event.leaseMs);
+  holders.hold(holder, slot, at);
+  if (tasks.lease[slot] !== NO_LEASE) holders.forget(tasks.holderOf(slot));
+
+  tasks.state[slot] = LEASED;
+  tasks.reason[slot] = LEASED_REASON;
+  tasks.attempt[slot] += 1;
+  tasks.lease[slot] = event.lease;
+  tasks.holder[slot] = holder;
+  tasks.leasedAt[slot] = at;
+  tasks.startedAt[slot] = 0;
+  state.nextLease = (event.lease + 1) as typeof state.nextLease;
+}
+
+function applyAttemptSucceeded(state: State, at: number, event: AttemptSucceeded): void {
+  storeResult(state, event.slot, event.output);
+  finish(state, event.slot, { at, taskState: SUCCEEDED, reason: SUCCEEDED_REASON });
+}
+
+function applyAttemptFailed(state: State, at: number, event: AttemptFailed): void {
+  storeResult(state, event.slot, event.error);
+  finish(state, event.slot, { at, taskState: FAILED, reason: FAILED_REASON });
+}
+
+function applyAttemptReturned(state: State, event: AttemptReturned): void {
+  const { tasks } = state;
+  const { slot } = event;
+  state.holders.letGo(tasks.holderOf(slot), slot);
+  tasks.state[slot] = QUEUED;
+  tasks.reason[slot] = event.reason;
+  if (!event.spent) tasks.attempt[slot] -= 1;
+  state.queues[tasks.queue[slot]].prepend(slot, tasks.priority[slot]);
+}
+
+function applyTaskForgotten(state: State, event: TaskForgotten): void {
+  const { tasks, payloads } = state;
+  const { slot } = event;
+  state.finished.remove(slot);
+  if (tasks.lease[slot] !== NO_LEASE) state.holders.forget(tasks.holderOf(slot));
+  if (tasks.inputLength[slot] > 0) payloads.release(tasks.input[slot], tasks.inputLength[slot]);
+  if (tasks.resultLength[slot] > 0) payloads.release(tasks.result[slot], tasks.resultLength[slot]);
+  tasks.free(slot);
+}
+
+function finish(
+  state: State,
+  slot: Slot,
+  end: { readonly at: number; readonly taskState: number; readonly reason: number },
+): void {
+  const { tasks } = state;
+  state.holders.letGo(tasks.holderOf(slot), slot);
+  tasks.state[slot] = end.taskState;
+  tasks.reason[slot] = end.reason;
+  tasks.endedAt[slot] = end.at;
+  state.finished.append(slot);
+}
+
+function storeResult(state: State, slot: Slot, payload: PayloadRange): void {
+  state.tasks.result[slot] = store(state, payload);
+  state.tasks.resultLength[slot] = payload.end - payload.start;
+}
+
+function store(state: State, payload: PayloadRange): number {
+  if (payload.start === payload.end) return NO_PAYLOAD;
+  return state.payloads.put(payload.bytes, payload.start, payload.end);
+}

@@ -1,0 +1,125 @@
+import type { PayloadRange } from './event.ts';
+import type { SessionId, Slot } from './ids.ts';
+
+/** All that the world can do to a partition. Time comes with each command (L3). */
+export type Command =
+  | SubmitTasks
+  | AttachSession
+  | DisconnectSession
+  | DetachSession
+  | ReportAttempts
+  | ExpireSessions;
+
+/** Takes all of the tasks or none. */
+export interface SubmitTasks {
+  readonly type: 'submit_tasks';
+  readonly now: number;
+  readonly tasks: readonly { readonly type: string; readonly priority?: number }[];
+  /**
+   * The inputs as JSON text, one behind the other; an empty one is null. Read before `execute`
+   * returns.
+   */
+  readonly inputs: Uint8Array;
+  /** Where the input of each task ends. */
+  readonly inputEnds: ArrayLike<number>;
+}
+
+export interface SubmitTasksReply {
+  readonly rejection?: 'too_many_tasks' | 'too_many_types';
+  /** One slot per task, in order; valid until the next command. */
+  readonly slots: readonly Slot[];
+}
+
+/** A worker opened a stream: a new session, or one that comes back. */
+export interface AttachSession {
+  readonly type: 'attach_session';
+  readonly now: number;
+  /** Random; used unless a session is resumed. */
+  readonly newSession: SessionId;
+  readonly worker: string;
+  readonly types: readonly string[];
+  readonly slots: number;
+  readonly leaseMs: number;
+  readonly resume?: { readonly session: SessionId; readonly running: readonly string[] };
+}
+
+export interface AttachSessionReply {
+  readonly session: SessionId;
+  readonly connection: number;
+  readonly resumed: boolean;
+  /** Leases that the worker listed and no longer has. */
+  readonly lost: readonly string[];
+}
+
+/** The stream of a session broke. Nothing is lost by that alone. */
+export interface DisconnectSession {
+  readonly type: 'disconnect_session';
+  readonly now: number;
+  readonly session: SessionId;
+  readonly connection: number;
+}
+
+/** A worker leaves and hands back what it holds. */
+export interface DetachSession {
+  readonly type: 'detach_session';
+  readonly now: number;
+  readonly session: SessionId;
+}
+
+export interface DetachSessionReply {
+  readonly found: boolean;
+}
+
+export type ReportKind = 'started' | 'heartbeat' | 'succeeded' | 'failed';
+
+export interface Report {
+  readonly lease: string;
+  readonly kind: ReportKind;
+}
+
+/** What a worker says about attempts, applied in order. Any such command renews the session. */
+export interface ReportAttempts {
+  readonly type: 'report_attempts';
+  readonly now: number;
+  readonly session: SessionId;
+  readonly reports: readonly Report[];
+  /** The outputs and errors as JSON text, one behind the other, as in `SubmitTasks`. */
+  readonly payloads: Uint8Array;
+  readonly payloadEnds: ArrayLike<number>;
+}
+
+export type ReportOutcome = 'ok' | 'duplicate' | 'stale_lease';
+
+export interface ReportAttemptsReply {
+  /** False when neither the roster nor any lease knows the session. */
+  readonly found: boolean;
+  /** One per report, in order; valid until the next command. */
+  readonly outcomes: readonly ReportOutcome[];
+}
+
+/** Looks for sessions that have been silent for too long. */
+export interface ExpireSessions {
+  readonly type: 'expire_sessions';
+  readonly now: number;
+}
+
+export interface Replies {
+  readonly submit_tasks: SubmitTasksReply;
+  readonly attach_session: AttachSessionReply;
+  readonly disconnect_session: undefined;
+  readonly detach_session: DetachSessionReply;
+  readonly report_attempts: ReportAttemptsReply;
+  readonly expire_sessions: undefined;
+}
+
+/** Points `range` at the part of `bytes` that belongs to entry `index`. */
+export function pointAt(
+  range: PayloadRange,
+  bytes: Uint8Array,
+  ends: ArrayLike<number>,
+  index: number,
+): void {
+  range.bytes = bytes;
+  range.start = index === 0 ? 0 : ends[index - 1];
+  range.end = ends[index];
+}

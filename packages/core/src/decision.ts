@@ -1,0 +1,20 @@
+import type { Emit, Events } from './event.ts';
+import type { Outputs } from './outputs.ts';
+import type { Roster } from './roster.ts';
+import type { ReadonlyState } from './state.ts';
+
+/**
+ * What `decide` works with.
+ *
+ * It reads the state and changes it only by emitting events: `emit` writes an event to the log's
+ * open batch and applies it before it returns, so that what follows in the same command sees its
+ * effect. The roster is volatile and is written directly.
+ */
+export interface Decision {
+  readonly state: ReadonlyState;
+  readonly roster: Roster;
+  readonly emit: Emit;
+  /** The objects to fill and emit. */
+  readonly events: Events;
+  readonly outputs: Outputs;
+}

@@ -1,0 +1,42 @@
+export type {
+  AttachSession,
+  AttachSessionReply,
+  Command,
+  DetachSession,
+  ExpireSessions,
+  Replies,
+  Report,
+  ReportAttempts,
+  ReportAttemptsReply,
+  ReportKind,
+  ReportOutcome,
+  SubmitTasks,
+  SubmitTasksReply,
+} from './command.ts';
+export { UnknownEventError } from './event-codec.ts';
+export {
+  type HolderIndex,
+  type LeaseNumber,
+  NO_SLOT,
+  type SessionId,
+  type Slot,
+  type TaskNumber,
+} from './ids.ts';
+export { InvariantError, invariant, unreachable } from './invariant.ts';
+export { LEASE_TOKEN_LENGTH, leaseTokenText, writeLeaseToken } from './lease-token.ts';
+export type { Outputs } from './outputs.ts';
+export { Partition, type PartitionOptions } from './partition.ts';
+export { RecordWriter } from './record-writer.ts';
+export type { ReadonlyState, StateLimits } from './state.ts';
+export { parseTaskId, TASK_ID_LENGTH, type TaskKey, taskIdText, writeTaskId } from './task-id.ts';
+export {
+  DEFAULT_PRIORITY,
+  isHeld,
+  isTerminal,
+  PRIORITY_LEVELS,
+  REASONS,
+  type Reason,
+  TASK_STATES,
+  type TaskState,
+} from './task-state.ts';
+export type { Utf8 } from './utf8.ts';

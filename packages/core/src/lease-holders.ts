@@ -1,0 +1,96 @@
+import { type HolderIndex, NO_HOLDER, NO_SLOT, type SessionId, type Slot } from './ids.ts';
+import { type ListLinks, TaskList } from './task-list.ts';
+
+/**
+ * A session as far as it is durable: it was given leases.
+ *
+ * A restarted server has an empty roster and knows from here which sessions may come back, and with
+ * what (L7).
+ */
+export interface LeaseHolder {
+  /** Empty exactly when the entry is free for another session. */
+  readonly session: SessionId;
+  readonly worker: string;
+  /** How long the session may be silent before its leases are lost. */
+  readonly leaseMs: number;
+  /** When the holder went from no lease to one; the silence of an idle session does not count. */
+  readonly heldSince: number;
+  readonly held: TaskList;
+}
+
+type MutableHolder = { -readonly [K in keyof LeaseHolder]: LeaseHolder[K] };
+
+export class LeaseHolders {
+  private readonly holders: MutableHolder[] = [];
+  private readonly byName = new Map<SessionId, HolderIndex>();
+  private readonly freed: HolderIndex[] = [];
+  private readonly links: ListLinks;
+  /** References from tasks, current leases and past ones; an entry lives as long as it has any. */
+  private readonly references: number[] = [];
+
+  constructor(links: ListLinks) {
+    this.links = links;
+  }
+
+  find(session: SessionId): HolderIndex {
+    return this.byName.get(session) ?? NO_HOLDER;
+  }
+
+  at(index: HolderIndex): LeaseHolder {
+    return this.holders[index];
+  }
+
+  /** Holders that have a lease now, in the order in which they were first seen. */
+  *holding(): Iterable<LeaseHolder> {
+    for (const holder of this.holders) if (holder.held.length > 0) yield holder;
+  }
+
+  /** Oldest lease first. `visit` must not change the list. */
+  forEachHeld(index: HolderIndex, visit: (slot: Slot) => void): void {
+    const { head } = this.holders[index].held;
+    for (let slot = head; slot !== NO_SLOT; slot = this.links.next[slot] as Slot) visit(slot);
+  }
+
+  /**
+   * Finds or makes the entry of the session; `worker` and `leaseMs` are those of its newest lease.
+   */
+  intern(session: SessionId, worker: string, leaseMs: number): HolderIndex {
+    const known = this.byName.get(session);
+    if (known !== undefined) {
+      this.holders[known].worker = worker;
+      this.holders[known].leaseMs = leaseMs;
+      return known;
+    }
+    const index = this.freed.pop() ?? (this.holders.length as HolderIndex);
+    this.holders[index] = {
+      session,
+      worker,
+      leaseMs,
+      heldSince: 0,
+      held: new TaskList(this.links),
+    };
+    this.references[index] = 0;
+    this.byName.set(session, index);
+    return index;
+  }
+
+  hold(index: HolderIndex, slot: Slot, at: number): void {
+    const holder = this.holders[index];
+    if (holder.held.length === 0) holder.heldSince = at;
+    holder.held.append(slot);
+    this.references[index] += 1;
+  }
+
+  letGo(index: HolderIndex, slot: Slot): void {
+    this.holders[index].held.remove(slot);
+  }
+
+  /** A task no longer names this holder as the one of its last lease. */
+  forget(index: HolderIndex): void {
+    this.references[index] -= 1;
+    if (this.references[index] > 0) return;
+    this.byName.delete(this.holders[index].session);
+    this.holders[index].session = '' as SessionId;
+    this.freed.push(index);
+  }
+}

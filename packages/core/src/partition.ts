@@ -1,0 +1,93 @@
+import { apply } from './apply.ts';
+import type { Command, Replies } from './command.ts';
+import { decide } from './decide.ts';
+import type { Decision } from './decision.ts';
+import { type Event, makeEvents } from './event.ts';
+import { EventDecoder, encodeEvent } from './event-codec.ts';
+import { clearOutputs, makeOutputs, type Outputs } from './outputs.ts';
+import { RecordReader } from './record-reader.ts';
+import type { RecordWriter } from './record-writer.ts';
+import { Roster } from './roster.ts';
+import { expectHolders } from './sessions.ts';
+import { type ReadonlyState, State, type StateLimits } from './state.ts';
+import type { Utf8 } from './utf8.ts';
+
+export interface PartitionOptions {
+  readonly limits: StateLimits;
+  readonly utf8: Utf8;
+}
+
+/**
+ * One partition: its durable state, its roster, and the only two ways to change them, `execute` and
+ * `replay`. No I/O, no clock, no randomness.
+ *
+ * P1 Replaying the records that `execute` wrote gives the same state.
+ * P2 Time never runs backwards: a command with an older time happens at the time of the newest
+ *    event.
+ */
+export class Partition {
+  private readonly durable: State;
+  private readonly roster = new Roster();
+  private readonly decoder = new EventDecoder();
+  private readonly utf8: Utf8;
+  private readonly decision: Decision;
+  /** Where `emit` writes; set while a command runs. */
+  private writer: RecordWriter | undefined;
+  /** The time of the command that runs. */
+  private now = 0;
+  /** What the last command wants done. */
+  readonly outputs: Outputs = makeOutputs();
+
+  constructor(options: PartitionOptions) {
+    this.durable = new State(options.limits);
+    this.utf8 = options.utf8;
+    this.decision = {
+      state: this.durable,
+      roster: this.roster,
+      emit: (event) => this.emit(event),
+      events: makeEvents(),
+      outputs: this.outputs,
+    };
+  }
+
+  get state(): ReadonlyState {
+    return this.durable;
+  }
+
+  get sessionCount(): number {
+    return this.roster.size;
+  }
+
+  /** Decides and applies one command; its record, if it has events, goes to `writer`. */
+  execute<C extends Command>(command: C, writer: RecordWriter): Replies[C['type']] {
+    clearOutputs(this.outputs);
+    this.now = Math.max(command.now, this.durable.now);
+    this.writer = writer;
+    writer.beginRecord(this.now);
+    const reply = decide(this.decision, command) as Replies[C['type']];
+    writer.endRecord();
+    this.writer = undefined;
+    return reply;
+  }
+
+  /** Applies a batch of records from the log. */
+  replay(batch: Uint8Array): void {
+    const reader = new RecordReader(batch, this.utf8);
+    while (reader.hasRecord()) {
+      const at = reader.beginRecord();
+      while (reader.hasEvent()) apply(this.durable, at, this.decoder.next(reader));
+    }
+  }
+
+  /**
+   * After replay: expects the sessions that hold leases to come back within a grace period (L7).
+   */
+  expectHolders(now: number, graceMsMin: number): void {
+    expectHolders(this.decision, Math.max(now, this.durable.now), graceMsMin);
+  }
+
+  private emit(event: Event): void {
+    if (this.writer !== undefined) encodeEvent(this.writer, event);
+    apply(this.durable, this.now, event);
+  }
+}

@@ -1,0 +1,57 @@
+import { NO_SLOT, type Slot } from './ids.ts';
+import { type ListLinks, TaskList } from './task-list.ts';
+import { PRIORITY_LEVELS } from './task-state.ts';
+
+/**
+ * The ready tasks of one type: a first-in-first-out list per priority level.
+ *
+ * Q1 Bit n of `levels` is set exactly when the list of level n is not empty.
+ */
+export class ReadyQueue {
+  /** Place of this queue in the state's list of queues; tasks refer to it. */
+  readonly index: number;
+  readonly type: string;
+  levels = 0;
+  depth = 0;
+  private readonly lists: readonly TaskList[];
+
+  constructor(index: number, type: string, links: ListLinks) {
+    this.index = index;
+    this.type = type;
+    this.lists = Array.from({ length: PRIORITY_LEVELS }, () => new TaskList(links));
+  }
+
+  append(slot: Slot, level: number): void {
+    this.lists[level].append(slot);
+    this.levels |= 1 << level;
+    this.depth += 1;
+  }
+
+  prepend(slot: Slot, level: number): void {
+    this.lists[level].prepend(slot);
+    this.levels |= 1 << level;
+    this.depth += 1;
+  }
+
+  remove(slot: Slot, level: number): void {
+    const list = this.lists[level];
+    list.remove(slot);
+    if (list.length === 0) this.levels &= ~(1 << level);
+    this.depth -= 1;
+  }
+
+  /** The highest level that has a task; -1 when the queue is empty. */
+  topLevel(): number {
+    return 31 - Math.clz32(this.levels);
+  }
+
+  /** The oldest task of the highest level; `NO_SLOT` when the queue is empty. */
+  first(): Slot {
+    const level = this.topLevel();
+    return level < 0 ? NO_SLOT : this.lists[level].head;
+  }
+
+  depthOf(level: number): number {
+    return this.lists[level].length;
+  }
+}

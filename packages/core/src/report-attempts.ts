@@ -1,0 +1,101 @@
+import {
+  pointAt,
+  type Report,
+  type ReportAttempts,
+  type ReportAttemptsReply,
+  type ReportOutcome,
+} from './command.ts';
+import type { Decision } from './decision.ts';
+import { type HolderIndex, NO_HOLDER, type Slot, type TaskNumber } from './ids.ts';
+import { unreachable } from './invariant.ts';
+import { parseLeaseToken } from './lease-token.ts';
+import { matchSession } from './matching.ts';
+import { FAILED_REASON, isHeld, RUNNING, SUCCEEDED_REASON } from './task-state.ts';
+
+/**
+ * A worker reports on its attempts, in order.
+ *
+ * The lease fences out a worker that stalled past its lease: its late report must not finish an
+ * attempt that has since been handed to another worker (L6).
+ */
+export function decideReportAttempts(
+  decision: Decision,
+  command: ReportAttempts,
+): ReportAttemptsReply {
+  const session = decision.roster.find(command.session);
+  const holder = decision.state.holders.find(command.session);
+  if (session !== undefined) session.heardAt = command.now;
+
+  const outcomes: ReportOutcome[] = [];
+  for (let i = 0; i < command.reports.length; i++) {
+    outcomes.push(
+      decideReport(decision, command, { report: command.reports[i], index: i, holder }),
+    );
+  }
+
+  if (session !== undefined) matchSession(decision, session);
+  return { found: session !== undefined || holder !== NO_HOLDER, outcomes };
+}
+
+interface ReportAt {
+  readonly report: Report;
+  readonly index: number;
+  readonly holder: HolderIndex;
+}
+
+function decideReport(
+  decision: Decision,
+  command: ReportAttempts,
+  { report, index, holder }: ReportAt,
+): ReportOutcome {
+  const { tasks } = decision.state;
+  const key = parseLeaseToken(report.lease);
+  if (key === undefined || !tasks.hasLease(key.slot, key.number)) return 'stale_lease';
+  if (!isHeld(tasks.state[key.slot])) {
+    // A lease that was taken back stays in its column, and a report on it is stale all the same.
+    return endedByReport(tasks.reason[key.slot]) ? 'duplicate' : 'stale_lease';
+  }
+  if (holder === NO_HOLDER || tasks.holderOf(key.slot) !== holder) return 'stale_lease';
+  return acceptReport(decision, command, { report, index, slot: key.slot });
+}
+
+function acceptReport(
+  { state, emit, events, outputs }: Decision,
+  command: ReportAttempts,
+  { report, index, slot }: { readonly report: Report; readonly index: number; readonly slot: Slot },
+): ReportOutcome {
+  const task = state.tasks.number[slot] as TaskNumber;
+  switch (report.kind) {
+    case 'heartbeat':
+      return 'ok';
+    case 'started': {
+      if (state.tasks.state[slot] === RUNNING) return 'duplicate';
+      events.attemptStarted.slot = slot;
+      events.attemptStarted.task = task;
+      emit(events.attemptStarted);
+      return 'ok';
+    }
+    case 'succeeded': {
+      events.attemptSucceeded.slot = slot;
+      events.attemptSucceeded.task = task;
+      pointAt(events.attemptSucceeded.output, command.payloads, command.payloadEnds, index);
+      emit(events.attemptSucceeded);
+      outputs.endedSlots.push(slot);
+      return 'ok';
+    }
+    case 'failed': {
+      events.attemptFailed.slot = slot;
+      events.attemptFailed.task = task;
+      pointAt(events.attemptFailed.error, command.payloads, command.payloadEnds, index);
+      emit(events.attemptFailed);
+      outputs.endedSlots.push(slot);
+      return 'ok';
+    }
+    default:
+      unreachable(report.kind);
+  }
+}
+
+function endedByReport(reason: number): boolean {
+  return reason === SUCCEEDED_REASON || reason === FAILED_REASON;
+}

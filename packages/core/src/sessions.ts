@@ -1,0 +1,184 @@
+import type {
+  AttachSession,
+  AttachSessionReply,
+  DetachSession,
+  DetachSessionReply,
+  DisconnectSession,
+  ExpireSessions,
+} from './command.ts';
+import type { Decision } from './decision.ts';
+import { NO_HOLDER, type SessionId, type Slot, type TaskNumber } from './ids.ts';
+import { parseLeaseToken } from './lease-token.ts';
+import { heldBy, matchQueue, matchSession, updateRoom } from './matching.ts';
+import type { Session } from './roster.ts';
+import {
+  HANDED_BACK_REASON,
+  isHeld,
+  NOT_ARRIVED_REASON,
+  WORKER_LOST_REASON,
+} from './task-state.ts';
+
+/** Attempts that a task has when nobody says otherwise. */
+const DEFAULT_ATTEMPTS_MAX = 3;
+
+/**
+ * A worker opens a stream. When it comes back with a known session, leases that both sides know are
+ * kept, those that only the worker knows are lost, and those that only the server knows never
+ * arrived.
+ */
+export function decideAttachSession(
+  decision: Decision,
+  command: AttachSession,
+): AttachSessionReply {
+  const resumed =
+    command.resume === undefined ? undefined : decision.roster.find(command.resume.session);
+  const session = resumed ?? newSession(command.newSession);
+  session.worker = command.worker;
+  session.slots = command.slots;
+  session.leaseMs = command.leaseMs;
+  session.heardAt = command.now;
+  session.connection += 1;
+  session.connected = true;
+  decision.roster.add(session);
+  decision.roster.setTypes(session, command.types);
+
+  const running = command.resume?.running ?? [];
+  const lost = running.filter((lease) => !holds(decision, session, lease));
+  if (resumed !== undefined) returnUnlisted(decision, session, new Set(running));
+  matchSession(decision, session);
+  return {
+    session: session.id,
+    connection: session.connection,
+    resumed: resumed !== undefined,
+    lost,
+  };
+}
+
+/** The stream of a session broke: it gets nothing more, and keeps what it has until it is lost. */
+export function decideDisconnectSession(decision: Decision, command: DisconnectSession): void {
+  const session = decision.roster.find(command.session);
+  if (session === undefined || session.connection !== command.connection) return;
+  session.connected = false;
+  // A session without leases lives by its stream; from here on its silence counts.
+  if (heldBy(decision.state, session) === 0) session.heardAt = command.now;
+  updateRoom(decision, session);
+}
+
+export function decideDetachSession(
+  decision: Decision,
+  command: DetachSession,
+): DetachSessionReply {
+  const session = decision.roster.find(command.session);
+  if (session === undefined) return { found: false };
+  end(decision, session, HANDED_BACK_REASON);
+  return { found: true };
+}
+
+export function decideExpireSessions(decision: Decision, command: ExpireSessions): void {
+  for (const session of [...decision.roster.sessions()]) {
+    if (isLost(decision, session, command.now)) end(decision, session, WORKER_LOST_REASON);
+  }
+}
+
+/**
+ * Fills an empty roster with the sessions that hold leases, as absent, after a restart. They have a
+ * grace period to come back before their silence counts (L7).
+ */
+export function expectHolders(decision: Decision, now: number, graceMsMin: number): void {
+  for (const holder of decision.state.holders.holding()) {
+    const session = newSession(holder.session);
+    session.worker = holder.worker;
+    session.leaseMs = holder.leaseMs;
+    session.heardAt = now;
+    session.graceUntil = now + Math.max(graceMsMin, holder.leaseMs * 1.5);
+    decision.roster.add(session);
+  }
+}
+
+function newSession(id: SessionId): Session {
+  return {
+    id,
+    worker: '',
+    types: [],
+    slots: 0,
+    leaseMs: 0,
+    connection: 0,
+    connected: false,
+    heardAt: 0,
+    graceUntil: 0,
+    hasRoom: false,
+    ringPlaces: [],
+  };
+}
+
+function holds({ state }: Decision, session: Session, lease: string): boolean {
+  const key = parseLeaseToken(lease);
+  if (key === undefined || !state.tasks.hasLease(key.slot, key.number)) return false;
+  if (!isHeld(state.tasks.state[key.slot])) return false;
+  return state.tasks.holderOf(key.slot) === state.holders.find(session.id);
+}
+
+function returnUnlisted(decision: Decision, session: Session, listed: ReadonlySet<string>): void {
+  const slots = new Set<Slot>();
+  for (const lease of listed) {
+    const key = parseLeaseToken(lease);
+    if (key !== undefined && holds(decision, session, lease)) slots.add(key.slot);
+  }
+  const unlisted = heldSlots(decision, session).filter((slot) => !slots.has(slot));
+  for (const slot of unlisted) returnTask(decision, slot, NOT_ARRIVED_REASON);
+  matchQueuesOf(decision, unlisted);
+}
+
+function isLost({ state }: Decision, session: Session, now: number): boolean {
+  const holder = state.holders.find(session.id);
+  const held = holder === NO_HOLDER ? 0 : state.holders.at(holder).held.length;
+  if (held === 0) return !session.connected && now >= session.heardAt + session.leaseMs;
+
+  const heardAt = Math.max(session.heardAt, state.holders.at(holder).heldSince);
+  return now >= Math.max(heardAt + session.leaseMs, session.graceUntil);
+}
+
+/** The session is over; what it holds goes back to the heads of the queues. */
+function end(decision: Decision, session: Session, reason: number): void {
+  decision.roster.remove(session);
+  decision.outputs.closedSessions.push(session.id);
+  const slots = heldSlots(decision, session);
+  for (const slot of slots) {
+    const attemptsLeft = decision.state.tasks.attempt[slot] < DEFAULT_ATTEMPTS_MAX;
+    if (attemptsLeft) returnTask(decision, slot, reason);
+    else exhaust(decision, slot, reason);
+  }
+  matchQueuesOf(decision, slots);
+}
+
+/** Newest lease first: each return goes to the head, so that the oldest ends up in front. */
+function heldSlots({ state }: Decision, session: Session): Slot[] {
+  const holder = state.holders.find(session.id);
+  if (holder === NO_HOLDER) return [];
+  const slots: Slot[] = [];
+  state.holders.forEachHeld(holder, (slot) => slots.push(slot));
+  return slots.reverse();
+}
+
+function returnTask({ state, emit, events }: Decision, slot: Slot, reason: number): void {
+  const event = events.attemptReturned;
+  event.slot = slot;
+  event.task = state.tasks.number[slot] as TaskNumber;
+  event.reason = reason;
+  event.spent = reason !== NOT_ARRIVED_REASON;
+  emit(event);
+}
+
+function exhaust({ state, emit, events, outputs }: Decision, slot: Slot, reason: number): void {
+  const event = events.attemptsExhausted;
+  event.slot = slot;
+  event.task = state.tasks.number[slot] as TaskNumber;
+  event.reason = reason;
+  emit(event);
+  outputs.endedSlots.push(slot);
+}
+
+function matchQueuesOf(decision: Decision, slots: readonly Slot[]): void {
+  const touched = new Set(slots.map((slot) => decision.state.tasks.queue[slot]));
+  for (const index of touched) matchQueue(decision, decision.state.queues[index]);
+}

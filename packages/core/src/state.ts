@@ -1,0 +1,83 @@
+import { Arena } from './arena.ts';
+import type { LeaseNumber, Slot, TaskNumber } from './ids.ts';
+import { LeaseHolders } from './lease-holders.ts';
+import { ReadyQueue } from './ready-queue.ts';
+import { TaskList } from './task-list.ts';
+import { type TaskReader, TaskTable } from './task-table.ts';
+
+export interface StateLimits {
+  /** Tasks that may be in memory at once, finished ones included. */
+  readonly tasksMax: number;
+  /** Finished tasks that are kept for reading; the oldest are forgotten first. */
+  readonly finishedTasksMax: number;
+  readonly arenaChunkBytes?: number;
+}
+
+/** Task types are kept for good, so that a column can name one in two bytes. */
+export const TASK_TYPES_MAX = 65_536;
+
+/**
+ * All that is durable of a partition. Only `apply` writes it.
+ *
+ * S1 A task is in exactly one list: its queue's level while queued, its holder's while leased or
+ *    running, the finished tasks once it ended.
+ */
+export class State {
+  readonly limits: StateLimits;
+  readonly tasks: TaskTable;
+  readonly payloads: Arena;
+  readonly holders: LeaseHolders;
+  /** Tasks that ended, oldest end first. */
+  readonly finished: TaskList;
+  readonly queues: ReadyQueue[] = [];
+  nextTask = 1 as TaskNumber;
+  nextLease = 1 as LeaseNumber;
+  /** Time of the newest event; time never runs backwards (L8). */
+  now = 0;
+  private readonly queueByType = new Map<string, ReadyQueue>();
+
+  constructor(limits: StateLimits) {
+    this.limits = limits;
+    this.tasks = new TaskTable(limits.tasksMax);
+    this.payloads = new Arena(limits.arenaChunkBytes);
+    this.holders = new LeaseHolders({
+      next: this.tasks.nextHeld,
+      previous: this.tasks.previousHeld,
+    });
+    this.finished = new TaskList(this.tasks);
+  }
+
+  queueOf(type: string): ReadyQueue | undefined {
+    return this.queueByType.get(type);
+  }
+
+  internQueue(type: string): ReadyQueue {
+    const known = this.queueByType.get(type);
+    if (known !== undefined) return known;
+    const queue = new ReadyQueue(this.queues.length, type, this.tasks);
+    this.queues.push(queue);
+    this.queueByType.set(type, queue);
+    return queue;
+  }
+
+  typeOf(slot: Slot): string {
+    return this.queues[this.tasks.queue[slot]].type;
+  }
+}
+
+/** The state as `decide` and views see it. */
+export interface ReadonlyState {
+  readonly limits: StateLimits;
+  readonly tasks: TaskReader;
+  readonly payloads: Pick<Arena, 'bytesOf' | 'startOf' | 'liveBytes' | 'chunkCount'>;
+  readonly holders: Pick<LeaseHolders, 'find' | 'at' | 'holding' | 'forEachHeld'>;
+  readonly finished: Readonly<Pick<TaskList, 'head' | 'length'>>;
+  readonly queues: readonly Readonly<
+    Pick<ReadyQueue, 'index' | 'type' | 'levels' | 'depth' | 'topLevel' | 'first' | 'depthOf'>
+  >[];
+  readonly nextTask: TaskNumber;
+  readonly nextLease: LeaseNumber;
+  readonly now: number;
+  queueOf(type: string): ReadonlyState['queues'][number] | undefined;
+  typeOf(slot: Slot): string;
+}
