@@ -1,0 +1,216 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type Command,
+  type Outputs,
+  Partition,
+  type PartitionOptions,
+  type ReadonlyState,
+  type Replies,
+} from '@sluice/core';
+import type { LogBatch, PartitionLog } from '@sluice/log';
+import { Batch, type Releasable } from './batch.ts';
+import type { OutputPort } from './output-port.ts';
+
+export interface EngineOptions {
+  readonly log: PartitionLog;
+  readonly partition: PartitionOptions;
+  readonly outputs: OutputPort;
+  /** Wall clock in milliseconds. */
+  readonly clock: () => number;
+  /** A random whole number below 2^53. */
+  readonly nonce: () => number;
+  /** Time that sessions have to come back after a restart, at the least (L7). */
+  readonly graceMsMin: number;
+  /**
+   * Called once, when the engine lost its log or was fenced. The owner starts anew or ends (L5).
+   */
+  readonly onStopped: (cause: Error) => void;
+}
+
+/** A command without its time: the engine's clock gives it. */
+export type Request<C extends Command = Command> = C extends Command ? Omit<C, 'now'> : never;
+
+/** The engine no longer owns its partition; nothing that was waiting is known to have happened. */
+export class EngineStoppedError extends Error {
+  override readonly name = 'EngineStoppedError';
+}
+
+const UNKNOWN_PAUSE_MS_MAX = 1000;
+
+/**
+ * The loop around one partition: decide, apply, append, release.
+ *
+ * E1 One append is outstanding; the commands that arrive meanwhile are the next batch.
+ * E2 What `execute` and `read` answer, and what commands push, leaves after the commit of the last
+ *    event it can have seen; at once when nothing is uncommitted (L2).
+ * E3 An unknown append is repeated as it was until its answer is definite; a fenced or failed one
+ *    ends this engine, and nothing that waited is let out (L5).
+ */
+export class Engine {
+  private readonly options: EngineOptions;
+  private readonly partition: Partition;
+  private open: Batch;
+  /** The batch whose append is outstanding. */
+  private appending: Batch | undefined;
+  /** The other batch object while no append is outstanding. */
+  private idle: Batch | undefined;
+  private epoch = 0;
+  private tail = 0;
+  private stopped: Error | undefined;
+  /** Resolves `close` once nothing is outstanding. */
+  private onQuiet: (() => void) | undefined;
+
+  private constructor(options: EngineOptions) {
+    this.options = options;
+    this.partition = new Partition(options.partition);
+    this.open = new Batch(options.partition.utf8);
+    this.idle = new Batch(options.partition.utf8);
+  }
+
+  /** Takes over the log, replays it and expects its sessions back. */
+  static async start(options: EngineOptions): Promise<Engine> {
+    const engine = new Engine(options);
+    const { epoch, tail } = await options.log.acquire();
+    engine.epoch = epoch;
+    engine.tail = tail;
+    await options.log.read(0, (batch) => engine.partition.replay(batch.bytes));
+    engine.partition.expectHolders(options.clock(), options.graceMsMin);
+    return engine;
+  }
+
+  /** Bytes that wait for the next append. */
+  get openBytes(): number {
+    return this.open.writer.length;
+  }
+
+  get isStopped(): boolean {
+    return this.stopped !== undefined;
+  }
+
+  /**
+   * Decides and applies a command now; `render` turns the reply into an answer while the state is
+   * exactly the one that the command left. The promise resolves once the command is durable.
+   */
+  execute<C extends Command, T>(
+    request: Request<C>,
+    render: (reply: Replies[C['type']], state: ReadonlyState) => T,
+  ): Promise<T> {
+    if (this.stopped !== undefined) return Promise.reject(this.stopped);
+    const command = request as unknown as C & { now: number };
+    command.now = this.options.clock();
+    const reply = this.partition.execute(command, this.open.writer);
+    const answer = this.whenDurable(() => render(reply, this.partition.state));
+    this.stageOutputs();
+    this.appendNext();
+    return answer;
+  }
+
+  /** Reads the state now; the promise resolves once all that the view can have seen is durable. */
+  read<T>(view: (state: ReadonlyState) => T): Promise<T> {
+    if (this.stopped !== undefined) return Promise.reject(this.stopped);
+    return this.whenDurable(() => view(this.partition.state));
+  }
+
+  /** Waits for what is outstanding. The caller sends no more commands. */
+  async close(): Promise<void> {
+    if (this.appending === undefined || this.stopped !== undefined) return;
+    await new Promise<void>((resolve) => {
+      this.onQuiet = resolve;
+    });
+  }
+
+  /** What `render` throws is an answer too: it waits like any other. */
+  private whenDurable<T>(render: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      try {
+        const value = render();
+        this.wait({ release: () => resolve(value), drop: reject });
+      } catch (refusal) {
+        this.wait({ release: () => reject(refusal), drop: reject });
+      }
+    });
+  }
+
+  /** Puts `waiting` behind the newest event that exists. */
+  private wait(waiting: Releasable): void {
+    if (!this.open.isEmpty) this.open.waiting.push(waiting);
+    else if (this.appending !== undefined) this.appending.waiting.push(waiting);
+    else waiting.release();
+  }
+
+  private stageOutputs(): void {
+    const { outputs } = this.options;
+    if (hasOutputs(this.partition.outputs)) {
+      outputs.stage(this.partition.outputs, this.partition.state);
+    }
+    if (!this.open.isEmpty) return;
+    // No event is waiting for an append, so none will come that could carry what was staged.
+    const sealed = outputs.seal();
+    if (sealed !== undefined) this.wait(sealed);
+  }
+
+  private appendNext(): void {
+    if (this.idle === undefined || this.open.isEmpty) return;
+    const batch = this.open;
+    this.open = this.idle;
+    this.idle = undefined;
+    this.appending = batch;
+    const sealed = this.options.outputs.seal();
+    if (sealed !== undefined) batch.waiting.push(sealed);
+    this.append(batch).then(
+      () => this.committedBatch(batch),
+      (cause: Error) => this.stop(cause),
+    );
+  }
+
+  private async append(batch: Batch): Promise<void> {
+    const { writer } = batch;
+    const logBatch: LogBatch = {
+      epoch: this.epoch,
+      expectedTail: this.tail,
+      nonce: this.options.nonce(),
+      recordCount: writer.recordCount,
+      bytes: writer.bytes.subarray(0, writer.length),
+    };
+    for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, UNKNOWN_PAUSE_MS_MAX)) {
+      const outcome = await this.options.log.append(logBatch);
+      if (outcome === 'ok' || outcome === 'duplicate') return;
+      if (outcome === 'fenced') {
+        throw new Error('another server took over this partition');
+      }
+      await pause(pauseMs);
+    }
+  }
+
+  /**
+   * The next append starts first: the disk need not wait until this batch's outputs are written.
+   */
+  private committedBatch(batch: Batch): void {
+    this.tail += batch.writer.recordCount;
+    const waiting = batch.reset();
+    this.appending = undefined;
+    this.idle = batch;
+    this.appendNext();
+    for (const each of waiting) each.release();
+    if (this.appending === undefined) this.onQuiet?.();
+  }
+
+  private stop(cause: Error): void {
+    const stopped = new EngineStoppedError('the engine lost its partition', { cause });
+    this.stopped = stopped;
+    const unsealed = this.options.outputs.seal();
+    const waiting = [...(this.appending?.reset() ?? []), ...this.open.reset()];
+    for (const each of waiting) each.drop(stopped);
+    unsealed?.drop(stopped);
+    this.onQuiet?.();
+    this.options.onStopped(cause);
+  }
+}
+
+function hasOutputs(outputs: Outputs): boolean {
+  return (
+    outputs.pushSlots.length > 0 ||
+    outputs.endedSlots.length > 0 ||
+    outputs.closedSessions.length > 0
+  );
+}

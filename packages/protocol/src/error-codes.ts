@@ -1,0 +1,19 @@
+/**
+ * Every code that an error answer can carry, with its HTTP status. Each has a page in docs/errors.
+ * Clients rely on the codes; a code never changes its meaning.
+ */
+export const ERROR_CODES = {
+  invalid_request: { status: 400 },
+  forbidden_origin: { status: 403 },
+  route_not_found: { status: 404 },
+  task_not_found: { status: 404 },
+  session_not_found: { status: 404 },
+  method_not_allowed: { status: 405 },
+  payload_too_large: { status: 413 },
+  unsupported_encoding: { status: 415 },
+  overloaded: { status: 429 },
+  internal_error: { status: 500 },
+  unavailable: { status: 503 },
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;

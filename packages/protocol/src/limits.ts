@@ -1,0 +1,18 @@
+/** Bounds of the protocol that clients and server share. */
+export const LIMITS = {
+  bodyBytesMax: 4 * 1024 * 1024,
+  batchTasksMax: 1000,
+  payloadBytesMax: 256 * 1024,
+  waitMsMax: 60_000,
+  waitMsDefault: 30_000,
+  leaseMsMin: 3000,
+  leaseMsMax: 600_000,
+  leaseMsDefault: 15_000,
+  slotsMax: 10_000,
+  slotsDefault: 100,
+  typesPerWorkerMax: 1000,
+  reportsMax: 10_000,
+} as const;
+
+/** A worker stream that has been silent for this long gets a `ping`. */
+export const PING_AFTER_MS = 5000;

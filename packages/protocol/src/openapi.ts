@@ -1,0 +1,84 @@
+import type { TSchema } from 'typebox';
+import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
+import { ErrorBody } from './error-schema.ts';
+import { ROUTES, type Route } from './routes.ts';
+
+/** The API as an OpenAPI 3.1 document, made from the schemas that validate requests. */
+export function openApiDocument(version: string): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [operationId, route] of Object.entries<Route>(ROUTES)) {
+    paths[route.path] ??= {};
+    paths[route.path][route.method.toLowerCase()] = operation(operationId, route);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sluice',
+      version,
+      summary: 'A distributed execution scheduler',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: 'http://127.0.0.1:7420' }],
+    paths,
+    components: { schemas: { Error: ErrorBody } },
+  };
+}
+
+function operation(operationId: string, route: Route): object {
+  const parameters = [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')];
+  return {
+    operationId,
+    summary: route.summary,
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body) }),
+    responses: { ...answers(route), ...errors(route.errors) },
+  };
+}
+
+interface ObjectSchema {
+  readonly properties: Readonly<Record<string, TSchema>>;
+  readonly required?: readonly string[];
+}
+
+function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): object[] {
+  if (schema === undefined) return [];
+  const { properties, required = [] } = schema as unknown as ObjectSchema;
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: place,
+    required: required.includes(name),
+    schema: property,
+  }));
+}
+
+function requestBody(schema: TSchema): object {
+  return { required: true, content: { 'application/json': { schema } } };
+}
+
+function answers(route: Route): Record<string, object> {
+  const result: Record<string, object> = {};
+  for (const [status, answer] of Object.entries(route.answers)) {
+    result[status] = { description: route.summary, ...contentOf(answer) };
+  }
+  return result;
+}
+
+function contentOf(answer: Route['answers'][number]): object {
+  if (answer === 'none') return {};
+  if (typeof answer === 'string') return { content: { [answer]: { schema: { type: 'string' } } } };
+  return { content: { 'application/json': { schema: answer } } };
+}
+
+/** Codes that share a status share an answer; an unexpected error can come from anywhere. */
+function errors(codes: readonly ErrorCode[]): Record<string, object> {
+  const result: Record<string, object> = {};
+  for (const code of [...codes, 'forbidden_origin', 'internal_error'] as const) {
+    const { status } = ERROR_CODES[code];
+    const others = result[status] as { description: string } | undefined;
+    result[status] = {
+      description: others === undefined ? code : `${others.description}, ${code}`,
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    };
+  }
+  return result;
+}

@@ -1,0 +1,119 @@
+import { type Static, Type } from 'typebox';
+import { LIMITS } from './limits.ts';
+import { TaskType } from './task-schemas.ts';
+
+const Lease = Type.String({ description: 'Opaque; as it came with the task.' });
+
+export const WorkerSessionRequest = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 128, examples: ['laptop-1'] }),
+    types: Type.Array(Type.Object({ type: TaskType }, { additionalProperties: false }), {
+      minItems: 1,
+      maxItems: LIMITS.typesPerWorkerMax,
+    }),
+    capacity: Type.Optional(
+      Type.Object(
+        {
+          slots: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: LIMITS.slotsMax,
+              default: LIMITS.slotsDefault,
+              description: 'Tasks that the worker runs at once.',
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    leaseMs: Type.Optional(
+      Type.Integer({
+        minimum: LIMITS.leaseMsMin,
+        maximum: LIMITS.leaseMsMax,
+        default: LIMITS.leaseMsDefault,
+        description: 'Silence after which what the session holds is given to others.',
+      }),
+    ),
+    resume: Type.Optional(
+      Type.Object(
+        {
+          sessionId: Type.String(),
+          running: Type.Array(Lease, {
+            maxItems: LIMITS.slotsMax,
+            description: 'Every lease received whose final report has not been answered.',
+          }),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false, examples: [{ name: 'laptop-1', types: [{ type: 'hello' }] }] },
+);
+export type WorkerSessionRequest = Static<typeof WorkerSessionRequest>;
+
+export const SessionParams = Type.Object({ sessionId: Type.String() });
+export type SessionParams = Static<typeof SessionParams>;
+
+const Started = Type.Object(
+  { lease: Lease, kind: Type.Literal('started') },
+  { additionalProperties: false },
+);
+
+const Heartbeat = Type.Object(
+  { lease: Lease, kind: Type.Literal('heartbeat') },
+  { additionalProperties: false },
+);
+
+const Succeeded = Type.Object(
+  { lease: Lease, kind: Type.Literal('succeeded'), output: Type.Optional(Type.Unknown()) },
+  { additionalProperties: false },
+);
+
+const Failed = Type.Object(
+  {
+    lease: Lease,
+    kind: Type.Literal('failed'),
+    error: Type.Object(
+      {
+        message: Type.String(),
+        code: Type.Optional(Type.String()),
+        stack: Type.Optional(Type.String()),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** One schema per kind of report. */
+export const REPORT_SCHEMAS = {
+  started: Started,
+  heartbeat: Heartbeat,
+  succeeded: Succeeded,
+  failed: Failed,
+} as const;
+
+export type ReportRequest =
+  | Static<typeof Started>
+  | Static<typeof Heartbeat>
+  | Static<typeof Succeeded>
+  | Static<typeof Failed>;
+
+export const ReportsRequest = Type.Object(
+  {
+    reports: Type.Optional(
+      Type.Array(Type.Union(Object.values(REPORT_SCHEMAS)), {
+        maxItems: LIMITS.reportsMax,
+        description: 'Applied in order. None is a heartbeat.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const ReportsReply = Type.Object({
+  outcomes: Type.Array(
+    Type.Union([Type.Literal('ok'), Type.Literal('duplicate'), Type.Literal('stale_lease')]),
+    { description: 'One per report, in order.' },
+  ),
+});
