@@ -1,0 +1,73 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
+import { LIMITS, SluiceError } from '@sluice/protocol';
+
+/**
+ * Reads a request's body as JSON, under any content type; `undefined` when it is empty.
+ *
+ * A body counts only when it arrived whole (L10): an HTTP/2 peer that dies in the middle looks like
+ * a normal end, except that its stream is marked as aborted or the announced length is not reached.
+ */
+export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new SluiceError(
+      'unsupported_encoding',
+      `content-encoding '${encoding}' is not supported; send the body as it is`,
+    );
+  }
+  const body = await readWhole(request);
+  if (body.length === 0) return undefined;
+  if (!isUtf8(body)) throw notJson('the body is not UTF-8');
+  try {
+    return JSON.parse(body.toString()) as unknown;
+  } catch (cause) {
+    throw notJson((cause as Error).message);
+  }
+}
+
+function readWhole(request: IncomingMessage): Promise<Buffer> {
+  const announced = announcedLength(request);
+  if (announced > LIMITS.bodyBytesMax) return Promise.reject(tooLarge());
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > LIMITS.bodyBytesMax) reject(tooLarge());
+      else chunks.push(chunk);
+    });
+    request.on('end', () => {
+      const cut = wasCut(request) || (announced >= 0 && announced !== length);
+      if (cut) reject(notJson('the body did not arrive whole'));
+      else resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length));
+    });
+    request.on('error', reject);
+    request.on('aborted', () => reject(notJson('the body did not arrive whole')));
+  });
+}
+
+function wasCut(request: IncomingMessage): boolean {
+  if (request.httpVersionMajor < 2) return !request.complete;
+  return (request as unknown as Http2ServerRequest).stream.aborted;
+}
+
+/** -1 when the client did not say. */
+function announcedLength(request: IncomingMessage): number {
+  const header = request.headers['content-length'];
+  return header === undefined ? -1 : Number(header);
+}
+
+function tooLarge(): SluiceError {
+  return new SluiceError(
+    'payload_too_large',
+    `the body is larger than ${LIMITS.bodyBytesMax} bytes; send smaller batches`,
+  );
+}
+
+function notJson(problem: string): SluiceError {
+  return new SluiceError('invalid_request', `the body is not valid JSON: ${problem}`, {
+    details: [{ path: '', problem }],
+  });
+}

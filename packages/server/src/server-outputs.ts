@@ -1,0 +1,56 @@
+import type { Outputs, ReadonlyState } from '@sluice/core';
+import type { OutputPort, Releasable } from '@sluice/engine';
+import type { TaskWaiters } from './tasks/task-waiters.ts';
+import type { WorkerStream } from './workers/worker-stream.ts';
+import type { WorkerStreams } from './workers/worker-streams.ts';
+
+/**
+ * Lets the engine's outputs out into the world: renders them while the command runs, holds them
+ * until they are durable, then writes them (L2).
+ */
+export class ServerOutputs implements OutputPort {
+  private readonly streams: WorkerStreams;
+  private readonly waiters: TaskWaiters;
+  private ended: (() => void)[] = [];
+  private closing: WorkerStream[] = [];
+
+  constructor(streams: WorkerStreams, waiters: TaskWaiters) {
+    this.streams = streams;
+    this.waiters = waiters;
+  }
+
+  stage(outputs: Outputs, state: ReadonlyState): void {
+    const { pushSessions, pushSlots } = outputs;
+    for (let i = 0; i < pushSlots.length; i++) {
+      const stream = this.streams.find(pushSessions[i]);
+      // A stream that broke in this very turn: the worker gets the task when it comes back (L7).
+      if (stream === undefined) continue;
+      stream.stageTask(state, pushSlots[i]);
+      this.streams.markStaged(stream);
+    }
+    this.ended.push(...this.waiters.stage(state, outputs.endedSlots));
+    for (const session of outputs.closedSessions) {
+      const stream = this.streams.find(session);
+      if (stream !== undefined) this.closing.push(stream);
+    }
+  }
+
+  seal(): Releasable | undefined {
+    const frames = this.streams.seal();
+    const { ended, closing } = this;
+    if (frames.length === 0 && ended.length === 0 && closing.length === 0) return undefined;
+    this.ended = [];
+    this.closing = [];
+    return {
+      release: () => {
+        for (const { stream, bytes } of frames) stream.write(bytes);
+        for (const release of ended) release();
+        for (const stream of closing) stream.end();
+      },
+      drop: () => {
+        for (const { stream } of frames) stream.end();
+        for (const stream of closing) stream.end();
+      },
+    };
+  }
+}

@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { ExpireSessions, StateLimits } from '@sluice/core';
+import { Engine } from '@sluice/engine';
+import { FileLog, type PartitionLog } from '@sluice/log';
+import { openApiDocument, ROUTES } from '@sluice/protocol';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { installErrorAnswers, unavailable } from './http/error-answer.ts';
+import { createListener } from './http/listener.ts';
+import { OriginGuard } from './http/origin-guard.ts';
+import { routeOptions } from './http/route-options.ts';
+import { ServerOutputs } from './server-outputs.ts';
+import { readTaskRoutes } from './tasks/read-task.route.ts';
+import { submitTasksRoute } from './tasks/submit-tasks.route.ts';
+import { TaskWaiters } from './tasks/task-waiters.ts';
+import { TaskWaiting } from './tasks/task-waiting.ts';
+import { reportAttemptsRoute } from './workers/report-attempts.route.ts';
+import { workerSessionRoutes } from './workers/worker-session.route.ts';
+import { WorkerStreams } from './workers/worker-streams.ts';
+
+export interface ServerOptions {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Everything that must survive lives below this folder. */
+  readonly dataFolder: string;
+  readonly version: string;
+  /** Called once when the server can no longer keep its promises; the process should end. */
+  readonly onFatal: (cause: Error) => void;
+  readonly limits?: Partial<StateLimits>;
+  /** Stands between engine and log; tests stop the world with it. */
+  readonly wrapLog?: (log: PartitionLog) => PartitionLog;
+}
+
+const DEFAULT_LIMITS: StateLimits = { tasksMax: 10_000_000, finishedTasksMax: 1_000_000 };
+
+const OPEN_BATCH_BYTES_MAX = 8 * 1024 * 1024;
+const GRACE_MS_MIN = 15_000;
+const TICK_MS = 500;
+
+/** The embedded server: one partition on a file log, with HTTP around it. */
+export class Server {
+  readonly url: string;
+  private readonly app: FastifyInstance;
+  private readonly engine: Engine;
+  private readonly log: PartitionLog;
+  private readonly streams: WorkerStreams;
+  private readonly ticker: NodeJS.Timeout;
+
+  private constructor(parts: Parts, url: string) {
+    this.url = url;
+    this.app = parts.app;
+    this.engine = parts.engine;
+    this.log = parts.log;
+    this.streams = parts.streams;
+    this.ticker = setInterval(() => this.tick(), TICK_MS);
+  }
+
+  /**
+   * Recovers from the log, then listens: no request meets a server that does not know its tasks.
+   */
+  static async start(options: ServerOptions): Promise<Server> {
+    const file = await FileLog.open({ folder: join(options.dataFolder, 'log') });
+    const log = options.wrapLog?.(file) ?? file;
+    try {
+      const streams = new WorkerStreams();
+      const waiters = new TaskWaiters();
+      const outputs = new ServerOutputs(streams, waiters);
+      const engine = await Engine.start({
+        log,
+        partition: { limits: { ...DEFAULT_LIMITS, ...options.limits }, utf8: UTF8 },
+        outputs,
+        clock: Date.now,
+        nonce: () => Math.floor(Math.random() * 2 ** 53),
+        graceMsMin: GRACE_MS_MIN,
+        onStopped: options.onFatal,
+      });
+      const app = buildApp(options, engine, streams, waiters);
+      await app.listen({ host: options.host, port: options.port });
+      const { port } = app.server.address() as AddressInfo;
+      return new Server({ app, engine, log, streams }, `http://${options.host}:${port}`);
+    } catch (cause) {
+      await log.close();
+      throw cause;
+    }
+  }
+
+  /** Tells the workers, finishes what is in flight, and lets go of the data folder. */
+  async close(): Promise<void> {
+    clearInterval(this.ticker);
+    this.streams.drain();
+    await this.app.close();
+    await this.engine.close();
+    await this.log.close();
+  }
+
+  private tick(): void {
+    this.streams.pingSilent(Date.now());
+    // A stopped engine has said so by `onFatal`.
+    this.engine
+      .execute<ExpireSessions, void>({ type: 'expire_sessions' }, () => undefined)
+      .catch(() => undefined);
+  }
+}
+
+interface Parts {
+  readonly app: FastifyInstance;
+  readonly engine: Engine;
+  readonly log: PartitionLog;
+  readonly streams: WorkerStreams;
+}
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+const UTF8 = {
+  encode: (text: string) => encoder.encode(text),
+  decode: (bytes: Uint8Array) => decoder.decode(bytes),
+};
+
+function buildApp(
+  options: ServerOptions,
+  engine: Engine,
+  streams: WorkerStreams,
+  waiters: TaskWaiters,
+): FastifyInstance {
+  const app = Fastify({
+    serverFactory: createListener as never,
+    genReqId: requestIds(),
+    forceCloseConnections: false,
+  });
+  // Routes read their bodies themselves: the framework cannot tell a whole body from a cut one
+  // (L10).
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  installErrorAnswers(app);
+
+  const guard = new OriginGuard([options.host]);
+  app.addHook('onRequest', (request, _reply, done) => {
+    guard.check(request.headers);
+    done();
+  });
+
+  const waiting = new TaskWaiting(engine, waiters);
+  submitTasksRoute(app, engine, waiting, { openBatchBytesMax: OPEN_BATCH_BYTES_MAX });
+  readTaskRoutes(app, waiting);
+  workerSessionRoutes(app, engine, streams);
+  reportAttemptsRoute(app, engine);
+  operationRoutes(app, engine, options.version);
+  return app;
+}
+
+/** Unique among restarts by the beginning, within one by the count; random ones cost more. */
+function requestIds(): () => string {
+  const start = randomBytes(6).toString('base64url');
+  let count = 0;
+  return () => `q_${start}_${(count++).toString(36)}`;
+}
+
+function operationRoutes(app: FastifyInstance, engine: Engine, version: string): void {
+  app.route({ ...routeOptions(ROUTES.healthLive), handler: async () => ({ status: 'ok' }) });
+  app.route({
+    ...routeOptions(ROUTES.healthReady),
+    handler: async () => {
+      if (engine.isStopped) throw unavailable();
+      return { status: 'ok' };
+    },
+  });
+  const document = openApiDocument(version);
+  app.get('/openapi.json', async () => document);
+}

@@ -1,0 +1,27 @@
+import { LIMITS, ROUTES, type TaskParams, WaitQuery } from '@sluice/protocol';
+import type { FastifyInstance } from 'fastify';
+import { parseQuery } from '../http/query.ts';
+import { routeOptions } from '../http/route-options.ts';
+import { Checker } from '../http/validation.ts';
+import type { TaskWaiting } from './task-waiting.ts';
+
+export function readTaskRoutes(app: FastifyInstance, waiting: TaskWaiting): void {
+  const query = new Checker(WaitQuery);
+
+  app.route<{ Params: TaskParams }>({
+    ...routeOptions(ROUTES.getTask),
+    handler: async (request, reply) => {
+      const viewJson = await waiting.read(request.params.id);
+      return reply.type('application/json').send(viewJson);
+    },
+  });
+
+  app.route<{ Params: TaskParams }>({
+    ...routeOptions(ROUTES.waitForTask),
+    handler: async (request, reply) => {
+      const { timeoutMs = LIMITS.waitMsDefault } = parseQuery(query, request.query);
+      const viewJson = await waiting.wait(request.params.id, timeoutMs, request);
+      return reply.type('application/json').send(viewJson);
+    },
+  });
+}

@@ -1,0 +1,137 @@
+import {
+  type ReadonlyState,
+  type Slot,
+  type SubmitTasks,
+  type SubmitTasksReply,
+  TASK_ID_LENGTH,
+  TASK_STATES,
+  type TaskNumber,
+  writeTaskId,
+} from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import {
+  type ErrorDetail,
+  LIMITS,
+  ROUTES,
+  SluiceError,
+  SubmitQuery,
+  TaskRequest,
+} from '@sluice/protocol';
+import type { FastifyInstance } from 'fastify';
+import { ByteBuilder } from '../byte-builder.ts';
+import { parseQuery } from '../http/query.ts';
+import { routeOptions } from '../http/route-options.ts';
+import { Checker, invalid } from '../http/validation.ts';
+import { readJsonBody } from '../http/whole-body.ts';
+import { PayloadScratch } from '../payload-scratch.ts';
+import { PARTITION } from './task-view.ts';
+import type { TaskWaiting } from './task-waiting.ts';
+
+export interface SubmitLimits {
+  /** Submits are refused while more than this waits for the next commit. */
+  readonly openBatchBytesMax: number;
+}
+
+const ITEM_BYTES_MAX = 96;
+
+/** Takes one task or an array, all or nothing, and answers once they are durable. */
+export function submitTasksRoute(
+  app: FastifyInstance,
+  engine: Engine,
+  waiting: TaskWaiting,
+  limits: SubmitLimits,
+): void {
+  const query = new Checker(SubmitQuery);
+  const parser = new SubmitParser();
+
+  app.route({
+    ...routeOptions(ROUTES.submitTasks),
+    handler: async (request, reply) => {
+      const { waitMs } = parseQuery(query, request.query);
+      const body = await readJsonBody(request.raw);
+      if (waitMs !== undefined && Array.isArray(body)) {
+        throw invalid('the query string is not valid', [
+          { path: '/waitMs', problem: 'goes with a single task, not with an array' },
+        ]);
+      }
+      if (engine.openBytes > limits.openBatchBytesMax) throw overloaded('the disk is behind');
+
+      const command = parser.parse(body);
+      const answer = await engine.execute<SubmitTasks, Buffer>(command, (result, state) =>
+        renderReply(result, state, Array.isArray(body)),
+      );
+      reply.code(201).type('application/json');
+      if (waitMs === undefined) return answer;
+      const { id } = JSON.parse(answer.toString()) as { id: string };
+      return waiting.wait(id, waitMs, request);
+    },
+  });
+}
+
+/** Checks a body and turns it into a command. The command is valid until the next call. */
+class SubmitParser {
+  private readonly task = new Checker(TaskRequest);
+  private readonly scratch = new PayloadScratch();
+
+  parse(body: unknown): Omit<SubmitTasks, 'now'> {
+    const isArray = Array.isArray(body);
+    const items: unknown[] = isArray ? body : [body];
+    if (items.length === 0 || items.length > LIMITS.batchTasksMax) {
+      const problem = `has ${items.length} tasks; 1 to ${LIMITS.batchTasksMax} are taken`;
+      throw invalid('the array', [{ path: '', problem }]);
+    }
+    const tasks = this.checkAll(items, isArray);
+    this.scratch.begin((index) => (isArray ? `/${index}/input` : '/input'));
+    for (const task of tasks) this.scratch.add(task.input);
+    return {
+      type: 'submit_tasks',
+      tasks,
+      inputs: this.scratch.bytes,
+      inputEnds: this.scratch.ends,
+    };
+  }
+
+  private checkAll(items: unknown[], isArray: boolean): TaskRequest[] {
+    const problems: ErrorDetail[] = [];
+    items.forEach((item, index) => {
+      if (this.task.accepts(item)) return;
+      problems.push(...this.task.problems(item, isArray ? `/${index}` : ''));
+    });
+    if (problems.length > 0) throw invalid('the task is not valid', problems);
+    return items as TaskRequest[];
+  }
+}
+
+function renderReply(reply: SubmitTasksReply, state: ReadonlyState, isArray: boolean): Buffer {
+  if (reply.rejection !== undefined) throw overloaded(REJECTIONS[reply.rejection]);
+  const out = new ByteBuilder(ITEM_BYTES_MAX * reply.slots.length + 16);
+  if (isArray) out.ascii('{"items":[');
+  for (let i = 0; i < reply.slots.length; i++) {
+    if (i > 0) out.ascii(',');
+    writeSubmitted(out, state, reply.slots[i]);
+  }
+  if (isArray) out.ascii(']}');
+  return out.take();
+}
+
+function writeSubmitted(out: ByteBuilder, state: ReadonlyState, slot: Slot): void {
+  out.ascii('{"id":"');
+  const id = out.extend(TASK_ID_LENGTH);
+  writeTaskId(id.bytes, id.at, {
+    submittedAt: state.tasks.submittedAt[slot],
+    partition: PARTITION,
+    number: state.tasks.number[slot] as TaskNumber,
+  });
+  out.ascii('","state":"');
+  out.ascii(TASK_STATES[state.tasks.state[slot]]);
+  out.ascii('","deduplicated":false}');
+}
+
+const REJECTIONS = {
+  too_many_tasks: 'the server holds as many tasks as it may',
+  too_many_types: 'the server knows as many task types as it can',
+} as const;
+
+function overloaded(why: string): SluiceError {
+  return new SluiceError('overloaded', `${why}; try again later`, { retryAfterMs: 1000 });
+}

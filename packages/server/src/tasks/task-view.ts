@@ -1,0 +1,82 @@
+import {
+  isTerminal,
+  NO_SLOT,
+  parseTaskId,
+  REASONS,
+  type ReadonlyState,
+  type Slot,
+  TASK_STATES,
+  type TaskNumber,
+  taskIdText,
+} from '@sluice/core';
+
+/** Embedded runs one partition. */
+export const PARTITION = 0;
+
+/** Finds a task by the text of its id; `NO_SLOT` when there is none in memory. */
+export function findTask(state: ReadonlyState, id: string): Slot {
+  const key = parseTaskId(id);
+  if (key === undefined || key.partition !== PARTITION) return NO_SLOT;
+  const slot = state.tasks.find(key.number);
+  if (slot === NO_SLOT || state.tasks.submittedAt[slot] !== key.submittedAt) return NO_SLOT;
+  return slot;
+}
+
+function taskIdOf(state: ReadonlyState, slot: Slot): string {
+  return taskIdText({
+    submittedAt: state.tasks.submittedAt[slot],
+    partition: PARTITION,
+    number: state.tasks.number[slot] as TaskNumber,
+  });
+}
+
+/** A task as JSON text. Payloads are spliced in as the bytes that came in. */
+export function taskViewJson(state: ReadonlyState, slot: Slot): string {
+  const { tasks } = state;
+  const stateName = TASK_STATES[tasks.state[slot]];
+  const envelope = JSON.stringify({
+    id: taskIdOf(state, slot),
+    type: state.typeOf(slot),
+    state: stateName,
+    reason: REASONS[tasks.reason[slot]],
+    priority: tasks.priority[slot],
+    attempt: tasks.attempt[slot],
+    attempts: newestAttempt(state, slot),
+    submittedAt: time(tasks.submittedAt[slot]),
+    endedAt: isTerminal(tasks.state[slot]) ? time(tasks.endedAt[slot]) : null,
+  });
+  const input = payloadText(state, tasks.input[slot], tasks.inputLength[slot]);
+  const result = payloadText(state, tasks.result[slot], tasks.resultLength[slot]);
+  const output = stateName === 'succeeded' ? result : 'null';
+  const error = stateName === 'failed' ? result : 'null';
+  return `${envelope.slice(0, -1)},"input":${input},"output":${output},"error":${error}}`;
+}
+
+/** Memory keeps one attempt per task. None is shown when the last push did not count as one. */
+function newestAttempt(state: ReadonlyState, slot: Slot): object[] {
+  const { tasks } = state;
+  const reason = REASONS[tasks.reason[slot]];
+  if (tasks.attempt[slot] === 0 || reason === 'not_arrived') return [];
+  const endedAt = time(tasks.endedAt[slot]);
+  return [
+    {
+      attempt: tasks.attempt[slot],
+      worker: state.holders.at(tasks.holderOf(slot)).worker,
+      leasedAt: time(tasks.leasedAt[slot]),
+      startedAt: time(tasks.startedAt[slot]),
+      endedAt,
+      outcome: endedAt === null ? null : reason,
+    },
+  ];
+}
+
+function payloadText(state: ReadonlyState, reference: number, length: number): string {
+  if (length === 0) return 'null';
+  const start = state.payloads.startOf(reference);
+  const bytes = state.payloads.bytesOf(reference);
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString();
+}
+
+function time(ms: number): string | null {
+  return ms === 0 ? null : new Date(ms).toISOString();
+}

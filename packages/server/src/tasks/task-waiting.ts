@@ -1,0 +1,40 @@
+import { isTerminal, NO_SLOT, type TaskNumber } from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { SluiceError } from '@sluice/protocol';
+import type { FastifyRequest } from 'fastify';
+import { findTask, taskViewJson } from './task-view.ts';
+import type { TaskWaiters } from './task-waiters.ts';
+
+/** Reads tasks and waits for them, for the routes that do. */
+export class TaskWaiting {
+  private readonly engine: Engine;
+  private readonly waiters: TaskWaiters;
+
+  constructor(engine: Engine, waiters: TaskWaiters) {
+    this.engine = engine;
+    this.waiters = waiters;
+  }
+
+  async read(id: string): Promise<string> {
+    const viewJson = await this.engine.read((state) => {
+      const slot = findTask(state, id);
+      return slot === NO_SLOT ? undefined : taskViewJson(state, slot);
+    });
+    if (viewJson === undefined) throw new SluiceError('task_not_found', `no task '${id}'`);
+    return viewJson;
+  }
+
+  /** Answers when the task ended, or with its current state when the time is up. */
+  async wait(id: string, timeoutMs: number, request: FastifyRequest): Promise<string> {
+    const gone = new AbortController();
+    request.raw.once('close', () => gone.abort());
+    const ended = await this.engine.read((state) => {
+      const slot = findTask(state, id);
+      if (slot === NO_SLOT || isTerminal(state.tasks.state[slot])) return undefined;
+      const task = state.tasks.number[slot] as TaskNumber;
+      // Wrapped, or awaiting the read would await the task's end too.
+      return { view: this.waiters.wait(task, timeoutMs, gone.signal) };
+    });
+    return (await ended?.view) ?? this.read(id);
+  }
+}

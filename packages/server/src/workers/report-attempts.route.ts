@@ -1,0 +1,113 @@
+import type { ReportAttempts, ReportAttemptsReply, SessionId } from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import {
+  type ErrorDetail,
+  LIMITS,
+  REPORT_SCHEMAS,
+  type ReportRequest,
+  ROUTES,
+  type SessionParams,
+  SluiceError,
+} from '@sluice/protocol';
+import type { FastifyInstance } from 'fastify';
+import { routeOptions } from '../http/route-options.ts';
+import { Checker, invalid } from '../http/validation.ts';
+import { readJsonBody } from '../http/whole-body.ts';
+import { PayloadScratch } from '../payload-scratch.ts';
+
+const NOT_VALID = 'the reports are not valid';
+
+/** Takes what a worker says of its attempts, and answers once it is durable. */
+export function reportAttemptsRoute(app: FastifyInstance, engine: Engine): void {
+  const parser = new ReportParser();
+
+  app.route<{ Params: SessionParams }>({
+    ...routeOptions(ROUTES.reportAttempts),
+    handler: async (request, reply) => {
+      const body = await readJsonBody(request.raw);
+      const command = parser.parse(request.params.sessionId as SessionId, body);
+      const { found, json } = await engine.execute<ReportAttempts, Answer>(command, answer);
+      if (!found && command.reports.length === 0) {
+        throw new SluiceError('session_not_found', 'no such worker session; open a new one');
+      }
+      return reply.type('application/json').send(json);
+    },
+  });
+}
+
+interface Answer {
+  readonly found: boolean;
+  readonly json: string;
+}
+
+/** An unknown session still gets outcomes: a report that came twice must hear `duplicate` (L6). */
+function answer({ found, outcomes }: ReportAttemptsReply): Answer {
+  return { found, json: JSON.stringify({ outcomes }) };
+}
+
+/** Checks a body and turns it into a command. The command is valid until the next call. */
+class ReportParser {
+  private readonly checkers = {
+    started: new Checker(REPORT_SCHEMAS.started),
+    heartbeat: new Checker(REPORT_SCHEMAS.heartbeat),
+    succeeded: new Checker(REPORT_SCHEMAS.succeeded),
+    failed: new Checker(REPORT_SCHEMAS.failed),
+  };
+  private readonly scratch = new PayloadScratch();
+
+  parse(session: SessionId, body: unknown): Omit<ReportAttempts, 'now'> {
+    const reports = this.checkAll(reportList(body));
+    this.scratch.begin((index) => `/reports/${index}`);
+    for (const report of reports) this.scratch.add(payloadOf(report));
+    return {
+      type: 'report_attempts',
+      session,
+      reports,
+      payloads: this.scratch.bytes,
+      payloadEnds: this.scratch.ends,
+    };
+  }
+
+  private checkAll(items: readonly unknown[]): ReportRequest[] {
+    const problems: ErrorDetail[] = [];
+    items.forEach((item, index) => {
+      const kind = (item as { kind?: unknown } | null)?.kind;
+      const checker = this.checkers[kind as keyof typeof this.checkers];
+      if (checker === undefined) problems.push(unknownKind(index));
+      else if (!checker.accepts(item))
+        problems.push(...checker.problems(item, `/reports/${index}`));
+    });
+    if (problems.length > 0) throw invalid(NOT_VALID, problems);
+    return items as ReportRequest[];
+  }
+}
+
+/** An empty body, `{}` and an empty list are heartbeats. */
+function reportList(body: unknown): readonly unknown[] {
+  if (body === undefined) return [];
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw invalid(NOT_VALID, [{ path: '', problem: 'must be an object with "reports"' }]);
+  }
+  const { reports = [], ...others } = body as { reports?: unknown };
+  const unknown = Object.keys(others);
+  if (unknown.length > 0) {
+    const details = unknown.map((name) => ({ path: `/${name}`, problem: 'is not a known field' }));
+    throw invalid(NOT_VALID, details);
+  }
+  if (!Array.isArray(reports) || reports.length > LIMITS.reportsMax) {
+    const problem = `must be an array of at most ${LIMITS.reportsMax}`;
+    throw invalid(NOT_VALID, [{ path: '/reports', problem }]);
+  }
+  return reports;
+}
+
+function payloadOf(report: ReportRequest): unknown {
+  if (report.kind === 'succeeded') return report.output;
+  if (report.kind === 'failed') return report.error;
+  return undefined;
+}
+
+function unknownKind(index: number): ErrorDetail {
+  const kinds = Object.keys(REPORT_SCHEMAS).join(', ');
+  return { path: `/reports/${index}/kind`, problem: `must be one of ${kinds}` };
+}

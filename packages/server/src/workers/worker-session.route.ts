@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import type { AttachSession, DetachSession, SessionId } from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import {
+  LIMITS,
+  ROUTES,
+  type SessionParams,
+  SluiceError,
+  WorkerSessionRequest,
+} from '@sluice/protocol';
+import type { FastifyInstance } from 'fastify';
+import { routeOptions } from '../http/route-options.ts';
+import { Checker, invalid } from '../http/validation.ts';
+import { readJsonBody } from '../http/whole-body.ts';
+import { startEventStream, WorkerStream } from './worker-stream.ts';
+import type { WorkerStreams } from './worker-streams.ts';
+
+/** Heartbeats per lease: two may be missed before the third is due. */
+const HEARTBEATS_PER_LEASE = 3;
+
+export function workerSessionRoutes(
+  app: FastifyInstance,
+  engine: Engine,
+  streams: WorkerStreams,
+): void {
+  const sessionRequest = new Checker(WorkerSessionRequest);
+
+  app.route({
+    ...routeOptions(ROUTES.openWorkerSession),
+    handler: async (request, reply) => {
+      const body = await readJsonBody(request.raw);
+      const command = attachCommand(sessionRequest.parse(body, 'the worker session is not valid'));
+      reply.hijack();
+      startEventStream(request.raw, reply.raw);
+      attach(engine, streams, command, new WorkerStream(reply.raw));
+    },
+  });
+
+  app.route<{ Params: SessionParams }>({
+    ...routeOptions(ROUTES.closeWorkerSession),
+    handler: async (request, reply) => {
+      const session = request.params.sessionId as SessionId;
+      const command = { type: 'detach_session', session } as const;
+      const { found } = await engine.execute<DetachSession, { found: boolean }>(
+        command,
+        (result) => result,
+      );
+      if (!found) throw new SluiceError('session_not_found', 'no such worker session');
+      return reply.code(204).send();
+    },
+  });
+}
+
+/** Gives the session its stream in the same turn in which the core learns of it. */
+function attach(
+  engine: Engine,
+  streams: WorkerStreams,
+  command: Omit<AttachSession, 'now'>,
+  stream: WorkerStream,
+): void {
+  const attached = engine.execute<AttachSession, void>(command, (result) => {
+    const { session, connection, resumed, lost } = result;
+    streams.bind(session, stream);
+    const heartbeatMs = Math.floor(command.leaseMs / HEARTBEATS_PER_LEASE);
+    const welcome = { sessionId: session, heartbeatMs, leaseMs: command.leaseMs, resumed, lost };
+    stream.stageEvent('welcome', welcome);
+    streams.markStaged(stream);
+    stream.onClose(() => {
+      streams.unbind(session, stream);
+      const ended = { type: 'disconnect_session', session, connection } as const;
+      // A stopped engine has no roster that could be told.
+      engine.execute(ended, () => undefined).catch(() => undefined);
+    });
+  });
+  attached.catch(() => stream.end());
+}
+
+function attachCommand(body: WorkerSessionRequest): Omit<AttachSession, 'now'> {
+  const types = body.types.map(({ type }) => type);
+  const twice = types.findIndex((type, index) => types.indexOf(type) !== index);
+  if (twice >= 0) {
+    const problem = `'${types[twice]}' is listed twice`;
+    throw invalid('the worker session is not valid', [{ path: `/types/${twice}/type`, problem }]);
+  }
+  const { resume } = body;
+  return {
+    type: 'attach_session',
+    newSession: `s_${randomBytes(18).toString('base64url')}` as SessionId,
+    worker: body.name,
+    types,
+    slots: body.capacity?.slots ?? LIMITS.slotsDefault,
+    leaseMs: body.leaseMs ?? LIMITS.leaseMsDefault,
+    ...(resume === undefined
+      ? {}
+      : { resume: { session: resume.sessionId as SessionId, running: resume.running } }),
+  };
+}

@@ -1,0 +1,147 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  LEASE_TOKEN_LENGTH,
+  type LeaseNumber,
+  type ReadonlyState,
+  type Slot,
+  TASK_ID_LENGTH,
+  type TaskNumber,
+  writeLeaseToken,
+  writeTaskId,
+} from '@sluice/core';
+import { ByteBuilder } from '../byte-builder.ts';
+import { PARTITION } from '../tasks/task-view.ts';
+
+/** An event of `tasks` is closed at this size and another one begun. */
+const EVENT_BYTES_MAX = 256 * 1024;
+
+/** A reader that lags behind by this much is cut off; what it holds is found when it comes back. */
+const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
+
+const FRAME_BYTES_MIN = 1024;
+
+/**
+ * The stream of one worker session: events are staged while commands run and written once they are
+ * durable. One write per commit, however many tasks it brings.
+ */
+export class WorkerStream {
+  private readonly response: ServerResponse;
+  /** What is staged and not sealed; `undefined` when nothing is. */
+  private frame: ByteBuilder | undefined;
+  /** Where the open `tasks` event begins in the frame; -1 when none is open. */
+  private tasksStart = -1;
+  private frameBytesHint = FRAME_BYTES_MIN;
+  lastWriteAt = Date.now();
+
+  constructor(response: ServerResponse) {
+    this.response = response;
+  }
+
+  get hasStaged(): boolean {
+    return this.frame !== undefined;
+  }
+
+  stageEvent(name: string, data: unknown): void {
+    this.closeTasks();
+    const frame = this.openFrame();
+    const text = Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+    frame.copy(text, 0, text.length);
+  }
+
+  /** Adds a task with its current lease to the `tasks` event that goes out with this commit. */
+  stageTask(state: ReadonlyState, slot: Slot): void {
+    const frame = this.openFrame();
+    if (this.tasksStart < 0) {
+      this.tasksStart = frame.length;
+      frame.ascii('event: tasks\ndata: [');
+    } else {
+      frame.ascii(',');
+    }
+    writeTask(frame, state, slot);
+    if (frame.length - this.tasksStart > EVENT_BYTES_MAX) this.closeTasks();
+  }
+
+  /** Takes what was staged, ready to be written. */
+  seal(): Buffer | undefined {
+    this.closeTasks();
+    const { frame } = this;
+    if (frame === undefined) return undefined;
+    this.frame = undefined;
+    this.frameBytesHint = Math.max(FRAME_BYTES_MIN, frame.length * 1.25);
+    return frame.take();
+  }
+
+  write(bytes: Buffer): void {
+    if (this.response.destroyed || this.response.writableEnded) return;
+    this.lastWriteAt = Date.now();
+    this.response.write(bytes);
+    if (this.response.writableLength > UNREAD_BYTES_MAX) this.response.destroy();
+  }
+
+  onClose(listener: () => void): void {
+    this.response.once('close', listener);
+  }
+
+  ping(): void {
+    this.write(Buffer.from('event: ping\ndata: {}\n\n'));
+  }
+
+  end(): void {
+    if (!this.response.writableEnded) this.response.end();
+  }
+
+  private openFrame(): ByteBuilder {
+    this.frame ??= new ByteBuilder(this.frameBytesHint);
+    return this.frame;
+  }
+
+  private closeTasks(): void {
+    if (this.tasksStart < 0) return;
+    this.tasksStart = -1;
+    this.frame?.ascii(']\n\n');
+  }
+}
+
+export function startEventStream(request: IncomingMessage, response: ServerResponse): void {
+  request.socket.setTimeout(0);
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  });
+}
+
+function writeTask(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
+  const { tasks } = state;
+  frame.ascii('{"id":"');
+  const id = frame.extend(TASK_ID_LENGTH);
+  writeTaskId(id.bytes, id.at, {
+    submittedAt: tasks.submittedAt[slot],
+    partition: PARTITION,
+    number: tasks.number[slot] as TaskNumber,
+  });
+  frame.ascii('","type":"');
+  frame.ascii(state.typeOf(slot));
+  frame.ascii('","attempt":');
+  frame.ascii(String(tasks.attempt[slot]));
+  frame.ascii(',"lease":"');
+  const lease = frame.extend(LEASE_TOKEN_LENGTH);
+  writeLeaseToken(lease.bytes, lease.at, {
+    partition: PARTITION,
+    slot,
+    number: tasks.lease[slot] as LeaseNumber,
+  });
+  frame.ascii('","input":');
+  writeInput(frame, state, slot);
+  frame.ascii('}');
+}
+
+function writeInput(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
+  const length = state.tasks.inputLength[slot];
+  if (length === 0) {
+    frame.ascii('null');
+    return;
+  }
+  const reference = state.tasks.input[slot];
+  frame.copy(state.payloads.bytesOf(reference), state.payloads.startOf(reference), length);
+}
