@@ -1,0 +1,22 @@
+import { Http1Connection } from './http1-connection.ts';
+import { Http2Connection } from './http2-connection.ts';
+
+export type Protocol = 'http1' | 'h2c';
+
+/** What generator and worker need of either protocol. */
+export interface Connection {
+  post(path: string, body: string): Promise<Buffer>;
+  stream(path: string, body: string, onChunk: (content: Buffer) => void): void;
+  close(): void;
+}
+
+export function openConnection(protocol: Protocol, url: string): Connection {
+  return protocol === 'http1'
+    ? new Http1Connection(new URL(url))
+    : new Http2Connection(new URL(url));
+}
+
+/** Microseconds matter and two processes compare them: the clock that both share. */
+export function wallClockMs(): number {
+  return performance.timeOrigin + performance.now();
+}

@@ -1,0 +1,92 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Protocol } from './connection.ts';
+import type { LoadOrder, LoadReport } from './load.ts';
+import { ServerProcess } from './server-process.ts';
+import type { WorkerOrder, WorkerReport } from './worker.ts';
+
+export interface Scenario {
+  readonly protocol: Protocol;
+  readonly tasks: number;
+  readonly batch: number;
+  readonly inFlight: number;
+  readonly slots: number;
+  /** Tasks per second; 0 for as fast as it goes. */
+  readonly rate: number;
+}
+
+export interface ScenarioResult {
+  readonly tasksPerSecond: number;
+  readonly submitsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** CPU time per task of each process. */
+  readonly serverUs: number;
+  readonly loadUs: number;
+  readonly workerUs: number;
+  readonly reportsPerRequest: number;
+}
+
+/** Runs one scenario on a fresh server: submit to finished, worker connected from the start. */
+export async function runScenario(
+  scenario: Scenario,
+  serverFlags: readonly string[] = [],
+): Promise<ScenarioResult> {
+  const server = await ServerProcess.start(serverFlags);
+  try {
+    const { url } = server;
+    const { protocol, tasks } = scenario;
+    const worker = fork(join(import.meta.dirname, 'worker.ts'));
+    const workerOrder: WorkerOrder = { url, protocol, tasks, slots: scenario.slots };
+    worker.send(workerOrder);
+    await message(worker);
+
+    const cpuBefore = await server.cpuMs();
+    const load = fork(join(import.meta.dirname, 'load.ts'));
+    const { batch, inFlight, rate } = scenario;
+    const loadOrder: LoadOrder = { url, protocol, tasks, batch, inFlight, rate };
+    const finished = message<WorkerReport>(worker);
+    load.send(loadOrder);
+    const loaded = await message<LoadReport>(load);
+    const worked = await finished;
+    const serverMs = (await server.cpuMs()) - cpuBefore;
+    return result(tasks, { loaded, worked, serverMs });
+  } finally {
+    await server.stop();
+  }
+}
+
+interface Measured {
+  readonly loaded: LoadReport;
+  readonly worked: WorkerReport;
+  readonly serverMs: number;
+}
+
+function result(tasks: number, { loaded, worked, serverMs }: Measured): ScenarioResult {
+  const { latenciesMs } = worked;
+  return {
+    tasksPerSecond: (tasks * 1000) / (worked.finishedAt - loaded.startedAt),
+    submitsPerSecond: (tasks * 1000) / (loaded.ackedAt - loaded.startedAt),
+    p50Ms: percentile(latenciesMs, 0.5),
+    p99Ms: percentile(latenciesMs, 0.99),
+    serverUs: (serverMs * 1000) / tasks,
+    loadUs: (loaded.cpuMs * 1000) / tasks,
+    workerUs: (worked.cpuMs * 1000) / tasks,
+    reportsPerRequest: tasks / worked.reportRequests,
+  };
+}
+
+function percentile(sorted: readonly number[], fraction: number): number {
+  return sorted.length === 0 ? Number.NaN : sorted[Math.floor(sorted.length * fraction)];
+}
+
+async function message<T>(child: ChildProcess): Promise<T> {
+  const [value] = (await Promise.race([once(child, 'message'), failure(child)])) as [T];
+  return value;
+}
+
+async function failure(child: ChildProcess): Promise<never> {
+  const [code] = (await once(child, 'exit')) as [number];
+  throw new Error(`a process of the benchmark ended with code ${code}`);
+}

@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const MAIN = join(import.meta.dirname, '../../packages/cli/src/main.ts');
+
+/** The flags of the `sluice` launcher, so that the server runs as users run it. */
+const NODE_FLAGS = ['--disable-proto=delete', '--max-semi-space-size=64'];
+
+/** A real server in a process and a folder of its own. */
+export class ServerProcess {
+  readonly url: string;
+  private readonly child: ChildProcess;
+  private readonly folder: string;
+
+  private constructor(url: string, child: ChildProcess, folder: string) {
+    this.url = url;
+    this.child = child;
+    this.folder = folder;
+  }
+
+  static async start(extraNodeFlags: readonly string[] = []): Promise<ServerProcess> {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+    const args = [...NODE_FLAGS, ...extraNodeFlags, MAIN, 'dev', '--port', '0', '--data', folder];
+    const child = spawn(process.execPath, args, {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, UV_THREADPOOL_SIZE: '8' },
+    });
+    for await (const line of createInterface({ input: child.stdout })) {
+      const url = /ready at (\S+)/.exec(line)?.[1];
+      if (url !== undefined) return new ServerProcess(url, child, folder);
+    }
+    throw new Error('the server ended before it was ready');
+  }
+
+  /** CPU time since the start, user and system. */
+  async cpuMs(): Promise<number> {
+    const stat = await readFile(`/proc/${this.child.pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // Fields 14 and 15 of proc(5), in ticks of 10 ms.
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  }
+
+  async residentBytes(): Promise<number> {
+    const status = await readFile(`/proc/${this.child.pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+  }
+
+  async stop(): Promise<void> {
+    this.child.kill('SIGTERM');
+    await once(this.child, 'exit');
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
