@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { ExpireSessions, StateLimits } from '@sluice/core';
 import { Engine } from '@sluice/engine';
 import { FileLog, type PartitionLog } from '@sluice/log';
-import { openApiDocument, ROUTES } from '@sluice/protocol';
+import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { installErrorAnswers, unavailable } from './http/error-answer.ts';
+import { answerError, installErrorAnswers, unavailable } from './http/error-answer.ts';
 import { createListener } from './http/listener.ts';
 import { OriginGuard } from './http/origin-guard.ts';
 import { routeOptions } from './http/route-options.ts';
@@ -35,7 +35,6 @@ export interface ServerOptions {
 
 const DEFAULT_LIMITS: StateLimits = { tasksMax: 10_000_000, finishedTasksMax: 1_000_000 };
 
-const OPEN_BATCH_BYTES_MAX = 8 * 1024 * 1024;
 const GRACE_MS_MIN = 15_000;
 const TICK_MS = 500;
 
@@ -46,6 +45,7 @@ export class Server {
   private readonly engine: Engine;
   private readonly log: PartitionLog;
   private readonly streams: WorkerStreams;
+  private readonly waiters: TaskWaiters;
   private readonly ticker: NodeJS.Timeout;
 
   private constructor(parts: Parts, url: string) {
@@ -54,6 +54,7 @@ export class Server {
     this.engine = parts.engine;
     this.log = parts.log;
     this.streams = parts.streams;
+    this.waiters = parts.waiters;
     this.ticker = setInterval(() => this.tick(), TICK_MS);
   }
 
@@ -79,7 +80,7 @@ export class Server {
       const app = buildApp(options, engine, streams, waiters);
       await app.listen({ host: options.host, port: options.port });
       const { port } = app.server.address() as AddressInfo;
-      return new Server({ app, engine, log, streams }, `http://${options.host}:${port}`);
+      return new Server({ app, engine, log, streams, waiters }, `http://${options.host}:${port}`);
     } catch (cause) {
       await log.close();
       throw cause;
@@ -90,6 +91,7 @@ export class Server {
   async close(): Promise<void> {
     clearInterval(this.ticker);
     this.streams.drain();
+    this.waiters.giveUp();
     await this.app.close();
     await this.engine.close();
     await this.log.close();
@@ -109,6 +111,7 @@ interface Parts {
   readonly engine: Engine;
   readonly log: PartitionLog;
   readonly streams: WorkerStreams;
+  readonly waiters: TaskWaiters;
 }
 
 const decoder = new TextDecoder();
@@ -127,7 +130,11 @@ function buildApp(
   const app = Fastify({
     serverFactory: createListener as never,
     genReqId: requestIds(),
-    forceCloseConnections: false,
+    routerOptions: { maxParamLength: 1000 },
+    // Comes from the router, before any hook or handler could give it the contract's shape.
+    frameworkErrors: (error, request, reply) => {
+      answerError(request, reply, new SluiceError('invalid_request', error.message));
+    },
   });
   // Routes read their bodies themselves: the framework cannot tell a whole body from a cut one
   // (L10).
@@ -138,11 +145,13 @@ function buildApp(
   const guard = new OriginGuard([options.host]);
   app.addHook('onRequest', (request, _reply, done) => {
     guard.check(request.headers);
+    // The framework refuses what it cannot parse as a media type; here every body is JSON.
+    request.raw.headers['content-type'] = undefined;
     done();
   });
 
   const waiting = new TaskWaiting(engine, waiters);
-  submitTasksRoute(app, engine, waiting, { openBatchBytesMax: OPEN_BATCH_BYTES_MAX });
+  submitTasksRoute(app, engine, waiting);
   readTaskRoutes(app, waiting);
   workerSessionRoutes(app, engine, streams);
   reportAttemptsRoute(app, engine);

@@ -29,7 +29,7 @@ function methodsOf(path: string): string[] {
   return PATHS.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
 }
 
-function answerError(
+export function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
   error: SluiceError,

@@ -9,15 +9,9 @@ import {
   writeTaskId,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import {
-  type ErrorDetail,
-  LIMITS,
-  ROUTES,
-  SluiceError,
-  SubmitQuery,
-  TaskRequest,
-} from '@sluice/protocol';
+import { type ErrorDetail, LIMITS, ROUTES, SubmitQuery, TaskRequest } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import { admitSubmit, overloaded } from '../admission.ts';
 import { ByteBuilder } from '../byte-builder.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
@@ -27,20 +21,10 @@ import { PayloadScratch } from '../payload-scratch.ts';
 import { PARTITION } from './task-view.ts';
 import type { TaskWaiting } from './task-waiting.ts';
 
-export interface SubmitLimits {
-  /** Submits are refused while more than this waits for the next commit. */
-  readonly openBatchBytesMax: number;
-}
-
 const ITEM_BYTES_MAX = 96;
 
 /** Takes one task or an array, all or nothing, and answers once they are durable. */
-export function submitTasksRoute(
-  app: FastifyInstance,
-  engine: Engine,
-  waiting: TaskWaiting,
-  limits: SubmitLimits,
-): void {
+export function submitTasksRoute(app: FastifyInstance, engine: Engine, waiting: TaskWaiting): void {
   const query = new Checker(SubmitQuery);
   const parser = new SubmitParser();
 
@@ -54,16 +38,15 @@ export function submitTasksRoute(
           { path: '/waitMs', problem: 'goes with a single task, not with an array' },
         ]);
       }
-      if (engine.openBytes > limits.openBatchBytesMax) throw overloaded('the disk is behind');
-
       const command = parser.parse(body);
+      admitSubmit(engine);
       const answer = await engine.execute<SubmitTasks, Buffer>(command, (result, state) =>
         renderReply(result, state, Array.isArray(body)),
       );
       reply.code(201).type('application/json');
       if (waitMs === undefined) return answer;
       const { id } = JSON.parse(answer.toString()) as { id: string };
-      return waiting.wait(id, waitMs, request);
+      return waiting.wait(id, waitMs, reply);
     },
   });
 }
@@ -131,7 +114,3 @@ const REJECTIONS = {
   too_many_tasks: 'the server holds as many tasks as it may',
   too_many_types: 'the server knows as many task types as it can',
 } as const;
-
-function overloaded(why: string): SluiceError {
-  return new SluiceError('overloaded', `${why}; try again later`, { retryAfterMs: 1000 });
-}

@@ -1,8 +1,8 @@
 import type { ReadonlyState, Slot, TaskNumber } from '@sluice/core';
-import { SluiceError } from '@sluice/protocol';
+import { overloaded } from '../admission.ts';
 import { taskViewJson } from './task-view.ts';
 
-type Waiter = (viewJson: string) => void;
+type Waiter = (viewJson: string | undefined) => void;
 
 const WAITERS_MAX = 10_000;
 
@@ -16,11 +16,7 @@ export class TaskWaiters {
    * It must be called in the turn in which the task was seen alive.
    */
   wait(task: TaskNumber, timeoutMs: number, signal: AbortSignal): Promise<string | undefined> {
-    if (this.count >= WAITERS_MAX) {
-      throw new SluiceError('overloaded', 'too many requests wait for tasks', {
-        retryAfterMs: 1000,
-      });
-    }
+    if (this.count >= WAITERS_MAX) throw overloaded('too many requests wait for tasks');
     return new Promise((resolve) => {
       const finish = (viewJson: string | undefined): void => {
         clearTimeout(timer);
@@ -48,6 +44,13 @@ export class TaskWaiters {
       });
     }
     return releases;
+  }
+
+  /** Nobody waits any longer: the server is going away. */
+  giveUp(): void {
+    for (const waiters of [...this.waiters.values()]) {
+      for (const waiter of [...waiters]) waiter(undefined);
+    }
   }
 
   private add(task: TaskNumber, waiter: Waiter): void {

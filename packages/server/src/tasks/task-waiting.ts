@@ -1,7 +1,7 @@
 import { isTerminal, NO_SLOT, type TaskNumber } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { findTask, taskViewJson } from './task-view.ts';
 import type { TaskWaiters } from './task-waiters.ts';
 
@@ -25,9 +25,9 @@ export class TaskWaiting {
   }
 
   /** Answers when the task ended, or with its current state when the time is up. */
-  async wait(id: string, timeoutMs: number, request: FastifyRequest): Promise<string> {
+  async wait(id: string, timeoutMs: number, reply: FastifyReply): Promise<string> {
     const gone = new AbortController();
-    request.raw.once('close', () => gone.abort());
+    reply.raw.once('close', () => gone.abort());
     const ended = await this.engine.read((state) => {
       const slot = findTask(state, id);
       if (slot === NO_SLOT || isTerminal(state.tasks.state[slot])) return undefined;

@@ -31,7 +31,7 @@ export function workerSessionRoutes(
       const body = await readJsonBody(request.raw);
       const command = attachCommand(sessionRequest.parse(body, 'the worker session is not valid'));
       reply.hijack();
-      startEventStream(request.raw, reply.raw);
+      startEventStream(reply.raw);
       attach(engine, streams, command, new WorkerStream(reply.raw));
     },
   });

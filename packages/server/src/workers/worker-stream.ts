@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import {
   LEASE_TOKEN_LENGTH,
   type LeaseNumber,
@@ -31,14 +31,16 @@ export class WorkerStream {
   /** Where the open `tasks` event begins in the frame; -1 when none is open. */
   private tasksStart = -1;
   private frameBytesHint = FRAME_BYTES_MIN;
+  private closed = false;
   lastWriteAt = Date.now();
 
   constructor(response: ServerResponse) {
     this.response = response;
-  }
-
-  get hasStaged(): boolean {
-    return this.frame !== undefined;
+    response.once('close', () => {
+      this.closed = true;
+    });
+    // A reader that vanishes shows as an error here and as a close there; the close is acted upon.
+    response.on('error', () => undefined);
   }
 
   stageEvent(name: string, data: unknown): void {
@@ -72,7 +74,7 @@ export class WorkerStream {
   }
 
   write(bytes: Buffer): void {
-    if (this.response.destroyed || this.response.writableEnded) return;
+    if (this.closed || this.response.writableEnded) return;
     this.lastWriteAt = Date.now();
     this.response.write(bytes);
     if (this.response.writableLength > UNREAD_BYTES_MAX) this.response.destroy();
@@ -102,8 +104,7 @@ export class WorkerStream {
   }
 }
 
-export function startEventStream(request: IncomingMessage, response: ServerResponse): void {
-  request.socket.setTimeout(0);
+export function startEventStream(response: ServerResponse): void {
   response.writeHead(200, {
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',
