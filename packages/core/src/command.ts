@@ -44,6 +44,8 @@ export interface AttachSession {
 }
 
 export interface AttachSessionReply {
+  readonly rejection?: 'too_many_sessions';
+  /** Empty when the session was refused. */
   readonly session: SessionId;
   readonly connection: number;
   readonly resumed: boolean;

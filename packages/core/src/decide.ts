@@ -28,7 +28,7 @@ export function decide(decision: Decision, command: Command): Replies[Command['t
     case 'detach_session':
       return decideDetachSession(decision, command);
     case 'expire_sessions':
-      decideExpireSessions(decision, command);
+      decideExpireSessions(decision);
       return undefined;
     default:
       unreachable(command);

@@ -11,6 +11,8 @@ import type { ReadonlyState } from './state.ts';
  * effect. The roster is volatile and is written directly.
  */
 export interface Decision {
+  /** The time of the command: what it came with, unless the partition has seen a later one (P2). */
+  readonly now: number;
   readonly state: ReadonlyState;
   readonly roster: Roster;
   readonly emit: Emit;

@@ -3,6 +3,7 @@ export type {
   AttachSessionReply,
   Command,
   DetachSession,
+  DisconnectSession,
   ExpireSessions,
   Replies,
   Report,
@@ -27,7 +28,7 @@ export { LEASE_TOKEN_LENGTH, leaseTokenText, writeLeaseToken } from './lease-tok
 export type { Outputs } from './outputs.ts';
 export { Partition, type PartitionOptions } from './partition.ts';
 export { RecordWriter } from './record-writer.ts';
-export type { ReadonlyState, StateLimits } from './state.ts';
+export type { PartitionLimits, ReadonlyState } from './state.ts';
 export { parseTaskId, TASK_ID_LENGTH, type TaskKey, taskIdText, writeTaskId } from './task-id.ts';
 export {
   DEFAULT_PRIORITY,

@@ -9,11 +9,11 @@ import { RecordReader } from './record-reader.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { Roster } from './roster.ts';
 import { expectHolders } from './sessions.ts';
-import { type ReadonlyState, State, type StateLimits } from './state.ts';
+import { type PartitionLimits, type ReadonlyState, State } from './state.ts';
 import type { Utf8 } from './utf8.ts';
 
 export interface PartitionOptions {
-  readonly limits: StateLimits;
+  readonly limits: PartitionLimits;
   readonly utf8: Utf8;
 }
 
@@ -22,19 +22,16 @@ export interface PartitionOptions {
  * `replay`. No I/O, no clock, no randomness.
  *
  * P1 Replaying the records that `execute` wrote gives the same state.
- * P2 Time never runs backwards: a command with an older time happens at the time of the newest
- *    event.
+ * P2 Time never runs backwards: a command with an older time than one before it happens at that time.
  */
 export class Partition {
   private readonly durable: State;
   private readonly roster = new Roster();
   private readonly decoder = new EventDecoder();
   private readonly utf8: Utf8;
-  private readonly decision: Decision;
+  private readonly decision: { -readonly [K in keyof Decision]: Decision[K] };
   /** Where `emit` writes; set while a command runs. */
   private writer: RecordWriter | undefined;
-  /** The time of the command that runs. */
-  private now = 0;
   /** What the last command wants done. */
   readonly outputs: Outputs = makeOutputs();
 
@@ -42,6 +39,7 @@ export class Partition {
     this.durable = new State(options.limits);
     this.utf8 = options.utf8;
     this.decision = {
+      now: 0,
       state: this.durable,
       roster: this.roster,
       emit: (event) => this.emit(event),
@@ -61,9 +59,10 @@ export class Partition {
   /** Decides and applies one command; its record, if it has events, goes to `writer`. */
   execute<C extends Command>(command: C, writer: RecordWriter): Replies[C['type']] {
     clearOutputs(this.outputs);
-    this.now = Math.max(command.now, this.durable.now);
+    const now = Math.max(command.now, this.decision.now, this.durable.now);
+    this.decision.now = now;
     this.writer = writer;
-    writer.beginRecord(this.now);
+    writer.beginRecord(now);
     const reply = decide(this.decision, command) as Replies[C['type']];
     writer.endRecord();
     this.writer = undefined;
@@ -88,6 +87,6 @@ export class Partition {
 
   private emit(event: Event): void {
     if (this.writer !== undefined) encodeEvent(this.writer, event);
-    apply(this.durable, this.now, event);
+    apply(this.durable, this.decision.now, event);
   }
 }

@@ -24,7 +24,7 @@ export function decideReportAttempts(
 ): ReportAttemptsReply {
   const session = decision.roster.find(command.session);
   const holder = decision.state.holders.find(command.session);
-  if (session !== undefined) session.heardAt = command.now;
+  if (session !== undefined) session.heardAt = decision.now;
 
   const outcomes: ReportOutcome[] = [];
   for (let i = 0; i < command.reports.length; i++) {

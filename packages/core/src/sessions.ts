@@ -4,7 +4,6 @@ import type {
   DetachSession,
   DetachSessionReply,
   DisconnectSession,
-  ExpireSessions,
 } from './command.ts';
 import type { Decision } from './decision.ts';
 import { NO_HOLDER, type SessionId, type Slot, type TaskNumber } from './ids.ts';
@@ -21,6 +20,14 @@ import {
 /** Attempts that a task has when nobody says otherwise. */
 const DEFAULT_ATTEMPTS_MAX = 3;
 
+const REFUSED: AttachSessionReply = {
+  rejection: 'too_many_sessions',
+  session: '' as SessionId,
+  connection: 0,
+  resumed: false,
+  lost: [],
+};
+
 /**
  * A worker opens a stream. When it comes back with a known session, leases that both sides know are
  * kept, those that only the worker knows are lost, and those that only the server knows never
@@ -32,11 +39,14 @@ export function decideAttachSession(
 ): AttachSessionReply {
   const resumed =
     command.resume === undefined ? undefined : decision.roster.find(command.resume.session);
+  if (resumed === undefined && decision.roster.size >= decision.state.limits.sessionsMax) {
+    return REFUSED;
+  }
   const session = resumed ?? newSession(command.newSession);
   session.worker = command.worker;
   session.slots = command.slots;
   session.leaseMs = command.leaseMs;
-  session.heardAt = command.now;
+  session.heardAt = decision.now;
   session.connection += 1;
   session.connected = true;
   decision.roster.add(session);
@@ -60,7 +70,7 @@ export function decideDisconnectSession(decision: Decision, command: DisconnectS
   if (session === undefined || session.connection !== command.connection) return;
   session.connected = false;
   // A session without leases lives by its stream; from here on its silence counts.
-  if (heldBy(decision.state, session) === 0) session.heardAt = command.now;
+  if (heldBy(decision.state, session) === 0) session.heardAt = decision.now;
   updateRoom(decision, session);
 }
 
@@ -70,14 +80,13 @@ export function decideDetachSession(
 ): DetachSessionReply {
   const session = decision.roster.find(command.session);
   if (session === undefined) return { found: false };
-  end(decision, session, HANDED_BACK_REASON);
+  end(decision, [session], HANDED_BACK_REASON);
   return { found: true };
 }
 
-export function decideExpireSessions(decision: Decision, command: ExpireSessions): void {
-  for (const session of [...decision.roster.sessions()]) {
-    if (isLost(decision, session, command.now)) end(decision, session, WORKER_LOST_REASON);
-  }
+export function decideExpireSessions(decision: Decision): void {
+  const lost = [...decision.roster.sessions()].filter((session) => isLost(decision, session));
+  end(decision, lost, WORKER_LOST_REASON);
 }
 
 /**
@@ -129,7 +138,7 @@ function returnUnlisted(decision: Decision, session: Session, listed: ReadonlySe
   matchQueuesOf(decision, unlisted);
 }
 
-function isLost({ state }: Decision, session: Session, now: number): boolean {
+function isLost({ state, now }: Decision, session: Session): boolean {
   const holder = state.holders.find(session.id);
   const held = holder === NO_HOLDER ? 0 : state.holders.at(holder).held.length;
   if (held === 0) return !session.connected && now >= session.heardAt + session.leaseMs;
@@ -138,11 +147,16 @@ function isLost({ state }: Decision, session: Session, now: number): boolean {
   return now >= Math.max(heardAt + session.leaseMs, session.graceUntil);
 }
 
-/** The session is over; what it holds goes back to the heads of the queues. */
-function end(decision: Decision, session: Session, reason: number): void {
-  decision.roster.remove(session);
-  decision.outputs.closedSessions.push(session.id);
-  const slots = heldSlots(decision, session);
+/**
+ * The sessions are over; what they hold goes back to the heads of the queues. All of them leave the
+ * roster first, so that none is given what another one held.
+ */
+function end(decision: Decision, sessions: readonly Session[], reason: number): void {
+  for (const session of sessions) {
+    decision.roster.remove(session);
+    decision.outputs.closedSessions.push(session.id);
+  }
+  const slots = sessions.flatMap((session) => heldSlots(decision, session));
   for (const slot of slots) {
     const attemptsLeft = decision.state.tasks.attempt[slot] < DEFAULT_ATTEMPTS_MAX;
     if (attemptsLeft) returnTask(decision, slot, reason);

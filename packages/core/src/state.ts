@@ -5,11 +5,13 @@ import { ReadyQueue } from './ready-queue.ts';
 import { TaskList } from './task-list.ts';
 import { type TaskReader, TaskTable } from './task-table.ts';
 
-export interface StateLimits {
+export interface PartitionLimits {
   /** Tasks that may be in memory at once, finished ones included. */
   readonly tasksMax: number;
   /** Finished tasks that are kept for reading; the oldest are forgotten first. */
   readonly finishedTasksMax: number;
+  /** Worker sessions at once, those that are expected back included. */
+  readonly sessionsMax: number;
   readonly arenaChunkBytes?: number;
 }
 
@@ -23,7 +25,7 @@ export const TASK_TYPES_MAX = 65_536;
  *    running, the finished tasks once it ended.
  */
 export class State {
-  readonly limits: StateLimits;
+  readonly limits: PartitionLimits;
   readonly tasks: TaskTable;
   readonly payloads: Arena;
   readonly holders: LeaseHolders;
@@ -36,7 +38,7 @@ export class State {
   now = 0;
   private readonly queueByType = new Map<string, ReadyQueue>();
 
-  constructor(limits: StateLimits) {
+  constructor(limits: PartitionLimits) {
     this.limits = limits;
     this.tasks = new TaskTable(limits.tasksMax);
     this.payloads = new Arena(limits.arenaChunkBytes);
@@ -67,7 +69,7 @@ export class State {
 
 /** The state as `decide` and views see it. */
 export interface ReadonlyState {
-  readonly limits: StateLimits;
+  readonly limits: PartitionLimits;
   readonly tasks: TaskReader;
   readonly payloads: Pick<Arena, 'bytesOf' | 'startOf' | 'liveBytes' | 'chunkCount'>;
   readonly holders: Pick<LeaseHolders, 'find' | 'at' | 'holding' | 'forEachHeld'>;

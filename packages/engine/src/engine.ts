@@ -19,6 +19,11 @@ export interface EngineOptions {
   readonly clock: () => number;
   /** A random whole number below 2^53. */
   readonly nonce: () => number;
+  /**
+   * Runs its argument at the end of the turn in which it was called. The append waits that long, so
+   * that all requests which arrived together share it.
+   */
+  readonly atEndOfTurn: (run: () => void) => void;
   /** Time that sessions have to come back after a restart, at the least (L7). */
   readonly graceMsMin: number;
   /**
@@ -40,7 +45,8 @@ const UNKNOWN_PAUSE_MS_MAX = 1000;
 /**
  * The loop around one partition: decide, apply, append, release.
  *
- * E1 One append is outstanding; the commands that arrive meanwhile are the next batch.
+ * E1 One append is outstanding; the commands that arrive meanwhile, and in the turn in which it ends,
+ *    are the next batch.
  * E2 What `execute` and `read` answer, and what commands push, leaves after the commit of the last
  *    event it can have seen; at once when nothing is uncommitted (L2).
  * E3 An unknown append is repeated as it was until its answer is definite; a fenced or failed one
@@ -57,6 +63,8 @@ export class Engine {
   private epoch = 0;
   private tail = 0;
   private stopped: Error | undefined;
+  /** The end of this turn will start an append. */
+  private isScheduled = false;
   /** Resolves `close` once nothing is outstanding. */
   private onQuiet: (() => void) | undefined;
 
@@ -96,12 +104,16 @@ export class Engine {
     render: (reply: Replies[C['type']], state: ReadonlyState) => T,
   ): Promise<T> {
     if (this.stopped !== undefined) return Promise.reject(this.stopped);
-    const command = request as unknown as C & { now: number };
-    command.now = this.options.clock();
-    const reply = this.partition.execute(command, this.open.writer);
+    const command = { ...request, now: this.options.clock() } as unknown as C;
+    let reply: Replies[C['type']];
+    try {
+      reply = this.partition.execute(command, this.open.writer);
+    } catch (broken) {
+      return Promise.reject(this.stop(broken as Error));
+    }
     const answer = this.whenDurable(() => render(reply, this.partition.state));
     this.stageOutputs();
-    this.appendNext();
+    this.scheduleAppend();
     return answer;
   }
 
@@ -113,7 +125,8 @@ export class Engine {
 
   /** Waits for what is outstanding. The caller sends no more commands. */
   async close(): Promise<void> {
-    if (this.appending === undefined || this.stopped !== undefined) return;
+    if (this.stopped !== undefined) return;
+    if (this.appending === undefined && !this.isScheduled) return;
     await new Promise<void>((resolve) => {
       this.onQuiet = resolve;
     });
@@ -147,6 +160,15 @@ export class Engine {
     // No event is waiting for an append, so none will come that could carry what was staged.
     const sealed = outputs.seal();
     if (sealed !== undefined) this.wait(sealed);
+  }
+
+  private scheduleAppend(): void {
+    if (this.isScheduled || this.idle === undefined || this.open.isEmpty) return;
+    this.isScheduled = true;
+    this.options.atEndOfTurn(() => {
+      this.isScheduled = false;
+      if (this.stopped === undefined) this.appendNext();
+    });
   }
 
   private appendNext(): void {
@@ -195,7 +217,8 @@ export class Engine {
     if (this.appending === undefined) this.onQuiet?.();
   }
 
-  private stop(cause: Error): void {
+  /** Memory may be half-changed or ahead of the log: it is used no more (L5). */
+  private stop(cause: Error): EngineStoppedError {
     const stopped = new EngineStoppedError('the engine lost its partition', { cause });
     this.stopped = stopped;
     const unsealed = this.options.outputs.seal();
@@ -204,6 +227,7 @@ export class Engine {
     unsealed?.drop(stopped);
     this.onQuiet?.();
     this.options.onStopped(cause);
+    return stopped;
   }
 }
 

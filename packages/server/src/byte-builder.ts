@@ -4,7 +4,7 @@ export class ByteBuilder {
   length = 0;
 
   constructor(bytesHint: number) {
-    this.bytes = Buffer.allocUnsafeSlow(bytesHint);
+    this.bytes = Buffer.allocUnsafe(bytesHint);
   }
 
   /** Adds text of which every character is ASCII. */

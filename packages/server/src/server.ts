@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { ExpireSessions, StateLimits } from '@sluice/core';
+import type { ExpireSessions, PartitionLimits } from '@sluice/core';
 import { Engine } from '@sluice/engine';
 import { FileLog, type PartitionLog } from '@sluice/log';
 import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
@@ -28,12 +28,16 @@ export interface ServerOptions {
   readonly version: string;
   /** Called once when the server can no longer keep its promises; the process should end. */
   readonly onFatal: (cause: Error) => void;
-  readonly limits?: Partial<StateLimits>;
+  readonly limits?: Partial<PartitionLimits>;
   /** Stands between engine and log; tests stop the world with it. */
   readonly wrapLog?: (log: PartitionLog) => PartitionLog;
 }
 
-const DEFAULT_LIMITS: StateLimits = { tasksMax: 10_000_000, finishedTasksMax: 1_000_000 };
+const DEFAULT_LIMITS: PartitionLimits = {
+  tasksMax: 10_000_000,
+  finishedTasksMax: 1_000_000,
+  sessionsMax: 50_000,
+};
 
 const GRACE_MS_MIN = 15_000;
 const TICK_MS = 500;
@@ -74,6 +78,7 @@ export class Server {
         outputs,
         clock: Date.now,
         nonce: () => Math.floor(Math.random() * 2 ** 53),
+        atEndOfTurn: setImmediate,
         graceMsMin: GRACE_MS_MIN,
         onStopped: options.onFatal,
       });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { AttachSession, DetachSession, SessionId } from '@sluice/core';
+import type { AttachSession, DetachSession, DisconnectSession, SessionId } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
   LIMITS,
@@ -9,10 +9,11 @@ import {
   WorkerSessionRequest,
 } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import { overloaded } from '../admission.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { readJsonBody } from '../http/whole-body.ts';
-import { startEventStream, WorkerStream } from './worker-stream.ts';
+import { WorkerStream } from './worker-stream.ts';
 import type { WorkerStreams } from './worker-streams.ts';
 
 /** Heartbeats per lease: two may be missed before the third is due. */
@@ -30,9 +31,10 @@ export function workerSessionRoutes(
     handler: async (request, reply) => {
       const body = await readJsonBody(request.raw);
       const command = attachCommand(sessionRequest.parse(body, 'the worker session is not valid'));
-      reply.hijack();
-      startEventStream(reply.raw);
-      attach(engine, streams, command, new WorkerStream(reply.raw));
+      await attach(engine, streams, command, () => {
+        reply.hijack();
+        return new WorkerStream(reply.raw);
+      });
     },
   });
 
@@ -52,27 +54,47 @@ export function workerSessionRoutes(
 }
 
 /** Gives the session its stream in the same turn in which the core learns of it. */
-function attach(
+async function attach(
   engine: Engine,
   streams: WorkerStreams,
   command: Omit<AttachSession, 'now'>,
-  stream: WorkerStream,
-): void {
+  openStream: () => WorkerStream,
+): Promise<void> {
+  let stream: WorkerStream | undefined;
   const attached = engine.execute<AttachSession, void>(command, (result) => {
-    const { session, connection, resumed, lost } = result;
+    const { rejection, session, connection, resumed, lost } = result;
+    if (rejection !== undefined) throw overloaded('too many workers are connected');
+    stream = openStream();
     streams.bind(session, stream);
     const heartbeatMs = Math.floor(command.leaseMs / HEARTBEATS_PER_LEASE);
     const welcome = { sessionId: session, heartbeatMs, leaseMs: command.leaseMs, resumed, lost };
     stream.stageEvent('welcome', welcome);
     streams.markStaged(stream);
-    stream.onClose(() => {
-      streams.unbind(session, stream);
-      const ended = { type: 'disconnect_session', session, connection } as const;
-      // A stopped engine has no roster that could be told.
-      engine.execute(ended, () => undefined).catch(() => undefined);
-    });
+    disconnectOnClose(engine, streams, { session, connection, stream });
   });
-  attached.catch(() => stream.end());
+  try {
+    await attached;
+  } catch (cause) {
+    // Once there is a stream, its end is the only answer left.
+    if (stream === undefined) throw cause;
+    stream.end();
+  }
+}
+
+interface Bound {
+  readonly session: SessionId;
+  readonly connection: number;
+  readonly stream: WorkerStream;
+}
+
+function disconnectOnClose(engine: Engine, streams: WorkerStreams, bound: Bound): void {
+  const { session, connection, stream } = bound;
+  stream.onClose(() => {
+    streams.unbind(session, stream);
+    const command = { type: 'disconnect_session', session, connection } as const;
+    // A stopped engine has no roster that could be told.
+    engine.execute<DisconnectSession, void>(command, () => undefined).catch(() => undefined);
+  });
 }
 
 function attachCommand(body: WorkerSessionRequest): Omit<AttachSession, 'now'> {

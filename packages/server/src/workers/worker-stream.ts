@@ -20,6 +20,12 @@ const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
 
 const FRAME_BYTES_MIN = 1024;
 
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+};
+
 /**
  * The stream of one worker session: events are staged while commands run and written once they are
  * durable. One write per commit, however many tasks it brings.
@@ -76,6 +82,8 @@ export class WorkerStream {
   write(bytes: Buffer): void {
     if (this.closed || this.response.writableEnded) return;
     this.lastWriteAt = Date.now();
+    // The head waits for the first commit too: a status is an answer (L2).
+    if (!this.response.headersSent) this.response.writeHead(200, HEADERS);
     this.response.write(bytes);
     if (this.response.writableLength > UNREAD_BYTES_MAX) this.response.destroy();
   }
@@ -102,14 +110,6 @@ export class WorkerStream {
     this.tasksStart = -1;
     this.frame?.ascii(']\n\n');
   }
-}
-
-export function startEventStream(response: ServerResponse): void {
-  response.writeHead(200, {
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
-  });
 }
 
 function writeTask(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {

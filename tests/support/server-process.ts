@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const LAUNCHER = fileURLToPath(new URL('../../packages/cli/bin/sluice', import.meta.url));
+const READY = / is ready at (http:\/\/\S+)\n/;
+const READY_MS_MAX = 60_000;
+const OUTPUT_CHARACTERS_MAX = 10_000;
+
+interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** A server in a process of its own. Whoever starts one kills or stops it. */
+export class ServerProcess {
+  private readonly child: ChildProcess;
+  private readonly exit: Promise<unknown>;
+  private output = '';
+  private outputListeners: (() => void)[] = [];
+  /** Set by `kill` and `stop`: an exit without them is a crash. */
+  private isWanted = true;
+  /** Empty until the server said that it is ready. */
+  url = '';
+
+  private constructor({ command, args }: Program) {
+    this.child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    // 'close' comes after the last byte of output, and also when the program could not be started.
+    this.exit = once(this.child, 'close').catch((cause: Error) => this.take(cause.message));
+    // A test that ends early leaves no server behind.
+    const killLeftOver = (): boolean => this.child.kill('SIGKILL');
+    process.once('exit', killLeftOver);
+    this.child.once('close', () => process.off('exit', killLeftOver));
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => this.take(text));
+    }
+  }
+
+  /** Starts `sluice dev` on a free port and waits until it serves. */
+  static startDev(dataFolder: string): Promise<ServerProcess> {
+    return ServerProcess.start({
+      command: LAUNCHER,
+      args: ['dev', '--port', '0', '--data', dataFolder],
+    });
+  }
+
+  /** Starts any program that says `… is ready at URL`, and waits until it does. */
+  static async start(program: Program): Promise<ServerProcess> {
+    const server = new ServerProcess(program);
+    const [, url] = await server.printed(READY);
+    server.url = url;
+    return server;
+  }
+
+  /** True when the process ended and nobody here ended it. */
+  get hasCrashed(): boolean {
+    return this.isWanted && this.hasExited;
+  }
+
+  /** The end of what the process wrote to stdout and stderr. */
+  get lastOutput(): string {
+    return this.output;
+  }
+
+  /** Resolves once the output holds `pattern`; the process may end meanwhile, but not before it. */
+  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+    const giveUpAt = performance.now() + READY_MS_MAX;
+    for (;;) {
+      const match = pattern.exec(this.output);
+      if (match !== null) return match;
+      if (this.hasExited || performance.now() > giveUpAt) {
+        await this.kill();
+        throw new Error(`the server did not print ${pattern}, but:\n${this.output}`);
+      }
+      await this.nextOutput();
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** Ends the process as a power cut would, and resolves when it is gone. */
+  async kill(): Promise<void> {
+    this.isWanted = false;
+    this.child.kill('SIGKILL');
+    await this.exit;
+  }
+
+  /** Resolves when the process is gone by its own doing. */
+  async exited(): Promise<NodeJS.Signals | number | null> {
+    this.isWanted = false;
+    await this.exit;
+    return this.child.signalCode ?? this.child.exitCode;
+  }
+
+  private get hasExited(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  private take(text: string): void {
+    this.output = (this.output + text).slice(-OUTPUT_CHARACTERS_MAX);
+    for (const listener of this.outputListeners.splice(0)) listener();
+  }
+
+  private async nextOutput(): Promise<void> {
+    const output = new Promise<void>((resolve) => this.outputListeners.push(resolve));
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, READY_MS_MAX);
+    });
+    await Promise.race([output, this.exit, timeout]);
+    clearTimeout(timer);
+  }
+}

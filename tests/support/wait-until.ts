@@ -1,0 +1,18 @@
+const LOOK_EVERY_MS = 2;
+
+interface WaitOptions {
+  /** What is waited for, as the error says it. */
+  readonly what: string;
+  readonly timeoutMs: number;
+}
+
+/** Resolves as soon as `condition` holds, and rejects when the time is up. */
+export async function waitUntil(condition: () => boolean, options: WaitOptions): Promise<void> {
+  const giveUpAt = performance.now() + options.timeoutMs;
+  while (!condition()) {
+    if (performance.now() > giveUpAt) {
+      throw new Error(`waited ${options.timeoutMs} ms in vain until ${options.what}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}

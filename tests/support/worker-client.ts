@@ -1,0 +1,70 @@
+/** The worker's side of the protocol, call by call: what a worker does with it is the test's. */
+import { EventStreamParser } from './event-stream-parser.ts';
+import type { HttpClient, HttpStream } from './http-client.ts';
+
+export interface Welcome {
+  readonly sessionId: string;
+  readonly heartbeatMs: number;
+  readonly leaseMs: number;
+  readonly resumed: boolean;
+  readonly lost: readonly string[];
+}
+
+export interface PushedTask {
+  readonly id: string;
+  readonly type: string;
+  readonly attempt: number;
+  readonly lease: string;
+  readonly input: unknown;
+}
+
+export interface SessionRequest {
+  readonly name: string;
+  readonly types: readonly { readonly type: string }[];
+  readonly capacity?: { readonly slots: number };
+  readonly resume?: { readonly sessionId: string; readonly running: readonly string[] };
+}
+
+export interface WorkerListener {
+  readonly onWelcome: (welcome: Welcome) => void;
+  readonly onTasks: (tasks: readonly PushedTask[]) => void;
+}
+
+export interface Success {
+  readonly lease: string;
+  readonly kind: 'succeeded';
+  readonly output: unknown;
+}
+
+export type Outcome = 'ok' | 'duplicate' | 'stale_lease';
+
+/** Opens the stream of a new session, or of one that comes back. */
+export function openWorkerStream(
+  http: HttpClient,
+  body: SessionRequest,
+  listener: WorkerListener,
+): HttpStream {
+  const parser = new EventStreamParser(({ name, data }) => {
+    if (name === 'welcome') listener.onWelcome(JSON.parse(data) as Welcome);
+    if (name === 'tasks') listener.onTasks(JSON.parse(data) as PushedTask[]);
+  });
+  return http.open({ method: 'POST', path: '/v1/worker-sessions', body }, (chunk) =>
+    parser.push(chunk),
+  );
+}
+
+/** Sends reports and answers their outcomes, in the same order. */
+export async function sendReports(
+  http: HttpClient,
+  sessionId: string,
+  { reports, onSent }: { readonly reports: readonly Success[]; readonly onSent?: () => void },
+): Promise<readonly Outcome[]> {
+  const { status, text } = await http.send({
+    method: 'POST',
+    path: `/v1/worker-sessions/${sessionId}/reports`,
+    body: { reports },
+    ...(onSent === undefined ? {} : { onSent }),
+  });
+  if (status !== 200) throw new Error(`the reports were answered with ${status}: ${text}`);
+  return (JSON.parse(text) as { outcomes: Outcome[] }).outcomes;
+}
