@@ -12,7 +12,7 @@ import type { Readable } from 'node:stream';
 
 export type Protocol = 'http1' | 'h2c';
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   /** Sent as JSON. */
@@ -21,7 +21,7 @@ export interface HttpRequest {
   readonly onSent?: () => void;
 }
 
-export interface HttpAnswer {
+interface HttpAnswer {
   readonly status: number;
   readonly text: string;
 }

@@ -34,7 +34,7 @@ export interface SubmitTasksReply {
 export interface AttachSession {
   readonly type: 'attach_session';
   readonly now: number;
-  /** Random; used unless a session is resumed. */
+  /** Random; used unless the worker comes back with one. */
   readonly newSession: SessionId;
   readonly worker: string;
   readonly types: readonly string[];

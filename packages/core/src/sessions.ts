@@ -42,7 +42,9 @@ export function decideAttachSession(
   if (resumed === undefined && decision.roster.size >= decision.state.limits.sessionsMax) {
     return REFUSED;
   }
-  const session = resumed ?? newSession(command.newSession);
+  // A session without leases is forgotten by a restart. It keeps its id all the same: what it is
+  // given now must be found under that id if the server dies before the worker hears of it.
+  const session = resumed ?? newSession(command.resume?.session ?? command.newSession);
   session.worker = command.worker;
   session.slots = command.slots;
   session.leaseMs = command.leaseMs;

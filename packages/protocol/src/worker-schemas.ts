@@ -4,6 +4,9 @@ import { TaskType } from './task-schemas.ts';
 
 const Lease = Type.String({ description: 'Opaque; as it came with the task.' });
 
+/** As the server made it: a worker cannot choose one that somebody might guess. */
+const SessionId = Type.String({ pattern: '^s_[A-Za-z0-9_-]{24}$' });
+
 export const WorkerSessionRequest = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 128, examples: ['laptop-1'] }),
@@ -37,7 +40,7 @@ export const WorkerSessionRequest = Type.Object(
     resume: Type.Optional(
       Type.Object(
         {
-          sessionId: Type.String(),
+          sessionId: SessionId,
           running: Type.Array(Lease, {
             maxItems: LIMITS.slotsMax,
             description: 'Every lease received whose final report has not been answered.',

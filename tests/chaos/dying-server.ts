@@ -1,0 +1,55 @@
+/**
+ * The real server with one addition: on SIGUSR2 it arms itself, and the next append that became
+ * durable is the last thing it does. Whatever that commit would have let out stays in.
+ */
+import type { AppendOutcome, LogBatch, LogHold, PartitionLog, StoredBatch } from '@sluice/log';
+import { Server } from '@sluice/server';
+
+class DyingLog implements PartitionLog {
+  private readonly inner: PartitionLog;
+  isArmed = false;
+
+  constructor(inner: PartitionLog) {
+    this.inner = inner;
+  }
+
+  acquire(): Promise<LogHold> {
+    return this.inner.acquire();
+  }
+
+  async append(batch: LogBatch): Promise<AppendOutcome> {
+    const outcome = await this.inner.append(batch);
+    if (this.isArmed) process.kill(process.pid, 'SIGKILL');
+    return outcome;
+  }
+
+  read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void> {
+    return this.inner.read(from, onBatch);
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+}
+
+process.on('SIGUSR2', () => {
+  if (log === undefined) throw new Error('the log is not open yet');
+  log.isArmed = true;
+  process.stdout.write('armed\n');
+});
+
+let log: DyingLog | undefined;
+const server = await Server.start({
+  host: '127.0.0.1',
+  port: 0,
+  dataFolder: process.argv[2],
+  version: '0.1.0',
+  onFatal: (cause) => {
+    throw cause;
+  },
+  wrapLog: (inner) => {
+    log = new DyingLog(inner);
+    return log;
+  },
+});
+process.stdout.write(`The dying server is ready at ${server.url}\n`);

@@ -1,0 +1,129 @@
+/**
+ * Kills a loaded server again and again, and shows from a journal of its own that nothing which
+ * was acknowledged got lost and nothing was done twice.
+ *
+ *   npm run test:kill -- --rounds 300 [--seed S] [--protocol http1|h2c]
+ *
+ * A seed repeats the choices, not the timing of two processes. The journal stays after a failure:
+ * it, not the seed, is the evidence.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Protocol } from '../support/http-client.ts';
+import { Journal, readJournal } from './journal.ts';
+import { IN_FLIGHT_MIN } from './kill-moment.ts';
+import { Ledger } from './ledger.ts';
+import { Random } from './random.ts';
+import { Rounds } from './rounds.ts';
+import { judge, type Rule, type Verdict } from './verdict.ts';
+
+interface Options {
+  readonly rounds: number;
+  readonly seed: number;
+  /** Undefined: the protocols take turns. */
+  readonly protocol: Protocol | undefined;
+}
+
+const ROUNDS_DEFAULT = 20;
+const REPEATS_MAX = 10;
+const VIOLATIONS_SHOWN_MAX = 20;
+
+function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: { type: 'string', default: String(ROUNDS_DEFAULT) },
+      seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
+      protocol: { type: 'string' },
+    },
+  });
+  const { protocol } = values;
+  if (protocol !== undefined && protocol !== 'http1' && protocol !== 'h2c') {
+    throw new Error(`--protocol takes http1 or h2c, not '${protocol}'`);
+  }
+  return { rounds: wholeNumber(values.rounds), seed: wholeNumber(values.seed), protocol };
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new Error(`'${text}' is not a whole number`);
+  return Number(text);
+}
+
+async function playRound(rounds: Rounds, round: number, protocol: Protocol): Promise<void> {
+  for (let repeat = 0; repeat <= REPEATS_MAX; repeat++) {
+    const { inFlight, acked, recoveredMs } = await rounds.play(round, protocol);
+    const counts = inFlight >= IN_FLIGHT_MIN;
+    const verb = counts ? '' : 'repeated: ';
+    console.log(
+      `round ${round}: ${verb}${protocol}, ${inFlight} requests in flight at the kill, ` +
+        `${acked} acked, recovered in ${recoveredMs} ms`,
+    );
+    if (counts) return;
+  }
+  throw new Error(`round ${round} never had ${IN_FLIGHT_MIN} requests in flight at the kill`);
+}
+
+async function play(options: Options, folder: string): Promise<Verdict> {
+  const journalPath = join(folder, 'journal.jsonl');
+  const dataFolder = join(folder, 'data');
+  mkdirSync(dataFolder);
+  const journal = new Journal(journalPath);
+  const ledger = new Ledger(journal);
+  const random = new Random(options.seed);
+  const rounds = await Rounds.start({ dataFolder, ledger, random });
+  try {
+    for (let round = 1; round <= options.rounds; round++) {
+      const turn = round % 2 === 1 ? 'http1' : 'h2c';
+      await playRound(rounds, round, options.protocol ?? turn);
+    }
+    await rounds.drain();
+  } finally {
+    await rounds.close();
+    journal.close();
+  }
+  return judge(readJournal(journalPath));
+}
+
+function printVerdict({ violations, counts }: Verdict): void {
+  const count = (rule: Rule): number => violations.filter((each) => each.rule === rule).length;
+  console.log(
+    `${counts.acked} tasks acked, ${counts.pushed} pushed, ` +
+      `${counts.unanswered} submits without an answer`,
+  );
+  console.log(
+    `${counts.resumed} leases held across a kill, ${counts.sentAgain} reports sent again, ` +
+      `${counts.duplicates} of them heard duplicate`,
+  );
+  console.log(
+    `${count('lost')} lost, ${count('finished_twice')} finished twice, ` +
+      `${count('pushed_while_held')} pushed again while held, ${count('attempt_spent')} attempts spent, ` +
+      `${count('half_batch')} half batches, ${count('lease_lost')} leases lost, ` +
+      `${count('wrong_outcome')} wrong outcomes, ${count('wrong_answer')} wrong answers`,
+  );
+  for (const { rule, problem } of violations.slice(0, VIOLATIONS_SHOWN_MAX)) {
+    console.log(`violation: ${rule}: ${problem}`);
+  }
+}
+
+// Without this a signal ends the program before it can end its server.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+const options = readOptions(process.argv.slice(2));
+console.log(`seed ${options.seed}`);
+const folder = mkdtempSync(join(tmpdir(), 'sluice-kill-'));
+let hasFailed = true;
+try {
+  const verdict = await play(options, folder);
+  printVerdict(verdict);
+  hasFailed = verdict.violations.length > 0;
+} catch (cause) {
+  console.log(cause);
+}
+if (hasFailed) {
+  console.log(`FAILED with --seed ${options.seed}; journal and data are kept in ${folder}`);
+} else {
+  rmSync(folder, { recursive: true });
+}
+process.exit(hasFailed ? 1 : 0);

@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { IN_FLIGHT_MIN } from './kill-moment.ts';
+
+const PROGRAM = fileURLToPath(new URL('./kill-rounds.ts', import.meta.url));
+const ROUNDS = 20;
+const COUNTED_ROUND =
+  /^round (\d+): (http1|h2c), (\d+) requests in flight at the kill, \d+ acked/gm;
+
+/** Undefined until the program was started. */
+let child: ChildProcess | undefined;
+afterEach(() => child?.kill());
+
+/** Runs the program to its end, passing its output on as it comes. */
+async function killRounds(
+  args: readonly string[],
+): Promise<{ readonly code: number; readonly output: string }> {
+  const program = spawn(process.execPath, [PROGRAM, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child = program;
+  let output = '';
+  program.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    process.stdout.write(text);
+  });
+  const [code] = await once(program, 'close');
+  return { code: code as number, output };
+}
+
+function numberBefore(output: string, words: string): number {
+  return Number(new RegExp(`(\\d+) ${words}`).exec(output)?.[1]);
+}
+
+test('a server killed over and over under load loses nothing and repeats nothing', async () => {
+  const { code, output } = await killRounds(['--rounds', String(ROUNDS)]);
+
+  const rounds = [...output.matchAll(COUNTED_ROUND)];
+  expect(rounds.map(([, round]) => Number(round))).toEqual(
+    Array.from({ length: ROUNDS }, (_, index) => index + 1),
+  );
+  for (const [line, , , inFlight] of rounds) {
+    expect(Number(inFlight), line).toBeGreaterThanOrEqual(IN_FLIGHT_MIN);
+  }
+  expect(new Set(rounds.map(([, , protocol]) => protocol))).toEqual(new Set(['http1', 'h2c']));
+  expect(code).toBe(0);
+  expect(output).toContain(
+    '0 lost, 0 finished twice, 0 pushed again while held, 0 attempts spent, 0 half batches, ',
+  );
+  // A run that never met what it judges would show nothing.
+  expect(numberBefore(output, 'tasks acked')).toBeGreaterThan(0);
+  expect(numberBefore(output, 'submits without an answer')).toBeGreaterThan(0);
+  expect(numberBefore(output, 'leases held across a kill')).toBeGreaterThan(0);
+  expect(numberBefore(output, 'reports sent again')).toBeGreaterThan(0);
+});

@@ -1,0 +1,164 @@
+import { connectHttp, type HttpClient, type Protocol } from '../support/http-client.ts';
+import { ServerProcess } from '../support/server-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { Flight } from './flight.ts';
+import { chooseMoment, killAt } from './kill-moment.ts';
+import type { Ledger } from './ledger.ts';
+import { LedgerWorker } from './ledger-worker.ts';
+import { Load } from './load.ts';
+import type { Random } from './random.ts';
+
+export interface RoundsOptions {
+  readonly dataFolder: string;
+  readonly ledger: Ledger;
+  readonly random: Random;
+}
+
+export interface RoundResult {
+  /** Requests that were sent and lost their connection by the kill. */
+  readonly inFlight: number;
+  /** Tasks acknowledged in this round. */
+  readonly acked: number;
+  /** From the kill until the next server said that it is ready. */
+  readonly recoveredMs: number;
+}
+
+/** Slow ones hold leases across kills; the fast one keeps the backlog small. */
+const WORKERS = [
+  { slots: 400, holdMsMax: 0 },
+  { slots: 100, holdMsMax: 60 },
+  { slots: 100, holdMsMax: 300 },
+] as const;
+
+const SUBMITS_AT_ONCE = 100;
+const BURST_SUBMITS = 150;
+const READS_AT_ONCE = 100;
+const WELCOME_MS_MAX = 30_000;
+const DRAIN_MS_MAX = 90_000;
+
+/** One server after the other on the same folder; the workers and the load outlive them. */
+export class Rounds {
+  private readonly options: RoundsOptions;
+  private readonly workers: readonly LedgerWorker[];
+  private readonly load: Load;
+  private server: ServerProcess;
+
+  private constructor(options: RoundsOptions, server: ServerProcess) {
+    const { ledger, random } = options;
+    this.options = options;
+    this.server = server;
+    this.load = new Load(ledger, random.fork());
+    this.workers = WORKERS.map(
+      (each, number) => new LedgerWorker({ ...each, number, ledger, random: random.fork() }),
+    );
+  }
+
+  static async start(options: RoundsOptions): Promise<Rounds> {
+    return new Rounds(options, await ServerProcess.startDev(options.dataFolder));
+  }
+
+  /** Loads the server, kills it in some moment, and starts the next one. */
+  async play(round: number, protocol: Protocol): Promise<RoundResult> {
+    const { ledger, random } = this.options;
+    const ackedBefore = ledger.ackedTasks.length;
+    const moment = chooseMoment(random);
+    const flight = new Flight();
+    const clients = this.connectWorkers(protocol, flight);
+    // A session that nobody heard of cannot be resumed, so the first welcome is not put at risk.
+    const hasSessions = this.workers.every(({ hasSession }) => hasSession);
+    if (!moment.isEarly || !hasSessions) await this.welcomed();
+    const submitting = connectHttp(protocol, this.server.url);
+    const burst = (): void => this.load.burst(submitting, flight, BURST_SUBMITS);
+    this.load.start(submitting, flight, SUBMITS_AT_ONCE);
+    // The first burst opens the sockets that the last one finds open.
+    burst();
+
+    let killedAt = 0;
+    let gone: Promise<void> | undefined;
+    const kill = (): void => {
+      ledger.write({ kind: 'killing', round });
+      this.load.stop();
+      for (const worker of this.workers) worker.suspend();
+      this.noteCrash();
+      killedAt = performance.now();
+      gone = this.server.kill();
+      flight.end();
+    };
+    await killAt(moment, { ledger, flight, burst, kill });
+    await gone;
+    await this.load.settled();
+    for (const worker of this.workers) await worker.disconnected();
+    for (const client of [submitting, ...clients]) client.close();
+
+    this.server = await ServerProcess.startDev(this.options.dataFolder);
+    const recoveredMs = Math.round(performance.now() - killedAt);
+    const acked = ledger.ackedTasks.length - ackedBefore;
+    return { inFlight: flight.broken, acked, recoveredMs };
+  }
+
+  /**
+   * Lets the workers finish everything, and writes down how each acknowledged task ended. What is
+   * not finished in time is written down as it is: the verdict will find it.
+   */
+  async drain(): Promise<void> {
+    const { ledger } = this.options;
+    const giveUpAt = performance.now() + DRAIN_MS_MAX;
+    const flight = new Flight();
+    const clients = this.connectWorkers('h2c', flight);
+    const http = connectHttp('h2c', this.server.url);
+    await this.welcomed();
+    // It joins the tail of the queue: once it ended, everything before it has been pushed.
+    await this.load.submit(http, flight, 1);
+
+    const ids = ledger.ackedTasks.values();
+    const readers = Array.from({ length: READS_AT_ONCE }, async () => {
+      for (const id of ids) await this.writeEnd(http, id, giveUpAt);
+    });
+    await Promise.all(readers);
+    const isDrained = (): boolean =>
+      ledger.incompleteBatches === 0 && this.workers.every(({ isIdle }) => isIdle);
+    await waitUntil(() => isDrained() || performance.now() > giveUpAt, {
+      what: 'the workers are done',
+      timeoutMs: DRAIN_MS_MAX * 2,
+    });
+    this.noteCrash();
+    await this.close();
+    for (const client of [http, ...clients]) client.close();
+  }
+
+  /** Ends the server; safe at any time. */
+  async close(): Promise<void> {
+    await this.server.kill();
+  }
+
+  private connectWorkers(protocol: Protocol, flight: Flight): HttpClient[] {
+    return this.workers.map((worker) => {
+      const http = connectHttp(protocol, this.server.url);
+      worker.connect(http, flight);
+      return http;
+    });
+  }
+
+  private async welcomed(): Promise<void> {
+    await waitUntil(() => this.workers.every(({ isWelcome }) => isWelcome), {
+      what: 'every worker is welcome',
+      timeoutMs: WELCOME_MS_MAX,
+    });
+  }
+
+  private async writeEnd(http: HttpClient, id: string, giveUpAt: number): Promise<void> {
+    const timeoutMs = Math.round(Math.max(0, Math.min(30_000, giveUpAt - performance.now())));
+    const path = `/v1/tasks/${id}/wait?timeoutMs=${timeoutMs}`;
+    const { status, text } = await http.send({ method: 'GET', path });
+    const answer = JSON.parse(text) as { state: string; attempt: number; output: unknown };
+    const { state, attempt, output } =
+      status === 200 ? answer : { state: `missing (${status})`, attempt: 0, output: null };
+    this.options.ledger.write({ kind: 'ended', task: id, state, attempt, output });
+  }
+
+  private noteCrash(): void {
+    if (!this.server.hasCrashed) return;
+    const problem = `the server ended by itself: ${this.server.lastOutput}`;
+    this.options.ledger.write({ kind: 'unexpected', problem });
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * Judges a journal: did the servers that were killed keep the promises of the contract?
+ *
+ * V1 An acknowledged task ends `succeeded` with the output of its input.
+ * V2 A task runs once and is finished once.
+ * V3 A task is not pushed while a worker holds a lease for it: received, its final report not
+ *    answered, and not named in `welcome.lost`.
+ * V4 A kill spends no attempt.
+ * V5 `welcome.lost` names only leases whose final report had been sent.
+ * V6 A final report hears `ok`; one that was sent again may hear `duplicate` instead.
+ * V7 Of a submit all tasks exist or none, each once, under the ids of the acknowledgement.
+ * V8 The server answers as it should, and ends only when it is killed.
+ */
+import type { Outcome } from '../support/worker-client.ts';
+import type { Entry, JournalTask } from './journal.ts';
+import { outputOf } from './ledger-task.ts';
+
+export type Rule =
+  | 'lost'
+  | 'finished_twice'
+  | 'pushed_while_held'
+  | 'attempt_spent'
+  | 'lease_lost'
+  | 'wrong_outcome'
+  | 'half_batch'
+  | 'wrong_answer';
+
+interface Violation {
+  readonly rule: Rule;
+  readonly problem: string;
+}
+
+export interface Verdict {
+  readonly violations: readonly Violation[];
+  /** What the history contains, to show that it had something to judge. */
+  readonly counts: {
+    acked: number;
+    pushed: number;
+    /** Leases listed in a resume: held while the server was away. */
+    resumed: number;
+    sentAgain: number;
+    duplicates: number;
+    unanswered: number;
+  };
+}
+
+interface TaskRecord {
+  readonly batch: number;
+  readonly index: number;
+  heldLease: string | undefined;
+  executions: number;
+  oks: number;
+}
+
+interface LeaseRecord {
+  readonly task: string;
+  reports: number;
+}
+
+interface BatchRecord {
+  readonly size: number;
+  /** By index, as pushed. */
+  readonly pushed: Map<number, string>;
+  /** Undefined unless the submit was acknowledged. */
+  acked: readonly string[] | undefined;
+}
+
+type Ended = Extract<Entry, { kind: 'ended' }>;
+
+export function judge(entries: Iterable<Entry>): Verdict {
+  const judging = new Judging();
+  for (const entry of entries) judging.take(entry);
+  return judging.finish();
+}
+
+class Judging {
+  private readonly violations: Violation[] = [];
+  private readonly counts = {
+    acked: 0,
+    pushed: 0,
+    resumed: 0,
+    sentAgain: 0,
+    duplicates: 0,
+    unanswered: 0,
+  };
+  private readonly tasks = new Map<string, TaskRecord>();
+  private readonly leases = new Map<string, LeaseRecord>();
+  private readonly batches = new Map<number, BatchRecord>();
+  private readonly ended = new Map<string, Ended>();
+
+  take(entry: Entry): void {
+    switch (entry.kind) {
+      case 'submit':
+        this.batches.set(entry.batch, { size: entry.size, pushed: new Map(), acked: undefined });
+        return;
+      case 'acked':
+        return this.takeAck(entry.batch, entry.ids);
+      case 'unanswered':
+        this.counts.unanswered += 1;
+        return;
+      case 'resuming':
+        this.counts.resumed += entry.running.length;
+        return;
+      case 'welcomed':
+        for (const lease of entry.lost) this.takeLost(lease);
+        return;
+      case 'pushed':
+        for (const task of entry.tasks) this.takePush(task);
+        return;
+      case 'executed':
+        return this.takeExecution(entry.task);
+      case 'reporting':
+        for (const lease of entry.leases) this.takeReport(lease);
+        return;
+      case 'answered':
+        entry.leases.forEach((lease, index) => {
+          this.takeOutcome(lease, entry.outcomes[index]);
+        });
+        return;
+      case 'killing':
+        return;
+      case 'unexpected':
+        return this.blame('wrong_answer', entry.problem);
+      case 'ended':
+        this.ended.set(entry.task, entry);
+        return;
+    }
+  }
+
+  finish(): Verdict {
+    for (const [number, batch] of this.batches) {
+      this.checkAckedTasks(number, batch);
+      this.checkWhole(number, batch);
+    }
+    for (const [id, { heldLease }] of this.tasks) {
+      if (heldLease === undefined) continue;
+      this.blame('lost', `task ${id} was pushed as ${heldLease} and never finished`);
+    }
+    return { violations: this.violations, counts: this.counts };
+  }
+
+  private takeAck(number: number, ids: readonly string[]): void {
+    const batch = this.batches.get(number);
+    this.counts.acked += ids.length;
+    if (batch !== undefined) batch.acked = ids;
+    if (batch?.size === ids.length) return;
+    this.blame('wrong_answer', `submit ${number} was acknowledged with ${ids.length} ids`);
+  }
+
+  private takePush({ id, lease, attempt, batch, index }: JournalTask): void {
+    this.counts.pushed += 1;
+    const task = this.tasks.get(id) ?? {
+      batch,
+      index,
+      heldLease: undefined,
+      executions: 0,
+      oks: 0,
+    };
+    this.tasks.set(id, task);
+    this.leases.set(lease, { task: id, reports: 0 });
+    if (task.heldLease !== undefined) {
+      this.blame('pushed_while_held', `task ${id}: ${lease} while ${task.heldLease} is held`);
+    }
+    task.heldLease = lease;
+    if (attempt !== 1) this.blame('attempt_spent', `task ${id} was pushed as attempt ${attempt}`);
+
+    const pushed = this.batches.get(batch)?.pushed;
+    const before = pushed?.get(index);
+    if (before !== undefined && before !== id) {
+      this.blame('finished_twice', `submit ${batch}, task ${index} exists as ${before} and ${id}`);
+    }
+    pushed?.set(index, id);
+  }
+
+  private takeLost(lease: string): void {
+    const record = this.leases.get(lease);
+    if (record === undefined || record.reports === 0) {
+      this.blame('lease_lost', `lease ${lease} is lost, and its end was never reported`);
+    }
+    this.letGo(lease);
+  }
+
+  private takeExecution(id: string): void {
+    const task = this.tasks.get(id);
+    if (task === undefined) return;
+    task.executions += 1;
+    if (task.executions > 1) {
+      this.blame('finished_twice', `task ${id} was run to its end ${task.executions} times`);
+    }
+  }
+
+  private takeReport(lease: string): void {
+    const record = this.leases.get(lease);
+    if (record === undefined) return;
+    record.reports += 1;
+    if (record.reports > 1) this.counts.sentAgain += 1;
+  }
+
+  private takeOutcome(lease: string, outcome: Outcome | undefined): void {
+    const record = this.leases.get(lease);
+    const task = record === undefined ? undefined : this.tasks.get(record.task);
+    if (record === undefined || task === undefined) return;
+    this.letGo(lease);
+    if (outcome === 'ok') {
+      task.oks += 1;
+      if (task.oks === 1) return;
+      this.blame('finished_twice', `task ${record.task} heard ok for ${task.oks} final reports`);
+    } else if (outcome === 'duplicate' && record.reports > 1) {
+      this.counts.duplicates += 1;
+    } else {
+      const sent = `report ${record.reports} on ${lease} (task ${record.task})`;
+      this.blame('wrong_outcome', `${sent} heard ${outcome ?? 'nothing'}`);
+    }
+  }
+
+  private letGo(lease: string): void {
+    const task = this.tasks.get(this.leases.get(lease)?.task ?? '');
+    if (task?.heldLease === lease) task.heldLease = undefined;
+  }
+
+  private checkAckedTasks(number: number, { acked = [], pushed }: BatchRecord): void {
+    acked.forEach((id, index) => {
+      this.checkEnd(id, { batch: number, index });
+      const seen = pushed.get(index);
+      if (seen === id) return;
+      const problem = `submit ${number}, task ${index}: acknowledged as ${id}, pushed as ${seen}`;
+      this.blame(seen === undefined ? 'lost' : 'wrong_answer', problem);
+    });
+  }
+
+  private checkEnd(id: string, input: { readonly batch: number; readonly index: number }): void {
+    const ended = this.ended.get(id);
+    if (ended?.state !== 'succeeded') {
+      this.blame('lost', `task ${id} was acknowledged and is ${ended?.state ?? 'not looked up'}`);
+      return;
+    }
+    if (JSON.stringify(ended.output) !== JSON.stringify(outputOf(input))) {
+      this.blame('lost', `task ${id} has the output ${JSON.stringify(ended.output)}`);
+    }
+    if (ended.attempt !== 1) {
+      this.blame('attempt_spent', `task ${id} ended in attempt ${ended.attempt}`);
+    }
+  }
+
+  private checkWhole(number: number, { size, pushed }: BatchRecord): void {
+    if (pushed.size === 0 || pushed.size === size) return;
+    this.blame('half_batch', `submit ${number}: ${pushed.size} of ${size} tasks exist`);
+  }
+
+  private blame(rule: Rule, problem: string): void {
+    this.violations.push({ rule, problem });
+  }
+}
