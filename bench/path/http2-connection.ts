@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net';
 
 /**
- * One clear-text HTTP/2 connection on a bare socket, with just the frames that a generator needs. It
- * takes 18 µs a request where Node's own client took 68, and leaves the difference to the server.
+ * One clear-text HTTP/2 connection on a bare socket, with just the frames that a generator needs.
+ * It takes 18 µs a request where Node's own client took 68, and leaves the difference to the
+ * server.
  */
 const FRAME_HEAD_BYTES = 9;
 const FRAME_BYTES_MAX = 16_384;
@@ -131,7 +132,10 @@ function frame({ type, flags, stream }: FrameHead, content: Buffer): Buffer {
   return bytes;
 }
 
-/** A POST with names from HPACK's static table and plain values: nothing to remember, nothing to code. */
+/**
+ * A POST with names from HPACK's static table and plain values: nothing to remember, nothing to
+ * code.
+ */
 function headerBlock(path: string, authority: string, contentLength: number): Buffer {
   const field = (name: readonly number[], value: string): Buffer =>
     Buffer.concat([Buffer.from([...name, value.length]), Buffer.from(value)]);

@@ -23,6 +23,11 @@ export interface LoadReport {
   readonly cpuMs: number;
 }
 
+/**
+ * At a fixed rate, tasks of the first seconds are not measured: the server compiles its code then.
+ */
+const WARM_UP_MS = 3000;
+
 /** 200 bytes of JSON, like a small real task. */
 const FILLER = { url: 'https://example.org/videos/0001.mp4', height: 720, tags: 'a'.repeat(100) };
 
@@ -33,6 +38,11 @@ function input(at: number): string {
 function body(batch: number): string {
   const task = `{"type":"bench","input":${input(0)}}`;
   return batch === 1 ? task : `[${Array.from({ length: batch }, () => task).join(',')}]`;
+}
+
+/** One entry per request that may be open at once; HTTP/2 connections carry several. */
+function lanes(order: LoadOrder, connections: readonly Connection[]): Connection[] {
+  return Array.from({ length: order.inFlight }, (_, i) => connections[i % connections.length]);
 }
 
 async function saturate(order: LoadOrder, connections: readonly Connection[]): Promise<void> {
@@ -54,13 +64,13 @@ async function saturate(order: LoadOrder, connections: readonly Connection[]): P
 /** Every millisecond sends what has become due since, each task with its own due time. */
 async function atRate(order: LoadOrder, connections: readonly Connection[]): Promise<void> {
   const start = wallClockMs() + 20;
-  const idle = [...connections];
+  const idle = lanes(order, connections);
   const due: number[] = [];
   let sent = 0;
   let answered = 0;
   await new Promise<void>((resolve) => {
     const send = (connection: Connection, dueAt: number): void => {
-      const text = `{"type":"bench","input":${input(dueAt)}}`;
+      const text = `{"type":"bench","input":${input(dueAt < start + WARM_UP_MS ? 0 : dueAt)}}`;
       void connection.post('/v1/tasks', text).then(() => {
         answered += 1;
         const next = due.shift();

@@ -70,6 +70,7 @@ export const functionSize: TidyCheck = {
       files: [
         planted('a.test.ts', "describe('a', () => {", ...statements(80), '});'),
         planted('b.test.ts', "describe.each([1])('a', () => {", ...statements(80), '});'),
+        planted('c.test.ts', "describe.each<A>([1])('a', () => {", ...statements(80), '});'),
       ],
       problems: [],
     },
@@ -112,7 +113,7 @@ function isDescribeCallback(code: string, start: number, brackets: Brackets): bo
   let call = brackets.parent.get(start);
   if (call === undefined || code[call] !== '(') return false;
   if (code[call - 1] === ')') call = brackets.partner.get(call - 1) ?? call;
-  return /\bdescribe(?:\.\w+)?$/.test(code.slice(Math.max(0, call - 30), call));
+  return /\bdescribe(?:\.\w+(?:<\w+>)?)?$/.test(code.slice(Math.max(0, call - 60), call));
 }
 
 function statements(count: number): string[] {

@@ -13,8 +13,23 @@ import type { ReadonlyState } from './state.ts';
 
 type Queue = ReadonlyState['queues'][number];
 
-/** Leases out the ready tasks of one queue as far as there is room. */
-export function matchQueue(decision: Decision, queue: Queue): void {
+/** Leases out the ready tasks of these queues as far as there is room, best task first. */
+export function matchQueues(decision: Decision, queues: readonly Queue[]): void {
+  if (queues.length === 1) {
+    matchQueue(decision, queues[0]);
+    return;
+  }
+  let open = queues;
+  for (;;) {
+    open = open.filter((queue) => queue.depth > 0 && decision.roster.hasRoomFor(queue.type));
+    const best = bestOf(decision.state, open);
+    const session = best === undefined ? undefined : decision.roster.pick(best.type);
+    if (best === undefined || session === undefined) return;
+    lease(decision, best.first(), session);
+  }
+}
+
+function matchQueue(decision: Decision, queue: Queue): void {
   for (let slot = queue.first(); slot !== NO_SLOT; slot = queue.first()) {
     const session = decision.roster.pick(queue.type);
     if (session === undefined) return;
@@ -42,19 +57,22 @@ export function heldBy(state: ReadonlyState, session: Session): number {
   return holder === NO_HOLDER ? 0 : state.holders.at(holder).held.length;
 }
 
-/** Highest level first; among the types of one level the oldest task. */
 function bestTaskFor(state: ReadonlyState, session: Session): Slot {
-  let best: Slot = NO_SLOT;
-  let bestLevel = -1;
+  const queues: Queue[] = [];
   for (const type of session.types) {
     const queue = state.queueOf(type);
-    if (queue === undefined) continue;
-    const level = queue.topLevel();
-    if (level < 0 || level < bestLevel) continue;
-    const slot = queue.first();
-    if (level === bestLevel && state.tasks.number[slot] > state.tasks.number[best]) continue;
-    best = slot;
-    bestLevel = level;
+    if (queue !== undefined && queue.depth > 0) queues.push(queue);
+  }
+  return bestOf(state, queues)?.first() ?? NO_SLOT;
+}
+
+/** Of queues that are not empty: the one whose first task has the highest level, then is oldest. */
+function bestOf({ tasks }: ReadonlyState, queues: readonly Queue[]): Queue | undefined {
+  let best: Queue | undefined;
+  for (const queue of queues) {
+    const lead = best === undefined ? 1 : queue.topLevel() - best.topLevel();
+    const isOlder = best !== undefined && tasks.number[queue.first()] < tasks.number[best.first()];
+    if (lead > 0 || (lead === 0 && isOlder)) best = queue;
   }
   return best;
 }

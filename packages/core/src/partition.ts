@@ -13,6 +13,7 @@ import { type PartitionLimits, type ReadonlyState, State } from './state.ts';
 import type { Utf8 } from './utf8.ts';
 
 export interface PartitionOptions {
+  readonly partition: number;
   readonly limits: PartitionLimits;
   readonly utf8: Utf8;
 }
@@ -22,7 +23,8 @@ export interface PartitionOptions {
  * `replay`. No I/O, no clock, no randomness.
  *
  * P1 Replaying the records that `execute` wrote gives the same state.
- * P2 Time never runs backwards: a command with an older time than one before it happens at that time.
+ * P2 Time never runs backwards: a command with an older time than one before it happens at that
+ *    time.
  */
 export class Partition {
   private readonly durable: State;
@@ -36,7 +38,7 @@ export class Partition {
   readonly outputs: Outputs = makeOutputs();
 
   constructor(options: PartitionOptions) {
-    this.durable = new State(options.limits);
+    this.durable = new State(options.partition, options.limits);
     this.utf8 = options.utf8;
     this.decision = {
       now: 0,

@@ -48,9 +48,10 @@ function decideReport(
   command: ReportAttempts,
   { report, index, holder }: ReportAt,
 ): ReportOutcome {
-  const { tasks } = decision.state;
+  const { tasks, partition } = decision.state;
   const key = parseLeaseToken(report.lease);
-  if (key === undefined || !tasks.hasLease(key.slot, key.number)) return 'stale_lease';
+  if (key === undefined || key.partition !== partition) return 'stale_lease';
+  if (!tasks.hasLease(key.slot, key.number)) return 'stale_lease';
   if (!isHeld(tasks.state[key.slot])) {
     // A lease that was taken back stays in its column, and a report on it is stale all the same.
     return endedByReport(tasks.reason[key.slot]) ? 'duplicate' : 'stale_lease';

@@ -11,7 +11,7 @@ export interface Session {
   types: readonly string[];
   slots: number;
   leaseMs: number;
-  /** Rises with each attach, so that the end of a displaced stream does not count. */
+  /** Another one at each attach, so that the end of a displaced stream does not count. */
   connection: number;
   /** False while the stream is broken, or when the session is only known from its leases. */
   connected: boolean;
@@ -24,7 +24,7 @@ export interface Session {
   ringPlaces: number[];
 }
 
-/** Sessions of one type that have room, in no particular order. */
+/** Sessions of one type that have room, in no particular order; never empty. */
 interface Ring {
   readonly sessions: Session[];
   /** Place of each session's type in its own `types`, parallel to `sessions`. */
@@ -42,6 +42,7 @@ interface Ring {
 export class Roster {
   private readonly byId = new Map<SessionId, Session>();
   private readonly rings = new Map<string, Ring>();
+  private connections = 0;
 
   get size(): number {
     return this.byId.size;
@@ -53,6 +54,14 @@ export class Roster {
 
   sessions(): Iterable<Session> {
     return this.byId.values();
+  }
+
+  /**
+   * Never the same one again: a session that was lost may return under its id, with a new stream.
+   */
+  nextConnection(): number {
+    this.connections += 1;
+    return this.connections;
   }
 
   add(session: Session): void {
@@ -79,10 +88,14 @@ export class Roster {
     }
   }
 
+  hasRoomFor(type: string): boolean {
+    return this.rings.has(type);
+  }
+
   /** A session of this type with room, another one each time; `undefined` when there is none. */
   pick(type: string): Session | undefined {
     const ring = this.rings.get(type);
-    if (ring === undefined || ring.sessions.length === 0) return undefined;
+    if (ring === undefined) return undefined;
     if (ring.cursor >= ring.sessions.length) ring.cursor = 0;
     return ring.sessions[ring.cursor++];
   }

@@ -8,7 +8,7 @@ import type {
 import type { Decision } from './decision.ts';
 import { NO_HOLDER, type SessionId, type Slot, type TaskNumber } from './ids.ts';
 import { parseLeaseToken } from './lease-token.ts';
-import { heldBy, matchQueue, matchSession, updateRoom } from './matching.ts';
+import { heldBy, matchQueues, matchSession, updateRoom } from './matching.ts';
 import type { Session } from './roster.ts';
 import {
   HANDED_BACK_REASON,
@@ -49,7 +49,7 @@ export function decideAttachSession(
   session.slots = command.slots;
   session.leaseMs = command.leaseMs;
   session.heardAt = decision.now;
-  session.connection += 1;
+  session.connection = decision.roster.nextConnection();
   session.connected = true;
   decision.roster.add(session);
   decision.roster.setTypes(session, command.types);
@@ -124,7 +124,8 @@ function newSession(id: SessionId): Session {
 
 function holds({ state }: Decision, session: Session, lease: string): boolean {
   const key = parseLeaseToken(lease);
-  if (key === undefined || !state.tasks.hasLease(key.slot, key.number)) return false;
+  if (key === undefined || key.partition !== state.partition) return false;
+  if (!state.tasks.hasLease(key.slot, key.number)) return false;
   if (!isHeld(state.tasks.state[key.slot])) return false;
   return state.tasks.holderOf(key.slot) === state.holders.find(session.id);
 }
@@ -196,5 +197,8 @@ function exhaust({ state, emit, events, outputs }: Decision, slot: Slot, reason:
 
 function matchQueuesOf(decision: Decision, slots: readonly Slot[]): void {
   const touched = new Set(slots.map((slot) => decision.state.tasks.queue[slot]));
-  for (const index of touched) matchQueue(decision, decision.state.queues[index]);
+  matchQueues(
+    decision,
+    [...touched].map((index) => decision.state.queues[index]),
+  );
 }

@@ -25,6 +25,8 @@ export const TASK_TYPES_MAX = 65_536;
  *    running, the finished tasks once it ended.
  */
 export class State {
+  /** The number of this partition; ids and leases carry it. */
+  readonly partition: number;
   readonly limits: PartitionLimits;
   readonly tasks: TaskTable;
   readonly payloads: Arena;
@@ -38,7 +40,8 @@ export class State {
   now = 0;
   private readonly queueByType = new Map<string, ReadyQueue>();
 
-  constructor(limits: PartitionLimits) {
+  constructor(partition: number, limits: PartitionLimits) {
+    this.partition = partition;
     this.limits = limits;
     this.tasks = new TaskTable(limits.tasksMax);
     this.payloads = new Arena(limits.arenaChunkBytes);
@@ -69,6 +72,7 @@ export class State {
 
 /** The state as `decide` and views see it. */
 export interface ReadonlyState {
+  readonly partition: number;
   readonly limits: PartitionLimits;
   readonly tasks: TaskReader;
   readonly payloads: Pick<Arena, 'bytesOf' | 'startOf' | 'liveBytes' | 'chunkCount'>;

@@ -1,8 +1,8 @@
 import { pointAt, type SubmitTasks, type SubmitTasksReply } from './command.ts';
 import type { Decision } from './decision.ts';
 import type { Slot } from './ids.ts';
-import { matchQueue } from './matching.ts';
-import { TASK_TYPES_MAX } from './state.ts';
+import { matchQueues } from './matching.ts';
+import { type ReadonlyState, TASK_TYPES_MAX } from './state.ts';
 import { DEFAULT_PRIORITY } from './task-state.ts';
 
 /** Accepts all tasks or none, and leases out those for which a worker has room. */
@@ -22,19 +22,21 @@ export function decideSubmitTasks(decision: Decision, command: SubmitTasks): Sub
     decision.emit(event);
     slots.push(event.slot);
   }
-  matchTouchedQueues(decision, command);
+  matchQueues(decision, touchedQueues(decision, command));
   return { slots };
 }
 
 /** Most batches have one type, so comparing with the type before saves nearly every look-up. */
-function matchTouchedQueues(decision: Decision, command: SubmitTasks): void {
+function touchedQueues({ state }: Decision, command: SubmitTasks): ReadonlyState['queues'] {
+  const touched = new Set<ReadonlyState['queues'][number]>();
   let previous = '';
   for (const { type } of command.tasks) {
     if (type === previous) continue;
     previous = type;
-    const queue = decision.state.queueOf(type);
-    if (queue !== undefined) matchQueue(decision, queue);
+    const queue = state.queueOf(type);
+    if (queue !== undefined) touched.add(queue);
   }
+  return [...touched];
 }
 
 function whyRefused(

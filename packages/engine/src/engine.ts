@@ -45,8 +45,8 @@ const UNKNOWN_PAUSE_MS_MAX = 1000;
 /**
  * The loop around one partition: decide, apply, append, release.
  *
- * E1 One append is outstanding; the commands that arrive meanwhile, and in the turn in which it ends,
- *    are the next batch.
+ * E1 One append is outstanding; the commands that arrive meanwhile, and in the turn in which it
+ *    ends, are the next batch.
  * E2 What `execute` and `read` answer, and what commands push, leaves after the commit of the last
  *    event it can have seen; at once when nothing is uncommitted (L2).
  * E3 An unknown append is repeated as it was until its answer is definite; a fenced or failed one
@@ -62,7 +62,7 @@ export class Engine {
   private idle: Batch | undefined;
   private epoch = 0;
   private tail = 0;
-  private stopped: Error | undefined;
+  private stopped: EngineStoppedError | undefined;
   /** The end of this turn will start an append. */
   private isScheduled = false;
   /** Resolves `close` once nothing is outstanding. */
@@ -219,6 +219,8 @@ export class Engine {
 
   /** Memory may be half-changed or ahead of the log: it is used no more (L5). */
   private stop(cause: Error): EngineStoppedError {
+    // What fails after the first failure has nothing to add.
+    if (this.stopped !== undefined) return this.stopped;
     const stopped = new EngineStoppedError('the engine lost its partition', { cause });
     this.stopped = stopped;
     const unsealed = this.options.outputs.seal();

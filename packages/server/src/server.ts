@@ -74,7 +74,11 @@ export class Server {
       const outputs = new ServerOutputs(streams, waiters);
       const engine = await Engine.start({
         log,
-        partition: { limits: { ...DEFAULT_LIMITS, ...options.limits }, utf8: UTF8 },
+        partition: {
+          partition: 0,
+          limits: { ...DEFAULT_LIMITS, ...options.limits },
+          utf8: UTF8,
+        },
         outputs,
         clock: Date.now,
         nonce: () => Math.floor(Math.random() * 2 ** 53),

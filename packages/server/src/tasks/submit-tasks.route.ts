@@ -18,7 +18,6 @@ import { routeOptions } from '../http/route-options.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { readJsonBody } from '../http/whole-body.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
-import { PARTITION } from './task-view.ts';
 import type { TaskWaiting } from './task-waiting.ts';
 
 const ITEM_BYTES_MAX = 96;
@@ -102,7 +101,7 @@ function writeSubmitted(out: ByteBuilder, state: ReadonlyState, slot: Slot): voi
   const id = out.extend(TASK_ID_LENGTH);
   writeTaskId(id.bytes, id.at, {
     submittedAt: state.tasks.submittedAt[slot],
-    partition: PARTITION,
+    partition: state.partition,
     number: state.tasks.number[slot] as TaskNumber,
   });
   out.ascii('","state":"');

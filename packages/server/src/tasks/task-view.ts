@@ -10,13 +10,10 @@ import {
   taskIdText,
 } from '@sluice/core';
 
-/** Embedded runs one partition. */
-export const PARTITION = 0;
-
 /** Finds a task by the text of its id; `NO_SLOT` when there is none in memory. */
 export function findTask(state: ReadonlyState, id: string): Slot {
   const key = parseTaskId(id);
-  if (key === undefined || key.partition !== PARTITION) return NO_SLOT;
+  if (key === undefined || key.partition !== state.partition) return NO_SLOT;
   const slot = state.tasks.find(key.number);
   if (slot === NO_SLOT || state.tasks.submittedAt[slot] !== key.submittedAt) return NO_SLOT;
   return slot;
@@ -25,7 +22,7 @@ export function findTask(state: ReadonlyState, id: string): Slot {
 function taskIdOf(state: ReadonlyState, slot: Slot): string {
   return taskIdText({
     submittedAt: state.tasks.submittedAt[slot],
-    partition: PARTITION,
+    partition: state.partition,
     number: state.tasks.number[slot] as TaskNumber,
   });
 }

@@ -10,7 +10,6 @@ import {
   writeTaskId,
 } from '@sluice/core';
 import { ByteBuilder } from '../byte-builder.ts';
-import { PARTITION } from '../tasks/task-view.ts';
 
 /** An event of `tasks` is closed at this size and another one begun. */
 const EVENT_BYTES_MAX = 256 * 1024;
@@ -118,7 +117,7 @@ function writeTask(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
   const id = frame.extend(TASK_ID_LENGTH);
   writeTaskId(id.bytes, id.at, {
     submittedAt: tasks.submittedAt[slot],
-    partition: PARTITION,
+    partition: state.partition,
     number: tasks.number[slot] as TaskNumber,
   });
   frame.ascii('","type":"');
@@ -128,7 +127,7 @@ function writeTask(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
   frame.ascii(',"lease":"');
   const lease = frame.extend(LEASE_TOKEN_LENGTH);
   writeLeaseToken(lease.bytes, lease.at, {
-    partition: PARTITION,
+    partition: state.partition,
     slot,
     number: tasks.lease[slot] as LeaseNumber,
   });

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { apply } from './apply.ts';
+import { type Event, makeEvents } from './event.ts';
+import { InvariantError } from './invariant.ts';
+import { State } from './state.ts';
+import { REASONS } from './task-state.ts';
+import { describeState } from './testing/describe-state.ts';
+
+const LIMITS = { tasksMax: 4, finishedTasksMax: 2, sessionsMax: 100, arenaChunkBytes: 64 };
+const WORKER_LOST = REASONS.indexOf('worker_lost');
+
+/** Every type of event at least once, as a log could hold them. */
+const HISTORY: readonly Event[] = [
+  submitted(0, 1),
+  submitted(1, 2),
+  leased({ slot: 0, task: 1, lease: 1, session: 'a' }),
+  leased({ slot: 1, task: 2, lease: 2, session: 'b' }),
+  event('attemptStarted', { slot: 0, task: 1 }),
+  event('attemptReturned', { slot: 0, task: 1, reason: WORKER_LOST, spent: true }),
+  leased({ slot: 0, task: 1, lease: 3, session: 'b' }),
+  event('attemptSucceeded', { slot: 0, task: 1, output: payload('"yes"') }),
+  event('attemptFailed', { slot: 1, task: 2, error: payload('"no"') }),
+  event('taskForgotten', { slot: 0, task: 1 }),
+  submitted(0, 3),
+  leased({ slot: 0, task: 3, lease: 4, session: 'c' }),
+  event('attemptsExhausted', { slot: 0, task: 3, reason: WORKER_LOST }),
+];
+
+test('the history has every type of event', () => {
+  const types = new Set(HISTORY.map((each) => each.type));
+
+  expect(types.size).toBe(Object.keys(makeEvents()).length);
+});
+
+test('the same events give equal states, after each of them (L3)', () => {
+  const [first, second] = [new State(0, LIMITS), new State(0, LIMITS)];
+
+  HISTORY.forEach((each, index) => {
+    apply(first, 100 + index, each);
+    apply(second, 100 + index, each);
+
+    expect(describeState(first)).toEqual(describeState(second));
+  });
+});
+
+test('applying leaves the event as it was', () => {
+  const state = new State(0, LIMITS);
+  const before = JSON.stringify(HISTORY);
+
+  HISTORY.forEach((each, index) => {
+    apply(state, index, each);
+  });
+
+  expect(JSON.stringify(HISTORY)).toBe(before);
+});
+
+test('a slot that is used again has nothing of the task before', () => {
+  const state = new State(0, LIMITS);
+  const fresh = new State(0, LIMITS);
+  const end = HISTORY.findLastIndex((each) => each.type === 'task_submitted') + 1;
+
+  HISTORY.slice(0, end).forEach((each) => {
+    apply(state, 7, each);
+  });
+  apply(fresh, 7, submitted(0, 3));
+
+  expect(describeState(state).tasks[0]).toEqual(describeState(fresh).tasks[0]);
+});
+
+test('an attempt that did not count is taken off again', () => {
+  const state = new State(0, LIMITS);
+  apply(state, 1, submitted(0, 1));
+  apply(state, 2, leased({ slot: 0, task: 1, lease: 1, session: 'a' }));
+
+  apply(state, 3, event('attemptReturned', { slot: 0, task: 1, reason: 7, spent: false }));
+
+  expect(describeState(state).tasks[0]).toMatchObject({ state: 'queued', attempt: 0 });
+});
+
+test('an event that does not find its task in its slot shows that state and log disagree', () => {
+  const state = new State(0, LIMITS);
+  apply(state, 1, submitted(0, 1));
+
+  const wrongTask = event('attemptStarted', { slot: 0, task: 2 });
+  const wrongSlot = submitted(3, 2);
+
+  expect(() => apply(state, 2, wrongTask)).toThrow(InvariantError);
+  expect(() => apply(state, 2, wrongSlot)).toThrow(InvariantError);
+});
+
+function submitted(slot: number, task: number): Event {
+  return event('taskSubmitted', { slot, task, taskType: 't', priority: 4, input: payload('"in"') });
+}
+
+function leased(given: { slot: number; task: number; lease: number; session: string }): Event {
+  return event('attemptLeased', { ...given, worker: `worker of ${given.session}`, leaseMs: 3000 });
+}
+
+function event(name: keyof ReturnType<typeof makeEvents>, fields: object): Event {
+  return Object.assign(makeEvents()[name], fields);
+}
+
+function payload(text: string) {
+  const bytes = new TextEncoder().encode(text);
+  return { bytes, start: 0, end: bytes.length };
+}

@@ -1,0 +1,228 @@
+import { expect, test } from 'vitest';
+import { makeEvents } from './event.ts';
+import type { SessionId } from './ids.ts';
+import { Partition } from './partition.ts';
+import { RecordWriter } from './record-writer.ts';
+import { decodeBatch } from './testing/decode-batch.ts';
+import { describeState } from './testing/describe-state.ts';
+import { LEASE_MS, TestPartition } from './testing/test-partition.ts';
+import { testUtf8 } from './testing/test-utf8.ts';
+
+test('the busy partition has been through every type of event', () => {
+  const records = busyPartition().log().flatMap(decodeBatch);
+
+  const types = new Set(records.flatMap(({ events }) => events.map((event) => event.type)));
+
+  expect(types.size).toBe(Object.keys(makeEvents()).length);
+});
+
+test('a log that is replayed gives the same state (P1)', () => {
+  const partition = busyPartition();
+
+  const replayed = partition.replayed();
+
+  expect(describeState(replayed.state)).toEqual(describeState(partition.state));
+});
+
+test('the same log replayed twice gives equal states, and replaying writes nothing new', () => {
+  const partition = busyPartition();
+
+  const [first, second] = [partition.replayed(), partition.replayed()];
+
+  expect(describeState(first.state)).toEqual(describeState(second.state));
+  expect(first.outputs).toEqual({
+    pushSessions: [],
+    pushSlots: [],
+    endedSlots: [],
+    closedSessions: [],
+  });
+});
+
+test('a command that changes nothing durable writes no record', () => {
+  const writer = new RecordWriter(testUtf8);
+  const partition = emptyPartition();
+
+  partition.execute(attach(5), writer);
+  partition.execute({ type: 'expire_sessions', now: 6 }, writer);
+
+  expect([writer.recordCount, writer.length]).toEqual([0, 0]);
+});
+
+test('a command writes one record, however many events it has', () => {
+  const writer = new RecordWriter(testUtf8);
+  const partition = emptyPartition();
+  partition.execute(attach(5), writer);
+
+  partition.execute(submit(6, 3), writer);
+
+  expect(writer.recordCount).toBe(1);
+});
+
+test('the outputs of a command are gone with the next one', () => {
+  const writer = new RecordWriter(testUtf8);
+  const partition = emptyPartition();
+  partition.execute(attach(5), writer);
+  partition.execute(submit(6, 1), writer);
+  expect(partition.outputs.pushSlots).toEqual([0]);
+
+  partition.execute({ type: 'expire_sessions', now: 7 }, writer);
+
+  expect(partition.outputs.pushSlots).toEqual([]);
+});
+
+test('an event with an older time happens at the time of the newest event (P2)', () => {
+  const partition = new TestPartition();
+  partition.submit({});
+  const newest = partition.now;
+  partition.now -= 5000;
+
+  partition.submit({});
+
+  expect(partition.task(2).submittedAt).toBe(newest);
+  expect(partition.state.now).toBe(newest);
+});
+
+test('a report with an older time is heard at the time of the newest event (P2)', () => {
+  const partition = new TestPartition();
+  const { session } = partition.attach();
+  partition.submit({});
+  partition.now += LEASE_MS / 2;
+  partition.submit({});
+  const newest = partition.now;
+  partition.now = newest - LEASE_MS / 4;
+  partition.report(session);
+
+  partition.now = newest + LEASE_MS - 1;
+  partition.expire();
+
+  expect(partition.heldBy(session)).toEqual([1]);
+});
+
+test('after a restart nothing expires before the grace period is over (L7)', () => {
+  const { partition, session } = restarted({ graceMsMin: 5 * LEASE_MS });
+
+  partition.now += 5 * LEASE_MS - 1;
+  partition.expire();
+  const before = partition.heldBy(session);
+  partition.now += 1;
+  partition.expire();
+
+  expect([before, partition.heldBy(session)]).toEqual([[1], []]);
+  expect(partition.task(1)).toMatchObject({ state: 'queued', reason: 'worker_lost' });
+});
+
+test('the grace period is never shorter than one and a half leases', () => {
+  const { partition, session } = restarted({ graceMsMin: 0 });
+
+  partition.now += 1.5 * LEASE_MS - 1;
+  partition.expire();
+  const before = partition.heldBy(session);
+  partition.now += 1;
+  partition.expire();
+
+  expect([before, partition.heldBy(session)]).toEqual([[1], []]);
+});
+
+test('a session that comes back after a restart keeps its leases and runs nothing twice', () => {
+  const { partition, session } = restarted({ graceMsMin: 0 });
+  const leases = partition.leasesOf(session);
+
+  const reply = partition.resume(session, leases);
+
+  expect(reply).toMatchObject({ session, resumed: true, lost: [] });
+  expect(partition.pushes).toEqual([]);
+  expect(partition.task(1)).toMatchObject({ state: 'leased', attempt: 1 });
+});
+
+test('a session that is expected back gets nothing before it is back', () => {
+  const { partition, session } = restarted({ graceMsMin: 0 });
+
+  partition.submit({});
+  partition.report(session, { lease: partition.leasesOf(session)[0], kind: 'succeeded' });
+
+  expect(partition.task(2).state).toBe('queued');
+  partition.resume(session, []);
+  expect(partition.heldBy(session)).toEqual([2]);
+});
+
+test('an idle session is not expected back after a restart', () => {
+  const partition = new TestPartition();
+  const { session } = partition.attach();
+  partition.submit({});
+  partition.report(session, { lease: partition.leasesOf(session)[0], kind: 'succeeded' });
+
+  partition.restart();
+
+  expect(partition.sessionCount).toBe(0);
+  expect(partition.resume(session, []).resumed).toBe(false);
+});
+
+function restarted(given: { graceMsMin: number }): {
+  partition: TestPartition;
+  session: SessionId;
+} {
+  const partition = new TestPartition();
+  const { session } = partition.attach();
+  partition.submit({});
+  // The time that the server was down must not count as silence.
+  partition.now += 100 * LEASE_MS;
+  partition.restart(given.graceMsMin);
+  return { partition, session };
+}
+
+/** Has been through every type of event. */
+function busyPartition(): TestPartition {
+  const partition = new TestPartition({
+    finishedTasksMax: 1,
+    sessionsMax: 100,
+    arenaChunkBytes: 64,
+  });
+  const { session } = partition.attach({ slots: 4, worker: 'Zoë' });
+  partition.submit({ input: '"one"' }, { type: 'other', input: '"two"', priority: 8 }, {}, {});
+  partition.submit({ input: '"five"' }, { priority: 0 });
+  const [first, second, third] = partition.leasesOf(session);
+  partition.report(session, { lease: first, kind: 'started' });
+  partition.report(session, { lease: first, kind: 'succeeded', payload: '"done"' });
+  partition.report(session, { lease: second, kind: 'failed', payload: '{"message":"no"}' });
+  partition.resume(session, [third], { slots: 2 });
+  for (let attempt = 2; attempt <= 3; attempt++) {
+    partition.detach(session);
+    partition.now += LEASE_MS;
+    partition.attach({ slots: 3 });
+    partition.now += LEASE_MS;
+    partition.expire();
+  }
+  partition.attach({ slots: 2 });
+  partition.submit({ input: '"last"' });
+  return partition;
+}
+
+function emptyPartition(): Partition {
+  return new Partition({
+    partition: 0,
+    limits: { tasksMax: 10, finishedTasksMax: 5, sessionsMax: 100 },
+    utf8: testUtf8,
+  });
+}
+
+function attach(now: number) {
+  return {
+    type: 'attach_session',
+    now,
+    newSession: 's' as SessionId,
+    worker: 'w',
+    types: ['hello'],
+    slots: 5,
+    leaseMs: LEASE_MS,
+  } as const;
+}
+
+function submit(now: number, count: number) {
+  return {
+    type: 'submit_tasks',
+    now,
+    tasks: Array.from({ length: count }, () => ({ type: 'hello' })),
+    inputs: new Uint8Array(0),
+    inputEnds: Array.from({ length: count }, () => 0),
+  } as const;
+}

@@ -1,0 +1,158 @@
+import { NO_LEASE, NO_SLOT, type Slot } from '../ids.ts';
+import type { ReadonlyState } from '../state.ts';
+import { PRIORITY_LEVELS, QUEUED, REASONS, TASK_STATES } from '../task-state.ts';
+
+/**
+ * The whole durable state as plain values, so that two states can be compared and a difference can
+ * be read. Places in memory that mean nothing to anybody (arena references) are left out; slots are
+ * not, because events name them.
+ */
+export interface StateDescription {
+  readonly now: number;
+  readonly nextTask: number;
+  readonly nextLease: number;
+  readonly nextFree: number;
+  readonly count: number;
+  readonly liveBytes: number;
+  readonly chunkCount: number;
+  readonly tasks: readonly TaskDescription[];
+  readonly queues: readonly QueueDescription[];
+  readonly holders: readonly HolderDescription[];
+  /** Task numbers, oldest end first. */
+  readonly finished: readonly number[];
+}
+
+export interface TaskDescription {
+  readonly slot: number;
+  readonly number: number;
+  readonly type: string;
+  readonly state: string;
+  readonly reason: string;
+  readonly priority: number;
+  readonly attempt: number;
+  readonly lease: number;
+  /** The holder of the current lease or of the last one; null before the first. */
+  readonly session: string | null;
+  readonly submittedAt: number;
+  readonly leasedAt: number;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly input: readonly number[];
+  readonly result: readonly number[];
+}
+
+interface QueueDescription {
+  readonly index: number;
+  readonly type: string;
+  readonly levels: number;
+  readonly depth: number;
+  /** Task numbers by level, first to last. */
+  readonly waiting: readonly (readonly number[])[];
+}
+
+interface HolderDescription {
+  readonly session: string;
+  readonly worker: string;
+  readonly leaseMs: number;
+  readonly heldSince: number;
+  /** Task numbers, oldest lease first. */
+  readonly held: readonly number[];
+}
+
+export function describeState(state: ReadonlyState): StateDescription {
+  return {
+    now: state.now,
+    nextTask: state.nextTask,
+    nextLease: state.nextLease,
+    nextFree: state.tasks.nextFree(),
+    count: state.tasks.count,
+    liveBytes: state.payloads.liveBytes,
+    chunkCount: state.payloads.chunkCount,
+    tasks: usedSlots(state).map((slot) => describeTask(state, slot)),
+    queues: describeQueues(state),
+    holders: describeHolders(state),
+    finished: numbersFrom(state, state.finished.head),
+  };
+}
+
+export function describeTask(state: ReadonlyState, slot: Slot): TaskDescription {
+  const { tasks } = state;
+  const hasLease = tasks.lease[slot] !== NO_LEASE;
+  return {
+    slot,
+    number: tasks.number[slot],
+    type: state.typeOf(slot),
+    state: TASK_STATES[tasks.state[slot]],
+    reason: REASONS[tasks.reason[slot]],
+    priority: tasks.priority[slot],
+    attempt: tasks.attempt[slot],
+    lease: tasks.lease[slot],
+    session: hasLease ? state.holders.at(tasks.holderOf(slot)).session : null,
+    submittedAt: tasks.submittedAt[slot],
+    leasedAt: tasks.leasedAt[slot],
+    startedAt: tasks.startedAt[slot],
+    endedAt: tasks.endedAt[slot],
+    input: payload(state, tasks.input[slot], tasks.inputLength[slot]),
+    result: payload(state, tasks.result[slot], tasks.resultLength[slot]),
+  };
+}
+
+function usedSlots(state: ReadonlyState): Slot[] {
+  const slots: Slot[] = [];
+  for (let slot = 0; slot < state.tasks.capacity; slot++) {
+    if (state.tasks.number[slot] !== 0) slots.push(slot as Slot);
+  }
+  return slots;
+}
+
+function describeQueues(state: ReadonlyState): QueueDescription[] {
+  const heads = queueHeads(state);
+  return state.queues.map((queue) => ({
+    index: queue.index,
+    type: queue.type,
+    levels: queue.levels,
+    depth: queue.depth,
+    waiting: Array.from({ length: PRIORITY_LEVELS }, (_, level) =>
+      numbersFrom(state, heads.get(`${queue.index}/${level}`) ?? NO_SLOT),
+    ),
+  }));
+}
+
+/** The task of each queue and level that has nobody before it. */
+function queueHeads(state: ReadonlyState): Map<string, Slot> {
+  const { tasks } = state;
+  const heads = new Map<string, Slot>();
+  for (const slot of usedSlots(state)) {
+    if (tasks.state[slot] !== QUEUED || tasks.previous[slot] !== NO_SLOT) continue;
+    heads.set(`${tasks.queue[slot]}/${tasks.priority[slot]}`, slot);
+  }
+  return heads;
+}
+
+function describeHolders(state: ReadonlyState): HolderDescription[] {
+  return [...state.holders.holding()].map((holder) => {
+    const held: number[] = [];
+    state.holders.forEachHeld(state.holders.find(holder.session), (slot) => {
+      held.push(state.tasks.number[slot]);
+    });
+    const { session, worker, leaseMs, heldSince } = holder;
+    return { session, worker, leaseMs, heldSince, held };
+  });
+}
+
+/** Stops after as many steps as there are slots: a broken list must not hang the test. */
+function numbersFrom({ tasks }: ReadonlyState, head: Slot): number[] {
+  const numbers: number[] = [];
+  let slot: number = head;
+  while (slot !== NO_SLOT && numbers.length <= tasks.capacity) {
+    numbers.push(tasks.number[slot]);
+    slot = tasks.next[slot];
+  }
+  return numbers;
+}
+
+function payload({ payloads }: ReadonlyState, reference: number, length: number): number[] {
+  if (length === 0) return [];
+  const start = payloads.startOf(reference);
+  return [...payloads.bytesOf(reference).subarray(start, start + length)];
+}

@@ -1,0 +1,251 @@
+import type { ReportKind, ReportOutcome } from '../command.ts';
+import type { SessionId } from '../ids.ts';
+import type { PartitionLimits } from '../state.ts';
+import type { Push, TestReport } from './test-partition.ts';
+
+export interface ModelTask {
+  readonly number: number;
+  readonly type: string;
+  readonly priority: number;
+  state: 'queued' | 'leased' | 'running' | 'succeeded' | 'failed';
+  reason: string;
+  attempt: number;
+  /** The current lease or the last one, and who had it. */
+  lease: string | undefined;
+  session: SessionId | undefined;
+  readonly input: string;
+  result: string;
+}
+
+export interface ModelSession {
+  readonly id: SessionId;
+  types: readonly string[];
+  slots: number;
+  leaseMs: number;
+  /** As of its newest lease: what a restarted server knows. */
+  loggedLeaseMs: number;
+  connection: number;
+  connected: boolean;
+  heardAt: number;
+  heldSince: number;
+  graceUntil: number;
+}
+
+const ATTEMPTS_MAX = 3;
+
+/**
+ * What a partition should do, written as plainly as possible: arrays, objects and searches.
+ *
+ * It does not foretell which of several workers with room gets a task. It takes the pushes as they
+ * come, refuses the ones that break a rule, and says when one is missing (M1).
+ */
+export class PartitionModel {
+  readonly tasks: ModelTask[] = [];
+  /** Sessions that the roster should know. */
+  readonly sessions: ModelSession[] = [];
+  /** Waiting tasks; the first of a type and priority goes first. */
+  readonly waiting: ModelTask[] = [];
+  /** Held tasks, oldest lease first. */
+  readonly held: ModelTask[] = [];
+  /** Ended tasks, oldest end first. */
+  readonly finished: ModelTask[] = [];
+  accepted = 0;
+  forgotten = 0;
+  private readonly limits: PartitionLimits;
+
+  constructor(limits: PartitionLimits) {
+    this.limits = limits;
+  }
+
+  /** Answers whether the tasks are accepted. */
+  submit(tasks: readonly { type: string; priority: number; input: string }[]): boolean {
+    this.forgetOldest();
+    if (this.tasks.length + tasks.length > this.limits.tasksMax) return false;
+    for (const { type, priority, input } of tasks) {
+      this.accepted += 1;
+      const task: ModelTask = {
+        number: this.accepted,
+        type,
+        priority,
+        state: 'queued',
+        reason: 'submitted',
+        attempt: 0,
+        lease: undefined,
+        session: undefined,
+        input,
+        result: '',
+      };
+      this.tasks.push(task);
+      this.waiting.push(task);
+    }
+    return true;
+  }
+
+  get isFull(): boolean {
+    return this.sessions.length >= this.limits.sessionsMax;
+  }
+
+  attach(
+    given: Omit<ModelSession, 'connected' | 'loggedLeaseMs' | 'heldSince' | 'graceUntil'>,
+  ): void {
+    this.sessions.push({
+      ...given,
+      loggedLeaseMs: given.leaseMs,
+      connected: true,
+      heldSince: 0,
+      graceUntil: 0,
+    });
+  }
+
+  /** Answers the leases that are lost. */
+  resume(
+    session: ModelSession,
+    running: readonly string[],
+    given: Pick<ModelSession, 'types' | 'slots' | 'leaseMs' | 'heardAt'>,
+  ): string[] {
+    Object.assign(session, given, { connected: true });
+    const held = this.heldBy(session.id);
+    const lost = running.filter((lease) => !held.some((task) => task.lease === lease));
+    const unlisted = held.filter((task) => !running.includes(task.lease ?? ''));
+    for (const task of unlisted.toReversed()) {
+      this.takeBack(task, 'not_arrived');
+      task.attempt -= 1;
+    }
+    return lost;
+  }
+
+  disconnect(session: ModelSession, connection: number, now: number): void {
+    if (session.connection !== connection) return;
+    session.connected = false;
+    if (this.heldBy(session.id).length === 0) session.heardAt = now;
+  }
+
+  /** The sessions that an expiry at this time must find lost. */
+  lostAt(now: number): ModelSession[] {
+    return this.sessions.filter((session) => {
+      if (this.heldBy(session.id).length === 0) {
+        return !session.connected && now - session.heardAt >= session.leaseMs;
+      }
+      const silence = now - Math.max(session.heardAt, session.heldSince);
+      return silence >= session.leaseMs && now >= session.graceUntil;
+    });
+  }
+
+  /** Sessions end, all at once; what the last of them held goes to the very head. */
+  end(sessions: readonly ModelSession[], reason: 'handed_back' | 'worker_lost'): void {
+    for (const session of sessions) this.sessions.splice(this.sessions.indexOf(session), 1);
+    for (const session of sessions) {
+      for (const task of this.heldBy(session.id).toReversed()) {
+        if (task.attempt < ATTEMPTS_MAX) this.takeBack(task, reason);
+        else this.finish(task, 'failed', reason);
+      }
+    }
+  }
+
+  report(id: SessionId, reports: readonly TestReport[], now: number) {
+    this.forgetOldest();
+    const session = this.sessions.find((each) => each.id === id);
+    if (session !== undefined) session.heardAt = now;
+    const found = session !== undefined || this.tasks.some((task) => task.session === id);
+    return { found, outcomes: reports.map((report) => this.reportOne(id, report)) };
+  }
+
+  restart(now: number, graceMsMin: number): void {
+    const holding = this.sessions.filter((each) => this.heldBy(each.id).length > 0);
+    this.sessions.length = 0;
+    this.sessions.push(...holding);
+    for (const session of holding) {
+      session.connection = 0;
+      session.connected = false;
+      session.slots = 0;
+      session.types = [];
+      session.leaseMs = session.loggedLeaseMs;
+      session.heardAt = now;
+      session.graceUntil = now + Math.max(graceMsMin, session.leaseMs * 1.5);
+    }
+  }
+
+  /** A task goes to a worker; throws when it must not. */
+  push({ task: number, session: id, lease }: Push, now: number): void {
+    const task = this.waiting.find((each) => each.number === number);
+    const session = this.sessions.find((each) => each.id === id);
+    if (task === undefined) throw new Error(`task ${number} is pushed and was not waiting`);
+    if (session === undefined) throw new Error(`task ${number} is pushed to ${id}, which is gone`);
+    if (!this.hasRoom(session)) throw new Error(`session ${id} has no room for task ${number}`);
+    if (!session.types.includes(task.type)) throw new Error(`${id} does not do ${task.type}`);
+    const first = this.firstOf(task.type);
+    if (first !== task) throw new Error(`task ${number} goes before task ${first?.number}`);
+
+    if (this.heldBy(id).length === 0) session.heldSince = now;
+    session.loggedLeaseMs = session.leaseMs;
+    this.waiting.splice(this.waiting.indexOf(task), 1);
+    this.held.push(task);
+    Object.assign(task, { state: 'leased', reason: 'leased', attempt: task.attempt + 1 });
+    Object.assign(task, { lease, session: id });
+  }
+
+  /** M1: tasks that wait although a worker has room for them. */
+  missingPushes(): number[] {
+    const withRoom = this.sessions.filter((session) => this.hasRoom(session));
+    return this.waiting
+      .filter((task) => withRoom.some((session) => session.types.includes(task.type)))
+      .map((task) => task.number);
+  }
+
+  heldBy(session: SessionId): ModelTask[] {
+    return this.held.filter((task) => task.session === session);
+  }
+
+  private hasRoom(session: ModelSession): boolean {
+    return session.connected && this.heldBy(session.id).length < session.slots;
+  }
+
+  private firstOf(type: string): ModelTask | undefined {
+    const ofType = this.waiting.filter((task) => task.type === type);
+    const level = Math.max(...ofType.map((task) => task.priority));
+    return ofType.find((task) => task.priority === level);
+  }
+
+  private reportOne(session: SessionId, { lease, kind, payload }: TestReport): ReportOutcome {
+    const task = this.tasks.find((each) => each.lease === lease);
+    if (task === undefined) return 'stale_lease';
+    if (!this.held.includes(task)) {
+      const endedByReport = task.reason === 'succeeded' || task.reason === 'failed';
+      return endedByReport ? 'duplicate' : 'stale_lease';
+    }
+    if (task.session !== session) return 'stale_lease';
+    return this.acceptReport(task, kind, payload ?? '');
+  }
+
+  private acceptReport(task: ModelTask, kind: ReportKind, payload: string): ReportOutcome {
+    if (kind === 'heartbeat') return 'ok';
+    if (kind === 'started') {
+      if (task.state === 'running') return 'duplicate';
+      Object.assign(task, { state: 'running', reason: 'started' });
+      return 'ok';
+    }
+    task.result = payload;
+    this.finish(task, kind, kind);
+    return 'ok';
+  }
+
+  private takeBack(task: ModelTask, reason: string): void {
+    this.held.splice(this.held.indexOf(task), 1);
+    this.waiting.unshift(task);
+    Object.assign(task, { state: 'queued', reason });
+  }
+
+  private finish(task: ModelTask, state: 'succeeded' | 'failed', reason: string): void {
+    this.held.splice(this.held.indexOf(task), 1);
+    this.finished.push(task);
+    Object.assign(task, { state, reason });
+  }
+
+  private forgetOldest(): void {
+    while (this.finished.length > this.limits.finishedTasksMax) {
+      const task = this.finished.shift() as ModelTask;
+      this.tasks.splice(this.tasks.indexOf(task), 1);
+      this.forgotten += 1;
+    }
+  }
+}

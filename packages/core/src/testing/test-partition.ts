@@ -1,0 +1,251 @@
+import type {
+  AttachSession,
+  AttachSessionReply,
+  Command,
+  DetachSession,
+  Replies,
+  ReportAttempts,
+  ReportAttemptsReply,
+  ReportKind,
+  SubmitTasks,
+  SubmitTasksReply,
+} from '../command.ts';
+import type { LeaseNumber, SessionId, Slot, TaskNumber } from '../ids.ts';
+import { leaseTokenText } from '../lease-token.ts';
+import { Partition } from '../partition.ts';
+import { RecordWriter } from '../record-writer.ts';
+import type { PartitionLimits, ReadonlyState } from '../state.ts';
+import { describeTask, type TaskDescription } from './describe-state.ts';
+import { heldBy, type KnownSession, matchingProblems, stateProblems } from './state-problems.ts';
+import { testUtf8 } from './test-utf8.ts';
+
+export interface TestTask {
+  readonly type?: string;
+  readonly priority?: number;
+  readonly input?: string;
+}
+
+export interface TestReport {
+  readonly lease: string;
+  readonly kind: ReportKind;
+  readonly payload?: string;
+}
+
+/** One task on its way to a worker. */
+export interface Push {
+  readonly session: SessionId;
+  readonly task: number;
+  readonly lease: string;
+}
+
+type Timeless<C> = C extends Command ? Omit<C, 'now'> : never;
+
+const DEFAULT_LIMITS: PartitionLimits = {
+  tasksMax: 100,
+  finishedTasksMax: 50,
+  sessionsMax: 100,
+  arenaChunkBytes: 1024,
+};
+const RECORDS_PER_BATCH = 3;
+const START = 1_000_000;
+
+export const LEASE_MS = 10_000;
+
+/**
+ * A partition with a clock that the test drives and a log that it can replay.
+ *
+ * Every command is followed by a check of all invariants, so that each test looks after them.
+ */
+export class TestPartition {
+  readonly limits: PartitionLimits;
+  readonly sessions = new Map<SessionId, KnownSession>();
+  now = START;
+  /** Of the last command. */
+  pushes: readonly Push[] = [];
+  ended: readonly number[] = [];
+  closed: readonly SessionId[] = [];
+  private partition: Partition;
+  private readonly batches: Uint8Array[] = [];
+  private readonly writer = new RecordWriter(testUtf8);
+  /** The newest connection of each session. */
+  private readonly connections = new Map<SessionId, number>();
+  private sessionsMade = 0;
+
+  constructor(limits: Partial<PartitionLimits> = {}) {
+    this.limits = { ...DEFAULT_LIMITS, ...limits };
+    this.partition = new Partition({ partition: 0, limits: this.limits, utf8: testUtf8 });
+  }
+
+  get state(): ReadonlyState {
+    return this.partition.state;
+  }
+
+  get sessionCount(): number {
+    return this.partition.sessionCount;
+  }
+
+  submit(...tasks: TestTask[]): SubmitTasksReply {
+    const { bytes, ends } = joined(tasks.map((task) => task.input ?? ''));
+    return this.execute<SubmitTasks>({
+      type: 'submit_tasks',
+      tasks: tasks.map(({ type = 'hello', priority }) => ({
+        type,
+        ...(priority === undefined ? {} : { priority }),
+      })),
+      inputs: bytes,
+      inputEnds: ends,
+    });
+  }
+
+  attach(given: Partial<Omit<AttachSession, 'type' | 'now'>> = {}): AttachSessionReply {
+    this.sessionsMade += 1;
+    const command = {
+      type: 'attach_session',
+      newSession: `s${this.sessionsMade}` as SessionId,
+      worker: 'worker',
+      types: ['hello'],
+      slots: 1,
+      leaseMs: LEASE_MS,
+      ...given,
+    } as const;
+    return this.execute<AttachSession>(command);
+  }
+
+  resume(
+    session: SessionId,
+    running: readonly string[],
+    given: Partial<AttachSession> = {},
+  ): AttachSessionReply {
+    return this.attach({ ...given, resume: { session, running } });
+  }
+
+  report(session: SessionId, ...reports: TestReport[]): ReportAttemptsReply {
+    const { bytes, ends } = joined(reports.map((report) => report.payload ?? ''));
+    return this.execute<ReportAttempts>({
+      type: 'report_attempts',
+      session,
+      reports,
+      payloads: bytes,
+      payloadEnds: ends,
+    });
+  }
+
+  disconnect(session: SessionId, connection: number): void {
+    this.execute({ type: 'disconnect_session', session, connection });
+  }
+
+  detach(session: SessionId): boolean {
+    return this.execute<DetachSession>({ type: 'detach_session', session }).found;
+  }
+
+  expire(): void {
+    this.execute({ type: 'expire_sessions' });
+  }
+
+  /** The leases that a session holds, oldest first. */
+  leasesOf(session: SessionId): string[] {
+    return heldBy(this.state, session).map((slot) => leaseOf(this.state, slot));
+  }
+
+  /** The tasks that a session holds, oldest lease first. */
+  heldBy(session: SessionId): number[] {
+    return heldBy(this.state, session).map((slot) => this.state.tasks.number[slot]);
+  }
+
+  task(number: number): TaskDescription {
+    const slot = this.state.tasks.find(number as TaskNumber);
+    if (slot < 0) throw new Error(`task ${number} is not in memory`);
+    return describeTask(this.state, slot);
+  }
+
+  /** The batches that were logged so far. */
+  log(): readonly Uint8Array[] {
+    this.closeBatch();
+    return this.batches;
+  }
+
+  /** What a restarted server makes of the log. */
+  replayed(): Partition {
+    const partition = new Partition({ partition: 0, limits: this.limits, utf8: testUtf8 });
+    for (const batch of this.log()) partition.replay(batch);
+    return partition;
+  }
+
+  /** Goes on with what the log holds; every stream is broken. */
+  restart(graceMsMin = 0): void {
+    this.partition = this.replayed();
+    this.partition.expectHolders(this.now, graceMsMin);
+    for (const session of [...this.sessions.values()]) {
+      session.connected = false;
+      if (heldBy(this.state, session.id).length === 0) this.sessions.delete(session.id);
+    }
+  }
+
+  private execute<C extends Command>(timeless: Timeless<C>): Replies[C['type']] {
+    const command = { ...timeless, now: this.now } as unknown as C;
+    const reply = this.partition.execute(command, this.writer);
+    if (this.writer.recordCount >= RECORDS_PER_BATCH) this.closeBatch();
+    this.takeOutputs();
+    this.follow(command, reply);
+    this.check();
+    return reply;
+  }
+
+  private closeBatch(): void {
+    if (this.writer.recordCount > 0) {
+      this.batches.push(this.writer.bytes.slice(0, this.writer.length));
+    }
+    this.writer.reset();
+  }
+
+  private takeOutputs(): void {
+    const { pushSessions, pushSlots, endedSlots, closedSessions } = this.partition.outputs;
+    this.pushes = pushSlots.map((slot, index) => ({
+      session: pushSessions[index],
+      task: this.state.tasks.number[slot],
+      lease: leaseOf(this.state, slot),
+    }));
+    this.ended = endedSlots.map((slot) => this.state.tasks.number[slot]);
+    this.closed = [...closedSessions];
+  }
+
+  /** Keeps `sessions` as the workers know them. */
+  private follow(command: Command, reply: Replies[Command['type']]): void {
+    if (command.type === 'attach_session') {
+      const { session: id, connection, rejection } = reply as AttachSessionReply;
+      const { types, slots } = command;
+      this.connections.set(id, connection);
+      if (rejection === undefined) this.sessions.set(id, { id, types, slots, connected: true });
+    }
+    if (command.type === 'disconnect_session') {
+      const session = this.sessions.get(command.session);
+      const isCurrent = this.connections.get(command.session) === command.connection;
+      if (session !== undefined && isCurrent) session.connected = false;
+    }
+    for (const id of this.closed) this.sessions.delete(id);
+  }
+
+  private check(): void {
+    const pushed = new Set(this.pushes.map((push) => push.session));
+    const problems = [
+      ...stateProblems(this.state),
+      ...matchingProblems(this.state, this.sessions.values(), pushed),
+    ];
+    if (problems.length > 0) throw new Error(problems.join('\n'));
+  }
+}
+
+function leaseOf({ tasks }: ReadonlyState, slot: Slot): string {
+  return leaseTokenText({ partition: 0, slot, number: tasks.lease[slot] as LeaseNumber });
+}
+
+function joined(texts: readonly string[]): { bytes: Uint8Array; ends: number[] } {
+  const parts = texts.map((text) => testUtf8.encode(text));
+  const ends: number[] = [];
+  for (const part of parts) ends.push((ends.at(-1) ?? 0) + part.length);
+  const bytes = new Uint8Array(ends.at(-1) ?? 0);
+  parts.forEach((part, index) => {
+    bytes.set(part, ends[index] - part.length);
+  });
+  return { bytes, ends };
+}

@@ -1,0 +1,10 @@
+import type { Utf8 } from '../utf8.ts';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** What the shell passes in, for tests. */
+export const testUtf8: Utf8 = {
+  encode: (text) => encoder.encode(text),
+  decode: (bytes) => decoder.decode(bytes),
+};

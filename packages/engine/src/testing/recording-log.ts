@@ -1,0 +1,33 @@
+import type { AppendOutcome, LogBatch, LogHold, PartitionLog, StoredBatch } from '@sluice/log';
+
+/** Wraps a log and keeps every append as it was called. */
+export class RecordingLog implements PartitionLog {
+  readonly appends: LogBatch[] = [];
+  /** What the next appends fail with after they landed, one after the other. */
+  readonly failures: Error[] = [];
+  private readonly inner: PartitionLog;
+
+  constructor(inner: PartitionLog) {
+    this.inner = inner;
+  }
+
+  acquire(): Promise<LogHold> {
+    return this.inner.acquire();
+  }
+
+  async append(batch: LogBatch): Promise<AppendOutcome> {
+    this.appends.push({ ...batch, bytes: batch.bytes.slice() });
+    const failure = this.failures.shift();
+    const outcome = await this.inner.append(batch);
+    if (failure !== undefined) throw failure;
+    return outcome;
+  }
+
+  read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void> {
+    return this.inner.read(from, onBatch);
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+}

@@ -1,0 +1,36 @@
+import type { Outputs, ReadonlyState } from '@sluice/core';
+import type { Releasable } from '../batch.ts';
+import type { OutputPort } from '../output-port.ts';
+
+/** Keeps what would go out to workers, as one line each. */
+export class RecordingOutputs implements OutputPort {
+  readonly released: string[] = [];
+  readonly dropped: string[] = [];
+  /** All that was ever staged, in order. */
+  readonly all: string[] = [];
+  private staged: string[] = [];
+
+  stage(outputs: Outputs, state: ReadonlyState): void {
+    outputs.pushSlots.forEach((slot, index) => {
+      this.add(`push ${state.tasks.number[slot]} to ${outputs.pushSessions[index]}`);
+    });
+    for (const slot of outputs.endedSlots) this.add(`ended ${state.tasks.number[slot]}`);
+    for (const session of outputs.closedSessions) this.add(`closed ${session}`);
+  }
+
+  /** As the server's streams do with a `welcome`, while the reply is rendered. */
+  add(line: string): void {
+    this.staged.push(line);
+    this.all.push(line);
+  }
+
+  seal(): Releasable | undefined {
+    const lines = this.staged;
+    if (lines.length === 0) return undefined;
+    this.staged = [];
+    return {
+      release: () => this.released.push(...lines),
+      drop: () => this.dropped.push(...lines),
+    };
+  }
+}

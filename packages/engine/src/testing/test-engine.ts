@@ -1,0 +1,186 @@
+import type {
+  AttachSession,
+  AttachSessionReply,
+  DetachSession,
+  ReadonlyState,
+  Report,
+  ReportAttempts,
+  ReportAttemptsReply,
+  SessionId,
+  Slot,
+  SubmitTasks,
+} from '@sluice/core';
+import { type LeaseNumber, leaseTokenText, REASONS, TASK_STATES } from '@sluice/core';
+import { FaultyLog, MemoryLog, MemoryLogStore } from '@sluice/log';
+import { Engine } from '../engine.ts';
+import { RecordingLog } from './recording-log.ts';
+import { RecordingOutputs } from './recording-outputs.ts';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+const UTF8 = {
+  encode: (text: string) => encoder.encode(text),
+  decode: (bytes: Uint8Array) => decoder.decode(bytes),
+};
+
+/** A larger input breaks an invariant of the core. */
+export const ARENA_CHUNK_BYTES = 256;
+
+export interface TestEngineOptions {
+  readonly store?: MemoryLogStore;
+  readonly tasksMax?: number;
+  readonly graceMsMin?: number;
+  readonly now?: number;
+}
+
+/** An engine on a memory log that can be held up, with a clock that the test drives. */
+export class TestEngine {
+  readonly outputs = new RecordingOutputs();
+  readonly store: MemoryLogStore;
+  readonly faults: FaultyLog;
+  readonly log: RecordingLog;
+  /** What `onStopped` was called with. */
+  readonly stops: Error[] = [];
+  now: number;
+  private started: Engine | undefined;
+  private nonces = 0;
+
+  private constructor(options: TestEngineOptions) {
+    this.store = options.store ?? new MemoryLogStore();
+    this.faults = new FaultyLog(new MemoryLog(this.store));
+    this.log = new RecordingLog(this.faults);
+    this.now = options.now ?? 1_000_000;
+  }
+
+  static async start(options: TestEngineOptions = {}): Promise<TestEngine> {
+    const test = new TestEngine(options);
+    test.started = await Engine.start({
+      log: test.log,
+      partition: {
+        partition: 0,
+        limits: {
+          tasksMax: options.tasksMax ?? 100,
+          finishedTasksMax: 50,
+          sessionsMax: 100,
+          arenaChunkBytes: ARENA_CHUNK_BYTES,
+        },
+        utf8: UTF8,
+      },
+      outputs: test.outputs,
+      clock: () => test.now,
+      nonce: () => {
+        test.nonces += 1;
+        return test.nonces * 1000;
+      },
+      atEndOfTurn: setImmediate,
+      graceMsMin: options.graceMsMin ?? 0,
+      onStopped: (cause) => test.stops.push(cause),
+    });
+    return test;
+  }
+
+  get engine(): Engine {
+    if (this.started === undefined) throw new Error('the engine has not started');
+    return this.started;
+  }
+
+  /** Answers the numbers of the tasks, or why they were refused. */
+  submit(...inputs: string[]): Promise<string> {
+    const parts = inputs.map((input) => encoder.encode(input));
+    const inputEnds = parts.map((_, index) =>
+      parts.slice(0, index + 1).reduce((sum, part) => sum + part.length, 0),
+    );
+    const request = {
+      type: 'submit_tasks' as const,
+      tasks: inputs.map(() => ({ type: 'hello' })),
+      inputs: encoder.encode(inputs.join('')),
+      inputEnds,
+    };
+    return this.engine.execute<SubmitTasks, string>(request, ({ rejection, slots }, state) =>
+      rejection === undefined
+        ? `submitted ${slots.map((slot) => state.tasks.number[slot]).join()}`
+        : `refused: ${rejection}`,
+    );
+  }
+
+  /** Stages a welcome among the outputs, as the server does. */
+  attach(id: string, slots: number, running?: readonly string[]): Promise<AttachSessionReply> {
+    const session = id as SessionId;
+    const request = {
+      type: 'attach_session' as const,
+      newSession: session,
+      worker: `worker of ${id}`,
+      types: ['hello'],
+      slots,
+      leaseMs: 10_000,
+      ...(running === undefined ? {} : { resume: { session, running } }),
+    };
+    return this.engine.execute<AttachSession, AttachSessionReply>(request, (reply) => {
+      this.outputs.add(`welcome ${reply.session}`);
+      return reply;
+    });
+  }
+
+  detach(id: string): Promise<boolean> {
+    const request = { type: 'detach_session' as const, session: id as SessionId };
+    return this.engine.execute<DetachSession, boolean>(request, (reply) => reply.found);
+  }
+
+  report(id: string, ...reports: Report[]): Promise<ReportAttemptsReply> {
+    const request = {
+      type: 'report_attempts' as const,
+      session: id as SessionId,
+      reports,
+      payloads: new Uint8Array(0),
+      payloadEnds: reports.map(() => 0),
+    };
+    return this.engine.execute<ReportAttempts, ReportAttemptsReply>(request, (reply) => reply);
+  }
+
+  count(): Promise<number> {
+    return this.engine.read((state) => state.tasks.count);
+  }
+
+  tasks(): Promise<readonly object[]> {
+    return this.engine.read(viewTasks);
+  }
+
+  leasesOf(id: string): Promise<string[]> {
+    return this.engine.read((state) => {
+      const leases: string[] = [];
+      const holder = state.holders.find(id as SessionId);
+      if (holder < 0) return leases;
+      state.holders.forEachHeld(holder, (slot) => {
+        const number = state.tasks.lease[slot] as LeaseNumber;
+        leases.push(leaseTokenText({ partition: 0, slot, number }));
+      });
+      return leases;
+    });
+  }
+}
+
+function viewTasks(state: ReadonlyState): object[] {
+  const { tasks, payloads, holders } = state;
+  const views: object[] = [];
+  for (let slot = 0 as Slot; slot < tasks.capacity; slot++) {
+    if (tasks.number[slot] === 0) continue;
+    const [reference, length] = [tasks.input[slot], tasks.inputLength[slot]];
+    const start = length === 0 ? 0 : payloads.startOf(reference);
+    views.push({
+      number: tasks.number[slot],
+      type: state.typeOf(slot),
+      state: TASK_STATES[tasks.state[slot]],
+      reason: REASONS[tasks.reason[slot]],
+      attempt: tasks.attempt[slot],
+      lease: tasks.lease[slot],
+      session: tasks.lease[slot] === 0 ? null : holders.at(tasks.holderOf(slot)).session,
+      times: [tasks.submittedAt[slot], tasks.leasedAt[slot], tasks.endedAt[slot]],
+      input:
+        length === 0
+          ? ''
+          : decoder.decode(payloads.bytesOf(reference).subarray(start, start + length)),
+    });
+  }
+  return views;
+}
