@@ -53,6 +53,7 @@ const COLUMNS = [
   'load µs',
   'worker µs',
   'reports/request',
+  'stolen %',
 ];
 
 function row(name: string, result: ScenarioResult): string {
@@ -66,6 +67,7 @@ function row(name: string, result: ScenarioResult): string {
     result.loadUs.toFixed(1),
     result.workerUs.toFixed(1),
     result.reportsPerRequest.toFixed(0),
+    result.stolenPercent.toFixed(1),
   ];
   return `| ${cells.map((cell) => cell.replace('NaN', '–')).join(' | ')} |`;
 }

@@ -1,5 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Protocol } from './connection.ts';
 import type { LoadOrder, LoadReport } from './load.ts';
@@ -26,6 +28,8 @@ export interface ScenarioResult {
   readonly loadUs: number;
   readonly workerUs: number;
   readonly reportsPerRequest: number;
+  /** Share of the machine's time that its host gave to others: over 1 %, distrust the run. */
+  readonly stolenPercent: number;
 }
 
 /** Runs one scenario on a fresh server: submit to finished, worker connected from the start. */
@@ -43,6 +47,7 @@ export async function runScenario(
     await message(worker);
 
     const cpuBefore = await server.cpuMs();
+    const stolenBefore = await stolenMs();
     const load = fork(join(import.meta.dirname, 'load.ts'));
     const { batch, inFlight, rate } = scenario;
     const loadOrder: LoadOrder = { url, protocol, tasks, batch, inFlight, rate };
@@ -51,7 +56,8 @@ export async function runScenario(
     const loaded = await message<LoadReport>(load);
     const worked = await finished;
     const serverMs = (await server.cpuMs()) - cpuBefore;
-    return result(tasks, { loaded, worked, serverMs });
+    const stolen = (await stolenMs()) - stolenBefore;
+    return result(tasks, { loaded, worked, serverMs, stolen });
   } finally {
     await server.stop();
   }
@@ -61,12 +67,15 @@ interface Measured {
   readonly loaded: LoadReport;
   readonly worked: WorkerReport;
   readonly serverMs: number;
+  readonly stolen: number;
 }
 
-function result(tasks: number, { loaded, worked, serverMs }: Measured): ScenarioResult {
+function result(tasks: number, measured: Measured): ScenarioResult {
+  const { loaded, worked, serverMs, stolen } = measured;
   const { latenciesMs } = worked;
+  const elapsedMs = worked.finishedAt - loaded.startedAt;
   return {
-    tasksPerSecond: (tasks * 1000) / (worked.finishedAt - loaded.startedAt),
+    tasksPerSecond: (tasks * 1000) / elapsedMs,
     submitsPerSecond: (tasks * 1000) / (loaded.ackedAt - loaded.startedAt),
     p50Ms: percentile(latenciesMs, 0.5),
     p99Ms: percentile(latenciesMs, 0.99),
@@ -74,11 +83,18 @@ function result(tasks: number, { loaded, worked, serverMs }: Measured): Scenario
     loadUs: (loaded.cpuMs * 1000) / tasks,
     workerUs: (worked.cpuMs * 1000) / tasks,
     reportsPerRequest: tasks / worked.reportRequests,
+    stolenPercent: (stolen / (elapsedMs * availableParallelism())) * 100,
   };
 }
 
 function percentile(sorted: readonly number[], fraction: number): number {
   return sorted.length === 0 ? Number.NaN : sorted[Math.floor(sorted.length * fraction)];
+}
+
+/** Time that the machine's host gave to other machines since the start, of all cores. */
+async function stolenMs(): Promise<number> {
+  const [total] = (await readFile('/proc/stat', 'utf8')).split('\n');
+  return Number(total.split(/\s+/)[8]) * 10;
 }
 
 async function message<T>(child: ChildProcess): Promise<T> {
