@@ -54,6 +54,36 @@ describe('a request that is refused stores nothing and names the field', () => {
       '{"type":"a","priority":1.5}',
       [{ path: '/priority', problem: expect.anything() }],
     ],
+    [
+      'a time without a zone',
+      '{"type":"a","runAt":"2030-01-01T00:00:00"}',
+      [{ path: '/runAt', problem: expect.stringContaining('2030-01-01T00:00:00.000Z') }],
+    ],
+    [
+      'a time of no form',
+      '{"type":"a","runAt":true}',
+      [{ path: '/runAt', problem: 'has none of the allowed forms' }],
+    ],
+    [
+      'two times',
+      '{"type":"a","runAt":1,"delayMs":1}',
+      [{ path: '/delayMs', problem: 'cannot be given beside runAt' }],
+    ],
+    [
+      'a negative delay',
+      '{"type":"a","delayMs":-1}',
+      [{ path: '/delayMs', problem: 'must be >= 0' }],
+    ],
+    [
+      'a ladder beside a rule',
+      '{"type":"a","retry":{"delaysMs":[1],"maxAttempts":2}}',
+      [{ path: '/retry/maxAttempts', problem: 'cannot be given beside delaysMs' }],
+    ],
+    [
+      'an unknown backoff',
+      '[{"type":"a","retry":{"backoff":"random"}}]',
+      [{ path: '/0/retry/backoff', problem: 'has none of the allowed forms' }],
+    ],
     ['null', 'null', [{ path: '', problem: expect.anything() }]],
     ['a number', '7', [{ path: '', problem: expect.anything() }]],
     ['an empty array', '[]', [{ path: '', problem: 'has 0 tasks; 1 to 1000 are taken' }]],

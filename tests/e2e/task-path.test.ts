@@ -109,10 +109,45 @@ describe.each<Protocol>(['http1', 'h2c'])('over %s', (protocol) => {
     const { id, lease } = await session.takeTask();
 
     const error = { message: 'no such file', code: 'ENOENT' };
-    await api.report(sessionId, [{ lease, kind: 'failed', error }]);
+    await api.report(sessionId, [{ lease, kind: 'failed', error, retryable: false }]);
 
     const view = await api.get(`/v1/tasks/${id}`);
     expect(view.body).toMatchObject({ state: 'failed', reason: 'failed', error, output: null });
+  });
+
+  test('a task that fails is pushed again, with its last error to be read meanwhile', async () => {
+    const retry = { backoff: 'fixed', delayMs: 50, jitter: false };
+    await api.post('/v1/tasks', { type: freshType(), retry });
+    const session = openSession();
+    const { sessionId } = await session.welcomed();
+    const first = await session.takeTask();
+
+    await api.report(sessionId, [{ lease: first.lease, kind: 'failed', error: { message: 'no' } }]);
+
+    const second = await session.takeTask();
+    expect(second).toMatchObject({ id: first.id, attempt: 2 });
+    expect(second.lease).not.toBe(first.lease);
+    const view = await api.get(`/v1/tasks/${first.id}`);
+    expect(view.body).toMatchObject({ state: 'leased', attempt: 2, error: { message: 'no' } });
+    await api.report(sessionId, [{ lease: second.lease, kind: 'succeeded', output: 1 }]);
+    const ended = await api.get(`/v1/tasks/${first.id}`);
+    expect(ended.body).toMatchObject({ state: 'succeeded', error: null, output: 1 });
+  });
+
+  test('a delayed task says when it will run, and is not pushed before', async () => {
+    const { body } = await api.post('/v1/tasks', { type: freshType(), delayMs: 150 });
+    const { body: later } = await api.post('/v1/tasks', { type, runAt: '2100-01-01T00:00:00Z' });
+    expect([body.state, later.state]).toEqual(['waiting', 'waiting']);
+    const waiting = await api.get(`/v1/tasks/${later.id}`);
+    expect(waiting.body).toMatchObject({ reason: 'delayed', runAt: '2100-01-01T00:00:00.000Z' });
+
+    const session = openSession();
+    const { id } = await session.takeTask();
+
+    expect(id).toBe(body.id);
+    const { submittedAt, attempts } = (await api.get(`/v1/tasks/${id}`)).body;
+    expect(Date.parse(attempts[0].leasedAt) - Date.parse(submittedAt)).toBeGreaterThanOrEqual(150);
+    expect(session.waitingTasks).toBe(0);
   });
 
   test('an array is answered in order and pushed by priority', async () => {

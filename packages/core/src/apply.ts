@@ -13,6 +13,9 @@ import { NO_LEASE, type Slot } from './ids.ts';
 import { invariant, unreachable } from './invariant.ts';
 import type { State } from './state.ts';
 import {
+  BACKOFF_REASON,
+  DELAYED_REASON,
+  DUE_REASON,
   FAILED,
   FAILED_REASON,
   LEASED,
@@ -23,6 +26,7 @@ import {
   SUBMITTED_REASON,
   SUCCEEDED,
   SUCCEEDED_REASON,
+  WAITING,
 } from './task-state.ts';
 
 /**
@@ -35,6 +39,8 @@ export function apply(state: State, at: number, event: Event): void {
 
   invariant(state.tasks.number[event.slot] === event.task, 'an event finds its task in its slot');
   switch (event.type) {
+    case 'task_due':
+      return applyTaskDue(state, event);
     case 'attempt_leased':
       return applyAttemptLeased(state, at, event);
     case 'attempt_started':
@@ -47,7 +53,7 @@ export function apply(state: State, at: number, event: Event): void {
     case 'attempt_failed':
       return applyAttemptFailed(state, at, event);
     case 'attempt_returned':
-      return applyAttemptReturned(state, event);
+      return applyAttemptReturned(state, at, event);
     case 'attempts_exhausted':
       return finish(state, event.slot, { at, taskState: FAILED, reason: event.reason });
     case 'task_forgotten':
@@ -64,16 +70,30 @@ function applyTaskSubmitted(state: State, at: number, event: TaskSubmitted): voi
   const queue = state.internQueue(event.taskType);
 
   tasks.submittedAt[slot] = at;
-  tasks.state[slot] = QUEUED;
-  tasks.reason[slot] = SUBMITTED_REASON;
   tasks.priority[slot] = event.priority;
+  tasks.retry[slot] = state.retries.hold(event.retry);
   tasks.queue[slot] = queue.index;
   tasks.input[slot] = store(state, event.input);
   tasks.inputLength[slot] = event.input.end - event.input.start;
   tasks.result[slot] = NO_PAYLOAD;
   tasks.resultLength[slot] = 0;
-  queue.append(slot, event.priority);
+  if (event.runAt > at) {
+    wait(state, slot, { until: event.runAt, reason: DELAYED_REASON });
+  } else {
+    tasks.state[slot] = QUEUED;
+    tasks.reason[slot] = SUBMITTED_REASON;
+    queue.append(slot, event.priority);
+  }
   state.nextTask = (event.task + 1) as typeof state.nextTask;
+}
+
+function applyTaskDue(state: State, event: Event): void {
+  const { tasks } = state;
+  const { slot } = event;
+  state.timers.remove(slot);
+  tasks.state[slot] = QUEUED;
+  tasks.reason[slot] = DUE_REASON;
+  state.queues[tasks.queue[slot]].append(slot, tasks.priority[slot]);
 }
 
 function applyAttemptLeased(state: State, at: number, event: AttemptLeased): void {
@@ -89,27 +109,40 @@ function applyAttemptLeased(state: State, at: number, event: AttemptLeased): voi
   tasks.attempt[slot] += 1;
   tasks.lease[slot] = event.lease;
   tasks.holder[slot] = holder;
+  tasks.answered[slot] = 0;
   tasks.leasedAt[slot] = at;
   tasks.startedAt[slot] = 0;
+  tasks.endedAt[slot] = 0;
   state.nextLease = (event.lease + 1) as typeof state.nextLease;
 }
 
 function applyAttemptSucceeded(state: State, at: number, event: AttemptSucceeded): void {
   storeResult(state, event.slot, event.output);
+  state.tasks.answered[event.slot] = 1;
   finish(state, event.slot, { at, taskState: SUCCEEDED, reason: SUCCEEDED_REASON });
 }
 
 function applyAttemptFailed(state: State, at: number, event: AttemptFailed): void {
-  storeResult(state, event.slot, event.error);
-  finish(state, event.slot, { at, taskState: FAILED, reason: FAILED_REASON });
+  const { tasks } = state;
+  const { slot } = event;
+  storeResult(state, slot, event.error);
+  tasks.answered[slot] = 1;
+  if (event.retryAt === 0) {
+    finish(state, slot, { at, taskState: FAILED, reason: FAILED_REASON });
+    return;
+  }
+  state.holders.letGo(tasks.holderOf(slot), slot);
+  tasks.endedAt[slot] = at;
+  wait(state, slot, { until: event.retryAt, reason: BACKOFF_REASON });
 }
 
-function applyAttemptReturned(state: State, event: AttemptReturned): void {
+function applyAttemptReturned(state: State, at: number, event: AttemptReturned): void {
   const { tasks } = state;
   const { slot } = event;
   state.holders.letGo(tasks.holderOf(slot), slot);
   tasks.state[slot] = QUEUED;
   tasks.reason[slot] = event.reason;
+  tasks.endedAt[slot] = at;
   if (!event.spent) tasks.attempt[slot] -= 1;
   state.queues[tasks.queue[slot]].prepend(slot, tasks.priority[slot]);
 }
@@ -119,6 +152,7 @@ function applyTaskForgotten(state: State, event: TaskForgotten): void {
   const { slot } = event;
   state.finished.remove(slot);
   if (tasks.lease[slot] !== NO_LEASE) state.holders.forget(tasks.holderOf(slot));
+  state.retries.release(tasks.retry[slot]);
   if (tasks.inputLength[slot] > 0) payloads.release(tasks.input[slot], tasks.inputLength[slot]);
   if (tasks.resultLength[slot] > 0) payloads.release(tasks.result[slot], tasks.resultLength[slot]);
   tasks.free(slot);
@@ -137,7 +171,22 @@ function finish(
   state.finished.append(slot);
 }
 
+/** The task is out of every queue until its time comes. */
+function wait(
+  state: State,
+  slot: Slot,
+  { until, reason }: { readonly until: number; readonly reason: number },
+): void {
+  state.tasks.state[slot] = WAITING;
+  state.tasks.reason[slot] = reason;
+  state.tasks.dueAt[slot] = until;
+  state.timers.add(slot);
+}
+
+/** What an earlier attempt left is replaced. */
 function storeResult(state: State, slot: Slot, payload: PayloadRange): void {
+  const { tasks, payloads } = state;
+  if (tasks.resultLength[slot] > 0) payloads.release(tasks.result[slot], tasks.resultLength[slot]);
   state.tasks.result[slot] = store(state, payload);
   state.tasks.resultLength[slot] = payload.end - payload.start;
 }

@@ -1,5 +1,6 @@
 import type { PayloadRange } from './event.ts';
 import type { SessionId, Slot } from './ids.ts';
+import type { RetryPolicy } from './retry-policy.ts';
 
 /** All that the world can do to a partition. Time comes with each command (L3). */
 export type Command =
@@ -8,13 +9,24 @@ export type Command =
   | DisconnectSession
   | DetachSession
   | ReportAttempts
-  | ExpireSessions;
+  | ExpireSessions
+  | AdvanceTime;
+
+/** What a client says of one task, beside its input. */
+export interface TaskSpec {
+  readonly type: string;
+  readonly priority?: number;
+  readonly retry?: RetryPolicy;
+  /** Not before this time, or not before so long after the submit; one of the two. */
+  readonly runAt?: number;
+  readonly delayMs?: number;
+}
 
 /** Takes all of the tasks or none. */
 export interface SubmitTasks {
   readonly type: 'submit_tasks';
   readonly now: number;
-  readonly tasks: readonly { readonly type: string; readonly priority?: number }[];
+  readonly tasks: readonly TaskSpec[];
   /**
    * The inputs as JSON text, one behind the other; an empty one is null. Read before `execute`
    * returns.
@@ -77,6 +89,10 @@ export type ReportKind = 'started' | 'heartbeat' | 'succeeded' | 'failed';
 export interface Report {
   readonly lease: string;
   readonly kind: ReportKind;
+  /** Of a failure: false when another attempt makes no sense. */
+  readonly retryable?: boolean;
+  /** Of a failure: how long to wait, instead of what the policy says. */
+  readonly retryAfterMs?: number;
 }
 
 /** What a worker says about attempts, applied in order. Any such command renews the session. */
@@ -85,6 +101,8 @@ export interface ReportAttempts {
   readonly now: number;
   readonly session: SessionId;
   readonly reports: readonly Report[];
+  /** Random 32 bits, from which jitter is drawn. */
+  readonly seed: number;
   /** The outputs and errors as JSON text, one behind the other, as in `SubmitTasks`. */
   readonly payloads: Uint8Array;
   readonly payloadEnds: ArrayLike<number>;
@@ -105,6 +123,17 @@ export interface ExpireSessions {
   readonly now: number;
 }
 
+/** Time has passed: fires the timers that are due. */
+export interface AdvanceTime {
+  readonly type: 'advance_time';
+  readonly now: number;
+}
+
+export interface AdvanceTimeReply {
+  /** More timers may be due than one command fires. */
+  readonly more: boolean;
+}
+
 export interface Replies {
   readonly submit_tasks: SubmitTasksReply;
   readonly attach_session: AttachSessionReply;
@@ -112,6 +141,7 @@ export interface Replies {
   readonly detach_session: DetachSessionReply;
   readonly report_attempts: ReportAttemptsReply;
   readonly expire_sessions: undefined;
+  readonly advance_time: AdvanceTimeReply;
 }
 
 /** Points `range` at the part of `bytes` that belongs to entry `index`. */

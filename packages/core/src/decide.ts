@@ -1,3 +1,4 @@
+import { decideAdvanceTime } from './advance-time.ts';
 import type { Command, Replies } from './command.ts';
 import type { Decision } from './decision.ts';
 import { NO_SLOT, type TaskNumber } from './ids.ts';
@@ -30,6 +31,8 @@ export function decide(decision: Decision, command: Command): Replies[Command['t
     case 'expire_sessions':
       decideExpireSessions(decision);
       return undefined;
+    case 'advance_time':
+      return decideAdvanceTime(decision);
     default:
       unreachable(command);
   }

@@ -32,6 +32,8 @@ const events = fc.oneof(
     ...task,
     taskType: names,
     priority: bytes,
+    retry: names,
+    runAt: numbers,
     input: payloads,
   }),
   fc.record({
@@ -44,7 +46,13 @@ const events = fc.oneof(
   }),
   fc.record({ type: fc.constant('attempt_started'), ...task }),
   fc.record({ type: fc.constant('attempt_succeeded'), ...task, output: payloads }),
-  fc.record({ type: fc.constant('attempt_failed'), ...task, error: payloads }),
+  fc.record({ type: fc.constant('task_due'), ...task }),
+  fc.record({
+    type: fc.constant('attempt_failed'),
+    ...task,
+    retryAt: numbers,
+    error: payloads,
+  }),
   fc.record({ type: fc.constant('attempt_returned'), ...task, reason: bytes, spent: fc.boolean() }),
   fc.record({ type: fc.constant('attempts_exhausted'), ...task, reason: bytes }),
   fc.record({ type: fc.constant('task_forgotten'), ...task }),
@@ -167,7 +175,7 @@ test('a record without events leaves no trace (W2)', () => {
 test('an event of an unknown type or version stops the reader', () => {
   for (const [type, version] of [
     [0, 1],
-    [9, 1],
+    [10, 1],
     [255, 1],
     [1, 0],
     [1, 2],

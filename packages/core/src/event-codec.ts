@@ -18,6 +18,7 @@ const TYPE = {
   attempt_returned: 6,
   attempts_exhausted: 7,
   task_forgotten: 8,
+  task_due: 9,
 } as const satisfies Record<Event['type'], number>;
 
 const VERSION = 1;
@@ -41,6 +42,8 @@ export function encodeEvent(writer: RecordWriter, event: Event): void {
     case 'task_submitted':
       writer.name(event.taskType);
       writer.byte(event.priority);
+      writer.name(event.retry);
+      writer.varint(event.runAt);
       return writer.payload(event.input);
     case 'attempt_leased':
       writer.varint(event.lease);
@@ -50,6 +53,7 @@ export function encodeEvent(writer: RecordWriter, event: Event): void {
     case 'attempt_succeeded':
       return writer.payload(event.output);
     case 'attempt_failed':
+      writer.varint(event.retryAt);
       return writer.payload(event.error);
     case 'attempt_returned':
       writer.byte(event.reason);
@@ -57,6 +61,7 @@ export function encodeEvent(writer: RecordWriter, event: Event): void {
     case 'attempts_exhausted':
       return writer.byte(event.reason);
     case 'attempt_started':
+    case 'task_due':
     case 'task_forgotten':
       return;
     default:
@@ -97,6 +102,8 @@ export class EventDecoder {
         return this.events.attemptsExhausted;
       case TYPE.task_forgotten:
         return this.events.taskForgotten;
+      case TYPE.task_due:
+        return this.events.taskDue;
       default:
         throw new UnknownEventError(type, version);
     }
@@ -108,6 +115,8 @@ function decodeFields(reader: RecordReader, event: Event): void {
     case 'task_submitted':
       event.taskType = reader.name();
       event.priority = reader.byte();
+      event.retry = reader.name();
+      event.runAt = reader.varint();
       return reader.payload(event.input);
     case 'attempt_leased':
       event.lease = reader.varint() as LeaseNumber;
@@ -118,6 +127,7 @@ function decodeFields(reader: RecordReader, event: Event): void {
     case 'attempt_succeeded':
       return reader.payload(event.output);
     case 'attempt_failed':
+      event.retryAt = reader.varint();
       return reader.payload(event.error);
     case 'attempt_returned':
       event.reason = reader.byte();
@@ -127,6 +137,7 @@ function decodeFields(reader: RecordReader, event: Event): void {
       event.reason = reader.byte();
       return;
     case 'attempt_started':
+    case 'task_due':
     case 'task_forgotten':
       return;
     default:

@@ -22,11 +22,15 @@ export interface PayloadRange {
   end: number;
 }
 
-/** A task was accepted and stands at the tail of its level. */
+/** A task was accepted: it stands at the tail of its level, or waits for its time. */
 export interface TaskSubmitted extends TaskEvent {
   readonly type: 'task_submitted';
   taskType: string;
   priority: number;
+  /** The text of its retry policy; empty for the default. */
+  retry: string;
+  /** When it may run; 0 for at once. */
+  runAt: number;
   readonly input: PayloadRange;
 }
 
@@ -48,9 +52,16 @@ export interface AttemptSucceeded extends TaskEvent {
   readonly output: PayloadRange;
 }
 
-/** An attempt failed, and with it the task. */
+/** The time of a task that waited has come: it stands at the tail of its level. */
+interface TaskDue extends TaskEvent {
+  readonly type: 'task_due';
+}
+
+/** An attempt failed. The task waits for the next one, or failed too. */
 export interface AttemptFailed extends TaskEvent {
   readonly type: 'attempt_failed';
+  /** When the next attempt is due; 0 when there is none. */
+  retryAt: number;
   readonly error: PayloadRange;
 }
 
@@ -79,6 +90,7 @@ export interface TaskForgotten extends TaskEvent {
 
 export type Event =
   | TaskSubmitted
+  | TaskDue
   | AttemptLeased
   | AttemptStarted
   | AttemptSucceeded
@@ -106,8 +118,11 @@ export function makeEvents() {
       task,
       taskType: '',
       priority: 0,
+      retry: '',
+      runAt: 0,
       input: emptyPayload(),
     } as TaskSubmitted,
+    taskDue: { type: 'task_due', slot, task } as TaskDue,
     attemptLeased: {
       type: 'attempt_leased',
       slot,
@@ -124,7 +139,13 @@ export function makeEvents() {
       task,
       output: emptyPayload(),
     } as AttemptSucceeded,
-    attemptFailed: { type: 'attempt_failed', slot, task, error: emptyPayload() } as AttemptFailed,
+    attemptFailed: {
+      type: 'attempt_failed',
+      slot,
+      task,
+      retryAt: 0,
+      error: emptyPayload(),
+    } as AttemptFailed,
     attemptReturned: {
       type: 'attempt_returned',
       slot,

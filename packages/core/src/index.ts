@@ -1,4 +1,5 @@
 export type {
+  AdvanceTime,
   AttachSession,
   AttachSessionReply,
   Command,
@@ -13,6 +14,7 @@ export type {
   ReportOutcome,
   SubmitTasks,
   SubmitTasksReply,
+  TaskSpec,
 } from './command.ts';
 export { UnknownEventError } from './event-codec.ts';
 export {

@@ -2,8 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AttachSessionReply, ReportKind } from './command.ts';
 import type { SessionId } from './ids.ts';
+import type { RetryPolicy } from './retry-policy.ts';
 import { describeState } from './testing/describe-state.ts';
-import { type ModelSession, type ModelTask, PartitionModel } from './testing/partition-model.ts';
+import {
+  type ModelSession,
+  type ModelTask,
+  PartitionModel,
+  type SubmittedTask,
+} from './testing/partition-model.ts';
 import { TestPartition, type TestReport } from './testing/test-partition.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
 
@@ -18,10 +24,20 @@ const offers = fc.record({
   leaseMs: fc.constantFrom(3000, 5000),
 });
 
+const POLICIES: readonly RetryPolicy[] = [
+  { maxAttempts: 1, backoff: 'fixed', delayMs: 0, maxDelayMs: 0, jitter: false },
+  { maxAttempts: 3, backoff: 'fixed', delayMs: 0, maxDelayMs: 0, jitter: false },
+  { maxAttempts: 4, backoff: 'linear', delayMs: 300, maxDelayMs: 700, jitter: false },
+  { maxAttempts: 5, backoff: 'exponential', delayMs: 100, maxDelayMs: 500, jitter: false },
+  { delaysMs: [100, 0, 900], jitter: false },
+];
+
 const tasks = fc.record({
   type: fc.constantFrom(...TYPES),
   priority: fc.oneof(fc.constant(4), fc.nat(8)),
   input: fc.string({ maxLength: 40 }),
+  delayMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3000 })),
+  retry: fc.constantFrom(...POLICIES),
 });
 
 /** `of` picks a lease: mostly one that the session holds, else any that ever was, or garbage. */
@@ -33,6 +49,7 @@ const reports = fc.record({
     { weight: 1, arbitrary: fc.record({ text: fc.constantFrom('', 'l_', 'l_garbage') }) },
   ),
   payload: fc.string({ maxLength: 40 }),
+  failure: fc.constantFrom({}, {}, {}, { retryable: false }, { retryAfterMs: 250 }),
 });
 
 const actions = fc.oneof(
@@ -57,6 +74,7 @@ const actions = fc.oneof(
   { weight: 2, arbitrary: fc.record({ disconnect: fc.nat(20), late: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ detach: fc.nat(20) }) },
   { weight: 2, arbitrary: fc.record({ expireAfterMs: fc.constantFrom(0, 1000, 3000, 6000) }) },
+  { weight: 5, arbitrary: fc.record({ advanceAfterMs: fc.constantFrom(0, 100, 1000) }) },
   { weight: 1, arbitrary: fc.record({ restartAfterMs: fc.constantFrom(0, 10_000) }) },
 );
 
@@ -92,6 +110,9 @@ test('a partition does what its model says and comes back whole from its log', (
 
 /** What the runs above must have met, or they show less than they seem to. */
 const EVERYTHING = [
+  'waiting delayed',
+  'waiting backoff',
+  'queued due',
   'queued submitted',
   'queued worker_lost',
   'queued handed_back',
@@ -132,6 +153,7 @@ class World {
     else if ('disconnect' in action) this.disconnect(action);
     else if ('detach' in action) this.detach(action.detach);
     else if ('expireAfterMs' in action) this.expire(action.expireAfterMs);
+    else if ('advanceAfterMs' in action) this.advance(action.advanceAfterMs);
     else this.restart(action.restartAfterMs);
   }
 
@@ -145,7 +167,7 @@ class World {
     expect(byNumber.map(({ result }) => result)).toEqual(model.tasks.map((t) => bytesOf(t.result)));
     expect(finished).toEqual(model.finished.map((task) => task.number));
     expect(partition.sessionCount).toBe(model.sessions.length);
-    const live = model.waiting.length + model.held.length;
+    const live = model.sleeping.length + model.waiting.length + model.held.length;
     expect(model.accepted).toBe(live + finished.length + model.forgotten);
     expect(partition.state.nextTask).toBe(model.accepted + 1);
   }
@@ -155,8 +177,8 @@ class World {
     expect(describeState(replayed.state)).toEqual(describeState(this.partition.state));
   }
 
-  private submit(list: readonly { type: string; priority: number; input: string }[]): void {
-    const accepted = this.model.submit(list);
+  private submit(list: readonly SubmittedTask[]): void {
+    const accepted = this.model.submit(list, this.time);
     const reply = this.partition.submit(...list);
     expect(reply.rejection).toBe(accepted ? undefined : 'too_many_tasks');
     if (!accepted) this.refused += 1;
@@ -206,7 +228,8 @@ class World {
     const id = this.anySession(action.report);
     const list = action.reports.map((report): TestReport => {
       const { kind, payload } = report;
-      return { kind, payload, lease: this.leaseFor(id, report.of) };
+      const failure = kind === 'failed' ? report.failure : {};
+      return { kind, payload, lease: this.leaseFor(id, report.of), ...failure };
     });
     const expected = this.model.report(id, list, this.time);
     expect(this.partition.report(id, ...list)).toEqual(expected);
@@ -239,6 +262,13 @@ class World {
     // In which order sessions are lost that are lost together is up to the partition.
     const inOrder = lost.toSorted((a, b) => closed.indexOf(a.id) - closed.indexOf(b.id));
     this.model.end(inOrder, 'worker_lost');
+    this.follow();
+  }
+
+  private advance(passedMs: number): void {
+    this.partition.now += passedMs;
+    this.model.advance(this.time);
+    this.partition.advance();
     this.follow();
   }
 

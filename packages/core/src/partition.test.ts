@@ -184,6 +184,8 @@ function busyPartition(): TestPartition {
   partition.report(session, { lease: first, kind: 'started' });
   partition.report(session, { lease: first, kind: 'succeeded', payload: '"done"' });
   partition.report(session, { lease: second, kind: 'failed', payload: '{"message":"no"}' });
+  partition.now += LEASE_MS / 2;
+  partition.advance();
   partition.resume(session, [third], { slots: 2 });
   for (let attempt = 2; attempt <= 3; attempt++) {
     partition.detach(session);

@@ -54,6 +54,11 @@ export class Partition {
     return this.durable;
   }
 
+  /** No timer is due before then; infinite when none runs. */
+  get nextTimerAt(): number {
+    return this.durable.timers.earliest();
+  }
+
   get sessionCount(): number {
     return this.roster.size;
   }

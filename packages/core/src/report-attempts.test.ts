@@ -22,10 +22,11 @@ test('a task whose worker reports success ends with the output', () => {
   expect(partition.ended).toEqual([1]);
 });
 
-test('a task whose worker reports failure ends with the error', () => {
+test('a task whose worker reports a failure for good ends with the error', () => {
   const { partition, session, lease } = leased();
+  const payload = '{"message":"no"}';
 
-  const reply = partition.report(session, { lease, kind: 'failed', payload: '{"message":"no"}' });
+  const reply = partition.report(session, { lease, kind: 'failed', payload, retryable: false });
 
   expect(reply.outcomes).toEqual(['ok']);
   expect(partition.task(1)).toMatchObject({
@@ -104,7 +105,7 @@ test('reports are applied in order, each with its own payload', () => {
     session,
     { lease: first, kind: 'started' },
     { lease: second, kind: 'succeeded', payload: '"b"' },
-    { lease: first, kind: 'failed', payload: '"a"' },
+    { lease: first, kind: 'failed', payload: '"a"', retryable: false },
     { lease: second, kind: 'succeeded', payload: '"c"' },
   );
 

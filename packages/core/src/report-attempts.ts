@@ -10,7 +10,8 @@ import { type HolderIndex, NO_HOLDER, type Slot, type TaskNumber } from './ids.t
 import { unreachable } from './invariant.ts';
 import { parseLeaseToken } from './lease-token.ts';
 import { matchSession } from './matching.ts';
-import { FAILED_REASON, isHeld, RUNNING, SUCCEEDED_REASON } from './task-state.ts';
+import { backoffMs, jitterOf } from './retry-policy.ts';
+import { isHeld, RUNNING } from './task-state.ts';
 
 /**
  * A worker reports on its attempts, in order.
@@ -54,17 +55,18 @@ function decideReport(
   if (!tasks.hasLease(key.slot, key.number)) return 'stale_lease';
   if (!isHeld(tasks.state[key.slot])) {
     // A lease that was taken back stays in its column, and a report on it is stale all the same.
-    return endedByReport(tasks.reason[key.slot]) ? 'duplicate' : 'stale_lease';
+    return tasks.answered[key.slot] === 1 ? 'duplicate' : 'stale_lease';
   }
   if (holder === NO_HOLDER || tasks.holderOf(key.slot) !== holder) return 'stale_lease';
   return acceptReport(decision, command, { report, index, slot: key.slot });
 }
 
 function acceptReport(
-  { state, emit, events, outputs }: Decision,
+  decision: Decision,
   command: ReportAttempts,
   { report, index, slot }: { readonly report: Report; readonly index: number; readonly slot: Slot },
 ): ReportOutcome {
+  const { state, emit, events, outputs } = decision;
   const task = state.tasks.number[slot] as TaskNumber;
   switch (report.kind) {
     case 'heartbeat':
@@ -87,9 +89,10 @@ function acceptReport(
     case 'failed': {
       events.attemptFailed.slot = slot;
       events.attemptFailed.task = task;
+      events.attemptFailed.retryAt = retryAt(decision, slot, { report, index, command });
       pointAt(events.attemptFailed.error, command.payloads, command.payloadEnds, index);
       emit(events.attemptFailed);
-      outputs.endedSlots.push(slot);
+      if (events.attemptFailed.retryAt === 0) outputs.endedSlots.push(slot);
       return 'ok';
     }
     default:
@@ -97,6 +100,16 @@ function acceptReport(
   }
 }
 
-function endedByReport(reason: number): boolean {
-  return reason === SUCCEEDED_REASON || reason === FAILED_REASON;
+/** When the next attempt is due after this failure; 0 when there is none. */
+function retryAt(
+  { state, now }: Decision,
+  slot: Slot,
+  failure: { readonly report: Report; readonly index: number; readonly command: ReportAttempts },
+): number {
+  const { report, index, command } = failure;
+  const policy = state.retries.at(state.tasks.retry[slot]);
+  const attempt = state.tasks.attempt[slot];
+  if (report.retryable === false || attempt >= policy.maxAttempts) return 0;
+  const jitter = jitterOf(command.seed, index);
+  return now + (report.retryAfterMs ?? backoffMs(policy, attempt, jitter));
 }

@@ -17,9 +17,6 @@ import {
   WORKER_LOST_REASON,
 } from './task-state.ts';
 
-/** Attempts that a task has when nobody says otherwise. */
-const DEFAULT_ATTEMPTS_MAX = 3;
-
 const REFUSED: AttachSessionReply = {
   rejection: 'too_many_sessions',
   session: '' as SessionId,
@@ -161,11 +158,15 @@ function end(decision: Decision, sessions: readonly Session[], reason: number): 
   }
   const slots = sessions.flatMap((session) => heldSlots(decision, session));
   for (const slot of slots) {
-    const attemptsLeft = decision.state.tasks.attempt[slot] < DEFAULT_ATTEMPTS_MAX;
-    if (attemptsLeft) returnTask(decision, slot, reason);
+    if (hasAttemptsLeft(decision, slot)) returnTask(decision, slot, reason);
     else exhaust(decision, slot, reason);
   }
   matchQueuesOf(decision, slots);
+}
+
+function hasAttemptsLeft({ state }: Decision, slot: Slot): boolean {
+  const policy = state.retries.at(state.tasks.retry[slot]);
+  return state.tasks.attempt[slot] < policy.maxAttempts;
 }
 
 /** Newest lease first: each return goes to the head, so that the oldest ends up in front. */

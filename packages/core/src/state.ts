@@ -1,9 +1,12 @@
 import { Arena } from './arena.ts';
 import type { LeaseNumber, Slot, TaskNumber } from './ids.ts';
+import { Interner } from './interner.ts';
 import { LeaseHolders } from './lease-holders.ts';
 import { ReadyQueue } from './ready-queue.ts';
+import { parseRetry, type ResolvedRetry } from './retry-policy.ts';
 import { TaskList } from './task-list.ts';
 import { type TaskReader, TaskTable } from './task-table.ts';
+import { TimingWheel } from './timing-wheel.ts';
 
 export interface PartitionLimits {
   /** Tasks that may be in memory at once, finished ones included. */
@@ -21,8 +24,8 @@ export const TASK_TYPES_MAX = 65_536;
 /**
  * All that is durable of a partition. Only `apply` writes it.
  *
- * S1 A task is in exactly one list: its queue's level while queued, its holder's while leased or
- *    running, the finished tasks once it ended.
+ * S1 A task is in exactly one place: the timers while it waits, its queue's level while queued, its
+ *    holder's list while leased or running, the finished tasks once it ended.
  */
 export class State {
   /** The number of this partition; ids and leases carry it. */
@@ -34,6 +37,8 @@ export class State {
   /** Tasks that ended, oldest end first. */
   readonly finished: TaskList;
   readonly queues: ReadyQueue[] = [];
+  readonly retries = new Interner(parseRetry);
+  readonly timers: TimingWheel;
   nextTask = 1 as TaskNumber;
   nextLease = 1 as LeaseNumber;
   /** Time of the newest event; time never runs backwards (L8). */
@@ -44,6 +49,10 @@ export class State {
     this.partition = partition;
     this.limits = limits;
     this.tasks = new TaskTable(limits.tasksMax);
+    this.timers = new TimingWheel(limits.tasksMax, {
+      dueAt: this.tasks.dueAt,
+      order: this.tasks.number,
+    });
     this.payloads = new Arena(limits.arenaChunkBytes);
     this.holders = new LeaseHolders({
       next: this.tasks.nextHeld,
@@ -81,6 +90,8 @@ export interface ReadonlyState {
   readonly queues: readonly Readonly<
     Pick<ReadyQueue, 'index' | 'type' | 'levels' | 'depth' | 'topLevel' | 'first' | 'depthOf'>
   >[];
+  readonly retries: Pick<Interner<ResolvedRetry>, 'at' | 'textAt' | 'size'>;
+  readonly timers: Pick<TimingWheel, 'firstDue' | 'earliest' | 'has' | 'count'>;
   readonly nextTask: TaskNumber;
   readonly nextLease: LeaseNumber;
   readonly now: number;

@@ -1,7 +1,8 @@
-import { pointAt, type SubmitTasks, type SubmitTasksReply } from './command.ts';
+import { pointAt, type SubmitTasks, type SubmitTasksReply, type TaskSpec } from './command.ts';
 import type { Decision } from './decision.ts';
 import type { Slot } from './ids.ts';
 import { matchQueues } from './matching.ts';
+import { retryText } from './retry-policy.ts';
 import { type ReadonlyState, TASK_TYPES_MAX } from './state.ts';
 import { DEFAULT_PRIORITY } from './task-state.ts';
 
@@ -18,12 +19,18 @@ export function decideSubmitTasks(decision: Decision, command: SubmitTasks): Sub
     event.task = decision.state.nextTask;
     event.taskType = task.type;
     event.priority = task.priority ?? DEFAULT_PRIORITY;
+    event.retry = retryText(task.retry);
+    event.runAt = runAtOf(task, decision.now);
     pointAt(event.input, command.inputs, command.inputEnds, i);
     decision.emit(event);
     slots.push(event.slot);
   }
   matchQueues(decision, touchedQueues(decision, command));
   return { slots };
+}
+
+function runAtOf(task: TaskSpec, now: number): number {
+  return task.delayMs === undefined ? (task.runAt ?? 0) : now + task.delayMs;
 }
 
 /** Most batches have one type, so comparing with the type before saves nearly every look-up. */

@@ -47,4 +47,11 @@ export class TaskList {
     else this.links.previous[after] = before;
     this.length -= 1;
   }
+
+  /** Forgets the elements; their links are the caller's to read or to overwrite. */
+  clear(): void {
+    this.head = NO_SLOT;
+    this.tail = NO_SLOT;
+    this.length = 0;
+  }
 }

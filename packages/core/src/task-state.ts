@@ -19,6 +19,7 @@ export const TASK_STATES = [
 
 export type TaskState = (typeof TASK_STATES)[number];
 
+export const WAITING = TASK_STATES.indexOf('waiting');
 export const QUEUED = TASK_STATES.indexOf('queued');
 export const LEASED = TASK_STATES.indexOf('leased');
 export const RUNNING = TASK_STATES.indexOf('running');
@@ -42,6 +43,9 @@ export const REASONS = [
   'worker_lost',
   'handed_back',
   'not_arrived',
+  'delayed',
+  'backoff',
+  'due',
 ] as const;
 
 export type Reason = (typeof REASONS)[number];
@@ -54,6 +58,10 @@ export const FAILED_REASON = REASONS.indexOf('failed');
 export const WORKER_LOST_REASON = REASONS.indexOf('worker_lost');
 export const HANDED_BACK_REASON = REASONS.indexOf('handed_back');
 export const NOT_ARRIVED_REASON = REASONS.indexOf('not_arrived');
+
+export const DELAYED_REASON = REASONS.indexOf('delayed');
+export const BACKOFF_REASON = REASONS.indexOf('backoff');
+export const DUE_REASON = REASONS.indexOf('due');
 
 export const PRIORITY_LEVELS = 9;
 export const DEFAULT_PRIORITY = 4;

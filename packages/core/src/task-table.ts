@@ -27,10 +27,16 @@ export interface TaskReader {
   readonly lease: ReadonlyColumn;
   /** The holder of the current lease, or of the last one; meaningless before the first. */
   readonly holder: ReadonlyColumn;
+  /** 1 when the last lease ended by a report, so that the same report again is known. */
+  readonly answered: ReadonlyColumn;
+  /** Place of the retry policy among those of the state. */
+  readonly retry: ReadonlyColumn;
+  /** When the task's timer is due; meaningless without one. */
+  readonly dueAt: ReadonlyColumn;
   /** 0 until it happened; of the current attempt, or of the last one. */
   readonly leasedAt: ReadonlyColumn;
   readonly startedAt: ReadonlyColumn;
-  /** When the task ended; 0 before. */
+  /** When the last attempt ended, and a finished task with it; 0 while one is under way. */
   readonly endedAt: ReadonlyColumn;
   /** Arena reference and length of the input; `NO_PAYLOAD` and 0 when it is null. */
   readonly input: ReadonlyColumn;
@@ -68,6 +74,9 @@ export class TaskTable implements TaskReader {
   readonly attempt: Uint16Array;
   readonly lease: Float64Array;
   readonly holder: Int32Array;
+  readonly answered: Uint8Array;
+  readonly retry: Uint32Array;
+  readonly dueAt: Float64Array;
   readonly leasedAt: Float64Array;
   readonly startedAt: Float64Array;
   readonly endedAt: Float64Array;
@@ -99,6 +108,9 @@ export class TaskTable implements TaskReader {
     this.attempt = new Uint16Array(capacity);
     this.lease = new Float64Array(capacity);
     this.holder = new Int32Array(capacity);
+    this.answered = new Uint8Array(capacity);
+    this.retry = new Uint32Array(capacity);
+    this.dueAt = new Float64Array(capacity);
     this.leasedAt = new Float64Array(capacity);
     this.startedAt = new Float64Array(capacity);
     this.endedAt = new Float64Array(capacity);
@@ -132,6 +144,7 @@ export class TaskTable implements TaskReader {
     this.number[slot] = number;
     this.attempt[slot] = 0;
     this.lease[slot] = 0;
+    this.answered[slot] = 0;
     this.leasedAt[slot] = 0;
     this.startedAt[slot] = 0;
     this.endedAt[slot] = 0;

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
+  type AdvanceTime,
   type Command,
   type Outputs,
   Partition,
@@ -8,6 +9,7 @@ import {
   type Replies,
 } from '@sluice/core';
 import type { LogBatch, PartitionLog } from '@sluice/log';
+import { Alarm, type StartTimer } from './alarm.ts';
 import { Batch, type Releasable } from './batch.ts';
 import type { OutputPort } from './output-port.ts';
 
@@ -24,6 +26,7 @@ export interface EngineOptions {
    * that all requests which arrived together share it.
    */
   readonly atEndOfTurn: (run: () => void) => void;
+  readonly startTimer: StartTimer;
   /** Time that sessions have to come back after a restart, at the least (L7). */
   readonly graceMsMin: number;
   /**
@@ -63,8 +66,12 @@ export class Engine {
   private epoch = 0;
   private tail = 0;
   private stopped: EngineStoppedError | undefined;
+  /** Timers rest: what is due fires after the next start. */
+  private isClosing = false;
   /** The end of this turn will start an append. */
   private isScheduled = false;
+  /** Rings when a task's timer may be due. */
+  private readonly alarm: Alarm;
   /** Resolves `close` once nothing is outstanding. */
   private onQuiet: (() => void) | undefined;
 
@@ -73,6 +80,7 @@ export class Engine {
     this.partition = new Partition(options.partition);
     this.open = new Batch(options.partition.utf8);
     this.idle = new Batch(options.partition.utf8);
+    this.alarm = new Alarm(options.startTimer, () => this.advanceTime());
   }
 
   /** Takes over the log, replays it and expects its sessions back. */
@@ -83,6 +91,7 @@ export class Engine {
     engine.tail = tail;
     await options.log.read(0, (batch) => engine.partition.replay(batch.bytes));
     engine.partition.expectHolders(options.clock(), options.graceMsMin);
+    engine.setAlarm();
     return engine;
   }
 
@@ -114,6 +123,7 @@ export class Engine {
     const answer = this.whenDurable(() => render(reply, this.partition.state));
     this.stageOutputs();
     this.scheduleAppend();
+    this.setAlarm();
     return answer;
   }
 
@@ -125,11 +135,26 @@ export class Engine {
 
   /** Waits for what is outstanding. The caller sends no more commands. */
   async close(): Promise<void> {
+    this.isClosing = true;
+    this.setAlarm();
     if (this.stopped !== undefined) return;
     if (this.appending === undefined && !this.isScheduled) return;
     await new Promise<void>((resolve) => {
       this.onQuiet = resolve;
     });
+  }
+
+  private setAlarm(): void {
+    const isOver = this.isClosing || this.stopped !== undefined;
+    const at = isOver ? Number.POSITIVE_INFINITY : this.partition.nextTimerAt;
+    this.alarm.set(at, this.options.clock());
+  }
+
+  /** An engine that stopped meanwhile has said so. */
+  private advanceTime(): void {
+    this.execute<AdvanceTime, void>({ type: 'advance_time' }, () => undefined).catch(
+      () => undefined,
+    );
   }
 
   /** What `render` throws is an answer too: it waits like any other. */
@@ -227,6 +252,7 @@ export class Engine {
     const waiting = [...(this.appending?.reset() ?? []), ...this.open.reset()];
     for (const each of waiting) each.drop(stopped);
     unsealed?.drop(stopped);
+    this.setAlarm();
     this.onQuiet?.();
     this.options.onStopped(cause);
     return stopped;

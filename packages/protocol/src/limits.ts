@@ -3,6 +3,8 @@ export const LIMITS = {
   bodyBytesMax: 4 * 1024 * 1024,
   batchTasksMax: 1000,
   payloadBytesMax: 256 * 1024,
+  /** A year and a leap day. */
+  delayMsMax: 366 * 86_400_000,
   waitMsMax: 60_000,
   waitMsDefault: 30_000,
   leaseMsMin: 3000,

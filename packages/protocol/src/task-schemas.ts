@@ -7,6 +7,32 @@ export const TaskType = Type.String({
   examples: ['transcode'],
 });
 
+const DelayMs = Type.Integer({ minimum: 0, maximum: LIMITS.delayMsMax });
+
+const Retry = Type.Object(
+  {
+    maxAttempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 3 })),
+    backoff: Type.Optional(
+      Type.Union([Type.Literal('fixed'), Type.Literal('linear'), Type.Literal('exponential')], {
+        default: 'exponential',
+      }),
+    ),
+    delayMs: Type.Optional(DelayMs),
+    maxDelayMs: Type.Optional(DelayMs),
+    jitter: Type.Optional(
+      Type.Boolean({ default: true, description: 'Adds up to a quarter to each delay.' }),
+    ),
+    delaysMs: Type.Optional(
+      Type.Array(DelayMs, {
+        minItems: 1,
+        maxItems: 100,
+        description: 'A ladder in place of the rule: one attempt more than it has rungs.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 export const TaskRequest = Type.Object(
   {
     type: TaskType,
@@ -16,6 +42,14 @@ export const TaskRequest = Type.Object(
     priority: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 8, default: 4, description: '8 runs first.' }),
     ),
+    runAt: Type.Optional(
+      Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {
+        description: 'Not before this time: ISO 8601, or milliseconds since 1970.',
+        examples: ['2030-01-01T00:00:00.000Z'],
+      }),
+    ),
+    delayMs: Type.Optional(DelayMs),
+    retry: Type.Optional(Retry),
   },
   { additionalProperties: false, examples: [{ type: 'hello', input: { name: 'Ada' } }] },
 );
@@ -91,6 +125,11 @@ export const TaskView = Type.Object({
   attempt: Type.Integer({ description: 'Attempts so far; 0 before the first.' }),
   attempts: Type.Array(AttemptView, { description: 'The newest attempt.' }),
   submittedAt: Time,
+  runAt: Type.Unsafe<string | null>({
+    ...Time,
+    description: 'When a waiting task will be queued.',
+  }),
+  retry: Type.Unknown({ description: 'The policy in force.' }),
   endedAt: Time,
   input: Type.Unknown(),
   output: Type.Unknown(),

@@ -84,6 +84,10 @@ const Failed = Type.Object(
       },
       { additionalProperties: false },
     ),
+    retryable: Type.Optional(
+      Type.Boolean({ default: true, description: 'False when another attempt makes no sense.' }),
+    ),
+    retryAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.delayMsMax })),
   },
   { additionalProperties: false },
 );

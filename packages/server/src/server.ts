@@ -83,6 +83,10 @@ export class Server {
         clock: Date.now,
         nonce: () => Math.floor(Math.random() * 2 ** 53),
         atEndOfTurn: setImmediate,
+        startTimer: (delayMs, run) => {
+          const timer = setTimeout(run, delayMs);
+          return () => clearTimeout(timer);
+        },
         graceMsMin: GRACE_MS_MIN,
         onStopped: options.onFatal,
       });

@@ -20,6 +20,8 @@ export interface StateDescription {
   readonly holders: readonly HolderDescription[];
   /** Task numbers, oldest end first. */
   readonly finished: readonly number[];
+  readonly timers: number;
+  readonly retries: number;
 }
 
 export interface TaskDescription {
@@ -39,6 +41,10 @@ export interface TaskDescription {
   readonly endedAt: number;
   readonly input: readonly number[];
   readonly result: readonly number[];
+  readonly answered: boolean;
+  readonly retry: string;
+  /** When its timer is due; null without one. */
+  readonly dueAt: number | null;
 }
 
 interface QueueDescription {
@@ -72,6 +78,8 @@ export function describeState(state: ReadonlyState): StateDescription {
     queues: describeQueues(state),
     holders: describeHolders(state),
     finished: numbersFrom(state, state.finished.head),
+    timers: state.timers.count,
+    retries: state.retries.size,
   };
 }
 
@@ -94,6 +102,9 @@ export function describeTask(state: ReadonlyState, slot: Slot): TaskDescription 
     endedAt: tasks.endedAt[slot],
     input: payload(state, tasks.input[slot], tasks.inputLength[slot]),
     result: payload(state, tasks.result[slot], tasks.resultLength[slot]),
+    answered: tasks.answered[slot] === 1,
+    retry: state.retries.textAt(tasks.retry[slot]),
+    dueAt: state.timers.has(slot) ? tasks.dueAt[slot] : null,
   };
 }
 

@@ -1,5 +1,6 @@
-import type { ReportKind, ReportOutcome } from '../command.ts';
+import type { ReportOutcome } from '../command.ts';
 import type { SessionId } from '../ids.ts';
+import type { RetryPolicy } from '../retry-policy.ts';
 import type { PartitionLimits } from '../state.ts';
 import type { Push, TestReport } from './test-partition.ts';
 
@@ -7,7 +8,7 @@ export interface ModelTask {
   readonly number: number;
   readonly type: string;
   readonly priority: number;
-  state: 'queued' | 'leased' | 'running' | 'succeeded' | 'failed';
+  state: 'waiting' | 'queued' | 'leased' | 'running' | 'succeeded' | 'failed';
   reason: string;
   attempt: number;
   /** The current lease or the last one, and who had it. */
@@ -15,6 +16,20 @@ export interface ModelTask {
   session: SessionId | undefined;
   readonly input: string;
   result: string;
+  /** The last lease ended by a report. */
+  answered: boolean;
+  /** While it waits for its time. */
+  dueAt: number;
+  readonly retry: RetryPolicy;
+}
+
+/** What is submitted. Policies say everything, and have no jitter, which nobody can foretell. */
+export interface SubmittedTask {
+  readonly type: string;
+  readonly priority: number;
+  readonly input: string;
+  readonly delayMs: number;
+  readonly retry: RetryPolicy;
 }
 
 export interface ModelSession {
@@ -31,8 +46,6 @@ export interface ModelSession {
   graceUntil: number;
 }
 
-const ATTEMPTS_MAX = 3;
-
 /**
  * What a partition should do, written as plainly as possible: arrays, objects and searches.
  *
@@ -43,7 +56,9 @@ export class PartitionModel {
   readonly tasks: ModelTask[] = [];
   /** Sessions that the roster should know. */
   readonly sessions: ModelSession[] = [];
-  /** Waiting tasks; the first of a type and priority goes first. */
+  /** Tasks that wait for their time. */
+  readonly sleeping: ModelTask[] = [];
+  /** Tasks that wait for a worker; the first of a type and priority goes first. */
   readonly waiting: ModelTask[] = [];
   /** Held tasks, oldest lease first. */
   readonly held: ModelTask[] = [];
@@ -58,27 +73,42 @@ export class PartitionModel {
   }
 
   /** Answers whether the tasks are accepted. */
-  submit(tasks: readonly { type: string; priority: number; input: string }[]): boolean {
+  submit(tasks: readonly SubmittedTask[], now: number): boolean {
     this.forgetOldest();
     if (this.tasks.length + tasks.length > this.limits.tasksMax) return false;
-    for (const { type, priority, input } of tasks) {
+    for (const { type, priority, input, delayMs, retry } of tasks) {
       this.accepted += 1;
       const task: ModelTask = {
         number: this.accepted,
         type,
         priority,
-        state: 'queued',
-        reason: 'submitted',
+        state: delayMs > 0 ? 'waiting' : 'queued',
+        reason: delayMs > 0 ? 'delayed' : 'submitted',
         attempt: 0,
         lease: undefined,
         session: undefined,
         input,
         result: '',
+        answered: false,
+        dueAt: now + delayMs,
+        retry,
       };
       this.tasks.push(task);
-      this.waiting.push(task);
+      (delayMs > 0 ? this.sleeping : this.waiting).push(task);
     }
     return true;
+  }
+
+  /** What is due goes to the tails of the queues, earliest first. */
+  advance(now: number): void {
+    const due = this.sleeping
+      .filter((task) => task.dueAt <= now)
+      .toSorted((a, b) => a.dueAt - b.dueAt || a.number - b.number);
+    for (const task of due) {
+      this.sleeping.splice(this.sleeping.indexOf(task), 1);
+      this.waiting.push(task);
+      Object.assign(task, { state: 'queued', reason: 'due' });
+    }
   }
 
   get isFull(): boolean {
@@ -136,7 +166,7 @@ export class PartitionModel {
     for (const session of sessions) this.sessions.splice(this.sessions.indexOf(session), 1);
     for (const session of sessions) {
       for (const task of this.heldBy(session.id).toReversed()) {
-        if (task.attempt < ATTEMPTS_MAX) this.takeBack(task, reason);
+        if (task.attempt < attemptsOf(task.retry)) this.takeBack(task, reason);
         else this.finish(task, 'failed', reason);
       }
     }
@@ -147,7 +177,7 @@ export class PartitionModel {
     const session = this.sessions.find((each) => each.id === id);
     if (session !== undefined) session.heardAt = now;
     const found = session !== undefined || this.tasks.some((task) => task.session === id);
-    return { found, outcomes: reports.map((report) => this.reportOne(id, report)) };
+    return { found, outcomes: reports.map((report) => this.reportOne(id, report, now)) };
   }
 
   restart(now: number, graceMsMin: number): void {
@@ -181,7 +211,7 @@ export class PartitionModel {
     this.waiting.splice(this.waiting.indexOf(task), 1);
     this.held.push(task);
     Object.assign(task, { state: 'leased', reason: 'leased', attempt: task.attempt + 1 });
-    Object.assign(task, { lease, session: id });
+    Object.assign(task, { lease, session: id, answered: false });
   }
 
   /** M1: tasks that wait although a worker has room for them. */
@@ -206,18 +236,18 @@ export class PartitionModel {
     return ofType.find((task) => task.priority === level);
   }
 
-  private reportOne(session: SessionId, { lease, kind, payload }: TestReport): ReportOutcome {
-    const task = this.tasks.find((each) => each.lease === lease);
+  private reportOne(session: SessionId, report: TestReport, now: number): ReportOutcome {
+    const task = this.tasks.find((each) => each.lease === report.lease);
     if (task === undefined) return 'stale_lease';
     if (!this.held.includes(task)) {
-      const endedByReport = task.reason === 'succeeded' || task.reason === 'failed';
-      return endedByReport ? 'duplicate' : 'stale_lease';
+      return task.answered ? 'duplicate' : 'stale_lease';
     }
     if (task.session !== session) return 'stale_lease';
-    return this.acceptReport(task, kind, payload ?? '');
+    return this.acceptReport(task, report, now);
   }
 
-  private acceptReport(task: ModelTask, kind: ReportKind, payload: string): ReportOutcome {
+  private acceptReport(task: ModelTask, report: TestReport, now: number): ReportOutcome {
+    const { kind, payload = '' } = report;
     if (kind === 'heartbeat') return 'ok';
     if (kind === 'started') {
       if (task.state === 'running') return 'duplicate';
@@ -225,8 +255,17 @@ export class PartitionModel {
       return 'ok';
     }
     task.result = payload;
-    this.finish(task, kind, kind);
+    task.answered = true;
+    const isLast = report.retryable === false || task.attempt >= attemptsOf(task.retry);
+    if (kind === 'succeeded' || isLast) this.finish(task, kind, kind);
+    else this.sleep(task, now + (report.retryAfterMs ?? delayAfter(task)));
     return 'ok';
+  }
+
+  private sleep(task: ModelTask, dueAt: number): void {
+    this.held.splice(this.held.indexOf(task), 1);
+    this.sleeping.push(task);
+    Object.assign(task, { state: 'waiting', reason: 'backoff', dueAt });
   }
 
   private takeBack(task: ModelTask, reason: string): void {
@@ -248,4 +287,18 @@ export class PartitionModel {
       this.forgotten += 1;
     }
   }
+}
+
+function attemptsOf({ maxAttempts, delaysMs }: RetryPolicy): number {
+  return delaysMs === undefined ? (maxAttempts ?? 0) : delaysMs.length + 1;
+}
+
+function delayAfter({ retry, attempt }: ModelTask): number {
+  const { backoff, delayMs = 0, maxDelayMs = 0, delaysMs } = retry;
+  if (delaysMs !== undefined) return delaysMs[attempt - 1];
+  if (backoff === 'fixed') return Math.min(delayMs, maxDelayMs);
+  if (backoff === 'linear') return Math.min(delayMs * attempt, maxDelayMs);
+  let doubled = delayMs;
+  for (let n = 1; n < attempt; n++) doubled *= 2;
+  return Math.min(doubled, maxDelayMs);
 }

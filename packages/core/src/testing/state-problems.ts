@@ -33,6 +33,7 @@ function listProblems({ tasks, queues, holders, finished }: StateDescription): s
       held.filter((n) => n === number).map(() => `holder ${session}`),
     ),
     ...finished.filter((n) => n === number).map(() => 'finished'),
+    ...tasks.filter((task) => task.number === number && task.dueAt !== null).map(() => 'timers'),
   ];
   return tasks.flatMap((task) => {
     const places = placesOf(task.number).join(' and ');
@@ -43,6 +44,7 @@ function listProblems({ tasks, queues, holders, finished }: StateDescription): s
 }
 
 function expectedPlace(task: StateDescription['tasks'][number]): string {
+  if (task.state === 'waiting') return 'timers';
   if (task.state === 'queued') return `queue ${task.type}/${task.priority}`;
   if (task.state === 'leased' || task.state === 'running') return `holder ${task.session}`;
   return 'finished';
@@ -72,9 +74,13 @@ function countProblems(state: ReadonlyState, description: StateDescription): str
   const held = holders.reduce((sum, holder) => sum + holder.held.length, 0);
   const bytes = tasks.reduce((sum, task) => sum + task.input.length + task.result.length, 0);
   const problems: string[] = [];
-  if (queued + held + finished.length !== tasks.length) {
-    problems.push(`${queued} queued, ${held} held, ${finished.length} finished: ${tasks.length}`);
+  const { timers, retries } = description;
+  if (timers + queued + held + finished.length !== tasks.length) {
+    const parts = `${timers} waiting, ${queued} queued, ${held} held, ${finished.length} finished`;
+    problems.push(`${parts}: ${tasks.length}`);
   }
+  const policies = new Set(['', ...tasks.map((task) => task.retry)]);
+  if (retries !== policies.size) problems.push(`${retries} retry policies, ${policies.size} used`);
   if (description.count !== tasks.length) problems.push(`count is ${description.count}`);
   if (state.finished.length !== finished.length) problems.push('length of the finished tasks');
   if (bytes !== description.liveBytes) problems.push(`A1: ${bytes} live bytes are not counted`);

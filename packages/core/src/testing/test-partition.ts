@@ -1,4 +1,5 @@
 import type {
+  AdvanceTime,
   AttachSession,
   AttachSessionReply,
   Command,
@@ -14,6 +15,7 @@ import type { LeaseNumber, SessionId, Slot, TaskNumber } from '../ids.ts';
 import { leaseTokenText } from '../lease-token.ts';
 import { Partition } from '../partition.ts';
 import { RecordWriter } from '../record-writer.ts';
+import type { RetryPolicy } from '../retry-policy.ts';
 import type { PartitionLimits, ReadonlyState } from '../state.ts';
 import { describeTask, type TaskDescription } from './describe-state.ts';
 import { heldBy, type KnownSession, matchingProblems, stateProblems } from './state-problems.ts';
@@ -23,12 +25,17 @@ export interface TestTask {
   readonly type?: string;
   readonly priority?: number;
   readonly input?: string;
+  readonly runAt?: number;
+  readonly delayMs?: number;
+  readonly retry?: RetryPolicy;
 }
 
 export interface TestReport {
   readonly lease: string;
   readonly kind: ReportKind;
   readonly payload?: string;
+  readonly retryable?: boolean;
+  readonly retryAfterMs?: number;
 }
 
 /** One task on its way to a worker. */
@@ -60,6 +67,8 @@ export class TestPartition {
   readonly limits: PartitionLimits;
   readonly sessions = new Map<SessionId, KnownSession>();
   now = START;
+  /** From which jitter is drawn. */
+  seed = 1;
   /** Of the last command. */
   pushes: readonly Push[] = [];
   ended: readonly number[] = [];
@@ -88,10 +97,7 @@ export class TestPartition {
     const { bytes, ends } = joined(tasks.map((task) => task.input ?? ''));
     return this.execute<SubmitTasks>({
       type: 'submit_tasks',
-      tasks: tasks.map(({ type = 'hello', priority }) => ({
-        type,
-        ...(priority === undefined ? {} : { priority }),
-      })),
+      tasks: tasks.map(({ input: _, type = 'hello', ...spec }) => ({ type, ...spec })),
       inputs: bytes,
       inputEnds: ends,
     });
@@ -125,6 +131,7 @@ export class TestPartition {
       type: 'report_attempts',
       session,
       reports,
+      seed: this.seed,
       payloads: bytes,
       payloadEnds: ends,
     });
@@ -136,6 +143,11 @@ export class TestPartition {
 
   detach(session: SessionId): boolean {
     return this.execute<DetachSession>({ type: 'detach_session', session }).found;
+  }
+
+  /** Fires what is due, as often as it takes. */
+  advance(): void {
+    while (this.execute<AdvanceTime>({ type: 'advance_time' }).more);
   }
 
   expire(): void {

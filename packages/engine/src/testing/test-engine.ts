@@ -68,6 +68,7 @@ export class TestEngine {
         utf8: UTF8,
       },
       outputs: test.outputs,
+      startTimer: () => () => undefined,
       clock: () => test.now,
       nonce: () => {
         test.nonces += 1;
@@ -132,6 +133,7 @@ export class TestEngine {
       type: 'report_attempts' as const,
       session: id as SessionId,
       reports,
+      seed: 1,
       payloads: new Uint8Array(0),
       payloadEnds: reports.map(() => 0),
     };

@@ -15,7 +15,14 @@ export class Checker<T extends TSchema> {
   }
 
   problems(value: unknown, path = ''): ErrorDetail[] {
-    return this.compiled.Errors(value).flatMap((error) => explain(error, path));
+    const errors = this.compiled.Errors(value);
+    // Where several forms are allowed, what each of them misses helps nobody.
+    const unions = new Set(
+      errors.filter(({ keyword }) => keyword === 'anyOf').map(({ instancePath }) => instancePath),
+    );
+    return errors
+      .filter(({ keyword, instancePath }) => keyword === 'anyOf' || !unions.has(instancePath))
+      .flatMap((error) => explain(error, path));
   }
 
   /** Answers the value with its type, or throws `invalid_request` with every problem. */
@@ -49,6 +56,8 @@ function explain(error: SchemaError, path: string): ErrorDetail[] {
     case 'boolean':
       // Comes beside `additionalProperties`, which says the same with the field's name.
       return [];
+    case 'anyOf':
+      return [{ path: at, problem: 'has none of the allowed forms' }];
     case 'additionalProperties':
       return names(params.additionalProperties).map((name) => ({
         path: `${at}/${escapePointer(name)}`,

@@ -9,7 +9,7 @@ import {
   writeTaskId,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import { type ErrorDetail, LIMITS, ROUTES, SubmitQuery, TaskRequest } from '@sluice/protocol';
+import { type ErrorDetail, LIMITS, ROUTES, SubmitQuery, type TaskRequest } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import { admitSubmit, overloaded } from '../admission.ts';
 import { ByteBuilder } from '../byte-builder.ts';
@@ -18,6 +18,7 @@ import { routeOptions } from '../http/route-options.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { readJsonBody } from '../http/whole-body.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
+import { TaskRequestParser } from './task-request.ts';
 import type { TaskWaiting } from './task-waiting.ts';
 
 const ITEM_BYTES_MAX = 96;
@@ -52,7 +53,7 @@ export function submitTasksRoute(app: FastifyInstance, engine: Engine, waiting: 
 
 /** Checks a body and turns it into a command. The command is valid until the next call. */
 class SubmitParser {
-  private readonly task = new Checker(TaskRequest);
+  private readonly request = new TaskRequestParser();
   private readonly scratch = new PayloadScratch();
 
   parse(body: unknown): Omit<SubmitTasks, 'now'> {
@@ -62,12 +63,12 @@ class SubmitParser {
       const problem = `has ${items.length} tasks; 1 to ${LIMITS.batchTasksMax} are taken`;
       throw invalid('the array', [{ path: '', problem }]);
     }
-    const tasks = this.checkAll(items, isArray);
+    const requests = this.checkAll(items, isArray);
     this.scratch.begin((index) => (isArray ? `/${index}/input` : '/input'));
-    for (const task of tasks) this.scratch.add(task.input);
+    for (const request of requests) this.scratch.add(request.input);
     return {
       type: 'submit_tasks',
-      tasks,
+      tasks: requests.map((request) => this.request.spec(request)),
       inputs: this.scratch.bytes,
       inputEnds: this.scratch.ends,
     };
@@ -76,8 +77,7 @@ class SubmitParser {
   private checkAll(items: unknown[], isArray: boolean): TaskRequest[] {
     const problems: ErrorDetail[] = [];
     items.forEach((item, index) => {
-      if (this.task.accepts(item)) return;
-      problems.push(...this.task.problems(item, isArray ? `/${index}` : ''));
+      this.request.check(item, isArray ? `/${index}` : '', problems);
     });
     if (problems.length > 0) throw invalid('the task is not valid', problems);
     return items as TaskRequest[];

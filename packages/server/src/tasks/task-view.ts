@@ -40,12 +40,15 @@ export function taskViewJson(state: ReadonlyState, slot: Slot): string {
     attempt: tasks.attempt[slot],
     attempts: newestAttempt(state, slot),
     submittedAt: time(tasks.submittedAt[slot]),
+    runAt: stateName === 'waiting' ? time(tasks.dueAt[slot]) : null,
+    retry: state.retries.at(tasks.retry[slot]),
     endedAt: isTerminal(tasks.state[slot]) ? time(tasks.endedAt[slot]) : null,
   });
   const input = payloadText(state, tasks.input[slot], tasks.inputLength[slot]);
   const result = payloadText(state, tasks.result[slot], tasks.resultLength[slot]);
   const output = stateName === 'succeeded' ? result : 'null';
-  const error = stateName === 'failed' ? result : 'null';
+  // Until a task succeeded, what it has is the error of its last attempt, if that failed.
+  const error = stateName === 'succeeded' ? 'null' : result;
   return `${envelope.slice(0, -1)},"input":${input},"output":${output},"error":${error}}`;
 }
 

@@ -65,6 +65,7 @@ class ReportParser {
       type: 'report_attempts',
       session,
       reports,
+      seed: Math.floor(Math.random() * 2 ** 32),
       payloads: this.scratch.bytes,
       payloadEnds: this.scratch.ends,
     };

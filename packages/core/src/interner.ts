@@ -1,0 +1,56 @@
+import { invariant } from './invariant.ts';
+
+/**
+ * Values that many tasks share, kept once and named by a small number. Tasks hold references; a
+ * value goes when the last one lets go of it.
+ *
+ * Entry 0 is the value of the empty text, what a task has when nothing was said. It stays for good.
+ */
+export class Interner<T> {
+  private readonly parse: (text: string) => T;
+  private readonly byText = new Map<string, number>();
+  private readonly texts: string[] = [];
+  private readonly values: T[] = [];
+  private readonly references: number[] = [];
+  private readonly freed: number[] = [];
+
+  constructor(parse: (text: string) => T) {
+    this.parse = parse;
+    this.hold('');
+  }
+
+  /** Values that are kept, the default included. */
+  get size(): number {
+    return this.byText.size;
+  }
+
+  hold(text: string): number {
+    const known = this.byText.get(text);
+    if (known !== undefined) {
+      this.references[known] += 1;
+      return known;
+    }
+    const index = this.freed.pop() ?? this.texts.length;
+    this.texts[index] = text;
+    this.values[index] = this.parse(text);
+    this.references[index] = 1;
+    this.byText.set(text, index);
+    return index;
+  }
+
+  release(index: number): void {
+    this.references[index] -= 1;
+    invariant(this.references[index] >= 0, 'a shared value is released as often as it was held');
+    if (this.references[index] > 0) return;
+    this.byText.delete(this.texts[index]);
+    this.freed.push(index);
+  }
+
+  at(index: number): T {
+    return this.values[index];
+  }
+
+  textAt(index: number): string {
+    return this.texts[index];
+  }
+}

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { Alarm } from './alarm.ts';
+
+/** Timers that the test fires by hand. */
+class ManualTimers {
+  readonly running = new Set<{ delayMs: number; run: () => void }>();
+
+  readonly start = (delayMs: number, run: () => void): (() => void) => {
+    const timer = { delayMs, run };
+    this.running.add(timer);
+    return () => this.running.delete(timer);
+  };
+
+  get delays(): number[] {
+    return [...this.running].map(({ delayMs }) => delayMs);
+  }
+
+  fire(): void {
+    for (const timer of [...this.running]) {
+      this.running.delete(timer);
+      timer.run();
+    }
+  }
+}
+
+function makeAlarm() {
+  const timers = new ManualTimers();
+  const rung: string[] = [];
+  return { timers, rung, alarm: new Alarm(timers.start, () => rung.push('rung')) };
+}
+
+test('an alarm rings once, after the time that is left', () => {
+  const { timers, rung, alarm } = makeAlarm();
+
+  alarm.set(1500, 1000);
+  expect(timers.delays).toEqual([500]);
+  timers.fire();
+
+  expect(rung).toEqual(['rung']);
+  expect(timers.delays).toEqual([]);
+});
+
+test('setting it anew takes back the old time, setting it the same does nothing', () => {
+  const { timers, alarm } = makeAlarm();
+
+  alarm.set(1500, 1000);
+  alarm.set(1500, 1100);
+  expect(timers.delays).toEqual([500]);
+
+  alarm.set(1200, 1100);
+  expect(timers.delays).toEqual([100]);
+});
+
+test('an overdue time rings at once, an infinite one never', () => {
+  const { timers, alarm } = makeAlarm();
+
+  alarm.set(1, 1000);
+  expect(timers.delays).toEqual([0]);
+
+  alarm.set(Number.POSITIVE_INFINITY, 1000);
+  expect(timers.delays).toEqual([]);
+});
+
+test('a time that is years away is slept in pieces', () => {
+  const { timers, alarm } = makeAlarm();
+
+  alarm.set(10 ** 12, 0);
+
+  expect(timers.delays).toEqual([3_600_000]);
+});
+
+test('after it rang it can be set to the same time again', () => {
+  const { timers, alarm } = makeAlarm();
+  alarm.set(1500, 1000);
+  timers.fire();
+
+  alarm.set(1500, 1499);
+
+  expect(timers.delays).toEqual([1]);
+});
