@@ -13,11 +13,18 @@ import {
 const FILE_LINES_MAX = 400;
 const README_LINES_MAX = 119;
 const COLUMNS_MAX = 100;
+const CHARACTERS_MAX = 1_000_000;
 
 export const fileSize: TidyCheck = {
   name: 'file size',
-  find: (files) => files.flatMap((file) => [...findLength(file), ...findHeadingCount(file)]),
+  find: (files) =>
+    files.flatMap((file) => [...findBulk(file), ...findLength(file), ...findHeadingCount(file)]),
   examples: [
+    {
+      title: 'a file that somebody left lying around',
+      files: [planted('dump', 'x'.repeat(1_000_000)), planted('small', 'x'.repeat(999_999))],
+      problems: ['dump:1: the file has 1000001 characters, at most 1000000 are allowed'],
+    },
     {
       title: 'a long file, and a long README',
       files: [planted('a.tsx', ...lines(401)), planted('README.md', '# A', ...lines(119))],
@@ -80,6 +87,13 @@ export const lineWidth: TidyCheck = {
     },
   ],
 };
+
+/** Nothing in a source tree is that large on purpose. */
+function findBulk({ path, text }: SourceFile): string[] {
+  if (text.length <= CHARACTERS_MAX) return [];
+  const limit = `at most ${CHARACTERS_MAX} are allowed`;
+  return [`${path}:1: the file has ${text.length} characters, ${limit}`];
+}
 
 function findLength(file: SourceFile): string[] {
   const isReadme = /(?:^|\/)README\.md$/.test(file.path);

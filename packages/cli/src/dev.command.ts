@@ -94,7 +94,10 @@ Submit a task:
   curl ${url}/v1/tasks -d '{"type": "hello", "input": {"name": "Ada"}}'
 
 Be its worker:
-  curl -N ${url}/v1/worker-sessions -d '{"name": "me", "types": [{"type": "hello"}]}'
+  curl -N ${url}/v1/worker-sessions \\
+    -d '{"name": "me", "types": [{"type": "hello"}], "leaseMs": 600000}'
+
+How to report is in README.md.
 
 Stop with Ctrl-C.`;
 }

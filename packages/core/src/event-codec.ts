@@ -21,7 +21,18 @@ const TYPE = {
   task_due: 9,
 } as const satisfies Record<Event['type'], number>;
 
-const VERSION = 1;
+/** The version that is written. A reader knows older ones as well, once there are any. */
+const VERSION = {
+  task_submitted: 1,
+  attempt_leased: 1,
+  attempt_started: 1,
+  attempt_succeeded: 1,
+  attempt_failed: 1,
+  attempt_returned: 1,
+  attempts_exhausted: 1,
+  task_forgotten: 1,
+  task_due: 1,
+} as const satisfies Record<Event['type'], number>;
 
 export class UnknownEventError extends Error {
   override readonly name = 'UnknownEventError';
@@ -35,7 +46,7 @@ export class UnknownEventError extends Error {
 }
 
 export function encodeEvent(writer: RecordWriter, event: Event): void {
-  writer.beginEvent(TYPE[event.type], VERSION);
+  writer.beginEvent(TYPE[event.type], VERSION[event.type]);
   writer.varint(event.slot);
   writer.varint(event.task);
   switch (event.type) {
@@ -76,8 +87,8 @@ export class EventDecoder {
   next(reader: RecordReader): Event {
     const type = reader.byte();
     const version = reader.byte();
-    if (version !== VERSION) throw new UnknownEventError(type, version);
     const event = this.eventOf(type, version);
+    if (version !== VERSION[event.type]) throw new UnknownEventError(type, version);
     event.slot = reader.varint() as Slot;
     event.task = reader.varint() as TaskNumber;
     decodeFields(reader, event);

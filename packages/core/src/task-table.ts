@@ -134,7 +134,10 @@ export class TaskTable implements TaskReader {
     return this.fresh < this.capacity ? (this.fresh as Slot) : NO_SLOT;
   }
 
-  /** Takes the slot that `nextFree` names and makes every column of it as if never used. */
+  /**
+   * Takes the slot that `nextFree` names. Columns that a submit does not set are made as if never
+   * used; the others keep what was there until `apply` sets them.
+   */
   allocate(number: TaskNumber): Slot {
     const slot = this.nextFree();
     invariant(slot !== NO_SLOT, 'a task is submitted only while a slot is free');

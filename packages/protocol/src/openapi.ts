@@ -29,6 +29,7 @@ function operation(operationId: string, route: Route): object {
   return {
     operationId,
     summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body) }),
     responses: { ...answers(route), ...errors(route.errors) },

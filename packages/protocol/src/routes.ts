@@ -23,6 +23,7 @@ export interface Route {
   /** Path with parameters in braces. */
   readonly path: string;
   readonly summary: string;
+  readonly description?: string;
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;
@@ -71,6 +72,10 @@ export const ROUTES = {
     method: 'POST',
     path: '/v1/worker-sessions',
     summary: 'Register a worker; tasks arrive on the stream that is the answer',
+    description:
+      'Events with one line of JSON each: ' +
+      'welcome {sessionId, heartbeatMs, leaseMs, resumed, lost}, ' +
+      'tasks [{id, type, attempt, lease, input}], ping {}, drain {} (connect again with resume).',
     body: WorkerSessionRequest,
     answers: { 200: 'text/event-stream' },
     errors: [...BODY_ERRORS, 'overloaded'],

@@ -92,7 +92,7 @@ const TaskStateName = Type.Union(
 );
 
 export const SubmittedTask = Type.Object({
-  id: Type.String({ examples: ['t_0034d5ij3m00000001'] }),
+  id: Type.String({ examples: ['t_01k7f6b1oj0000000001'] }),
   state: TaskStateName,
   deduplicated: Type.Boolean(),
 });

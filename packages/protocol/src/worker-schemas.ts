@@ -111,7 +111,7 @@ export const ReportsRequest = Type.Object(
     reports: Type.Optional(
       Type.Array(Type.Union(Object.values(REPORT_SCHEMAS)), {
         maxItems: LIMITS.reportsMax,
-        description: 'Applied in order. None is a heartbeat.',
+        description: 'Applied in order. An empty list is a heartbeat.',
       }),
     ),
   },
