@@ -80,6 +80,11 @@ describe('a request that is refused stores nothing and names the field', () => {
       [{ path: '/retry/maxAttempts', problem: 'cannot be given beside delaysMs' }],
     ],
     [
+      'a window without a key',
+      '{"type":"a","dedupeWindowMs":5000}',
+      [{ path: '/dedupeWindowMs', problem: 'needs a dedupeKey beside it' }],
+    ],
+    [
       'an unknown backoff',
       '[{"type":"a","retry":{"backoff":"random"}}]',
       [{ path: '/0/retry/backoff', problem: 'has none of the allowed forms' }],

@@ -134,6 +134,28 @@ describe.each<Protocol>(['http1', 'h2c'])('over %s', (protocol) => {
     expect(ended.body).toMatchObject({ state: 'succeeded', error: null, output: 1 });
   });
 
+  test('a submit that is sent again is the same task, another body is refused', async () => {
+    const task = { type: freshType(), input: { b: 1, a: [{ d: 1, c: 2 }] }, dedupeKey: 'k' };
+    const first = await api.post('/v1/tasks', task);
+    expect(first).toMatchObject({ status: 201, body: { deduplicated: false } });
+
+    const reordered = { dedupeKey: 'k', input: { a: [{ c: 2, d: 1 }], b: 1 }, type };
+    const again = await api.post('/v1/tasks', { ...reordered, dedupeWindowMs: 5000 });
+    expect(again).toEqual({
+      status: 200,
+      body: { id: first.body.id, state: 'queued', deduplicated: true },
+    });
+
+    const other = await api.post('/v1/tasks', [{ type }, { ...task, priority: 8 }]);
+    expect(other.status).toBe(409);
+    expect(other.body.error).toMatchObject({
+      code: 'dedupe_mismatch',
+      details: [{ path: '/1/dedupeKey', problem: 'was used with another body' }],
+    });
+    const elsewhere = await api.post('/v1/tasks', { ...task, type: `${type}-b`, priority: 8 });
+    expect(elsewhere.body.deduplicated).toBe(false);
+  });
+
   test('a delayed task says when it will run, and is not pushed before', async () => {
     const { body } = await api.post('/v1/tasks', { type: freshType(), delayMs: 150 });
     const { body: later } = await api.post('/v1/tasks', { type, runAt: '2100-01-01T00:00:00Z' });

@@ -1,5 +1,6 @@
 import type { AdvanceTimeReply } from './command.ts';
 import type { Decision } from './decision.ts';
+import { forgetKeys } from './duplicates.ts';
 import { NO_SLOT, type TaskNumber } from './ids.ts';
 import { matchQueues } from './matching.ts';
 import type { ReadonlyState } from './state.ts';
@@ -23,6 +24,7 @@ export function decideAdvanceTime(decision: Decision): AdvanceTimeReply {
     touched.add(state.queues[state.tasks.queue[slot]]);
     fired += 1;
   }
+  fired += forgetKeys(decision, TIMERS_PER_COMMAND - fired);
   matchQueues(decision, [...touched]);
   return { more: fired === TIMERS_PER_COMMAND };
 }

@@ -6,7 +6,13 @@ import { State } from './state.ts';
 import { REASONS } from './task-state.ts';
 import { describeState } from './testing/describe-state.ts';
 
-const LIMITS = { tasksMax: 4, finishedTasksMax: 2, sessionsMax: 100, arenaChunkBytes: 64 };
+const LIMITS = {
+  tasksMax: 4,
+  finishedTasksMax: 2,
+  sessionsMax: 100,
+  dedupeKeysMax: 100,
+  arenaChunkBytes: 64,
+};
 const WORKER_LOST = REASONS.indexOf('worker_lost');
 
 /** Every type of event at least once, as a log could hold them. */
@@ -24,6 +30,7 @@ const HISTORY: readonly Event[] = [
   leased({ slot: 1, task: 2, lease: 5, session: 'b' }),
   event('attemptFailed', { slot: 1, task: 2, error: payload('"never"'), retryAt: 0 }),
   event('taskForgotten', { slot: 0, task: 1 }),
+  event('dedupeForgotten', { slot: 0, task: 1 }),
   submitted(0, 3),
   leased({ slot: 0, task: 3, lease: 4, session: 'c' }),
   event('attemptsExhausted', { slot: 0, task: 3, reason: WORKER_LOST }),
@@ -92,7 +99,9 @@ test('an event that does not find its task in its slot shows that state and log 
 });
 
 function submitted(slot: number, task: number): Event {
-  return event('taskSubmitted', { slot, task, taskType: 't', priority: 4, input: payload('"in"') });
+  const dedupe = { words: Uint32Array.of(task, 2, 3, 4, 5, 6, 7, 8), start: 0, windowMs: 1000 };
+  const input = payload('"in"');
+  return event('taskSubmitted', { slot, task, taskType: 't', priority: 4, dedupe, input });
 }
 
 function leased(given: { slot: number; task: number; lease: number; session: string }): Event {

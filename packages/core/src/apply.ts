@@ -36,6 +36,10 @@ import {
 export function apply(state: State, at: number, event: Event): void {
   state.now = at;
   if (event.type === 'task_submitted') return applyTaskSubmitted(state, at, event);
+  if (event.type === 'dedupe_forgotten') {
+    invariant(state.dedupe.task[event.slot] === event.task, 'a key stands for the task it names');
+    return state.dedupe.remove(event.slot);
+  }
 
   invariant(state.tasks.number[event.slot] === event.task, 'an event finds its task in its slot');
   switch (event.type) {
@@ -75,6 +79,7 @@ function applyTaskSubmitted(state: State, at: number, event: TaskSubmitted): voi
   tasks.queue[slot] = queue.index;
   tasks.input[slot] = store(state, event.input);
   tasks.inputLength[slot] = event.input.end - event.input.start;
+  tasks.dedupe[slot] = claim(state, at, event);
   tasks.result[slot] = NO_PAYLOAD;
   tasks.resultLength[slot] = 0;
   if (event.runAt > at) {
@@ -85,6 +90,11 @@ function applyTaskSubmitted(state: State, at: number, event: TaskSubmitted): voi
     queue.append(slot, event.priority);
   }
   state.nextTask = (event.task + 1) as typeof state.nextTask;
+}
+
+/** Answers what the task's column says of its key. */
+function claim(state: State, at: number, { dedupe, task }: TaskSubmitted): number {
+  return dedupe.windowMs === 0 ? 0 : state.dedupe.add(dedupe, task, at) + 1;
 }
 
 function applyTaskDue(state: State, event: Event): void {
@@ -152,6 +162,11 @@ function applyTaskForgotten(state: State, event: TaskForgotten): void {
   const { slot } = event;
   state.finished.remove(slot);
   if (tasks.lease[slot] !== NO_LEASE) state.holders.forget(tasks.holderOf(slot));
+  const key = tasks.dedupe[slot] - 1;
+  // The key outlives the task, and has to say how it ended.
+  if (key >= 0 && state.dedupe.task[key] === event.task) {
+    state.dedupe.lastState[key] = tasks.state[slot];
+  }
   state.retries.release(tasks.retry[slot]);
   if (tasks.inputLength[slot] > 0) payloads.release(tasks.input[slot], tasks.inputLength[slot]);
   if (tasks.resultLength[slot] > 0) payloads.release(tasks.result[slot], tasks.resultLength[slot]);

@@ -1,5 +1,5 @@
 import type { PayloadRange } from './event.ts';
-import type { SessionId, Slot } from './ids.ts';
+import type { SessionId, Slot, TaskNumber } from './ids.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 
 /** All that the world can do to a partition. Time comes with each command (L3). */
@@ -34,12 +34,33 @@ export interface SubmitTasks {
   readonly inputs: Uint8Array;
   /** Where the input of each task ends. */
   readonly inputEnds: ArrayLike<number>;
+  /** Present when a task has a dedupe key. */
+  readonly dedupe?: DedupeClaims;
+}
+
+/** The dedupe keys of a submit, one entry per task. */
+export interface DedupeClaims {
+  /** Eight words per task: hashes of key and body. */
+  readonly words: Uint32Array;
+  /** 0 for a task without a key. */
+  readonly windowsMs: ArrayLike<number>;
 }
 
 export interface SubmitTasksReply {
-  readonly rejection?: 'too_many_tasks' | 'too_many_types';
-  /** One slot per task, in order; valid until the next command. */
+  readonly rejection?: 'too_many_tasks' | 'too_many_types' | 'too_many_keys' | 'dedupe_mismatch';
+  /** The task whose key was used with another body. */
+  readonly mismatchAt?: number;
+  /** One per task, in order; `NO_SLOT` for a known task that has left memory. */
   readonly slots: readonly Slot[];
+  /** Tasks that were there before, by their places; present when there are any. */
+  readonly known?: ReadonlyMap<number, KnownTask>;
+}
+
+export interface KnownTask {
+  readonly number: TaskNumber;
+  readonly submittedAt: number;
+  /** Number of its state. */
+  readonly state: number;
 }
 
 /** A worker opened a stream: a new session, or one that comes back. */

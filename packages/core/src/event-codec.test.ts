@@ -24,6 +24,15 @@ const payloads: fc.Arbitrary<PayloadRange> = fc
     return { bytes: content, start, end };
   });
 
+/** A claim is its window and eight words; without a window there are none. */
+const claims = fc
+  .tuple(fc.nat(1000), fc.uint32Array({ minLength: 8, maxLength: 8 }))
+  .map(([windowMs, words]) => ({
+    windowMs,
+    start: 0,
+    words: windowMs === 0 ? new Uint32Array(8) : words,
+  }));
+
 const task = { slot: numbers, task: numbers };
 
 const events = fc.oneof(
@@ -34,6 +43,7 @@ const events = fc.oneof(
     priority: bytes,
     retry: names,
     runAt: numbers,
+    dedupe: claims,
     input: payloads,
   }),
   fc.record({
@@ -47,6 +57,7 @@ const events = fc.oneof(
   fc.record({ type: fc.constant('attempt_started'), ...task }),
   fc.record({ type: fc.constant('attempt_succeeded'), ...task, output: payloads }),
   fc.record({ type: fc.constant('task_due'), ...task }),
+  fc.record({ type: fc.constant('dedupe_forgotten'), ...task }),
   fc.record({
     type: fc.constant('attempt_failed'),
     ...task,
@@ -175,7 +186,7 @@ test('a record without events leaves no trace (W2)', () => {
 test('an event of an unknown type or version stops the reader', () => {
   for (const [type, version] of [
     [0, 1],
-    [10, 1],
+    [11, 1],
     [255, 1],
     [1, 0],
     [1, 2],

@@ -19,6 +19,7 @@ const TYPE = {
   attempts_exhausted: 7,
   task_forgotten: 8,
   task_due: 9,
+  dedupe_forgotten: 10,
 } as const satisfies Record<Event['type'], number>;
 
 /** The version that is written. A reader knows older ones as well, once there are any. */
@@ -32,6 +33,7 @@ const VERSION = {
   attempts_exhausted: 1,
   task_forgotten: 1,
   task_due: 1,
+  dedupe_forgotten: 1,
 } as const satisfies Record<Event['type'], number>;
 
 export class UnknownEventError extends Error {
@@ -55,6 +57,7 @@ export function encodeEvent(writer: RecordWriter, event: Event): void {
       writer.byte(event.priority);
       writer.name(event.retry);
       writer.varint(event.runAt);
+      writer.claim(event.dedupe);
       return writer.payload(event.input);
     case 'attempt_leased':
       writer.varint(event.lease);
@@ -72,6 +75,7 @@ export function encodeEvent(writer: RecordWriter, event: Event): void {
     case 'attempts_exhausted':
       return writer.byte(event.reason);
     case 'attempt_started':
+    case 'dedupe_forgotten':
     case 'task_due':
     case 'task_forgotten':
       return;
@@ -115,6 +119,8 @@ export class EventDecoder {
         return this.events.taskForgotten;
       case TYPE.task_due:
         return this.events.taskDue;
+      case TYPE.dedupe_forgotten:
+        return this.events.dedupeForgotten;
       default:
         throw new UnknownEventError(type, version);
     }
@@ -128,6 +134,7 @@ function decodeFields(reader: RecordReader, event: Event): void {
       event.priority = reader.byte();
       event.retry = reader.name();
       event.runAt = reader.varint();
+      reader.claim(event.dedupe);
       return reader.payload(event.input);
     case 'attempt_leased':
       event.lease = reader.varint() as LeaseNumber;
@@ -148,6 +155,7 @@ function decodeFields(reader: RecordReader, event: Event): void {
       event.reason = reader.byte();
       return;
     case 'attempt_started':
+    case 'dedupe_forgotten':
     case 'task_due':
     case 'task_forgotten':
       return;

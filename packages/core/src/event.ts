@@ -1,3 +1,4 @@
+import { CLAIM_WORDS, type DedupeClaim } from './dedupe-table.ts';
 import type { LeaseNumber, SessionId, Slot, TaskNumber } from './ids.ts';
 
 /**
@@ -32,6 +33,7 @@ export interface TaskSubmitted extends TaskEvent {
   /** When it may run; 0 for at once. */
   runAt: number;
   readonly input: PayloadRange;
+  readonly dedupe: DedupeClaim;
 }
 
 /** A session has the right to run the next attempt of a task, until it is silent for `leaseMs`. */
@@ -83,6 +85,11 @@ interface AttemptsExhausted extends TaskEvent {
   reason: number;
 }
 
+/** The window of a dedupe key is over. `slot` is its entry, `task` the task it stood for. */
+interface DedupeForgotten extends TaskEvent {
+  readonly type: 'dedupe_forgotten';
+}
+
 /** A finished task left memory. */
 export interface TaskForgotten extends TaskEvent {
   readonly type: 'task_forgotten';
@@ -97,11 +104,13 @@ export type Event =
   | AttemptFailed
   | AttemptReturned
   | AttemptsExhausted
-  | TaskForgotten;
+  | TaskForgotten
+  | DedupeForgotten;
 
 export type Emit = (event: Event) => void;
 
 const NOTHING = new Uint8Array(0);
+const NO_CLAIM = new Uint32Array(CLAIM_WORDS);
 
 function emptyPayload(): PayloadRange {
   return { bytes: NOTHING, start: 0, end: 0 };
@@ -121,6 +130,7 @@ export function makeEvents() {
       retry: '',
       runAt: 0,
       input: emptyPayload(),
+      dedupe: { words: NO_CLAIM, start: 0, windowMs: 0 },
     } as TaskSubmitted,
     taskDue: { type: 'task_due', slot, task } as TaskDue,
     attemptLeased: {
@@ -154,6 +164,7 @@ export function makeEvents() {
       spent: false,
     } as AttemptReturned,
     attemptsExhausted: { type: 'attempts_exhausted', slot, task, reason: 0 } as AttemptsExhausted,
+    dedupeForgotten: { type: 'dedupe_forgotten', slot, task } as DedupeForgotten,
     taskForgotten: { type: 'task_forgotten', slot, task } as TaskForgotten,
   };
 }

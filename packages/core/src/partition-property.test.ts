@@ -1,19 +1,20 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { AttachSessionReply, ReportKind } from './command.ts';
+import type { AttachSessionReply, ReportKind, SubmitTasksReply } from './command.ts';
 import type { SessionId } from './ids.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import { describeState } from './testing/describe-state.ts';
-import {
-  type ModelSession,
-  type ModelTask,
-  PartitionModel,
-  type SubmittedTask,
-} from './testing/partition-model.ts';
+import { type ModelSession, type ModelTask, PartitionModel } from './testing/partition-model.ts';
 import { TestPartition, type TestReport } from './testing/test-partition.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
 
-const LIMITS = { tasksMax: 20, finishedTasksMax: 5, sessionsMax: 5, arenaChunkBytes: 256 };
+const LIMITS = {
+  tasksMax: 20,
+  finishedTasksMax: 5,
+  sessionsMax: 5,
+  dedupeKeysMax: 7,
+  arenaChunkBytes: 256,
+};
 const TYPES = ['a', 'b', 'c'];
 const KINDS: readonly ReportKind[] = ['started', 'heartbeat', 'succeeded', 'failed'];
 const GRACE_MS = 6000;
@@ -38,6 +39,17 @@ const tasks = fc.record({
   input: fc.string({ maxLength: 40 }),
   delayMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3000 })),
   retry: fc.constantFrom(...POLICIES),
+  dedupe: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(undefined) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        key: fc.nat(5),
+        body: fc.constantFrom(1, 1, 1, 2),
+        windowMs: fc.constantFrom(500, 3000),
+      }),
+    },
+  ),
 });
 
 /** `of` picks a lease: mostly one that the session holds, else any that ever was, or garbage. */
@@ -98,7 +110,7 @@ test('a partition does what its model says and comes back whole from its log', (
         world.compareWithReplay();
         for (const task of world.model.tasks) seen.add(`${task.state} ${task.reason}`);
         if (world.model.forgotten > 0) seen.add('forgotten');
-        if (world.refused > 0) seen.add('refused');
+        for (const what of world.met) seen.add(what);
         if (world.turnedAway > 0) seen.add('turned away');
       },
     ),
@@ -123,7 +135,10 @@ const EVERYTHING = [
   'failed failed',
   'failed worker_lost',
   'forgotten',
-  'refused',
+  'too_many_tasks',
+  'too_many_keys',
+  'dedupe_mismatch',
+  'deduplicated',
   'turned away',
 ];
 
@@ -131,8 +146,9 @@ const EVERYTHING = [
 class World {
   readonly partition = new TestPartition(LIMITS);
   readonly model = new PartitionModel(LIMITS);
-  /** Submits and sessions that were refused. */
-  refused = 0;
+  /** What submits were answered. */
+  readonly met = new Set<string>();
+  /** Sessions that were refused. */
   turnedAway = 0;
   /** Every session and lease that ever was. */
   private readonly sessionIds: SessionId[] = [];
@@ -177,12 +193,24 @@ class World {
     expect(describeState(replayed.state)).toEqual(describeState(this.partition.state));
   }
 
-  private submit(list: readonly SubmittedTask[]): void {
-    const accepted = this.model.submit(list, this.time);
+  private submit(tasks: readonly Submit[]): void {
+    const list = tasks.map(({ dedupe, ...task }) => ({
+      ...task,
+      ...(dedupe === undefined ? {} : { dedupe }),
+    }));
+    const expected = this.model.submit(list, this.time);
     const reply = this.partition.submit(...list);
-    expect(reply.rejection).toBe(accepted ? undefined : 'too_many_tasks');
-    if (!accepted) this.refused += 1;
+    this.met.add(typeof expected === 'string' ? expected : 'accepted');
+    expect(reply.rejection ?? this.answersOf(reply)).toEqual(expected);
     this.follow();
+  }
+
+  private answersOf({ slots, known }: SubmitTasksReply): [number, boolean][] {
+    return slots.map((slot, place) => {
+      const before = known?.get(place);
+      if (before !== undefined) this.met.add('deduplicated');
+      return [before?.number ?? this.partition.state.tasks.number[slot], before !== undefined];
+    });
   }
 
   private attach(offer: Offer): void {
@@ -311,6 +339,8 @@ class World {
     return held[of.own % held.length]?.lease ?? this.anyLease(of.own);
   }
 }
+
+type Submit = typeof tasks extends fc.Arbitrary<infer T> ? T : never;
 
 type Offer = Pick<ModelSession, 'types' | 'slots' | 'leaseMs'>;
 

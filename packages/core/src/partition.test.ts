@@ -175,11 +175,13 @@ function busyPartition(): TestPartition {
   const partition = new TestPartition({
     finishedTasksMax: 1,
     sessionsMax: 100,
+    dedupeKeysMax: 100,
     arenaChunkBytes: 64,
   });
   const { session } = partition.attach({ slots: 4, worker: 'Zoë' });
   partition.submit({ input: '"one"' }, { type: 'other', input: '"two"', priority: 8 }, {}, {});
-  partition.submit({ input: '"five"' }, { priority: 0 });
+  const dedupe = { key: 1, body: 1, windowMs: 1000 };
+  partition.submit({ input: '"five"', dedupe }, { priority: 0 });
   const [first, second, third] = partition.leasesOf(session);
   partition.report(session, { lease: first, kind: 'started' });
   partition.report(session, { lease: first, kind: 'succeeded', payload: '"done"' });
@@ -202,7 +204,7 @@ function busyPartition(): TestPartition {
 function emptyPartition(): Partition {
   return new Partition({
     partition: 0,
-    limits: { tasksMax: 10, finishedTasksMax: 5, sessionsMax: 100 },
+    limits: { tasksMax: 10, finishedTasksMax: 5, sessionsMax: 100, dedupeKeysMax: 100 },
     utf8: testUtf8,
   });
 }

@@ -56,7 +56,7 @@ export class Partition {
 
   /** No timer is due before then; infinite when none runs. */
   get nextTimerAt(): number {
-    return this.durable.timers.earliest();
+    return Math.min(this.durable.timers.earliest(), this.durable.dedupe.earliest());
   }
 
   get sessionCount(): number {

@@ -1,3 +1,4 @@
+import { CLAIM_WORDS, type DedupeClaim } from './dedupe-table.ts';
 import type { PayloadRange } from './event.ts';
 import { invariant } from './invariant.ts';
 import type { Utf8 } from './utf8.ts';
@@ -7,6 +8,7 @@ export class RecordReader {
   private readonly bytes: Uint8Array;
   private readonly utf8: Utf8;
   private readonly names: string[] = [];
+  private readonly words = new Uint32Array(CLAIM_WORDS);
   private at = 0;
   private recordEnd = 0;
 
@@ -21,11 +23,9 @@ export class RecordReader {
 
   /** Opens the next record and answers its time. */
   beginRecord(): number {
-    const { bytes, at } = this;
-    invariant(at + 4 <= bytes.length, 'a record has a length');
-    const size =
-      bytes[at] + bytes[at + 1] * 2 ** 8 + bytes[at + 2] * 2 ** 16 + bytes[at + 3] * 2 ** 24;
-    this.at = at + 4;
+    const { bytes } = this;
+    invariant(this.at + 4 <= bytes.length, 'a record has a length');
+    const size = this.word();
     this.recordEnd = this.at + size;
     invariant(this.recordEnd <= bytes.length, 'a record ends inside its batch');
     return this.varint();
@@ -65,11 +65,25 @@ export class RecordReader {
     return text;
   }
 
+  claim(into: DedupeClaim): void {
+    into.windowMs = this.varint();
+    into.words = this.words;
+    into.start = 0;
+    if (into.windowMs === 0) return;
+    for (let i = 0; i < CLAIM_WORDS; i++) this.words[i] = this.word();
+  }
+
   payload(into: PayloadRange): void {
     const length = this.varint();
     into.bytes = this.bytes;
     into.start = this.at;
     this.at += length;
     into.end = this.at;
+  }
+
+  private word(): number {
+    const { bytes, at } = this;
+    this.at = at + 4;
+    return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
   }
 }

@@ -1,4 +1,5 @@
 import { copyBytes } from './arena.ts';
+import { CLAIM_WORDS, type DedupeClaim } from './dedupe-table.ts';
 import type { PayloadRange } from './event.ts';
 import { invariant } from './invariant.ts';
 import type { Utf8 } from './utf8.ts';
@@ -17,7 +18,7 @@ import type { Utf8 } from './utf8.ts';
 const LENGTH_BYTES = 4;
 
 /** More than any event takes beside its names and payload. */
-const EVENT_BYTES_MAX = 80;
+const EVENT_BYTES_MAX = 128;
 
 const INITIAL_BYTES = 2 ** 20;
 
@@ -103,12 +104,27 @@ export class RecordWriter {
     this.length += encoded.length;
   }
 
+  /** The window, and the words of the claim when there is one. */
+  claim({ words, start, windowMs }: DedupeClaim): void {
+    this.varint(windowMs);
+    if (windowMs === 0) return;
+    for (let i = start; i < start + CLAIM_WORDS; i++) this.word(words[i]);
+  }
+
   payload(range: PayloadRange): void {
     const size = range.end - range.start;
     this.reserve(size + EVENT_BYTES_MAX);
     this.varint(size);
     copyBytes(range.bytes, range.start, range.end, { target: this.bytes, at: this.length });
     this.length += size;
+  }
+
+  private word(value: number): void {
+    this.bytes[this.length] = value;
+    this.bytes[this.length + 1] = value >>> 8;
+    this.bytes[this.length + 2] = value >>> 16;
+    this.bytes[this.length + 3] = value >>> 24;
+    this.length += 4;
   }
 
   private reserve(more: number): void {

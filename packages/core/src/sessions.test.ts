@@ -14,7 +14,7 @@ test('a new session is welcomed with nothing lost and gets what waits for it', (
 });
 
 test('one session more than the bound is refused, and resumes are not', () => {
-  const partition = new TestPartition({ sessionsMax: 2 });
+  const partition = new TestPartition({ sessionsMax: 2, dedupeKeysMax: 100 });
   const first = partition.attach();
   partition.attach();
 
@@ -29,7 +29,7 @@ test('one session more than the bound is refused, and resumes are not', () => {
 });
 
 test('a session that is expected back after a restart counts towards the bound', () => {
-  const partition = new TestPartition({ sessionsMax: 1 });
+  const partition = new TestPartition({ sessionsMax: 1, dedupeKeysMax: 100 });
   const { session } = partition.attach();
   partition.submit({});
   partition.restart();

@@ -1,4 +1,5 @@
 import { Arena } from './arena.ts';
+import { type DedupeReader, DedupeTable } from './dedupe-table.ts';
 import type { LeaseNumber, Slot, TaskNumber } from './ids.ts';
 import { Interner } from './interner.ts';
 import { LeaseHolders } from './lease-holders.ts';
@@ -13,6 +14,8 @@ export interface PartitionLimits {
   readonly tasksMax: number;
   /** Finished tasks that are kept for reading; the oldest are forgotten first. */
   readonly finishedTasksMax: number;
+  /** Dedupe keys that are remembered at once. */
+  readonly dedupeKeysMax: number;
   /** Worker sessions at once, those that are expected back included. */
   readonly sessionsMax: number;
   readonly arenaChunkBytes?: number;
@@ -39,6 +42,7 @@ export class State {
   readonly queues: ReadyQueue[] = [];
   readonly retries = new Interner(parseRetry);
   readonly timers: TimingWheel;
+  readonly dedupe: DedupeTable;
   nextTask = 1 as TaskNumber;
   nextLease = 1 as LeaseNumber;
   /** Time of the newest event; time never runs backwards (L8). */
@@ -53,6 +57,7 @@ export class State {
       dueAt: this.tasks.dueAt,
       order: this.tasks.number,
     });
+    this.dedupe = new DedupeTable(limits.dedupeKeysMax);
     this.payloads = new Arena(limits.arenaChunkBytes);
     this.holders = new LeaseHolders({
       next: this.tasks.nextHeld,
@@ -92,6 +97,7 @@ export interface ReadonlyState {
   >[];
   readonly retries: Pick<Interner<ResolvedRetry>, 'at' | 'textAt' | 'size'>;
   readonly timers: Pick<TimingWheel, 'firstDue' | 'earliest' | 'has' | 'count'>;
+  readonly dedupe: DedupeReader;
   readonly nextTask: TaskNumber;
   readonly nextLease: LeaseNumber;
   readonly now: number;

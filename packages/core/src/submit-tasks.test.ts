@@ -77,7 +77,12 @@ test('a slot that a forgotten task left makes room for another task', () => {
 });
 
 test('a new type beyond the last possible one is refused, known types are not', () => {
-  const limits = { tasksMax: TASK_TYPES_MAX + 10, finishedTasksMax: 0, sessionsMax: 100 };
+  const limits = {
+    tasksMax: TASK_TYPES_MAX + 10,
+    finishedTasksMax: 0,
+    sessionsMax: 100,
+    dedupeKeysMax: 100,
+  };
   const partition = new Partition({ partition: 0, limits, utf8: testUtf8 });
   const writer = new RecordWriter(testUtf8);
   const submit = (...types: string[]) =>

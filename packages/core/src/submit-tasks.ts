@@ -1,6 +1,13 @@
-import { pointAt, type SubmitTasks, type SubmitTasksReply, type TaskSpec } from './command.ts';
+import {
+  type KnownTask,
+  pointAt,
+  type SubmitTasks,
+  type SubmitTasksReply,
+  type TaskSpec,
+} from './command.ts';
 import type { Decision } from './decision.ts';
-import type { Slot } from './ids.ts';
+import { type Duplicates, findDuplicates, forgetKeys, pointAtClaim } from './duplicates.ts';
+import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
 import { matchQueues } from './matching.ts';
 import { retryText } from './retry-policy.ts';
 import { type ReadonlyState, TASK_TYPES_MAX } from './state.ts';
@@ -8,29 +15,76 @@ import { DEFAULT_PRIORITY } from './task-state.ts';
 
 /** Accepts all tasks or none, and leases out those for which a worker has room. */
 export function decideSubmitTasks(decision: Decision, command: SubmitTasks): SubmitTasksReply {
+  // A key whose window is over must not be found, whether or not its timer was heard.
+  if (command.dedupe !== undefined) forgetKeys(decision, Number.POSITIVE_INFINITY);
   const rejection = whyRefused(decision, command);
   if (rejection !== undefined) return { rejection, slots: [] };
+  const duplicates = findDuplicates(decision.state, command.dedupe);
+  const { mismatchAt } = duplicates;
+  if (mismatchAt >= 0) return { rejection: 'dedupe_mismatch', mismatchAt, slots: [] };
 
   const slots: Slot[] = [];
-  const event = decision.events.taskSubmitted;
   for (let i = 0; i < command.tasks.length; i++) {
-    const task = command.tasks[i];
-    event.slot = decision.state.tasks.nextFree();
-    event.task = decision.state.nextTask;
-    event.taskType = task.type;
-    event.priority = task.priority ?? DEFAULT_PRIORITY;
-    event.retry = retryText(task.retry);
-    event.runAt = runAtOf(task, decision.now);
-    pointAt(event.input, command.inputs, command.inputEnds, i);
-    decision.emit(event);
-    slots.push(event.slot);
+    const entry = duplicates.entries.get(i);
+    const earlier = duplicates.earlier.get(i);
+    if (entry !== undefined) slots.push(slotOfEntry(decision.state, entry));
+    else if (earlier !== undefined) slots.push(slots[earlier]);
+    else slots.push(submit(decision, command, i));
   }
   matchQueues(decision, touchedQueues(decision, command));
-  return { slots };
+  if (duplicates.entries.size + duplicates.earlier.size === 0) return { slots };
+  return { slots, known: describeKnown(decision.state, slots, duplicates) };
+}
+
+function submit(decision: Decision, command: SubmitTasks, index: number): Slot {
+  const task = command.tasks[index];
+  const event = decision.events.taskSubmitted;
+  event.slot = decision.state.tasks.nextFree();
+  event.task = decision.state.nextTask;
+  event.taskType = task.type;
+  event.priority = task.priority ?? DEFAULT_PRIORITY;
+  event.retry = retryText(task.retry);
+  event.runAt = runAtOf(task, decision.now);
+  pointAt(event.input, command.inputs, command.inputEnds, index);
+  if (command.dedupe === undefined) event.dedupe.windowMs = 0;
+  else pointAtClaim(event.dedupe, command.dedupe, index);
+  decision.emit(event);
+  return event.slot;
 }
 
 function runAtOf(task: TaskSpec, now: number): number {
   return task.delayMs === undefined ? (task.runAt ?? 0) : now + task.delayMs;
+}
+
+/** `NO_SLOT` when the task has left memory and only its key is remembered. */
+function slotOfEntry({ tasks, dedupe }: ReadonlyState, entry: Slot): Slot {
+  return tasks.find(dedupe.task[entry] as TaskNumber);
+}
+
+function describeKnown(
+  state: ReadonlyState,
+  slots: readonly Slot[],
+  { entries, earlier }: Duplicates,
+): ReadonlyMap<number, KnownTask> {
+  const { tasks, dedupe } = state;
+  const known = new Map<number, KnownTask>();
+  for (const [place, entry] of entries) {
+    const slot = slots[place];
+    known.set(place, {
+      number: dedupe.task[entry] as TaskNumber,
+      submittedAt: dedupe.submittedAt[entry],
+      state: slot === NO_SLOT ? dedupe.lastState[entry] : tasks.state[slot],
+    });
+  }
+  for (const place of earlier.keys()) {
+    const slot = slots[place];
+    known.set(place, {
+      number: tasks.number[slot] as TaskNumber,
+      submittedAt: tasks.submittedAt[slot],
+      state: tasks.state[slot],
+    });
+  }
+  return known;
 }
 
 /** Most batches have one type, so comparing with the type before saves nearly every look-up. */
@@ -48,12 +102,15 @@ function touchedQueues({ state }: Decision, command: SubmitTasks): ReadonlyState
 
 function whyRefused(
   { state }: Decision,
-  command: SubmitTasks,
-): SubmitTasksReply['rejection'] | undefined {
-  if (state.tasks.count + command.tasks.length > state.limits.tasksMax) return 'too_many_tasks';
-  if (state.queues.length + command.tasks.length <= TASK_TYPES_MAX) return undefined;
+  { tasks, dedupe }: SubmitTasks,
+): 'too_many_tasks' | 'too_many_types' | 'too_many_keys' | undefined {
+  if (state.tasks.count + tasks.length > state.limits.tasksMax) return 'too_many_tasks';
+  if (dedupe !== undefined && state.dedupe.count + tasks.length > state.dedupe.capacity) {
+    return 'too_many_keys';
+  }
+  if (state.queues.length + tasks.length <= TASK_TYPES_MAX) return undefined;
 
   const unknown = new Set<string>();
-  for (const { type } of command.tasks) if (state.queueOf(type) === undefined) unknown.add(type);
+  for (const { type } of tasks) if (state.queueOf(type) === undefined) unknown.add(type);
   return state.queues.length + unknown.size > TASK_TYPES_MAX ? 'too_many_types' : undefined;
 }

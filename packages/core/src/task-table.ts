@@ -1,6 +1,6 @@
 import { type HolderIndex, type LeaseNumber, NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
 import { invariant } from './invariant.ts';
-import { TaskIndex } from './task-index.ts';
+import { hashNumber, SlotIndex } from './slot-index.ts';
 
 /** A column that may be read and not written. */
 interface ReadonlyColumn {
@@ -29,6 +29,10 @@ export interface TaskReader {
   readonly holder: ReadonlyColumn;
   /** 1 when the last lease ended by a report, so that the same report again is known. */
   readonly answered: ReadonlyColumn;
+  /**
+   * Entry of the task's dedupe key plus one; 0 without a key. The entry may be another's by now.
+   */
+  readonly dedupe: ReadonlyColumn;
   /** Place of the retry policy among those of the state. */
   readonly retry: ReadonlyColumn;
   /** When the task's timer is due; meaningless without one. */
@@ -75,6 +79,7 @@ export class TaskTable implements TaskReader {
   readonly lease: Float64Array;
   readonly holder: Int32Array;
   readonly answered: Uint8Array;
+  readonly dedupe: Uint32Array;
   readonly retry: Uint32Array;
   readonly dueAt: Float64Array;
   readonly leasedAt: Float64Array;
@@ -91,7 +96,7 @@ export class TaskTable implements TaskReader {
   readonly previousHeld: Int32Array;
   count = 0;
 
-  private readonly index: TaskIndex;
+  private readonly index: SlotIndex;
   /** Head of the list of slots that were in use before, linked by `next`. */
   private freed: Slot = NO_SLOT;
   /** Slots from here on were never in use. */
@@ -109,6 +114,7 @@ export class TaskTable implements TaskReader {
     this.lease = new Float64Array(capacity);
     this.holder = new Int32Array(capacity);
     this.answered = new Uint8Array(capacity);
+    this.dedupe = new Uint32Array(capacity);
     this.retry = new Uint32Array(capacity);
     this.dueAt = new Float64Array(capacity);
     this.leasedAt = new Float64Array(capacity);
@@ -122,11 +128,13 @@ export class TaskTable implements TaskReader {
     this.previous = new Int32Array(capacity);
     this.nextHeld = new Int32Array(capacity);
     this.previousHeld = new Int32Array(capacity);
-    this.index = new TaskIndex(capacity, this.number);
+    this.index = new SlotIndex(capacity);
   }
 
   find(number: TaskNumber): Slot {
-    return this.index.find(number);
+    let slot = this.index.first(hashNumber(number));
+    while (slot !== NO_SLOT && this.number[slot] !== number) slot = this.index.following(slot);
+    return slot;
   }
 
   nextFree(): Slot {
@@ -151,7 +159,7 @@ export class TaskTable implements TaskReader {
     this.leasedAt[slot] = 0;
     this.startedAt[slot] = 0;
     this.endedAt[slot] = 0;
-    this.index.add(slot);
+    this.index.add(slot, hashNumber(number));
     this.count += 1;
     return slot;
   }

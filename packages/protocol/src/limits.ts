@@ -5,6 +5,9 @@ export const LIMITS = {
   payloadBytesMax: 256 * 1024,
   /** A year and a leap day. */
   delayMsMax: 366 * 86_400_000,
+  dedupeWindowMsMin: 1000,
+  dedupeWindowMsMax: 30 * 86_400_000,
+  dedupeWindowMsDefault: 86_400_000,
   waitMsMax: 60_000,
   waitMsDefault: 30_000,
   leaseMsMin: 3000,

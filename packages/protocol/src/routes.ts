@@ -48,8 +48,11 @@ export const ROUTES = {
     summary: 'Submit one task, or an array of up to 1,000: all or nothing',
     query: SubmitQuery,
     body: Type.Union([TaskRequest, TaskRequests]),
-    answers: { 201: Type.Union([SubmittedTask, SubmittedTasks, TaskView]) },
-    errors: [...BODY_ERRORS, 'overloaded'],
+    answers: {
+      200: Type.Union([SubmittedTask, TaskView]),
+      201: Type.Union([SubmittedTask, SubmittedTasks, TaskView]),
+    },
+    errors: [...BODY_ERRORS, 'dedupe_mismatch', 'overloaded'],
   },
   getTask: {
     method: 'GET',

@@ -50,6 +50,22 @@ export const TaskRequest = Type.Object(
     ),
     delayMs: Type.Optional(DelayMs),
     retry: Type.Optional(Retry),
+    dedupeKey: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description:
+          'A second submit of this type with this key and the same body is the same task.',
+      }),
+    ),
+    dedupeWindowMs: Type.Optional(
+      Type.Integer({
+        minimum: LIMITS.dedupeWindowMsMin,
+        maximum: LIMITS.dedupeWindowMsMax,
+        default: LIMITS.dedupeWindowMsDefault,
+        description: 'How long the key is remembered, from the first submit on.',
+      }),
+    ),
   },
   { additionalProperties: false, examples: [{ type: 'hello', input: { name: 'Ada' } }] },
 );

@@ -36,6 +36,7 @@ export interface ServerOptions {
 const DEFAULT_LIMITS: PartitionLimits = {
   tasksMax: 10_000_000,
   finishedTasksMax: 1_000_000,
+  dedupeKeysMax: 10_000_000,
   sessionsMax: 50_000,
 };
 

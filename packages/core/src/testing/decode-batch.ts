@@ -1,3 +1,4 @@
+import { CLAIM_WORDS, type DedupeClaim } from '../dedupe-table.ts';
 import type { Event } from '../event.ts';
 import { EventDecoder } from '../event-codec.ts';
 import { RecordReader } from '../record-reader.ts';
@@ -27,8 +28,13 @@ export function decodeBatch(batch: Uint8Array): PlainRecord[] {
 export function plainEvent(event: Event): PlainEvent {
   const entries = Object.entries(event).map(([field, value]) => {
     if (typeof value !== 'object') return [field, value];
+    if ('words' in value) return [field, plainClaim(value)];
     const { bytes, start, end } = value;
     return [field, bytes.slice(start, end)];
   });
   return Object.fromEntries(entries);
+}
+
+function plainClaim({ windowMs, words, start }: DedupeClaim): object {
+  return { windowMs, words: windowMs === 0 ? [] : [...words.slice(start, start + CLAIM_WORDS)] };
 }

@@ -22,6 +22,8 @@ export interface StateDescription {
   readonly finished: readonly number[];
   readonly timers: number;
   readonly retries: number;
+  /** Entries by place: the task, when it was submitted, when the key is forgotten. */
+  readonly keys: readonly (readonly number[])[];
 }
 
 export interface TaskDescription {
@@ -80,6 +82,7 @@ export function describeState(state: ReadonlyState): StateDescription {
     finished: numbersFrom(state, state.finished.head),
     timers: state.timers.count,
     retries: state.retries.size,
+    keys: describeKeys(state),
   };
 }
 
@@ -106,6 +109,15 @@ export function describeTask(state: ReadonlyState, slot: Slot): TaskDescription 
     retry: state.retries.textAt(tasks.retry[slot]),
     dueAt: state.timers.has(slot) ? tasks.dueAt[slot] : null,
   };
+}
+
+function describeKeys({ dedupe }: ReadonlyState): number[][] {
+  const keys: number[][] = [];
+  for (let entry = 0; entry < dedupe.capacity; entry++) {
+    if (dedupe.task[entry] === 0) continue;
+    keys.push([entry, dedupe.task[entry], dedupe.submittedAt[entry], dedupe.expiresAt[entry]]);
+  }
+  return keys;
 }
 
 function usedSlots(state: ReadonlyState): Slot[] {

@@ -30,6 +30,14 @@ export interface SubmittedTask {
   readonly input: string;
   readonly delayMs: number;
   readonly retry: RetryPolicy;
+  readonly dedupe?: { readonly key: number; readonly body: number; readonly windowMs: number };
+}
+
+interface ModelKey {
+  readonly key: number;
+  readonly body: number;
+  readonly task: number;
+  readonly expiresAt: number;
 }
 
 export interface ModelSession {
@@ -64,6 +72,8 @@ export class PartitionModel {
   readonly held: ModelTask[] = [];
   /** Ended tasks, oldest end first. */
   readonly finished: ModelTask[] = [];
+  /** Keys that are remembered. */
+  readonly keys: ModelKey[] = [];
   accepted = 0;
   forgotten = 0;
   private readonly limits: PartitionLimits;
@@ -72,35 +82,63 @@ export class PartitionModel {
     this.limits = limits;
   }
 
-  /** Answers whether the tasks are accepted. */
-  submit(tasks: readonly SubmittedTask[], now: number): boolean {
+  /** Answers why the tasks are refused, or the number of each and whether it was known. */
+  submit(tasks: readonly SubmittedTask[], now: number): string | [number, boolean][] {
     this.forgetOldest();
-    if (this.tasks.length + tasks.length > this.limits.tasksMax) return false;
-    for (const { type, priority, input, delayMs, retry } of tasks) {
-      this.accepted += 1;
-      const task: ModelTask = {
-        number: this.accepted,
-        type,
-        priority,
-        state: delayMs > 0 ? 'waiting' : 'queued',
-        reason: delayMs > 0 ? 'delayed' : 'submitted',
-        attempt: 0,
-        lease: undefined,
-        session: undefined,
-        input,
-        result: '',
-        answered: false,
-        dueAt: now + delayMs,
-        retry,
-      };
-      this.tasks.push(task);
-      (delayMs > 0 ? this.sleeping : this.waiting).push(task);
+    const isKeyed = tasks.some(({ dedupe }) => dedupe !== undefined);
+    if (isKeyed) this.forgetKeys(now);
+    if (this.tasks.length + tasks.length > this.limits.tasksMax) return 'too_many_tasks';
+    if (isKeyed && this.keys.length + tasks.length > this.limits.dedupeKeysMax) {
+      return 'too_many_keys';
     }
-    return true;
+    // Tried on a copy first: all or nothing.
+    const keys = [...this.keys];
+    let next = this.accepted;
+    const answers: [number, boolean][] = [];
+    for (const { dedupe } of tasks) {
+      const known = keys.find((each) => each.key === dedupe?.key);
+      if (known !== undefined && known.body !== dedupe?.body) return 'dedupe_mismatch';
+      if (known === undefined) next += 1;
+      answers.push([known?.task ?? next, known !== undefined]);
+      if (dedupe === undefined || known !== undefined) continue;
+      keys.push({ ...dedupe, task: next, expiresAt: now + dedupe.windowMs });
+    }
+    this.keys.splice(0, this.keys.length, ...keys);
+    answers.forEach(([, isKnown], index) => {
+      if (!isKnown) this.accept(tasks[index], now);
+    });
+    return answers;
+  }
+
+  private accept({ type, priority, input, delayMs, retry }: SubmittedTask, now: number): void {
+    this.accepted += 1;
+    const task: ModelTask = {
+      number: this.accepted,
+      type,
+      priority,
+      state: delayMs > 0 ? 'waiting' : 'queued',
+      reason: delayMs > 0 ? 'delayed' : 'submitted',
+      attempt: 0,
+      lease: undefined,
+      session: undefined,
+      input,
+      result: '',
+      answered: false,
+      dueAt: now + delayMs,
+      retry,
+    };
+    this.tasks.push(task);
+    (delayMs > 0 ? this.sleeping : this.waiting).push(task);
+  }
+
+  private forgetKeys(now: number): void {
+    const live = this.keys.filter(({ expiresAt }) => expiresAt > now);
+    this.keys.splice(0, this.keys.length, ...live);
   }
 
   /** What is due goes to the tails of the queues, earliest first. */
   advance(now: number): void {
+    this.forgetKeys(now);
     const due = this.sleeping
       .filter((task) => task.dueAt <= now)
       .toSorted((a, b) => a.dueAt - b.dueAt || a.number - b.number);

@@ -74,7 +74,8 @@ function countProblems(state: ReadonlyState, description: StateDescription): str
   const held = holders.reduce((sum, holder) => sum + holder.held.length, 0);
   const bytes = tasks.reduce((sum, task) => sum + task.input.length + task.result.length, 0);
   const problems: string[] = [];
-  const { timers, retries } = description;
+  const { timers, retries, keys } = description;
+  if (keys.length !== state.dedupe.count) problems.push(`${state.dedupe.count} keys are counted`);
   if (timers + queued + held + finished.length !== tasks.length) {
     const parts = `${timers} waiting, ${queued} queued, ${held} held, ${finished.length} finished`;
     problems.push(`${parts}: ${tasks.length}`);

@@ -3,6 +3,7 @@ import type {
   AttachSession,
   AttachSessionReply,
   Command,
+  DedupeClaims,
   DetachSession,
   Replies,
   ReportAttempts,
@@ -28,6 +29,8 @@ export interface TestTask {
   readonly runAt?: number;
   readonly delayMs?: number;
   readonly retry?: RetryPolicy;
+  /** Small numbers stand for the hashes of key and body. */
+  readonly dedupe?: { readonly key: number; readonly body: number; readonly windowMs: number };
 }
 
 export interface TestReport {
@@ -51,6 +54,7 @@ const DEFAULT_LIMITS: PartitionLimits = {
   tasksMax: 100,
   finishedTasksMax: 50,
   sessionsMax: 100,
+  dedupeKeysMax: 100,
   arenaChunkBytes: 1024,
 };
 const RECORDS_PER_BATCH = 3;
@@ -97,9 +101,10 @@ export class TestPartition {
     const { bytes, ends } = joined(tasks.map((task) => task.input ?? ''));
     return this.execute<SubmitTasks>({
       type: 'submit_tasks',
-      tasks: tasks.map(({ input: _, type = 'hello', ...spec }) => ({ type, ...spec })),
+      tasks: tasks.map(({ input: _, dedupe: __, type = 'hello', ...spec }) => ({ type, ...spec })),
       inputs: bytes,
       inputEnds: ends,
+      ...claimsOf(tasks),
     });
   }
 
@@ -260,4 +265,15 @@ function joined(texts: readonly string[]): { bytes: Uint8Array; ends: number[] }
     bytes.set(part, ends[index] - part.length);
   });
   return { bytes, ends };
+}
+
+/** Keys that begin alike, so that their hashes share a chain of the index. */
+function claimsOf(tasks: readonly TestTask[]): { dedupe?: DedupeClaims } {
+  if (tasks.every(({ dedupe }) => dedupe === undefined)) return {};
+  const words = tasks.flatMap(({ dedupe }) => {
+    const { key = 0, body = 0 } = dedupe ?? {};
+    return [key % 2, 1, 2, key, body % 2, 1, 2, body];
+  });
+  const windowsMs = tasks.map(({ dedupe }) => dedupe?.windowMs ?? 0);
+  return { dedupe: { words: Uint32Array.from(words), windowsMs } };
 }

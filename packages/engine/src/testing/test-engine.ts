@@ -63,6 +63,7 @@ export class TestEngine {
           tasksMax: options.tasksMax ?? 100,
           finishedTasksMax: 50,
           sessionsMax: 100,
+          dedupeKeysMax: 100,
           arenaChunkBytes: ARENA_CHUNK_BYTES,
         },
         utf8: UTF8,

@@ -1,4 +1,5 @@
 import {
+  type KnownTask,
   type ReadonlyState,
   type Slot,
   type SubmitTasks,
@@ -9,7 +10,14 @@ import {
   writeTaskId,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import { type ErrorDetail, LIMITS, ROUTES, SubmitQuery, type TaskRequest } from '@sluice/protocol';
+import {
+  type ErrorDetail,
+  LIMITS,
+  ROUTES,
+  SluiceError,
+  SubmitQuery,
+  type TaskRequest,
+} from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import { admitSubmit, overloaded } from '../admission.ts';
 import { ByteBuilder } from '../byte-builder.ts';
@@ -18,6 +26,7 @@ import { routeOptions } from '../http/route-options.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { readJsonBody } from '../http/whole-body.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
+import { dedupeClaims } from './dedupe-hashes.ts';
 import { TaskRequestParser } from './task-request.ts';
 import type { TaskWaiting } from './task-waiting.ts';
 
@@ -40,10 +49,12 @@ export function submitTasksRoute(app: FastifyInstance, engine: Engine, waiting: 
       }
       const command = parser.parse(body);
       admitSubmit(engine);
-      const answer = await engine.execute<SubmitTasks, Buffer>(command, (result, state) =>
-        renderReply(result, state, Array.isArray(body)),
-      );
-      reply.code(201).type('application/json');
+      let isNew = true;
+      const answer = await engine.execute<SubmitTasks, Buffer>(command, (result, state) => {
+        isNew = Array.isArray(body) || result.known === undefined;
+        return renderReply(result, state, Array.isArray(body));
+      });
+      reply.code(isNew ? 201 : 200).type('application/json');
       if (waitMs === undefined) return answer;
       const { id } = JSON.parse(answer.toString()) as { id: string };
       return waiting.wait(id, waitMs, reply);
@@ -66,11 +77,13 @@ class SubmitParser {
     const requests = this.checkAll(items, isArray);
     this.scratch.begin((index) => (isArray ? `/${index}/input` : '/input'));
     for (const request of requests) this.scratch.add(request.input);
+    const dedupe = dedupeClaims(requests);
     return {
       type: 'submit_tasks',
       tasks: requests.map((request) => this.request.spec(request)),
       inputs: this.scratch.bytes,
       inputEnds: this.scratch.ends,
+      ...(dedupe === undefined ? {} : { dedupe }),
     };
   }
 
@@ -85,31 +98,51 @@ class SubmitParser {
 }
 
 function renderReply(reply: SubmitTasksReply, state: ReadonlyState, isArray: boolean): Buffer {
+  if (reply.rejection === 'dedupe_mismatch') throw mismatch(reply.mismatchAt ?? 0, isArray);
   if (reply.rejection !== undefined) throw overloaded(REJECTIONS[reply.rejection]);
   const out = new ByteBuilder(ITEM_BYTES_MAX * reply.slots.length + 16);
   if (isArray) out.ascii('{"items":[');
   for (let i = 0; i < reply.slots.length; i++) {
     if (i > 0) out.ascii(',');
-    writeSubmitted(out, state, reply.slots[i]);
+    const known = reply.known?.get(i);
+    if (known === undefined) writeNew(out, state, reply.slots[i]);
+    else writeSubmitted(out, state.partition, known, true);
   }
   if (isArray) out.ascii(']}');
   return out.take();
 }
 
-function writeSubmitted(out: ByteBuilder, state: ReadonlyState, slot: Slot): void {
+function writeNew(out: ByteBuilder, { partition, tasks }: ReadonlyState, slot: Slot): void {
+  const task = {
+    number: tasks.number[slot] as TaskNumber,
+    submittedAt: tasks.submittedAt[slot],
+    state: tasks.state[slot],
+  };
+  writeSubmitted(out, partition, task, false);
+}
+
+function writeSubmitted(
+  out: ByteBuilder,
+  partition: number,
+  { number, submittedAt, state }: KnownTask,
+  deduplicated: boolean,
+): void {
   out.ascii('{"id":"');
   const id = out.extend(TASK_ID_LENGTH);
-  writeTaskId(id.bytes, id.at, {
-    submittedAt: state.tasks.submittedAt[slot],
-    partition: state.partition,
-    number: state.tasks.number[slot] as TaskNumber,
-  });
+  writeTaskId(id.bytes, id.at, { submittedAt, partition, number });
   out.ascii('","state":"');
-  out.ascii(TASK_STATES[state.tasks.state[slot]]);
-  out.ascii('","deduplicated":false}');
+  out.ascii(TASK_STATES[state]);
+  out.ascii(deduplicated ? '","deduplicated":true}' : '","deduplicated":false}');
+}
+
+function mismatch(place: number, isArray: boolean): SluiceError {
+  const path = isArray ? `/${place}/dedupeKey` : '/dedupeKey';
+  const problem = 'was used with another body';
+  return new SluiceError('dedupe_mismatch', `${path} ${problem}`, { details: [{ path, problem }] });
 }
 
 const REJECTIONS = {
   too_many_tasks: 'the server holds as many tasks as it may',
+  too_many_keys: 'the server remembers as many dedupe keys as it may',
   too_many_types: 'the server knows as many task types as it can',
 } as const;

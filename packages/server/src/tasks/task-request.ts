@@ -32,6 +32,9 @@ function checkTogether(request: TaskRequest, path: string, problems: ErrorDetail
     const problem = 'must be a time such as 2030-01-01T00:00:00.000Z';
     problems.push({ path: `${path}/runAt`, problem });
   }
+  if (request.dedupeWindowMs !== undefined && request.dedupeKey === undefined) {
+    problems.push({ path: `${path}/dedupeWindowMs`, problem: 'needs a dedupeKey beside it' });
+  }
   if (retry?.delaysMs === undefined) return;
   for (const name of ['maxAttempts', 'backoff', 'delayMs', 'maxDelayMs'] as const) {
     if (retry[name] === undefined) continue;

@@ -1,14 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
-import { TaskIndex } from './task-index.ts';
+import { NO_SLOT, type Slot } from './ids.ts';
+import { hashNumber, SlotIndex } from './slot-index.ts';
 
 const CAPACITY = 200;
 
 test('a number that was never added is not found', () => {
-  const { index } = emptyIndex();
-
-  expect(index.find(1 as TaskNumber)).toBe(NO_SLOT);
+  expect(find(emptyIndex(), 1)).toBe(NO_SLOT);
 });
 
 test('numbers that differ only above 32 bits are told apart', () => {
@@ -19,7 +17,7 @@ test('numbers that differ only above 32 bits are told apart', () => {
     add(model, slot, number);
   });
 
-  expect(numbers.map((number) => model.index.find(number as TaskNumber))).toEqual([0, 1, 2, 3]);
+  expect(numbers.map((number) => find(model, number))).toEqual([0, 1, 2, 3]);
 });
 
 test('the index is filled to its capacity, emptied and filled again', () => {
@@ -77,7 +75,7 @@ test('the index answers like a map after any adds and removals', () => {
 });
 
 interface IndexModel {
-  readonly index: TaskIndex;
+  readonly index: SlotIndex;
   readonly numbers: Float64Array;
   readonly slots: Map<number, number>;
   readonly removed: Set<number>;
@@ -85,13 +83,13 @@ interface IndexModel {
 
 function emptyIndex(): IndexModel {
   const numbers = new Float64Array(CAPACITY);
-  const index = new TaskIndex(CAPACITY, numbers);
+  const index = new SlotIndex(CAPACITY);
   return { index, numbers, slots: new Map(), removed: new Set() };
 }
 
 function add(model: IndexModel, slot: number, number: number): void {
   model.numbers[slot] = number;
-  model.index.add(slot as Slot);
+  model.index.add(slot as Slot, hashNumber(number));
   model.slots.set(number, slot);
 }
 
@@ -103,9 +101,27 @@ function remove(model: IndexModel, slot: number): void {
   model.removed.add(number);
 }
 
-function expectSame({ index, slots, removed }: IndexModel): void {
-  const known = [...slots.keys()];
-  const gone = [...removed];
-  expect(known.map((number) => index.find(number as TaskNumber))).toEqual([...slots.values()]);
-  expect(gone.map((number) => index.find(number as TaskNumber))).toEqual(gone.map(() => NO_SLOT));
+/** As users of the index do it: hashes find candidates, they compare. */
+function find({ index, numbers }: IndexModel, number: number): Slot {
+  let slot = index.first(hashNumber(number));
+  while (slot !== NO_SLOT && numbers[slot] !== number) slot = index.following(slot);
+  return slot;
 }
+
+function expectSame(model: IndexModel): void {
+  const known = [...model.slots.keys()];
+  const gone = [...model.removed];
+  expect(known.map((number) => find(model, number))).toEqual([...model.slots.values()]);
+  expect(gone.map((number) => find(model, number))).toEqual(gone.map(() => NO_SLOT));
+}
+
+test('slots with the same hash are all found, one after the other', () => {
+  const index = new SlotIndex(CAPACITY);
+  for (const slot of [3, 5, 7]) index.add(slot as Slot, 0xdeadbeef);
+  index.add(4 as Slot, 0xdeadbeef ^ 0x80000000);
+
+  const found: Slot[] = [];
+  for (let at = index.first(0xdeadbeef); at !== NO_SLOT; at = index.following(at)) found.push(at);
+
+  expect(found.toSorted()).toEqual([3, 5, 7]);
+});

@@ -1,46 +1,50 @@
-import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
+import { NO_SLOT, type Slot } from './ids.ts';
 
 /**
- * Finds the slot of a task by its number: linear hashing with chains through a column.
+ * Finds slots by a hash of 32 bits: linear hashing with chains through a column.
  *
- * The table grows and shrinks by one bucket per insert or removal, so that no task ever pays for a
- * rehash of all others, and memory follows the number of tasks (docs/decisions/0002).
+ * The table grows and shrinks by one bucket per insert or removal, so that nothing ever pays for a
+ * rehash of everything else, and memory follows the number of entries (docs/decisions/0002).
  *
- * I1 A number stands in the chain of exactly the bucket that `bucketOf` names for it.
+ * I1 A slot stands in the chain of exactly the bucket that `bucketOf` names for its hash.
  */
 const BUCKETS_MIN = 16;
 
-export class TaskIndex {
+export class SlotIndex {
   private readonly heads: Int32Array;
   private readonly nextInChain: Int32Array;
-  private readonly numbers: Float64Array;
+  private readonly hashes: Uint32Array;
   private buckets = BUCKETS_MIN;
   /** The largest power of two that is not over `buckets`. */
   private roundBuckets = BUCKETS_MIN;
   private count = 0;
 
-  /** `numbers` is the task table's column; a slot's number must stand there before `add`. */
-  constructor(capacity: number, numbers: Float64Array) {
+  constructor(capacity: number) {
     this.heads = new Int32Array(Math.max(capacity, BUCKETS_MIN) + 1);
     this.heads.fill(NO_SLOT, 0, BUCKETS_MIN);
     this.nextInChain = new Int32Array(capacity);
-    this.numbers = numbers;
+    this.hashes = new Uint32Array(capacity);
   }
 
-  find(number: TaskNumber): Slot {
-    let slot = this.heads[this.bucketOf(number)];
-    while (slot !== NO_SLOT && this.numbers[slot] !== number) slot = this.nextInChain[slot];
-    return slot as Slot;
+  /** The first slot with this hash; others may follow. */
+  first(hash: number): Slot {
+    return this.withHash(this.heads[this.bucketOf(hash)], hash);
   }
 
-  add(slot: Slot): void {
+  /** The next slot with the same hash as `slot`. */
+  following(slot: Slot): Slot {
+    return this.withHash(this.nextInChain[slot], this.hashes[slot]);
+  }
+
+  add(slot: Slot, hash: number): void {
+    this.hashes[slot] = hash;
     this.link(slot);
     this.count += 1;
     if (this.count > this.buckets) this.split();
   }
 
   remove(slot: Slot): void {
-    const bucket = this.bucketOf(this.numbers[slot]);
+    const bucket = this.bucketOf(this.hashes[slot]);
     let before: number = NO_SLOT;
     let at = this.heads[bucket];
     while (at !== slot) {
@@ -52,6 +56,12 @@ export class TaskIndex {
 
     this.count -= 1;
     if (this.buckets > BUCKETS_MIN && this.count < this.buckets / 2) this.merge();
+  }
+
+  private withHash(from: number, hash: number): Slot {
+    let slot = from;
+    while (slot !== NO_SLOT && this.hashes[slot] !== hash) slot = this.nextInChain[slot];
+    return slot as Slot;
   }
 
   /** Moves what belongs to the bucket that is opened out of the one bucket that held it so far. */
@@ -82,23 +92,23 @@ export class TaskIndex {
   }
 
   private link(slot: number): void {
-    const bucket = this.bucketOf(this.numbers[slot]);
+    const bucket = this.bucketOf(this.hashes[slot]);
     this.nextInChain[slot] = this.heads[bucket];
     this.heads[bucket] = slot;
   }
 
-  private bucketOf(number: number): number {
-    const hash = mix(number);
-    const bucket = hash & (this.roundBuckets * 2 - 1);
-    return bucket < this.buckets ? bucket : hash & (this.roundBuckets - 1);
+  private bucketOf(hash: number): number {
+    // A mask may set the sign: buckets are counted without one.
+    const bucket = (hash & (this.roundBuckets * 2 - 1)) >>> 0;
+    return bucket < this.buckets ? bucket : (hash & (this.roundBuckets - 1)) >>> 0;
   }
 }
 
 /**
- * Every bit of the number reaches the low bits, or tasks that survive in strides would share
- * chains.
+ * A hash of a number below 2^53. Every bit of the number reaches the low bits, or numbers that
+ * survive in strides would share chains.
  */
-function mix(number: number): number {
+export function hashNumber(number: number): number {
   let hash = Math.imul((number | 0) ^ Math.imul((number / 2 ** 32) | 0, 0x85ebca6b), 0x9e3779b1);
   hash ^= hash >>> 15;
   hash = Math.imul(hash, 0x2c1b3c6d);

@@ -1,0 +1,126 @@
+import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
+import { invariant } from './invariant.ts';
+import { SlotIndex } from './slot-index.ts';
+import { TimingWheel } from './timing-wheel.ts';
+
+/** Words of 32 bits in a claim: four of the key's hash, four of the body's. */
+export const CLAIM_WORDS = 8;
+const KEY_WORDS = 4;
+
+/** What a submit says to be recognised by, as hashes of 128 bits. */
+export interface DedupeClaim {
+  /** Holds the words of the claim from `start` on. */
+  words: Uint32Array;
+  start: number;
+  /** How long the key is remembered; 0 when the task has none. */
+  windowMs: number;
+}
+
+/** An entry as `decide` sees it. */
+export interface DedupeReader {
+  readonly count: number;
+  readonly capacity: number;
+  readonly task: { readonly [entry: number]: number };
+  readonly submittedAt: { readonly [entry: number]: number };
+  readonly expiresAt: { readonly [entry: number]: number };
+  /** State of the task when it left memory; meaningless before. */
+  readonly lastState: { readonly [entry: number]: number };
+  find(claim: DedupeClaim): Slot;
+  hasSameBody(entry: Slot, claim: DedupeClaim): boolean;
+  firstDue(now: number): Slot;
+  earliest(): number;
+}
+
+/**
+ * Keys that were submitted and are remembered for their window, whatever becomes of their tasks.
+ *
+ * Hashes stand for keys and bodies: 128 bits make a mistake less likely than a broken machine, and
+ * an entry has the same few bytes whatever was sent. Columns of full length, as in the task table.
+ *
+ * D1 No two entries have the same key.
+ */
+export class DedupeTable implements DedupeReader {
+  readonly capacity: number;
+  readonly task: Float64Array;
+  readonly submittedAt: Float64Array;
+  readonly expiresAt: Float64Array;
+  readonly lastState: Uint8Array;
+  count = 0;
+  private readonly words: Uint32Array;
+  private readonly index: SlotIndex;
+  private readonly timers: TimingWheel;
+  /** Entries that were in use before, linked by their column. */
+  private readonly nextFreed: Int32Array;
+  private freed: Slot = NO_SLOT;
+  private fresh = 0;
+
+  constructor(capacity: number) {
+    this.capacity = capacity;
+    this.task = new Float64Array(capacity);
+    this.submittedAt = new Float64Array(capacity);
+    this.expiresAt = new Float64Array(capacity);
+    this.lastState = new Uint8Array(capacity);
+    this.words = new Uint32Array(capacity * CLAIM_WORDS);
+    this.index = new SlotIndex(capacity);
+    this.timers = new TimingWheel(capacity, { dueAt: this.expiresAt, order: this.task });
+    this.nextFreed = new Int32Array(capacity);
+  }
+
+  /** The entry of the claim's key; `NO_SLOT` when it is not remembered. */
+  find(claim: DedupeClaim): Slot {
+    let entry = this.index.first(claim.words[claim.start]);
+    while (entry !== NO_SLOT && !this.agrees(entry, claim, { from: 0, to: KEY_WORDS })) {
+      entry = this.index.following(entry);
+    }
+    return entry;
+  }
+
+  hasSameBody(entry: Slot, claim: DedupeClaim): boolean {
+    return this.agrees(entry, claim, { from: KEY_WORDS, to: CLAIM_WORDS });
+  }
+
+  add(claim: DedupeClaim, task: TaskNumber, submittedAt: number): Slot {
+    invariant(this.count < this.capacity, 'a key is taken only while an entry is free');
+    const entry = this.freed === NO_SLOT ? (this.fresh++ as Slot) : this.freed;
+    if (entry === this.freed) this.freed = this.nextFreed[entry] as Slot;
+
+    for (let i = 0; i < CLAIM_WORDS; i++) {
+      this.words[entry * CLAIM_WORDS + i] = claim.words[claim.start + i];
+    }
+    this.task[entry] = task;
+    this.submittedAt[entry] = submittedAt;
+    this.expiresAt[entry] = submittedAt + claim.windowMs;
+    this.index.add(entry, claim.words[claim.start]);
+    this.timers.add(entry);
+    this.count += 1;
+    return entry;
+  }
+
+  remove(entry: Slot): void {
+    this.timers.remove(entry);
+    this.index.remove(entry);
+    this.task[entry] = 0;
+    this.nextFreed[entry] = this.freed;
+    this.freed = entry;
+    this.count -= 1;
+  }
+
+  firstDue(now: number): Slot {
+    return this.timers.firstDue(now);
+  }
+
+  earliest(): number {
+    return this.timers.earliest();
+  }
+
+  private agrees(
+    entry: Slot,
+    claim: DedupeClaim,
+    { from, to }: { readonly from: number; readonly to: number },
+  ): boolean {
+    for (let i = from; i < to; i++) {
+      if (this.words[entry * CLAIM_WORDS + i] !== claim.words[claim.start + i]) return false;
+    }
+    return true;
+  }
+}

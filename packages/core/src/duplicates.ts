@@ -1,0 +1,68 @@
+import type { DedupeClaims } from './command.ts';
+import type { Decision } from './decision.ts';
+import { CLAIM_WORDS, type DedupeClaim } from './dedupe-table.ts';
+import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
+import type { ReadonlyState } from './state.ts';
+
+/** Which tasks of a submit are there already, by their places in it. */
+export interface Duplicates {
+  /** The first task whose key came with another body; -1 when there is none. */
+  readonly mismatchAt: number;
+  /** Tasks that were submitted before, with the entry of their key. */
+  readonly entries: ReadonlyMap<number, Slot>;
+  /** Tasks that stand in the same submit before. */
+  readonly earlier: ReadonlyMap<number, number>;
+}
+
+const NONE: Duplicates = { mismatchAt: -1, entries: new Map(), earlier: new Map() };
+
+/** Looks up every key of a submit, before any of its tasks is accepted. */
+export function findDuplicates(state: ReadonlyState, claims: DedupeClaims | undefined): Duplicates {
+  if (claims === undefined) return NONE;
+  const entries = new Map<number, Slot>();
+  const earlier = new Map<number, number>();
+  const first = new Map<string, number>();
+  const claim: DedupeClaim = { words: claims.words, start: 0, windowMs: 0 };
+  for (let i = 0; i < claims.windowsMs.length; i++) {
+    pointAtClaim(claim, claims, i);
+    if (claim.windowMs === 0) continue;
+    const entry = state.dedupe.find(claim);
+    if (entry !== NO_SLOT) {
+      if (!state.dedupe.hasSameBody(entry, claim)) return { ...NONE, mismatchAt: i };
+      entries.set(i, entry);
+      continue;
+    }
+    const key = claims.words.subarray(claim.start, claim.start + CLAIM_WORDS / 2).join();
+    const before = first.get(key);
+    if (before === undefined) first.set(key, i);
+    else if (haveSameBody(claims, before, i)) earlier.set(i, before);
+    else return { ...NONE, mismatchAt: i };
+  }
+  return { mismatchAt: -1, entries, earlier };
+}
+
+export function pointAtClaim(claim: DedupeClaim, claims: DedupeClaims, index: number): void {
+  claim.words = claims.words;
+  claim.start = index * CLAIM_WORDS;
+  claim.windowMs = claims.windowsMs[index];
+}
+
+/** Forgets keys whose windows are over, `most` of them; answers how many. */
+export function forgetKeys({ state, emit, events, now }: Decision, most: number): number {
+  let forgotten = 0;
+  for (; forgotten < most; forgotten++) {
+    const entry = state.dedupe.firstDue(now);
+    if (entry === NO_SLOT) break;
+    events.dedupeForgotten.slot = entry;
+    events.dedupeForgotten.task = state.dedupe.task[entry] as TaskNumber;
+    emit(events.dedupeForgotten);
+  }
+  return forgotten;
+}
+
+function haveSameBody({ words }: DedupeClaims, one: number, other: number): boolean {
+  for (let i = CLAIM_WORDS / 2; i < CLAIM_WORDS; i++) {
+    if (words[one * CLAIM_WORDS + i] !== words[other * CLAIM_WORDS + i]) return false;
+  }
+  return true;
+}
