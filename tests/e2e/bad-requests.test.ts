@@ -79,6 +79,7 @@ describe('a request that is refused stores nothing and names the field', () => {
       '{"type":"a","retry":{"delaysMs":[1],"maxAttempts":2}}',
       [{ path: '/retry/maxAttempts', problem: 'cannot be given beside delaysMs' }],
     ],
+    ['a reserved type', '{"type":"command"}', [{ path: '/type', problem: expect.anything() }]],
     [
       'a window without a key',
       '{"type":"a","dedupeWindowMs":5000}',
@@ -122,6 +123,36 @@ describe('a request that is refused stores nothing and names the field', () => {
       requestId: expect.stringMatching(/^q_/),
     });
     expect(await nextTaskNumber()).toBe(before + 1);
+  });
+
+  test('more unknown fields than anybody reads', async () => {
+    const before = await nextTaskNumber();
+    const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, 1]));
+
+    const task = await post('/v1/tasks', JSON.stringify({ type: 'a', priority: 99, ...fields }));
+    const session = await post('/v1/worker-sessions', JSON.stringify(fields));
+    const query = await post(`/v1/tasks?${new URLSearchParams(fields as never)}`, TASK);
+    const report = { lease: 5, kind: 'succeeded', ...fields };
+    const reports = await post(
+      '/v1/worker-sessions/s_x/reports',
+      JSON.stringify({ reports: [report] }),
+    );
+
+    for (const answer of [task, session, query, reports]) {
+      expect(answer.status).toBe(400);
+      expect(answer.body.error.details.length).toBeGreaterThan(0);
+      expect(answer.body.error.details.length).toBeLessThanOrEqual(60);
+    }
+    expect(await nextTaskNumber()).toBe(before + 1);
+  });
+
+  test.each(['constructor', 'toString', '__proto__', ''])('a report of kind %j', async (kind) => {
+    const body = JSON.stringify({ reports: [{ lease: 'x', kind }] });
+
+    const answer = await post('/v1/worker-sessions/s_x/reports', body);
+
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.details[0].path).toBe('/reports/0/kind');
   });
 
   test('1,001 tasks', async () => {
@@ -213,6 +244,20 @@ test.each([
 
   expect(answer).toMatch(/^HTTP\/1.1 403 /);
   expect(answer).toContain('"forbidden_origin"');
+});
+
+test('a request that comes byte by byte is read like any other', async () => {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+  socket.setNoDelay(true);
+  const request = `POST /v1/tasks HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${TASK.length}\r\n\r\n`;
+  for (const byte of request + TASK) {
+    await new Promise<void>((resolve) => socket.write(byte, () => resolve()));
+  }
+
+  const [answer] = await once(socket, 'data');
+  socket.destroy();
+
+  expect(String(answer)).toMatch(/^HTTP\/1.1 201 /);
 });
 
 test('the own origin is allowed', async () => {

@@ -278,6 +278,20 @@ describe.each<Protocol>(['http1', 'h2c'])('over %s', (protocol) => {
     expect(answer.body.error.code).toBe('session_not_found');
   });
 
+  test('a backlog that is larger than a socket holds reaches its worker whole', async () => {
+    freshType();
+    const input = 'x'.repeat(255 * 1024);
+    for (let i = 0; i < 8; i++) {
+      await api.post('/v1/tasks', Array(12).fill({ type, input }));
+    }
+    const session = openSession({ capacity: { slots: 1000 } });
+
+    const attempts: number[] = [];
+    for (let i = 0; i < 96; i++) attempts.push((await session.takeTask()).attempt);
+
+    expect(attempts).toEqual(Array(96).fill(1));
+  });
+
   test('a payload of 256 KiB passes through unchanged, one byte more is refused', async () => {
     freshType();
     const text = 'ü'.repeat(131_071);

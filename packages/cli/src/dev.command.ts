@@ -35,6 +35,7 @@ export async function dev(args: readonly string[], io: CommandIo): Promise<ExitC
     return ExitCode.done;
   }
   const port = portOf(flags.port);
+  if (flags.data === '') throw new UsageError('--data needs the name of a folder');
   const dataFolder = resolve(flags.data ?? DEFAULT_DATA);
   const failed = new AbortController();
   const server = await startOrExplain({ port, dataFolder, failed, io });

@@ -11,6 +11,8 @@ const LIMITS = {
   finishedTasksMax: 2,
   sessionsMax: 100,
   dedupeKeysMax: 100,
+  payloadBytesMax: 100_000,
+  unsentBytesMax: 100_000,
   arenaChunkBytes: 64,
 };
 const WORKER_LOST = REASONS.indexOf('worker_lost');

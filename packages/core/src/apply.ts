@@ -17,14 +17,17 @@ import {
   DELAYED_REASON,
   DUE_REASON,
   FAILED,
+  FAILED_ANSWER,
   FAILED_REASON,
   LEASED,
   LEASED_REASON,
+  NO_ANSWER,
   QUEUED,
   RUNNING,
   STARTED_REASON,
   SUBMITTED_REASON,
   SUCCEEDED,
+  SUCCEEDED_ANSWER,
   SUCCEEDED_REASON,
   WAITING,
 } from './task-state.ts';
@@ -119,7 +122,7 @@ function applyAttemptLeased(state: State, at: number, event: AttemptLeased): voi
   tasks.attempt[slot] += 1;
   tasks.lease[slot] = event.lease;
   tasks.holder[slot] = holder;
-  tasks.answered[slot] = 0;
+  tasks.answered[slot] = NO_ANSWER;
   tasks.leasedAt[slot] = at;
   tasks.startedAt[slot] = 0;
   tasks.endedAt[slot] = 0;
@@ -128,7 +131,7 @@ function applyAttemptLeased(state: State, at: number, event: AttemptLeased): voi
 
 function applyAttemptSucceeded(state: State, at: number, event: AttemptSucceeded): void {
   storeResult(state, event.slot, event.output);
-  state.tasks.answered[event.slot] = 1;
+  state.tasks.answered[event.slot] = SUCCEEDED_ANSWER;
   finish(state, event.slot, { at, taskState: SUCCEEDED, reason: SUCCEEDED_REASON });
 }
 
@@ -136,7 +139,7 @@ function applyAttemptFailed(state: State, at: number, event: AttemptFailed): voi
   const { tasks } = state;
   const { slot } = event;
   storeResult(state, slot, event.error);
-  tasks.answered[slot] = 1;
+  tasks.answered[slot] = FAILED_ANSWER;
   if (event.retryAt === 0) {
     finish(state, slot, { at, taskState: FAILED, reason: FAILED_REASON });
     return;

@@ -8,8 +8,10 @@ export type Command =
   | AttachSession
   | DisconnectSession
   | DetachSession
+  | SessionRead
   | ReportAttempts
   | ExpireSessions
+  | HearSessions
   | AdvanceTime;
 
 /** What a client says of one task, beside its input. */
@@ -47,7 +49,12 @@ export interface DedupeClaims {
 }
 
 export interface SubmitTasksReply {
-  readonly rejection?: 'too_many_tasks' | 'too_many_types' | 'too_many_keys' | 'dedupe_mismatch';
+  readonly rejection?:
+    | 'too_many_tasks'
+    | 'too_many_bytes'
+    | 'too_many_types'
+    | 'too_many_keys'
+    | 'dedupe_mismatch';
   /** The task whose key was used with another body. */
   readonly mismatchAt?: number;
   /** One per task, in order; `NO_SLOT` for a known task that has left memory. */
@@ -92,6 +99,15 @@ export interface DisconnectSession {
   readonly now: number;
   readonly session: SessionId;
   readonly connection: number;
+}
+
+/** Pushes of this cost, by `pushCost`, have left the server. */
+export interface SessionRead {
+  readonly type: 'session_read';
+  readonly now: number;
+  readonly session: SessionId;
+  readonly connection: number;
+  readonly bytes: number;
 }
 
 /** A worker leaves and hands back what it holds. */
@@ -144,6 +160,15 @@ export interface ExpireSessions {
   readonly now: number;
 }
 
+/**
+ * The server was not there to listen for a while: every session counts as heard now, and has its
+ * whole `leaseMs` from here on.
+ */
+export interface HearSessions {
+  readonly type: 'hear_sessions';
+  readonly now: number;
+}
+
 /** Time has passed: fires the timers that are due. */
 export interface AdvanceTime {
   readonly type: 'advance_time';
@@ -160,8 +185,10 @@ export interface Replies {
   readonly attach_session: AttachSessionReply;
   readonly disconnect_session: undefined;
   readonly detach_session: DetachSessionReply;
+  readonly session_read: undefined;
   readonly report_attempts: ReportAttemptsReply;
   readonly expire_sessions: undefined;
+  readonly hear_sessions: undefined;
   readonly advance_time: AdvanceTimeReply;
 }
 

@@ -9,6 +9,8 @@ import {
   decideDetachSession,
   decideDisconnectSession,
   decideExpireSessions,
+  decideHearSessions,
+  decideSessionRead,
 } from './sessions.ts';
 import { decideSubmitTasks } from './submit-tasks.ts';
 
@@ -30,6 +32,12 @@ export function decide(decision: Decision, command: Command): Replies[Command['t
       return decideDetachSession(decision, command);
     case 'expire_sessions':
       decideExpireSessions(decision);
+      return undefined;
+    case 'session_read':
+      decideSessionRead(decision, command);
+      return undefined;
+    case 'hear_sessions':
+      decideHearSessions(decision);
       return undefined;
     case 'advance_time':
       return decideAdvanceTime(decision);

@@ -77,7 +77,11 @@ test('a key that nobody asks for again is forgotten when its window is over', ()
 });
 
 test('keys are bounded', () => {
-  const partition = new TestPartition({ dedupeKeysMax: 1 });
+  const partition = new TestPartition({
+    dedupeKeysMax: 1,
+    payloadBytesMax: 100_000,
+    unsentBytesMax: 100_000,
+  });
   partition.submit({ dedupe: KEY });
 
   expect(partition.submit({ dedupe: { ...KEY, key: 2 } }).rejection).toBe('too_many_keys');

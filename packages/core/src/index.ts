@@ -7,6 +7,7 @@ export type {
   DetachSession,
   DisconnectSession,
   ExpireSessions,
+  HearSessions,
   KnownTask,
   Replies,
   Report,
@@ -14,6 +15,7 @@ export type {
   ReportAttemptsReply,
   ReportKind,
   ReportOutcome,
+  SessionRead,
   SubmitTasks,
   SubmitTasksReply,
   TaskSpec,
@@ -29,6 +31,7 @@ export {
 } from './ids.ts';
 export { InvariantError, invariant, unreachable } from './invariant.ts';
 export { LEASE_TOKEN_LENGTH, leaseTokenText, writeLeaseToken } from './lease-token.ts';
+export { pushCost } from './matching.ts';
 export type { Outputs } from './outputs.ts';
 export { Partition, type PartitionOptions } from './partition.ts';
 export { RecordWriter } from './record-writer.ts';

@@ -13,6 +13,13 @@ import type { ReadonlyState } from './state.ts';
 
 type Queue = ReadonlyState['queues'][number];
 
+/** What a pushed task takes beside its input, about. */
+const PUSH_ENVELOPE_BYTES = 256;
+
+export function pushCost({ tasks }: ReadonlyState, slot: Slot): number {
+  return tasks.inputLength[slot] + PUSH_ENVELOPE_BYTES;
+}
+
 /** Leases out the ready tasks of these queues as far as there is room, best task first. */
 export function matchQueues(decision: Decision, queues: readonly Queue[]): void {
   if (queues.length === 1) {
@@ -48,8 +55,9 @@ export function matchSession(decision: Decision, session: Session): void {
 }
 
 export function updateRoom(decision: Decision, session: Session): void {
-  const room = session.connected && heldBy(decision.state, session) < session.slots;
-  decision.roster.setRoom(session, room);
+  const isReading = session.unsentBytes < decision.state.limits.unsentBytesMax;
+  const hasSlot = heldBy(decision.state, session) < session.slots;
+  decision.roster.setRoom(session, session.connected && isReading && hasSlot);
 }
 
 export function heldBy(state: ReadonlyState, session: Session): number {
@@ -89,6 +97,7 @@ function lease(decision: Decision, slot: Slot, session: Session): void {
   event.leaseMs = session.leaseMs;
   decision.emit(event);
 
+  session.unsentBytes += pushCost(state, slot);
   outputs.pushSessions.push(session.id);
   outputs.pushSlots.push(slot);
   updateRoom(decision, session);

@@ -13,6 +13,8 @@ const LIMITS = {
   finishedTasksMax: 5,
   sessionsMax: 5,
   dedupeKeysMax: 7,
+  payloadBytesMax: 100_000,
+  unsentBytesMax: 100_000,
   arenaChunkBytes: 256,
 };
 const TYPES = ['a', 'b', 'c'];

@@ -176,6 +176,8 @@ function busyPartition(): TestPartition {
     finishedTasksMax: 1,
     sessionsMax: 100,
     dedupeKeysMax: 100,
+    payloadBytesMax: 100_000,
+    unsentBytesMax: 100_000,
     arenaChunkBytes: 64,
   });
   const { session } = partition.attach({ slots: 4, worker: 'Zoë' });
@@ -204,7 +206,14 @@ function busyPartition(): TestPartition {
 function emptyPartition(): Partition {
   return new Partition({
     partition: 0,
-    limits: { tasksMax: 10, finishedTasksMax: 5, sessionsMax: 100, dedupeKeysMax: 100 },
+    limits: {
+      tasksMax: 10,
+      finishedTasksMax: 5,
+      sessionsMax: 100,
+      dedupeKeysMax: 100,
+      payloadBytesMax: 100_000,
+      unsentBytesMax: 100_000,
+    },
     utf8: testUtf8,
   });
 }

@@ -83,7 +83,7 @@ test('a report without entries finds the session and has no outcomes', () => {
   expect(reply).toEqual({ found: true, outcomes: [] });
 });
 
-test('the same final report again is a duplicate without effect', () => {
+test('the same final report again is a duplicate, another is stale; both without effect', () => {
   const { partition, session, lease } = leased();
   partition.report(session, { lease, kind: 'succeeded', payload: '1' });
   const before = describeState(partition.state);
@@ -91,7 +91,7 @@ test('the same final report again is a duplicate without effect', () => {
   const again = partition.report(session, { lease, kind: 'succeeded', payload: '2' });
   const other = partition.report(session, { lease, kind: 'failed', payload: '3' });
 
-  expect([again.outcomes, other.outcomes]).toEqual([['duplicate'], ['duplicate']]);
+  expect([again.outcomes, other.outcomes]).toEqual([['duplicate'], ['stale_lease']]);
   expect(describeState(partition.state)).toEqual(before);
 });
 
@@ -158,7 +158,7 @@ test('a worker whose lease was taken back is fenced out while the task waits', (
 
   const reply = partition.report(session, { lease, kind: 'succeeded' });
 
-  expect(reply).toEqual({ found: true, outcomes: ['stale_lease'] });
+  expect(reply).toEqual({ found: false, outcomes: ['stale_lease'] });
   expect(partition.task(1).state).toBe('queued');
 });
 
@@ -227,14 +227,14 @@ test('a session that the roster lost in a restart can still report what it holds
   expect(partition.task(1).state).toBe('succeeded');
 });
 
-test('a session without leases is known after a restart by the tasks that it finished', () => {
+test('a report that was taken before a restart is a duplicate after it', () => {
   const { partition, session, lease } = leased();
   partition.report(session, { lease, kind: 'succeeded' });
   partition.restart();
 
   const reply = partition.report(session, { lease, kind: 'succeeded' });
 
-  expect(reply).toEqual({ found: true, outcomes: ['duplicate'] });
+  expect(reply).toEqual({ found: false, outcomes: ['duplicate'] });
 });
 
 test('a final report makes room, and the next task comes in the same turn', () => {

@@ -11,7 +11,7 @@ import { unreachable } from './invariant.ts';
 import { parseLeaseToken } from './lease-token.ts';
 import { matchSession } from './matching.ts';
 import { backoffMs, jitterOf } from './retry-policy.ts';
-import { isHeld, RUNNING } from './task-state.ts';
+import { answerOf, isHeld, RUNNING } from './task-state.ts';
 
 /**
  * A worker reports on its attempts, in order.
@@ -35,7 +35,12 @@ export function decideReportAttempts(
   }
 
   if (session !== undefined) matchSession(decision, session);
-  return { found: session !== undefined || holder !== NO_HOLDER, outcomes };
+  return { found: session !== undefined || holdsAny(decision, holder), outcomes };
+}
+
+/** A session that the roster does not know may still come back for its leases after a restart. */
+function holdsAny({ state }: Decision, holder: HolderIndex): boolean {
+  return holder !== NO_HOLDER && state.holders.at(holder).held.length > 0;
 }
 
 interface ReportAt {
@@ -53,11 +58,11 @@ function decideReport(
   const key = parseLeaseToken(report.lease);
   if (key === undefined || key.partition !== partition) return 'stale_lease';
   if (!tasks.hasLease(key.slot, key.number)) return 'stale_lease';
+  if (holder === NO_HOLDER || tasks.holderOf(key.slot) !== holder) return 'stale_lease';
   if (!isHeld(tasks.state[key.slot])) {
     // A lease that was taken back stays in its column, and a report on it is stale all the same.
-    return tasks.answered[key.slot] === 1 ? 'duplicate' : 'stale_lease';
+    return tasks.answered[key.slot] === answerOf(report.kind) ? 'duplicate' : 'stale_lease';
   }
-  if (holder === NO_HOLDER || tasks.holderOf(key.slot) !== holder) return 'stale_lease';
   return acceptReport(decision, command, { report, index, slot: key.slot });
 }
 

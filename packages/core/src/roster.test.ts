@@ -107,6 +107,7 @@ function join(roster: Roster, id: string, types: readonly string[]): Session {
     connected: true,
     heardAt: 0,
     graceUntil: 0,
+    unsentBytes: 0,
     hasRoom: false,
     ringPlaces: [],
   };

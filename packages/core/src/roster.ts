@@ -18,6 +18,8 @@ export interface Session {
   heardAt: number;
   /** The session is not lost before then, whatever its silence; set after a restart (L7). */
   graceUntil: number;
+  /** Cost of what was leased to it and has not left the server yet, in bytes. */
+  unsentBytes: number;
   /** Whether the session stands in the rings of its types. */
   hasRoom: boolean;
   /** Place in the ring of each of `types`, in the same order; meaningless unless `hasRoom`. */
@@ -36,8 +38,8 @@ interface Ring {
 /**
  * Who is connected, and who has room.
  *
- * R1 A session stands in the rings of all its types exactly when it is connected and has a free
- *    slot.
+ * R1 A session stands in the rings of all its types exactly when it is connected, has a free slot
+ *    and not too much on its way to it.
  */
 export class Roster {
   private readonly byId = new Map<SessionId, Session>();

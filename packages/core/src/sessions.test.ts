@@ -14,7 +14,12 @@ test('a new session is welcomed with nothing lost and gets what waits for it', (
 });
 
 test('one session more than the bound is refused, and resumes are not', () => {
-  const partition = new TestPartition({ sessionsMax: 2, dedupeKeysMax: 100 });
+  const partition = new TestPartition({
+    sessionsMax: 2,
+    dedupeKeysMax: 100,
+    payloadBytesMax: 100_000,
+    unsentBytesMax: 100_000,
+  });
   const first = partition.attach();
   partition.attach();
 
@@ -29,7 +34,12 @@ test('one session more than the bound is refused, and resumes are not', () => {
 });
 
 test('a session that is expected back after a restart counts towards the bound', () => {
-  const partition = new TestPartition({ sessionsMax: 1, dedupeKeysMax: 100 });
+  const partition = new TestPartition({
+    sessionsMax: 1,
+    dedupeKeysMax: 100,
+    payloadBytesMax: 100_000,
+    unsentBytesMax: 100_000,
+  });
   const { session } = partition.attach();
   partition.submit({});
   partition.restart();

@@ -4,6 +4,7 @@ import type {
   DetachSession,
   DetachSessionReply,
   DisconnectSession,
+  SessionRead,
 } from './command.ts';
 import type { Decision } from './decision.ts';
 import { NO_HOLDER, type SessionId, type Slot, type TaskNumber } from './ids.ts';
@@ -48,6 +49,7 @@ export function decideAttachSession(
   session.heardAt = decision.now;
   session.connection = decision.roster.nextConnection();
   session.connected = true;
+  session.unsentBytes = 0;
   decision.roster.add(session);
   decision.roster.setTypes(session, command.types);
 
@@ -61,6 +63,14 @@ export function decideAttachSession(
     resumed: resumed !== undefined,
     lost,
   };
+}
+
+/** The worker read some of what was on its way: it may get more. */
+export function decideSessionRead(decision: Decision, command: SessionRead): void {
+  const session = decision.roster.find(command.session);
+  if (session === undefined || session.connection !== command.connection) return;
+  session.unsentBytes = Math.max(0, session.unsentBytes - command.bytes);
+  matchSession(decision, session);
 }
 
 /** The stream of a session broke: it gets nothing more, and keeps what it has until it is lost. */
@@ -86,6 +96,10 @@ export function decideDetachSession(
 export function decideExpireSessions(decision: Decision): void {
   const lost = [...decision.roster.sessions()].filter((session) => isLost(decision, session));
   end(decision, lost, WORKER_LOST_REASON);
+}
+
+export function decideHearSessions({ roster, now }: Decision): void {
+  for (const session of roster.sessions()) session.heardAt = now;
 }
 
 /**
@@ -114,6 +128,7 @@ function newSession(id: SessionId): Session {
     connected: false,
     heardAt: 0,
     graceUntil: 0,
+    unsentBytes: 0,
     hasRoom: false,
     ringPlaces: [],
   };

@@ -12,10 +12,14 @@ import { TimingWheel } from './timing-wheel.ts';
 export interface PartitionLimits {
   /** Tasks that may be in memory at once, finished ones included. */
   readonly tasksMax: number;
+  /** Bytes of inputs, outputs and errors that may be in memory at once. */
+  readonly payloadBytesMax: number;
   /** Finished tasks that are kept for reading; the oldest are forgotten first. */
   readonly finishedTasksMax: number;
   /** Dedupe keys that are remembered at once. */
   readonly dedupeKeysMax: number;
+  /** A worker that is this far behind in reading gets no more until it has caught up. */
+  readonly unsentBytesMax: number;
   /** Worker sessions at once, those that are expected back included. */
   readonly sessionsMax: number;
   readonly arenaChunkBytes?: number;

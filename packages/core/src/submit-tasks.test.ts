@@ -82,6 +82,8 @@ test('a new type beyond the last possible one is refused, known types are not', 
     finishedTasksMax: 0,
     sessionsMax: 100,
     dedupeKeysMax: 100,
+    payloadBytesMax: 100_000,
+    unsentBytesMax: 100_000,
   };
   const partition = new Partition({ partition: 0, limits, utf8: testUtf8 });
   const writer = new RecordWriter(testUtf8);

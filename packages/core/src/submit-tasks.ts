@@ -102,9 +102,11 @@ function touchedQueues({ state }: Decision, command: SubmitTasks): ReadonlyState
 
 function whyRefused(
   { state }: Decision,
-  { tasks, dedupe }: SubmitTasks,
-): 'too_many_tasks' | 'too_many_types' | 'too_many_keys' | undefined {
+  { tasks, dedupe, inputEnds }: SubmitTasks,
+): 'too_many_tasks' | 'too_many_bytes' | 'too_many_types' | 'too_many_keys' | undefined {
   if (state.tasks.count + tasks.length > state.limits.tasksMax) return 'too_many_tasks';
+  const bytes = inputEnds[tasks.length - 1];
+  if (state.payloads.liveBytes + bytes > state.limits.payloadBytesMax) return 'too_many_bytes';
   if (dedupe !== undefined && state.dedupe.count + tasks.length > state.dedupe.capacity) {
     return 'too_many_keys';
   }

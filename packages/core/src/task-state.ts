@@ -34,6 +34,17 @@ export function isHeld(state: number): boolean {
   return state === LEASED || state === RUNNING;
 }
 
+/** What a report that ended a lease said; 0 while nothing ended it, or something else did. */
+export const NO_ANSWER = 0;
+export const SUCCEEDED_ANSWER = 1;
+export const FAILED_ANSWER = 2;
+
+/** -1 for a kind of report that ends nothing. */
+export function answerOf(kind: string): number {
+  if (kind === 'succeeded') return SUCCEEDED_ANSWER;
+  return kind === 'failed' ? FAILED_ANSWER : -1;
+}
+
 export const REASONS = [
   'submitted',
   'leased',

@@ -27,7 +27,7 @@ export interface TaskReader {
   readonly lease: ReadonlyColumn;
   /** The holder of the current lease, or of the last one; meaningless before the first. */
   readonly holder: ReadonlyColumn;
-  /** 1 when the last lease ended by a report, so that the same report again is known. */
+  /** The report that ended the last lease, so that the same one again is known. */
   readonly answered: ReadonlyColumn;
   /**
    * Entry of the task's dedupe key plus one; 0 without a key. The entry may be another's by now.

@@ -2,8 +2,10 @@ import { type Static, Type } from 'typebox';
 import { LIMITS } from './limits.ts';
 
 export const TaskType = Type.String({
-  pattern: '^[A-Za-z0-9._:-]{1,128}$',
-  description: 'Name that workers register for: letters, digits and . _ : - , at most 128.',
+  pattern: '^(?!(?:command|container)$)[A-Za-z0-9._:-]{1,128}$',
+  description:
+    'Name that workers register for: letters, digits and . _ : - , at most 128. ' +
+    'The names command and container are reserved.',
   examples: ['transcode'],
 });
 

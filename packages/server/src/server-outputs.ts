@@ -43,7 +43,7 @@ export class ServerOutputs implements OutputPort {
     this.closing = [];
     return {
       release: () => {
-        for (const { stream, bytes } of frames) stream.write(bytes);
+        for (const { stream, frame } of frames) stream.send(frame);
         for (const release of ended) release();
         for (const stream of closing) stream.end();
       },

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import type { ExpireSessions, PartitionLimits } from '@sluice/core';
+import type { ExpireSessions, HearSessions, PartitionLimits } from '@sluice/core';
 import { Engine } from '@sluice/engine';
 import { FileLog, type PartitionLog } from '@sluice/log';
 import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
@@ -11,6 +12,7 @@ import { createListener } from './http/listener.ts';
 import { OriginGuard } from './http/origin-guard.ts';
 import { routeOptions } from './http/route-options.ts';
 import { ServerOutputs } from './server-outputs.ts';
+import { SteadyClock } from './steady-clock.ts';
 import { readTaskRoutes } from './tasks/read-task.route.ts';
 import { submitTasksRoute } from './tasks/submit-tasks.route.ts';
 import { TaskWaiters } from './tasks/task-waiters.ts';
@@ -35,13 +37,18 @@ export interface ServerOptions {
 
 const DEFAULT_LIMITS: PartitionLimits = {
   tasksMax: 10_000_000,
+  payloadBytesMax: totalmem() / 2,
   finishedTasksMax: 1_000_000,
   dedupeKeysMax: 10_000_000,
   sessionsMax: 50_000,
+  unsentBytesMax: 16 * 1024 * 1024,
 };
 
 const GRACE_MS_MIN = 15_000;
 const TICK_MS = 500;
+
+/** A tick that is late by more than this shows that the process did not run. */
+const OVERSLEPT_MS = 500;
 
 /** The embedded server: one partition on a file log, with HTTP around it. */
 export class Server {
@@ -52,6 +59,7 @@ export class Server {
   private readonly streams: WorkerStreams;
   private readonly waiters: TaskWaiters;
   private readonly ticker: NodeJS.Timeout;
+  private lastTickAt = performance.now();
 
   private constructor(parts: Parts, url: string) {
     this.url = url;
@@ -70,6 +78,7 @@ export class Server {
     const file = await FileLog.open({ folder: join(options.dataFolder, 'log') });
     const log = options.wrapLog?.(file) ?? file;
     try {
+      const clock = new SteadyClock();
       const streams = new WorkerStreams();
       const waiters = new TaskWaiters();
       const outputs = new ServerOutputs(streams, waiters);
@@ -81,7 +90,7 @@ export class Server {
           utf8: UTF8,
         },
         outputs,
-        clock: Date.now,
+        clock: () => clock.now(),
         nonce: () => Math.floor(Math.random() * 2 ** 53),
         atEndOfTurn: setImmediate,
         startTimer: (delayMs, run) => {
@@ -113,6 +122,21 @@ export class Server {
 
   private tick(): void {
     this.streams.pingSilent(Date.now());
+    // A process that was stopped has not listened: what workers said meanwhile is still to be read.
+    const now = performance.now();
+    const overslept = now - this.lastTickAt > TICK_MS + OVERSLEPT_MS;
+    this.lastTickAt = now;
+    if (overslept) this.listenAnew();
+    else this.expireSessions();
+  }
+
+  private listenAnew(): void {
+    this.engine
+      .execute<HearSessions, void>({ type: 'hear_sessions' }, () => undefined)
+      .catch(() => undefined);
+  }
+
+  private expireSessions(): void {
     // A stopped engine has said so by `onFatal`.
     this.engine
       .execute<ExpireSessions, void>({ type: 'expire_sessions' }, () => undefined)
@@ -144,6 +168,9 @@ function buildApp(
   const app = Fastify({
     serverFactory: createListener as never,
     genReqId: requestIds(),
+    logger: { level: 'error', stream: process.stderr },
+    disableRequestLogging: true,
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 1000 },
     // Comes from the router, before any hook or handler could give it the contract's shape.
     frameworkErrors: (error, request, reply) => {

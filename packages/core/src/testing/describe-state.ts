@@ -43,7 +43,7 @@ export interface TaskDescription {
   readonly endedAt: number;
   readonly input: readonly number[];
   readonly result: readonly number[];
-  readonly answered: boolean;
+  readonly answered: number;
   readonly retry: string;
   /** When its timer is due; null without one. */
   readonly dueAt: number | null;
@@ -105,7 +105,7 @@ export function describeTask(state: ReadonlyState, slot: Slot): TaskDescription 
     endedAt: tasks.endedAt[slot],
     input: payload(state, tasks.input[slot], tasks.inputLength[slot]),
     result: payload(state, tasks.result[slot], tasks.resultLength[slot]),
-    answered: tasks.answered[slot] === 1,
+    answered: tasks.answered[slot],
     retry: state.retries.textAt(tasks.retry[slot]),
     dueAt: state.timers.has(slot) ? tasks.dueAt[slot] : null,
   };

@@ -16,8 +16,8 @@ export interface ModelTask {
   session: SessionId | undefined;
   readonly input: string;
   result: string;
-  /** The last lease ended by a report. */
-  answered: boolean;
+  /** The kind of the report that ended the last lease; empty when none did. */
+  answered: string;
   /** While it waits for its time. */
   dueAt: number;
   readonly retry: RetryPolicy;
@@ -123,7 +123,7 @@ export class PartitionModel {
       session: undefined,
       input,
       result: '',
-      answered: false,
+      answered: '',
       dueAt: now + delayMs,
       retry,
     };
@@ -214,7 +214,7 @@ export class PartitionModel {
     this.forgetOldest();
     const session = this.sessions.find((each) => each.id === id);
     if (session !== undefined) session.heardAt = now;
-    const found = session !== undefined || this.tasks.some((task) => task.session === id);
+    const found = session !== undefined || this.heldBy(id).length > 0;
     return { found, outcomes: reports.map((report) => this.reportOne(id, report, now)) };
   }
 
@@ -249,7 +249,7 @@ export class PartitionModel {
     this.waiting.splice(this.waiting.indexOf(task), 1);
     this.held.push(task);
     Object.assign(task, { state: 'leased', reason: 'leased', attempt: task.attempt + 1 });
-    Object.assign(task, { lease, session: id, answered: false });
+    Object.assign(task, { lease, session: id, answered: '' });
   }
 
   /** M1: tasks that wait although a worker has room for them. */
@@ -277,10 +277,10 @@ export class PartitionModel {
   private reportOne(session: SessionId, report: TestReport, now: number): ReportOutcome {
     const task = this.tasks.find((each) => each.lease === report.lease);
     if (task === undefined) return 'stale_lease';
-    if (!this.held.includes(task)) {
-      return task.answered ? 'duplicate' : 'stale_lease';
-    }
     if (task.session !== session) return 'stale_lease';
+    if (!this.held.includes(task)) {
+      return task.answered === report.kind ? 'duplicate' : 'stale_lease';
+    }
     return this.acceptReport(task, report, now);
   }
 
@@ -293,7 +293,7 @@ export class PartitionModel {
       return 'ok';
     }
     task.result = payload;
-    task.answered = true;
+    task.answered = kind;
     const isLast = report.retryable === false || task.attempt >= attemptsOf(task.retry);
     if (kind === 'succeeded' || isLast) this.finish(task, kind, kind);
     else this.sleep(task, now + (report.retryAfterMs ?? delayAfter(task)));

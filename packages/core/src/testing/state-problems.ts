@@ -8,6 +8,8 @@ export interface KnownSession {
   types: readonly string[];
   slots: number;
   connected: boolean;
+  /** Pushed to it and not read yet. */
+  unsentBytes: number;
 }
 
 /** What is wrong with a durable state by itself; nothing, if the core keeps its invariants. */
@@ -123,6 +125,7 @@ export function matchingProblems(
       problems.push(`M2: session ${session.id} holds ${held} with ${session.slots} slots`);
     }
     if (!session.connected || held >= session.slots) continue;
+    if (session.unsentBytes >= state.limits.unsentBytesMax) continue;
     for (const type of session.types) {
       const depth = state.queueOf(type)?.depth ?? 0;
       if (depth > 0) problems.push(`M1: ${type} waits while session ${session.id} has room`);

@@ -14,6 +14,7 @@ import type {
 } from '../command.ts';
 import type { LeaseNumber, SessionId, Slot, TaskNumber } from '../ids.ts';
 import { leaseTokenText } from '../lease-token.ts';
+import { pushCost } from '../matching.ts';
 import { Partition } from '../partition.ts';
 import { RecordWriter } from '../record-writer.ts';
 import type { RetryPolicy } from '../retry-policy.ts';
@@ -55,6 +56,8 @@ const DEFAULT_LIMITS: PartitionLimits = {
   finishedTasksMax: 50,
   sessionsMax: 100,
   dedupeKeysMax: 100,
+  payloadBytesMax: 100_000,
+  unsentBytesMax: 100_000,
   arenaChunkBytes: 1024,
 };
 const RECORDS_PER_BATCH = 3;
@@ -155,6 +158,14 @@ export class TestPartition {
     while (this.execute<AdvanceTime>({ type: 'advance_time' }).more);
   }
 
+  read(session: SessionId, connection: number, bytes: number): void {
+    this.execute({ type: 'session_read', session, connection, bytes });
+  }
+
+  hear(): void {
+    this.execute({ type: 'hear_sessions' });
+  }
+
   expire(): void {
     this.execute({ type: 'expire_sessions' });
   }
@@ -232,12 +243,22 @@ export class TestPartition {
       const { session: id, connection, rejection } = reply as AttachSessionReply;
       const { types, slots } = command;
       this.connections.set(id, connection);
-      if (rejection === undefined) this.sessions.set(id, { id, types, slots, connected: true });
+      const known = { id, types, slots, connected: true, unsentBytes: 0 };
+      if (rejection === undefined) this.sessions.set(id, known);
     }
     if (command.type === 'disconnect_session') {
       const session = this.sessions.get(command.session);
       const isCurrent = this.connections.get(command.session) === command.connection;
       if (session !== undefined && isCurrent) session.connected = false;
+    }
+    if (command.type === 'session_read') {
+      const session = this.sessions.get(command.session);
+      if (session !== undefined) session.unsentBytes -= command.bytes;
+    }
+    for (const { session: id, task } of this.pushes) {
+      const session = this.sessions.get(id);
+      const slot = this.state.tasks.find(task as TaskNumber);
+      if (session !== undefined) session.unsentBytes += pushCost(this.state, slot);
     }
     for (const id of this.closed) this.sessions.delete(id);
   }

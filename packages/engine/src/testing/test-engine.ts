@@ -64,6 +64,8 @@ export class TestEngine {
           finishedTasksMax: 50,
           sessionsMax: 100,
           dedupeKeysMax: 100,
+          payloadBytesMax: 100_000,
+          unsentBytesMax: 100_000,
           arenaChunkBytes: ARENA_CHUNK_BYTES,
         },
         utf8: UTF8,

@@ -1,14 +1,22 @@
+import { readFileSync } from 'node:fs';
 import { createServer as createHttp1, type RequestListener } from 'node:http';
 import { createServer as createHttp2, type ServerHttp2Session } from 'node:http2';
 import { createServer as createTcp, type Server, type Socket } from 'node:net';
 
 /**
- * What a client with prior knowledge of HTTP/2 sends first; no HTTP/1.1 method starts like this.
+ * What a client with prior knowledge of HTTP/2 sends first; no HTTP/1.1 request starts like this.
  */
 const HTTP2_PREFACE = Buffer.from('PRI * HTTP/2.0');
 
 const CONCURRENT_STREAMS_MAX = 1000;
 const WINDOW_BYTES = 4 * 1024 * 1024;
+const CONNECTIONS_MAX = 10_000;
+
+/** Descriptors that connections may not take: the log has to open its next segment. */
+const RESERVED_DESCRIPTORS = 64;
+
+/** A connection that does not say in time what it speaks is cut. */
+const FIRST_BYTES_MS_MAX = 10_000;
 
 /** How often a listener that closes looks for connections that have become idle. */
 const CLOSE_CHECK_MS = 20;
@@ -19,6 +27,9 @@ const CLOSE_GRACE_MS = 5000;
 /** One port for HTTP/1.1 and for HTTP/2 in clear text: the first bytes of a connection decide. */
 export function createListener(handler: RequestListener): Server {
   const http1 = createHttp1({ keepAliveTimeout: 65_000, noDelay: true }, handler);
+  // It gets its connections from here and never listens, which is when it would begin to watch
+  // them.
+  http1.emit('listening');
   const http2 = createHttp2(
     { settings: { maxConcurrentStreams: CONCURRENT_STREAMS_MAX, initialWindowSize: WINDOW_BYTES } },
     handler as never,
@@ -40,16 +51,45 @@ export function createListener(handler: RequestListener): Server {
       sockets.delete(socket);
       undecided.delete(socket);
     });
-    socket.once('readable', () => {
+    whenDecided(socket, (isHttp2) => {
       undecided.delete(socket);
-      const first = socket.read() as Buffer | null;
-      if (first === null) return;
-      socket.unshift(first);
-      (isHttp2(first) ? http2 : http1).emit('connection', socket);
+      (isHttp2 ? http2 : http1).emit('connection', socket);
     });
   });
+  tcp.maxConnections = Math.min(CONNECTIONS_MAX, descriptorsMax() - RESERVED_DESCRIPTORS);
   tcp.close = closeGently(tcp, { http1, http2Sessions, undecided, sockets });
   return tcp;
+}
+
+/** Reads until the bytes can only be one of the two protocols, and puts them back. */
+function whenDecided(socket: Socket, decided: (isHttp2: boolean) => void): void {
+  const timer = setTimeout(() => socket.destroy(), FIRST_BYTES_MS_MAX);
+  socket.once('close', () => clearTimeout(timer));
+  let first: Buffer = Buffer.alloc(0);
+  const look = (): void => {
+    const chunk = socket.read() as Buffer | null;
+    if (chunk === null) return;
+    first = Buffer.concat([first, chunk]);
+    const length = Math.min(first.length, HTTP2_PREFACE.length);
+    const isAlike = HTTP2_PREFACE.compare(first, 0, length, 0, length) === 0;
+    if (isAlike && length < HTTP2_PREFACE.length) return;
+    clearTimeout(timer);
+    socket.removeListener('readable', look);
+    socket.unshift(first);
+    decided(isAlike);
+  };
+  socket.on('readable', look);
+}
+
+/** The bound that the system sets for this process; where it does not say, a usual one. */
+function descriptorsMax(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8');
+    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? 1024);
+  } catch {
+    // Only Linux has this file.
+    return 1024;
+  }
 }
 
 interface Connections {
@@ -77,12 +117,9 @@ function closeGently(tcp: Server, connections: Connections): Server['close'] {
     return close((error) => {
       clearInterval(checking);
       clearTimeout(cutting);
+      // Stops watching connections; that it was not listening is no news.
+      connections.http1.close(() => undefined);
       done?.(error);
     });
   };
-}
-
-function isHttp2(first: Buffer): boolean {
-  const length = Math.min(first.length, HTTP2_PREFACE.length);
-  return HTTP2_PREFACE.compare(first, 0, length, 0, length) === 0;
 }

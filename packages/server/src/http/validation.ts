@@ -1,6 +1,10 @@
 import { type ErrorDetail, SluiceError } from '@sluice/protocol';
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { Settings } from 'typebox/system';
+
+/** Of the problems of one value so many are found; each costs time and space in the answer. */
+Settings.Set({ maxErrors: 50 });
 
 /** Checks values against a schema and says all that is wrong with one, by JSON pointer. */
 export class Checker<T extends TSchema> {
@@ -14,15 +18,18 @@ export class Checker<T extends TSchema> {
     return this.compiled.Check(value);
   }
 
+  /** What is wrong with a value that is not accepted: at least one problem, at most a screenful. */
   problems(value: unknown, path = ''): ErrorDetail[] {
     const errors = this.compiled.Errors(value);
     // Where several forms are allowed, what each of them misses helps nobody.
     const unions = new Set(
       errors.filter(({ keyword }) => keyword === 'anyOf').map(({ instancePath }) => instancePath),
     );
-    return errors
+    const details = errors
       .filter(({ keyword, instancePath }) => keyword === 'anyOf' || !unions.has(instancePath))
       .flatMap((error) => explain(error, path));
+    // Whatever the library reports: a value that is refused has a problem.
+    return details.length > 0 ? details : [{ path, problem: 'is not valid' }];
   }
 
   /** Answers the value with its type, or throws `invalid_request` with every problem. */
@@ -51,18 +58,16 @@ interface SchemaError {
 /** One problem per field: unknown and missing fields are reported by their own names. */
 function explain(error: SchemaError, path: string): ErrorDetail[] {
   const at = path + error.instancePath;
-  const params = error.params as { additionalProperties?: unknown; requiredProperties?: unknown };
+  const params = error.params as { requiredProperties?: unknown };
   switch (error.keyword) {
     case 'boolean':
-      // Comes beside `additionalProperties`, which says the same with the field's name.
+      // The schema of a field that no schema names is `false`.
+      return [{ path: at, problem: 'is not a known field' }];
+    case 'additionalProperties':
+      // Lists the names of the fields that are reported one by one above.
       return [];
     case 'anyOf':
       return [{ path: at, problem: 'has none of the allowed forms' }];
-    case 'additionalProperties':
-      return names(params.additionalProperties).map((name) => ({
-        path: `${at}/${escapePointer(name)}`,
-        problem: 'is not a known field',
-      }));
     case 'required':
       return names(params.requiredProperties).map((name) => ({
         path: `${at}/${escapePointer(name)}`,

@@ -20,6 +20,7 @@ export function readTaskRoutes(app: FastifyInstance, waiting: TaskWaiting): void
     ...routeOptions(ROUTES.waitForTask),
     handler: async (request, reply) => {
       const { timeoutMs = LIMITS.waitMsDefault } = parseQuery(query, request.query);
+      waiting.admit();
       const viewJson = await waiting.wait(request.params.id, timeoutMs, reply);
       return reply.type('application/json').send(viewJson);
     },

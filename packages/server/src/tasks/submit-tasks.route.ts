@@ -32,6 +32,9 @@ import type { TaskWaiting } from './task-waiting.ts';
 
 const ITEM_BYTES_MAX = 96;
 
+/** An answer lists about so many problems; the others show when these are solved. */
+const PROBLEMS_MAX = 50;
+
 /** Takes one task or an array, all or nothing, and answers once they are durable. */
 export function submitTasksRoute(app: FastifyInstance, engine: Engine, waiting: TaskWaiting): void {
   const query = new Checker(SubmitQuery);
@@ -49,6 +52,7 @@ export function submitTasksRoute(app: FastifyInstance, engine: Engine, waiting: 
       }
       const command = parser.parse(body);
       admitSubmit(engine);
+      if (waitMs !== undefined) waiting.admit();
       let isNew = true;
       const answer = await engine.execute<SubmitTasks, Buffer>(command, (result, state) => {
         isNew = Array.isArray(body) || result.known === undefined;
@@ -90,6 +94,7 @@ class SubmitParser {
   private checkAll(items: unknown[], isArray: boolean): TaskRequest[] {
     const problems: ErrorDetail[] = [];
     items.forEach((item, index) => {
+      if (problems.length >= PROBLEMS_MAX) return;
       this.request.check(item, isArray ? `/${index}` : '', problems);
     });
     if (problems.length > 0) throw invalid('the task is not valid', problems);
@@ -143,6 +148,7 @@ function mismatch(place: number, isArray: boolean): SluiceError {
 
 const REJECTIONS = {
   too_many_tasks: 'the server holds as many tasks as it may',
+  too_many_bytes: 'the payloads of the tasks that the server holds fill its memory',
   too_many_keys: 'the server remembers as many dedupe keys as it may',
   too_many_types: 'the server knows as many task types as it can',
 } as const;

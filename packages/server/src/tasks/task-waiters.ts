@@ -11,12 +11,16 @@ export class TaskWaiters {
   private readonly waiters = new Map<TaskNumber, Set<Waiter>>();
   private count = 0;
 
+  /** Refuses a request that will wait, before it has any effect. */
+  admit(): void {
+    if (this.count >= WAITERS_MAX) throw overloaded('too many requests wait for tasks');
+  }
+
   /**
    * Answers the task's view when it ended, or `undefined` when the time is up or `signal` fires.
    * It must be called in the turn in which the task was seen alive.
    */
   wait(task: TaskNumber, timeoutMs: number, signal: AbortSignal): Promise<string | undefined> {
-    if (this.count >= WAITERS_MAX) throw overloaded('too many requests wait for tasks');
     return new Promise((resolve) => {
       const finish = (viewJson: string | undefined): void => {
         clearTimeout(timer);

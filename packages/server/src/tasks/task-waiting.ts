@@ -24,6 +24,10 @@ export class TaskWaiting {
     return viewJson;
   }
 
+  admit(): void {
+    this.waiters.admit();
+  }
+
   /** Answers when the task ended, or with its current state when the time is up. */
   async wait(id: string, timeoutMs: number, reply: FastifyReply): Promise<string> {
     const gone = new AbortController();

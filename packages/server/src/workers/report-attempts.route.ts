@@ -59,7 +59,9 @@ class ReportParser {
 
   parse(session: SessionId, body: unknown): Omit<ReportAttempts, 'now'> {
     const reports = this.checkAll(reportList(body));
-    this.scratch.begin((index) => `/reports/${index}`);
+    this.scratch.begin((index) => {
+      return `/reports/${index}/${reports[index].kind === 'failed' ? 'error' : 'output'}`;
+    });
     for (const report of reports) this.scratch.add(payloadOf(report));
     return {
       type: 'report_attempts',
@@ -71,11 +73,15 @@ class ReportParser {
     };
   }
 
+  private checkerOf(kind: unknown) {
+    if (typeof kind !== 'string' || !Object.hasOwn(this.checkers, kind)) return undefined;
+    return this.checkers[kind as keyof typeof this.checkers];
+  }
+
   private checkAll(items: readonly unknown[]): ReportRequest[] {
     const problems: ErrorDetail[] = [];
     items.forEach((item, index) => {
-      const kind = (item as { kind?: unknown } | null)?.kind;
-      const checker = this.checkers[kind as keyof typeof this.checkers];
+      const checker = this.checkerOf((item as { kind?: unknown } | null)?.kind);
       if (checker === undefined) problems.push(unknownKind(index));
       else if (!checker.accepts(item))
         problems.push(...checker.problems(item, `/reports/${index}`));

@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { AttachSession, DetachSession, DisconnectSession, SessionId } from '@sluice/core';
+import type {
+  AttachSession,
+  DetachSession,
+  DisconnectSession,
+  SessionId,
+  SessionRead,
+} from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
   LIMITS,
@@ -71,6 +77,7 @@ async function attach(
     stream.stageEvent('welcome', welcome);
     streams.markStaged(stream);
     disconnectOnClose(engine, streams, { session, connection, stream });
+    tellWhatWasRead(engine, { session, connection, stream });
   });
   try {
     await attached;
@@ -85,6 +92,21 @@ interface Bound {
   readonly session: SessionId;
   readonly connection: number;
   readonly stream: WorkerStream;
+}
+
+/** Small pushes are counted together: the core need not hear of each. */
+const READ_BYTES_TOLD = 1024 * 1024;
+
+function tellWhatWasRead(engine: Engine, { session, connection, stream }: Bound): void {
+  let bytes = 0;
+  stream.onSent = (cost) => {
+    bytes += cost;
+    if (bytes < READ_BYTES_TOLD) return;
+    const command = { type: 'session_read', session, connection, bytes } as const;
+    bytes = 0;
+    // A stopped engine gives nobody anything.
+    engine.execute<SessionRead, void>(command, () => undefined).catch(() => undefined);
+  };
 }
 
 function disconnectOnClose(engine: Engine, streams: WorkerStreams, bound: Bound): void {
@@ -108,7 +130,8 @@ function attachCommand(body: WorkerSessionRequest): Omit<AttachSession, 'now'> {
   return {
     type: 'attach_session',
     newSession: `s_${randomBytes(18).toString('base64url')}` as SessionId,
-    worker: body.name,
+    // The log holds UTF-8, which has no lone surrogates.
+    worker: body.name.toWellFormed(),
     types,
     slots: body.capacity?.slots ?? LIMITS.slotsDefault,
     leaseMs: body.leaseMs ?? LIMITS.leaseMsDefault,

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import {
   LEASE_TOKEN_LENGTH,
   type LeaseNumber,
+  pushCost,
   type ReadonlyState,
   type Slot,
   TASK_ID_LENGTH,
@@ -14,16 +15,21 @@ import { ByteBuilder } from '../byte-builder.ts';
 /** An event of `tasks` is closed at this size and another one begun. */
 const EVENT_BYTES_MAX = 256 * 1024;
 
-/** A reader that lags behind by this much is cut off; what it holds is found when it comes back. */
-const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
-
 const FRAME_BYTES_MIN = 1024;
+const FRAME_BYTES_HINT_MAX = 64 * 1024;
 
 const HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
   'x-accel-buffering': 'no',
 };
+
+/** What goes out in one write. */
+export interface Frame {
+  readonly bytes: Buffer;
+  /** Cost of the tasks in it, as the core counts it. */
+  readonly cost: number;
+}
 
 /**
  * The stream of one worker session: events are staged while commands run and written once they are
@@ -35,9 +41,13 @@ export class WorkerStream {
   private frame: ByteBuilder | undefined;
   /** Where the open `tasks` event begins in the frame; -1 when none is open. */
   private tasksStart = -1;
+  /** Cost of the tasks in the frame. */
+  private cost = 0;
   private frameBytesHint = FRAME_BYTES_MIN;
   private closed = false;
   lastWriteAt = Date.now();
+  /** Set by the session's owner. */
+  onSent: (cost: number) => void = () => undefined;
 
   constructor(response: ServerResponse) {
     this.response = response;
@@ -65,38 +75,53 @@ export class WorkerStream {
       frame.ascii(',');
     }
     writeTask(frame, state, slot);
+    this.cost += pushCost(state, slot);
     if (frame.length - this.tasksStart > EVENT_BYTES_MAX) this.closeTasks();
   }
 
   /** Takes what was staged, ready to be written. */
-  seal(): Buffer | undefined {
+  seal(): Frame | undefined {
     this.closeTasks();
     const { frame } = this;
     if (frame === undefined) return undefined;
     this.frame = undefined;
-    this.frameBytesHint = Math.max(FRAME_BYTES_MIN, frame.length * 1.25);
-    return frame.take();
+    const { cost } = this;
+    this.cost = 0;
+    const hint = Math.ceil(frame.length * 1.25);
+    this.frameBytesHint = Math.min(Math.max(FRAME_BYTES_MIN, hint), FRAME_BYTES_HINT_MAX);
+    return { bytes: frame.take(), cost };
   }
 
-  write(bytes: Buffer): void {
+  /** Writes a frame; `onSent` hears its cost once it has left this process. */
+  send({ bytes, cost }: Frame): void {
+    this.write(bytes, () => this.onSent(cost));
+  }
+
+  private write(bytes: Buffer, sent?: () => void): void {
     if (this.closed || this.response.writableEnded) return;
     this.lastWriteAt = Date.now();
     // The head waits for the first commit too: a status is an answer (L2).
     if (!this.response.headersSent) this.response.writeHead(200, HEADERS);
-    this.response.write(bytes);
-    if (this.response.writableLength > UNREAD_BYTES_MAX) this.response.destroy();
+    // An error shows as the end of the stream, too.
+    this.response.write(bytes, (error) => {
+      if (error === null || error === undefined) sent?.();
+    });
   }
 
   onClose(listener: () => void): void {
     this.response.once('close', listener);
   }
 
-  ping(): void {
-    this.write(Buffer.from('event: ping\ndata: {}\n\n'));
+  /** Writes an event without data that no commit has to come before. */
+  signal(name: 'ping' | 'drain'): void {
+    // Before the welcome is durable nothing may be seen, not even that the session was taken (L2).
+    if (this.response.headersSent) this.write(Buffer.from(`event: ${name}\ndata: {}\n\n`));
   }
 
   end(): void {
-    if (!this.response.writableEnded) this.response.end();
+    if (this.response.writableEnded) return;
+    if (this.response.headersSent) this.response.end();
+    else this.response.destroy();
   }
 
   private openFrame(): ByteBuilder {

@@ -1,6 +1,6 @@
 import type { SessionId } from '@sluice/core';
 import { PING_AFTER_MS } from '@sluice/protocol';
-import type { WorkerStream } from './worker-stream.ts';
+import type { Frame, WorkerStream } from './worker-stream.ts';
 
 /**
  * Which stream belongs to which session. Holds sockets only; who may run what is the core's to
@@ -31,11 +31,11 @@ export class WorkerStreams {
   }
 
   /** What to write to whom, of all that was staged. */
-  seal(): { readonly stream: WorkerStream; readonly bytes: Buffer }[] {
-    const frames: { stream: WorkerStream; bytes: Buffer }[] = [];
+  seal(): { readonly stream: WorkerStream; readonly frame: Frame }[] {
+    const frames: { stream: WorkerStream; frame: Frame }[] = [];
     for (const stream of this.staged) {
-      const bytes = stream.seal();
-      if (bytes !== undefined) frames.push({ stream, bytes });
+      const frame = stream.seal();
+      if (frame !== undefined) frames.push({ stream, frame });
     }
     this.staged.clear();
     return frames;
@@ -43,14 +43,14 @@ export class WorkerStreams {
 
   pingSilent(now: number): void {
     for (const stream of this.bySession.values()) {
-      if (now - stream.lastWriteAt >= PING_AFTER_MS) stream.ping();
+      if (now - stream.lastWriteAt >= PING_AFTER_MS) stream.signal('ping');
     }
   }
 
   /** Tells every worker to go elsewhere and ends the streams. */
   drain(): void {
     for (const stream of this.bySession.values()) {
-      stream.write(Buffer.from('event: drain\ndata: {}\n\n'));
+      stream.signal('drain');
       stream.end();
     }
   }
