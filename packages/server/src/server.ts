@@ -7,6 +7,7 @@ import { Engine } from '@sluice/engine';
 import { FileLog, type PartitionLog } from '@sluice/log';
 import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { ERROR_LOG } from './error-log.ts';
 import { answerError, installErrorAnswers, unavailable } from './http/error-answer.ts';
 import { createListener } from './http/listener.ts';
 import { OriginGuard } from './http/origin-guard.ts';
@@ -168,8 +169,7 @@ function buildApp(
   const app = Fastify({
     serverFactory: createListener as never,
     genReqId: requestIds(),
-    logger: { level: 'error', stream: process.stderr },
-    disableRequestLogging: true,
+    loggerInstance: ERROR_LOG,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 1000 },
     // Comes from the router, before any hook or handler could give it the contract's shape.
