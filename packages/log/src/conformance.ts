@@ -6,6 +6,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { describeFencing, describeHandover, describeRepeats } from './conformance-fencing.ts';
 import { describeReads, describeReopening } from './conformance-reading.ts';
+import {
+  describeRepeatedTrims,
+  describeTrimFencing,
+  describeTrimOverlaps,
+  describeTrims,
+} from './conformance-trimming.ts';
 import { appendTexts, batchAfter, type LogFixture, readBatches, readTexts } from './log-fixture.ts';
 
 export function describeLogConformance(
@@ -28,6 +34,10 @@ export function describeLogConformance(
     describeRepeats(() => fixture);
     describeReads(() => fixture);
     describeReopening(() => fixture);
+    describeTrims(() => fixture);
+    describeRepeatedTrims(() => fixture);
+    describeTrimFencing(() => fixture);
+    describeTrimOverlaps(() => fixture);
   });
 }
 

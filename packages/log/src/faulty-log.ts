@@ -1,10 +1,12 @@
 import {
   type AppendOutcome,
+  type BoundedLog,
   type LogBatch,
   type LogHold,
+  type LogTrim,
   overlappingAppend,
-  type PartitionLog,
   type StoredBatch,
+  type TrimOutcome,
 } from './partition-log.ts';
 
 /** Whether the batch of a faulty append is in the log when the fault strikes. */
@@ -22,15 +24,15 @@ interface Gate extends FaultTiming {
  * An append that is held answers when `letGo` is called; without `letGo` it never does. `close`
  * does not wait for it, because a process that dies does not either.
  */
-export class FaultyLog implements PartitionLog {
-  readonly #inner: PartitionLog;
+export class FaultyLog implements BoundedLog {
+  readonly #inner: BoundedLog;
   /** Undefined while appends pass freely. */
   #gate: Gate | undefined;
   #held = Promise.withResolvers<void>();
   readonly #unknownAnswers: FaultTiming[] = [];
   #appending = false;
 
-  constructor(inner: PartitionLog) {
+  constructor(inner: BoundedLog) {
     this.#inner = inner;
   }
 
@@ -77,6 +79,10 @@ export class FaultyLog implements PartitionLog {
 
   read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void> {
     return this.#inner.read(from, onBatch);
+  }
+
+  trim(trim: LogTrim): Promise<TrimOutcome> {
+    return this.#inner.trim(trim);
   }
 
   close(): Promise<void> {

@@ -1,20 +1,23 @@
 import { randomInt } from 'node:crypto';
 import { rm, truncate } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { ensureFolder } from './durable-folder.ts';
+import { ensureFolder, syncFolder } from './durable-folder.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { LogFailedError } from './log-errors.ts';
 import {
   type AppendOutcome,
+  type BoundedLog,
   checkBatch,
   checkReadFrom,
+  checkTrim,
   judgeAppend,
   type LastBatch,
   type LogBatch,
   type LogHold,
+  type LogTrim,
   overlappingAppend,
-  type PartitionLog,
   type StoredBatch,
+  type TrimOutcome,
 } from './partition-log.ts';
 import { frameBytesFor, SEGMENT_HEADER_BYTES } from './segment-format.ts';
 import { BlankFileSupply } from './segment-preallocation.ts';
@@ -43,12 +46,12 @@ export interface FileLogOptions {
  * one holds from `open` to `close`. Each epoch begins a segment of its own, so that nothing is ever
  * written behind what a crash has left.
  */
-export class FileLog implements PartitionLog {
+export class FileLog implements BoundedLog {
   readonly #folder: string;
   readonly #lock: FolderLock;
   readonly #supply: BlankFileSupply;
   readonly #write: WriteFunction;
-  /** In the order of the log. Only `#beginSegment` and `#trim` change it. */
+  /** In the order of the log; replaced, never changed in place, so that a read keeps its own. */
   #segments: Segment[];
   /** The epoch of the last holder, whether it still holds or not. */
   #latestEpoch: number;
@@ -63,6 +66,8 @@ export class FileLog implements PartitionLog {
   #appending: Promise<AppendOutcome> | undefined;
   /** The latest `acquire`; the next one waits for it. */
   #acquiring: Promise<unknown> = Promise.resolve();
+  /** The latest `trim`; the next one, and the next `acquire`, wait for it. */
+  #trimming: Promise<unknown> = Promise.resolve();
   /** Set by the first failure and then for good. */
   #failure: LogFailedError | undefined;
   /** Set by the first `close`. */
@@ -135,13 +140,21 @@ export class FileLog implements PartitionLog {
 
   async read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void> {
     this.#refuseIfEnded();
-    checkReadFrom(from, this.#tail);
+    checkReadFrom(from, { first: this.#first, tail: this.#tail });
     const extents: SegmentExtent[] = this.#segments.map((segment, index) => ({
       segment,
       usedBytes: segment.usedBytes,
       endRecord: this.#segments.at(index + 1)?.header.baseTail ?? this.#tail,
     }));
-    await readExtents(extents, from, onBatch);
+    await readExtents(extents, { from, onBatch, first: () => this.#first });
+  }
+
+  async trim(trim: LogTrim): Promise<TrimOutcome> {
+    this.#refuseIfEnded();
+    const previous = this.#trimming.catch(() => {});
+    const trimming = previous.then(() => this.#removeSegments(trim));
+    this.#trimming = trimming;
+    return trimming;
   }
 
   close(): Promise<void> {
@@ -154,17 +167,18 @@ export class FileLog implements PartitionLog {
     // Fencing first: the batch of the earlier holder lands or fails before the tail is read. How
     // it ended is told to whoever appended it; a failure has ended this log as well.
     await this.#appending?.catch(() => {});
+    await this.#trimming.catch(() => {});
     if (this.#failure !== undefined) throw this.#failure;
     const epoch = this.#latestEpoch + 1;
     try {
       await this.#beginSegment(epoch, 0);
-      await this.#trim();
+      await this.#giveBackRoom();
     } catch (cause) {
       throw this.#fail(cause);
     }
     this.#latestEpoch = epoch;
     this.#currentEpoch = epoch;
-    return { epoch, tail: this.#tail };
+    return { epoch, first: this.#first, tail: this.#tail };
   }
 
   async #land(batch: LogBatch): Promise<AppendOutcome> {
@@ -198,7 +212,7 @@ export class FileLog implements PartitionLog {
    * Gives back the space behind the last batch of every segment but the last, and the empty ones
    * altogether. Nobody reads there: the next segment says where the log goes on (R2).
    */
-  async #trim(): Promise<void> {
+  async #giveBackRoom(): Promise<void> {
     const last = this.#segments.at(-1);
     for (const segment of this.#segments) {
       if (segment === last || segment.fileBytes === segment.usedBytes) continue;
@@ -209,14 +223,42 @@ export class FileLog implements PartitionLog {
     this.#segments = this.#segments.filter((each) => each === last || hasBatches(each));
   }
 
+  /**
+   * Removes whole segments, the oldest first, each for good before the next: a crash in between
+   * leaves a log that starts earlier, never one with a gap. The segment that is being written stays
+   * in any case; it keeps the tail.
+   */
+  async #removeSegments(trim: LogTrim): Promise<TrimOutcome> {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (trim.epoch !== this.#currentEpoch) return 'fenced';
+    checkTrim(trim, this.#tail);
+    try {
+      for (;;) {
+        const [oldest, next] = this.#segments;
+        if (next === undefined || next.header.baseTail > trim.upTo) return 'ok';
+        oldest.isTrimmed = true;
+        this.#segments = this.#segments.slice(1);
+        await rm(oldest.path);
+        await syncFolder(this.#folder);
+      }
+    } catch (cause) {
+      throw this.#fail(cause);
+    }
+  }
+
   async #letGoOfEverything(): Promise<void> {
     // Whoever called them hears how these ended; here they only must be over.
     await this.#acquiring.catch(() => {});
+    await this.#trimming.catch(() => {});
     await this.#appending?.catch(() => {});
     this.#currentEpoch = NO_EPOCH;
     await this.#writer?.close();
     await this.#supply.discard();
     await this.#lock.release();
+  }
+
+  get #first(): number {
+    return this.#segments.at(0)?.header.baseTail ?? this.#tail;
   }
 
   #fail(cause: unknown): LogFailedError {

@@ -6,12 +6,16 @@ export {
   LogCorruptError,
   LogFailedError,
   LogFormatError,
+  LogTrimmedError,
 } from './log-errors.ts';
 export { MemoryLog, MemoryLogStore } from './memory-log.ts';
 export type {
   AppendOutcome,
+  BoundedLog,
   LogBatch,
   LogHold,
+  LogTrim,
   PartitionLog,
   StoredBatch,
+  TrimOutcome,
 } from './partition-log.ts';

@@ -30,6 +30,24 @@ export class LogFailedError extends Error {
   }
 }
 
+/** The record was trimmed away. The reader starts again from a snapshot at or past `first`. */
+export class LogTrimmedError extends Error {
+  override readonly name = 'LogTrimmedError';
+  /** The record that was asked for. */
+  readonly record: number;
+  /** The first record that can be read. */
+  readonly first: number;
+
+  constructor(record: number, first: number) {
+    super(
+      `cannot read record ${record}: the log was trimmed and starts with record ${first}; ` +
+        'load a snapshot and read on behind it',
+    );
+    this.record = record;
+    this.first = first;
+  }
+}
+
 /** Where the damage is, for the message and for tools. */
 export interface CorruptPosition {
   readonly file: string;

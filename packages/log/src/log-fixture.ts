@@ -1,14 +1,20 @@
-import type { LogBatch, LogHold, PartitionLog } from './partition-log.ts';
+import type { BoundedLog, LogBatch, LogHold, PartitionLog } from './partition-log.ts';
 
-/** One empty log and the ways to reach it. */
+/**
+ * One empty log and the ways to reach it. An engine that stores several batches together is opened
+ * such that each of `LONELY_TEXTS` is stored alone.
+ */
 export interface LogFixture {
-  readonly log: PartitionLog;
+  readonly log: BoundedLog;
   /** Competes with `log` for the hold. An engine that admits one handle gives that one again. */
-  readonly rival: PartitionLog;
+  readonly rival: BoundedLog;
   /** Closes every handle and opens the same log anew. */
-  reopen(): Promise<PartitionLog>;
+  reopen(): Promise<BoundedLog>;
   dispose(): Promise<void>;
 }
+
+/** Who appends, and where. */
+export type AppendPlace = Pick<LogHold, 'epoch' | 'tail'>;
 
 /** What a read handed out, copied so that it outlives the callback. */
 export interface ReadBatch {
@@ -18,10 +24,13 @@ export interface ReadBatch {
   readonly text: string;
 }
 
+/** Six texts of 600 bytes. */
+export const LONELY_TEXTS = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => letter.repeat(600));
+
 let lastNonce = 0;
 
 /** A batch that would be accepted by the holder, with what the test wants to say different. */
-export function batchAfter(hold: LogHold, fields: Partial<LogBatch> = {}): LogBatch {
+export function batchAfter(hold: AppendPlace, fields: Partial<LogBatch> = {}): LogBatch {
   lastNonce += 1;
   return {
     epoch: hold.epoch,
@@ -36,9 +45,9 @@ export function batchAfter(hold: LogHold, fields: Partial<LogBatch> = {}): LogBa
 /** Appends one batch per text, one record each, and answers where the log then ends. */
 export async function appendTexts(
   log: PartitionLog,
-  hold: LogHold,
+  hold: AppendPlace,
   texts: readonly string[],
-): Promise<LogHold> {
+): Promise<AppendPlace> {
   let tail = hold.tail;
   for (const text of texts) {
     const batch = batchAfter({ epoch: hold.epoch, tail }, { bytes: Buffer.from(text) });

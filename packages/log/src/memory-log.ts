@@ -1,14 +1,17 @@
 import {
   type AppendOutcome,
+  type BoundedLog,
   checkBatch,
   checkReadFrom,
+  checkTrim,
   judgeAppend,
   type LastBatch,
   type LogBatch,
   type LogHold,
+  type LogTrim,
   overlappingAppend,
-  type PartitionLog,
   type StoredBatch,
+  type TrimOutcome,
 } from './partition-log.ts';
 
 /**
@@ -17,14 +20,17 @@ import {
  */
 export class MemoryLogStore {
   #epoch = 0;
+  /** The first record that `#batches` holds, or the tail. */
+  #first = 0;
   #tail = 0;
   /** Undefined until the first batch lands. */
   #lastBatch: LastBatch | undefined;
-  readonly #batches: StoredBatch[] = [];
+  /** In the order of the log. A trim puts another array in its place, so that reads go on. */
+  #batches: StoredBatch[] = [];
 
   acquire(): LogHold {
     this.#epoch += 1;
-    return { epoch: this.#epoch, tail: this.#tail };
+    return { epoch: this.#epoch, first: this.#first, tail: this.#tail };
   }
 
   append(batch: LogBatch): AppendOutcome {
@@ -47,17 +53,27 @@ export class MemoryLogStore {
   }
 
   read(from: number, onBatch: (batch: StoredBatch) => void): void {
-    checkReadFrom(from, this.#tail);
-    const committed = this.#batches.length;
+    checkReadFrom(from, { first: this.#first, tail: this.#tail });
+    const batches = this.#batches;
+    const committed = batches.length;
     for (let index = 0; index < committed; index += 1) {
-      const batch = this.#batches[index];
+      const batch = batches[index];
       if (batch.firstRecord + batch.recordCount > from) onBatch(batch);
     }
+  }
+
+  trim(trim: LogTrim): TrimOutcome {
+    if (trim.epoch !== this.#epoch) return 'fenced';
+    checkTrim(trim, this.#tail);
+    const isKept = (batch: StoredBatch) => batch.firstRecord + batch.recordCount > trim.upTo;
+    this.#batches = this.#batches.filter(isKept);
+    this.#first = this.#batches.at(0)?.firstRecord ?? this.#tail;
+    return 'ok';
   }
 }
 
 /** A log that is durable for as long as its store is referenced: for tests and the simulator. */
-export class MemoryLog implements PartitionLog {
+export class MemoryLog implements BoundedLog {
   readonly #store: MemoryLogStore;
   #appending = false;
   #closed = false;
@@ -89,6 +105,12 @@ export class MemoryLog implements PartitionLog {
   async read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void> {
     this.#refuseIfClosed();
     this.#store.read(from, onBatch);
+  }
+
+  async trim(trim: LogTrim): Promise<TrimOutcome> {
+    this.#refuseIfClosed();
+    await Promise.resolve();
+    return this.#store.trim(trim);
   }
 
   async close(): Promise<void> {

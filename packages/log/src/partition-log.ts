@@ -1,3 +1,5 @@
+import { LogTrimmedError } from './log-errors.ts';
+
 /** One batch of records, as its writer hands it to the log. The log never looks into `bytes`. */
 export interface LogBatch {
   /** The epoch that `acquire` answered. A batch with any other epoch is fenced. */
@@ -35,11 +37,28 @@ export interface StoredBatch {
   readonly bytes: Uint8Array;
 }
 
-/** What `acquire` answers: the right to append, and where to append. */
+/** What `acquire` answers: the right to append and to trim, and what the log holds. */
 export interface LogHold {
   readonly epoch: number;
+  /** The first record that can be read; equals `tail` when there is none. 0 unless trimmed. */
+  readonly first: number;
+  /** Where to append: how many records the log has ever held. */
   readonly tail: number;
 }
+
+/** Which records the holder has no more use for. */
+export interface LogTrim {
+  /** The epoch that `acquire` answered. A trim with any other epoch is fenced. */
+  readonly epoch: number;
+  /** The first record that must stay. */
+  readonly upTo: number;
+}
+
+/**
+ * - `ok`: what could go is gone for good.
+ * - `fenced`: another holder took over. Nothing was removed.
+ */
+export type TrimOutcome = 'ok' | 'fenced';
 
 /**
  * The durable record of one partition, with a single writer.
@@ -70,7 +89,9 @@ export interface PartitionLog {
    * the batch that holds record `from`. Needs no hold.
    *
    * Rejects with a `RangeError` when `from` lies past the tail: a reader that has seen more
-   * than the log holds must not go on as if nothing were missing.
+   * than the log holds must not go on as if nothing were missing. Rejects with a `LogTrimmedError`
+   * when record `from` has been trimmed, and also half-way when a trim overtakes the read; what was
+   * handed out until then is right.
    */
   read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void>;
 
@@ -78,7 +99,25 @@ export interface PartitionLog {
   close(): Promise<void>;
 }
 
-/** What the log needs to know of its last batch to recognise a repeat of it. */
+/** A log whose size is bounded: it lets go of what its holder has no more use for. */
+export interface BoundedLog extends PartitionLog {
+  /**
+   * Lets go of records below `upTo`, in whole batches from the oldest on, and answers once that is
+   * durable. Every record from `upTo` on stays. Records below it may stay too, because an engine
+   * removes what it stored together at once or not at all; a later trim takes them along.
+   *
+   * The tail and the last batch's nonce are not touched by it: a record number is never given
+   * twice. May overlap appends and reads. Rejects with a `RangeError` when `upTo` lies past the
+   * tail.
+   */
+  trim(trim: LogTrim): Promise<TrimOutcome>;
+}
+
+/**
+ * What the log needs to know of its last batch to recognise a repeat of it. An engine need not keep
+ * it over a restart: a hold does not outlive the log that gave it, so no repeat can come with the
+ * epoch of the batch.
+ */
 export interface LastBatch {
   readonly nonce: number;
   readonly firstRecord: number;
@@ -122,10 +161,18 @@ export function checkBatch(batch: LogBatch): void {
   }
 }
 
-/** Rejects a read that starts where the log has never been. */
-export function checkReadFrom(from: number, tail: number): void {
-  if (Number.isInteger(from) && from >= 0 && from <= tail) return;
-  throw new RangeError(`cannot read from record ${from}: the log holds ${tail} records`);
+/** Rejects a read that starts where the log has never been, or where it no longer is. */
+export function checkReadFrom(from: number, { first, tail }: Omit<LogHold, 'epoch'>): void {
+  if (!Number.isInteger(from) || from < 0 || from > tail) {
+    throw new RangeError(`cannot read from record ${from}: the log holds ${tail} records`);
+  }
+  if (from < first) throw new LogTrimmedError(from, first);
+}
+
+/** Rejects a trim of records that do not exist yet. */
+export function checkTrim({ upTo }: LogTrim, tail: number): void {
+  if (Number.isInteger(upTo) && upTo >= 0 && upTo <= tail) return;
+  throw new RangeError(`cannot trim up to record ${upTo}: the log holds ${tail} records`);
 }
 
 /** The rejection of an append that overlaps another one of the same holder. */

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { LogCorruptError } from './log-errors.ts';
+import { LogCorruptError, LogTrimmedError } from './log-errors.ts';
 import type { StoredBatch } from './partition-log.ts';
 import {
   decodeFrame,
@@ -14,8 +14,18 @@ export interface Segment {
   readonly header: SegmentHeader;
   /** Header and committed frames. Only the writer of the last segment moves it on. */
   usedBytes: number;
-  /** The size of the file, zeros included. Only trimming changes it. */
+  /** The size of the file, with what lies behind the frames. A new epoch cuts it. */
   fileBytes: number;
+  /** Set for good before the file goes: a read that comes too late knows why. */
+  isTrimmed: boolean;
+}
+
+/** What a read hands out, and to whom. */
+export interface ReadOrder {
+  readonly from: number;
+  readonly onBatch: (batch: StoredBatch) => void;
+  /** The first record that the log holds by now, for a read that a trim overtook. */
+  readonly first: () => number;
 }
 
 /** The committed records of a segment at the moment when a read began. */
@@ -92,21 +102,34 @@ export function scanFrames(
  */
 export async function readExtents(
   extents: readonly SegmentExtent[],
-  from: number,
-  onBatch: (batch: StoredBatch) => void,
+  { from, onBatch, first }: ReadOrder,
 ): Promise<void> {
   const memory = { buffer: Buffer.alloc(0) };
   for (const { segment, usedBytes, endRecord } of extents) {
     // An empty segment is passed over unopened, because its file may be gone by now.
     if (endRecord <= from || endRecord === segment.header.baseTail) continue;
 
-    const bytes = await loadFile(segment.path, usedBytes, memory);
+    const bytes = await loadUnlessTrimmed(segment, usedBytes, memory);
     const end = scanFrames(bytes, segment.header, endRecord, (frame) => {
       if (frame.firstRecord + frame.recordCount > from) onBatch(frame);
     });
     if (end.record !== endRecord) {
+      if (segment.isTrimmed) throw new LogTrimmedError(end.record, first());
       const position = { file: segment.path, offset: end.offset, record: end.record };
       throw new LogCorruptError(position, 'a committed batch is damaged');
     }
+  }
+}
+
+async function loadUnlessTrimmed(
+  segment: Segment,
+  usedBytes: number,
+  memory: { buffer: Buffer },
+): Promise<Buffer> {
+  try {
+    return await loadFile(segment.path, usedBytes, memory);
+  } catch (error) {
+    if (!segment.isTrimmed) throw error;
+    return Buffer.alloc(0);
   }
 }

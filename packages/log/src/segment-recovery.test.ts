@@ -64,18 +64,18 @@ describe('corruption', () => {
     expect(seen).toEqual([0, 1]);
   });
 
-  test.each(['first', 'middle'])('by a missing %s segment halts', async (which) => {
+  test('by a missing segment between two others halts', async () => {
     await writeLog(
       folder,
       Array.from({ length: 9 }, (_, index) => `${index}`.repeat(400)),
     );
     const segments = await folder.segments();
-    await rm(segments[which === 'first' ? 0 : 2]);
+    await rm(segments[2]);
 
     const error = await openingError(folder.logFolder);
 
     expect(error).toBeInstanceOf(LogCorruptError);
-    expect(error).toMatchObject({ record: which === 'first' ? 0 : 4 });
+    expect(error).toMatchObject({ record: 4 });
   });
 
   test('by a segment under a wrong name halts', async () => {

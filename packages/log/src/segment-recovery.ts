@@ -9,9 +9,12 @@
  * - R3: A header is durable before its segment gets its name. Only a disk that breaks that promise
  *   can show a named segment without a header, and then there is nothing behind the header either.
  * - R4: What recovery answers is durable, even if the crashed process did not get to see that.
+ * - R5: A log that was trimmed starts with the first segment that is left. Trimming goes from the
+ *   oldest on and never takes the last one: a gap between two segments is corruption, and so is a
+ *   last segment without a header when nothing else tells the tail.
  */
 import { open, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { syncFolder } from './durable-folder.ts';
 import { LogCorruptError, LogFormatError } from './log-errors.ts';
 import type { LastBatch } from './partition-log.ts';
@@ -32,10 +35,16 @@ export interface RecoveredLog {
 
 type Memory = { buffer: Buffer };
 
+interface Headers {
+  readonly segments: Segment[];
+  /** The name of the last segment when its header was never written (R3). */
+  readonly headless: string | undefined;
+}
+
 export async function recoverSegments(folder: string): Promise<RecoveredLog> {
   const memory: Memory = { buffer: Buffer.alloc(0) };
-  const segments = await readHeaders(folder, memory);
-  let tail = 0;
+  const { segments, headless } = await readHeaders(folder, memory);
+  let tail = segments.at(0)?.header.baseTail ?? 0;
   let lastBatch: LastBatch | undefined;
 
   for (const [index, segment] of segments.entries()) {
@@ -55,12 +64,13 @@ export async function recoverSegments(folder: string): Promise<RecoveredLog> {
     tail = end.record;
   }
 
+  if (headless !== undefined) await removeHeadless(join(folder, headless), tail);
   await makeDurable(segments.at(-1));
   return { segments, epoch: segments.at(-1)?.header.epoch ?? 0, tail, lastBatch };
 }
 
 /** The segments in the order of the log, with their headers verified and their frames not yet. */
-async function readHeaders(folder: string, memory: Memory): Promise<Segment[]> {
+async function readHeaders(folder: string, memory: Memory): Promise<Headers> {
   const files = (await readdir(folder)).filter((file) => parseSegmentName(file) !== undefined);
   files.sort();
   const segments: Segment[] = [];
@@ -76,18 +86,23 @@ async function readHeaders(folder: string, memory: Memory): Promise<Segment[]> {
     const { size } = await stat(path);
     const bytes = await loadFile(path, size, memory);
     const blank = bytes.subarray(SEGMENT_HEADER_BYTES).every((byte) => byte === 0);
-    if (index < files.length - 1 || !blank) {
-      const record = parseSegmentName(file)!.baseTail;
-      throw new LogCorruptError(
-        { file: path, offset: 0, record },
-        "the segment's header is damaged",
-      );
-    }
-    // The removal is made durable: the segment must not come back in front of a later one.
-    await rm(path);
-    await syncFolder(folder);
+    if (index < files.length - 1 || !blank) throw damagedHeader(path);
+    return { segments, headless: file };
   }
-  return segments;
+  return { segments, headless: undefined };
+}
+
+/** Forgets a segment that says nothing, unless its name says that records are missing (R5). */
+async function removeHeadless(path: string, tail: number): Promise<void> {
+  if (parseSegmentName(basename(path))!.baseTail !== tail) throw damagedHeader(path);
+  // The removal is made durable: the segment must not come back in front of a later one.
+  await rm(path);
+  await syncFolder(dirname(path));
+}
+
+function damagedHeader(path: string): LogCorruptError {
+  const record = parseSegmentName(basename(path))!.baseTail;
+  return new LogCorruptError({ file: path, offset: 0, record }, "the segment's header is damaged");
 }
 
 /** Undefined when the file has no valid header. */
@@ -113,7 +128,7 @@ async function readHeader(
     throw new LogCorruptError(position, "the segment's name and header do not agree");
   }
   const { size } = await stat(path);
-  return { path, header, usedBytes: SEGMENT_HEADER_BYTES, fileBytes: size };
+  return { path, header, usedBytes: SEGMENT_HEADER_BYTES, fileBytes: size, isTrimmed: false };
 }
 
 function refuseEpochGoingBack(segment: Segment, previous: Segment | undefined): void {

@@ -65,7 +65,8 @@ export class SegmentWriter {
       throw error;
     }
     const usedBytes = SEGMENT_HEADER_BYTES;
-    return new SegmentWriter({ path, header, usedBytes, fileBytes: blank.bytes }, handle, write);
+    const segment = { path, header, usedBytes, fileBytes: blank.bytes, isTrimmed: false };
+    return new SegmentWriter(segment, handle, write);
   }
 
   hasRoomFor(payloadBytes: number): boolean {
