@@ -1,6 +1,11 @@
 import { open, readFile, writeFile } from 'node:fs/promises';
 import { appendTexts } from './log-fixture.ts';
-import { frameBytesFor, SEGMENT_HEADER_BYTES } from './segment-format.ts';
+import {
+  decodeSegmentHeader,
+  frameBytesFor,
+  SEGMENT_HEADER_BYTES,
+  type SegmentHeader,
+} from './segment-format.ts';
 import type { TempFolder } from './temp-folder-fixture.ts';
 
 export const TEXTS = ['first', 'second batch', 'the last one'];
@@ -17,6 +22,12 @@ export async function writeLog(
   const log = await folder.open();
   await appendTexts(log, await log.acquire(), texts);
   await log.close();
+}
+
+export function headerOf(segment: Buffer): SegmentHeader {
+  const reading = decodeSegmentHeader(segment);
+  if (reading.kind !== 'valid') throw new Error(`the header is ${reading.kind}`);
+  return reading.header;
 }
 
 export async function flipByte(file: string, offset: number): Promise<void> {

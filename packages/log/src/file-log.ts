@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { rm, truncate } from 'node:fs/promises';
+import { truncate } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { ensureFolder, syncFolder } from './durable-folder.ts';
+import { ensureFolder } from './durable-folder.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { LogFailedError } from './log-errors.ts';
 import {
@@ -20,9 +20,9 @@ import {
   type TrimOutcome,
 } from './partition-log.ts';
 import { frameBytesFor, SEGMENT_HEADER_BYTES } from './segment-format.ts';
-import { BlankFileSupply } from './segment-preallocation.ts';
 import { hasBatches, readExtents, type Segment, type SegmentExtent } from './segment-reader.ts';
 import { PARTITION, type RecoveredLog, recoverSegments } from './segment-recovery.ts';
+import { SegmentSupply } from './segment-supply.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import { type WriteFunction, writeToFile } from './write-all.ts';
 
@@ -49,7 +49,7 @@ export interface FileLogOptions {
 export class FileLog implements BoundedLog {
   readonly #folder: string;
   readonly #lock: FolderLock;
-  readonly #supply: BlankFileSupply;
+  readonly #supply: SegmentSupply;
   readonly #write: WriteFunction;
   /** In the order of the log; replaced, never changed in place, so that a read keeps its own. */
   #segments: Segment[];
@@ -77,7 +77,7 @@ export class FileLog implements BoundedLog {
     this.#folder = options.folder;
     this.#write = options.write;
     this.#lock = lock;
-    this.#supply = new BlankFileSupply(options.folder, options.segmentBytes);
+    this.#supply = new SegmentSupply(options.folder, options.segmentBytes);
     this.#segments = log.segments;
     this.#latestEpoch = log.epoch;
     this.#tail = log.tail;
@@ -101,7 +101,7 @@ export class FileLog implements BoundedLog {
     try {
       const recovered = await recoverSegments(path);
       const log = new FileLog({ folder: path, segmentBytes, write }, lock, recovered);
-      await log.#supply.removeLeftovers();
+      await log.#supply.open();
       return log;
     } catch (error) {
       await lock.release();
@@ -196,11 +196,11 @@ export class FileLog implements BoundedLog {
   }
 
   async #beginSegment(epoch: number, frameBytes: number): Promise<void> {
-    const blank = await this.#supply.take(SEGMENT_HEADER_BYTES + frameBytes);
+    const spare = await this.#supply.take(SEGMENT_HEADER_BYTES + frameBytes);
     const segmentId = randomInt(2 ** 32);
     const header = { partition: PARTITION, epoch, baseTail: this.#tail, segmentId };
     const folder = this.#folder;
-    const writer = await SegmentWriter.create({ folder, header, blank, write: this.#write });
+    const writer = await SegmentWriter.create({ folder, header, spare, write: this.#write });
     const before = this.#segments.filter(({ path }) => path !== writer.segment.path);
     this.#segments = [...before, writer.segment];
     await this.#writer?.close();
@@ -217,7 +217,7 @@ export class FileLog implements BoundedLog {
     for (const segment of this.#segments) {
       if (segment === last || segment.fileBytes === segment.usedBytes) continue;
       if (hasBatches(segment)) await truncate(segment.path, segment.usedBytes);
-      else await rm(segment.path);
+      else await this.#supply.recycle({ path: segment.path, bytes: segment.fileBytes });
       segment.fileBytes = segment.usedBytes;
     }
     this.#segments = this.#segments.filter((each) => each === last || hasBatches(each));
@@ -238,8 +238,7 @@ export class FileLog implements BoundedLog {
         if (next === undefined || next.header.baseTail > trim.upTo) return 'ok';
         oldest.isTrimmed = true;
         this.#segments = this.#segments.slice(1);
-        await rm(oldest.path);
-        await syncFolder(this.#folder);
+        await this.#supply.recycle({ path: oldest.path, bytes: oldest.fileBytes });
       }
     } catch (cause) {
       throw this.#fail(cause);
@@ -253,7 +252,7 @@ export class FileLog implements BoundedLog {
     await this.#appending?.catch(() => {});
     this.#currentEpoch = NO_EPOCH;
     await this.#writer?.close();
-    await this.#supply.discard();
+    await this.#supply.close();
     await this.#lock.release();
   }
 

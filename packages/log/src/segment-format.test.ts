@@ -77,9 +77,20 @@ test('a frame is found behind anything, but only where frames can start', () => 
   const frame = frameOf(Buffer.from('x'));
   const noise = Buffer.from('SLBF, SLBF, and zeros...');
 
-  expect(findFrame(Buffer.concat([noise, frame]), 0, SEGMENT)).toBe(24);
-  expect(findFrame(Buffer.concat([noise, frame]), 25, SEGMENT)).toBeUndefined();
-  expect(findFrame(Buffer.concat([noise.subarray(1), frame]), 0, SEGMENT)).toBeUndefined();
+  const find = (bytes: Buffer, offset: number) => findFrame(bytes, { offset, record: 0 }, SEGMENT);
+  expect(find(Buffer.concat([noise, frame]), 0)).toBe(24);
+  expect(find(Buffer.concat([noise, frame]), 25)).toBeUndefined();
+  expect(find(Buffer.concat([noise.subarray(1), frame]), 0)).toBeUndefined();
+});
+
+test('a frame is found only if its records follow', () => {
+  const frame = frameOf(Buffer.from('x'));
+  const { firstRecord } = decodeFrame(frame, 0, SEGMENT)!;
+
+  const find = (record: number) => findFrame(frame, { offset: 0, record }, SEGMENT);
+
+  expect(find(firstRecord - 1)).toBe(0);
+  expect(find(firstRecord)).toBeUndefined();
 });
 
 test('the order of names is the order of the log', () => {

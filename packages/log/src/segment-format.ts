@@ -1,5 +1,6 @@
 /**
- * The bytes of a segment: a header, then frames, then zeros up to the preallocated end.
+ * The bytes of a segment: a header, then frames, then whatever the file held before, up to its
+ * preallocated end.
  *
  * Elsewhere: which segments make up a log and what a damaged one means. That is
  * decided in `segment-recovery.ts`.
@@ -10,6 +11,10 @@
  *   no flipped bit goes unseen.
  * - F3: A frame repeats the random id of its segment. Bytes that merely look like a frame, such as
  *   a payload into which somebody copied one, are not taken for one.
+ * - F4: A file that is used again still holds the frames of an earlier segment. Should the ids be
+ *   the same by chance, epoch and record tell them apart: a frame of another epoch does not count,
+ *   and within one epoch record numbers only grow, so that an old frame has a lower one than any
+ *   that could follow.
  */
 import { crc32 } from 'node:zlib';
 import type { LogBatch } from './partition-log.ts';
@@ -134,12 +139,20 @@ export function decodeFrame(
   };
 }
 
-/** The offset of the first valid frame at or behind `from`, or undefined when there is none. */
-export function findFrame(bytes: Buffer, from: number, segment: SegmentHeader): number | undefined {
-  let offset = bytes.indexOf(FRAME_MAGIC, from);
+/**
+ * The offset of the first valid frame at or behind `place.offset` whose records follow
+ * `place.record` (F4), or undefined when there is none.
+ */
+export function findFrame(
+  bytes: Buffer,
+  place: { readonly offset: number; readonly record: number },
+  segment: SegmentHeader,
+): number | undefined {
+  let offset = bytes.indexOf(FRAME_MAGIC, place.offset);
   while (offset !== -1) {
     const aligned = offset % FRAME_ALIGNMENT === 0;
-    if (aligned && decodeFrame(bytes, offset, segment) !== undefined) return offset;
+    const frame = aligned ? decodeFrame(bytes, offset, segment) : undefined;
+    if (frame !== undefined && frame.firstRecord > place.record) return offset;
     offset = bytes.indexOf(FRAME_MAGIC, offset + 1);
   }
   return undefined;

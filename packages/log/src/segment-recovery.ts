@@ -7,7 +7,8 @@
  * - R2: Nothing is repaired in place. A torn tail stays where it is; the next epoch's segment
  *   states in its header where the log went on, and nobody reads an older one past that point.
  * - R3: A header is durable before its segment gets its name. Only a disk that breaks that promise
- *   can show a named segment without a header, and then there is nothing behind the header either.
+ *   can show a named segment without a header. It is forgotten when it is blank; in a file that
+ *   was used before nobody can tell what is missing, and recovery halts.
  * - R4: What recovery answers is durable, even if the crashed process did not get to see that.
  * - R5: A log that was trimmed starts with the first segment that is left. Trimming goes from the
  *   oldest on and never takes the last one: a gap between two segments is corruption, and so is a
@@ -153,7 +154,7 @@ function refuseFrameBehind(
   segment: Segment,
   position: { file: string; offset: number; record: number },
 ): void {
-  const behind = findFrame(bytes, position.offset, segment.header);
+  const behind = findFrame(bytes, position, segment.header);
   if (behind === undefined) return;
   throw new LogCorruptError(
     position,

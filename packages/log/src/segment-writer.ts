@@ -11,8 +11,8 @@ import {
   type SegmentHeader,
 } from './segment-format.ts';
 import { formatSegmentName } from './segment-name.ts';
-import type { BlankFile } from './segment-preallocation.ts';
 import type { Segment } from './segment-reader.ts';
+import type { SpareFile } from './segment-supply.ts';
 import { type WriteFunction, writeAll } from './write-all.ts';
 
 /** A larger frame gets a buffer of its own, so that one large batch pins no memory for good. */
@@ -28,7 +28,7 @@ const OPEN_FLAGS = constants.O_WRONLY | constants.O_DSYNC;
 export interface NewSegment {
   readonly folder: string;
   readonly header: SegmentHeader;
-  readonly blank: BlankFile;
+  readonly spare: SpareFile;
   readonly write: WriteFunction;
 }
 
@@ -46,26 +46,26 @@ export class SegmentWriter {
   }
 
   /**
-   * Turns a blank file into the next segment of the log and answers once that is durable.
+   * Turns a spare file into the next segment of the log and answers once that is durable.
    *
    * The header comes before the name (R3). A segment of the same name is replaced; it can only be
    * one without a batch.
    */
-  static async create({ folder, header, blank, write }: NewSegment): Promise<SegmentWriter> {
+  static async create({ folder, header, spare, write }: NewSegment): Promise<SegmentWriter> {
     const path = join(folder, formatSegmentName(header));
-    const handle = await open(blank.path, OPEN_FLAGS);
+    const handle = await open(spare.path, OPEN_FLAGS);
     try {
       const buffer = encodeSegmentHeader(header);
       const order = { descriptor: handle.fd, buffer, length: buffer.length, position: 0 };
       await writeAll(order, write);
-      await rename(blank.path, path);
+      await rename(spare.path, path);
       await syncFolder(folder);
     } catch (error) {
       await handle.close();
       throw error;
     }
     const usedBytes = SEGMENT_HEADER_BYTES;
-    const segment = { path, header, usedBytes, fileBytes: blank.bytes, isTrimmed: false };
+    const segment = { path, header, usedBytes, fileBytes: spare.bytes, isTrimmed: false };
     return new SegmentWriter(segment, handle, write);
   }
 

@@ -2,10 +2,10 @@ import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { flipByte, OFFSETS, overwrite, TEXTS, writeLog } from './damage-fixture.ts';
+import { flipByte, headerOf, OFFSETS, overwrite, TEXTS, writeLog } from './damage-fixture.ts';
 import { LogCorruptError } from './log-errors.ts';
-import { appendTexts, readTexts } from './log-fixture.ts';
-import { frameBytesFor, SEGMENT_HEADER_BYTES } from './segment-format.ts';
+import { appendTexts, batchAfter, readTexts } from './log-fixture.ts';
+import { encodeFrame, frameBytesFor, SEGMENT_HEADER_BYTES } from './segment-format.ts';
 import { parseSegmentName } from './segment-name.ts';
 import { TempFolder } from './temp-folder-fixture.ts';
 
@@ -126,10 +126,22 @@ describe('a torn tail', () => {
     await expectToGoOnAfter(other, []);
   });
 
-  test('whose payload holds a frame of its own segment is corruption', async () => {
+  test('whose payload holds an earlier frame of its own segment is still one', async () => {
     await writeLog(folder, [...TEXTS, 'x'.repeat(200)]);
     const [file] = await folder.segments();
     const frame = (await readFile(file)).subarray(OFFSETS[1], OFFSETS[2]);
+
+    await overwrite(file, OFFSETS[3] + 40, frame);
+
+    await expectToGoOnAfter(folder.logFolder, TEXTS);
+  });
+
+  test('with a later frame of its own segment behind it is corruption', async () => {
+    await writeLog(folder, [...TEXTS, 'x'.repeat(200)]);
+    const [file] = await folder.segments();
+    const { segmentId } = headerOf(await readFile(file));
+    const frame = Buffer.alloc(frameBytesFor(1));
+    encodeFrame(frame, segmentId, batchAfter({ epoch: 1, tail: 4 }, { bytes: Buffer.from('y') }));
 
     await overwrite(file, OFFSETS[3] + 40, frame);
 

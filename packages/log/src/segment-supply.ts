@@ -1,0 +1,163 @@
+/**
+ * Keeps spare files ahead of the log, so that a full segment is followed by the next without a wait
+ * for tens of megabytes of zeros, and so that a full disk does not stop the log at once.
+ *
+ * Elsewhere: what is written into a spare. It may hold anything, zeros or the frames of the segment
+ * that it once was; F3 and F4 see to it that nobody takes these for data.
+ *
+ * Invariants:
+ * - S1: All blocks of a spare are allocated, and it is as large as a segment: writes into it need
+ *   no room on the disk.
+ * - S2: A file becomes a spare by a rename, when it is whole, so that a spare that a dead process
+ *   left behind is as good as any.
+ * - S3: A segment that becomes a spare has lost its old name for good before anybody writes to it.
+ */
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeBlankFile } from './blank-file.ts';
+import { syncFolder } from './durable-folder.ts';
+import { writeToFile } from './write-all.ts';
+
+const NEXT_FILE = 'next.tmp';
+const OVERSIZE_FILE = 'oversize.tmp';
+const SPARE_PATTERN = /^(\d+)\.spare$/;
+
+/** The next segment, and the reserve for the time when the disk is full. */
+const PREPARED_COUNT = 2;
+/**
+ * Two more than are prepared: under a steady load, rollovers take from these while trims bring new
+ * ones, and no zeros are written.
+ */
+const KEPT_COUNT_MAX = PREPARED_COUNT + 2;
+
+/** A file that waits to become a segment. */
+export interface SpareFile {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+export class SegmentSupply {
+  readonly #folder: string;
+  readonly #segmentBytes: number;
+  /** Whole spares, the oldest first. */
+  readonly #spares: SpareFile[] = [];
+  /** The number in the name of the latest spare. */
+  #lastNumber = 0;
+  /** The spare that is under way; never rejects. Undefined while none is. */
+  #preparing: Promise<void> | undefined;
+  /** Why the last preparation failed; then `take` fails too. */
+  #failure: { readonly cause: unknown } | undefined;
+  /** True while `take` waits for a file. */
+  #isUrgent = false;
+  /** Set once by `close`. */
+  #isClosed = false;
+
+  constructor(folder: string, segmentBytes: number) {
+    this.#folder = folder;
+    this.#segmentBytes = segmentBytes;
+  }
+
+  /** Takes over the spares of the process before and removes what it left half-made. */
+  async open(): Promise<void> {
+    await this.#removeHalfMade();
+    for (const file of await readdir(this.#folder)) {
+      const number = SPARE_PATTERN.exec(file)?.[1];
+      if (number === undefined) continue;
+      const path = join(this.#folder, file);
+      const { size, blocks } = await stat(path);
+      const isWhole = size === this.#segmentBytes && blocks * 512 >= size;
+      if (isWhole && this.#spares.length < KEPT_COUNT_MAX) this.#spares.push({ path, bytes: size });
+      else await rm(path);
+      this.#lastNumber = Math.max(this.#lastNumber, Number(number));
+    }
+  }
+
+  /** Starts on the missing spares in the background, one after the other. */
+  prepare(): void {
+    if (this.#spares.length >= PREPARED_COUNT) return;
+    if (this.#preparing !== undefined || this.#failure !== undefined || this.#isClosed) return;
+    this.#preparing = this.#prepareOne();
+  }
+
+  /** A file of at least `bytesMin`, which then belongs to the caller. */
+  async take(bytesMin: number): Promise<SpareFile> {
+    this.#isUrgent = true;
+    try {
+      if (bytesMin > this.#segmentBytes) {
+        const path = join(this.#folder, OVERSIZE_FILE);
+        await this.#makeBlank(path, bytesMin);
+        return { path, bytes: bytesMin };
+      }
+      if (this.#spares.length === 0) {
+        this.prepare();
+        await this.#preparing;
+      }
+      // A failure in the background is told here: until now the segment in use had room.
+      if (this.#failure !== undefined) throw this.#failure.cause;
+      return this.#spares.shift()!;
+    } finally {
+      this.#isUrgent = false;
+    }
+  }
+
+  /**
+   * Takes a file out of the log for good: as a spare when one is wanted, which saves writing zeros,
+   * and else by removing it.
+   */
+  async recycle({ path, bytes }: SpareFile): Promise<void> {
+    const count = this.#spares.length + (this.#preparing === undefined ? 0 : 1);
+    if (bytes !== this.#segmentBytes || count >= KEPT_COUNT_MAX) {
+      await rm(path);
+      await syncFolder(this.#folder);
+      return;
+    }
+    const spare = this.#nextSparePath();
+    await rename(path, spare);
+    await syncFolder(this.#folder);
+    this.#spares.push({ path: spare, bytes });
+  }
+
+  /** Ends a preparation that is under way. Whole spares stay for the next start. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#preparing;
+    await this.#removeHalfMade();
+  }
+
+  async #prepareOne(): Promise<void> {
+    const path = join(this.#folder, NEXT_FILE);
+    try {
+      if (await this.#makeBlank(path, this.#segmentBytes)) {
+        const spare = this.#nextSparePath();
+        await rename(path, spare);
+        this.#spares.push({ path: spare, bytes: this.#segmentBytes });
+      }
+    } catch (cause) {
+      this.#failure = { cause };
+    }
+    this.#preparing = undefined;
+    this.prepare();
+  }
+
+  #makeBlank(path: string, bytes: number): Promise<boolean> {
+    return makeBlankFile({
+      path,
+      bytes,
+      write: writeToFile,
+      isUrgent: () => this.#isUrgent,
+      isUnwanted: () => this.#isClosed,
+    });
+  }
+
+  #nextSparePath(): string {
+    this.#lastNumber += 1;
+    return join(this.#folder, `${this.#lastNumber}.spare`);
+  }
+
+  /** Nothing in these files was ever committed. */
+  async #removeHalfMade(): Promise<void> {
+    for (const file of [NEXT_FILE, OVERSIZE_FILE]) {
+      await rm(join(this.#folder, file), { force: true });
+    }
+  }
+}
