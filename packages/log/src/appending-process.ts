@@ -1,7 +1,8 @@
 /**
  * A process for tests to kill: opens the log in the folder that it is given, appends batches in a
- * loop and prints the number of each only after the log has acknowledged it.
+ * loop and prints the number of each only after the log has acknowledged it, or that it is full.
  */
+import { setTimeout } from 'node:timers/promises';
 import { FileLog } from './file-log.ts';
 
 const folder = process.argv[2];
@@ -12,7 +13,12 @@ process.stdout.write(`holds from ${tail}\n`);
 for (let record = tail; ; record += 1) {
   const bytes = Buffer.from(`record ${record} `.repeat(1 + (record % 40)));
   const batch = { epoch, expectedTail: record, nonce: record, recordCount: 1, bytes };
-  const outcome = await log.append(batch);
+  let outcome = await log.append(batch);
+  while (outcome === 'full') {
+    process.stdout.write('full\n');
+    await setTimeout(20);
+    outcome = await log.append(batch);
+  }
   if (outcome !== 'ok') throw new Error(`append answered '${outcome}'`);
   process.stdout.write(`${record}\n`);
 }

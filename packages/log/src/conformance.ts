@@ -5,6 +5,7 @@
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { describeFencing, describeHandover, describeRepeats } from './conformance-fencing.ts';
+import { describeFullDisk } from './conformance-full-disk.ts';
 import { describeReads, describeReopening } from './conformance-reading.ts';
 import {
   describeRepeatedTrims,
@@ -34,6 +35,7 @@ export function describeLogConformance(
     describeRepeats(() => fixture);
     describeReads(() => fixture);
     describeReopening(() => fixture);
+    describeFullDisk(() => fixture);
     describeTrims(() => fixture);
     describeRepeatedTrims(() => fixture);
     describeTrimFencing(() => fixture);

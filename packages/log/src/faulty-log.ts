@@ -63,6 +63,10 @@ export class FaultyLog implements BoundedLog {
     this.#unknownAnswers.push(timing);
   }
 
+  get isFull(): boolean {
+    return this.#inner.isFull;
+  }
+
   acquire(): Promise<LogHold> {
     return this.#inner.acquire();
   }

@@ -21,6 +21,13 @@ describeLogConformance('file', async () => {
       latest = await folder.open();
       return latest;
     },
+    fillDisk() {
+      folder.disk.isFull = true;
+    },
+    freeDisk() {
+      folder.disk.isFull = false;
+      folder.timers.fire();
+    },
     dispose: () => folder.dispose(),
   };
 });

@@ -3,7 +3,7 @@ import { truncate } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ensureFolder } from './durable-folder.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
-import { LogFailedError } from './log-errors.ts';
+import { LogFailedError, LogFullError } from './log-errors.ts';
 import {
   type AppendOutcome,
   type BoundedLog,
@@ -19,6 +19,7 @@ import {
   type StoredBatch,
   type TrimOutcome,
 } from './partition-log.ts';
+import { type StartTimer, startRealTimer } from './retry-timer.ts';
 import { frameBytesFor, SEGMENT_HEADER_BYTES } from './segment-format.ts';
 import { hasBatches, readExtents, type Segment, type SegmentExtent } from './segment-reader.ts';
 import { PARTITION, type RecoveredLog, recoverSegments } from './segment-recovery.ts';
@@ -26,7 +27,6 @@ import { SegmentSupply } from './segment-supply.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import { type WriteFunction, writeToFile } from './write-all.ts';
 
-const SEGMENT_BYTES = 32 * 2 ** 20;
 /** An epoch that no batch carries: while a hold changes hands, every append is fenced. */
 const NO_EPOCH = -1;
 
@@ -35,9 +35,20 @@ export interface FileLogOptions {
   readonly folder: string;
   /** The size to which segments are preallocated. A larger batch gets a larger segment. */
   readonly segmentBytes?: number;
-  /** Takes the place of `fs.write` in tests. */
+  /** Takes the place of `fs.write` for headers and batches, in tests. */
   readonly write?: WriteFunction;
+  /** Takes the place of `fs.write` where room is prepared, in tests. */
+  readonly writeBlank?: WriteFunction;
+  /** Takes the place of `setTimeout` between two tries to get room, in tests. */
+  readonly startTimer?: StartTimer;
 }
+
+const DEFAULTS = {
+  segmentBytes: 32 * 2 ** 20,
+  write: writeToFile,
+  writeBlank: writeToFile,
+  startTimer: startRealTimer,
+};
 
 /**
  * The log of one partition in one folder of a local disk, for one process.
@@ -77,7 +88,7 @@ export class FileLog implements BoundedLog {
     this.#folder = options.folder;
     this.#write = options.write;
     this.#lock = lock;
-    this.#supply = new SegmentSupply(options.folder, options.segmentBytes);
+    this.#supply = new SegmentSupply({ ...options, write: options.writeBlank });
     this.#segments = log.segments;
     this.#latestEpoch = log.epoch;
     this.#tail = log.tail;
@@ -90,23 +101,23 @@ export class FileLog implements BoundedLog {
    * Rejects with `FolderInUseError`, with `LogCorruptError` when committed records are damaged, and
    * with `LogFormatError` when another version of Sluice wrote them.
    */
-  static async open({
-    folder,
-    segmentBytes = SEGMENT_BYTES,
-    write = writeToFile,
-  }: FileLogOptions): Promise<FileLog> {
-    const path = resolve(folder);
-    await ensureFolder(path);
-    const lock = await lockFolder(path);
+  static async open(options: FileLogOptions): Promise<FileLog> {
+    const complete = { ...DEFAULTS, ...options, folder: resolve(options.folder) };
+    await ensureFolder(complete.folder);
+    const lock = await lockFolder(complete.folder);
     try {
-      const recovered = await recoverSegments(path);
-      const log = new FileLog({ folder: path, segmentBytes, write }, lock, recovered);
+      const recovered = await recoverSegments(complete.folder);
+      const log = new FileLog(complete, lock, recovered);
       await log.#supply.open();
       return log;
     } catch (error) {
       await lock.release();
       throw error;
     }
+  }
+
+  get isFull(): boolean {
+    return this.#supply.isFull;
   }
 
   async acquire(): Promise<LogHold> {
@@ -170,12 +181,14 @@ export class FileLog implements BoundedLog {
     await this.#trimming.catch(() => {});
     if (this.#failure !== undefined) throw this.#failure;
     const epoch = this.#latestEpoch + 1;
+    let hasBegun: boolean;
     try {
-      await this.#beginSegment(epoch, 0);
-      await this.#giveBackRoom();
+      hasBegun = await this.#beginSegment(epoch, 0);
+      if (hasBegun) await this.#giveBackRoom();
     } catch (cause) {
       throw this.#fail(cause);
     }
+    if (!hasBegun) throw new LogFullError(this.#folder);
     this.#latestEpoch = epoch;
     this.#currentEpoch = epoch;
     return { epoch, first: this.#first, tail: this.#tail };
@@ -184,7 +197,8 @@ export class FileLog implements BoundedLog {
   async #land(batch: LogBatch): Promise<AppendOutcome> {
     try {
       if (!this.#writer!.hasRoomFor(batch.bytes.length)) {
-        await this.#beginSegment(batch.epoch, frameBytesFor(batch.bytes.length));
+        const hasBegun = await this.#beginSegment(batch.epoch, frameBytesFor(batch.bytes.length));
+        if (!hasBegun) return 'full';
       }
       await this.#writer!.append(batch);
     } catch (cause) {
@@ -195,8 +209,10 @@ export class FileLog implements BoundedLog {
     return 'ok';
   }
 
-  async #beginSegment(epoch: number, frameBytes: number): Promise<void> {
+  /** Answers false, and changes nothing, when there is no room for another segment. */
+  async #beginSegment(epoch: number, frameBytes: number): Promise<boolean> {
     const spare = await this.#supply.take(SEGMENT_HEADER_BYTES + frameBytes);
+    if (spare === undefined) return false;
     const segmentId = randomInt(2 ** 32);
     const header = { partition: PARTITION, epoch, baseTail: this.#tail, segmentId };
     const folder = this.#folder;
@@ -206,6 +222,7 @@ export class FileLog implements BoundedLog {
     await this.#writer?.close();
     this.#writer = writer;
     this.#supply.prepare();
+    return true;
   }
 
   /**

@@ -6,6 +6,7 @@ export {
   LogCorruptError,
   LogFailedError,
   LogFormatError,
+  LogFullError,
   LogTrimmedError,
 } from './log-errors.ts';
 export { MemoryLog, MemoryLogStore } from './memory-log.ts';

@@ -30,6 +30,15 @@ export class LogFailedError extends Error {
   }
 }
 
+/** There is no room on the disk to take the log over. Nothing is lost; the call may be repeated. */
+export class LogFullError extends Error {
+  override readonly name = 'LogFullError';
+
+  constructor(folder: string) {
+    super(`no room on the disk for the log in '${folder}'; free some space, then try again`);
+  }
+}
+
 /** The record was trimmed away. The reader starts again from a snapshot at or past `first`. */
 export class LogTrimmedError extends Error {
   override readonly name = 'LogTrimmedError';

@@ -10,6 +10,10 @@ export interface LogFixture {
   readonly rival: BoundedLog;
   /** Closes every handle and opens the same log anew. */
   reopen(): Promise<BoundedLog>;
+  /** From here on the engine gets no more room than it has. */
+  fillDisk(): void;
+  /** Gives the engine room again and lets the time pass until it looks for it. */
+  freeDisk(): void;
   dispose(): Promise<void>;
 }
 

@@ -13,6 +13,12 @@ describeLogConformance('memory', async () => {
       for (const handle of handles) await handle.close();
       return new MemoryLog(store);
     },
+    fillDisk() {
+      store.isFull = true;
+    },
+    freeDisk() {
+      store.isFull = false;
+    },
     async dispose() {
       for (const handle of handles) await handle.close();
     },

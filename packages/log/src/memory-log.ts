@@ -19,6 +19,8 @@ import {
  * test closes one `MemoryLog` and opens the next over the same store.
  */
 export class MemoryLogStore {
+  /** Set by tests and the simulator: from then on nothing lands, as on a full disk. */
+  isFull = false;
   #epoch = 0;
   /** The first record that `#batches` holds, or the tail. */
   #first = 0;
@@ -40,6 +42,7 @@ export class MemoryLogStore {
       lastBatch: this.#lastBatch,
     });
     if (verdict !== 'land') return verdict;
+    if (this.isFull) return 'full';
 
     this.#batches.push({
       firstRecord: this.#tail,
@@ -80,6 +83,10 @@ export class MemoryLog implements BoundedLog {
 
   constructor(store: MemoryLogStore = new MemoryLogStore()) {
     this.#store = store;
+  }
+
+  get isFull(): boolean {
+    return this.#store.isFull;
   }
 
   async acquire(): Promise<LogHold> {

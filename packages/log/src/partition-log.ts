@@ -23,8 +23,10 @@ export interface LogBatch {
  * - `fenced`: another holder took over, or the log has moved on. Nothing was written; the caller
  *   forgets its state and starts again from `acquire`.
  * - `unknown`: the engine cannot tell whether the batch landed.
+ * - `full`: there is no room left, not even in reserve. Nothing was written; the caller may repeat
+ *   the same call until there is room again, and nothing has changed for it in between.
  */
-export type AppendOutcome = 'ok' | 'duplicate' | 'fenced' | 'unknown';
+export type AppendOutcome = 'ok' | 'duplicate' | 'fenced' | 'unknown' | 'full';
 
 /** A committed batch, as `read` hands it out. */
 export interface StoredBatch {
@@ -69,6 +71,9 @@ export interface PartitionLog {
   /**
    * Makes the caller the only holder: fences every earlier holder first and reads the tail second,
    * so that nothing can land behind the tail that it answers. Epochs only ever grow.
+   *
+   * Rejects with a `LogFullError` when there is no room to begin with. Earlier holders are fenced
+   * all the same; the call may be repeated.
    */
   acquire(): Promise<LogHold>;
 
@@ -101,6 +106,13 @@ export interface PartitionLog {
 
 /** A log whose size is bounded: it lets go of what its holder has no more use for. */
 export interface BoundedLog extends PartitionLog {
+  /**
+   * True while the log cannot get room beyond what it has in reserve. Appends still land until that
+   * is used up, so the caller takes on no new work and spends the rest on work that ends. Becomes
+   * false by itself when there is room again.
+   */
+  readonly isFull: boolean;
+
   /**
    * Lets go of records below `upTo`, in whole batches from the oldest on, and answers once that is
    * durable. Every record from `upTo` on stays. Records below it may stay too, because an engine

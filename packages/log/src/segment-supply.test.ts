@@ -1,19 +1,29 @@
 import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { FullDisk, ManualTimers } from './full-disk-fixture.ts';
 import { SegmentSupply } from './segment-supply.ts';
 import { TempFolder } from './temp-folder-fixture.ts';
 
 let folder: TempFolder;
+let disk: FullDisk;
+let timers: ManualTimers;
 beforeEach(async () => {
+  disk = new FullDisk();
+  timers = new ManualTimers();
   folder = await TempFolder.create();
 });
 afterEach(async () => {
   await folder.dispose();
 });
 
+function makeSupply(path: string, segmentBytes: number): SegmentSupply {
+  const { startTimer } = timers;
+  return new SegmentSupply({ folder: path, segmentBytes, write: disk.write, startTimer });
+}
+
 async function openSupply(segmentBytes: number): Promise<SegmentSupply> {
-  const supply = new SegmentSupply(folder.path, segmentBytes);
+  const supply = makeSupply(folder.path, segmentBytes);
   await supply.open();
   return supply;
 }
@@ -33,7 +43,7 @@ describe('a prepared file', () => {
   test('holds zeros that take up space on the disk', async () => {
     const supply = await openSupply(1_000_000);
 
-    const spare = await supply.take(64);
+    const spare = (await supply.take(64))!;
 
     expect(spare.bytes).toBe(1_000_000);
     expect((await readFile(spare.path)).equals(Buffer.alloc(1_000_000))).toBe(true);
@@ -60,12 +70,12 @@ describe('a prepared file', () => {
     const oversize = await supply.take(5000);
     const next = await supply.take(1000);
 
-    expect((await stat(oversize.path)).size).toBe(5000);
-    expect((await stat(next.path)).size).toBe(1000);
+    expect((await stat(oversize!.path)).size).toBe(5000);
+    expect((await stat(next!.path)).size).toBe(1000);
   });
 
   test('that cannot be made is told to whoever takes the next one', async () => {
-    const supply = new SegmentSupply(`${folder.path}/absent`, 1000);
+    const supply = makeSupply(`${folder.path}/absent`, 1000);
     supply.prepare();
 
     await expect(supply.take(64)).rejects.toThrow('ENOENT');
@@ -89,7 +99,7 @@ describe('a prepared file', () => {
     const supply = await openSupply(1000);
 
     expect(await spares()).toEqual(['7.spare']);
-    expect((await supply.take(64)).path).toBe(join(folder.path, '7.spare'));
+    expect((await supply.take(64))?.path).toBe(join(folder.path, '7.spare'));
   });
 });
 
@@ -101,7 +111,7 @@ describe('a segment that is no longer needed', () => {
     const spare = await supply.take(1000);
 
     expect(await readdir(folder.path)).toEqual(['1.spare']);
-    expect(await readFile(spare.path, 'utf8')).toBe('x'.repeat(1000));
+    expect(await readFile(spare!.path, 'utf8')).toBe('x'.repeat(1000));
   });
 
   test('is removed when enough are kept', async () => {
@@ -118,5 +128,96 @@ describe('a segment that is no longer needed', () => {
     await supply.recycle(await oldSegment('old.log', bytes));
 
     expect(await readdir(folder.path)).toEqual([]);
+  });
+});
+
+describe('a full disk', () => {
+  test('is tried again after a second, and again, until there is room', async () => {
+    const supply = await openSupply(1000);
+    disk.isFull = true;
+
+    expect(await supply.take(64)).toBeUndefined();
+    expect(supply.isFull).toBe(true);
+    expect(timers.delaysMs).toEqual([1000]);
+    timers.fire();
+    await vi.waitFor(() => expect(timers.delaysMs).toEqual([1000]));
+    expect(supply.isFull).toBe(true);
+    disk.isFull = false;
+    timers.fire();
+
+    await vi.waitFor(() => expect(supply.isFull).toBe(false));
+    expect(await spares()).toEqual(['1.spare', '2.spare']);
+    expect(timers.delaysMs).toEqual([]);
+  });
+
+  test.each(['ENOSPC', 'EDQUOT'])('that says %s leaves nothing half-made', async (code) => {
+    const supply = await openSupply(600_000);
+    disk.code = code;
+    disk.writesLeft = 1;
+
+    expect(await supply.take(64)).toBeUndefined();
+
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+
+  test('that says EIO is no full disk', async () => {
+    const supply = await openSupply(1000);
+    disk.code = 'EIO';
+    disk.isFull = true;
+
+    await expect(supply.take(64)).rejects.toThrow('EIO');
+
+    expect(supply.isFull).toBe(false);
+    expect(timers.delaysMs).toEqual([]);
+  });
+
+  test('leaves the reserve', async () => {
+    const supply = await openSupply(1000);
+    supply.prepare();
+    await vi.waitFor(async () => expect(await spares()).toHaveLength(2));
+    disk.isFull = true;
+
+    await supply.take(64);
+    supply.prepare();
+    await vi.waitFor(() => expect(supply.isFull).toBe(true));
+
+    expect(await supply.take(64)).toBeDefined();
+    expect(await supply.take(64)).toBeUndefined();
+  });
+
+  test('is full no more when old segments come back', async () => {
+    const supply = await openSupply(1000);
+    disk.isFull = true;
+    await supply.take(64);
+
+    await supply.recycle(await oldSegment('old.log'));
+    expect(supply.isFull).toBe(true);
+    await supply.recycle(await oldSegment('old.log'));
+
+    expect(supply.isFull).toBe(false);
+    expect(timers.delaysMs).toEqual([]);
+  });
+
+  test('without room for a large batch says so and has its spares still', async () => {
+    const supply = await openSupply(1000);
+    supply.prepare();
+    await vi.waitFor(async () => expect(await spares()).toHaveLength(2));
+    disk.isFull = true;
+
+    expect(await supply.take(5000)).toBeUndefined();
+
+    expect(supply.isFull).toBe(true);
+    expect(await supply.take(1000)).toBeDefined();
+    expect(await readdir(folder.path)).not.toContain('oversize.tmp');
+  });
+
+  test('is not tried again after close', async () => {
+    const supply = await openSupply(1000);
+    disk.isFull = true;
+    await supply.take(64);
+
+    await supply.close();
+
+    expect(timers.delaysMs).toEqual([]);
   });
 });

@@ -16,7 +16,8 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeBlankFile } from './blank-file.ts';
 import { syncFolder } from './durable-folder.ts';
-import { writeToFile } from './write-all.ts';
+import type { StartTimer } from './retry-timer.ts';
+import type { WriteFunction } from './write-all.ts';
 
 const NEXT_FILE = 'next.tmp';
 const OVERSIZE_FILE = 'oversize.tmp';
@@ -30,6 +31,17 @@ const PREPARED_COUNT = 2;
  */
 const KEPT_COUNT_MAX = PREPARED_COUNT + 2;
 
+const RETRY_DELAY_MS = 1000;
+
+/** What the supply works on and with. */
+export interface SegmentSupplyOptions {
+  readonly folder: string;
+  readonly segmentBytes: number;
+  /** Writes the zeros. */
+  readonly write: WriteFunction;
+  readonly startTimer: StartTimer;
+}
+
 /** A file that waits to become a segment. */
 export interface SpareFile {
   readonly path: string;
@@ -39,22 +51,34 @@ export interface SpareFile {
 export class SegmentSupply {
   readonly #folder: string;
   readonly #segmentBytes: number;
+  readonly #write: WriteFunction;
+  readonly #startTimer: StartTimer;
   /** Whole spares, the oldest first. */
   readonly #spares: SpareFile[] = [];
   /** The number in the name of the latest spare. */
   #lastNumber = 0;
   /** The spare that is under way; never rejects. Undefined while none is. */
   #preparing: Promise<void> | undefined;
-  /** Why the last preparation failed; then `take` fails too. */
+  /** True from the moment when the disk had no room until all spares are there again. */
+  #isFull = false;
+  /** Ends the wait for the next try. Undefined unless the disk was full at the last one. */
+  #cancelRetry: (() => void) | undefined;
+  /** Why a preparation failed for another reason than a full disk; then `take` fails too. */
   #failure: { readonly cause: unknown } | undefined;
   /** True while `take` waits for a file. */
   #isUrgent = false;
   /** Set once by `close`. */
   #isClosed = false;
 
-  constructor(folder: string, segmentBytes: number) {
+  constructor({ folder, segmentBytes, write, startTimer }: SegmentSupplyOptions) {
     this.#folder = folder;
     this.#segmentBytes = segmentBytes;
+    this.#write = write;
+    this.#startTimer = startTimer;
+  }
+
+  get isFull(): boolean {
+    return this.#isFull;
   }
 
   /** Takes over the spares of the process before and removes what it left half-made. */
@@ -72,29 +96,36 @@ export class SegmentSupply {
     }
   }
 
-  /** Starts on the missing spares in the background, one after the other. */
+  /**
+   * Starts on the missing spares in the background, one after the other. A disk that was full is
+   * left alone until the time of the next try.
+   */
   prepare(): void {
-    if (this.#spares.length >= PREPARED_COUNT) return;
-    if (this.#preparing !== undefined || this.#failure !== undefined || this.#isClosed) return;
+    if (this.#spares.length >= PREPARED_COUNT) {
+      this.#isFull = false;
+      this.#endWait();
+      return;
+    }
+    if (this.#preparing !== undefined || this.#cancelRetry !== undefined) return;
+    if (this.#failure !== undefined || this.#isClosed) return;
     this.#preparing = this.#prepareOne();
   }
 
-  /** A file of at least `bytesMin`, which then belongs to the caller. */
-  async take(bytesMin: number): Promise<SpareFile> {
+  /**
+   * A file of at least `bytesMin`, which then belongs to the caller, or undefined when there is no
+   * spare and the disk is full.
+   */
+  async take(bytesMin: number): Promise<SpareFile | undefined> {
     this.#isUrgent = true;
     try {
-      if (bytesMin > this.#segmentBytes) {
-        const path = join(this.#folder, OVERSIZE_FILE);
-        await this.#makeBlank(path, bytesMin);
-        return { path, bytes: bytesMin };
-      }
+      if (bytesMin > this.#segmentBytes) return await this.#makeOversize(bytesMin);
       if (this.#spares.length === 0) {
         this.prepare();
         await this.#preparing;
       }
       // A failure in the background is told here: until now the segment in use had room.
       if (this.#failure !== undefined) throw this.#failure.cause;
-      return this.#spares.shift()!;
+      return this.#spares.shift();
     } finally {
       this.#isUrgent = false;
     }
@@ -115,12 +146,15 @@ export class SegmentSupply {
     await rename(path, spare);
     await syncFolder(this.#folder);
     this.#spares.push({ path: spare, bytes });
+    // No sooner: what else a trim brings saves the zeros.
+    if (this.#spares.length >= PREPARED_COUNT) this.prepare();
   }
 
   /** Ends a preparation that is under way. Whole spares stay for the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#preparing;
+    this.#endWait();
     await this.#removeHalfMade();
   }
 
@@ -133,17 +167,46 @@ export class SegmentSupply {
         this.#spares.push({ path: spare, bytes: this.#segmentBytes });
       }
     } catch (cause) {
-      this.#failure = { cause };
+      await this.#giveUp(path, cause).catch((failure: unknown) => {
+        this.#failure = { cause: failure };
+      });
     }
     this.#preparing = undefined;
     this.prepare();
+  }
+
+  async #makeOversize(bytes: number): Promise<SpareFile | undefined> {
+    const path = join(this.#folder, OVERSIZE_FILE);
+    try {
+      await this.#makeBlank(path, bytes);
+      return { path, bytes };
+    } catch (cause) {
+      await this.#giveUp(path, cause);
+      return undefined;
+    }
+  }
+
+  /** Gives back the room of a file for which there is not enough, or throws any other cause. */
+  async #giveUp(path: string, cause: unknown): Promise<void> {
+    if (!isDiskFull(cause)) throw cause;
+    await rm(path, { force: true });
+    this.#isFull = true;
+    this.#cancelRetry ??= this.#startTimer(RETRY_DELAY_MS, () => {
+      this.#cancelRetry = undefined;
+      this.prepare();
+    });
+  }
+
+  #endWait(): void {
+    this.#cancelRetry?.();
+    this.#cancelRetry = undefined;
   }
 
   #makeBlank(path: string, bytes: number): Promise<boolean> {
     return makeBlankFile({
       path,
       bytes,
-      write: writeToFile,
+      write: this.#write,
       isUrgent: () => this.#isUrgent,
       isUnwanted: () => this.#isClosed,
     });
@@ -160,4 +223,10 @@ export class SegmentSupply {
       await rm(join(this.#folder, file), { force: true });
     }
   }
+}
+
+/** No room, or none for this user. */
+function isDiskFull(cause: unknown): boolean {
+  const { code } = cause as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }

@@ -2,6 +2,7 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FileLog } from './file-log.ts';
+import { FullDisk, ManualTimers } from './full-disk-fixture.ts';
 
 /** Small enough that a handful of batches fills one. */
 export const SMALL_SEGMENT_BYTES = 1024;
@@ -9,6 +10,9 @@ export const SMALL_SEGMENT_BYTES = 1024;
 /** A folder and the logs opened in it, all of which are gone after `dispose`. */
 export class TempFolder {
   readonly path: string;
+  /** What the logs prepare their room on, and how they wait for it. */
+  readonly disk = new FullDisk();
+  readonly timers = new ManualTimers();
   readonly #logs: FileLog[] = [];
   #copies = 0;
 
@@ -26,7 +30,9 @@ export class TempFolder {
   }
 
   async open(folder = this.logFolder, segmentBytes = SMALL_SEGMENT_BYTES): Promise<FileLog> {
-    const log = await FileLog.open({ folder, segmentBytes });
+    const { write: writeBlank } = this.disk;
+    const { startTimer } = this.timers;
+    const log = await FileLog.open({ folder, segmentBytes, writeBlank, startTimer });
     this.#logs.push(log);
     return log;
   }
