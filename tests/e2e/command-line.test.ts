@@ -88,6 +88,14 @@ test('a second server on the same folder refuses to start', async () => {
   expect(second.stderr).toContain(join(folder, 'log'));
 });
 
+test.each(['/proc/nowhere', '/dev/null/data'])('a folder that cannot be: %s', async (data) => {
+  const ended = await sluice('dev', '--port', '0', '--data', data);
+
+  expect(ended.code).toBe(1);
+  expect(ended.stderr).toContain('cannot start');
+  expect(ended.stderr).toContain(data);
+});
+
 test('the data is for the eyes of its owner only', async () => {
   await startServer();
 

@@ -15,6 +15,7 @@ export const ERROR_CODES = {
   overloaded: { status: 429 },
   internal_error: { status: 500 },
   unavailable: { status: 503 },
+  disk_full: { status: 507 },
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -52,7 +52,7 @@ export const ROUTES = {
       200: Type.Union([SubmittedTask, TaskView]),
       201: Type.Union([SubmittedTask, SubmittedTasks, TaskView]),
     },
-    errors: [...BODY_ERRORS, 'dedupe_mismatch', 'overloaded'],
+    errors: [...BODY_ERRORS, 'dedupe_mismatch', 'overloaded', 'disk_full'],
   },
   getTask: {
     method: 'GET',

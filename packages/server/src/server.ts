@@ -7,6 +7,7 @@ import { Engine } from '@sluice/engine';
 import { FileLog, type PartitionLog } from '@sluice/log';
 import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { Admission } from './admission.ts';
 import { ERROR_LOG } from './error-log.ts';
 import { answerError, installErrorAnswers, unavailable } from './http/error-answer.ts';
 import { createListener } from './http/listener.ts';
@@ -101,7 +102,8 @@ export class Server {
         graceMsMin: GRACE_MS_MIN,
         onStopped: options.onFatal,
       });
-      const app = buildApp(options, engine, streams, waiters);
+      const admission = new Admission(engine, file);
+      const app = buildApp(options, { engine, admission, streams, waiters });
       await app.listen({ host: options.host, port: options.port });
       const { port } = app.server.address() as AddressInfo;
       return new Server({ app, engine, log, streams, waiters }, `http://${options.host}:${port}`);
@@ -160,12 +162,15 @@ const UTF8 = {
   decode: (bytes: Uint8Array) => decoder.decode(bytes),
 };
 
-function buildApp(
-  options: ServerOptions,
-  engine: Engine,
-  streams: WorkerStreams,
-  waiters: TaskWaiters,
-): FastifyInstance {
+interface AppParts {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly streams: WorkerStreams;
+  readonly waiters: TaskWaiters;
+}
+
+function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
+  const { engine, admission, streams, waiters } = parts;
   const app = Fastify({
     serverFactory: createListener as never,
     genReqId: requestIds(),
@@ -192,10 +197,10 @@ function buildApp(
   });
 
   const waiting = new TaskWaiting(engine, waiters);
-  submitTasksRoute(app, engine, waiting);
+  submitTasksRoute(app, engine, admission, waiting);
   readTaskRoutes(app, waiting);
   workerSessionRoutes(app, engine, streams);
-  reportAttemptsRoute(app, engine);
+  reportAttemptsRoute(app, engine, admission);
   operationRoutes(app, engine, options.version);
   return app;
 }

@@ -19,7 +19,7 @@ import {
   type TaskRequest,
 } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
-import { admitSubmit, overloaded } from '../admission.ts';
+import { type Admission, overloaded } from '../admission.ts';
 import { ByteBuilder } from '../byte-builder.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
@@ -36,7 +36,12 @@ const ITEM_BYTES_MAX = 96;
 const PROBLEMS_MAX = 50;
 
 /** Takes one task or an array, all or nothing, and answers once they are durable. */
-export function submitTasksRoute(app: FastifyInstance, engine: Engine, waiting: TaskWaiting): void {
+export function submitTasksRoute(
+  app: FastifyInstance,
+  engine: Engine,
+  admission: Admission,
+  waiting: TaskWaiting,
+): void {
   const query = new Checker(SubmitQuery);
   const parser = new SubmitParser();
 
@@ -51,7 +56,7 @@ export function submitTasksRoute(app: FastifyInstance, engine: Engine, waiting: 
         ]);
       }
       const command = parser.parse(body);
-      admitSubmit(engine);
+      admission.submit();
       if (waitMs !== undefined) waiting.admit();
       let isNew = true;
       const answer = await engine.execute<SubmitTasks, Buffer>(command, (result, state) => {

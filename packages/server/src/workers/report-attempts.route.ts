@@ -10,7 +10,7 @@ import {
   SluiceError,
 } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
-import { admitReports } from '../admission.ts';
+import type { Admission } from '../admission.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { readJsonBody } from '../http/whole-body.ts';
@@ -19,7 +19,11 @@ import { PayloadScratch } from '../payload-scratch.ts';
 const NOT_VALID = 'the reports are not valid';
 
 /** Takes what a worker says of its attempts, and answers once it is durable. */
-export function reportAttemptsRoute(app: FastifyInstance, engine: Engine): void {
+export function reportAttemptsRoute(
+  app: FastifyInstance,
+  engine: Engine,
+  admission: Admission,
+): void {
   const parser = new ReportParser();
 
   app.route<{ Params: SessionParams }>({
@@ -27,7 +31,7 @@ export function reportAttemptsRoute(app: FastifyInstance, engine: Engine): void 
     handler: async (request, reply) => {
       const body = await readJsonBody(request.raw);
       const command = parser.parse(request.params.sessionId as SessionId, body);
-      admitReports(engine);
+      admission.reports();
       const { found, json } = await engine.execute<ReportAttempts, Answer>(command, answer);
       if (!found && command.reports.length === 0) {
         throw new SluiceError('session_not_found', 'no such worker session; open a new one');
