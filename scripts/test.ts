@@ -8,6 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { installSystemPackages } from './system-packages.ts';
 import { countRun, formatCounts, type StageResult, type VitestReport } from './test-summary.ts';
 
 interface Stage {
@@ -68,7 +69,12 @@ function readReport(reportPath: string): VitestReport | undefined {
   }
 }
 
-const stages = STAGES.map((stage) => runStage(stage));
+const hasPackages = installSystemPackages();
+if (!hasPackages) console.log('FAILED: system packages');
+const stages = [
+  { name: 'system packages', passed: hasPackages },
+  ...STAGES.map((stage) => runStage(stage)),
+];
 const counts = countRun({ stages, ...runVitest() });
 
 process.exitCode = counts.failed === 0 ? 0 : 1;

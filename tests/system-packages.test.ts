@@ -1,0 +1,19 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { missingPackages } from '../scripts/system-packages.ts';
+
+test('a machine without programs needs all packages, one with some needs the others', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-programs-'));
+  const all = missingPackages([folder]);
+  await writeFile(join(folder, 'cc'), '');
+  await chmod(join(folder, 'cc'), 0o755);
+  await writeFile(join(folder, 'curl'), '');
+
+  const some = missingPackages(['/nowhere', folder]);
+
+  await rm(folder, { recursive: true });
+  expect(all).toEqual(['git', 'curl', 'ca-certificates', 'mount', 'gcc', 'libc6-dev']);
+  expect(some).toEqual(['git', 'curl', 'ca-certificates', 'mount']);
+});
