@@ -8,18 +8,24 @@ import { TempFolder } from './temp-folder-fixture.ts';
 let folder: TempFolder;
 let disk: FullDisk;
 let timers: ManualTimers;
+let supplies: SegmentSupply[];
 beforeEach(async () => {
+  supplies = [];
   disk = new FullDisk();
   timers = new ManualTimers();
   folder = await TempFolder.create();
 });
 afterEach(async () => {
+  for (const supply of supplies) await supply.close();
   await folder.dispose();
 });
 
 function makeSupply(path: string, segmentBytes: number): SegmentSupply {
   const { startTimer } = timers;
-  return new SegmentSupply({ folder: path, segmentBytes, write: disk.write, startTimer });
+  const { write } = disk;
+  const supply = new SegmentSupply({ folder: path, segmentBytes, write, startTimer });
+  supplies.push(supply);
+  return supply;
 }
 
 async function openSupply(segmentBytes: number): Promise<SegmentSupply> {

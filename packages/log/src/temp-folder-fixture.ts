@@ -43,11 +43,13 @@ export class TempFolder {
     return files.sort().map((file) => join(folder, file));
   }
 
-  /** A copy of the log as a crash at this moment would leave it. */
+  /** A copy of the segments as a crash at this moment would leave them. */
   async copy(): Promise<string> {
     this.#copies += 1;
     const target = join(this.path, `copy-${this.#copies}`);
-    await cp(this.logFolder, target, { recursive: true });
+    // Other files come and go in the background.
+    const filter = (path: string) => path === this.logFolder || path.endsWith('.log');
+    await cp(this.logFolder, target, { recursive: true, filter });
     return target;
   }
 
