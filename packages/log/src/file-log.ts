@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { ensureFolder } from './durable-folder.ts';
 import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { LogFailedError, LogFullError } from './log-errors.ts';
+import { refuseNetworkFolder } from './network-folder.ts';
 import {
   type AppendOutcome,
   type BoundedLog,
@@ -35,6 +36,11 @@ export interface FileLogOptions {
   readonly folder: string;
   /** The size to which segments are preallocated. A larger batch gets a larger segment. */
   readonly segmentBytes?: number;
+  /**
+   * Opens a folder on a network file system too. There the lock does not keep other machines out,
+   * and what is acknowledged is only as durable as the server on the other side makes it.
+   */
+  readonly allowNetworkFolder?: boolean;
   /** Takes the place of `fs.write` for headers and batches, in tests. */
   readonly write?: WriteFunction;
   /** Takes the place of `fs.write` where room is prepared, in tests. */
@@ -44,6 +50,7 @@ export interface FileLogOptions {
 }
 
 const DEFAULTS = {
+  allowNetworkFolder: false,
   segmentBytes: 32 * 2 ** 20,
   write: writeToFile,
   writeBlank: writeToFile,
@@ -98,12 +105,13 @@ export class FileLog implements BoundedLog {
   /**
    * Locks the folder and recovers what is in it.
    *
-   * Rejects with `FolderInUseError`, with `LogCorruptError` when committed records are damaged, and
-   * with `LogFormatError` when another version of Sluice wrote them.
+   * Rejects with `FolderInUseError`, with `NetworkFolderError`, with `LogCorruptError` when
+   * committed records are damaged, and with `LogFormatError` when another version wrote them.
    */
   static async open(options: FileLogOptions): Promise<FileLog> {
     const complete = { ...DEFAULTS, ...options, folder: resolve(options.folder) };
     await ensureFolder(complete.folder);
+    if (!complete.allowNetworkFolder) await refuseNetworkFolder(complete.folder);
     const lock = await lockFolder(complete.folder);
     try {
       const recovered = await recoverSegments(complete.folder);

@@ -8,6 +8,7 @@ export {
   LogFormatError,
   LogFullError,
   LogTrimmedError,
+  NetworkFolderError,
 } from './log-errors.ts';
 export { MemoryLog, MemoryLogStore } from './memory-log.ts';
 export type {

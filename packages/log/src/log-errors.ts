@@ -13,6 +13,21 @@ export class FolderInUseError extends Error {
   }
 }
 
+/** The folder is on a file system whose lock and whose syncs the log cannot rely on. */
+export class NetworkFolderError extends Error {
+  override readonly name = 'NetworkFolderError';
+  readonly folder: string;
+
+  constructor(folder: string, fileSystem: string) {
+    super(
+      `the log folder '${folder}' is on a network file system (${fileSystem}); ` +
+        'choose a folder on a local disk, or set allowNetworkFolder and accept that a second ' +
+        'server is not kept out and that acknowledged records may get lost',
+    );
+    this.folder = folder;
+  }
+}
+
 /**
  * A write failed, so nobody knows what the disk holds: the kernel may have dropped the data and
  * report success next time. The log accepts nothing more; end the process and start it again.
