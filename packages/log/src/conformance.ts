@@ -4,6 +4,12 @@
  */
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  describeDelayedLandings,
+  describeOverlaps,
+  describeRaces,
+  describeUnknowns,
+} from './conformance-delays.ts';
 import { describeFencing, describeHandover, describeRepeats } from './conformance-fencing.ts';
 import { describeFullDisk } from './conformance-full-disk.ts';
 import { describeReads, describeReopening } from './conformance-reading.ts';
@@ -33,6 +39,10 @@ export function describeLogConformance(
     describeFencing(() => fixture);
     describeHandover(() => fixture);
     describeRepeats(() => fixture);
+    describeDelayedLandings(() => fixture);
+    describeUnknowns(() => fixture);
+    describeRaces(() => fixture);
+    describeOverlaps(() => fixture);
     describeReads(() => fixture);
     describeReopening(() => fixture);
     describeFullDisk(() => fixture);
