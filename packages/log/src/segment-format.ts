@@ -73,13 +73,17 @@ export function decodeSegmentHeader(bytes: Buffer): HeaderReading {
   if (bytes.length < SEGMENT_HEADER_BYTES) return { kind: 'invalid' };
   if (!bytes.subarray(0, SEGMENT_MAGIC.length).equals(SEGMENT_MAGIC)) return { kind: 'invalid' };
 
-  // The version is looked at before the checksum: a later version may keep its checksum elsewhere,
-  // and its segments must be refused, not taken for damaged ones. 0 is what a torn header shows.
   const version = bytes.readUInt32LE(8);
-  if (version !== SEGMENT_VERSION && version !== 0) return { kind: 'unknown_version', version };
-
-  const checksum = crc32(bytes.subarray(0, HEADER_CHECKSUM_OFFSET));
-  if (checksum !== bytes.readUInt32LE(HEADER_CHECKSUM_OFFSET)) return { kind: 'invalid' };
+  if (version !== SEGMENT_VERSION) {
+    // A later version may keep its checksum elsewhere, and its segments must be refused, not taken
+    // for damaged ones. 0 is what a torn header shows. A header that is right but for its version
+    // is one of ours, damaged.
+    const repaired = Buffer.from(bytes.subarray(0, SEGMENT_HEADER_BYTES));
+    repaired.writeUInt32LE(SEGMENT_VERSION, 8);
+    if (version === 0 || hasChecksum(repaired)) return { kind: 'invalid' };
+    return { kind: 'unknown_version', version };
+  }
+  if (!hasChecksum(bytes)) return { kind: 'invalid' };
   const header: SegmentHeader = {
     partition: bytes.readUInt32LE(12),
     epoch: bytes.readUInt32LE(16),
@@ -87,6 +91,11 @@ export function decodeSegmentHeader(bytes: Buffer): HeaderReading {
     baseTail: bytes.readDoubleLE(24),
   };
   return { kind: 'valid', header };
+}
+
+function hasChecksum(header: Buffer): boolean {
+  const checksum = crc32(header.subarray(0, HEADER_CHECKSUM_OFFSET));
+  return checksum === header.readUInt32LE(HEADER_CHECKSUM_OFFSET);
 }
 
 /** The size of the frame around a payload, see F1. */

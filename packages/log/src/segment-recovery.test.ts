@@ -129,7 +129,7 @@ describe('the header of the newest segment', () => {
   test('of a format that is not known is refused, whole or not', async () => {
     await writeLog(folder);
     const [file] = await folder.segments();
-    await overwrite(file, 8, Buffer.from([2]));
+    await overwrite(file, 8, Buffer.from([2, 0, 0, 0, 1, 2, 3, 4]));
 
     const error = await openingError(folder.logFolder);
 
