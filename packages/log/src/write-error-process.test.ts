@@ -1,0 +1,74 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readTexts } from './log-fixture.ts';
+import { TempFolder } from './temp-folder-fixture.ts';
+
+const PROGRAM = fileURLToPath(new URL('./appending-process.ts', import.meta.url));
+const SHIM = fileURLToPath(new URL('./failing-writes.c', import.meta.url));
+
+let folder: TempFolder;
+let library: string;
+beforeEach(async () => {
+  folder = await TempFolder.create();
+  library = join(folder.path, 'failing-writes.so');
+  await compile();
+});
+afterEach(async () => {
+  await folder.dispose();
+});
+
+async function compile(): Promise<void> {
+  const args = ['-shared', '-fPIC', '-O1', '-Wall', '-Werror', '-o', library, SHIM, '-ldl'];
+  try {
+    await promisify(execFile)('cc', args);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+    throw new Error("this test needs a C compiler: install gcc, so that 'cc' is found", { cause });
+  }
+}
+
+/** Runs the appending process until the nth write to a segment fails. */
+async function runUntilWriteFails(nth: number) {
+  const report = join(folder.path, 'report');
+  const env = {
+    ...process.env,
+    // libuv would write past the shim, through the kernel's ring.
+    UV_USE_IO_URING: '0',
+    LD_PRELOAD: library,
+    FAILING_WRITES_NTH: String(nth),
+    FAILING_WRITES_REPORT: report,
+  };
+  const child = spawn(process.execPath, [PROGRAM, folder.logFolder], { env, stdio: 'pipe' });
+  const [out, complaint, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  const acknowledged = out.split('\n').filter((line) => /^\d+$/.test(line)).length;
+  return { acknowledged, complaint, code, report: await readFile(report, 'utf8') };
+}
+
+test.each([
+  { nth: 1, write: 'the first header', acknowledged: 0 },
+  { nth: 2, write: 'the first batch', acknowledged: 0 },
+  { nth: 30, write: 'a later batch', acknowledged: 28 },
+])('EIO from $write ends the process and loses nothing', async ({ nth, acknowledged }) => {
+  const run = await runUntilWriteFails(nth);
+
+  expect(run.code).toBe(1);
+  expect(run.complaint).toContain('LogFailedError');
+  expect(run.complaint).toContain('EIO');
+  expect(run.acknowledged).toBe(acknowledged);
+  // The shim would have said if the descriptor had been written again.
+  expect(run.report).toBe('failed\n');
+  const texts = await readTexts(await folder.open());
+  expect(texts).toEqual(
+    Array.from({ length: acknowledged }, (_, i) => `record ${i} `.repeat(1 + (i % 40))),
+  );
+});
