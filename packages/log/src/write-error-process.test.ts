@@ -33,8 +33,8 @@ async function compile(): Promise<void> {
   }
 }
 
-/** Runs the appending process until the nth write to a segment fails. */
-async function runUntilWriteFails(nth: number) {
+/** Runs a program whose nth write to a segment fails. */
+async function runWithFailingWrite(nth: number, args: readonly string[]) {
   const report = join(folder.path, 'report');
   const env = {
     ...process.env,
@@ -44,7 +44,7 @@ async function runUntilWriteFails(nth: number) {
     FAILING_WRITES_NTH: String(nth),
     FAILING_WRITES_REPORT: report,
   };
-  const child = spawn(process.execPath, [PROGRAM, folder.logFolder], { env, stdio: 'pipe' });
+  const child = spawn(process.execPath, args, { env, stdio: 'pipe' });
   const [out, complaint, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -59,7 +59,7 @@ test.each([
   { nth: 2, write: 'the first batch', acknowledged: 0 },
   { nth: 30, write: 'a later batch', acknowledged: 28 },
 ])('EIO from $write ends the process and loses nothing', async ({ nth, acknowledged }) => {
-  const run = await runUntilWriteFails(nth);
+  const run = await runWithFailingWrite(nth, [PROGRAM, folder.logFolder]);
 
   expect(run.code).toBe(1);
   expect(run.complaint).toContain('LogFailedError');
@@ -71,4 +71,18 @@ test.each([
   expect(texts).toEqual(
     Array.from({ length: acknowledged }, (_, i) => `record ${i} `.repeat(1 + (i % 40))),
   );
+});
+
+test('a program that does write again after EIO is found out', async () => {
+  const file = JSON.stringify(join(folder.path, 'file'));
+  const program = `
+    import { constants, openSync, writeSync } from 'node:fs';
+    const { O_CREAT, O_DSYNC, O_WRONLY } = constants;
+    const descriptor = openSync(${file}, O_CREAT | O_DSYNC | O_WRONLY);
+    try { writeSync(descriptor, 'first', 0); } catch { writeSync(descriptor, 'again', 0); }`;
+
+  const run = await runWithFailingWrite(1, ['--input-type=module', '--eval', program]);
+
+  expect(run.code).toBe(0);
+  expect(run.report).toBe('failed\nwritten again\n');
 });
