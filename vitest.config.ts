@@ -1,5 +1,18 @@
 import { defineConfig } from 'vitest/config';
 
+/**
+ * Tests that wear out a disk byte by byte, or need one of their own: seconds each, so not in
+ * `check`.
+ */
+const DISK_TESTS = [
+  'packages/log/src/file-log-process.test.ts',
+  'packages/log/src/flipped-bytes.test.ts',
+  'packages/log/src/full-disk.test.ts',
+  'packages/log/src/segment-recycling.test.ts',
+  'packages/log/src/torn-tail.test.ts',
+  'packages/log/src/write-error-process.test.ts',
+];
+
 /** Tests that start servers, kill them or fill memory: they run alone, one file after the other. */
 const PROCESS_TESTS = [
   'tests/e2e/**/*.test.ts',
@@ -14,13 +27,14 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'tests/*.test.ts'],
+          exclude: DISK_TESTS,
           testTimeout: 20_000,
         },
       },
       {
         test: {
           name: 'process',
-          include: PROCESS_TESTS,
+          include: [...PROCESS_TESTS, ...DISK_TESTS],
           fileParallelism: false,
           testTimeout: 600_000,
           hookTimeout: 60_000,
