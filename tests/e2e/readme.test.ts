@@ -77,8 +77,8 @@ beforeAll(async () => {
   const [start] = await commandBlocks();
   expect(start).toBe('npm start\n');
   server = new Shell(start);
-  await server.prints('is ready at http://127.0.0.1:7420', 240_000);
-}, 300_000);
+  await server.prints('is ready at http://127.0.0.1:7420', 500_000);
+}, 560_000);
 
 afterAll(async () => {
   await server.stop();
