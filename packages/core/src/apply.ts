@@ -47,7 +47,8 @@ export function apply(state: State, at: number, event: Event): void {
   invariant(state.tasks.number[event.slot] === event.task, 'an event finds its task in its slot');
   switch (event.type) {
     case 'task_due':
-      return applyTaskDue(state, event);
+      state.timers.remove(event.slot);
+      return enqueue(state, event.slot, { at, reason: DUE_REASON, toHead: false });
     case 'attempt_leased':
       return applyAttemptLeased(state, at, event);
     case 'attempt_started':
@@ -74,12 +75,11 @@ function applyTaskSubmitted(state: State, at: number, event: TaskSubmitted): voi
   const { tasks } = state;
   const slot = tasks.allocate(event.task);
   invariant(slot === event.slot, 'a task is stored in the slot that its event names');
-  const queue = state.internQueue(event.taskType);
 
   tasks.submittedAt[slot] = at;
   tasks.priority[slot] = event.priority;
   tasks.retry[slot] = state.retries.hold(event.retry);
-  tasks.queue[slot] = queue.index;
+  tasks.queue[slot] = state.internQueue(event.taskType).index;
   tasks.input[slot] = store(state, event.input);
   tasks.inputLength[slot] = event.input.end - event.input.start;
   tasks.dedupe[slot] = claim(state, at, event);
@@ -88,9 +88,7 @@ function applyTaskSubmitted(state: State, at: number, event: TaskSubmitted): voi
   if (event.runAt > at) {
     wait(state, slot, { until: event.runAt, reason: DELAYED_REASON });
   } else {
-    tasks.state[slot] = QUEUED;
-    tasks.reason[slot] = SUBMITTED_REASON;
-    queue.append(slot, event.priority);
+    enqueue(state, slot, { at, reason: SUBMITTED_REASON, toHead: false });
   }
   state.nextTask = (event.task + 1) as typeof state.nextTask;
 }
@@ -98,15 +96,6 @@ function applyTaskSubmitted(state: State, at: number, event: TaskSubmitted): voi
 /** Answers what the task's column says of its key. */
 function claim(state: State, at: number, { dedupe, task }: TaskSubmitted): number {
   return dedupe.windowMs === 0 ? 0 : state.dedupe.add(dedupe, task, at) + 1;
-}
-
-function applyTaskDue(state: State, event: Event): void {
-  const { tasks } = state;
-  const { slot } = event;
-  state.timers.remove(slot);
-  tasks.state[slot] = QUEUED;
-  tasks.reason[slot] = DUE_REASON;
-  state.queues[tasks.queue[slot]].append(slot, tasks.priority[slot]);
 }
 
 function applyAttemptLeased(state: State, at: number, event: AttemptLeased): void {
@@ -153,11 +142,9 @@ function applyAttemptReturned(state: State, at: number, event: AttemptReturned):
   const { tasks } = state;
   const { slot } = event;
   state.holders.letGo(tasks.holderOf(slot), slot);
-  tasks.state[slot] = QUEUED;
-  tasks.reason[slot] = event.reason;
   tasks.endedAt[slot] = at;
   if (!event.spent) tasks.attempt[slot] -= 1;
-  state.queues[tasks.queue[slot]].prepend(slot, tasks.priority[slot]);
+  enqueue(state, slot, { at, reason: event.reason, toHead: true });
 }
 
 function applyTaskForgotten(state: State, event: TaskForgotten): void {
@@ -187,6 +174,25 @@ function finish(
   tasks.reason[slot] = end.reason;
   tasks.endedAt[slot] = end.at;
   state.finished.append(slot);
+}
+
+/**
+ * The one way into a queue: to the tail of the task's level, or to its head when its lease ended
+ * without an answer. The task has no timer while it is queued, so that its column holds since when
+ * it waits there.
+ */
+function enqueue(
+  state: State,
+  slot: Slot,
+  how: { readonly at: number; readonly reason: number; readonly toHead: boolean },
+): void {
+  const { tasks } = state;
+  const queue = state.queues[tasks.queue[slot]];
+  tasks.state[slot] = QUEUED;
+  tasks.reason[slot] = how.reason;
+  tasks.dueAt[slot] = how.at;
+  if (how.toHead) queue.prepend(slot, tasks.priority[slot]);
+  else queue.append(slot, tasks.priority[slot]);
 }
 
 /** The task is out of every queue until its time comes. */

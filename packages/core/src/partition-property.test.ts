@@ -4,7 +4,9 @@ import type { AttachSessionReply, ReportKind, SubmitTasksReply } from './command
 import type { SessionId } from './ids.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import { describeState } from './testing/describe-state.ts';
-import { type ModelSession, type ModelTask, PartitionModel } from './testing/partition-model.ts';
+import type { ModelSession } from './testing/model-room.ts';
+import type { ModelTask } from './testing/model-task.ts';
+import { PartitionModel } from './testing/partition-model.ts';
 import { TestPartition, type TestReport } from './testing/test-partition.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
 

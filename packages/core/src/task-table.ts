@@ -35,7 +35,7 @@ export interface TaskReader {
   readonly dedupe: ReadonlyColumn;
   /** Place of the retry policy among those of the state. */
   readonly retry: ReadonlyColumn;
-  /** When the task's timer is due; meaningless without one. */
+  /** When its timer is due, while a task waits; since when it is queued, while it is. */
   readonly dueAt: ReadonlyColumn;
   /** 0 until it happened; of the current attempt, or of the last one. */
   readonly leasedAt: ReadonlyColumn;

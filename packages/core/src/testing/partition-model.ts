@@ -1,58 +1,10 @@
 import type { ReportOutcome } from '../command.ts';
 import type { SessionId } from '../ids.ts';
-import type { RetryPolicy } from '../retry-policy.ts';
 import type { PartitionLimits } from '../state.ts';
+import { ModelKeys } from './model-keys.ts';
+import { type ModelScene, type ModelSession, missingPushes, whyNotPushed } from './model-room.ts';
+import { attemptsOf, delayAfter, type ModelTask, type SubmittedTask } from './model-task.ts';
 import type { Push, TestReport } from './test-partition.ts';
-
-export interface ModelTask {
-  readonly number: number;
-  readonly type: string;
-  readonly priority: number;
-  state: 'waiting' | 'queued' | 'leased' | 'running' | 'succeeded' | 'failed';
-  reason: string;
-  attempt: number;
-  /** The current lease or the last one, and who had it. */
-  lease: string | undefined;
-  session: SessionId | undefined;
-  readonly input: string;
-  result: string;
-  /** The kind of the report that ended the last lease; empty when none did. */
-  answered: string;
-  /** While it waits for its time. */
-  dueAt: number;
-  readonly retry: RetryPolicy;
-}
-
-/** What is submitted. Policies say everything, and have no jitter, which nobody can foretell. */
-export interface SubmittedTask {
-  readonly type: string;
-  readonly priority: number;
-  readonly input: string;
-  readonly delayMs: number;
-  readonly retry: RetryPolicy;
-  readonly dedupe?: { readonly key: number; readonly body: number; readonly windowMs: number };
-}
-
-interface ModelKey {
-  readonly key: number;
-  readonly body: number;
-  readonly task: number;
-  readonly expiresAt: number;
-}
-
-export interface ModelSession {
-  readonly id: SessionId;
-  types: readonly string[];
-  slots: number;
-  leaseMs: number;
-  /** As of its newest lease: what a restarted server knows. */
-  loggedLeaseMs: number;
-  connection: number;
-  connected: boolean;
-  heardAt: number;
-  heldSince: number;
-  graceUntil: number;
-}
 
 /**
  * What a partition should do, written as plainly as possible: arrays, objects and searches.
@@ -60,20 +12,18 @@ export interface ModelSession {
  * It does not foretell which of several workers with room gets a task. It takes the pushes as they
  * come, refuses the ones that break a rule, and says when one is missing (M1).
  */
-export class PartitionModel {
+export class PartitionModel implements ModelScene {
   readonly tasks: ModelTask[] = [];
   /** Sessions that the roster should know. */
   readonly sessions: ModelSession[] = [];
   /** Tasks that wait for their time. */
   readonly sleeping: ModelTask[] = [];
-  /** Tasks that wait for a worker; the first of a type and priority goes first. */
   readonly waiting: ModelTask[] = [];
-  /** Held tasks, oldest lease first. */
   readonly held: ModelTask[] = [];
   /** Ended tasks, oldest end first. */
   readonly finished: ModelTask[] = [];
   /** Keys that are remembered. */
-  readonly keys: ModelKey[] = [];
+  readonly keys = new ModelKeys();
   accepted = 0;
   forgotten = 0;
   private readonly limits: PartitionLimits;
@@ -86,24 +36,13 @@ export class PartitionModel {
   submit(tasks: readonly SubmittedTask[], now: number): string | [number, boolean][] {
     this.forgetOldest();
     const isKeyed = tasks.some(({ dedupe }) => dedupe !== undefined);
-    if (isKeyed) this.forgetKeys(now);
+    if (isKeyed) this.keys.forget(now);
     if (this.tasks.length + tasks.length > this.limits.tasksMax) return 'too_many_tasks';
-    if (isKeyed && this.keys.length + tasks.length > this.limits.dedupeKeysMax) {
+    if (isKeyed && this.keys.count + tasks.length > this.limits.dedupeKeysMax) {
       return 'too_many_keys';
     }
-    // Tried on a copy first: all or nothing.
-    const keys = [...this.keys];
-    let next = this.accepted;
-    const answers: [number, boolean][] = [];
-    for (const { dedupe } of tasks) {
-      const known = keys.find((each) => each.key === dedupe?.key);
-      if (known !== undefined && known.body !== dedupe?.body) return 'dedupe_mismatch';
-      if (known === undefined) next += 1;
-      answers.push([known?.task ?? next, known !== undefined]);
-      if (dedupe === undefined || known !== undefined) continue;
-      keys.push({ ...dedupe, task: next, expiresAt: now + dedupe.windowMs });
-    }
-    this.keys.splice(0, this.keys.length, ...keys);
+    const answers = this.keys.claim(tasks, this.accepted, now);
+    if (answers === 'dedupe_mismatch') return answers;
     answers.forEach(([, isKnown], index) => {
       if (!isKnown) this.accept(tasks[index], now);
     });
@@ -131,14 +70,9 @@ export class PartitionModel {
     (delayMs > 0 ? this.sleeping : this.waiting).push(task);
   }
 
-  private forgetKeys(now: number): void {
-    const live = this.keys.filter(({ expiresAt }) => expiresAt > now);
-    this.keys.splice(0, this.keys.length, ...live);
-  }
-
   /** What is due goes to the tails of the queues, earliest first. */
   advance(now: number): void {
-    this.forgetKeys(now);
+    this.keys.forget(now);
     const due = this.sleeping
       .filter((task) => task.dueAt <= now)
       .toSorted((a, b) => a.dueAt - b.dueAt || a.number - b.number);
@@ -239,10 +173,8 @@ export class PartitionModel {
     const session = this.sessions.find((each) => each.id === id);
     if (task === undefined) throw new Error(`task ${number} is pushed and was not waiting`);
     if (session === undefined) throw new Error(`task ${number} is pushed to ${id}, which is gone`);
-    if (!this.hasRoom(session)) throw new Error(`session ${id} has no room for task ${number}`);
-    if (!session.types.includes(task.type)) throw new Error(`${id} does not do ${task.type}`);
-    const first = this.firstOf(task.type);
-    if (first !== task) throw new Error(`task ${number} goes before task ${first?.number}`);
+    const problem = whyNotPushed(this, task, session);
+    if (problem !== undefined) throw new Error(problem);
 
     if (this.heldBy(id).length === 0) session.heldSince = now;
     session.loggedLeaseMs = session.leaseMs;
@@ -254,24 +186,11 @@ export class PartitionModel {
 
   /** M1: tasks that wait although a worker has room for them. */
   missingPushes(): number[] {
-    const withRoom = this.sessions.filter((session) => this.hasRoom(session));
-    return this.waiting
-      .filter((task) => withRoom.some((session) => session.types.includes(task.type)))
-      .map((task) => task.number);
+    return missingPushes(this);
   }
 
   heldBy(session: SessionId): ModelTask[] {
     return this.held.filter((task) => task.session === session);
-  }
-
-  private hasRoom(session: ModelSession): boolean {
-    return session.connected && this.heldBy(session.id).length < session.slots;
-  }
-
-  private firstOf(type: string): ModelTask | undefined {
-    const ofType = this.waiting.filter((task) => task.type === type);
-    const level = Math.max(...ofType.map((task) => task.priority));
-    return ofType.find((task) => task.priority === level);
   }
 
   private reportOne(session: SessionId, report: TestReport, now: number): ReportOutcome {
@@ -325,18 +244,4 @@ export class PartitionModel {
       this.forgotten += 1;
     }
   }
-}
-
-function attemptsOf({ maxAttempts, delaysMs }: RetryPolicy): number {
-  return delaysMs === undefined ? (maxAttempts ?? 0) : delaysMs.length + 1;
-}
-
-function delayAfter({ retry, attempt }: ModelTask): number {
-  const { backoff, delayMs = 0, maxDelayMs = 0, delaysMs } = retry;
-  if (delaysMs !== undefined) return delaysMs[attempt - 1];
-  if (backoff === 'fixed') return Math.min(delayMs, maxDelayMs);
-  if (backoff === 'linear') return Math.min(delayMs * attempt, maxDelayMs);
-  let doubled = delayMs;
-  for (let n = 1; n < attempt; n++) doubled *= 2;
-  return Math.min(doubled, maxDelayMs);
 }
