@@ -1,3 +1,4 @@
+import { ColumnTable, type ReadonlyColumns } from './columns.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
 import { invariant } from './invariant.ts';
 import { SlotIndex } from './slot-index.ts';
@@ -16,20 +17,11 @@ export interface DedupeClaim {
   windowMs: number;
 }
 
-/** An entry as `decide` sees it. */
-export interface DedupeReader {
-  readonly count: number;
-  readonly capacity: number;
-  readonly task: { readonly [entry: number]: number };
-  readonly submittedAt: { readonly [entry: number]: number };
-  readonly expiresAt: { readonly [entry: number]: number };
-  /** State of the task when it left memory; meaningless before. */
-  readonly lastState: { readonly [entry: number]: number };
-  find(claim: DedupeClaim): Slot;
-  hasSameBody(entry: Slot, claim: DedupeClaim): boolean;
-  firstDue(now: number): Slot;
-  earliest(): number;
-}
+/** What everybody but `apply` sees of the keys. */
+export type DedupeReader = ReadonlyColumns<DedupeTable> &
+  Readonly<
+    Pick<DedupeTable, 'capacity' | 'count' | 'find' | 'hasSameBody' | 'firstDue' | 'earliest'>
+  >;
 
 /**
  * Keys that were submitted and are remembered for their window, whatever becomes of their tasks.
@@ -39,32 +31,24 @@ export interface DedupeReader {
  *
  * D1 No two entries have the same key.
  */
-export class DedupeTable implements DedupeReader {
-  readonly capacity: number;
-  readonly task: Float64Array;
-  readonly submittedAt: Float64Array;
-  readonly expiresAt: Float64Array;
-  readonly lastState: Uint8Array;
+export class DedupeTable extends ColumnTable {
+  /** 0 while the entry is free. */
+  readonly task = new Float64Array(this.capacity);
+  readonly submittedAt = new Float64Array(this.capacity);
+  readonly expiresAt = new Float64Array(this.capacity);
+  /** State of the task when it left memory; meaningless before. */
+  readonly lastState = new Uint8Array(this.capacity);
   count = 0;
-  private readonly words: Uint32Array;
-  private readonly index: SlotIndex;
-  private readonly timers: TimingWheel;
+  private readonly words = new Uint32Array(this.capacity * CLAIM_WORDS);
   /** Entries that were in use before, linked by their column. */
-  private readonly nextFreed: Int32Array;
+  private readonly nextFreed = new Int32Array(this.capacity);
+  private readonly index = new SlotIndex(this.capacity);
+  private readonly timers = new TimingWheel(this.capacity, {
+    dueAt: this.expiresAt,
+    order: this.task,
+  });
   private freed: Slot = NO_SLOT;
   private fresh = 0;
-
-  constructor(capacity: number) {
-    this.capacity = capacity;
-    this.task = new Float64Array(capacity);
-    this.submittedAt = new Float64Array(capacity);
-    this.expiresAt = new Float64Array(capacity);
-    this.lastState = new Uint8Array(capacity);
-    this.words = new Uint32Array(capacity * CLAIM_WORDS);
-    this.index = new SlotIndex(capacity);
-    this.timers = new TimingWheel(capacity, { dueAt: this.expiresAt, order: this.task });
-    this.nextFreed = new Int32Array(capacity);
-  }
 
   /** The entry of the claim's key; `NO_SLOT` when it is not remembered. */
   find(claim: DedupeClaim): Slot {
