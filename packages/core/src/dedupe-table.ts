@@ -1,7 +1,8 @@
-import { ColumnTable, type ReadonlyColumns } from './columns.ts';
+import { ColumnTable, columnsOf, type ReadonlyColumns } from './columns.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
 import { invariant } from './invariant.ts';
 import { SlotIndex } from './slot-index.ts';
+import type { Archive } from './snapshot-archive.ts';
 import { TimingWheel } from './timing-wheel.ts';
 
 /** Words of 32 bits in a claim: four of the key's hash, four of the body's. */
@@ -95,6 +96,22 @@ export class DedupeTable extends ColumnTable {
 
   earliest(): number {
     return this.timers.earliest();
+  }
+
+  /** Entries are kept in their places, as tasks in their slots. */
+  persist(archive: Archive): void {
+    this.count = archive.number('count', this.count);
+    this.freed = archive.number('freed', this.freed) as Slot;
+    this.fresh = archive.number('fresh', this.fresh);
+    for (const [name, column] of columnsOf(this)) {
+      archive.column(name, column, (this.fresh * column.length) / this.capacity);
+    }
+    if (!archive.isLoading) return;
+    for (let entry = 0; entry < this.fresh; entry++) {
+      if (this.task[entry] === 0) continue;
+      this.index.add(entry as Slot, this.words[entry * CLAIM_WORDS]);
+      this.timers.add(entry as Slot);
+    }
   }
 
   private agrees(

@@ -1,4 +1,5 @@
 import { invariant } from './invariant.ts';
+import type { Archive } from './snapshot-archive.ts';
 
 /**
  * Values that many tasks share, kept once and named by a small number. Tasks hold references; a
@@ -52,5 +53,20 @@ export class Interner<T> {
 
   textAt(index: number): string {
     return this.texts[index];
+  }
+
+  /** Values keep their numbers, which tasks hold, and free numbers the order of their next use. */
+  persist(archive: Archive): void {
+    const texts = archive.texts('texts', this.texts);
+    const references = archive.numbers('references', this.references);
+    const freed = archive.numbers('freed', this.freed);
+    if (!archive.isLoading) return;
+    for (const index of freed) this.freed.push(index);
+    texts.forEach((text, index) => {
+      this.texts[index] = text;
+      this.values[index] = this.parse(text);
+      this.references[index] = references[index];
+      if (references[index] > 0) this.byText.set(text, index);
+    });
   }
 }

@@ -1,5 +1,6 @@
 import { type HolderIndex, NO_HOLDER, NO_SLOT, type SessionId, type Slot } from './ids.ts';
-import { type ListLinks, TaskList } from './task-list.ts';
+import type { Archive } from './snapshot-archive.ts';
+import { type ListLinks, persistLists, TaskList } from './task-list.ts';
 
 /**
  * A session as far as it is durable: it was given leases.
@@ -92,5 +93,47 @@ export class LeaseHolders {
     this.byName.delete(this.holders[index].session);
     this.holders[index].session = '' as SessionId;
     this.freed.push(index);
+  }
+
+  /** Entries keep their places, free ones too: tasks name them, and the next session takes one. */
+  persist(archive: Archive): void {
+    const { holders } = this;
+    const sessions = archive.texts(
+      'session',
+      holders.map(({ session }) => session),
+    );
+    const workers = archive.texts(
+      'worker',
+      holders.map(({ worker }) => worker),
+    );
+    const leasesMs = archive.numbers(
+      'leaseMs',
+      holders.map(({ leaseMs }) => leaseMs),
+    );
+    const heldSince = archive.numbers(
+      'heldSince',
+      holders.map((holder) => holder.heldSince),
+    );
+    const references = archive.numbers('references', this.references);
+    const freed = archive.numbers('freed', this.freed);
+    if (archive.isLoading) {
+      for (const index of freed) this.freed.push(index as HolderIndex);
+      sessions.forEach((session, index) => {
+        holders[index] = {
+          session: session as SessionId,
+          worker: workers[index],
+          leaseMs: leasesMs[index],
+          heldSince: heldSince[index],
+          held: new TaskList(this.links),
+        };
+        this.references[index] = references[index];
+        if (session !== '') this.byName.set(session as SessionId, index as HolderIndex);
+      });
+    }
+    persistLists(
+      archive,
+      'held',
+      holders.map(({ held }) => held),
+    );
   }
 }

@@ -91,7 +91,14 @@ const actions = fc.oneof(
   { weight: 1, arbitrary: fc.record({ detach: fc.nat(20) }) },
   { weight: 2, arbitrary: fc.record({ expireAfterMs: fc.constantFrom(0, 1000, 3000, 6000) }) },
   { weight: 5, arbitrary: fc.record({ advanceAfterMs: fc.constantFrom(0, 100, 1000) }) },
-  { weight: 1, arbitrary: fc.record({ restartAfterMs: fc.constantFrom(0, 10_000) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      restartAfterMs: fc.constantFrom(0, 10_000),
+      fromSnapshot: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ snapshot: fc.constant(true) }) },
 );
 
 /** The clock may be set back. */
@@ -99,7 +106,7 @@ const passedMs = fc.integer({ min: -300, max: 900 });
 
 type Action = typeof actions extends fc.Arbitrary<infer T> ? T : never;
 
-test('a partition does what its model says and comes back whole from its log', () => {
+test('a partition does what its model says and comes back whole from its log and snapshots', () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(
@@ -174,7 +181,8 @@ class World {
     else if ('detach' in action) this.detach(action.detach);
     else if ('expireAfterMs' in action) this.expire(action.expireAfterMs);
     else if ('advanceAfterMs' in action) this.advance(action.advanceAfterMs);
-    else this.restart(action.restartAfterMs);
+    else if ('snapshot' in action) this.partition.snapshot();
+    else this.restart(action);
   }
 
   compare(): void {
@@ -193,8 +201,10 @@ class World {
   }
 
   compareWithReplay(): void {
-    const replayed = this.partition.replayed();
-    expect(describeState(replayed.state)).toEqual(describeState(this.partition.state));
+    for (const other of [this.partition.replayed(), this.partition.restored()]) {
+      expect(describeState(other.state)).toEqual(describeState(this.partition.state));
+      expect(other.hashState()).toBe(this.partition.hashState());
+    }
   }
 
   private submit(tasks: readonly Submit[]): void {
@@ -304,10 +314,10 @@ class World {
     this.follow();
   }
 
-  private restart(passedMs: number): void {
+  private restart(action: Extract<Action, { restartAfterMs: number }>): void {
     this.compareWithReplay();
-    this.partition.now += passedMs;
-    this.partition.restart(GRACE_MS);
+    this.partition.now += action.restartAfterMs;
+    this.partition.restart(GRACE_MS, action);
     this.latest = 0;
     this.model.restart(this.time, GRACE_MS);
   }

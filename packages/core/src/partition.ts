@@ -5,17 +5,30 @@ import type { Decision } from './decision.ts';
 import { type Event, makeEvents } from './event.ts';
 import { EventDecoder, encodeEvent } from './event-codec.ts';
 import { clearOutputs, makeOutputs, type Outputs } from './outputs.ts';
+import { persistState } from './persist-state.ts';
 import { RecordReader } from './record-reader.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { Roster } from './roster.ts';
 import { expectHolders } from './sessions.ts';
+import { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot-archive.ts';
+import { SnapshotLoader } from './snapshot-loader.ts';
+import { SnapshotSaver } from './snapshot-saver.ts';
 import { type PartitionLimits, type ReadonlyState, State } from './state.ts';
+import { StateHashError, StateHasher } from './state-hash.ts';
 import type { Utf8 } from './utf8.ts';
 
 export interface PartitionOptions {
   readonly partition: number;
   readonly limits: PartitionLimits;
   readonly utf8: Utf8;
+}
+
+/** A durable state that was saved. */
+export interface StateSnapshot {
+  readonly schema: number;
+  /** What `hashState` said when it was saved. */
+  readonly hash: number;
+  readonly pieces: Iterable<Uint8Array>;
 }
 
 /**
@@ -74,6 +87,37 @@ export class Partition {
     writer.endRecord();
     this.writer = undefined;
     return reply;
+  }
+
+  /** A hash of the whole durable state: the same for the same events, however they came. */
+  hashState(): number {
+    const hasher = new StateHasher();
+    persistState(this.durable, hasher);
+    return hasher.value;
+  }
+
+  /** Hands out the durable state in pieces, each of which is valid only while `write` runs. */
+  save(write: (piece: Uint8Array) => void): void {
+    const saver = new SnapshotSaver(write, this.utf8);
+    persistState(this.durable, saver);
+    saver.end();
+  }
+
+  /**
+   * Takes over what `save` handed out; nothing was applied before. Throws a `SnapshotError` when it
+   * is not what this version saves, and a `StateHashError` when it is not the state it should be.
+   */
+  load({ schema, hash, pieces }: StateSnapshot): void {
+    if (schema !== SNAPSHOT_SCHEMA) {
+      throw new SnapshotError(
+        `its schema is ${schema}, and this version of Sluice knows ${SNAPSHOT_SCHEMA}`,
+      );
+    }
+    const loader = new SnapshotLoader(pieces, this.utf8);
+    persistState(this.durable, loader);
+    loader.end();
+    const loaded = this.hashState();
+    if (loaded !== hash) throw new StateHashError({ expected: hash, found: loaded });
   }
 
   /** Applies a batch of records from the log. */

@@ -1,5 +1,6 @@
 import { NO_SLOT, type Slot } from './ids.ts';
-import { type ListLinks, TaskList } from './task-list.ts';
+import type { Archive } from './snapshot-archive.ts';
+import { type ListLinks, persistLists, TaskList } from './task-list.ts';
 import { PRIORITY_LEVELS } from './task-state.ts';
 
 /**
@@ -53,5 +54,23 @@ export class ReadyQueue {
 
   depthOf(level: number): number {
     return this.lists[level].length;
+  }
+
+  /** All queues at once, which are there already when they are loaded. */
+  static persist(archive: Archive, queues: readonly ReadyQueue[]): void {
+    persistLists(
+      archive,
+      'levels',
+      queues.flatMap((queue) => queue.lists),
+    );
+    if (archive.isLoading) for (const queue of queues) queue.count();
+  }
+
+  private count(): void {
+    this.depth = this.lists.reduce((sum, list) => sum + list.length, 0);
+    this.levels = this.lists.reduce(
+      (bits, list, level) => (list.length > 0 ? bits | (1 << level) : bits),
+      0,
+    );
   }
 }

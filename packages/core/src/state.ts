@@ -5,6 +5,7 @@ import { Interner } from './interner.ts';
 import { LeaseHolders } from './lease-holders.ts';
 import { ReadyQueue } from './ready-queue.ts';
 import { parseRetry, type ResolvedRetry } from './retry-policy.ts';
+import type { Archive } from './snapshot-archive.ts';
 import { TaskList } from './task-list.ts';
 import { type TaskReader, TaskTable } from './task-table.ts';
 import { TimingWheel } from './timing-wheel.ts';
@@ -68,6 +69,12 @@ export class State {
       previous: this.tasks.previousHeld,
     });
     this.finished = new TaskList(this.tasks);
+  }
+
+  persistCounters(archive: Archive): void {
+    this.nextTask = archive.number('nextTask', this.nextTask) as TaskNumber;
+    this.nextLease = archive.number('nextLease', this.nextLease) as LeaseNumber;
+    this.now = archive.number('now', this.now);
   }
 
   queueOf(type: string): ReadyQueue | undefined {

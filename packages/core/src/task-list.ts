@@ -1,4 +1,5 @@
 import { NO_SLOT, type Slot } from './ids.ts';
+import type { Archive } from './snapshot-archive.ts';
 
 /** The two link columns that a list runs through. */
 export interface ListLinks {
@@ -54,4 +55,17 @@ export class TaskList {
     this.tail = NO_SLOT;
     this.length = 0;
   }
+}
+
+/** The ends of lists; what lies between them is in the columns that they run through. */
+export function persistLists(archive: Archive, name: string, lists: readonly TaskList[]): void {
+  const ends = archive.numbers(
+    name,
+    lists.flatMap(({ head, tail, length }) => [head, tail, length]),
+  );
+  lists.forEach((list, index) => {
+    list.head = ends[index * 3] as Slot;
+    list.tail = ends[index * 3 + 1] as Slot;
+    list.length = ends[index * 3 + 2];
+  });
 }

@@ -1,11 +1,15 @@
-import { ColumnTable, type ReadonlyColumns } from './columns.ts';
+import { ColumnTable, columnsOf, type ReadonlyColumns } from './columns.ts';
 import { type HolderIndex, type LeaseNumber, NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
 import { invariant } from './invariant.ts';
+import { payloadColumns } from './payload-columns.ts';
 import { hashNumber, SlotIndex } from './slot-index.ts';
+import type { Archive } from './snapshot-archive.ts';
 
 /** What everybody but `apply` sees of the tasks. */
 export type TaskReader = ReadonlyColumns<TaskTable> &
-  Readonly<Pick<TaskTable, 'capacity' | 'count' | 'find' | 'nextFree' | 'hasLease' | 'holderOf'>>;
+  Readonly<
+    Pick<TaskTable, 'capacity' | 'count' | 'used' | 'find' | 'nextFree' | 'hasLease' | 'holderOf'>
+  >;
 
 /**
  * Tasks in columns: one typed array per field, indexed by slot (docs/decisions/0002).
@@ -65,6 +69,11 @@ export class TaskTable extends ColumnTable {
   /** Slots from here on were never in use. */
   private fresh = 0;
 
+  /** Slots from here on were never in use. */
+  get used(): number {
+    return this.fresh;
+  }
+
   find(number: TaskNumber): Slot {
     let slot = this.index.first(hashNumber(number));
     while (slot !== NO_SLOT && this.number[slot] !== number) slot = this.index.following(slot);
@@ -114,5 +123,24 @@ export class TaskTable extends ColumnTable {
 
   holderOf(slot: Slot): HolderIndex {
     return this.holder[slot] as HolderIndex;
+  }
+
+  /**
+   * Slots are kept as they are, free ones too: events name them, and the next event has to find
+   * the same one free. The payloads themselves are another part.
+   */
+  persist(archive: Archive): void {
+    this.count = archive.number('count', this.count);
+    this.freed = archive.number('freed', this.freed) as Slot;
+    this.fresh = archive.number('fresh', this.fresh);
+    const references = new Set<unknown>(payloadColumns(this).map((each) => each.references));
+    for (const [name, column] of columnsOf(this)) {
+      if (!references.has(column)) archive.column(name, column, this.fresh);
+    }
+    if (!archive.isLoading) return;
+    for (let slot = 0; slot < this.fresh; slot++) {
+      const number = this.number[slot];
+      if (number !== 0) this.index.add(slot as Slot, hashNumber(number));
+    }
   }
 }

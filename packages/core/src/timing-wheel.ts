@@ -1,4 +1,5 @@
 import { NO_SLOT, type Slot } from './ids.ts';
+import type { Archive } from './snapshot-archive.ts';
 import { TaskList } from './task-list.ts';
 
 /**
@@ -92,6 +93,15 @@ export class TimingWheel {
   earliest(): number {
     const bucket = this.firstBucket();
     return bucket === NO_BUCKET ? Number.POSITIVE_INFINITY : this.startOf(bucket);
+  }
+
+  /** Which of the first `used` slots have a timer; where in the wheels they stand is made anew. */
+  persist(archive: Archive, used: number): void {
+    const members = new Uint8Array(used);
+    for (let slot = 0; slot < used; slot++) members[slot] = this.has(slot as Slot) ? 1 : 0;
+    archive.column('members', members, used);
+    if (!archive.isLoading) return;
+    for (let slot = 0; slot < used; slot++) if (members[slot] !== 0) this.add(slot as Slot);
   }
 
   private place(slot: Slot): void {

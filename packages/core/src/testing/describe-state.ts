@@ -14,7 +14,6 @@ export interface StateDescription {
   readonly nextFree: number;
   readonly count: number;
   readonly liveBytes: number;
-  readonly chunkCount: number;
   readonly tasks: readonly TaskDescription[];
   readonly queues: readonly QueueDescription[];
   readonly holders: readonly HolderDescription[];
@@ -75,7 +74,6 @@ export function describeState(state: ReadonlyState): StateDescription {
     nextFree: state.tasks.nextFree(),
     count: state.tasks.count,
     liveBytes: state.payloads.liveBytes,
-    chunkCount: state.payloads.chunkCount,
     tasks: usedSlots(state).map((slot) => describeTask(state, slot)),
     queues: describeQueues(state),
     holders: describeHolders(state),

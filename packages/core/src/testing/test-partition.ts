@@ -15,9 +15,10 @@ import type {
 import type { LeaseNumber, SessionId, Slot, TaskNumber } from '../ids.ts';
 import { leaseTokenText } from '../lease-token.ts';
 import { pushCost } from '../matching.ts';
-import { Partition } from '../partition.ts';
+import { Partition, type StateSnapshot } from '../partition.ts';
 import { RecordWriter } from '../record-writer.ts';
 import type { RetryPolicy } from '../retry-policy.ts';
+import { SNAPSHOT_SCHEMA } from '../snapshot-archive.ts';
 import type { PartitionLimits, ReadonlyState } from '../state.ts';
 import { describeTask, type TaskDescription } from './describe-state.ts';
 import { heldBy, type KnownSession, matchingProblems, stateProblems } from './state-problems.ts';
@@ -82,6 +83,8 @@ export class TestPartition {
   closed: readonly SessionId[] = [];
   private partition: Partition;
   private readonly batches: Uint8Array[] = [];
+  /** With the number of batches that it stands for; undefined before the first. */
+  private saved: (StateSnapshot & { readonly behind: number }) | undefined;
   private readonly writer = new RecordWriter(testUtf8);
   /** The newest connection of each session. */
   private readonly connections = new Map<SessionId, number>();
@@ -199,9 +202,27 @@ export class TestPartition {
     return partition;
   }
 
-  /** Goes on with what the log holds; every stream is broken. */
-  restart(graceMsMin = 0): void {
-    this.partition = this.replayed();
+  /** Saves the state as it is, for `restored`. */
+  snapshot(): void {
+    this.saved = { ...snapshotOf(this.partition), behind: this.log().length };
+  }
+
+  /** What a restarted server makes of the newest snapshot and the log behind it. */
+  restored(): Partition {
+    if (this.saved === undefined) return this.replayed();
+    const partition = new Partition({ partition: 0, limits: this.limits, utf8: testUtf8 });
+    partition.load(this.saved);
+    for (const batch of this.log().slice(this.saved.behind)) partition.replay(batch);
+    return partition;
+  }
+
+  hashState(): number {
+    return this.partition.hashState();
+  }
+
+  /** Goes on with what the log holds, or the newest snapshot and the log behind it. */
+  restart(graceMsMin = 0, { fromSnapshot = false } = {}): void {
+    this.partition = fromSnapshot ? this.restored() : this.replayed();
     this.partition.expectHolders(this.now, graceMsMin);
     for (const session of [...this.sessions.values()]) {
       session.connected = false;
@@ -271,6 +292,13 @@ export class TestPartition {
     ];
     if (problems.length > 0) throw new Error(problems.join('\n'));
   }
+}
+
+/** A snapshot that outlives what it is of. */
+export function snapshotOf(partition: Partition): StateSnapshot & { pieces: Uint8Array[] } {
+  const pieces: Uint8Array[] = [];
+  partition.save((piece) => pieces.push(piece.slice()));
+  return { schema: SNAPSHOT_SCHEMA, hash: partition.hashState(), pieces };
 }
 
 function leaseOf({ tasks }: ReadonlyState, slot: Slot): string {

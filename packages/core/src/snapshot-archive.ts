@@ -1,0 +1,72 @@
+import type { Column } from './columns.ts';
+
+/**
+ * What the parts of the state are saved to, loaded from and hashed by.
+ *
+ * A part has one method for all three, `persist(archive)`, which names each thing that it keeps:
+ * saving writes it down, loading puts in its place what was written, hashing looks at it. So the
+ * three cannot disagree about what there is, and the order is the same in all of them.
+ *
+ * Only facts go into an archive. What is derived from them, like an index, or depends on more than
+ * events, like places in the arena and in the timing wheel, is made anew after loading.
+ */
+export interface Archive {
+  /** Set while parts have to make anew what is derived. */
+  readonly isLoading: boolean;
+
+  /** What follows belongs to this part. */
+  section(name: string): void;
+
+  number(name: string, value: number): number;
+  numbers(name: string, values: readonly number[]): readonly number[];
+  texts(name: string, values: readonly string[]): readonly string[];
+
+  /** The first `length` entries of a column, in place. */
+  column(name: string, column: Column, length: number): void;
+
+  /** Announces as many bytes in any number of runs. */
+  bytes(name: string, length: number): void;
+  /** Saves bytes from `start` to `end`, or overwrites them with those that were saved. */
+  run(bytes: Uint8Array, start: number, end: number): void;
+}
+
+/** The snapshot was saved by another version of Sluice, or under other limits. */
+export class SnapshotError extends Error {
+  override readonly name = 'SnapshotError';
+
+  constructor(finding: string) {
+    super(`the snapshot cannot be loaded: ${finding}`);
+  }
+}
+
+/**
+ * Counts up with every change to what parts persist. A snapshot says under which number it was
+ * saved, so that nobody takes the fields of one for those of another.
+ */
+export const SNAPSHOT_SCHEMA = 1;
+
+/** How a snapshot announces what follows. */
+export const TAG = {
+  end: 0,
+  section: 1,
+  number: 2,
+  numbers: 3,
+  texts: 4,
+  column: 5,
+  bytes: 6,
+} as const;
+
+export type Tag = (typeof TAG)[keyof typeof TAG];
+
+const KINDS = [Float64Array, Uint32Array, Int32Array, Uint16Array, Int16Array, Uint8Array] as const;
+
+/** The kind of a column as a snapshot names it. */
+export function kindOf(column: Column): string {
+  const kind = KINDS.find((each) => column instanceof each);
+  return kind?.name ?? '';
+}
+
+/** The memory of a column. Snapshots hold it as it is; every platform of Sluice agrees on it. */
+export function bytesOfColumn(column: Column, length: number): Uint8Array {
+  return new Uint8Array(column.buffer, column.byteOffset, length * column.BYTES_PER_ELEMENT);
+}
