@@ -1,16 +1,15 @@
-import { NO_PAYLOAD } from './arena.ts';
 import type {
   AttemptFailed,
   AttemptLeased,
   AttemptReturned,
   AttemptSucceeded,
   Event,
-  PayloadRange,
   TaskForgotten,
   TaskSubmitted,
 } from './event.ts';
 import { NO_LEASE, type Slot } from './ids.ts';
 import { invariant, unreachable } from './invariant.ts';
+import { INPUT_PAYLOAD, RESULT_PAYLOAD } from './payload-columns.ts';
 import type { State } from './state.ts';
 import {
   BACKOFF_REASON,
@@ -80,11 +79,8 @@ function applyTaskSubmitted(state: State, at: number, event: TaskSubmitted): voi
   tasks.priority[slot] = event.priority;
   tasks.retry[slot] = state.retries.hold(event.retry);
   tasks.queue[slot] = state.internQueue(event.taskType).index;
-  tasks.input[slot] = store(state, event.input);
-  tasks.inputLength[slot] = event.input.end - event.input.start;
+  state.payloads.store(INPUT_PAYLOAD, slot, event.input);
   tasks.dedupe[slot] = claim(state, at, event);
-  tasks.result[slot] = NO_PAYLOAD;
-  tasks.resultLength[slot] = 0;
   if (event.runAt > at) {
     wait(state, slot, { until: event.runAt, reason: DELAYED_REASON });
   } else {
@@ -119,7 +115,7 @@ function applyAttemptLeased(state: State, at: number, event: AttemptLeased): voi
 }
 
 function applyAttemptSucceeded(state: State, at: number, event: AttemptSucceeded): void {
-  storeResult(state, event.slot, event.output);
+  state.payloads.store(RESULT_PAYLOAD, event.slot, event.output);
   state.tasks.answered[event.slot] = SUCCEEDED_ANSWER;
   finish(state, event.slot, { at, taskState: SUCCEEDED, reason: SUCCEEDED_REASON });
 }
@@ -127,7 +123,7 @@ function applyAttemptSucceeded(state: State, at: number, event: AttemptSucceeded
 function applyAttemptFailed(state: State, at: number, event: AttemptFailed): void {
   const { tasks } = state;
   const { slot } = event;
-  storeResult(state, slot, event.error);
+  state.payloads.store(RESULT_PAYLOAD, slot, event.error);
   tasks.answered[slot] = FAILED_ANSWER;
   if (event.retryAt === 0) {
     finish(state, slot, { at, taskState: FAILED, reason: FAILED_REASON });
@@ -148,7 +144,7 @@ function applyAttemptReturned(state: State, at: number, event: AttemptReturned):
 }
 
 function applyTaskForgotten(state: State, event: TaskForgotten): void {
-  const { tasks, payloads } = state;
+  const { tasks } = state;
   const { slot } = event;
   state.finished.remove(slot);
   if (tasks.lease[slot] !== NO_LEASE) state.holders.forget(tasks.holderOf(slot));
@@ -158,8 +154,7 @@ function applyTaskForgotten(state: State, event: TaskForgotten): void {
     state.dedupe.lastState[key] = tasks.state[slot];
   }
   state.retries.release(tasks.retry[slot]);
-  if (tasks.inputLength[slot] > 0) payloads.release(tasks.input[slot], tasks.inputLength[slot]);
-  if (tasks.resultLength[slot] > 0) payloads.release(tasks.result[slot], tasks.resultLength[slot]);
+  state.payloads.releaseAll(slot);
   tasks.free(slot);
 }
 
@@ -205,17 +200,4 @@ function wait(
   state.tasks.reason[slot] = reason;
   state.tasks.dueAt[slot] = until;
   state.timers.add(slot);
-}
-
-/** What an earlier attempt left is replaced. */
-function storeResult(state: State, slot: Slot, payload: PayloadRange): void {
-  const { tasks, payloads } = state;
-  if (tasks.resultLength[slot] > 0) payloads.release(tasks.result[slot], tasks.resultLength[slot]);
-  state.tasks.result[slot] = store(state, payload);
-  state.tasks.resultLength[slot] = payload.end - payload.start;
-}
-
-function store(state: State, payload: PayloadRange): number {
-  if (payload.start === payload.end) return NO_PAYLOAD;
-  return state.payloads.put(payload.bytes, payload.start, payload.end);
 }

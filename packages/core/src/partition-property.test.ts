@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AttachSessionReply, ReportKind, SubmitTasksReply } from './command.ts';
-import type { SessionId } from './ids.ts';
+import type { SessionId, TaskNumber } from './ids.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import { describeState } from './testing/describe-state.ts';
 import type { ModelSession } from './testing/model-room.ts';
@@ -17,7 +17,9 @@ const LIMITS = {
   dedupeKeysMax: 7,
   payloadBytesMax: 100_000,
   unsentBytesMax: 100_000,
-  arenaChunkBytes: 256,
+  // Payloads are moved all the time, a few after each command.
+  arenaChunkBytes: 64,
+  arenaCompaction: { liveShareMin: 1, slackChunks: 0, entriesMax: 3, bytesMax: 30 },
 };
 const TYPES = ['a', 'b', 'c'];
 const KINDS: readonly ReportKind[] = ['started', 'heartbeat', 'succeeded', 'failed'];
@@ -151,6 +153,7 @@ const EVERYTHING = [
   'dedupe_mismatch',
   'deduplicated',
   'turned away',
+  'payload moved',
 ];
 
 /** A partition and its model, which get the same commands. */
@@ -159,6 +162,8 @@ class World {
   readonly model = new PartitionModel(LIMITS);
   /** What submits were answered. */
   readonly met = new Set<string>();
+  /** Where the input of each task lies. */
+  private readonly places = new Map<number, number>();
   /** Sessions that were refused. */
   turnedAway = 0;
   /** Every session and lease that ever was. */
@@ -198,12 +203,22 @@ class World {
     const live = model.sleeping.length + model.waiting.length + model.held.length;
     expect(model.accepted).toBe(live + finished.length + model.forgotten);
     expect(partition.state.nextTask).toBe(model.accepted + 1);
+    this.lookForMoves();
   }
 
   compareWithReplay(): void {
     for (const other of [this.partition.replayed(), this.partition.restored()]) {
       expect(describeState(other.state)).toEqual(describeState(this.partition.state));
       expect(other.hashState()).toBe(this.partition.hashState());
+    }
+  }
+
+  private lookForMoves(): void {
+    const { tasks } = this.partition.state;
+    for (const { number } of this.model.tasks) {
+      const place = tasks.input[tasks.find(number as TaskNumber)];
+      if (place !== (this.places.get(number) ?? place)) this.met.add('payload moved');
+      this.places.set(number, place);
     }
   }
 

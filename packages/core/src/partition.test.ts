@@ -157,6 +157,27 @@ test('an idle session is not expected back after a restart', () => {
   expect(partition.resume(session, []).resumed).toBe(false);
 });
 
+test('old tasks do not keep the memory of all that came and went since, also in a replay', () => {
+  const partition = new TestPartition({ finishedTasksMax: 2, arenaChunkBytes: 128 });
+  const { session } = partition.attach({ slots: 1 });
+  for (let round = 0; round < 40; round++) {
+    partition.submit({ priority: 0, input: 'stays' });
+    for (let turn = 0; turn < 5; turn++) {
+      partition.submit({ priority: 8, input: 'a longer input that leaves' });
+      const [lease] = partition.leasesOf(session);
+      partition.report(session, { lease, kind: 'succeeded', payload: 'and its output' });
+    }
+  }
+
+  const { payloads } = partition.state;
+  const replayed = partition.replayed().state.payloads;
+
+  // Forty of ten bytes with their headers are four chunks full, and those that finished last.
+  expect(payloads.liveBytes).toBeLessThan(400);
+  expect(payloads.chunkCount).toBeLessThan(16);
+  expect(replayed.chunkCount).toBeLessThan(16);
+});
+
 function restarted(given: { graceMsMin: number }): {
   partition: TestPartition;
   session: SessionId;

@@ -47,6 +47,8 @@ export class Partition {
   private readonly decision: { -readonly [K in keyof Decision]: Decision[K] };
   /** Where `emit` writes; set while a command runs. */
   private writer: RecordWriter | undefined;
+  /** When the payloads were last looked after. */
+  private madeRoomAt = 0;
   /** What the last command wants done. */
   readonly outputs: Outputs = makeOutputs();
 
@@ -80,6 +82,7 @@ export class Partition {
   execute<C extends Command>(command: C, writer: RecordWriter): Replies[C['type']] {
     clearOutputs(this.outputs);
     const now = Math.max(command.now, this.decision.now, this.durable.now);
+    this.makeRoom(now);
     this.decision.now = now;
     this.writer = writer;
     writer.beginRecord(now);
@@ -125,6 +128,7 @@ export class Partition {
     const reader = new RecordReader(batch, this.utf8);
     while (reader.hasRecord()) {
       const at = reader.beginRecord();
+      this.makeRoom(at);
       while (reader.hasEvent()) apply(this.durable, at, this.decoder.next(reader));
     }
   }
@@ -134,6 +138,12 @@ export class Partition {
    */
   expectHolders(now: number, graceMsMin: number): void {
     expectHolders(this.decision, Math.max(now, this.durable.now), graceMsMin);
+  }
+
+  /** A little at a time, before each command: what the last one rendered is rendered by now. */
+  private makeRoom(now: number): void {
+    this.durable.payloads.compact(Math.max(0, now - this.madeRoomAt));
+    this.madeRoomAt = now;
   }
 
   private emit(event: Event): void {

@@ -1,13 +1,21 @@
 import type { TaskTable } from './task-table.ts';
 
 /** A payload of each task: where the arena keeps it, and how long it is. */
-interface PayloadColumn {
+export interface PayloadColumn {
   readonly name: string;
+  /** Without meaning when the length is 0. */
   readonly references: Float64Array;
   readonly lengths: Uint32Array;
 }
 
-/** Every column of payloads. */
+export const INPUT_PAYLOAD = 0;
+export const RESULT_PAYLOAD = 1;
+
+/**
+ * Every column of payloads, at the place that the constants above name. What is listed here is
+ * moved by the arena when it makes room, saved in snapshots, and released when its task is
+ * forgotten.
+ */
 export function payloadColumns(tasks: TaskTable): readonly PayloadColumn[] {
   return [
     { name: 'input', references: tasks.input, lengths: tasks.inputLength },

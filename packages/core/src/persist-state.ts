@@ -1,4 +1,4 @@
-import { NO_PAYLOAD } from './arena.ts';
+import type { Slot } from './ids.ts';
 import { payloadColumns } from './payload-columns.ts';
 import { ReadyQueue } from './ready-queue.ts';
 import { type Archive, SnapshotError } from './snapshot-archive.ts';
@@ -46,25 +46,25 @@ export const SECTIONS: Readonly<Record<string, (state: State, archive: Archive) 
 
 /** In the order of slots: where the arena keeps them is its own affair. */
 function persistPayloads({ tasks, payloads }: State, archive: Archive): void {
-  for (const { name, references, lengths } of payloadColumns(tasks)) {
-    const lengthOf = (slot: number) => (tasks.number[slot] === 0 ? 0 : lengths[slot]);
+  payloadColumns(tasks).forEach(({ name, references, lengths }, column) => {
     let total = 0;
     let longest = 0;
     for (let slot = 0; slot < tasks.used; slot++) {
-      total += lengthOf(slot);
-      longest = Math.max(longest, lengthOf(slot));
+      total += lengths[slot];
+      longest = Math.max(longest, lengths[slot]);
     }
     archive.bytes(name, total);
     const loaded = new Uint8Array(archive.isLoading ? longest : 0);
     for (let slot = 0; slot < tasks.used; slot++) {
-      const length = lengthOf(slot);
+      const length = lengths[slot];
+      if (length === 0) continue;
       if (archive.isLoading) {
         archive.run(loaded, 0, length);
-        references[slot] = length === 0 ? NO_PAYLOAD : payloads.put(loaded, 0, length);
-      } else if (length > 0) {
+        payloads.load(column, slot as Slot, loaded);
+      } else {
         const start = payloads.startOf(references[slot]);
         archive.run(payloads.bytesOf(references[slot]), start, start + length);
       }
     }
-  }
+  });
 }

@@ -1,8 +1,9 @@
-import { Arena } from './arena.ts';
+import { Arena, type CompactionRule } from './arena.ts';
 import { type DedupeReader, DedupeTable } from './dedupe-table.ts';
 import type { LeaseNumber, Slot, TaskNumber } from './ids.ts';
 import { Interner } from './interner.ts';
 import { LeaseHolders } from './lease-holders.ts';
+import { payloadColumns } from './payload-columns.ts';
 import { ReadyQueue } from './ready-queue.ts';
 import { parseRetry, type ResolvedRetry } from './retry-policy.ts';
 import type { Archive } from './snapshot-archive.ts';
@@ -24,6 +25,7 @@ export interface PartitionLimits {
   /** Worker sessions at once, those that are expected back included. */
   readonly sessionsMax: number;
   readonly arenaChunkBytes?: number;
+  readonly arenaCompaction?: CompactionRule;
 }
 
 /** Task types are kept for good, so that a column can name one in two bytes. */
@@ -63,7 +65,10 @@ export class State {
       order: this.tasks.number,
     });
     this.dedupe = new DedupeTable(limits.dedupeKeysMax);
-    this.payloads = new Arena(limits.arenaChunkBytes);
+    this.payloads = new Arena(payloadColumns(this.tasks), {
+      chunkBytes: limits.arenaChunkBytes,
+      rule: limits.arenaCompaction,
+    });
     this.holders = new LeaseHolders({
       next: this.tasks.nextHeld,
       previous: this.tasks.previousHeld,

@@ -48,7 +48,7 @@ export class TaskTable extends ColumnTable {
   readonly startedAt = new Float64Array(this.capacity);
   /** When the last attempt ended, and a finished task with it; 0 while one is under way. */
   readonly endedAt = new Float64Array(this.capacity);
-  /** Arena reference and length of the input; `NO_PAYLOAD` and 0 when it is null. */
+  /** Arena reference and length of the input, which is 0 when it is null. */
   readonly input = new Float64Array(this.capacity);
   readonly inputLength = new Uint32Array(this.capacity);
   /** Likewise the output of a succeeded task or the error of a failed one. */
