@@ -36,12 +36,22 @@ import {
  * never fails (L3). An invariant that breaks here means that state and log disagree.
  */
 export function apply(state: State, at: number, event: Event): void {
+  if (event.type === 'state_hashed') return state.changes.clear();
   state.now = at;
-  if (event.type === 'task_submitted') return applyTaskSubmitted(state, at, event);
+  state.changes.events += 1;
   if (event.type === 'dedupe_forgotten') {
     invariant(state.dedupe.task[event.slot] === event.task, 'a key stands for the task it names');
+    state.changes.noteKey(event.slot);
     return state.dedupe.remove(event.slot);
   }
+  state.changes.noteTask(event.slot);
+  applyToTask(state, at, event);
+}
+
+type EventOfTask = Exclude<Event, { type: 'state_hashed' | 'dedupe_forgotten' }>;
+
+function applyToTask(state: State, at: number, event: EventOfTask): void {
+  if (event.type === 'task_submitted') return applyTaskSubmitted(state, at, event);
 
   invariant(state.tasks.number[event.slot] === event.task, 'an event finds its task in its slot');
   switch (event.type) {
@@ -91,7 +101,10 @@ function applyTaskSubmitted(state: State, at: number, event: TaskSubmitted): voi
 
 /** Answers what the task's column says of its key. */
 function claim(state: State, at: number, { dedupe, task }: TaskSubmitted): number {
-  return dedupe.windowMs === 0 ? 0 : state.dedupe.add(dedupe, task, at) + 1;
+  if (dedupe.windowMs === 0) return 0;
+  const entry = state.dedupe.add(dedupe, task, at);
+  state.changes.noteKey(entry);
+  return entry + 1;
 }
 
 function applyAttemptLeased(state: State, at: number, event: AttemptLeased): void {
@@ -152,6 +165,7 @@ function applyTaskForgotten(state: State, event: TaskForgotten): void {
   // The key outlives the task, and has to say how it ended.
   if (key >= 0 && state.dedupe.task[key] === event.task) {
     state.dedupe.lastState[key] = tasks.state[slot];
+    state.changes.noteKey(key);
   }
   state.retries.release(tasks.retry[slot]);
   state.payloads.releaseAll(slot);

@@ -67,6 +67,7 @@ const events = fc.oneof(
   fc.record({ type: fc.constant('attempt_returned'), ...task, reason: bytes, spent: fc.boolean() }),
   fc.record({ type: fc.constant('attempts_exhausted'), ...task, reason: bytes }),
   fc.record({ type: fc.constant('task_forgotten'), ...task }),
+  fc.record({ type: fc.constant('state_hashed'), ...task, schema: numbers, hash: numbers }),
 ) as unknown as fc.Arbitrary<Event>;
 
 const records = fc.record({

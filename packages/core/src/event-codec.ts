@@ -20,6 +20,7 @@ const TYPE = {
   task_forgotten: 8,
   task_due: 9,
   dedupe_forgotten: 10,
+  state_hashed: 64,
 } as const satisfies Record<Event['type'], number>;
 
 /** The version that is written. A reader knows older ones as well, once there are any. */
@@ -34,6 +35,7 @@ const VERSION = {
   task_forgotten: 1,
   task_due: 1,
   dedupe_forgotten: 1,
+  state_hashed: 1,
 } as const satisfies Record<Event['type'], number>;
 
 export class UnknownEventError extends Error {
@@ -74,6 +76,9 @@ export function encodeEvent(writer: RecordWriter, event: Event): void {
       return writer.byte(event.spent ? 1 : 0);
     case 'attempts_exhausted':
       return writer.byte(event.reason);
+    case 'state_hashed':
+      writer.varint(event.schema);
+      return writer.varint(event.hash);
     case 'attempt_started':
     case 'dedupe_forgotten':
     case 'task_due':
@@ -121,6 +126,8 @@ export class EventDecoder {
         return this.events.taskDue;
       case TYPE.dedupe_forgotten:
         return this.events.dedupeForgotten;
+      case TYPE.state_hashed:
+        return this.events.stateHashed;
       default:
         throw new UnknownEventError(type, version);
     }
@@ -153,6 +160,10 @@ function decodeFields(reader: RecordReader, event: Event): void {
       return;
     case 'attempts_exhausted':
       event.reason = reader.byte();
+      return;
+    case 'state_hashed':
+      event.schema = reader.varint();
+      event.hash = reader.varint();
       return;
     case 'attempt_started':
     case 'dedupe_forgotten':

@@ -95,6 +95,16 @@ export interface TaskForgotten extends TaskEvent {
   readonly type: 'task_forgotten';
 }
 
+/**
+ * A hash of what the events since the last one changed. Replay compares (L3). It is about no task.
+ */
+export interface StateHashed extends TaskEvent {
+  readonly type: 'state_hashed';
+  /** The schema under which it was made; under another one it says nothing. */
+  schema: number;
+  hash: number;
+}
+
 export type Event =
   | TaskSubmitted
   | TaskDue
@@ -105,7 +115,8 @@ export type Event =
   | AttemptReturned
   | AttemptsExhausted
   | TaskForgotten
-  | DedupeForgotten;
+  | DedupeForgotten
+  | StateHashed;
 
 export type Emit = (event: Event) => void;
 
@@ -165,6 +176,7 @@ export function makeEvents() {
     } as AttemptReturned,
     attemptsExhausted: { type: 'attempts_exhausted', slot, task, reason: 0 } as AttemptsExhausted,
     dedupeForgotten: { type: 'dedupe_forgotten', slot, task } as DedupeForgotten,
+    stateHashed: { type: 'state_hashed', slot, task, schema: 0, hash: 0 } as StateHashed,
     taskForgotten: { type: 'task_forgotten', slot, task } as TaskForgotten,
   };
 }

@@ -100,7 +100,7 @@ const actions = fc.oneof(
       fromSnapshot: fc.boolean(),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ snapshot: fc.constant(true) }) },
+  { weight: 2, arbitrary: fc.record({ snapshot: fc.constant(true) }) },
 );
 
 /** The clock may be set back. */

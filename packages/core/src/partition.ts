@@ -2,7 +2,7 @@ import { apply } from './apply.ts';
 import type { Command, Replies } from './command.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
-import { type Event, makeEvents } from './event.ts';
+import { type Event, makeEvents, type StateHashed } from './event.ts';
 import { EventDecoder, encodeEvent } from './event-codec.ts';
 import { clearOutputs, makeOutputs, type Outputs } from './outputs.ts';
 import { persistState } from './persist-state.ts';
@@ -21,7 +21,11 @@ export interface PartitionOptions {
   readonly partition: number;
   readonly limits: PartitionLimits;
   readonly utf8: Utf8;
+  /** Events between two hashes of what they changed. */
+  readonly hashEvery?: number;
 }
+
+const HASH_EVERY = 10_000;
 
 /** A durable state that was saved. */
 export interface StateSnapshot {
@@ -44,6 +48,7 @@ export class Partition {
   private readonly roster = new Roster();
   private readonly decoder = new EventDecoder();
   private readonly utf8: Utf8;
+  private readonly hashEvery: number;
   private readonly decision: { -readonly [K in keyof Decision]: Decision[K] };
   /** Where `emit` writes; set while a command runs. */
   private writer: RecordWriter | undefined;
@@ -55,6 +60,7 @@ export class Partition {
   constructor(options: PartitionOptions) {
     this.durable = new State(options.partition, options.limits);
     this.utf8 = options.utf8;
+    this.hashEvery = options.hashEvery ?? HASH_EVERY;
     this.decision = {
       now: 0,
       state: this.durable,
@@ -123,13 +129,20 @@ export class Partition {
     if (loaded !== hash) throw new StateHashError({ expected: hash, found: loaded });
   }
 
-  /** Applies a batch of records from the log. */
-  replay(batch: Uint8Array): void {
+  /**
+   * Applies a batch of records from the log, of which `firstRecord` is the first. Throws a
+   * `StateHashError` when they lead to another state than they did when they were written.
+   */
+  replay(batch: Uint8Array, firstRecord: number): void {
     const reader = new RecordReader(batch, this.utf8);
-    while (reader.hasRecord()) {
+    for (let record = firstRecord; reader.hasRecord(); record++) {
       const at = reader.beginRecord();
       this.makeRoom(at);
-      while (reader.hasEvent()) apply(this.durable, at, this.decoder.next(reader));
+      while (reader.hasEvent()) {
+        const event = this.decoder.next(reader);
+        if (event.type === 'state_hashed') this.checkHash(event, record);
+        apply(this.durable, at, event);
+      }
     }
   }
 
@@ -149,5 +162,19 @@ export class Partition {
   private emit(event: Event): void {
     if (this.writer !== undefined) encodeEvent(this.writer, event);
     apply(this.durable, this.decision.now, event);
+    if (this.durable.changes.events >= this.hashEvery) this.emitHash();
+  }
+
+  private emitHash(): void {
+    const event = this.decision.events.stateHashed;
+    event.schema = SNAPSHOT_SCHEMA;
+    event.hash = this.durable.hashChanges();
+    this.emit(event);
+  }
+
+  private checkHash(event: StateHashed, record: number): void {
+    if (event.schema !== SNAPSHOT_SCHEMA) return;
+    const found = this.durable.hashChanges();
+    if (found !== event.hash) throw new StateHashError({ expected: event.hash, found, record });
   }
 }

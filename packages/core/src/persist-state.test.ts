@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { ColumnTable, columnsOf } from './columns.ts';
+import type { SessionId } from './ids.ts';
 import { Partition, type StateSnapshot } from './partition.ts';
 import { SECTIONS } from './persist-state.ts';
 import { SnapshotError } from './snapshot-archive.ts';
@@ -16,20 +17,25 @@ const COUNTERS = ['nextTask', 'nextLease', 'now'];
 
 let lived: TestPartition;
 
-/** Something of everything: waiting, queued, held, finished and forgotten tasks, keys, sessions. */
+/** Something of everything, and free places between: tasks of all states, keys, sessions, texts. */
 beforeEach(() => {
   lived = new TestPartition({ finishedTasksMax: 2 });
-  const { session } = lived.attach({ slots: 3 });
   const gone = lived.attach({ types: ['other'], worker: 'gone' });
-  lived.submit({ input: '"first"' }, { input: '2', priority: 7 }, { dedupe: KEY }, {});
-  lived.submit({ type: 'other', retry: { delaysMs: [5], jitter: false } }, { delayMs: 5000 });
-  for (const lease of [...lived.leasesOf(session), ...lived.leasesOf(session)]) {
-    lived.report(session, { lease, kind: 'succeeded', payload: '"done"' });
-  }
-  lived.report(gone.session, { lease: lived.leasesOf(gone.session)[0], kind: 'failed' });
+  lived.submit({ type: 'other', retry: { delaysMs: [5], jitter: false } });
+  finish(gone.session);
   lived.detach(gone.session);
+  const { session } = lived.attach({ slots: 3 });
+  lived.submit({ input: '"first"' }, { input: '2', priority: 7 }, { dedupe: KEY }, {});
+  lived.submit({ type: 'other', retry: { maxAttempts: 9 } }, { delayMs: 5000 });
+  finish(session);
   lived.submit({ priority: 0 }, { priority: 8 }, { type: 'third', input: 'x'.repeat(900) });
 });
+
+function finish(session: SessionId): void {
+  for (const lease of lived.leasesOf(session)) {
+    lived.report(session, { lease, kind: 'succeeded', payload: '"done"' });
+  }
+}
 
 const KEY = { key: 3, body: 1, windowMs: 60_000 };
 

@@ -42,6 +42,7 @@ export const SECTIONS: Readonly<Record<string, (state: State, archive: Archive) 
   retries: (state, archive) => state.retries.persist(archive),
   timers: (state, archive) => state.timers.persist(archive, state.tasks.used),
   dedupe: (state, archive) => state.dedupe.persist(archive),
+  changes: (state, archive) => state.changes.persist(archive),
 };
 
 /** In the order of slots: where the arena keeps them is its own affair. */

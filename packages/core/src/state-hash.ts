@@ -84,6 +84,23 @@ export class StateHasher implements Archive {
     this.second = (second << 17) ^ (second >>> 15) ^ first;
   }
 
+  /** What the memory of a column holds for some slots. The lanes are kept at hand: this is hot. */
+  entries(memory: Uint32Array | Uint8Array, perSlot: number, slots: Int32Array): void {
+    let { first, second } = this;
+    for (let i = 0; i < slots.length; i++) {
+      const end = (slots[i] + 1) * perSlot;
+      for (let at = end - perSlot; at < end; at++) {
+        const word = memory[at];
+        const mixed = Math.imul(first ^ word, FIRST_FACTOR);
+        first = (mixed << 13) | (mixed >>> 19);
+        second = Math.imul(second ^ word, SECOND_FACTOR);
+        second = (second << 17) ^ (second >>> 15) ^ mixed;
+      }
+    }
+    this.first = first;
+    this.second = second;
+  }
+
   private words(words: Uint32Array): void {
     for (let i = 0; i < words.length; i++) this.word(words[i]);
   }
@@ -94,14 +111,24 @@ export class StateHasher implements Archive {
   }
 }
 
+interface HashMismatch {
+  readonly expected: number;
+  readonly found: number;
+  /** The record of the log that says so; absent for a snapshot. */
+  readonly record?: number;
+}
+
 /** Two ways to the same state did not lead there: the partition must not go on (L3). */
 export class StateHashError extends Error {
   override readonly name = 'StateHashError';
+  readonly record: number | undefined;
 
-  constructor({ expected, found }: { readonly expected: number; readonly found: number }) {
+  constructor({ expected, found, record }: HashMismatch) {
+    const where = record === undefined ? 'the snapshot' : `record ${record} of the log`;
     super(
-      `the state has hash ${found}, and ${expected} was written down for it; ` +
+      `the state has hash ${found}, and ${where} says ${expected}; ` +
         'keep the data folder as it is and report this',
     );
+    this.record = record;
   }
 }

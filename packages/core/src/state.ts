@@ -7,6 +7,8 @@ import { payloadColumns } from './payload-columns.ts';
 import { ReadyQueue } from './ready-queue.ts';
 import { parseRetry, type ResolvedRetry } from './retry-policy.ts';
 import type { Archive } from './snapshot-archive.ts';
+import { StateChanges } from './state-changes.ts';
+import { StateHasher } from './state-hash.ts';
 import { TaskList } from './task-list.ts';
 import { type TaskReader, TaskTable } from './task-table.ts';
 import { TimingWheel } from './timing-wheel.ts';
@@ -50,6 +52,8 @@ export class State {
   readonly retries = new Interner(parseRetry);
   readonly timers: TimingWheel;
   readonly dedupe: DedupeTable;
+  /** What events changed since the last hash that was logged. */
+  readonly changes: StateChanges;
   nextTask = 1 as TaskNumber;
   nextLease = 1 as LeaseNumber;
   /** Time of the newest event; time never runs backwards (L8). */
@@ -74,12 +78,26 @@ export class State {
       previous: this.tasks.previousHeld,
     });
     this.finished = new TaskList(this.tasks);
+    this.changes = new StateChanges(this.tasks, this.dedupe);
   }
 
   persistCounters(archive: Archive): void {
     this.nextTask = archive.number('nextTask', this.nextTask) as TaskNumber;
     this.nextLease = archive.number('nextLease', this.nextLease) as LeaseNumber;
     this.now = archive.number('now', this.now);
+  }
+
+  /** A hash of the counters and of all that events changed since the last one (L3). */
+  hashChanges(): number {
+    const hasher = new StateHasher();
+    this.persistCounters(hasher);
+    hasher.number('tasks', this.tasks.count);
+    hasher.number('keys', this.dedupe.count);
+    hasher.number('timers', this.timers.count);
+    hasher.number('finished', this.finished.length);
+    hasher.number('payloads', this.payloads.liveBytes);
+    this.changes.hash(hasher);
+    return hasher.value;
   }
 
   queueOf(type: string): ReadyQueue | undefined {

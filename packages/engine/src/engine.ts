@@ -89,7 +89,9 @@ export class Engine {
     const { epoch, tail } = await options.log.acquire();
     engine.epoch = epoch;
     engine.tail = tail;
-    await options.log.read(0, (batch) => engine.partition.replay(batch.bytes));
+    await options.log.read(0, ({ bytes, firstRecord }) => {
+      engine.partition.replay(bytes, firstRecord);
+    });
     engine.partition.expectHolders(options.clock(), options.graceMsMin);
     engine.setAlarm();
     return engine;

@@ -63,6 +63,8 @@ const DEFAULT_LIMITS: PartitionLimits = {
 };
 const RECORDS_PER_BATCH = 3;
 const START = 1_000_000;
+/** Prime, so that hashes come at all places of commands and batches. */
+const HASH_EVERY = 7;
 
 export const LEASE_MS = 10_000;
 
@@ -74,6 +76,7 @@ export const LEASE_MS = 10_000;
 export class TestPartition {
   readonly limits: PartitionLimits;
   readonly sessions = new Map<SessionId, KnownSession>();
+  private readonly hashEvery: number;
   now = START;
   /** From which jitter is drawn. */
   seed = 1;
@@ -90,9 +93,10 @@ export class TestPartition {
   private readonly connections = new Map<SessionId, number>();
   private sessionsMade = 0;
 
-  constructor(limits: Partial<PartitionLimits> = {}) {
+  constructor(limits: Partial<PartitionLimits> = {}, { hashEvery = HASH_EVERY } = {}) {
     this.limits = { ...DEFAULT_LIMITS, ...limits };
-    this.partition = new Partition({ partition: 0, limits: this.limits, utf8: testUtf8 });
+    this.hashEvery = hashEvery;
+    this.partition = this.newPartition();
   }
 
   get state(): ReadonlyState {
@@ -197,8 +201,8 @@ export class TestPartition {
 
   /** What a restarted server makes of the log. */
   replayed(): Partition {
-    const partition = new Partition({ partition: 0, limits: this.limits, utf8: testUtf8 });
-    for (const batch of this.log()) partition.replay(batch);
+    const partition = this.newPartition();
+    for (const batch of this.log()) partition.replay(batch, 0);
     return partition;
   }
 
@@ -210,9 +214,9 @@ export class TestPartition {
   /** What a restarted server makes of the newest snapshot and the log behind it. */
   restored(): Partition {
     if (this.saved === undefined) return this.replayed();
-    const partition = new Partition({ partition: 0, limits: this.limits, utf8: testUtf8 });
+    const partition = this.newPartition();
     partition.load(this.saved);
-    for (const batch of this.log().slice(this.saved.behind)) partition.replay(batch);
+    for (const batch of this.log().slice(this.saved.behind)) partition.replay(batch, 0);
     return partition;
   }
 
@@ -228,6 +232,11 @@ export class TestPartition {
       session.connected = false;
       if (heldBy(this.state, session.id).length === 0) this.sessions.delete(session.id);
     }
+  }
+
+  private newPartition(): Partition {
+    const { limits, hashEvery } = this;
+    return new Partition({ partition: 0, limits, utf8: testUtf8, hashEvery });
   }
 
   private execute<C extends Command>(timeless: Timeless<C>): Replies[C['type']] {
