@@ -35,7 +35,9 @@ export { pushCost } from './matching.ts';
 export type { Outputs } from './outputs.ts';
 export { Partition, type PartitionOptions } from './partition.ts';
 export { RecordWriter } from './record-writer.ts';
+export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot-archive.ts';
 export type { PartitionLimits, ReadonlyState } from './state.ts';
+export { StateHashError } from './state-hash.ts';
 export { parseTaskId, TASK_ID_LENGTH, type TaskKey, taskIdText, writeTaskId } from './task-id.ts';
 export {
   DEFAULT_PRIORITY,

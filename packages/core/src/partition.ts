@@ -123,8 +123,12 @@ export class Partition {
       );
     }
     const loader = new SnapshotLoader(pieces, this.utf8);
-    persistState(this.durable, loader);
-    loader.end();
+    try {
+      persistState(this.durable, loader);
+      loader.end();
+    } finally {
+      loader.close();
+    }
     const loaded = this.hashState();
     if (loaded !== hash) throw new StateHashError({ expected: hash, found: loaded });
   }

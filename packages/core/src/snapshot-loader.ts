@@ -93,6 +93,14 @@ export class SnapshotLoader implements Archive {
   end(): void {
     this.inSection = '';
     this.expect(TAG.end, '');
+    if (this.at < this.piece.length || !this.pieces.next().done) {
+      throw new SnapshotError('something follows its end');
+    }
+  }
+
+  /** Lets go of the source, whether it was read to its end or not. */
+  close(): void {
+    this.pieces.return?.();
   }
 
   private expect(tag: Tag, name: string): void {

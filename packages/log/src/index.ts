@@ -1,5 +1,6 @@
 export { type FaultTiming, FaultyLog } from './faulty-log.ts';
 export { FileLog, type FileLogOptions } from './file-log.ts';
+export { FileSnapshots } from './file-snapshots.ts';
 export {
   type CorruptPosition,
   FolderInUseError,
@@ -10,7 +11,9 @@ export {
   LogTrimmedError,
   NetworkFolderError,
 } from './log-errors.ts';
+export { type CommittedRange, readLogFolder } from './log-reader.ts';
 export { MemoryLog, MemoryLogStore } from './memory-log.ts';
+export { MemorySnapshots } from './memory-snapshots.ts';
 export type {
   AppendOutcome,
   BoundedLog,
@@ -21,3 +24,10 @@ export type {
   StoredBatch,
   TrimOutcome,
 } from './partition-log.ts';
+export {
+  type SaveContent,
+  SnapshotDamagedError,
+  type SnapshotHeader,
+  type SnapshotStore,
+  type StoredSnapshot,
+} from './snapshot-store.ts';

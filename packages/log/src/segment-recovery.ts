@@ -101,13 +101,13 @@ async function removeHeadless(path: string, tail: number): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-function damagedHeader(path: string): LogCorruptError {
+export function damagedHeader(path: string): LogCorruptError {
   const record = parseSegmentName(basename(path))!.baseTail;
   return new LogCorruptError({ file: path, offset: 0, record }, "the segment's header is damaged");
 }
 
 /** Undefined when the file has no valid header. */
-async function readHeader(
+export async function readHeader(
   path: string,
   file: string,
   memory: Memory,

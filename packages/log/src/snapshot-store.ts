@@ -1,0 +1,47 @@
+/** What is said of a snapshot before its content. */
+export interface SnapshotHeader {
+  /** The snapshot stands for all records of the log below this one. */
+  readonly position: number;
+  /** Under which rules the content was made; a number of the core's. */
+  readonly schema: number;
+  /** The hash of the state, by which whoever loads it sees that it is the same. */
+  readonly hash: number;
+}
+
+export interface StoredSnapshot extends SnapshotHeader {
+  /**
+   * The content, as it was saved; to be gone through once. A piece is valid until the next one is
+   * taken. Throws a `SnapshotDamagedError` where the content is not what was saved.
+   */
+  readonly pieces: Iterable<Uint8Array>;
+}
+
+/** Hands the content to `write`, piece by piece; each is valid until `write` returns. */
+export type SaveContent = (write: (piece: Uint8Array) => void) => void;
+
+/** Snapshots that are kept: if the newest turns out to be damaged, there is one before it. */
+export const SNAPSHOTS_KEPT = 2;
+
+/** Where the snapshots of one partition are kept. */
+export interface SnapshotStore {
+  /** Of the snapshots that are kept, damaged ones included; the newest first. */
+  positions(): Promise<readonly number[]>;
+
+  /** Rejects with a `SnapshotDamagedError` when it is not one that was saved whole. */
+  open(position: number): Promise<StoredSnapshot>;
+
+  /**
+   * Saves a snapshot, all or nothing, and answers once it is durable and only the newest
+   * `SNAPSHOTS_KEPT` are left. What `content` throws ends it without effect.
+   */
+  save(header: SnapshotHeader, content: SaveContent): Promise<void>;
+}
+
+/** The snapshot is torn, cut short, or not as it was saved. An older one may do. */
+export class SnapshotDamagedError extends Error {
+  override readonly name = 'SnapshotDamagedError';
+
+  constructor(where: string, finding: string) {
+    super(`the snapshot '${where}' is damaged: ${finding}`);
+  }
+}
