@@ -2,15 +2,27 @@
  * The real server with one addition: on SIGUSR2 it arms itself, and the next append that became
  * durable is the last thing it does. Whatever that commit would have let out stays in.
  */
-import type { AppendOutcome, LogBatch, LogHold, PartitionLog, StoredBatch } from '@sluice/log';
+import type {
+  AppendOutcome,
+  BoundedLog,
+  LogBatch,
+  LogHold,
+  LogTrim,
+  StoredBatch,
+  TrimOutcome,
+} from '@sluice/log';
 import { Server } from '@sluice/server';
 
-class DyingLog implements PartitionLog {
-  private readonly inner: PartitionLog;
+class DyingLog implements BoundedLog {
+  private readonly inner: BoundedLog;
   isArmed = false;
 
-  constructor(inner: PartitionLog) {
+  constructor(inner: BoundedLog) {
     this.inner = inner;
+  }
+
+  get isFull(): boolean {
+    return this.inner.isFull;
   }
 
   acquire(): Promise<LogHold> {
@@ -25,6 +37,10 @@ class DyingLog implements PartitionLog {
 
   read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void> {
     return this.inner.read(from, onBatch);
+  }
+
+  trim(trim: LogTrim): Promise<TrimOutcome> {
+    return this.inner.trim(trim);
   }
 
   close(): Promise<void> {

@@ -1,20 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type AdvanceTime,
-  type Command,
-  type Outputs,
+import type {
+  AdvanceTime,
+  Command,
+  Outputs,
   Partition,
-  type PartitionOptions,
-  type ReadonlyState,
-  type Replies,
+  PartitionOptions,
+  ReadonlyState,
+  Replies,
 } from '@sluice/core';
-import type { LogBatch, PartitionLog } from '@sluice/log';
+import type { BoundedLog, LogBatch, LogHold } from '@sluice/log';
 import { Alarm, type StartTimer } from './alarm.ts';
 import { Batch, type Releasable } from './batch.ts';
+import type { Notify } from './engine-notice.ts';
 import type { OutputPort } from './output-port.ts';
+import { recoverPartition } from './recovery.ts';
+import { SnapshotKeeper, type SnapshotOptions } from './snapshot-keeper.ts';
 
 export interface EngineOptions {
-  readonly log: PartitionLog;
+  readonly log: BoundedLog;
+  /** Without snapshots every start replays the log from its beginning, and it grows for ever. */
+  readonly snapshots?: SnapshotOptions;
   readonly partition: PartitionOptions;
   readonly outputs: OutputPort;
   /** Wall clock in milliseconds. */
@@ -29,6 +34,10 @@ export interface EngineOptions {
   readonly startTimer: StartTimer;
   /** Time that sessions have to come back after a restart, at the least (L7). */
   readonly graceMsMin: number;
+  /**
+   * Called with what no caller hears of and an operator should.
+   */
+  readonly notify: Notify;
   /**
    * Called once, when the engine lost its log or was fenced. The owner starts anew or ends (L5).
    */
@@ -63,8 +72,10 @@ export class Engine {
   private appending: Batch | undefined;
   /** The other batch object while no append is outstanding. */
   private idle: Batch | undefined;
-  private epoch = 0;
-  private tail = 0;
+  private readonly epoch: number;
+  /** How many records are durable. */
+  private tail: number;
+  private readonly keeper: SnapshotKeeper | undefined;
   private stopped: EngineStoppedError | undefined;
   /** Timers rest: what is due fires after the next start. */
   private isClosing = false;
@@ -75,25 +86,38 @@ export class Engine {
   /** Resolves `close` once nothing is outstanding. */
   private onQuiet: (() => void) | undefined;
 
-  private constructor(options: EngineOptions) {
+  private constructor(options: EngineOptions, hold: LogHold, partition: Partition) {
     this.options = options;
-    this.partition = new Partition(options.partition);
+    this.epoch = hold.epoch;
+    this.tail = hold.tail;
+    this.partition = partition;
+    this.keeper = this.makeKeeper();
     this.open = new Batch(options.partition.utf8);
     this.idle = new Batch(options.partition.utf8);
     this.alarm = new Alarm(options.startTimer, () => this.advanceTime());
   }
 
-  /** Takes over the log, replays it and expects its sessions back. */
+  /**
+   * Takes over the log, loads the newest snapshot, replays what is behind it and expects its
+   * sessions back. Rejects with a `RecoveryError` when that does not give all of the log.
+   */
   static async start(options: EngineOptions): Promise<Engine> {
-    const engine = new Engine(options);
-    const { epoch, tail } = await options.log.acquire();
-    engine.epoch = epoch;
-    engine.tail = tail;
-    await options.log.read(0, ({ bytes, firstRecord }) => {
-      engine.partition.replay(bytes, firstRecord);
+    const hold = await options.log.acquire();
+    const { partition, position } = await recoverPartition({
+      partition: options.partition,
+      snapshots: options.snapshots?.store,
+      log: hold,
+      notify: options.notify,
     });
-    engine.partition.expectHolders(options.clock(), options.graceMsMin);
+    let replayedBytes = 0;
+    await options.log.read(position, ({ bytes, firstRecord }) => {
+      partition.replay(bytes, firstRecord);
+      replayedBytes += bytes.length;
+    });
+    const engine = new Engine(options, hold, partition);
+    partition.expectHolders(options.clock(), options.graceMsMin);
     engine.setAlarm();
+    engine.keeper?.grew(hold.tail, replayedBytes);
     return engine;
   }
 
@@ -139,11 +163,31 @@ export class Engine {
   async close(): Promise<void> {
     this.isClosing = true;
     this.setAlarm();
+    await this.keeper?.close();
     if (this.stopped !== undefined) return;
     if (this.appending === undefined && !this.isScheduled) return;
     await new Promise<void>((resolve) => {
       this.onQuiet = resolve;
     });
+  }
+
+  private makeKeeper(): SnapshotKeeper | undefined {
+    const { snapshots, notify } = this.options;
+    if (snapshots === undefined) return undefined;
+    const trim = (upTo: number) => this.trim(upTo);
+    const onBroken = (cause: Error) => void this.stop(cause);
+    return new SnapshotKeeper({ ...snapshots, trim, notify, onBroken });
+  }
+
+  /** A log that fails here has failed for good; one that was fenced says so at the next append. */
+  private async trim(upTo: number): Promise<void> {
+    if (this.stopped !== undefined) return;
+    try {
+      await this.options.log.trim({ epoch: this.epoch, upTo });
+      this.options.notify({ type: 'log_trimmed', upTo });
+    } catch (cause) {
+      this.stop(cause as Error);
+    }
   }
 
   private setAlarm(): void {
@@ -236,6 +280,7 @@ export class Engine {
    */
   private committedBatch(batch: Batch): void {
     this.tail += batch.writer.recordCount;
+    this.keeper?.grew(this.tail, batch.writer.length);
     const waiting = batch.reset();
     this.appending = undefined;
     this.idle = batch;
@@ -256,6 +301,7 @@ export class Engine {
     unsealed?.drop(stopped);
     this.setAlarm();
     this.onQuiet?.();
+    void this.keeper?.close();
     this.options.onStopped(cause);
     return stopped;
   }

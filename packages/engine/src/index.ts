@@ -1,3 +1,6 @@
 export type { Releasable } from './batch.ts';
 export { Engine, type EngineOptions, EngineStoppedError, type Request } from './engine.ts';
+export type { EngineNotice } from './engine-notice.ts';
 export type { OutputPort } from './output-port.ts';
+export { RecoveryError } from './recovery.ts';
+export { foldInThread } from './start-fold-thread.ts';

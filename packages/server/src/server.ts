@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { ExpireSessions, HearSessions, PartitionLimits } from '@sluice/core';
-import { Engine } from '@sluice/engine';
-import { FileLog, type PartitionLog } from '@sluice/log';
+import { Engine, type EngineNotice, foldInThread } from '@sluice/engine';
+import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
 import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { Admission } from './admission.ts';
@@ -34,7 +34,11 @@ export interface ServerOptions {
   readonly onFatal: (cause: Error) => void;
   readonly limits?: Partial<PartitionLimits>;
   /** Stands between engine and log; tests stop the world with it. */
-  readonly wrapLog?: (log: PartitionLog) => PartitionLog;
+  readonly wrapLog?: (log: BoundedLog) => BoundedLog;
+  /** Bytes of log after which the next snapshot is made and the log trimmed. */
+  readonly snapshotEveryBytes?: number;
+  /** Size of the log's segments, which are trimmed as a whole. */
+  readonly segmentBytes?: number;
 }
 
 const DEFAULT_LIMITS: PartitionLimits = {
@@ -45,6 +49,9 @@ const DEFAULT_LIMITS: PartitionLimits = {
   sessionsMax: 50_000,
   unsentBytesMax: 16 * 1024 * 1024,
 };
+
+/** Of log. The disk holds what two snapshots need: twice that and a fold's worth. */
+const SNAPSHOT_EVERY_BYTES = 256 * 1024 * 1024;
 
 const GRACE_MS_MIN = 15_000;
 const TICK_MS = 500;
@@ -57,7 +64,7 @@ export class Server {
   readonly url: string;
   private readonly app: FastifyInstance;
   private readonly engine: Engine;
-  private readonly log: PartitionLog;
+  private readonly log: BoundedLog;
   private readonly streams: WorkerStreams;
   private readonly waiters: TaskWaiters;
   private readonly ticker: NodeJS.Timeout;
@@ -77,19 +84,27 @@ export class Server {
    * Recovers from the log, then listens: no request meets a server that does not know its tasks.
    */
   static async start(options: ServerOptions): Promise<Server> {
-    const file = await FileLog.open({ folder: join(options.dataFolder, 'log') });
+    const { segmentBytes } = options;
+    const logFolder = join(options.dataFolder, 'log');
+    const snapshotFolder = join(options.dataFolder, 'snapshots');
+    const file = await FileLog.open({
+      folder: logFolder,
+      ...(segmentBytes === undefined ? {} : { segmentBytes }),
+    });
     const log = options.wrapLog?.(file) ?? file;
     try {
       const clock = new SteadyClock();
       const streams = new WorkerStreams();
       const waiters = new TaskWaiters();
       const outputs = new ServerOutputs(streams, waiters);
+      const partition = { partition: 0, limits: { ...DEFAULT_LIMITS, ...options.limits } };
       const engine = await Engine.start({
         log,
-        partition: {
-          partition: 0,
-          limits: { ...DEFAULT_LIMITS, ...options.limits },
-          utf8: UTF8,
+        partition: { ...partition, utf8: UTF8 },
+        snapshots: {
+          store: await FileSnapshots.open(snapshotFolder),
+          startFold: foldInThread({ ...partition, logFolder, snapshotFolder }),
+          everyBytes: options.snapshotEveryBytes ?? SNAPSHOT_EVERY_BYTES,
         },
         outputs,
         clock: () => clock.now(),
@@ -100,6 +115,7 @@ export class Server {
           return () => clearTimeout(timer);
         },
         graceMsMin: GRACE_MS_MIN,
+        notify,
         onStopped: options.onFatal,
       });
       const admission = new Admission(engine, file);
@@ -150,7 +166,7 @@ export class Server {
 interface Parts {
   readonly app: FastifyInstance;
   readonly engine: Engine;
-  readonly log: PartitionLog;
+  readonly log: BoundedLog;
   readonly streams: WorkerStreams;
   readonly waiters: TaskWaiters;
 }
@@ -161,6 +177,15 @@ const UTF8 = {
   encode: (text: string) => encoder.encode(text),
   decode: (bytes: Uint8Array) => decoder.decode(bytes),
 };
+
+/** What goes as it should is not worth a line. */
+function notify(notice: EngineNotice): void {
+  if (notice.type === 'snapshot_unusable') {
+    ERROR_LOG.error({ err: notice.cause }, 'a snapshot is passed over at this start');
+  } else if (notice.type === 'fold_failed') {
+    ERROR_LOG.error({ err: new Error(notice.reason) }, 'the log could not be folded');
+  }
+}
 
 interface AppParts {
   readonly engine: Engine;

@@ -1,14 +1,26 @@
-import type { AppendOutcome, LogBatch, LogHold, PartitionLog, StoredBatch } from '@sluice/log';
+import type {
+  AppendOutcome,
+  BoundedLog,
+  LogBatch,
+  LogHold,
+  LogTrim,
+  StoredBatch,
+  TrimOutcome,
+} from '@sluice/log';
 
 /** Wraps a log and keeps every append as it was called. */
-export class RecordingLog implements PartitionLog {
+export class RecordingLog implements BoundedLog {
   readonly appends: LogBatch[] = [];
   /** What the next appends fail with after they landed, one after the other. */
   readonly failures: Error[] = [];
-  private readonly inner: PartitionLog;
+  private readonly inner: BoundedLog;
 
-  constructor(inner: PartitionLog) {
+  constructor(inner: BoundedLog) {
     this.inner = inner;
+  }
+
+  get isFull(): boolean {
+    return this.inner.isFull;
   }
 
   acquire(): Promise<LogHold> {
@@ -25,6 +37,10 @@ export class RecordingLog implements PartitionLog {
 
   read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void> {
     return this.inner.read(from, onBatch);
+  }
+
+  trim(trim: LogTrim): Promise<TrimOutcome> {
+    return this.inner.trim(trim);
   }
 
   close(): Promise<void> {

@@ -2,6 +2,7 @@ import type {
   AttachSession,
   AttachSessionReply,
   DetachSession,
+  PartitionOptions,
   ReadonlyState,
   Report,
   ReportAttempts,
@@ -11,8 +12,10 @@ import type {
   SubmitTasks,
 } from '@sluice/core';
 import { type LeaseNumber, leaseTokenText, REASONS, TASK_STATES } from '@sluice/core';
-import { FaultyLog, MemoryLog, MemoryLogStore } from '@sluice/log';
+import { FaultyLog, MemoryLog, MemoryLogStore, type SnapshotStore } from '@sluice/log';
 import { Engine } from '../engine.ts';
+import type { EngineNotice } from '../engine-notice.ts';
+import { ManualFolds } from './manual-folds.ts';
 import { RecordingLog } from './recording-log.ts';
 import { RecordingOutputs } from './recording-outputs.ts';
 
@@ -29,9 +32,31 @@ export const ARENA_CHUNK_BYTES = 256;
 
 export interface TestEngineOptions {
   readonly store?: MemoryLogStore;
+  /** Called before the engine starts. */
+  readonly prepare?: (test: TestEngine) => void;
+  readonly snapshots?: SnapshotStore;
+  /** Bytes of log between two folds. */
+  readonly everyBytes?: number;
   readonly tasksMax?: number;
   readonly graceMsMin?: number;
   readonly now?: number;
+}
+
+function partitionOptions(tasksMax = 100): PartitionOptions {
+  return {
+    partition: 0,
+    limits: {
+      tasksMax,
+      finishedTasksMax: 50,
+      sessionsMax: 100,
+      dedupeKeysMax: 100,
+      payloadBytesMax: 100_000,
+      unsentBytesMax: 100_000,
+      arenaChunkBytes: ARENA_CHUNK_BYTES,
+    },
+    utf8: UTF8,
+    hashEvery: 5,
+  };
 }
 
 /** An engine on a memory log that can be held up, with a clock that the test drives. */
@@ -40,6 +65,8 @@ export class TestEngine {
   readonly store: MemoryLogStore;
   readonly faults: FaultyLog;
   readonly log: RecordingLog;
+  readonly folds = new ManualFolds();
+  readonly notices: EngineNotice[] = [];
   /** What `onStopped` was called with. */
   readonly stops: Error[] = [];
   now: number;
@@ -55,21 +82,12 @@ export class TestEngine {
 
   static async start(options: TestEngineOptions = {}): Promise<TestEngine> {
     const test = new TestEngine(options);
+    options.prepare?.(test);
+    const { snapshots, everyBytes = 1 } = options;
+    const partition = partitionOptions(options.tasksMax);
     test.started = await Engine.start({
       log: test.log,
-      partition: {
-        partition: 0,
-        limits: {
-          tasksMax: options.tasksMax ?? 100,
-          finishedTasksMax: 50,
-          sessionsMax: 100,
-          dedupeKeysMax: 100,
-          payloadBytesMax: 100_000,
-          unsentBytesMax: 100_000,
-          arenaChunkBytes: ARENA_CHUNK_BYTES,
-        },
-        utf8: UTF8,
-      },
+      partition,
       outputs: test.outputs,
       startTimer: () => () => undefined,
       clock: () => test.now,
@@ -79,6 +97,16 @@ export class TestEngine {
       },
       atEndOfTurn: setImmediate,
       graceMsMin: options.graceMsMin ?? 0,
+      notify: (notice) => test.notices.push(notice),
+      ...(snapshots === undefined
+        ? {}
+        : {
+            snapshots: {
+              store: snapshots,
+              everyBytes,
+              startFold: test.folds.starter({ partition, snapshots, log: test.store }),
+            },
+          }),
       onStopped: (cause) => test.stops.push(cause),
     });
     return test;

@@ -1,0 +1,10 @@
+/** What an operator may want to know and no caller hears of. */
+export type EngineNotice =
+  | { readonly type: 'snapshot_saved'; readonly position: number }
+  | { readonly type: 'log_trimmed'; readonly upTo: number }
+  /** A start passed over a snapshot and goes back to an older one, or to the log alone. */
+  | { readonly type: 'snapshot_unusable'; readonly position: number; readonly cause: Error }
+  /** No snapshot came of it; the log is kept, and the next try comes after more of it. */
+  | { readonly type: 'fold_failed'; readonly reason: string };
+
+export type Notify = (notice: EngineNotice) => void;
