@@ -9,16 +9,28 @@ export interface JournalTask extends LedgerInput {
 }
 
 /**
- * What the ledger did and what it heard. `submit`, `resuming`, `reporting` and `killing` are
- * written before the act; the others when the news arrived.
+ * What the ledger did and what it heard, with the wall clock's time where it matters. `submit`,
+ * `resuming`, `reporting`, `stopping` and `killing` are written before the act; the others when the
+ * news arrived.
  */
 export type Entry =
-  | { readonly kind: 'submit'; readonly batch: number; readonly size: number }
+  | {
+      readonly kind: 'submit';
+      readonly batch: number;
+      readonly size: number;
+      readonly isKeyed: boolean;
+      readonly at: number;
+    }
   | { readonly kind: 'acked'; readonly batch: number; readonly ids: readonly string[] }
   | { readonly kind: 'unanswered'; readonly batch: number }
   | { readonly kind: 'resuming'; readonly worker: number; readonly running: readonly string[] }
   | { readonly kind: 'welcomed'; readonly worker: number; readonly lost: readonly string[] }
-  | { readonly kind: 'pushed'; readonly worker: number; readonly tasks: readonly JournalTask[] }
+  | {
+      readonly kind: 'pushed';
+      readonly worker: number;
+      readonly tasks: readonly JournalTask[];
+      readonly at: number;
+    }
   | { readonly kind: 'executed'; readonly task: string; readonly lease: string }
   | { readonly kind: 'reporting'; readonly worker: number; readonly leases: readonly string[] }
   | {
@@ -27,6 +39,7 @@ export type Entry =
       readonly leases: readonly string[];
       readonly outcomes: readonly Outcome[];
     }
+  | { readonly kind: 'stopping'; readonly round: number }
   | { readonly kind: 'killing'; readonly round: number }
   | { readonly kind: 'unexpected'; readonly problem: string }
   | {

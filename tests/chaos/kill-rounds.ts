@@ -2,7 +2,7 @@
  * Kills a loaded server again and again, and shows from a journal of its own that nothing which
  * was acknowledged got lost and nothing was done twice.
  *
- *   npm run test:kill -- --rounds 300 [--seed S] [--protocol http1|h2c]
+ *   npm run test:kill -- --rounds 1000 [--seed S] [--protocol http1|h2c]
  *
  * A seed repeats the choices, not the timing of two processes. The journal stays after a failure:
  * it, not the seed, is the evidence.
@@ -16,7 +16,7 @@ import { Journal, readJournal } from './journal.ts';
 import { IN_FLIGHT_MIN } from './kill-moment.ts';
 import { Ledger } from './ledger.ts';
 import { Random } from './random.ts';
-import { Rounds } from './rounds.ts';
+import { type Round, Rounds } from './rounds.ts';
 import { judge, type Rule, type Verdict } from './verdict.ts';
 
 interface Options {
@@ -26,7 +26,9 @@ interface Options {
   readonly protocol: Protocol | undefined;
 }
 
-const ROUNDS_DEFAULT = 20;
+const ROUNDS_DEFAULT = 50;
+/** In the first of so many rounds, and so on, the server is stopped for a while before the kill. */
+const STANDSTILL_EVERY = 25;
 const REPEATS_MAX = 10;
 const VIOLATIONS_SHOWN_MAX = 20;
 
@@ -51,18 +53,20 @@ function wholeNumber(text: string): number {
   return Number(text);
 }
 
-async function playRound(rounds: Rounds, round: number, protocol: Protocol): Promise<void> {
+async function playRound(rounds: Rounds, round: Round): Promise<void> {
+  const { number, protocol, standsStill } = round;
   for (let repeat = 0; repeat <= REPEATS_MAX; repeat++) {
-    const { inFlight, acked, recoveredMs } = await rounds.play(round, protocol);
+    const { inFlight, acked, recoveredMs } = await rounds.play(round);
     const counts = inFlight >= IN_FLIGHT_MIN;
     const verb = counts ? '' : 'repeated: ';
     console.log(
-      `round ${round}: ${verb}${protocol}, ${inFlight} requests in flight at the kill, ` +
+      `round ${number}: ${verb}${protocol}, ${standsStill ? 'stopped for a while, ' : ''}` +
+        `${inFlight} requests in flight at the kill, ` +
         `${acked} acked, recovered in ${recoveredMs} ms`,
     );
     if (counts) return;
   }
-  throw new Error(`round ${round} never had ${IN_FLIGHT_MIN} requests in flight at the kill`);
+  throw new Error(`round ${number} never had ${IN_FLIGHT_MIN} requests in flight at the kill`);
 }
 
 async function play(options: Options, folder: string): Promise<Verdict> {
@@ -74,9 +78,10 @@ async function play(options: Options, folder: string): Promise<Verdict> {
   const random = new Random(options.seed);
   const rounds = await Rounds.start({ dataFolder, ledger, random });
   try {
-    for (let round = 1; round <= options.rounds; round++) {
-      const turn = round % 2 === 1 ? 'http1' : 'h2c';
-      await playRound(rounds, round, options.protocol ?? turn);
+    for (let number = 1; number <= options.rounds; number++) {
+      const turn = number % 2 === 1 ? 'http1' : 'h2c';
+      const protocol = options.protocol ?? turn;
+      await playRound(rounds, { number, protocol, standsStill: number % STANDSTILL_EVERY === 1 });
     }
     await rounds.drain();
   } finally {
@@ -97,9 +102,13 @@ function printVerdict({ violations, counts }: Verdict): void {
       `${counts.duplicates} of them heard duplicate`,
   );
   console.log(
+    `${counts.resubmitted} submits sent again by their keys, ${counts.delayed} delayed tasks, ` +
+      `${counts.failures} failed attempts`,
+  );
+  console.log(
     `${count('lost')} lost, ${count('finished_twice')} finished twice, ` +
       `${count('pushed_while_held')} pushed again while held, ${count('attempt_spent')} attempts spent, ` +
-      `${count('half_batch')} half batches, ${count('lease_lost')} leases lost, ` +
+      `${count('half_batch')} half batches, ${count('early')} early, ${count('lease_lost')} leases lost, ` +
       `${count('wrong_outcome')} wrong outcomes, ${count('wrong_answer')} wrong answers`,
   );
   for (const { rule, problem } of violations.slice(0, VIOLATIONS_SHOWN_MAX)) {

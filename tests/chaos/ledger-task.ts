@@ -3,12 +3,17 @@
 export const TASK_TYPE = 'ledger';
 
 export interface LedgerInput {
-  /** The number of the submit that brought the task; no submit is ever sent twice. */
+  /** The number of the submit that brought the task. */
   readonly batch: number;
   /** The task's place in that submit. */
   readonly index: number;
   /** How many tasks that submit brought. */
   readonly size: number;
+  /**
+   * Whether the submit has dedupe keys. Then it is sent again until it is answered, and its tasks
+   * may wait for their time and fail at first; without keys none is ever sent twice.
+   */
+  readonly isKeyed: boolean;
 }
 
 export interface LedgerOutput {
@@ -17,7 +22,48 @@ export interface LedgerOutput {
   readonly checksum: number;
 }
 
+/** What is to happen to a task. */
+export interface TaskPlan {
+  readonly delayMs: number;
+  /** Attempts that fail before one succeeds. */
+  readonly failures: number;
+}
+
+const PLAIN: TaskPlan = { delayMs: 0, failures: 0 };
+const DELAYS_MS = [0, 0, 20, 150, 400];
+const FAILURES = [0, 0, 1, 2];
+const BACKOFF_MS = 30;
+
+type TaskPlace = Pick<LedgerInput, 'batch' | 'index'>;
+
 /** What the handler makes of an input. */
-export function outputOf({ batch, index }: Omit<LedgerInput, 'size'>): LedgerOutput {
-  return { batch, index, checksum: (batch * 31 + index * 7) % 9973 };
+export function outputOf({ batch, index }: TaskPlace): LedgerOutput {
+  return { batch, index, checksum: checksumOf({ batch, index }) };
+}
+
+export function planOf(task: TaskPlace & Pick<LedgerInput, 'isKeyed'>): TaskPlan {
+  if (!task.isKeyed) return PLAIN;
+  const checksum = checksumOf(task);
+  return {
+    delayMs: DELAYS_MS[checksum % DELAYS_MS.length],
+    failures: FAILURES[checksum % FAILURES.length],
+  };
+}
+
+/** The task as it is submitted. */
+export function requestOf(input: LedgerInput): object {
+  const { delayMs, failures } = planOf(input);
+  const task = { type: TASK_TYPE, input };
+  if (!input.isKeyed) return task;
+  return {
+    ...task,
+    dedupeKey: `${input.batch}/${input.index}`,
+    delayMs,
+    // One attempt more than fail: a kill that spends one makes the task fail.
+    retry: { maxAttempts: failures + 1, backoff: 'fixed', delayMs: BACKOFF_MS, jitter: false },
+  };
+}
+
+function checksumOf({ batch, index }: TaskPlace): number {
+  return (batch * 31 + index * 7) % 9973;
 }

@@ -1,5 +1,6 @@
 import { type HttpClient, type HttpStream, NoAnswerError } from '../support/http-client.ts';
 import {
+  type FinalReport,
   openWorkerStream,
   type PushedTask,
   sendReports,
@@ -7,7 +8,7 @@ import {
 } from '../support/worker-client.ts';
 import type { Flight } from './flight.ts';
 import type { Ledger } from './ledger.ts';
-import { type LedgerInput, outputOf, TASK_TYPE } from './ledger-task.ts';
+import { type LedgerInput, outputOf, planOf, TASK_TYPE } from './ledger-task.ts';
 import type { Random } from './random.ts';
 
 export interface LedgerWorkerOptions {
@@ -62,7 +63,7 @@ export class LedgerWorker {
   }
 
   /** Opens the session, or resumes it. Old reports go first, or wait for the welcome. */
-  connect(http: HttpClient, flight: Flight): void {
+  connect(http: HttpClient, flight: Flight, leaseMs: number): void {
     const { number, slots, ledger, random } = this.options;
     const running = [...this.held.keys()];
     ledger.write({ kind: 'resuming', worker: number, running });
@@ -71,6 +72,7 @@ export class LedgerWorker {
       name: `ledger-${number}`,
       types: [{ type: TASK_TYPE }],
       capacity: { slots },
+      leaseMs,
       ...(sessionId === undefined ? {} : { resume: { sessionId, running } }),
     };
     const stream = openWorkerStream(http, request, {
@@ -108,7 +110,7 @@ export class LedgerWorker {
     const tasks = pushed.map(({ id, lease, attempt, input }) => {
       return { ...(input as LedgerInput), id, lease, attempt };
     });
-    ledger.write({ kind: 'pushed', worker: number, tasks });
+    ledger.write({ kind: 'pushed', worker: number, tasks, at: Date.now() });
     for (const task of pushed) {
       this.held.set(task.lease, task);
       const holdMs = random.between(0, holdMsMax);
@@ -144,10 +146,7 @@ export class LedgerWorker {
     leases: readonly string[],
   ): Promise<void> {
     const { ledger, number } = this.options;
-    const reports = leases.map((lease) => {
-      const output = outputOf(this.held.get(lease)?.input as LedgerInput);
-      return { lease, kind: 'succeeded' as const, output };
-    });
+    const reports = leases.map((lease) => this.reportOn(lease));
     ledger.write({ kind: 'reporting', worker: number, leases });
     try {
       const outcomes = await flight.track((onSent) =>
@@ -160,5 +159,13 @@ export class LedgerWorker {
       if (cause instanceof NoAnswerError) this.done.unshift(...leases);
       else ledger.write({ kind: 'unexpected', problem: (cause as Error).message });
     }
+  }
+
+  private reportOn(lease: string): FinalReport {
+    const { attempt = 0, input } = this.held.get(lease) ?? {};
+    const task = input as LedgerInput;
+    if (attempt > planOf(task).failures)
+      return { lease, kind: 'succeeded', output: outputOf(task) };
+    return { lease, kind: 'failed', error: { message: 'as planned' } };
   }
 }

@@ -5,7 +5,8 @@ export class Ledger {
   private readonly journal: Journal;
   private listener: { readonly kind: Entry['kind']; readonly heard: () => void } | undefined;
   private readonly incomplete = new Map<number, Set<number>>();
-  readonly ackedTasks: string[] = [];
+  private readonly complete = new Set<number>();
+  readonly ackedTasks = new Set<string>();
 
   constructor(journal: Journal) {
     this.journal = journal;
@@ -18,7 +19,7 @@ export class Ledger {
 
   write(entry: Entry): void {
     this.journal.write(entry);
-    if (entry.kind === 'acked') this.ackedTasks.push(...entry.ids);
+    if (entry.kind === 'acked') for (const id of entry.ids) this.ackedTasks.add(id);
     if (entry.kind === 'pushed') for (const task of entry.tasks) this.notePush(task);
     if (entry.kind !== this.listener?.kind) return;
     const { heard } = this.listener;
@@ -32,9 +33,12 @@ export class Ledger {
   }
 
   private notePush({ batch, index, size }: JournalTask): void {
+    // A task that failed is pushed again, when all of its batch may be long done.
+    if (this.complete.has(batch)) return;
     const seen = this.incomplete.get(batch) ?? new Set();
-    seen.add(index);
-    if (seen.size < size) this.incomplete.set(batch, seen);
-    else this.incomplete.delete(batch);
+    this.incomplete.set(batch, seen.add(index));
+    if (seen.size < size) return;
+    this.incomplete.delete(batch);
+    this.complete.add(batch);
   }
 }

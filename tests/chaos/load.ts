@@ -1,11 +1,20 @@
 import { type HttpClient, NoAnswerError } from '../support/http-client.ts';
 import type { Flight } from './flight.ts';
 import type { Ledger } from './ledger.ts';
-import { TASK_TYPE } from './ledger-task.ts';
+import { requestOf } from './ledger-task.ts';
 import type { Random } from './random.ts';
 
 const ARRAY_SHARE = 0.15;
 const ARRAY_TASKS_MAX = 12;
+const KEYED_SHARE = 0.3;
+/** Of the submits with keys that were answered, so many are sent again all the same. */
+const REPEATED_SHARE = 0.1;
+
+interface Batch {
+  readonly number: number;
+  readonly size: number;
+  readonly isKeyed: boolean;
+}
 
 /** Submits tasks, singly and in arrays, as fast as the server answers. */
 export class Load {
@@ -14,6 +23,8 @@ export class Load {
   private batches = 0;
   private isRunning = false;
   private loops: Promise<void>[] = [];
+  /** With keys, and to be sent again. */
+  private repeats: Batch[] = [];
 
   constructor(ledger: Ledger, random: Random) {
     this.ledger = ledger;
@@ -29,7 +40,7 @@ export class Load {
   /** Submits that many single tasks at once, beside the others. */
   burst(http: HttpClient, flight: Flight, requests: number): void {
     for (let i = 0; i < requests; i++) {
-      this.loops.push(this.submit(http, flight, 1).then(() => undefined));
+      this.loops.push(this.submitLast(http, flight).then(() => undefined));
     }
   }
 
@@ -43,36 +54,63 @@ export class Load {
     await Promise.all(this.loops);
   }
 
-  /** Submits one batch. Answers whether the server did. */
-  async submit(http: HttpClient, flight: Flight, size: number): Promise<boolean> {
+  /** Submits a single task without a key. */
+  submitLast(http: HttpClient, flight: Flight): Promise<boolean> {
+    return this.submit(http, flight, this.nextBatch(1, false));
+  }
+
+  /** Sends again what has to be, one after the other. Answers whether the server did. */
+  async repeatAll(http: HttpClient, flight: Flight): Promise<boolean> {
+    for (let batch = this.repeats.pop(); batch !== undefined; batch = this.repeats.pop()) {
+      if (!(await this.submit(http, flight, batch))) return false;
+    }
+    return true;
+  }
+
+  private nextBatch(size: number, isKeyed: boolean): Batch {
     this.batches += 1;
-    const batch = this.batches;
-    const tasks = Array.from({ length: size }, (_, index) => ({
-      type: TASK_TYPE,
-      input: { batch, index, size },
-    }));
+    return { number: this.batches, size, isKeyed };
+  }
+
+  /** Submits one batch. Answers whether the server did. */
+  private async submit(http: HttpClient, flight: Flight, batch: Batch): Promise<boolean> {
+    const { number, size, isKeyed } = batch;
+    const tasks = Array.from({ length: size }, (_, index) =>
+      requestOf({ batch: number, index, size, isKeyed }),
+    );
     const body = size === 1 ? tasks[0] : tasks;
-    this.ledger.write({ kind: 'submit', batch, size });
+    this.ledger.write({ kind: 'submit', batch: number, size, isKeyed, at: Date.now() });
     try {
       const { status, text } = await flight.track((onSent) =>
         http.send({ method: 'POST', path: '/v1/tasks', body, onSent }),
       );
-      if (status === 201) this.ledger.write({ kind: 'acked', batch, ids: idsIn(text) });
-      else this.ledger.write({ kind: 'unexpected', problem: `submit ${batch}: ${status} ${text}` });
+      if (status === 201 || (status === 200 && isKeyed && size === 1)) {
+        this.ledger.write({ kind: 'acked', batch: number, ids: idsIn(text) });
+      } else {
+        const problem = `submit ${number}: ${status} ${text}`;
+        this.ledger.write({ kind: 'unexpected', problem });
+      }
+      if (isKeyed && this.isRunning && this.random.chance(REPEATED_SHARE)) this.repeats.push(batch);
       return true;
     } catch (cause) {
       if (!(cause instanceof NoAnswerError)) throw cause;
-      this.ledger.write({ kind: 'unanswered', batch });
+      this.ledger.write({ kind: 'unanswered', batch: number });
+      if (isKeyed) this.repeats.push(batch);
       return false;
     }
   }
 
   private async submitOn(http: HttpClient, flight: Flight): Promise<void> {
     while (this.isRunning) {
-      const isArray = this.random.chance(ARRAY_SHARE);
-      const size = isArray ? this.random.between(2, ARRAY_TASKS_MAX) : 1;
-      if (!(await this.submit(http, flight, size))) return;
+      const batch = this.repeats.pop() ?? this.anyBatch();
+      if (!(await this.submit(http, flight, batch))) return;
     }
+  }
+
+  private anyBatch(): Batch {
+    const isArray = this.random.chance(ARRAY_SHARE);
+    const size = isArray ? this.random.between(2, ARRAY_TASKS_MAX) : 1;
+    return this.nextBatch(size, this.random.chance(KEYED_SHARE));
   }
 }
 

@@ -2,7 +2,7 @@ import { connectHttp, type HttpClient, type Protocol } from '../support/http-cli
 import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { Flight } from './flight.ts';
-import { chooseMoment, killAt } from './kill-moment.ts';
+import { chooseMoment, IN_FLIGHT_MIN, killAt } from './kill-moment.ts';
 import type { Ledger } from './ledger.ts';
 import { LedgerWorker } from './ledger-worker.ts';
 import { Load } from './load.ts';
@@ -12,6 +12,13 @@ export interface RoundsOptions {
   readonly dataFolder: string;
   readonly ledger: Ledger;
   readonly random: Random;
+}
+
+export interface Round {
+  readonly number: number;
+  readonly protocol: Protocol;
+  /** The server is stopped for longer than a lease before it is killed. */
+  readonly standsStill: boolean;
 }
 
 export interface RoundResult {
@@ -30,6 +37,10 @@ const WORKERS = [
   { slots: 100, holdMsMax: 300 },
 ] as const;
 
+const LEASE_MS = 15_000;
+/** In rounds in which the server stands still. */
+const SHORT_LEASE_MS = 3000;
+const STANDSTILL_MS = 1.5 * SHORT_LEASE_MS;
 const SUBMITS_AT_ONCE = 100;
 const BURST_SUBMITS = 150;
 const READS_AT_ONCE = 100;
@@ -58,25 +69,27 @@ export class Rounds {
   }
 
   /** Loads the server, kills it in some moment, and starts the next one. */
-  async play(round: number, protocol: Protocol): Promise<RoundResult> {
+  async play({ number, protocol, standsStill }: Round): Promise<RoundResult> {
     const { ledger, random } = this.options;
-    const ackedBefore = ledger.ackedTasks.length;
+    const ackedBefore = ledger.ackedTasks.size;
     const moment = chooseMoment(random);
     const flight = new Flight();
-    const clients = this.connectWorkers(protocol, flight);
+    const leaseMs = standsStill ? SHORT_LEASE_MS : LEASE_MS;
+    const clients = this.connectWorkers(protocol, flight, leaseMs);
     // A session that nobody heard of cannot be resumed, so the first welcome is not put at risk.
     const hasSessions = this.workers.every(({ hasSession }) => hasSession);
-    if (!moment.isEarly || !hasSessions) await this.welcomed();
+    if (!moment.isEarly || !hasSessions || standsStill) await this.welcomed();
     const submitting = connectHttp(protocol, this.server.url);
     const burst = (): void => this.load.burst(submitting, flight, BURST_SUBMITS);
     this.load.start(submitting, flight, SUBMITS_AT_ONCE);
     // The first burst opens the sockets that the last one finds open.
     burst();
+    if (standsStill) await this.standStill(number, flight);
 
     let killedAt = 0;
     let gone: Promise<void> | undefined;
     const kill = (): void => {
-      ledger.write({ kind: 'killing', round });
+      ledger.write({ kind: 'killing', round: number });
       this.load.stop();
       for (const worker of this.workers) worker.suspend();
       this.noteCrash();
@@ -92,7 +105,7 @@ export class Rounds {
 
     this.server = await ServerProcess.startDev(this.options.dataFolder);
     const recoveredMs = Math.round(performance.now() - killedAt);
-    const acked = ledger.ackedTasks.length - ackedBefore;
+    const acked = ledger.ackedTasks.size - ackedBefore;
     return { inFlight: flight.broken, acked, recoveredMs };
   }
 
@@ -104,11 +117,12 @@ export class Rounds {
     const { ledger } = this.options;
     const giveUpAt = performance.now() + DRAIN_MS_MAX;
     const flight = new Flight();
-    const clients = this.connectWorkers('h2c', flight);
+    const clients = this.connectWorkers('h2c', flight, LEASE_MS);
     const http = connectHttp('h2c', this.server.url);
     await this.welcomed();
+    await this.load.repeatAll(http, flight);
     // It joins the tail of the queue: once it ended, everything before it has been pushed.
-    await this.load.submit(http, flight, 1);
+    await this.load.submitLast(http, flight);
 
     const ids = ledger.ackedTasks.values();
     const readers = Array.from({ length: READS_AT_ONCE }, async () => {
@@ -131,12 +145,31 @@ export class Rounds {
     await this.server.kill();
   }
 
-  private connectWorkers(protocol: Protocol, flight: Flight): HttpClient[] {
+  private connectWorkers(protocol: Protocol, flight: Flight, leaseMs: number): HttpClient[] {
     return this.workers.map((worker) => {
       const http = connectHttp(protocol, this.server.url);
-      worker.connect(http, flight);
+      worker.connect(http, flight, leaseMs);
       return http;
     });
+  }
+
+  /**
+   * Stops the server for longer than a lease, in the middle of what it does, and lets it go on.
+   * Nobody may pay for its silence: what the workers said meanwhile is still to be read.
+   */
+  private async standStill(round: number, flight: Flight): Promise<void> {
+    const { ledger } = this.options;
+    const timeoutMs = WELCOME_MS_MAX;
+    const isBusy = (): boolean => flight.inFlight >= IN_FLIGHT_MIN;
+    await waitUntil(isBusy, { what: `${IN_FLIGHT_MIN} requests are in flight`, timeoutMs });
+    ledger.write({ kind: 'stopping', round });
+    this.server.signal('SIGSTOP');
+    const goesOnAt = performance.now() + STANDSTILL_MS;
+    await waitUntil(() => performance.now() >= goesOnAt, { what: 'a lease is over', timeoutMs });
+    const acked = ledger.ackedTasks.size;
+    this.server.signal('SIGCONT');
+    const goesOn = (): boolean => ledger.ackedTasks.size > acked;
+    await waitUntil(goesOn, { what: 'the server goes on', timeoutMs });
   }
 
   private async welcomed(): Promise<void> {

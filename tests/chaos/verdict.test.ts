@@ -4,22 +4,28 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Outcome } from '../support/worker-client.ts';
 import { type Entry, Journal, type JournalTask, readJournal } from './journal.ts';
-import { outputOf } from './ledger-task.ts';
+import { outputOf, planOf } from './ledger-task.ts';
 import { judge } from './verdict.ts';
 
 function task(id: string, overrides: Partial<JournalTask> = {}): JournalTask {
-  return { id, lease: `lease of ${id}`, attempt: 1, batch: 1, index: 0, size: 1, ...overrides };
+  const place = { batch: 1, index: 0, size: 1, isKeyed: false };
+  return { id, lease: `lease of ${id}`, attempt: 1, ...place, ...overrides };
 }
 
-function submitted(batch: number, ids: readonly string[]): Entry[] {
-  return [
-    { kind: 'submit', batch, size: ids.length },
-    { kind: 'acked', batch, ids },
-  ];
+function submit(batch: number, size: number, isKeyed = false): Entry {
+  return { kind: 'submit', batch, size, isKeyed, at: 1000 };
+}
+
+function acked(batch: number, ...ids: readonly string[]): Entry {
+  return { kind: 'acked', batch, ids };
+}
+
+function submitted(batch: number, ids: readonly string[], isKeyed = false): Entry[] {
+  return [submit(batch, ids.length, isKeyed), acked(batch, ...ids)];
 }
 
 function pushed(...tasks: readonly JournalTask[]): Entry {
-  return { kind: 'pushed', worker: 0, tasks };
+  return { kind: 'pushed', worker: 0, tasks, at: 5000 };
 }
 
 function reporting(lease: string): Entry {
@@ -50,6 +56,7 @@ function rulesBroken(...history: readonly (Entry | readonly Entry[])[]): string[
 }
 
 const A = task('a');
+const KEYED_BATCH = 13;
 
 test('a history without a fault has no violation', () => {
   const history = [submitted(1, ['a']), pushed(A), finished(A), ended(A)];
@@ -69,11 +76,10 @@ test('a kill between a report and its answer is no violation', () => {
 });
 
 test('a submit without an answer may be stored or not', () => {
-  const submit: Entry = { kind: 'submit', batch: 1, size: 1 };
   const unanswered: Entry = { kind: 'unanswered', batch: 1 };
 
-  expect(rulesBroken(submit, unanswered)).toEqual([]);
-  expect(rulesBroken(submit, unanswered, pushed(A), finished(A))).toEqual([]);
+  expect(rulesBroken(submit(1, 1), unanswered)).toEqual([]);
+  expect(rulesBroken(submit(1, 1), unanswered, pushed(A), finished(A))).toEqual([]);
 });
 
 test('an acknowledged task that nobody knows any more is lost', () => {
@@ -114,7 +120,7 @@ test('a submit that is stored twice is finished twice', () => {
 
 test('a push while the lease is held is a violation, whoever gets it', () => {
   const again = task('a', { lease: 'second lease' });
-  const push: Entry = { kind: 'pushed', worker: 1, tasks: [again] };
+  const push: Entry = { kind: 'pushed', worker: 1, tasks: [again], at: 5000 };
   const history = [submitted(1, ['a']), pushed(A), welcomed(), push, finished(again), ended(A)];
 
   expect(rulesBroken(...history)).toEqual(['pushed_while_held']);
@@ -122,10 +128,9 @@ test('a push while the lease is held is a violation, whoever gets it', () => {
 
 test('a batch of which one task is missing is half a batch', () => {
   const first = task('a', { size: 2 });
-  const submit: Entry = { kind: 'submit', batch: 1, size: 2 };
 
   const broken = rulesBroken(
-    submit,
+    submit(1, 2),
     { kind: 'unanswered', batch: 1 },
     pushed(first),
     finished(first),
@@ -163,6 +168,71 @@ test('an id that differs from the acknowledged one is a wrong answer', () => {
   const history = [submitted(1, ['a']), pushed(other), finished(other), ended(A)];
 
   expect(rulesBroken(...history)).toEqual(['wrong_answer']);
+});
+
+/** By plan it is delayed by 150 ms and fails twice. */
+const KEYED = task('k', { batch: KEYED_BATCH, isKeyed: true });
+const SECOND = { ...KEYED, lease: 'second lease', attempt: 2 };
+const THIRD = { ...KEYED, lease: 'third lease', attempt: 3 };
+const KEYED_END = ended(KEYED, { attempt: 3 });
+
+function failed({ id, lease }: JournalTask): Entry[] {
+  return finished(task(id, { lease }));
+}
+
+test('attempts that fail by plan are no violation', () => {
+  const attempts = [KEYED, SECOND, THIRD].map((each) => [pushed(each), ...failed(each)]);
+
+  const { violations, counts } = judge(
+    [...submitted(KEYED_BATCH, ['k'], true), ...attempts.flat(), KEYED_END].flat(),
+  );
+
+  expect(planOf(KEYED)).toEqual({ delayMs: 150, failures: 2 });
+  expect(violations).toEqual([]);
+  expect(counts).toMatchObject({ failures: 2, delayed: 1 });
+});
+
+test('a failure that was reported without an answer may be known by then', () => {
+  const broken = [pushed(KEYED), reporting(KEYED.lease), pushed(SECOND), failed(SECOND)];
+  const late = [reporting(KEYED.lease), answered(KEYED.lease, 'stale_lease')];
+  const rest = [pushed(THIRD), failed(THIRD), KEYED_END];
+
+  const rules = rulesBroken(...submitted(KEYED_BATCH, ['k'], true), ...broken, ...late, ...rest);
+
+  expect(rules).toEqual([]);
+});
+
+test('an attempt that nobody failed is spent', () => {
+  const history = [...submitted(KEYED_BATCH, ['k'], true), pushed(SECOND), failed(SECOND)];
+
+  const rules = rulesBroken(...history, pushed(THIRD), failed(THIRD), KEYED_END);
+
+  expect(rules).toEqual(['attempt_spent', 'attempt_spent']);
+});
+
+test('a push before the time of a task is a violation', () => {
+  const push: Entry = { kind: 'pushed', worker: 0, tasks: [KEYED], at: 1130 };
+  const rest = [failed(KEYED), pushed(SECOND), failed(SECOND), pushed(THIRD), failed(THIRD)];
+
+  const rules = rulesBroken(...submitted(KEYED_BATCH, ['k'], true), push, ...rest, KEYED_END);
+
+  expect(rules).toEqual(['early']);
+});
+
+test('a submit with keys that is sent again has the same tasks', () => {
+  const attempts = [KEYED, SECOND, THIRD].flatMap((each) => [pushed(each), ...failed(each)]);
+  const again = submit(KEYED_BATCH, 1, true);
+  const history = [...submitted(KEYED_BATCH, ['k'], true), again];
+
+  const same = rulesBroken(...history, acked(KEYED_BATCH, 'k'), ...attempts, KEYED_END);
+  const other = rulesBroken(...history, acked(KEYED_BATCH, 'l'), ...attempts, KEYED_END);
+
+  expect(same).toEqual([]);
+  expect(other).toEqual(['wrong_answer']);
+});
+
+test('a submit with keys that is never acknowledged is a violation', () => {
+  expect(rulesBroken(submit(KEYED_BATCH, 1, true))).toEqual(['wrong_answer']);
 });
 
 test('an unexpected answer or a crash is a violation', () => {

@@ -2,18 +2,21 @@
  * Judges a journal: did the servers that were killed keep the promises of the contract?
  *
  * V1 An acknowledged task ends `succeeded` with the output of its input.
- * V2 A task runs once and is finished once.
+ * V2 An attempt runs once, and one attempt finishes the task.
  * V3 A task is not pushed while a worker holds a lease for it: received, its final report not
- *    answered, and not named in `welcome.lost`.
- * V4 A kill spends no attempt.
+ *    answered, and not named in `welcome.lost`. Whoever reported a failure holds no more.
+ * V4 A kill spends no attempt: a task has those that failed by plan, and one.
  * V5 `welcome.lost` names only leases whose final report had been sent.
- * V6 A final report hears `ok`; one that was sent again may hear `duplicate` instead.
- * V7 Of a submit all tasks exist or none, each once, under the ids of the acknowledgement.
+ * V6 A final report hears `ok`; one that was sent again may hear `duplicate` instead, or
+ *    `stale_lease` if it told of a failure, because the next attempt may have begun.
+ * V7 Of a submit all tasks exist or none, each once, under the ids of the acknowledgement. One with
+ *    keys is sent until it is acknowledged, and always under the same ids.
  * V8 The server answers as it should, and ends only when it is killed.
+ * V9 A task with a delay is not pushed before it is over.
  */
 import type { Outcome } from '../support/worker-client.ts';
 import type { Entry, JournalTask } from './journal.ts';
-import { outputOf } from './ledger-task.ts';
+import { type LedgerInput, outputOf, planOf } from './ledger-task.ts';
 
 export type Rule =
   | 'lost'
@@ -23,6 +26,7 @@ export type Rule =
   | 'lease_lost'
   | 'wrong_outcome'
   | 'half_batch'
+  | 'early'
   | 'wrong_answer';
 
 interface Violation {
@@ -41,24 +45,35 @@ export interface Verdict {
     sentAgain: number;
     duplicates: number;
     unanswered: number;
+    /** Submits with keys that were sent again. */
+    resubmitted: number;
+    /** Attempts that failed by plan. */
+    failures: number;
+    /** Tasks that had to wait for their time. */
+    delayed: number;
   };
 }
 
 interface TaskRecord {
-  readonly batch: number;
-  readonly index: number;
+  readonly failuresPlanned: number;
   heldLease: string | undefined;
   executions: number;
-  oks: number;
+  /** Attempts whose failure was reported, answered or not. */
+  failures: number;
+  successes: number;
 }
 
 interface LeaseRecord {
   readonly task: string;
+  readonly isFailure: boolean;
   reports: number;
 }
 
 interface BatchRecord {
   readonly size: number;
+  readonly isKeyed: boolean;
+  /** When it was sent for the first time. */
+  readonly at: number;
   /** By index, as pushed. */
   readonly pushed: Map<number, string>;
   /** Undefined unless the submit was acknowledged. */
@@ -66,6 +81,10 @@ interface BatchRecord {
 }
 
 type Ended = Extract<Entry, { kind: 'ended' }>;
+type Submit = Extract<Entry, { kind: 'submit' }>;
+
+/** Two processes read the same clock in whole milliseconds, and it may be set a little. */
+const CLOCK_TOLERANCE_MS = 10;
 
 export function judge(entries: Iterable<Entry>): Verdict {
   const judging = new Judging();
@@ -82,6 +101,9 @@ class Judging {
     sentAgain: 0,
     duplicates: 0,
     unanswered: 0,
+    resubmitted: 0,
+    failures: 0,
+    delayed: 0,
   };
   private readonly tasks = new Map<string, TaskRecord>();
   private readonly leases = new Map<string, LeaseRecord>();
@@ -91,8 +113,7 @@ class Judging {
   take(entry: Entry): void {
     switch (entry.kind) {
       case 'submit':
-        this.batches.set(entry.batch, { size: entry.size, pushed: new Map(), acked: undefined });
-        return;
+        return this.takeSubmit(entry);
       case 'acked':
         return this.takeAck(entry.batch, entry.ids);
       case 'unanswered':
@@ -105,7 +126,7 @@ class Judging {
         for (const lease of entry.lost) this.takeLost(lease);
         return;
       case 'pushed':
-        for (const task of entry.tasks) this.takePush(task);
+        for (const task of entry.tasks) this.takePush(task, entry.at);
         return;
       case 'executed':
         return this.takeExecution(entry.task);
@@ -117,6 +138,7 @@ class Judging {
           this.takeOutcome(lease, entry.outcomes[index]);
         });
         return;
+      case 'stopping':
       case 'killing':
         return;
       case 'unexpected':
@@ -139,37 +161,62 @@ class Judging {
     return { violations: this.violations, counts: this.counts };
   }
 
+  private takeSubmit({ batch, size, isKeyed, at }: Submit): void {
+    if (this.batches.has(batch)) this.counts.resubmitted += 1;
+    else this.batches.set(batch, { size, isKeyed, at, pushed: new Map(), acked: undefined });
+  }
+
   private takeAck(number: number, ids: readonly string[]): void {
     const batch = this.batches.get(number);
+    const before = batch?.acked;
+    if (before !== undefined) {
+      if (before.join() === ids.join()) return;
+      this.blame('wrong_answer', `submit ${number} was acknowledged as ${before}, then as ${ids}`);
+      return;
+    }
     this.counts.acked += ids.length;
     if (batch !== undefined) batch.acked = ids;
     if (batch?.size === ids.length) return;
     this.blame('wrong_answer', `submit ${number} was acknowledged with ${ids.length} ids`);
   }
 
-  private takePush({ id, lease, attempt, batch, index }: JournalTask): void {
+  private takePush(pushed: JournalTask, at: number): void {
+    const { id, lease, attempt, batch, index } = pushed;
     this.counts.pushed += 1;
+    const plan = planOf(pushed);
     const task = this.tasks.get(id) ?? {
-      batch,
-      index,
+      failuresPlanned: plan.failures,
       heldLease: undefined,
       executions: 0,
-      oks: 0,
+      failures: 0,
+      successes: 0,
     };
     this.tasks.set(id, task);
-    this.leases.set(lease, { task: id, reports: 0 });
+    this.leases.set(lease, { task: id, isFailure: attempt <= plan.failures, reports: 0 });
     if (task.heldLease !== undefined) {
       this.blame('pushed_while_held', `task ${id}: ${lease} while ${task.heldLease} is held`);
     }
     task.heldLease = lease;
-    if (attempt !== 1) this.blame('attempt_spent', `task ${id} was pushed as attempt ${attempt}`);
+    if (attempt > task.failures + 1) {
+      this.blame('attempt_spent', `task ${id} was pushed as attempt ${attempt}`);
+    }
+    this.checkTime(pushed, at);
 
-    const pushed = this.batches.get(batch)?.pushed;
-    const before = pushed?.get(index);
+    const known = this.batches.get(batch)?.pushed;
+    const before = known?.get(index);
     if (before !== undefined && before !== id) {
       this.blame('finished_twice', `submit ${batch}, task ${index} exists as ${before} and ${id}`);
     }
-    pushed?.set(index, id);
+    known?.set(index, id);
+  }
+
+  private checkTime(task: JournalTask, at: number): void {
+    const { delayMs } = planOf(task);
+    if (delayMs === 0) return;
+    if (task.attempt === 1) this.counts.delayed += 1;
+    const dueAt = (this.batches.get(task.batch)?.at ?? 0) + delayMs;
+    if (at >= dueAt - CLOCK_TOLERANCE_MS) return;
+    this.blame('early', `task ${task.id} was pushed ${dueAt - at} ms before its time`);
   }
 
   private takeLost(lease: string): void {
@@ -184,7 +231,7 @@ class Judging {
     const task = this.tasks.get(id);
     if (task === undefined) return;
     task.executions += 1;
-    if (task.executions > 1) {
+    if (task.executions > task.failuresPlanned + 1) {
       this.blame('finished_twice', `task ${id} was run to its end ${task.executions} times`);
     }
   }
@@ -194,6 +241,11 @@ class Judging {
     if (record === undefined) return;
     record.reports += 1;
     if (record.reports > 1) this.counts.sentAgain += 1;
+    if (record.reports > 1 || !record.isFailure) return;
+    const task = this.tasks.get(record.task);
+    if (task !== undefined) task.failures += 1;
+    this.counts.failures += 1;
+    this.letGo(lease);
   }
 
   private takeOutcome(lease: string, outcome: Outcome | undefined): void {
@@ -201,13 +253,16 @@ class Judging {
     const task = record === undefined ? undefined : this.tasks.get(record.task);
     if (record === undefined || task === undefined) return;
     this.letGo(lease);
+    const wasSentAgain = record.reports > 1;
     if (outcome === 'ok') {
-      task.oks += 1;
-      if (task.oks === 1) return;
-      this.blame('finished_twice', `task ${record.task} heard ok for ${task.oks} final reports`);
-    } else if (outcome === 'duplicate' && record.reports > 1) {
+      if (record.isFailure) return;
+      task.successes += 1;
+      if (task.successes === 1) return;
+      const problem = `task ${record.task} heard ok for ${task.successes} final reports`;
+      this.blame('finished_twice', problem);
+    } else if (outcome === 'duplicate' && wasSentAgain) {
       this.counts.duplicates += 1;
-    } else {
+    } else if (outcome !== 'stale_lease' || !wasSentAgain || !record.isFailure) {
       const sent = `report ${record.reports} on ${lease} (task ${record.task})`;
       this.blame('wrong_outcome', `${sent} heard ${outcome ?? 'nothing'}`);
     }
@@ -218,9 +273,12 @@ class Judging {
     if (task?.heldLease === lease) task.heldLease = undefined;
   }
 
-  private checkAckedTasks(number: number, { acked = [], pushed }: BatchRecord): void {
-    acked.forEach((id, index) => {
-      this.checkEnd(id, { batch: number, index });
+  private checkAckedTasks(number: number, { acked, pushed, isKeyed }: BatchRecord): void {
+    if (acked === undefined && isKeyed) {
+      this.blame('wrong_answer', `submit ${number} has keys and was never acknowledged`);
+    }
+    acked?.forEach((id, index) => {
+      this.checkEnd(id, { batch: number, index, isKeyed });
       const seen = pushed.get(index);
       if (seen === id) return;
       const problem = `submit ${number}, task ${index}: acknowledged as ${id}, pushed as ${seen}`;
@@ -228,7 +286,7 @@ class Judging {
     });
   }
 
-  private checkEnd(id: string, input: { readonly batch: number; readonly index: number }): void {
+  private checkEnd(id: string, input: Omit<LedgerInput, 'size'>): void {
     const ended = this.ended.get(id);
     if (ended?.state !== 'succeeded') {
       this.blame('lost', `task ${id} was acknowledged and is ${ended?.state ?? 'not looked up'}`);
@@ -237,7 +295,7 @@ class Judging {
     if (JSON.stringify(ended.output) !== JSON.stringify(outputOf(input))) {
       this.blame('lost', `task ${id} has the output ${JSON.stringify(ended.output)}`);
     }
-    if (ended.attempt !== 1) {
+    if (ended.attempt !== planOf(input).failures + 1) {
       this.blame('attempt_spent', `task ${id} ended in attempt ${ended.attempt}`);
     }
   }

@@ -10,6 +10,8 @@ const OUTPUT_CHARACTERS_MAX = 10_000;
 interface Program {
   readonly command: string;
   readonly args: readonly string[];
+  /** Beside what this process has. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A server in a process of its own. Whoever starts one kills or stops it. */
@@ -23,8 +25,11 @@ export class ServerProcess {
   /** Empty until the server said that it is ready. */
   url = '';
 
-  private constructor({ command, args }: Program) {
-    this.child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  private constructor({ command, args, env = {} }: Program) {
+    this.child = spawn(command, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    });
     // 'close' comes after the last byte of output, and also when the program could not be started.
     this.exit = once(this.child, 'close').catch((cause: Error) => this.take(cause.message));
     // A test that ends early leaves no server behind.
@@ -37,11 +42,9 @@ export class ServerProcess {
   }
 
   /** Starts `sluice dev` on a free port and waits until it serves. */
-  static startDev(dataFolder: string): Promise<ServerProcess> {
-    return ServerProcess.start({
-      command: LAUNCHER,
-      args: ['dev', '--port', '0', '--data', dataFolder],
-    });
+  static startDev(dataFolder: string, env?: Program['env']): Promise<ServerProcess> {
+    const args = ['dev', '--port', '0', '--data', dataFolder];
+    return ServerProcess.start({ command: LAUNCHER, args, ...(env === undefined ? {} : { env }) });
   }
 
   /** Starts any program that says `… is ready at URL`, and waits until it does. */

@@ -22,6 +22,7 @@ export interface SessionRequest {
   readonly name: string;
   readonly types: readonly { readonly type: string }[];
   readonly capacity?: { readonly slots: number };
+  readonly leaseMs?: number;
   readonly resume?: { readonly sessionId: string; readonly running: readonly string[] };
 }
 
@@ -30,11 +31,13 @@ export interface WorkerListener {
   readonly onTasks: (tasks: readonly PushedTask[]) => void;
 }
 
-export interface Success {
-  readonly lease: string;
-  readonly kind: 'succeeded';
-  readonly output: unknown;
-}
+export type FinalReport =
+  | { readonly lease: string; readonly kind: 'succeeded'; readonly output: unknown }
+  | {
+      readonly lease: string;
+      readonly kind: 'failed';
+      readonly error: { readonly message: string };
+    };
 
 export type Outcome = 'ok' | 'duplicate' | 'stale_lease';
 
@@ -57,7 +60,7 @@ export function openWorkerStream(
 export async function sendReports(
   http: HttpClient,
   sessionId: string,
-  { reports, onSent }: { readonly reports: readonly Success[]; readonly onSent?: () => void },
+  { reports, onSent }: { readonly reports: readonly FinalReport[]; readonly onSent?: () => void },
 ): Promise<readonly Outcome[]> {
   const { status, text } = await http.send({
     method: 'POST',

@@ -1,49 +1,28 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FailingWrites } from './failing-writes-fixture.ts';
 import { readTexts } from './log-fixture.ts';
 import { TempFolder } from './temp-folder-fixture.ts';
 
 const PROGRAM = fileURLToPath(new URL('./appending-process.ts', import.meta.url));
-const SHIM = fileURLToPath(new URL('./failing-writes.c', import.meta.url));
 
 let folder: TempFolder;
-let library: string;
+let shim: FailingWrites;
 beforeEach(async () => {
   folder = await TempFolder.create();
-  library = join(folder.path, 'failing-writes.so');
-  await compile();
+  shim = await FailingWrites.compile(folder.path);
 });
 afterEach(async () => {
   await folder.dispose();
 });
 
-async function compile(): Promise<void> {
-  const args = ['-shared', '-fPIC', '-O1', '-Wall', '-Werror', '-o', library, SHIM, '-ldl'];
-  try {
-    await promisify(execFile)('cc', args);
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
-    throw new Error("this test needs a C compiler: install gcc, so that 'cc' is found", { cause });
-  }
-}
-
 /** Runs a program whose nth write to a segment fails. */
 async function runWithFailingWrite(nth: number, args: readonly string[]) {
-  const report = join(folder.path, 'report');
-  const env = {
-    ...process.env,
-    // libuv would write past the shim, through the kernel's ring.
-    UV_USE_IO_URING: '0',
-    LD_PRELOAD: library,
-    FAILING_WRITES_NTH: String(nth),
-    FAILING_WRITES_REPORT: report,
-  };
+  const env = { ...process.env, ...shim.environment(nth) };
   const child = spawn(process.execPath, args, { env, stdio: 'pipe' });
   const [out, complaint, [code]] = await Promise.all([
     text(child.stdout),
@@ -51,7 +30,7 @@ async function runWithFailingWrite(nth: number, args: readonly string[]) {
     once(child, 'close'),
   ]);
   const acknowledged = out.split('\n').filter((line) => /^\d+$/.test(line)).length;
-  return { acknowledged, complaint, code, report: await readFile(report, 'utf8') };
+  return { acknowledged, complaint, code, report: await shim.report() };
 }
 
 test.each([
