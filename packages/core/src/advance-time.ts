@@ -1,30 +1,106 @@
-import type { AdvanceTimeReply } from './command.ts';
+import type { AdvanceTime, AdvanceTimeReply } from './command.ts';
+import { totalDeadline } from './deadlines.ts';
 import type { Decision } from './decision.ts';
 import { forgetKeys } from './duplicates.ts';
-import { NO_SLOT, type TaskNumber } from './ids.ts';
-import { matchQueues } from './matching.ts';
-import type { ReadonlyState } from './state.ts';
+import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
+import { endTask, matchAfter, nextAttemptAt, sessionOf, timeOutAttempt } from './lease-ends.ts';
+import { redriveDue } from './redrive-tasks.ts';
+import type { Session } from './roster.ts';
+import { askToStop, GRACE_MS_DEFAULT, tellToStop } from './stop-attempts.ts';
+import {
+  CANCELLED,
+  CANCELLED_REASON,
+  DEFERRED,
+  EXPIRED,
+  HEARTBEAT_TIMEOUT_REASON,
+  isHeld,
+  NO_STOP,
+  QUEUE_TIMEOUT_REASON,
+  RUN_TIMEOUT_REASON,
+  TIMED_OUT,
+  TOTAL_TIMEOUT_REASON,
+  WAITING,
+} from './task-state.ts';
 
 /** One command fires so many timers at the most, so that a burst does not hold up the reports. */
 const TIMERS_PER_COMMAND = 1000;
 
-/**
- * Fires the timers that are due: tasks that waited for their time join the tails of their queues.
- */
-export function decideAdvanceTime(decision: Decision): AdvanceTimeReply {
-  const { state, emit, events, now } = decision;
-  const touched = new Set<ReadonlyState['queues'][number]>();
+/** Fires the timers that are due, and gives away what becomes ready by that. */
+export function decideAdvanceTime(decision: Decision, command: AdvanceTime): AdvanceTimeReply {
+  const { state, activity, now } = decision;
+  const touched: Slot[] = [];
+  const freed = new Set<Session>();
   let fired = 0;
-  while (fired < TIMERS_PER_COMMAND) {
+  for (; fired < TIMERS_PER_COMMAND; fired++) {
     const slot = state.timers.firstDue(now);
     if (slot === NO_SLOT) break;
-    events.taskDue.slot = slot;
-    events.taskDue.task = state.tasks.number[slot] as TaskNumber;
-    emit(events.taskDue);
-    touched.add(state.queues[state.tasks.queue[slot]]);
-    fired += 1;
+    const session = sessionOf(decision, slot);
+    if (session !== undefined) freed.add(session);
+    touched.push(slot);
+    fire(decision, slot, { seed: command.seed, place: fired });
   }
+  for (; fired < TIMERS_PER_COMMAND; fired++) {
+    const slot = activity.firstSilent(now);
+    if (slot === NO_SLOT) break;
+    activity.forget(slot);
+    if (state.tasks.stop[slot] !== NO_STOP) continue;
+    askToStop(decision, slot, { reason: HEARTBEAT_TIMEOUT_REASON, graceMs: GRACE_MS_DEFAULT });
+  }
+  const redriven = redriveDue(decision, TIMERS_PER_COMMAND - fired);
+  touched.push(...redriven);
+  fired += redriven.length;
   fired += forgetKeys(decision, TIMERS_PER_COMMAND - fired);
-  matchQueues(decision, [...touched]);
+  matchAfter(decision, { slots: touched, sessions: freed });
   return { more: fired === TIMERS_PER_COMMAND };
+}
+
+interface Draw {
+  readonly seed: number;
+  readonly place: number;
+}
+
+/** Every deadline that can be due by the state that the task is in. */
+function fire(decision: Decision, slot: Slot, draw: Draw): void {
+  const { tasks } = decision.state;
+  if (isHeld(tasks.state[slot])) return fireHeld(decision, slot, draw);
+  if (tasks.state[slot] === DEFERRED) return fireDeferred(decision, slot, draw);
+  const totalAt = totalDeadline(decision.state, slot);
+  if (tasks.state[slot] === WAITING && tasks.dueAt[slot] < totalAt)
+    return becomeDue(decision, slot);
+  // The timer stands at the earlier of the two.
+  const isTotal = totalAt <= tasks.timerAt[slot];
+  const reason = isTotal ? TOTAL_TIMEOUT_REASON : QUEUE_TIMEOUT_REASON;
+  endTask(decision, slot, { state: EXPIRED, reason });
+}
+
+function fireHeld(decision: Decision, slot: Slot, draw: Draw): void {
+  const { state } = decision;
+  const { tasks } = state;
+  const stop = tasks.stop[slot];
+  if (stop === CANCELLED_REASON) {
+    return endTask(decision, slot, { state: CANCELLED, reason: CANCELLED_REASON });
+  }
+  if (totalDeadline(state, slot) <= tasks.timerAt[slot]) {
+    tellToStop(decision, slot, { reason: TOTAL_TIMEOUT_REASON, graceMs: 0 });
+    return endTask(decision, slot, { state: TIMED_OUT, reason: TOTAL_TIMEOUT_REASON });
+  }
+  if (stop === NO_STOP) {
+    return askToStop(decision, slot, { reason: RUN_TIMEOUT_REASON, graceMs: GRACE_MS_DEFAULT });
+  }
+  timeOutAttempt(decision, slot, { reason: stop, retryAt: nextAttemptAt(decision, slot, draw) });
+}
+
+/** Nobody is there to be asked. */
+function fireDeferred(decision: Decision, slot: Slot, draw: Draw): void {
+  if (totalDeadline(decision.state, slot) <= decision.state.tasks.timerAt[slot]) {
+    return endTask(decision, slot, { state: TIMED_OUT, reason: TOTAL_TIMEOUT_REASON });
+  }
+  const retryAt = nextAttemptAt(decision, slot, draw);
+  timeOutAttempt(decision, slot, { reason: RUN_TIMEOUT_REASON, retryAt });
+}
+
+function becomeDue({ state, emit, events }: Decision, slot: Slot): void {
+  events.taskDue.slot = slot;
+  events.taskDue.task = state.tasks.number[slot] as TaskNumber;
+  emit(events.taskDue);
 }

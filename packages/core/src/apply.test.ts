@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest';
 import { apply } from './apply.ts';
-import { type Event, makeEvents } from './event.ts';
+import type { Event } from './event.ts';
 import { InvariantError } from './invariant.ts';
+import { makeEvents } from './make-events.ts';
 import { State } from './state.ts';
-import { REASONS } from './task-state.ts';
+import { REASONS, TASK_STATES } from './task-state.ts';
 import { describeState } from './testing/describe-state.ts';
 
 const LIMITS = {
   tasksMax: 4,
   finishedTasksMax: 2,
+  deadLettersMax: 2,
   sessionsMax: 100,
   dedupeKeysMax: 100,
   payloadBytesMax: 100_000,
@@ -16,6 +18,8 @@ const LIMITS = {
   arenaChunkBytes: 64,
 };
 const WORKER_LOST = REASONS.indexOf('worker_lost');
+const RUN_TIMEOUT = REASONS.indexOf('run_timeout');
+const FAILED = TASK_STATES.indexOf('failed');
 
 /** Every type of event at least once, as a log could hold them. */
 const HISTORY: readonly Event[] = [
@@ -37,6 +41,32 @@ const HISTORY: readonly Event[] = [
   submitted(0, 3),
   leased({ slot: 0, task: 3, lease: 4, session: 'c' }),
   event('attemptsExhausted', { slot: 0, task: 3, reason: WORKER_LOST }),
+  event('taskRetried', { slot: 0, task: 3, redrive: 0 }),
+  event('taskPaused', { slot: 0, task: 3 }),
+  event('taskResumed', { slot: 0, task: 3 }),
+  event('taskPatched', { slot: 0, task: 3, fields: 31, priority: 7, timeouts: '{"runMs":5}' }),
+  leased({ slot: 0, task: 3, lease: 6, session: 'c' }),
+  event('attemptStopping', { slot: 0, task: 3, reason: RUN_TIMEOUT, stopAt: 600 }),
+  event('attemptTimedOut', { slot: 0, task: 3, reason: RUN_TIMEOUT, retryAt: 700 }),
+  event('taskDue', { slot: 0, task: 3 }),
+  leased({ slot: 0, task: 3, lease: 7, session: 'c' }),
+  event('attemptDeferred', { slot: 0, task: 3, startedAt: 0 }),
+  event('taskEnded', {
+    slot: 0,
+    task: 3,
+    state: FAILED,
+    payload: payload('"x"'),
+    hasPayload: true,
+  }),
+  event('redriveStarted', { redrive: 1, namespace: 'default', ratePerSec: 5 }),
+  event('taskRetried', { slot: 0, task: 3, redrive: 1 }),
+  event('redriveEnded', { redrive: 1 }),
+  event('taskEnded', { slot: 0, task: 3, state: FAILED }),
+  event('deadLetterDropped', { slot: 0, task: 3, isOverflow: true }),
+  event('taskForgotten', { slot: 0, task: 3 }),
+  event('taskReadmitted', { slot: 0, task: 3, taskType: 'x/t', submittedAt: 5, tags: '{"a":"b"}' }),
+  event('queueChanged', { taskType: 't', paused: true }),
+  event('taskTypeChanged', { taskType: 't', definition: '{"priority":3}' }),
 ];
 
 test('the history has every type of event', () => {

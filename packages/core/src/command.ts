@@ -1,9 +1,13 @@
 import type { PayloadRange } from './event.ts';
 import type { SessionId, Slot, TaskNumber } from './ids.ts';
 import type { RetryPolicy } from './retry-policy.ts';
+import type { TaskCommand, TaskCommandReplies } from './task-commands.ts';
+import type { Callback, Tags } from './task-labels.ts';
+import type { Timeouts } from './timeouts.ts';
 
 /** All that the world can do to a partition. Time comes with each command (L3). */
 export type Command =
+  | TaskCommand
   | SubmitTasks
   | AttachSession
   | DisconnectSession
@@ -19,6 +23,11 @@ export interface TaskSpec {
   readonly type: string;
   readonly priority?: number;
   readonly retry?: RetryPolicy;
+  readonly timeouts?: Timeouts;
+  readonly tags?: Tags;
+  readonly callback?: Callback;
+  /** Id of the task that it belongs to. */
+  readonly parentId?: string;
   /** Not before this time, or not before so long after the submit; one of the two. */
   readonly runAt?: number;
   readonly delayMs?: number;
@@ -28,6 +37,7 @@ export interface TaskSpec {
 export interface SubmitTasks {
   readonly type: 'submit_tasks';
   readonly now: number;
+  readonly namespace: string;
   readonly tasks: readonly TaskSpec[];
   /**
    * The inputs as JSON text, one behind the other; an empty one is null. Read before `execute`
@@ -76,6 +86,7 @@ export interface AttachSession {
   readonly now: number;
   /** Random; used unless the worker comes back with one. */
   readonly newSession: SessionId;
+  readonly namespace: string;
   readonly worker: string;
   readonly types: readonly string[];
   readonly slots: number;
@@ -84,7 +95,8 @@ export interface AttachSession {
 }
 
 export interface AttachSessionReply {
-  readonly rejection?: 'too_many_sessions';
+  /** A session that came back under another namespace than its own is not known there. */
+  readonly rejection?: 'too_many_sessions' | 'session_not_found';
   /** Empty when the session was refused. */
   readonly session: SessionId;
   readonly connection: number;
@@ -114,6 +126,7 @@ export interface SessionRead {
 export interface DetachSession {
   readonly type: 'detach_session';
   readonly now: number;
+  readonly namespace: string;
   readonly session: SessionId;
 }
 
@@ -121,7 +134,14 @@ export interface DetachSessionReply {
   readonly found: boolean;
 }
 
-export type ReportKind = 'started' | 'heartbeat' | 'succeeded' | 'failed';
+export type ReportKind =
+  | 'started'
+  | 'heartbeat'
+  | 'progress'
+  | 'succeeded'
+  | 'failed'
+  | 'cancelled'
+  | 'later';
 
 export interface Report {
   readonly lease: string;
@@ -130,12 +150,18 @@ export interface Report {
   readonly retryable?: boolean;
   /** Of a failure: how long to wait, instead of what the policy says. */
   readonly retryAfterMs?: number;
+  /** Of an end: when the attempt started, if that was not reported by itself. */
+  readonly startedAt?: number;
+  /** Of progress: from 0 to 1, and a word about it. */
+  readonly fraction?: number;
+  readonly message?: string;
 }
 
 /** What a worker says about attempts, applied in order. Any such command renews the session. */
 export interface ReportAttempts {
   readonly type: 'report_attempts';
   readonly now: number;
+  readonly namespace: string;
   readonly session: SessionId;
   readonly reports: readonly Report[];
   /** Random 32 bits, from which jitter is drawn. */
@@ -173,6 +199,8 @@ export interface HearSessions {
 export interface AdvanceTime {
   readonly type: 'advance_time';
   readonly now: number;
+  /** Random 32 bits, from which jitter is drawn. */
+  readonly seed: number;
 }
 
 export interface AdvanceTimeReply {
@@ -180,7 +208,7 @@ export interface AdvanceTimeReply {
   readonly more: boolean;
 }
 
-export interface Replies {
+export interface Replies extends TaskCommandReplies {
   readonly submit_tasks: SubmitTasksReply;
   readonly attach_session: AttachSessionReply;
   readonly disconnect_session: undefined;

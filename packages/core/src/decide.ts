@@ -1,9 +1,21 @@
 import { decideAdvanceTime } from './advance-time.ts';
+import { decideCancelTasks } from './cancel-tasks.ts';
 import type { Command, Replies } from './command.ts';
 import type { Decision } from './decision.ts';
+import { decideEndTask, decideSignalTask } from './end-task.ts';
 import { NO_SLOT, type TaskNumber } from './ids.ts';
 import { unreachable } from './invariant.ts';
+import { decidePatchTasks } from './patch-tasks.ts';
+import { decidePauseTask, decideResumeTask, decideSetQueuePaused } from './pause-tasks.ts';
+import { decidePutTaskType } from './put-task-type.ts';
+import {
+  decideDiscardDeadLetters,
+  decideEndRedrive,
+  decideStartRedrive,
+  dropOverflow,
+} from './redrive-tasks.ts';
 import { decideReportAttempts } from './report-attempts.ts';
+import { decideReadmitTask, decideRetryTasks } from './retry-tasks.ts';
 import {
   decideAttachSession,
   decideDetachSession,
@@ -13,6 +25,7 @@ import {
   decideSessionRead,
 } from './sessions.ts';
 import { decideSubmitTasks } from './submit-tasks.ts';
+import type { TaskCommand } from './task-commands.ts';
 
 /** Turns a command into events, outputs and a reply. */
 export function decide(decision: Decision, command: Command): Replies[Command['type']] {
@@ -40,17 +53,52 @@ export function decide(decision: Decision, command: Command): Replies[Command['t
       decideHearSessions(decision);
       return undefined;
     case 'advance_time':
-      return decideAdvanceTime(decision);
+      return decideAdvanceTime(decision, command);
+    default:
+      return decideTaskCommand(decision, command);
+  }
+}
+
+function decideTaskCommand(decision: Decision, command: TaskCommand): Replies[TaskCommand['type']] {
+  switch (command.type) {
+    case 'cancel_tasks':
+      return decideCancelTasks(decision, command);
+    case 'patch_tasks':
+      return decidePatchTasks(decision, command);
+    case 'pause_task':
+      return decidePauseTask(decision, command);
+    case 'resume_task':
+      return decideResumeTask(decision, command);
+    case 'retry_tasks':
+      return decideRetryTasks(decision, command);
+    case 'readmit_task':
+      return decideReadmitTask(decision, command);
+    case 'end_task':
+      return decideEndTask(decision, command);
+    case 'signal_task':
+      return decideSignalTask(decision, command);
+    case 'set_queue_paused':
+      return decideSetQueuePaused(decision, command);
+    case 'put_task_type':
+      return decidePutTaskType(decision, command);
+    case 'start_redrive':
+      return decideStartRedrive(decision, command);
+    case 'end_redrive':
+      return decideEndRedrive(decision, command);
+    case 'discard_dead_letters':
+      return decideDiscardDeadLetters(decision, command);
     default:
       unreachable(command);
   }
 }
 
 /**
- * Keeps finished tasks within their bound (L9). It runs before the command itself, so that no slot
- * which this command speaks of is freed under it.
+ * Keeps finished tasks and dead letters within their bounds (L9). It runs before the command
+ * itself, so that no slot which this command speaks of is freed under it.
  */
-function forgetOldest({ state, emit, events }: Decision): void {
+function forgetOldest(decision: Decision): void {
+  const { state, emit, events } = decision;
+  dropOverflow(decision);
   const event = events.taskForgotten;
   while (state.finished.length > state.limits.finishedTasksMax) {
     const slot = state.finished.head;

@@ -1,4 +1,6 @@
-import type { Emit, Events } from './event.ts';
+import type { Emit } from './event.ts';
+import type { LeaseActivity } from './lease-activity.ts';
+import type { Events } from './make-events.ts';
 import type { Outputs } from './outputs.ts';
 import type { Roster } from './roster.ts';
 import type { ReadonlyState } from './state.ts';
@@ -8,13 +10,14 @@ import type { ReadonlyState } from './state.ts';
  *
  * It reads the state and changes it only by emitting events: `emit` writes an event to the log's
  * open batch and applies it before it returns, so that what follows in the same command sees its
- * effect. The roster is volatile and is written directly.
+ * effect. Roster and activity are volatile and are written directly.
  */
 export interface Decision {
   /** The time of the command: what it came with, unless the partition has seen a later one (P2). */
   readonly now: number;
   readonly state: ReadonlyState;
   readonly roster: Roster;
+  readonly activity: LeaseActivity;
   readonly emit: Emit;
   /** The objects to fill and emit. */
   readonly events: Events;

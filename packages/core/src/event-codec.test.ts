@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Event, makeEvents, type PayloadRange } from './event.ts';
+import type { Event, PayloadRange } from './event.ts';
 import { EventDecoder, encodeEvent, UnknownEventError } from './event-codec.ts';
 import { InvariantError } from './invariant.ts';
+import { makeEvents } from './make-events.ts';
 import { RecordReader } from './record-reader.ts';
 import { RecordWriter } from './record-writer.ts';
 import { decodeBatch, plainEvent } from './testing/decode-batch.ts';
@@ -35,16 +36,89 @@ const claims = fc
 
 const task = { slot: numbers, task: numbers };
 
+const details = {
+  ...task,
+  taskType: names,
+  priority: bytes,
+  retry: names,
+  timeouts: names,
+  tags: names,
+  callback: names,
+  parent: names,
+  input: payloads,
+};
+
 const events = fc.oneof(
   fc.record({
     type: fc.constant('task_submitted'),
-    ...task,
-    taskType: names,
-    priority: bytes,
-    retry: names,
+    ...details,
     runAt: numbers,
     dedupe: claims,
+  }),
+  fc.record({
+    type: fc.constant('task_readmitted'),
+    ...details,
+    submittedAt: numbers,
+    dedupe: numbers,
+  }),
+  fc.record({
+    type: fc.constant('task_ended'),
+    ...task,
+    state: bytes,
+    reason: bytes,
+    answer: bytes,
+    hasPayload: fc.boolean(),
+    payload: payloads,
+  }),
+  fc.record({
+    type: fc.constant('task_patched'),
+    ...task,
+    fields: bytes,
+    priority: bytes,
+    runAt: numbers,
+    timeouts: names,
+    tags: names,
     input: payloads,
+  }),
+  fc.record({ type: fc.constant('task_paused'), ...task }),
+  fc.record({ type: fc.constant('task_resumed'), ...task }),
+  fc.record({ type: fc.constant('task_retried'), ...task, redrive: numbers }),
+  fc.record({ type: fc.constant('dead_letter_dropped'), ...task, isOverflow: fc.boolean() }),
+  fc.record({
+    type: fc.constant('queue_changed'),
+    ...task,
+    taskType: names,
+    paused: fc.boolean(),
+  }),
+  fc.record({
+    type: fc.constant('task_type_changed'),
+    ...task,
+    taskType: names,
+    definition: names,
+  }),
+  fc.record({
+    type: fc.constant('redrive_started'),
+    ...task,
+    redrive: numbers,
+    namespace: names,
+    taskType: names,
+    ratePerSec: numbers,
+  }),
+  fc.record({ type: fc.constant('redrive_ended'), ...task, redrive: numbers }),
+  fc.record({ type: fc.constant('attempt_deferred'), ...task, startedAt: numbers }),
+  fc.record({
+    type: fc.constant('attempt_stopping'),
+    ...task,
+    reason: bytes,
+    stopAt: numbers,
+  }),
+  fc.record({
+    type: fc.constant('attempt_timed_out'),
+    ...task,
+    reason: bytes,
+    answer: bytes,
+    retryAt: numbers,
+    error: payloads,
   }),
   fc.record({
     type: fc.constant('attempt_leased'),
@@ -55,12 +129,19 @@ const events = fc.oneof(
     leaseMs: numbers,
   }),
   fc.record({ type: fc.constant('attempt_started'), ...task }),
-  fc.record({ type: fc.constant('attempt_succeeded'), ...task, output: payloads }),
+  fc.record({
+    type: fc.constant('attempt_succeeded'),
+    ...task,
+    startedAt: numbers,
+    output: payloads,
+  }),
   fc.record({ type: fc.constant('task_due'), ...task }),
   fc.record({ type: fc.constant('dedupe_forgotten'), ...task }),
   fc.record({
     type: fc.constant('attempt_failed'),
     ...task,
+    startedAt: numbers,
+    answer: bytes,
     retryAt: numbers,
     error: payloads,
   }),
@@ -187,7 +268,7 @@ test('a record without events leaves no trace (W2)', () => {
 test('an event of an unknown type or version stops the reader', () => {
   for (const [type, version] of [
     [0, 1],
-    [11, 1],
+    [25, 1],
     [255, 1],
     [1, 0],
     [1, 2],

@@ -1,6 +1,7 @@
-import { type Event, type Events, makeEvents } from './event.ts';
+import type { Event, TaskDetails } from './event.ts';
 import type { LeaseNumber, SessionId, Slot, TaskNumber } from './ids.ts';
 import { unreachable } from './invariant.ts';
+import { makeEvents } from './make-events.ts';
 import type { RecordReader } from './record-reader.ts';
 import type { RecordWriter } from './record-writer.ts';
 
@@ -20,8 +21,38 @@ const TYPE = {
   task_forgotten: 8,
   task_due: 9,
   dedupe_forgotten: 10,
+  task_readmitted: 11,
+  attempt_deferred: 12,
+  attempt_stopping: 13,
+  attempt_timed_out: 14,
+  task_ended: 15,
+  task_patched: 16,
+  task_paused: 17,
+  task_resumed: 18,
+  task_retried: 19,
+  dead_letter_dropped: 20,
+  queue_changed: 21,
+  task_type_changed: 22,
+  redrive_started: 23,
+  redrive_ended: 24,
   state_hashed: 64,
 } as const satisfies Record<Event['type'], number>;
+
+type OtherEvent = Extract<
+  Event,
+  {
+    type:
+      | 'task_readmitted'
+      | 'task_ended'
+      | 'task_patched'
+      | 'task_retried'
+      | 'dead_letter_dropped'
+      | 'queue_changed'
+      | 'task_type_changed'
+      | 'redrive_started'
+      | 'redrive_ended';
+  }
+>;
 
 /** The version that is written. A reader knows older ones as well, once there are any. */
 const VERSION = {
@@ -35,6 +66,20 @@ const VERSION = {
   task_forgotten: 1,
   task_due: 1,
   dedupe_forgotten: 1,
+  task_readmitted: 1,
+  attempt_deferred: 1,
+  attempt_stopping: 1,
+  attempt_timed_out: 1,
+  task_ended: 1,
+  task_patched: 1,
+  task_paused: 1,
+  task_resumed: 1,
+  task_retried: 1,
+  dead_letter_dropped: 1,
+  queue_changed: 1,
+  task_type_changed: 1,
+  redrive_started: 1,
+  redrive_ended: 1,
   state_hashed: 1,
 } as const satisfies Record<Event['type'], number>;
 
@@ -55,20 +100,22 @@ export function encodeEvent(writer: RecordWriter, event: Event): void {
   writer.varint(event.task);
   switch (event.type) {
     case 'task_submitted':
-      writer.name(event.taskType);
-      writer.byte(event.priority);
-      writer.name(event.retry);
       writer.varint(event.runAt);
       writer.claim(event.dedupe);
-      return writer.payload(event.input);
+      return encodeDetails(writer, event);
     case 'attempt_leased':
       writer.varint(event.lease);
       writer.name(event.session);
       writer.name(event.worker);
       return writer.varint(event.leaseMs);
     case 'attempt_succeeded':
+      writer.varint(event.startedAt);
       return writer.payload(event.output);
+    case 'attempt_deferred':
+      return writer.varint(event.startedAt);
     case 'attempt_failed':
+      writer.varint(event.startedAt);
+      writer.byte(event.answer);
       writer.varint(event.retryAt);
       return writer.payload(event.error);
     case 'attempt_returned':
@@ -76,6 +123,14 @@ export function encodeEvent(writer: RecordWriter, event: Event): void {
       return writer.byte(event.spent ? 1 : 0);
     case 'attempts_exhausted':
       return writer.byte(event.reason);
+    case 'attempt_stopping':
+      writer.byte(event.reason);
+      return writer.varint(event.stopAt);
+    case 'attempt_timed_out':
+      writer.byte(event.reason);
+      writer.byte(event.answer);
+      writer.varint(event.retryAt);
+      return writer.payload(event.error);
     case 'state_hashed':
       writer.varint(event.schema);
       return writer.varint(event.hash);
@@ -83,15 +138,75 @@ export function encodeEvent(writer: RecordWriter, event: Event): void {
     case 'dedupe_forgotten':
     case 'task_due':
     case 'task_forgotten':
+    case 'task_paused':
+    case 'task_resumed':
       return;
+    default:
+      return encodeOther(writer, event);
+  }
+}
+
+/** The part of the events that are rare. */
+function encodeOther(writer: RecordWriter, event: OtherEvent): void {
+  switch (event.type) {
+    case 'task_readmitted':
+      writer.varint(event.submittedAt);
+      writer.varint(event.dedupe);
+      return encodeDetails(writer, event);
+    case 'task_ended':
+      writer.byte(event.state);
+      writer.byte(event.reason);
+      writer.byte(event.answer);
+      writer.byte(event.hasPayload ? 1 : 0);
+      return writer.payload(event.payload);
+    case 'task_patched':
+      writer.byte(event.fields);
+      writer.byte(event.priority);
+      writer.varint(event.runAt);
+      writer.name(event.timeouts);
+      writer.name(event.tags);
+      return writer.payload(event.input);
+    case 'task_retried':
+      return writer.varint(event.redrive);
+    case 'dead_letter_dropped':
+      return writer.byte(event.isOverflow ? 1 : 0);
+    case 'queue_changed':
+      writer.name(event.taskType);
+      return writer.byte(event.paused ? 1 : 0);
+    case 'task_type_changed':
+      writer.name(event.taskType);
+      return writer.name(event.definition);
+    case 'redrive_started':
+      writer.varint(event.redrive);
+      writer.name(event.namespace);
+      writer.name(event.taskType);
+      return writer.varint(event.ratePerSec);
+    case 'redrive_ended':
+      return writer.varint(event.redrive);
     default:
       unreachable(event);
   }
 }
 
+function encodeDetails(writer: RecordWriter, event: TaskDetails): void {
+  writer.name(event.taskType);
+  writer.byte(event.priority);
+  writer.name(event.retry);
+  writer.name(event.timeouts);
+  writer.name(event.tags);
+  writer.name(event.callback);
+  writer.name(event.parent);
+  writer.payload(event.input);
+}
+
 /** Decodes one event after the other into the same objects; each is valid until the next call. */
 export class EventDecoder {
-  private readonly events: Events = makeEvents();
+  /** The object of each type, by its number. */
+  private readonly byType: (Event | undefined)[] = [];
+
+  constructor() {
+    for (const event of Object.values(makeEvents())) this.byType[TYPE[event.type]] = event;
+  }
 
   next(reader: RecordReader): Event {
     const type = reader.byte();
@@ -105,44 +220,18 @@ export class EventDecoder {
   }
 
   private eventOf(type: number, version: number): Event {
-    switch (type) {
-      case TYPE.task_submitted:
-        return this.events.taskSubmitted;
-      case TYPE.attempt_leased:
-        return this.events.attemptLeased;
-      case TYPE.attempt_started:
-        return this.events.attemptStarted;
-      case TYPE.attempt_succeeded:
-        return this.events.attemptSucceeded;
-      case TYPE.attempt_failed:
-        return this.events.attemptFailed;
-      case TYPE.attempt_returned:
-        return this.events.attemptReturned;
-      case TYPE.attempts_exhausted:
-        return this.events.attemptsExhausted;
-      case TYPE.task_forgotten:
-        return this.events.taskForgotten;
-      case TYPE.task_due:
-        return this.events.taskDue;
-      case TYPE.dedupe_forgotten:
-        return this.events.dedupeForgotten;
-      case TYPE.state_hashed:
-        return this.events.stateHashed;
-      default:
-        throw new UnknownEventError(type, version);
-    }
+    const event = this.byType[type];
+    if (event === undefined) throw new UnknownEventError(type, version);
+    return event;
   }
 }
 
 function decodeFields(reader: RecordReader, event: Event): void {
   switch (event.type) {
     case 'task_submitted':
-      event.taskType = reader.name();
-      event.priority = reader.byte();
-      event.retry = reader.name();
       event.runAt = reader.varint();
       reader.claim(event.dedupe);
-      return reader.payload(event.input);
+      return decodeDetails(reader, event);
     case 'attempt_leased':
       event.lease = reader.varint() as LeaseNumber;
       event.session = reader.name() as SessionId;
@@ -150,8 +239,14 @@ function decodeFields(reader: RecordReader, event: Event): void {
       event.leaseMs = reader.varint();
       return;
     case 'attempt_succeeded':
+      event.startedAt = reader.varint();
       return reader.payload(event.output);
+    case 'attempt_deferred':
+      event.startedAt = reader.varint();
+      return;
     case 'attempt_failed':
+      event.startedAt = reader.varint();
+      event.answer = reader.byte();
       event.retryAt = reader.varint();
       return reader.payload(event.error);
     case 'attempt_returned':
@@ -161,6 +256,15 @@ function decodeFields(reader: RecordReader, event: Event): void {
     case 'attempts_exhausted':
       event.reason = reader.byte();
       return;
+    case 'attempt_stopping':
+      event.reason = reader.byte();
+      event.stopAt = reader.varint();
+      return;
+    case 'attempt_timed_out':
+      event.reason = reader.byte();
+      event.answer = reader.byte();
+      event.retryAt = reader.varint();
+      return reader.payload(event.error);
     case 'state_hashed':
       event.schema = reader.varint();
       event.hash = reader.varint();
@@ -169,8 +273,68 @@ function decodeFields(reader: RecordReader, event: Event): void {
     case 'dedupe_forgotten':
     case 'task_due':
     case 'task_forgotten':
+    case 'task_paused':
+    case 'task_resumed':
+      return;
+    default:
+      return decodeOther(reader, event);
+  }
+}
+
+function decodeOther(reader: RecordReader, event: OtherEvent): void {
+  switch (event.type) {
+    case 'task_readmitted':
+      event.submittedAt = reader.varint();
+      event.dedupe = reader.varint();
+      return decodeDetails(reader, event);
+    case 'task_ended':
+      event.state = reader.byte();
+      event.reason = reader.byte();
+      event.answer = reader.byte();
+      event.hasPayload = reader.byte() === 1;
+      return reader.payload(event.payload);
+    case 'task_patched':
+      event.fields = reader.byte();
+      event.priority = reader.byte();
+      event.runAt = reader.varint();
+      event.timeouts = reader.name();
+      event.tags = reader.name();
+      return reader.payload(event.input);
+    case 'task_retried':
+      event.redrive = reader.varint();
+      return;
+    case 'dead_letter_dropped':
+      event.isOverflow = reader.byte() === 1;
+      return;
+    case 'queue_changed':
+      event.taskType = reader.name();
+      event.paused = reader.byte() === 1;
+      return;
+    case 'task_type_changed':
+      event.taskType = reader.name();
+      event.definition = reader.name();
+      return;
+    case 'redrive_started':
+      event.redrive = reader.varint();
+      event.namespace = reader.name();
+      event.taskType = reader.name();
+      event.ratePerSec = reader.varint();
+      return;
+    case 'redrive_ended':
+      event.redrive = reader.varint();
       return;
     default:
       unreachable(event);
   }
+}
+
+function decodeDetails(reader: RecordReader, event: TaskDetails): void {
+  event.taskType = reader.name();
+  event.priority = reader.byte();
+  event.retry = reader.name();
+  event.timeouts = reader.name();
+  event.tags = reader.name();
+  event.callback = reader.name();
+  event.parent = reader.name();
+  reader.payload(event.input);
 }

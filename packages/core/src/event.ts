@@ -1,4 +1,4 @@
-import { CLAIM_WORDS, type DedupeClaim } from './dedupe-table.ts';
+import type { DedupeClaim } from './dedupe-table.ts';
 import type { LeaseNumber, SessionId, Slot, TaskNumber } from './ids.ts';
 
 /**
@@ -23,17 +23,34 @@ export interface PayloadRange {
   end: number;
 }
 
-/** A task was accepted: it stands at the tail of its level, or waits for its time. */
-export interface TaskSubmitted extends TaskEvent {
-  readonly type: 'task_submitted';
+/** What is said of a task when it comes into memory. Texts are empty for the default. */
+export interface TaskDetails extends TaskEvent {
+  /** Key of its queue: the type, with the namespace in front of it. */
   taskType: string;
   priority: number;
-  /** The text of its retry policy; empty for the default. */
   retry: string;
+  timeouts: string;
+  tags: string;
+  callback: string;
+  /** Id of the task that it belongs to. */
+  parent: string;
+  readonly input: PayloadRange;
+}
+
+/** A task was accepted: it stands at the tail of its level, or waits for its time. */
+export interface TaskSubmitted extends TaskDetails {
+  readonly type: 'task_submitted';
   /** When it may run; 0 for at once. */
   runAt: number;
-  readonly input: PayloadRange;
   readonly dedupe: DedupeClaim;
+}
+
+/** A task that had ended and left memory is back, to run again; it stands at its level's tail. */
+export interface TaskReadmitted extends TaskDetails {
+  readonly type: 'task_readmitted';
+  submittedAt: number;
+  /** As in the column of tasks: the entry of its dedupe key plus one, or 0. */
+  dedupe: number;
 }
 
 /** A session has the right to run the next attempt of a task, until it is silent for `leaseMs`. */
@@ -45,24 +62,53 @@ export interface AttemptLeased extends TaskEvent {
   leaseMs: number;
 }
 
-interface AttemptStarted extends TaskEvent {
+export interface AttemptStarted extends TaskEvent {
   readonly type: 'attempt_started';
 }
 
 export interface AttemptSucceeded extends TaskEvent {
   readonly type: 'attempt_succeeded';
+  /** When the worker says it started; 0 when it said so before, or nothing. */
+  startedAt: number;
   readonly output: PayloadRange;
 }
 
+/** The worker is through and the end comes from outside. Nobody holds the task. */
+export interface AttemptDeferred extends TaskEvent {
+  readonly type: 'attempt_deferred';
+  startedAt: number;
+}
+
+/** The worker is asked to stop. If it holds the task at `stopAt` still, its lease is revoked. */
+export interface AttemptStopping extends TaskEvent {
+  readonly type: 'attempt_stopping';
+  /** Why, as the number of a reason. */
+  reason: number;
+  stopAt: number;
+}
+
 /** The time of a task that waited has come: it stands at the tail of its level. */
-interface TaskDue extends TaskEvent {
+export interface TaskDue extends TaskEvent {
   readonly type: 'task_due';
 }
 
 /** An attempt failed. The task waits for the next one, or failed too. */
 export interface AttemptFailed extends TaskEvent {
   readonly type: 'attempt_failed';
+  startedAt: number;
+  /** The kind of report that said so, as its number. */
+  answer: number;
   /** When the next attempt is due; 0 when there is none. */
+  retryAt: number;
+  readonly error: PayloadRange;
+}
+
+/** An attempt took too long. The task waits for the next one, or timed out too. */
+export interface AttemptTimedOut extends TaskEvent {
+  readonly type: 'attempt_timed_out';
+  reason: number;
+  /** The kind of report that ended it in its last seconds; 0 when its lease was revoked. */
+  answer: number;
   retryAt: number;
   readonly error: PayloadRange;
 }
@@ -79,14 +125,97 @@ export interface AttemptReturned extends TaskEvent {
 /**
  * A lease ended without an answer and it was the last attempt that the task had: the task failed.
  */
-interface AttemptsExhausted extends TaskEvent {
+export interface AttemptsExhausted extends TaskEvent {
   readonly type: 'attempts_exhausted';
   /** As in `AttemptReturned`. */
   reason: number;
 }
 
+/** A task ended otherwise than by the word of its worker alone, from whatever state it was in. */
+export interface TaskEnded extends TaskEvent {
+  readonly type: 'task_ended';
+  /** The terminal state and the reason, as their numbers. */
+  state: number;
+  reason: number;
+  /** The kind of the report that came with it; 0 without one. */
+  answer: number;
+  /** Whether `payload` replaces the result that the task has. */
+  hasPayload: boolean;
+  readonly payload: PayloadRange;
+}
+
+/** Bits of `TaskPatched.fields`. */
+export const PATCHED_PRIORITY = 1;
+export const PATCHED_RUN_AT = 2;
+export const PATCHED_INPUT = 4;
+export const PATCHED_TIMEOUTS = 8;
+export const PATCHED_TAGS = 16;
+
+/** A task that nobody holds was changed. Only the fields whose bit is set mean anything. */
+export interface TaskPatched extends TaskEvent {
+  readonly type: 'task_patched';
+  fields: number;
+  priority: number;
+  /** 0 for at once. */
+  runAt: number;
+  timeouts: string;
+  tags: string;
+  readonly input: PayloadRange;
+}
+
+export interface TaskPaused extends TaskEvent {
+  readonly type: 'task_paused';
+}
+
+/** The task waits for its time again, or stands at the head of its level. */
+export interface TaskResumed extends TaskEvent {
+  readonly type: 'task_resumed';
+}
+
+/** A task that had ended runs again, with all its attempts; it stands at the tail of its level. */
+export interface TaskRetried extends TaskEvent {
+  readonly type: 'task_retried';
+  /** The redrive that did it; 0 when somebody asked for this one. */
+  redrive: number;
+}
+
+/** A dead letter is a plain finished task from here on. */
+export interface DeadLetterDropped extends TaskEvent {
+  readonly type: 'dead_letter_dropped';
+  /** Whether there were too many, rather than somebody who discarded it. */
+  isOverflow: boolean;
+}
+
+/** The events below are about no task: their slot and task are 0. */
+export interface QueueChanged extends TaskEvent {
+  readonly type: 'queue_changed';
+  taskType: string;
+  paused: boolean;
+}
+
+export interface TaskTypeChanged extends TaskEvent {
+  readonly type: 'task_type_changed';
+  taskType: string;
+  /** The text of the definition; empty when it was removed. */
+  definition: string;
+}
+
+export interface RedriveStarted extends TaskEvent {
+  readonly type: 'redrive_started';
+  redrive: number;
+  namespace: string;
+  /** Key of the only queue it is about; empty for all of the namespace. */
+  taskType: string;
+  ratePerSec: number;
+}
+
+export interface RedriveEnded extends TaskEvent {
+  readonly type: 'redrive_ended';
+  redrive: number;
+}
+
 /** The window of a dedupe key is over. `slot` is its entry, `task` the task it stood for. */
-interface DedupeForgotten extends TaskEvent {
+export interface DedupeForgotten extends TaskEvent {
   readonly type: 'dedupe_forgotten';
 }
 
@@ -107,6 +236,20 @@ export interface StateHashed extends TaskEvent {
 
 export type Event =
   | TaskSubmitted
+  | TaskReadmitted
+  | AttemptDeferred
+  | AttemptStopping
+  | AttemptTimedOut
+  | TaskEnded
+  | TaskPatched
+  | TaskPaused
+  | TaskResumed
+  | TaskRetried
+  | DeadLetterDropped
+  | QueueChanged
+  | TaskTypeChanged
+  | RedriveStarted
+  | RedriveEnded
   | TaskDue
   | AttemptLeased
   | AttemptStarted
@@ -119,66 +262,3 @@ export type Event =
   | StateHashed;
 
 export type Emit = (event: Event) => void;
-
-const NOTHING = new Uint8Array(0);
-const NO_CLAIM = new Uint32Array(CLAIM_WORDS);
-
-function emptyPayload(): PayloadRange {
-  return { bytes: NOTHING, start: 0, end: 0 };
-}
-
-/** One object per type of event, for a writer of events to fill and emit. */
-export function makeEvents() {
-  const slot = 0 as Slot;
-  const task = 0 as TaskNumber;
-  return {
-    taskSubmitted: {
-      type: 'task_submitted',
-      slot,
-      task,
-      taskType: '',
-      priority: 0,
-      retry: '',
-      runAt: 0,
-      input: emptyPayload(),
-      dedupe: { words: NO_CLAIM, start: 0, windowMs: 0 },
-    } as TaskSubmitted,
-    taskDue: { type: 'task_due', slot, task } as TaskDue,
-    attemptLeased: {
-      type: 'attempt_leased',
-      slot,
-      task,
-      lease: 0 as LeaseNumber,
-      session: '' as SessionId,
-      worker: '',
-      leaseMs: 0,
-    } as AttemptLeased,
-    attemptStarted: { type: 'attempt_started', slot, task } as AttemptStarted,
-    attemptSucceeded: {
-      type: 'attempt_succeeded',
-      slot,
-      task,
-      output: emptyPayload(),
-    } as AttemptSucceeded,
-    attemptFailed: {
-      type: 'attempt_failed',
-      slot,
-      task,
-      retryAt: 0,
-      error: emptyPayload(),
-    } as AttemptFailed,
-    attemptReturned: {
-      type: 'attempt_returned',
-      slot,
-      task,
-      reason: 0,
-      spent: false,
-    } as AttemptReturned,
-    attemptsExhausted: { type: 'attempts_exhausted', slot, task, reason: 0 } as AttemptsExhausted,
-    dedupeForgotten: { type: 'dedupe_forgotten', slot, task } as DedupeForgotten,
-    stateHashed: { type: 'state_hashed', slot, task, schema: 0, hash: 0 } as StateHashed,
-    taskForgotten: { type: 'task_forgotten', slot, task } as TaskForgotten,
-  };
-}
-
-export type Events = ReturnType<typeof makeEvents>;

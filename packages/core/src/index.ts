@@ -21,6 +21,7 @@ export type {
   TaskSpec,
 } from './command.ts';
 export { UnknownEventError } from './event-codec.ts';
+export { findTask } from './find-task.ts';
 export {
   type HolderIndex,
   type LeaseNumber,
@@ -34,6 +35,7 @@ export { LEASE_TOKEN_LENGTH, leaseTokenText, writeLeaseToken } from './lease-tok
 export { pushCost } from './matching.ts';
 export type { Outputs } from './outputs.ts';
 export { Partition, type PartitionOptions } from './partition.ts';
+export { DEFAULT_NAMESPACE } from './queue-key.ts';
 export { RecordWriter } from './record-writer.ts';
 export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot-archive.ts';
 export type { PartitionLimits, ReadonlyState } from './state.ts';

@@ -7,13 +7,22 @@ import type { Archive } from './snapshot-archive.ts';
  *
  * Entry 0 is the value of the empty text, what a task has when nothing was said. It stays for good.
  */
-export class Interner<T> {
+export interface InternerReader<T> {
+  readonly size: number;
+  readonly bytes: number;
+  at(index: number): T;
+  textAt(index: number): string;
+}
+
+export class Interner<T> implements InternerReader<T> {
   private readonly parse: (text: string) => T;
   private readonly byText = new Map<string, number>();
   private readonly texts: string[] = [];
   private readonly values: T[] = [];
   private readonly references: number[] = [];
   private readonly freed: number[] = [];
+  /** Of all texts together, about: one per character. */
+  bytes = 0;
 
   constructor(parse: (text: string) => T) {
     this.parse = parse;
@@ -36,6 +45,7 @@ export class Interner<T> {
     this.values[index] = this.parse(text);
     this.references[index] = 1;
     this.byText.set(text, index);
+    this.bytes += text.length;
     return index;
   }
 
@@ -44,6 +54,7 @@ export class Interner<T> {
     invariant(this.references[index] >= 0, 'a shared value is released as often as it was held');
     if (this.references[index] > 0) return;
     this.byText.delete(this.texts[index]);
+    this.bytes -= this.texts[index].length;
     this.freed.push(index);
   }
 
@@ -66,7 +77,9 @@ export class Interner<T> {
       this.texts[index] = text;
       this.values[index] = this.parse(text);
       this.references[index] = references[index];
-      if (references[index] > 0) this.byText.set(text, index);
+      if (references[index] === 0) return;
+      this.byText.set(text, index);
+      this.bytes += text.length;
     });
   }
 }

@@ -6,8 +6,8 @@ import type { ReadonlyState } from './state.ts';
 /**
  * Brings ready tasks and sessions with room together, in the turn in which one of them appears.
  *
- * M1 After every command: no type has both a ready task and a session with room. So a command needs
- *    to match only the queues it added to and the sessions it made room in.
+ * M1 After every command: no queue that is not paused has both a task and a session with room. So a
+ *    command needs to match only the queues it added to and the sessions it made room in.
  * M2 A session never holds more leases than it has slots.
  */
 
@@ -28,17 +28,22 @@ export function matchQueues(decision: Decision, queues: readonly Queue[]): void 
   }
   let open = queues;
   for (;;) {
-    open = open.filter((queue) => queue.depth > 0 && decision.roster.hasRoomFor(queue.type));
+    open = open.filter((queue) => isOpen(decision, queue));
     const best = bestOf(decision.state, open);
-    const session = best === undefined ? undefined : decision.roster.pick(best.type);
+    const session = best === undefined ? undefined : decision.roster.pick(best.key);
     if (best === undefined || session === undefined) return;
     lease(decision, best.first(), session);
   }
 }
 
+function isOpen({ roster }: Decision, queue: Queue): boolean {
+  return queue.depth > 0 && !queue.paused && roster.hasRoomFor(queue.key);
+}
+
 function matchQueue(decision: Decision, queue: Queue): void {
+  if (queue.paused) return;
   for (let slot = queue.first(); slot !== NO_SLOT; slot = queue.first()) {
-    const session = decision.roster.pick(queue.type);
+    const session = decision.roster.pick(queue.key);
     if (session === undefined) return;
     lease(decision, slot, session);
   }
@@ -69,7 +74,7 @@ function bestTaskFor(state: ReadonlyState, session: Session): Slot {
   const queues: Queue[] = [];
   for (const type of session.types) {
     const queue = state.queueOf(type);
-    if (queue !== undefined && queue.depth > 0) queues.push(queue);
+    if (queue !== undefined && queue.depth > 0 && !queue.paused) queues.push(queue);
   }
   return bestOf(state, queues)?.first() ?? NO_SLOT;
 }
@@ -97,8 +102,16 @@ function lease(decision: Decision, slot: Slot, session: Session): void {
   event.leaseMs = session.leaseMs;
   decision.emit(event);
 
+  listenFor(decision, slot, decision.now);
   session.unsentBytes += pushCost(state, slot);
   outputs.pushSessions.push(session.id);
   outputs.pushSlots.push(slot);
   updateRoom(decision, session);
+}
+
+/** The lease was heard of at this time; a silence that is limited is counted from here. */
+export function listenFor({ state, activity }: Decision, slot: Slot, heardAt: number): void {
+  const { timeouts } = state.tasks;
+  if (timeouts[slot] === 0) return;
+  activity.hear(slot, heardAt + state.timeouts.at(timeouts[slot]).heartbeatMs);
 }

@@ -13,17 +13,47 @@ export interface Outputs {
   readonly pushSlots: Slot[];
   /** Tasks that reached a terminal state. */
   readonly endedSlots: Slot[];
+  /** Holders to be told to stop. */
+  readonly cancels: CancelNotice[];
+  /** Words for holders. */
+  readonly signals: SignalNotice[];
   /** Sessions that no longer exist: their streams are closed. */
   readonly closedSessions: SessionId[];
 }
 
+/** The lease stands in the columns of the slot, also when it has just been revoked. */
+interface CancelNotice {
+  readonly session: SessionId;
+  readonly slot: Slot;
+  /** Number of the reason. */
+  readonly reason: number;
+  readonly graceMs: number;
+}
+
+interface SignalNotice {
+  readonly session: SessionId;
+  readonly slot: Slot;
+  readonly name: string;
+  /** JSON text; empty for null. Valid as long as the command that brought it. */
+  readonly data: Uint8Array;
+}
+
 export function makeOutputs(): Outputs {
-  return { pushSessions: [], pushSlots: [], endedSlots: [], closedSessions: [] };
+  return {
+    pushSessions: [],
+    pushSlots: [],
+    endedSlots: [],
+    cancels: [],
+    signals: [],
+    closedSessions: [],
+  };
 }
 
 export function clearOutputs(outputs: Outputs): void {
   outputs.pushSessions.length = 0;
   outputs.pushSlots.length = 0;
   outputs.endedSlots.length = 0;
+  outputs.cancels.length = 0;
+  outputs.signals.length = 0;
   outputs.closedSessions.length = 0;
 }

@@ -1,11 +1,25 @@
 import { expect, test } from 'vitest';
-import { makeEvents } from './event.ts';
 import type { SessionId } from './ids.ts';
+import { makeEvents } from './make-events.ts';
 import { Partition } from './partition.ts';
 import { RecordWriter } from './record-writer.ts';
+import type {
+  CancelTasks,
+  DiscardDeadLetters,
+  EndTask,
+  PatchTasks,
+  PauseTask,
+  PutTaskType,
+  ReadmitTask,
+  ResumeTask,
+  RetryTasks,
+  SetQueuePaused,
+  StartRedrive,
+} from './task-commands.ts';
+import { TASK_STATES } from './task-state.ts';
 import { decodeBatch } from './testing/decode-batch.ts';
 import { describeState } from './testing/describe-state.ts';
-import { LEASE_MS, TestPartition } from './testing/test-partition.ts';
+import { LEASE_MS, TestPartition, type TestTask } from './testing/test-partition.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
 
 test('the busy partition has been through every type of event', () => {
@@ -34,6 +48,8 @@ test('the same log replayed twice gives equal states, and replaying writes nothi
     pushSessions: [],
     pushSlots: [],
     endedSlots: [],
+    cancels: [],
+    signals: [],
     closedSessions: [],
   });
 });
@@ -195,6 +211,7 @@ function restarted(given: { graceMsMin: number }): {
 function busyPartition(): TestPartition {
   const partition = new TestPartition({
     finishedTasksMax: 1,
+    deadLettersMax: 1,
     sessionsMax: 100,
     dedupeKeysMax: 100,
     payloadBytesMax: 100_000,
@@ -221,7 +238,67 @@ function busyPartition(): TestPartition {
   }
   partition.attach({ slots: 2 });
   partition.submit({ input: '"last"' });
+  operateOnAll(partition);
   return partition;
+}
+
+/** The events that come from operators and timeouts. */
+function operateOnAll(partition: TestPartition): void {
+  partition.namespace = 'other';
+  partition.operate<PutTaskType>({
+    type: 'put_task_type',
+    taskType: 'hello',
+    definition: { priority: 2, tags: { team: 'a' } },
+  });
+  const { session } = partition.attach({ slots: 9 });
+  const [lease] = runNew(partition, session, { timeouts: { runMs: 5 } });
+  partition.now += 5;
+  partition.advance();
+  partition.report(session, { lease, kind: 'cancelled' });
+  const [other] = runNew(partition, session, {});
+  partition.report(session, { lease: other, kind: 'later' });
+  const number = partition.state.nextTask - 1;
+  const id = partition.id(number);
+  partition.operate<CancelTasks>({ type: 'cancel_tasks', ids: [id], graceMs: 0 });
+  partition.operate<SetQueuePaused>({ type: 'set_queue_paused', taskType: 'hello', paused: true });
+  partition.operate<RetryTasks>({ type: 'retry_tasks', ids: [id] });
+  partition.operate<PauseTask>({ type: 'pause_task', id });
+  partition.operate<ResumeTask>({ type: 'resume_task', id });
+  partition.operate<PatchTasks>({
+    type: 'patch_tasks',
+    patches: [{ id, priority: 8 }],
+    inputs: new Uint8Array(0),
+    inputEnds: [0],
+  });
+  const payload = testUtf8.encode('"no"');
+  partition.operate<EndTask>({ type: 'end_task', id, outcome: 'failed', payload });
+  partition.operate<StartRedrive>({ type: 'start_redrive', ratePerSec: 1 });
+  for (let second = 0; second < 5; second++) {
+    partition.now += 1000;
+    partition.advance();
+  }
+  partition.operate<EndTask>({ type: 'end_task', id, outcome: 'failed', payload });
+  partition.operate<DiscardDeadLetters>({ type: 'discard_dead_letters' });
+  // One that leaves memory, and comes back.
+  for (let i = 0; i < 3; i++) {
+    partition.submit({ type: 'x' });
+    const ids = [partition.id(partition.state.nextTask - 1)];
+    partition.operate<CancelTasks>({ type: 'cancel_tasks', ids, graceMs: 0 });
+  }
+  const rest = { spec: { type: 'hello' }, input: payload, dedupe: 0 };
+  const state = TASK_STATES.indexOf('failed');
+  const { rejection } = partition.operate<ReadmitTask>({
+    type: 'readmit_task',
+    id,
+    state,
+    ...rest,
+  });
+  expect(rejection).toBeUndefined();
+}
+
+function runNew(partition: TestPartition, session: SessionId, task: TestTask): string[] {
+  partition.submit(task);
+  return partition.leasesOf(session).slice(-1);
 }
 
 function emptyPartition(): Partition {
@@ -230,6 +307,7 @@ function emptyPartition(): Partition {
     limits: {
       tasksMax: 10,
       finishedTasksMax: 5,
+      deadLettersMax: 5,
       sessionsMax: 100,
       dedupeKeysMax: 100,
       payloadBytesMax: 100_000,
@@ -242,6 +320,7 @@ function emptyPartition(): Partition {
 function attach(now: number) {
   return {
     type: 'attach_session',
+    namespace: 'default',
     now,
     newSession: 's' as SessionId,
     worker: 'w',
@@ -254,6 +333,7 @@ function attach(now: number) {
 function submit(now: number, count: number) {
   return {
     type: 'submit_tasks',
+    namespace: 'default',
     now,
     tasks: Array.from({ length: count }, () => ({ type: 'hello' })),
     inputs: new Uint8Array(0),

@@ -2,8 +2,11 @@ import { apply } from './apply.ts';
 import type { Command, Replies } from './command.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
-import { type Event, makeEvents, type StateHashed } from './event.ts';
+import type { Event, StateHashed } from './event.ts';
 import { EventDecoder, encodeEvent } from './event-codec.ts';
+import type { Slot } from './ids.ts';
+import { LeaseActivity, type Progress } from './lease-activity.ts';
+import { makeEvents } from './make-events.ts';
 import { clearOutputs, makeOutputs, type Outputs } from './outputs.ts';
 import { persistState } from './persist-state.ts';
 import { RecordReader } from './record-reader.ts';
@@ -46,6 +49,7 @@ export interface StateSnapshot {
 export class Partition {
   private readonly durable: State;
   private readonly roster = new Roster();
+  private readonly activity: LeaseActivity;
   private readonly decoder = new EventDecoder();
   private readonly utf8: Utf8;
   private readonly hashEvery: number;
@@ -59,12 +63,14 @@ export class Partition {
 
   constructor(options: PartitionOptions) {
     this.durable = new State(options.partition, options.limits);
+    this.activity = new LeaseActivity(options.limits.tasksMax);
     this.utf8 = options.utf8;
     this.hashEvery = options.hashEvery ?? HASH_EVERY;
     this.decision = {
       now: 0,
       state: this.durable,
       roster: this.roster,
+      activity: this.activity,
       emit: (event) => this.emit(event),
       events: makeEvents(),
       outputs: this.outputs,
@@ -77,7 +83,18 @@ export class Partition {
 
   /** No timer is due before then; infinite when none runs. */
   get nextTimerAt(): number {
-    return Math.min(this.durable.timers.earliest(), this.durable.dedupe.earliest());
+    const { timers, dedupe, redrives } = this.durable;
+    return Math.min(
+      timers.earliest(),
+      dedupe.earliest(),
+      redrives.earliest(),
+      this.activity.earliest(),
+    );
+  }
+
+  /** What the worker that holds this task last said of how far it is. */
+  progressOf(slot: Slot): Progress | undefined {
+    return this.activity.progressOf(slot);
   }
 
   get sessionCount(): number {

@@ -11,7 +11,7 @@ import { snapshotOf, TestPartition } from './testing/test-partition.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
 
 /** Parts that are not saved because the start or the other parts say what they are. */
-const DERIVED = ['partition', 'limits', 'queueByType'];
+const DERIVED = ['partition', 'limits', 'queueByKey'];
 /** Parts that share the section of the counters. */
 const COUNTERS = ['nextTask', 'nextLease', 'now'];
 

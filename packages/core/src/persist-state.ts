@@ -30,16 +30,23 @@ export const SECTIONS: Readonly<Record<string, (state: State, archive: Archive) 
   tasks: (state, archive) => state.tasks.persist(archive),
   payloads: persistPayloads,
   queues: (state, archive) => {
-    const types = archive.texts(
-      'types',
-      state.queues.map((queue) => queue.type),
+    const keys = archive.texts(
+      'keys',
+      state.queues.map((queue) => queue.key),
     );
-    for (const type of types) state.internQueue(type);
+    for (const key of keys) state.internQueue(key);
     ReadyQueue.persist(archive, state.queues);
   },
   holders: (state, archive) => state.holders.persist(archive),
   finished: (state, archive) => persistLists(archive, 'ends', [state.finished]),
+  deadLetters: (state, archive) => state.deadLetters.persist(archive),
+  taskTypes: (state, archive) => state.taskTypes.persist(archive),
+  redrives: (state, archive) => state.redrives.persist(archive),
   retries: (state, archive) => state.retries.persist(archive),
+  timeouts: (state, archive) => state.timeouts.persist(archive),
+  tags: (state, archive) => state.tags.persist(archive),
+  callbacks: (state, archive) => state.callbacks.persist(archive),
+  parents: (state, archive) => state.parents.persist(archive),
   timers: (state, archive) => state.timers.persist(archive, state.tasks.used),
   dedupe: (state, archive) => state.dedupe.persist(archive),
   changes: (state, archive) => state.changes.persist(archive),

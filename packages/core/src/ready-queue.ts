@@ -1,4 +1,5 @@
 import { NO_SLOT, type Slot } from './ids.ts';
+import { namespaceOf, taskTypeOf } from './queue-key.ts';
 import type { Archive } from './snapshot-archive.ts';
 import { type ListLinks, persistLists, TaskList } from './task-list.ts';
 import { PRIORITY_LEVELS } from './task-state.ts';
@@ -11,14 +12,20 @@ import { PRIORITY_LEVELS } from './task-state.ts';
 export class ReadyQueue {
   /** Place of this queue in the state's list of queues; tasks refer to it. */
   readonly index: number;
-  readonly type: string;
+  readonly key: string;
+  readonly namespace: string;
+  readonly taskType: string;
+  /** Its tasks stay where they are and go to nobody. */
+  paused = false;
   levels = 0;
   depth = 0;
   private readonly lists: readonly TaskList[];
 
-  constructor(index: number, type: string, links: ListLinks) {
+  constructor(index: number, key: string, links: ListLinks) {
     this.index = index;
-    this.type = type;
+    this.key = key;
+    this.namespace = namespaceOf(key);
+    this.taskType = taskTypeOf(key);
     this.lists = Array.from({ length: PRIORITY_LEVELS }, () => new TaskList(links));
   }
 
@@ -58,6 +65,13 @@ export class ReadyQueue {
 
   /** All queues at once, which are there already when they are loaded. */
   static persist(archive: Archive, queues: readonly ReadyQueue[]): void {
+    const paused = archive.numbers(
+      'paused',
+      queues.map((queue) => (queue.paused ? 1 : 0)),
+    );
+    queues.forEach((queue, index) => {
+      queue.paused = paused[index] === 1;
+    });
     persistLists(
       archive,
       'levels',

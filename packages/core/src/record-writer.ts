@@ -18,7 +18,7 @@ import type { Utf8 } from './utf8.ts';
 const LENGTH_BYTES = 4;
 
 /** More than any event takes beside its names and payload. */
-const EVENT_BYTES_MAX = 128;
+const EVENT_BYTES_MAX = 192;
 
 const INITIAL_BYTES = 2 ** 20;
 

@@ -6,12 +6,12 @@ import {
   type ReportOutcome,
 } from './command.ts';
 import type { Decision } from './decision.ts';
+import type { PayloadRange } from './event.ts';
 import { type HolderIndex, NO_HOLDER, type Slot, type TaskNumber } from './ids.ts';
-import { unreachable } from './invariant.ts';
+import { endTask, hasAttemptsLeft, nextAttemptAt, timeOutAttempt } from './lease-ends.ts';
 import { parseLeaseToken } from './lease-token.ts';
-import { matchSession } from './matching.ts';
-import { backoffMs, jitterOf } from './retry-policy.ts';
-import { answerOf, isHeld, RUNNING } from './task-state.ts';
+import { listenFor, matchSession } from './matching.ts';
+import { answerOf, CANCELLED, CANCELLED_REASON, isHeld, NO_STOP, RUNNING } from './task-state.ts';
 
 /**
  * A worker reports on its attempts, in order.
@@ -23,8 +23,10 @@ export function decideReportAttempts(
   decision: Decision,
   command: ReportAttempts,
 ): ReportAttemptsReply {
-  const session = decision.roster.find(command.session);
-  const holder = decision.state.holders.find(command.session);
+  const known = decision.roster.find(command.session);
+  const isForeign = known !== undefined && known.namespace !== command.namespace;
+  const session = isForeign ? undefined : known;
+  const holder = isForeign ? NO_HOLDER : decision.state.holders.find(command.session);
   if (session !== undefined) session.heardAt = decision.now;
 
   const outcomes: ReportOutcome[] = [];
@@ -66,55 +68,117 @@ function decideReport(
   return acceptReport(decision, command, { report, index, slot: key.slot });
 }
 
+interface Accepted {
+  readonly report: Report;
+  readonly index: number;
+  readonly slot: Slot;
+}
+
 function acceptReport(
   decision: Decision,
   command: ReportAttempts,
-  { report, index, slot }: { readonly report: Report; readonly index: number; readonly slot: Slot },
+  accepted: Accepted,
 ): ReportOutcome {
-  const { state, emit, events, outputs } = decision;
-  const task = state.tasks.number[slot] as TaskNumber;
-  switch (report.kind) {
-    case 'heartbeat':
-      return 'ok';
-    case 'started': {
-      if (state.tasks.state[slot] === RUNNING) return 'duplicate';
-      events.attemptStarted.slot = slot;
-      events.attemptStarted.task = task;
-      emit(events.attemptStarted);
-      return 'ok';
-    }
-    case 'succeeded': {
-      events.attemptSucceeded.slot = slot;
-      events.attemptSucceeded.task = task;
-      pointAt(events.attemptSucceeded.output, command.payloads, command.payloadEnds, index);
-      emit(events.attemptSucceeded);
-      outputs.endedSlots.push(slot);
-      return 'ok';
-    }
-    case 'failed': {
-      events.attemptFailed.slot = slot;
-      events.attemptFailed.task = task;
-      events.attemptFailed.retryAt = retryAt(decision, slot, { report, index, command });
-      pointAt(events.attemptFailed.error, command.payloads, command.payloadEnds, index);
-      emit(events.attemptFailed);
-      if (events.attemptFailed.retryAt === 0) outputs.endedSlots.push(slot);
-      return 'ok';
-    }
-    default:
-      unreachable(report.kind);
+  const { report, slot } = accepted;
+  const { tasks } = decision.state;
+  listenFor(decision, slot, decision.now);
+  if (report.kind === 'heartbeat') return 'ok';
+  if (report.kind === 'progress') {
+    const { fraction = 0, message = '' } = report;
+    decision.activity.setProgress(slot, { fraction, message });
+    return 'ok';
+  }
+  if (report.kind === 'started') {
+    if (tasks.state[slot] === RUNNING) return 'duplicate';
+    const event = decision.events.attemptStarted;
+    event.slot = slot;
+    event.task = tasks.number[slot] as TaskNumber;
+    decision.emit(event);
+    return 'ok';
+  }
+  endAttempt(decision, command, accepted);
+  return 'ok';
+}
+
+/** What was asked of the worker meanwhile decides what its last word means. */
+function endAttempt(decision: Decision, command: ReportAttempts, accepted: Accepted): void {
+  const { report, slot } = accepted;
+  const stop = decision.state.tasks.stop[slot];
+  decision.activity.forget(slot);
+  if (stop === CANCELLED_REASON) {
+    const payload = payloadOf(command, accepted);
+    const answer = answerOf(report.kind);
+    endTask(decision, slot, { state: CANCELLED, reason: CANCELLED_REASON, answer, payload });
+  } else if (report.kind === 'succeeded') {
+    succeed(decision, command, accepted);
+  } else if (stop !== NO_STOP) {
+    timeOutAttempt(decision, slot, {
+      reason: stop,
+      retryAt: retryAt(decision, command, accepted),
+      answer: answerOf(report.kind),
+      error: payloadOf(command, accepted),
+    });
+  } else if (report.kind === 'later') {
+    defer(decision, accepted);
+  } else {
+    fail(decision, command, accepted);
   }
 }
 
-/** When the next attempt is due after this failure; 0 when there is none. */
+function succeed(decision: Decision, command: ReportAttempts, accepted: Accepted): void {
+  const { state, emit, events, outputs } = decision;
+  const { report, index, slot } = accepted;
+  const event = events.attemptSucceeded;
+  event.slot = slot;
+  event.task = state.tasks.number[slot] as TaskNumber;
+  event.startedAt = startedAt(decision, slot, report);
+  pointAt(event.output, command.payloads, command.payloadEnds, index);
+  emit(event);
+  outputs.endedSlots.push(slot);
+}
+
+function defer(decision: Decision, { report, slot }: Accepted): void {
+  const event = decision.events.attemptDeferred;
+  event.slot = slot;
+  event.task = decision.state.tasks.number[slot] as TaskNumber;
+  event.startedAt = startedAt(decision, slot, report);
+  decision.emit(event);
+}
+
+/** A worker that gave up without being asked failed too. */
+function fail(decision: Decision, command: ReportAttempts, accepted: Accepted): void {
+  const { state, emit, events, outputs } = decision;
+  const { report, index, slot } = accepted;
+  const event = events.attemptFailed;
+  event.slot = slot;
+  event.task = state.tasks.number[slot] as TaskNumber;
+  event.startedAt = startedAt(decision, slot, report);
+  event.answer = answerOf(report.kind);
+  event.retryAt = retryAt(decision, command, accepted);
+  pointAt(event.error, command.payloads, command.payloadEnds, index);
+  emit(event);
+  if (event.retryAt === 0) outputs.endedSlots.push(slot);
+}
+
+/** The worker's clock may be off: an attempt starts between its lease and its end. */
+function startedAt({ state, now }: Decision, slot: Slot, report: Report): number {
+  if (report.startedAt === undefined) return 0;
+  return Math.min(Math.max(report.startedAt, state.tasks.leasedAt[slot]), now);
+}
+
+function payloadOf({ payloads, payloadEnds }: ReportAttempts, { index }: Accepted): PayloadRange {
+  const range = { bytes: payloads, start: 0, end: 0 };
+  pointAt(range, payloads, payloadEnds, index);
+  return range;
+}
+
+/** When the next attempt is due after this one; 0 when there is none. */
 function retryAt(
-  { state, now }: Decision,
-  slot: Slot,
-  failure: { readonly report: Report; readonly index: number; readonly command: ReportAttempts },
+  decision: Decision,
+  { seed }: ReportAttempts,
+  { report, index, slot }: Accepted,
 ): number {
-  const { report, index, command } = failure;
-  const policy = state.retries.at(state.tasks.retry[slot]);
-  const attempt = state.tasks.attempt[slot];
-  if (report.retryable === false || attempt >= policy.maxAttempts) return 0;
-  const jitter = jitterOf(command.seed, index);
-  return now + (report.retryAfterMs ?? backoffMs(policy, attempt, jitter));
+  if (report.retryable === false || !hasAttemptsLeft(decision.state, slot)) return 0;
+  if (report.retryAfterMs !== undefined) return decision.now + report.retryAfterMs;
+  return nextAttemptAt(decision, slot, { seed, place: index });
 }

@@ -99,6 +99,7 @@ function actOnSession(roster: Roster, action: SessionAction): void {
 function join(roster: Roster, id: string, types: readonly string[]): Session {
   const session: Session = {
     id: id as SessionId,
+    namespace: 'default',
     worker: 'w',
     types: [],
     slots: 1,

@@ -7,7 +7,9 @@ import type { SessionId } from './ids.ts';
  */
 export interface Session {
   readonly id: SessionId;
+  readonly namespace: string;
   worker: string;
+  /** Keys of the queues that it takes tasks from. */
   types: readonly string[];
   slots: number;
   leaseMs: number;
@@ -52,6 +54,12 @@ export class Roster {
 
   find(id: SessionId): Session | undefined {
     return this.byId.get(id);
+  }
+
+  /** Finds a session of this namespace; to another one it does not exist. */
+  findIn(namespace: string, id: SessionId): Session | undefined {
+    const session = this.byId.get(id);
+    return session?.namespace === namespace ? session : undefined;
   }
 
   sessions(): Iterable<Session> {

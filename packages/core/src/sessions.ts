@@ -7,19 +7,23 @@ import type {
   SessionRead,
 } from './command.ts';
 import type { Decision } from './decision.ts';
-import { NO_HOLDER, type SessionId, type Slot, type TaskNumber } from './ids.ts';
+import { NO_HOLDER, type SessionId, type Slot } from './ids.ts';
+import { loseLease, matchAfter } from './lease-ends.ts';
 import { parseLeaseToken } from './lease-token.ts';
-import { heldBy, matchQueues, matchSession, updateRoom } from './matching.ts';
+import { heldBy, listenFor, matchSession, updateRoom } from './matching.ts';
+import { queueKey } from './queue-key.ts';
 import type { Session } from './roster.ts';
+import type { ReadonlyState } from './state.ts';
+import { tellToStop } from './stop-attempts.ts';
 import {
   HANDED_BACK_REASON,
   isHeld,
+  NO_STOP,
   NOT_ARRIVED_REASON,
   WORKER_LOST_REASON,
 } from './task-state.ts';
 
 const REFUSED: AttachSessionReply = {
-  rejection: 'too_many_sessions',
   session: '' as SessionId,
   connection: 0,
   resumed: false,
@@ -37,12 +41,16 @@ export function decideAttachSession(
 ): AttachSessionReply {
   const resumed =
     command.resume === undefined ? undefined : decision.roster.find(command.resume.session);
+  if (resumed !== undefined && resumed.namespace !== command.namespace) {
+    return { ...REFUSED, rejection: 'session_not_found' };
+  }
   if (resumed === undefined && decision.roster.size >= decision.state.limits.sessionsMax) {
-    return REFUSED;
+    return { ...REFUSED, rejection: 'too_many_sessions' };
   }
   // A session without leases is forgotten by a restart. It keeps its id all the same: what it is
   // given now must be found under that id if the server dies before the worker hears of it.
-  const session = resumed ?? newSession(command.resume?.session ?? command.newSession);
+  const session =
+    resumed ?? newSession(command.namespace, command.resume?.session ?? command.newSession);
   session.worker = command.worker;
   session.slots = command.slots;
   session.leaseMs = command.leaseMs;
@@ -51,11 +59,17 @@ export function decideAttachSession(
   session.connected = true;
   session.unsentBytes = 0;
   decision.roster.add(session);
-  decision.roster.setTypes(session, command.types);
+  decision.roster.setTypes(
+    session,
+    command.types.map((type) => queueKey(command.namespace, type)),
+  );
 
   const running = command.resume?.running ?? [];
   const lost = running.filter((lease) => !holds(decision, session, lease));
-  if (resumed !== undefined) returnUnlisted(decision, session, new Set(running));
+  if (resumed !== undefined) {
+    returnUnlisted(decision, session, new Set(running));
+    for (const slot of heldSlots(decision, session)) hearAgain(decision, slot);
+  }
   matchSession(decision, session);
   return {
     session: session.id,
@@ -87,7 +101,7 @@ export function decideDetachSession(
   decision: Decision,
   command: DetachSession,
 ): DetachSessionReply {
-  const session = decision.roster.find(command.session);
+  const session = decision.roster.findIn(command.namespace, command.session);
   if (session === undefined) return { found: false };
   end(decision, [session], HANDED_BACK_REASON);
   return { found: true };
@@ -98,8 +112,11 @@ export function decideExpireSessions(decision: Decision): void {
   end(decision, lost, WORKER_LOST_REASON);
 }
 
-export function decideHearSessions({ roster, now }: Decision): void {
-  for (const session of roster.sessions()) session.heardAt = now;
+export function decideHearSessions(decision: Decision): void {
+  for (const session of decision.roster.sessions()) {
+    session.heardAt = decision.now;
+    for (const slot of heldSlots(decision, session)) listenFor(decision, slot, decision.now);
+  }
 }
 
 /**
@@ -108,18 +125,24 @@ export function decideHearSessions({ roster, now }: Decision): void {
  */
 export function expectHolders(decision: Decision, now: number, graceMsMin: number): void {
   for (const holder of decision.state.holders.holding()) {
-    const session = newSession(holder.session);
+    const [slot] = heldBySession(decision.state, holder.session);
+    const { namespace } = decision.state.queues[decision.state.tasks.queue[slot]];
+    const session = newSession(namespace, holder.session);
     session.worker = holder.worker;
     session.leaseMs = holder.leaseMs;
     session.heardAt = now;
     session.graceUntil = now + Math.max(graceMsMin, holder.leaseMs * 1.5);
     decision.roster.add(session);
+    for (const slot of heldSlots(decision, session)) {
+      listenFor(decision, slot, session.graceUntil);
+    }
   }
 }
 
-function newSession(id: SessionId): Session {
+function newSession(namespace: string, id: SessionId): Session {
   return {
     id,
+    namespace,
     worker: '',
     types: [],
     slots: 0,
@@ -149,8 +172,8 @@ function returnUnlisted(decision: Decision, session: Session, listed: ReadonlySe
     if (key !== undefined && holds(decision, session, lease)) slots.add(key.slot);
   }
   const unlisted = heldSlots(decision, session).filter((slot) => !slots.has(slot));
-  for (const slot of unlisted) returnTask(decision, slot, NOT_ARRIVED_REASON);
-  matchQueuesOf(decision, unlisted);
+  for (const slot of unlisted) loseLease(decision, slot, NOT_ARRIVED_REASON);
+  matchAfter(decision, { slots: unlisted, sessions: [] });
 }
 
 function isLost({ state, now }: Decision, session: Session): boolean {
@@ -172,49 +195,28 @@ function end(decision: Decision, sessions: readonly Session[], reason: number): 
     decision.outputs.closedSessions.push(session.id);
   }
   const slots = sessions.flatMap((session) => heldSlots(decision, session));
-  for (const slot of slots) {
-    if (hasAttemptsLeft(decision, slot)) returnTask(decision, slot, reason);
-    else exhaust(decision, slot, reason);
-  }
-  matchQueuesOf(decision, slots);
-}
-
-function hasAttemptsLeft({ state }: Decision, slot: Slot): boolean {
-  const policy = state.retries.at(state.tasks.retry[slot]);
-  return state.tasks.attempt[slot] < policy.maxAttempts;
+  for (const slot of slots) loseLease(decision, slot, reason);
+  matchAfter(decision, { slots, sessions: [] });
 }
 
 /** Newest lease first: each return goes to the head, so that the oldest ends up in front. */
 function heldSlots({ state }: Decision, session: Session): Slot[] {
-  const holder = state.holders.find(session.id);
+  return heldBySession(state, session.id);
+}
+
+function heldBySession(state: ReadonlyState, session: SessionId): Slot[] {
+  const holder = state.holders.find(session);
   if (holder === NO_HOLDER) return [];
   const slots: Slot[] = [];
   state.holders.forEachHeld(holder, (slot) => slots.push(slot));
   return slots.reverse();
 }
 
-function returnTask({ state, emit, events }: Decision, slot: Slot, reason: number): void {
-  const event = events.attemptReturned;
-  event.slot = slot;
-  event.task = state.tasks.number[slot] as TaskNumber;
-  event.reason = reason;
-  event.spent = reason !== NOT_ARRIVED_REASON;
-  emit(event);
-}
-
-function exhaust({ state, emit, events, outputs }: Decision, slot: Slot, reason: number): void {
-  const event = events.attemptsExhausted;
-  event.slot = slot;
-  event.task = state.tasks.number[slot] as TaskNumber;
-  event.reason = reason;
-  emit(event);
-  outputs.endedSlots.push(slot);
-}
-
-function matchQueuesOf(decision: Decision, slots: readonly Slot[]): void {
-  const touched = new Set(slots.map((slot) => decision.state.tasks.queue[slot]));
-  matchQueues(
-    decision,
-    [...touched].map((index) => decision.state.queues[index]),
-  );
+/** The lease was named by its worker, which may have missed that it has to stop. */
+function hearAgain(decision: Decision, slot: Slot): void {
+  const { tasks } = decision.state;
+  listenFor(decision, slot, decision.now);
+  if (tasks.stop[slot] === NO_STOP) return;
+  const graceMs = Math.max(0, tasks.stopAt[slot] - decision.now);
+  tellToStop(decision, slot, { reason: tasks.stop[slot], graceMs });
 }

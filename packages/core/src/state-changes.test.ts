@@ -97,6 +97,7 @@ test('a replay that leads to another state than the log says stops, with the rec
     lived.execute(
       {
         type: 'submit_tasks',
+        namespace: 'default',
         now: 5,
         tasks: [{ type: 'hello' }],
         inputs: new Uint8Array(0),

@@ -1,16 +1,21 @@
 import { Arena, type CompactionRule } from './arena.ts';
+import { DeadLetters, type DeadLettersReader } from './dead-letters.ts';
 import { type DedupeReader, DedupeTable } from './dedupe-table.ts';
 import type { LeaseNumber, Slot, TaskNumber } from './ids.ts';
-import { Interner } from './interner.ts';
+import { Interner, type InternerReader } from './interner.ts';
 import { LeaseHolders } from './lease-holders.ts';
 import { payloadColumns } from './payload-columns.ts';
 import { ReadyQueue } from './ready-queue.ts';
+import { Redrives, type RedrivesReader } from './redrives.ts';
 import { parseRetry, type ResolvedRetry } from './retry-policy.ts';
 import type { Archive } from './snapshot-archive.ts';
 import { StateChanges } from './state-changes.ts';
 import { StateHasher } from './state-hash.ts';
+import { type Callback, parseCallback, parseTags, type Tags } from './task-labels.ts';
 import { TaskList } from './task-list.ts';
 import { type TaskReader, TaskTable } from './task-table.ts';
+import { TaskTypes, type TaskTypesReader } from './task-types.ts';
+import { parseTimeouts, type ResolvedTimeouts } from './timeouts.ts';
 import { TimingWheel } from './timing-wheel.ts';
 
 export interface PartitionLimits {
@@ -20,6 +25,8 @@ export interface PartitionLimits {
   readonly payloadBytesMax: number;
   /** Finished tasks that are kept for reading; the oldest are forgotten first. */
   readonly finishedTasksMax: number;
+  /** Failed and timed-out tasks that are kept until somebody deals with them. */
+  readonly deadLettersMax: number;
   /** Dedupe keys that are remembered at once. */
   readonly dedupeKeysMax: number;
   /** A worker that is this far behind in reading gets no more until it has caught up. */
@@ -36,8 +43,11 @@ export const TASK_TYPES_MAX = 65_536;
 /**
  * All that is durable of a partition. Only `apply` writes it.
  *
- * S1 A task is in exactly one place: the timers while it waits, its queue's level while queued, its
- *    holder's list while leased or running, the finished tasks once it ended.
+ * S1 A task is in exactly one list: its queue's level while queued, its holder's while leased or
+ *    running, the dead letters of its queue once it failed or timed out, the finished tasks once it
+ *    ended otherwise. While it waits, is paused, or has its end left to somebody outside, it is in
+ *    none.
+ * S2 A task has a timer exactly when it has a deadline, at the earliest one (`deadlineOf`).
  */
 export class State {
   /** The number of this partition; ids and leases carry it. */
@@ -46,10 +56,17 @@ export class State {
   readonly tasks: TaskTable;
   readonly payloads: Arena;
   readonly holders: LeaseHolders;
-  /** Tasks that ended, oldest end first. */
+  /** Tasks that ended and are no dead letters, oldest end first. */
   readonly finished: TaskList;
+  readonly deadLetters: DeadLetters;
   readonly queues: ReadyQueue[] = [];
+  readonly taskTypes = new TaskTypes();
+  readonly redrives = new Redrives();
   readonly retries = new Interner(parseRetry);
+  readonly timeouts = new Interner(parseTimeouts);
+  readonly tags = new Interner(parseTags);
+  readonly callbacks = new Interner(parseCallback);
+  readonly parents = new Interner((text) => text);
   readonly timers: TimingWheel;
   readonly dedupe: DedupeTable;
   /** What events changed since the last hash that was logged. */
@@ -58,14 +75,14 @@ export class State {
   nextLease = 1 as LeaseNumber;
   /** Time of the newest event; time never runs backwards (L8). */
   now = 0;
-  private readonly queueByType = new Map<string, ReadyQueue>();
+  private readonly queueByKey = new Map<string, ReadyQueue>();
 
   constructor(partition: number, limits: PartitionLimits) {
     this.partition = partition;
     this.limits = limits;
     this.tasks = new TaskTable(limits.tasksMax);
     this.timers = new TimingWheel(limits.tasksMax, {
-      dueAt: this.tasks.dueAt,
+      dueAt: this.tasks.timerAt,
       order: this.tasks.number,
     });
     this.dedupe = new DedupeTable(limits.dedupeKeysMax);
@@ -79,6 +96,7 @@ export class State {
     });
     this.finished = new TaskList(this.tasks);
     this.changes = new StateChanges(this.tasks, this.dedupe);
+    this.deadLetters = new DeadLetters(this.tasks);
   }
 
   persistCounters(archive: Archive): void {
@@ -95,26 +113,35 @@ export class State {
     hasher.number('keys', this.dedupe.count);
     hasher.number('timers', this.timers.count);
     hasher.number('finished', this.finished.length);
+    hasher.number('deadLetters', this.deadLetters.count);
+    hasher.number('redrives', this.redrives.size);
     hasher.number('payloads', this.payloads.liveBytes);
     this.changes.hash(hasher);
     return hasher.value;
   }
 
-  queueOf(type: string): ReadyQueue | undefined {
-    return this.queueByType.get(type);
+  queueOf(key: string): ReadyQueue | undefined {
+    return this.queueByKey.get(key);
   }
 
-  internQueue(type: string): ReadyQueue {
-    const known = this.queueByType.get(type);
+  internQueue(key: string): ReadyQueue {
+    const known = this.queueByKey.get(key);
     if (known !== undefined) return known;
-    const queue = new ReadyQueue(this.queues.length, type, this.tasks);
+    const queue = new ReadyQueue(this.queues.length, key, this.tasks);
     this.queues.push(queue);
-    this.queueByType.set(type, queue);
+    this.queueByKey.set(key, queue);
     return queue;
   }
 
+  /** Bytes that tasks take beside columns: payloads, and texts that they share. */
+  get heldBytes(): number {
+    const { payloads, retries, timeouts, tags, callbacks, parents } = this;
+    const texts = retries.bytes + timeouts.bytes + tags.bytes + callbacks.bytes + parents.bytes;
+    return payloads.liveBytes + texts;
+  }
+
   typeOf(slot: Slot): string {
-    return this.queues[this.tasks.queue[slot]].type;
+    return this.queues[this.tasks.queue[slot]].taskType;
   }
 }
 
@@ -127,14 +154,34 @@ export interface ReadonlyState {
   readonly holders: Pick<LeaseHolders, 'find' | 'at' | 'holding' | 'forEachHeld'>;
   readonly finished: Readonly<Pick<TaskList, 'head' | 'length'>>;
   readonly queues: readonly Readonly<
-    Pick<ReadyQueue, 'index' | 'type' | 'levels' | 'depth' | 'topLevel' | 'first' | 'depthOf'>
+    Pick<
+      ReadyQueue,
+      | 'index'
+      | 'key'
+      | 'namespace'
+      | 'taskType'
+      | 'paused'
+      | 'levels'
+      | 'depth'
+      | 'topLevel'
+      | 'first'
+      | 'depthOf'
+    >
   >[];
-  readonly retries: Pick<Interner<ResolvedRetry>, 'at' | 'textAt' | 'size'>;
+  readonly deadLetters: DeadLettersReader;
+  readonly taskTypes: TaskTypesReader;
+  readonly redrives: RedrivesReader;
+  readonly retries: InternerReader<ResolvedRetry>;
+  readonly timeouts: InternerReader<ResolvedTimeouts>;
+  readonly tags: InternerReader<Tags>;
+  readonly callbacks: InternerReader<Callback | undefined>;
+  readonly parents: InternerReader<string>;
+  readonly heldBytes: number;
   readonly timers: Pick<TimingWheel, 'firstDue' | 'earliest' | 'has' | 'count'>;
   readonly dedupe: DedupeReader;
   readonly nextTask: TaskNumber;
   readonly nextLease: LeaseNumber;
   readonly now: number;
-  queueOf(type: string): ReadonlyState['queues'][number] | undefined;
+  queueOf(key: string): ReadonlyState['queues'][number] | undefined;
   typeOf(slot: Slot): string;
 }

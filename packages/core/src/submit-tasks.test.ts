@@ -80,6 +80,7 @@ test('a new type beyond the last possible one is refused, known types are not', 
   const limits = {
     tasksMax: TASK_TYPES_MAX + 10,
     finishedTasksMax: 0,
+    deadLettersMax: 0,
     sessionsMax: 100,
     dedupeKeysMax: 100,
     payloadBytesMax: 100_000,
@@ -91,6 +92,7 @@ test('a new type beyond the last possible one is refused, known types are not', 
     partition.execute(
       {
         type: 'submit_tasks',
+        namespace: 'default',
         now: 1,
         tasks: types.map((type) => ({ type })),
         inputs: new Uint8Array(0),

@@ -7,11 +7,16 @@ import {
 } from './command.ts';
 import type { Decision } from './decision.ts';
 import { type Duplicates, findDuplicates, forgetKeys, pointAtClaim } from './duplicates.ts';
+import type { TaskDetails } from './event.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
 import { matchQueues } from './matching.ts';
+import { queueKey } from './queue-key.ts';
 import { retryText } from './retry-policy.ts';
 import { type ReadonlyState, TASK_TYPES_MAX } from './state.ts';
+import { callbackText, tagsText } from './task-labels.ts';
 import { DEFAULT_PRIORITY } from './task-state.ts';
+import { withDefaults } from './task-types.ts';
+import { timeoutsText } from './timeouts.ts';
 
 /** Accepts all tasks or none, and leases out those for which a worker has room. */
 export function decideSubmitTasks(decision: Decision, command: SubmitTasks): SubmitTasksReply {
@@ -37,19 +42,31 @@ export function decideSubmitTasks(decision: Decision, command: SubmitTasks): Sub
 }
 
 function submit(decision: Decision, command: SubmitTasks, index: number): Slot {
-  const task = command.tasks[index];
+  const { state } = decision;
+  const key = queueKey(command.namespace, command.tasks[index].type);
+  const definition = state.taskTypes.size === 0 ? undefined : state.taskTypes.get(key);
+  const task = withDefaults(command.tasks[index], definition);
   const event = decision.events.taskSubmitted;
-  event.slot = decision.state.tasks.nextFree();
-  event.task = decision.state.nextTask;
-  event.taskType = task.type;
-  event.priority = task.priority ?? DEFAULT_PRIORITY;
-  event.retry = retryText(task.retry);
+  event.slot = state.tasks.nextFree();
+  event.task = state.nextTask;
+  fillDetails(event, task, key);
   event.runAt = runAtOf(task, decision.now);
   pointAt(event.input, command.inputs, command.inputEnds, index);
   if (command.dedupe === undefined) event.dedupe.windowMs = 0;
   else pointAtClaim(event.dedupe, command.dedupe, index);
   decision.emit(event);
   return event.slot;
+}
+
+/** All that is said of a task but its input. */
+export function fillDetails(event: TaskDetails, task: TaskSpec, key: string): void {
+  event.taskType = key;
+  event.priority = task.priority ?? DEFAULT_PRIORITY;
+  event.retry = retryText(task.retry);
+  event.timeouts = timeoutsText(task.timeouts);
+  event.tags = tagsText(task.tags);
+  event.callback = callbackText(task.callback);
+  event.parent = task.parentId ?? '';
 }
 
 function runAtOf(task: TaskSpec, now: number): number {
@@ -94,7 +111,7 @@ function touchedQueues({ state }: Decision, command: SubmitTasks): ReadonlyState
   for (const { type } of command.tasks) {
     if (type === previous) continue;
     previous = type;
-    const queue = state.queueOf(type);
+    const queue = state.queueOf(queueKey(command.namespace, type));
     if (queue !== undefined) touched.add(queue);
   }
   return [...touched];
@@ -102,17 +119,19 @@ function touchedQueues({ state }: Decision, command: SubmitTasks): ReadonlyState
 
 function whyRefused(
   { state }: Decision,
-  { tasks, dedupe, inputEnds }: SubmitTasks,
+  { namespace, tasks, dedupe, inputEnds }: SubmitTasks,
 ): 'too_many_tasks' | 'too_many_bytes' | 'too_many_types' | 'too_many_keys' | undefined {
   if (state.tasks.count + tasks.length > state.limits.tasksMax) return 'too_many_tasks';
   const bytes = inputEnds[tasks.length - 1];
-  if (state.payloads.liveBytes + bytes > state.limits.payloadBytesMax) return 'too_many_bytes';
+  if (state.heldBytes + bytes > state.limits.payloadBytesMax) return 'too_many_bytes';
   if (dedupe !== undefined && state.dedupe.count + tasks.length > state.dedupe.capacity) {
     return 'too_many_keys';
   }
   if (state.queues.length + tasks.length <= TASK_TYPES_MAX) return undefined;
 
   const unknown = new Set<string>();
-  for (const { type } of tasks) if (state.queueOf(type) === undefined) unknown.add(type);
+  for (const { type } of tasks) {
+    if (state.queueOf(queueKey(namespace, type)) === undefined) unknown.add(type);
+  }
   return state.queues.length + unknown.size > TASK_TYPES_MAX ? 'too_many_types' : undefined;
 }

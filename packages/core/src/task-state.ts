@@ -15,6 +15,8 @@ export const TASK_STATES = [
   'timed_out',
   'expired',
   'cancelled',
+  // Runs, but nobody holds it: its handler left the end to somebody outside.
+  'running',
 ] as const;
 
 export type TaskState = (typeof TASK_STATES)[number];
@@ -23,11 +25,21 @@ export const WAITING = TASK_STATES.indexOf('waiting');
 export const QUEUED = TASK_STATES.indexOf('queued');
 export const LEASED = TASK_STATES.indexOf('leased');
 export const RUNNING = TASK_STATES.indexOf('running');
+export const PAUSED = TASK_STATES.indexOf('paused');
 export const SUCCEEDED = TASK_STATES.indexOf('succeeded');
 export const FAILED = TASK_STATES.indexOf('failed');
+export const TIMED_OUT = TASK_STATES.indexOf('timed_out');
+export const EXPIRED = TASK_STATES.indexOf('expired');
+export const CANCELLED = TASK_STATES.indexOf('cancelled');
+export const DEFERRED = TASK_STATES.lastIndexOf('running');
 
 export function isTerminal(state: number): boolean {
-  return state >= SUCCEEDED;
+  return state >= SUCCEEDED && state <= CANCELLED;
+}
+
+/** Ended tasks that an operator may want to run again: dead letters. */
+export function isDead(state: number): boolean {
+  return state === FAILED || state === TIMED_OUT;
 }
 
 export function isHeld(state: number): boolean {
@@ -37,12 +49,24 @@ export function isHeld(state: number): boolean {
 /** What a report that ended a lease said; 0 while nothing ended it, or something else did. */
 export const NO_ANSWER = 0;
 export const SUCCEEDED_ANSWER = 1;
-export const FAILED_ANSWER = 2;
+const FAILED_ANSWER = 2;
+const CANCELLED_ANSWER = 3;
+export const LATER_ANSWER = 4;
 
 /** -1 for a kind of report that ends nothing. */
 export function answerOf(kind: string): number {
-  if (kind === 'succeeded') return SUCCEEDED_ANSWER;
-  return kind === 'failed' ? FAILED_ANSWER : -1;
+  switch (kind) {
+    case 'succeeded':
+      return SUCCEEDED_ANSWER;
+    case 'failed':
+      return FAILED_ANSWER;
+    case 'cancelled':
+      return CANCELLED_ANSWER;
+    case 'later':
+      return LATER_ANSWER;
+    default:
+      return -1;
+  }
 }
 
 export const REASONS = [
@@ -57,6 +81,18 @@ export const REASONS = [
   'delayed',
   'backoff',
   'due',
+  'later',
+  'cancelled',
+  'queue_timeout',
+  'run_timeout',
+  'heartbeat_timeout',
+  'total_timeout',
+  'paused',
+  'resumed',
+  'rescheduled',
+  'retried',
+  'redriven',
+  'ended_outside',
 ] as const;
 
 export type Reason = (typeof REASONS)[number];
@@ -73,6 +109,21 @@ export const NOT_ARRIVED_REASON = REASONS.indexOf('not_arrived');
 export const DELAYED_REASON = REASONS.indexOf('delayed');
 export const BACKOFF_REASON = REASONS.indexOf('backoff');
 export const DUE_REASON = REASONS.indexOf('due');
+export const LATER_REASON = REASONS.indexOf('later');
+export const CANCELLED_REASON = REASONS.indexOf('cancelled');
+export const QUEUE_TIMEOUT_REASON = REASONS.indexOf('queue_timeout');
+export const RUN_TIMEOUT_REASON = REASONS.indexOf('run_timeout');
+export const HEARTBEAT_TIMEOUT_REASON = REASONS.indexOf('heartbeat_timeout');
+export const TOTAL_TIMEOUT_REASON = REASONS.indexOf('total_timeout');
+export const PAUSED_REASON = REASONS.indexOf('paused');
+export const RESUMED_REASON = REASONS.indexOf('resumed');
+export const RESCHEDULED_REASON = REASONS.indexOf('rescheduled');
+export const RETRIED_REASON = REASONS.indexOf('retried');
+export const REDRIVEN_REASON = REASONS.indexOf('redriven');
+export const ENDED_OUTSIDE_REASON = REASONS.indexOf('ended_outside');
+
+/** Nobody asked the holder of a task to stop; else the reason stands in its place. */
+export const NO_STOP = 0;
 
 export const PRIORITY_LEVELS = 9;
 export const DEFAULT_PRIORITY = 4;

@@ -41,8 +41,26 @@ export class TaskTable extends ColumnTable {
   readonly dedupe = new Uint32Array(this.capacity);
   /** Place of the retry policy among those of the state. */
   readonly retry = new Uint32Array(this.capacity);
-  /** When its timer is due, while a task waits; since when it is queued, while it is. */
+  /**
+   * While a task waits, when it is due; while it is queued, since when. While it is paused: the
+   * time that it waits for, or, if it was queued, minus the time that it had been.
+   */
   readonly dueAt = new Float64Array(this.capacity);
+  /** When its timer is due, the earliest of its deadlines; meaningless without a timer. */
+  readonly timerAt = new Float64Array(this.capacity);
+  /** Places among the timeouts, tags, callbacks and parents of the state; 0 for none. */
+  readonly timeouts = new Uint32Array(this.capacity);
+  readonly tags = new Uint32Array(this.capacity);
+  readonly callback = new Uint32Array(this.capacity);
+  readonly parent = new Uint32Array(this.capacity);
+  /** When it was last retried by hand or redriven, since when its total time counts; 0 if never. */
+  readonly retriedAt = new Float64Array(this.capacity);
+  /** Why its holder was asked to stop, as a reason; `NO_STOP` unless it is held and was asked. */
+  readonly stop = new Uint8Array(this.capacity);
+  /** When the lease of one that was asked to stop is revoked. */
+  readonly stopAt = new Float64Array(this.capacity);
+  /** When somebody asked to cancel it while it was held; 0 if nobody did. */
+  readonly cancelAskedAt = new Float64Array(this.capacity);
   /** 0 until it happened; of the current attempt, or of the last one. */
   readonly leasedAt = new Float64Array(this.capacity);
   readonly startedAt = new Float64Array(this.capacity);
@@ -54,6 +72,8 @@ export class TaskTable extends ColumnTable {
   /** Likewise the output of a succeeded task or the error of a failed one. */
   readonly result = new Float64Array(this.capacity);
   readonly resultLength = new Uint32Array(this.capacity);
+  /** 1 for a failed or timed-out task that is no dead letter any more. */
+  readonly isDiscarded = new Uint8Array(this.capacity);
   /** Neighbours in the one list that holds the task: its queue's level, or the finished tasks. */
   readonly next = new Int32Array(this.capacity);
   readonly previous = new Int32Array(this.capacity);
@@ -103,6 +123,10 @@ export class TaskTable extends ColumnTable {
     this.leasedAt[slot] = 0;
     this.startedAt[slot] = 0;
     this.endedAt[slot] = 0;
+    // Rarely in use: what was never written costs no memory, so nothing is written in vain.
+    if (this.retriedAt[slot] !== 0) this.retriedAt[slot] = 0;
+    if (this.isDiscarded[slot] !== 0) this.isDiscarded[slot] = 0;
+    if (this.cancelAskedAt[slot] !== 0) this.cancelAskedAt[slot] = 0;
     this.index.add(slot, hashNumber(number));
     this.count += 1;
     return slot;

@@ -198,7 +198,8 @@ export class Engine {
 
   /** An engine that stopped meanwhile has said so. */
   private advanceTime(): void {
-    this.execute<AdvanceTime, void>({ type: 'advance_time' }, () => undefined).catch(
+    const seed = this.options.nonce() % 2 ** 32;
+    this.execute<AdvanceTime, void>({ type: 'advance_time', seed }, () => undefined).catch(
       () => undefined,
     );
   }

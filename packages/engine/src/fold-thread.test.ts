@@ -16,6 +16,7 @@ const PARTITION: PartitionOptions = {
   limits: {
     tasksMax: 1000,
     finishedTasksMax: 50,
+    deadLettersMax: 100,
     sessionsMax: 100,
     dedupeKeysMax: 100,
     payloadBytesMax: 10_000_000,
@@ -169,6 +170,7 @@ function submit(): Promise<void> {
   const tasks = [{ type: 'hello' }];
   const request = {
     type: 'submit_tasks',
+    namespace: 'default',
     tasks,
     inputs: INPUT,
     inputEnds: [INPUT.length],

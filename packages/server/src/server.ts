@@ -45,6 +45,7 @@ const DEFAULT_LIMITS: PartitionLimits = {
   tasksMax: 10_000_000,
   payloadBytesMax: totalmem() / 2,
   finishedTasksMax: 1_000_000,
+  deadLettersMax: 100_000,
   dedupeKeysMax: 10_000_000,
   sessionsMax: 50_000,
   unsentBytesMax: 16 * 1024 * 1024,

@@ -1,6 +1,6 @@
 import { NO_LEASE, NO_SLOT, type Slot } from '../ids.ts';
 import type { ReadonlyState } from '../state.ts';
-import { PRIORITY_LEVELS, QUEUED, REASONS, TASK_STATES } from '../task-state.ts';
+import { NO_STOP, PRIORITY_LEVELS, QUEUED, REASONS, TASK_STATES } from '../task-state.ts';
 
 /**
  * The whole durable state as plain values, so that two states can be compared and a difference can
@@ -19,8 +19,14 @@ export interface StateDescription {
   readonly holders: readonly HolderDescription[];
   /** Task numbers, oldest end first. */
   readonly finished: readonly number[];
+  readonly deadLettersDropped: number;
+  /** Texts of the definitions, by key. */
+  readonly taskTypes: Readonly<Record<string, string>>;
+  readonly redrives: readonly unknown[];
+  readonly nextRedrive: number;
   readonly timers: number;
-  readonly retries: number;
+  /** How many texts each interner holds, the empty one included. */
+  readonly interned: Readonly<Record<'retry' | Label, number>>;
   /** Entries by place: the task, when it was submitted, when the key is forgotten. */
   readonly keys: readonly (readonly number[])[];
 }
@@ -44,15 +50,33 @@ export interface TaskDescription {
   readonly result: readonly number[];
   readonly answered: number;
   readonly retry: string;
+  readonly timeouts: string;
+  readonly tags: string;
+  readonly callback: string;
+  readonly parent: string;
+  /** Since when it is queued or for when it waits, and so on, by its state. */
+  readonly dueAt: number;
   /** When its timer is due; null without one. */
-  readonly dueAt: number | null;
+  readonly timerAt: number | null;
+  readonly retriedAt: number;
+  /** Why and when it has to stop, and when somebody asked to cancel it. */
+  readonly stop: string;
+  readonly stopAt: number | null;
+  readonly cancelAskedAt: number;
+  readonly isDiscarded: number;
 }
+
+type Label = 'timeouts' | 'tags' | 'callback' | 'parent';
 
 interface QueueDescription {
   readonly index: number;
+  /** Key of the queue. */
   readonly type: string;
+  readonly paused: boolean;
   readonly levels: number;
   readonly depth: number;
+  /** Task numbers, oldest end first. */
+  readonly dead: readonly number[];
   /** Task numbers by level, first to last. */
   readonly waiting: readonly (readonly number[])[];
 }
@@ -79,7 +103,19 @@ export function describeState(state: ReadonlyState): StateDescription {
     holders: describeHolders(state),
     finished: numbersFrom(state, state.finished.head),
     timers: state.timers.count,
-    retries: state.retries.size,
+    interned: {
+      retry: state.retries.size,
+      timeouts: state.timeouts.size,
+      tags: state.tags.size,
+      callback: state.callbacks.size,
+      parent: state.parents.size,
+    },
+    deadLettersDropped: state.deadLetters.dropped,
+    taskTypes: Object.fromEntries(
+      [...state.taskTypes.keys()].sort().map((key) => [key, state.taskTypes.textOf(key)]),
+    ),
+    redrives: [...state.redrives.entries()],
+    nextRedrive: state.redrives.next,
     keys: describeKeys(state),
   };
 }
@@ -90,7 +126,7 @@ export function describeTask(state: ReadonlyState, slot: Slot): TaskDescription 
   return {
     slot,
     number: tasks.number[slot],
-    type: state.typeOf(slot),
+    type: state.queues[tasks.queue[slot]].key,
     state: TASK_STATES[tasks.state[slot]],
     reason: REASONS[tasks.reason[slot]],
     priority: tasks.priority[slot],
@@ -105,7 +141,17 @@ export function describeTask(state: ReadonlyState, slot: Slot): TaskDescription 
     result: payload(state, tasks.result[slot], tasks.resultLength[slot]),
     answered: tasks.answered[slot],
     retry: state.retries.textAt(tasks.retry[slot]),
-    dueAt: state.timers.has(slot) ? tasks.dueAt[slot] : null,
+    timeouts: state.timeouts.textAt(tasks.timeouts[slot]),
+    tags: state.tags.textAt(tasks.tags[slot]),
+    callback: state.callbacks.textAt(tasks.callback[slot]),
+    parent: state.parents.textAt(tasks.parent[slot]),
+    dueAt: tasks.dueAt[slot],
+    timerAt: state.timers.has(slot) ? tasks.timerAt[slot] : null,
+    retriedAt: tasks.retriedAt[slot],
+    stop: tasks.stop[slot] === NO_STOP ? '' : REASONS[tasks.stop[slot]],
+    stopAt: tasks.stop[slot] === NO_STOP ? null : tasks.stopAt[slot],
+    cancelAskedAt: tasks.cancelAskedAt[slot],
+    isDiscarded: tasks.isDiscarded[slot],
   };
 }
 
@@ -130,7 +176,9 @@ function describeQueues(state: ReadonlyState): QueueDescription[] {
   const heads = queueHeads(state);
   return state.queues.map((queue) => ({
     index: queue.index,
-    type: queue.type,
+    type: queue.key,
+    paused: queue.paused,
+    dead: numbersFrom(state, state.deadLetters.first(queue.index)),
     levels: queue.levels,
     depth: queue.depth,
     waiting: Array.from({ length: PRIORITY_LEVELS }, (_, level) =>

@@ -22,6 +22,8 @@ export interface ModelScene {
   readonly sessions: readonly ModelSession[];
   /** Held tasks, oldest lease first. */
   readonly held: readonly ModelTask[];
+  /** Keys of queues that give nothing out. */
+  readonly pausedQueues: ReadonlySet<string>;
 }
 
 /** Why a waiting task must not go to this session now; `undefined` when it may. */
@@ -33,6 +35,7 @@ export function whyNotPushed(
   const { number, type } = task;
   if (!hasRoom(scene, session)) return `session ${session.id} has no room for task ${number}`;
   if (!session.types.includes(type)) return `${session.id} does not do ${type}`;
+  if (scene.pausedQueues.has(type)) return `the queue ${type} is paused`;
   const first = firstOf(scene, type);
   return first === task ? undefined : `task ${number} goes before task ${first?.number}`;
 }
@@ -41,6 +44,7 @@ export function whyNotPushed(
 export function missingPushes(scene: ModelScene): number[] {
   const withRoom = scene.sessions.filter((session) => hasRoom(scene, session));
   return scene.waiting
+    .filter((task) => !scene.pausedQueues.has(task.type))
     .filter((task) => withRoom.some((session) => session.types.includes(task.type)))
     .map((task) => task.number);
 }

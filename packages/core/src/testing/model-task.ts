@@ -1,24 +1,55 @@
 import type { SessionId } from '../ids.ts';
 import type { RetryPolicy } from '../retry-policy.ts';
+import type { Timeouts } from '../timeouts.ts';
+
+export type ModelState =
+  | 'waiting'
+  | 'queued'
+  | 'leased'
+  | 'running'
+  | 'paused'
+  | 'succeeded'
+  | 'failed'
+  | 'timed_out'
+  | 'expired'
+  | 'cancelled';
 
 /** A task as the model knows it. */
 export interface ModelTask {
   readonly number: number;
+  /** Key of its queue. */
   readonly type: string;
-  readonly priority: number;
-  state: 'waiting' | 'queued' | 'leased' | 'running' | 'succeeded' | 'failed';
+  priority: number;
+  state: ModelState;
   reason: string;
   attempt: number;
   /** The current lease or the last one, and who had it. */
   lease: string | undefined;
   session: SessionId | undefined;
-  readonly input: string;
+  input: string;
   result: string;
   /** The kind of the report that ended the last lease; empty when none did. */
   answered: string;
   /** While it waits for its time. */
   dueAt: number;
+  /** While it is queued. */
+  joinedAt: number;
+  /** While it is paused: how long it had been queued, if it was. */
+  queuedMs: number | undefined;
+  readonly submittedAt: number;
+  /** Since when its total time counts. */
+  liveSince: number;
+  leasedAt: number;
+  endedAt: number;
   readonly retry: RetryPolicy;
+  timeouts: Timeouts;
+  tags: Readonly<Record<string, string>>;
+  /** Why its worker has to stop, and until when. */
+  stop: { readonly reason: string; readonly at: number } | undefined;
+  /** When its worker has been silent for too long. */
+  silentAt: number | undefined;
+  /** Whether it ended and is no dead letter any more. */
+  isDiscarded: boolean;
 }
 
 /** What is submitted. Policies say everything, and have no jitter, which nobody can foretell. */
@@ -28,6 +59,8 @@ export interface SubmittedTask {
   readonly input: string;
   readonly delayMs: number;
   readonly retry: RetryPolicy;
+  readonly timeouts: Timeouts;
+  readonly tags: Readonly<Record<string, string>>;
   readonly dedupe?: { readonly key: number; readonly body: number; readonly windowMs: number };
 }
 
@@ -43,4 +76,13 @@ export function delayAfter({ retry, attempt }: ModelTask): number {
   let doubled = delayMs;
   for (let n = 1; n < attempt; n++) doubled *= 2;
   return Math.min(doubled, maxDelayMs);
+}
+
+export function isOver(task: ModelTask): boolean {
+  return ['succeeded', 'failed', 'timed_out', 'expired', 'cancelled'].includes(task.state);
+}
+
+/** The key of a queue, as the model names types. */
+export function keyOf(namespace: string, type: string): string {
+  return namespace === 'default' ? type : `${namespace}/${type}`;
 }

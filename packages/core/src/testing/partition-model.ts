@@ -1,9 +1,10 @@
 import type { ReportOutcome } from '../command.ts';
 import type { SessionId } from '../ids.ts';
-import type { PartitionLimits } from '../state.ts';
 import { ModelKeys } from './model-keys.ts';
+import { ModelPlaces } from './model-places.ts';
 import { type ModelScene, type ModelSession, missingPushes, whyNotPushed } from './model-room.ts';
 import { attemptsOf, delayAfter, type ModelTask, type SubmittedTask } from './model-task.ts';
+import { type ModelRedrive, passTime, redrive, timeOut } from './model-timers.ts';
 import type { Push, TestReport } from './test-partition.ts';
 
 /**
@@ -12,25 +13,12 @@ import type { Push, TestReport } from './test-partition.ts';
  * It does not foretell which of several workers with room gets a task. It takes the pushes as they
  * come, refuses the ones that break a rule, and says when one is missing (M1).
  */
-export class PartitionModel implements ModelScene {
-  readonly tasks: ModelTask[] = [];
+export class PartitionModel extends ModelPlaces implements ModelScene {
   /** Sessions that the roster should know. */
   readonly sessions: ModelSession[] = [];
-  /** Tasks that wait for their time. */
-  readonly sleeping: ModelTask[] = [];
-  readonly waiting: ModelTask[] = [];
-  readonly held: ModelTask[] = [];
-  /** Ended tasks, oldest end first. */
-  readonly finished: ModelTask[] = [];
   /** Keys that are remembered. */
   readonly keys = new ModelKeys();
-  accepted = 0;
-  forgotten = 0;
-  private readonly limits: PartitionLimits;
-
-  constructor(limits: PartitionLimits) {
-    this.limits = limits;
-  }
+  readonly redrives: ModelRedrive[] = [];
 
   /** Answers why the tasks are refused, or the number of each and whether it was known. */
   submit(tasks: readonly SubmittedTask[], now: number): string | [number, boolean][] {
@@ -49,14 +37,15 @@ export class PartitionModel implements ModelScene {
     return answers;
   }
 
-  private accept({ type, priority, input, delayMs, retry }: SubmittedTask, now: number): void {
+  private accept(submitted: SubmittedTask, now: number): void {
+    const { type, priority, input, delayMs, retry, timeouts, tags } = submitted;
     this.accepted += 1;
     const task: ModelTask = {
       number: this.accepted,
       type,
       priority,
-      state: delayMs > 0 ? 'waiting' : 'queued',
-      reason: delayMs > 0 ? 'delayed' : 'submitted',
+      state: 'waiting',
+      reason: 'delayed',
       attempt: 0,
       lease: undefined,
       session: undefined,
@@ -64,23 +53,28 @@ export class PartitionModel implements ModelScene {
       result: '',
       answered: '',
       dueAt: now + delayMs,
+      joinedAt: 0,
+      queuedMs: undefined,
+      submittedAt: now,
+      liveSince: now,
+      leasedAt: 0,
+      endedAt: 0,
       retry,
+      timeouts,
+      tags,
+      stop: undefined,
+      silentAt: undefined,
+      isDiscarded: false,
     };
     this.tasks.push(task);
-    (delayMs > 0 ? this.sleeping : this.waiting).push(task);
+    if (delayMs === 0) this.queue(task, 'submitted', { now });
   }
 
-  /** What is due goes to the tails of the queues, earliest first. */
+  /** What is due happens, earliest first. */
   advance(now: number): void {
+    passTime(this, now);
+    redrive(this, this.redrives, now);
     this.keys.forget(now);
-    const due = this.sleeping
-      .filter((task) => task.dueAt <= now)
-      .toSorted((a, b) => a.dueAt - b.dueAt || a.number - b.number);
-    for (const task of due) {
-      this.sleeping.splice(this.sleeping.indexOf(task), 1);
-      this.waiting.push(task);
-      Object.assign(task, { state: 'queued', reason: 'due' });
-    }
   }
 
   get isFull(): boolean {
@@ -109,10 +103,8 @@ export class PartitionModel implements ModelScene {
     const held = this.heldBy(session.id);
     const lost = running.filter((lease) => !held.some((task) => task.lease === lease));
     const unlisted = held.filter((task) => !running.includes(task.lease ?? ''));
-    for (const task of unlisted.toReversed()) {
-      this.takeBack(task, 'not_arrived');
-      task.attempt -= 1;
-    }
+    for (const task of unlisted.toReversed()) this.loseLease(task, 'not_arrived', given.heardAt);
+    for (const task of this.heldBy(session.id)) listen(task, given.heardAt);
     return lost;
   }
 
@@ -134,13 +126,21 @@ export class PartitionModel implements ModelScene {
   }
 
   /** Sessions end, all at once; what the last of them held goes to the very head. */
-  end(sessions: readonly ModelSession[], reason: 'handed_back' | 'worker_lost'): void {
+  end(sessions: readonly ModelSession[], reason: 'handed_back' | 'worker_lost', now: number): void {
     for (const session of sessions) this.sessions.splice(this.sessions.indexOf(session), 1);
     for (const session of sessions) {
-      for (const task of this.heldBy(session.id).toReversed()) {
-        if (task.attempt < attemptsOf(task.retry)) this.takeBack(task, reason);
-        else this.finish(task, 'failed', reason);
-      }
+      for (const task of this.heldBy(session.id).toReversed()) this.loseLease(task, reason, now);
+    }
+  }
+
+  private loseLease(task: ModelTask, reason: string, now: number): void {
+    const isSpent = reason !== 'not_arrived';
+    if (task.stop?.reason === 'cancelled') this.finish(task, 'cancelled', 'cancelled', now);
+    else if (isSpent && task.attempt >= attemptsOf(task.retry)) {
+      this.finish(task, 'failed', reason, now);
+    } else {
+      if (!isSpent) task.attempt -= 1;
+      this.queue(task, reason, { now, toHead: true });
     }
   }
 
@@ -164,6 +164,7 @@ export class PartitionModel implements ModelScene {
       session.leaseMs = session.loggedLeaseMs;
       session.heardAt = now;
       session.graceUntil = now + Math.max(graceMsMin, session.leaseMs * 1.5);
+      for (const task of this.heldBy(session.id)) listen(task, session.graceUntil);
     }
   }
 
@@ -178,10 +179,11 @@ export class PartitionModel implements ModelScene {
 
     if (this.heldBy(id).length === 0) session.heldSince = now;
     session.loggedLeaseMs = session.leaseMs;
-    this.waiting.splice(this.waiting.indexOf(task), 1);
+    this.takeOut(task);
     this.held.push(task);
     Object.assign(task, { state: 'leased', reason: 'leased', attempt: task.attempt + 1 });
-    Object.assign(task, { lease, session: id, answered: '' });
+    Object.assign(task, { lease, session: id, answered: '', leasedAt: now });
+    listen(task, now);
   }
 
   /** M1: tasks that wait although a worker has room for them. */
@@ -205,43 +207,37 @@ export class PartitionModel implements ModelScene {
 
   private acceptReport(task: ModelTask, report: TestReport, now: number): ReportOutcome {
     const { kind, payload = '' } = report;
-    if (kind === 'heartbeat') return 'ok';
+    listen(task, now);
+    if (kind === 'heartbeat' || kind === 'progress') return 'ok';
     if (kind === 'started') {
       if (task.state === 'running') return 'duplicate';
       Object.assign(task, { state: 'running', reason: 'started' });
       return 'ok';
     }
-    task.result = payload;
+    const { stop } = task;
     task.answered = kind;
-    const isLast = report.retryable === false || task.attempt >= attemptsOf(task.retry);
-    if (kind === 'succeeded' || isLast) this.finish(task, kind, kind);
-    else this.sleep(task, now + (report.retryAfterMs ?? delayAfter(task)));
+    if (kind === 'later' && stop === undefined) {
+      this.takeOut(task);
+      Object.assign(task, { state: 'running', reason: 'later' });
+      return 'ok';
+    }
+    if (stop?.reason === 'cancelled') this.finish(task, 'cancelled', 'cancelled', now);
+    else if (kind === 'succeeded') this.finish(task, 'succeeded', 'succeeded', now);
+    else if (stop !== undefined) timeOut(this, task, stop.reason, now, report);
+    else this.fail(task, report, now);
+    task.result = payload;
     return 'ok';
   }
 
-  private sleep(task: ModelTask, dueAt: number): void {
-    this.held.splice(this.held.indexOf(task), 1);
-    this.sleeping.push(task);
-    Object.assign(task, { state: 'waiting', reason: 'backoff', dueAt });
+  private fail(task: ModelTask, report: TestReport, now: number): void {
+    const isLast = report.retryable === false || task.attempt >= attemptsOf(task.retry);
+    if (isLast) this.finish(task, 'failed', 'failed', now);
+    else this.sleep(task, 'backoff', now + (report.retryAfterMs ?? delayAfter(task)));
   }
+}
 
-  private takeBack(task: ModelTask, reason: string): void {
-    this.held.splice(this.held.indexOf(task), 1);
-    this.waiting.unshift(task);
-    Object.assign(task, { state: 'queued', reason });
-  }
-
-  private finish(task: ModelTask, state: 'succeeded' | 'failed', reason: string): void {
-    this.held.splice(this.held.indexOf(task), 1);
-    this.finished.push(task);
-    Object.assign(task, { state, reason });
-  }
-
-  private forgetOldest(): void {
-    while (this.finished.length > this.limits.finishedTasksMax) {
-      const task = this.finished.shift() as ModelTask;
-      this.tasks.splice(this.tasks.indexOf(task), 1);
-      this.forgotten += 1;
-    }
-  }
+/** Its worker was heard of at this time. */
+function listen(task: ModelTask, heardAt: number): void {
+  const { heartbeatMs } = task.timeouts;
+  task.silentAt = heartbeatMs === undefined ? undefined : heardAt + heartbeatMs;
 }

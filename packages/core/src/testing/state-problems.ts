@@ -20,6 +20,7 @@ export function stateProblems(state: ReadonlyState): string[] {
     ...queueProblems(state, description),
     ...countProblems(state, description),
     ...holderProblems(description),
+    ...timerProblems(description),
   ];
 }
 
@@ -35,7 +36,9 @@ function listProblems({ tasks, queues, holders, finished }: StateDescription): s
       held.filter((n) => n === number).map(() => `holder ${session}`),
     ),
     ...finished.filter((n) => n === number).map(() => 'finished'),
-    ...tasks.filter((task) => task.number === number && task.dueAt !== null).map(() => 'timers'),
+    ...queues.flatMap(({ type, dead }) =>
+      dead.filter((n) => n === number).map(() => `dead letters of ${type}`),
+    ),
   ];
   return tasks.flatMap((task) => {
     const places = placesOf(task.number).join(' and ');
@@ -46,10 +49,52 @@ function listProblems({ tasks, queues, holders, finished }: StateDescription): s
 }
 
 function expectedPlace(task: StateDescription['tasks'][number]): string {
-  if (task.state === 'waiting') return 'timers';
   if (task.state === 'queued') return `queue ${task.type}/${task.priority}`;
+  if (isDeferred(task)) return '';
   if (task.state === 'leased' || task.state === 'running') return `holder ${task.session}`;
-  return 'finished';
+  if (['waiting', 'paused'].includes(task.state)) return '';
+  const isDead = ['failed', 'timed_out'].includes(task.state) && task.isDiscarded === 0;
+  return isDead ? `dead letters of ${task.type}` : 'finished';
+}
+
+/** S2: a timer at the earliest deadline, or none; worked out from the words of the contract. */
+function timerProblems({ tasks }: StateDescription): string[] {
+  return tasks.flatMap((task) => {
+    const expected = expectedTimer(task);
+    const at = expected === Number.POSITIVE_INFINITY ? null : expected;
+    if (task.timerAt === at) return [];
+    return [`S2: task ${task.number} is ${task.state} with timer ${task.timerAt}, not ${at}`];
+  });
+}
+
+function expectedTimer(task: StateDescription['tasks'][number]): number {
+  const never = Number.POSITIVE_INFINITY;
+  const limits = { queueMs: never, runMs: never, totalMs: never, ...textOf(task.timeouts) };
+  const totalAt = (task.retriedAt || task.submittedAt) + limits.totalMs;
+  switch (task.state) {
+    case 'waiting':
+      return Math.min(task.dueAt, totalAt);
+    case 'queued':
+      return Math.min(task.dueAt + limits.queueMs, totalAt);
+    case 'paused':
+      return totalAt;
+    case 'leased':
+    case 'running':
+      if (task.stop === 'cancelled') return task.stopAt ?? never;
+      if (task.stop !== '') return Math.min(task.stopAt ?? never, totalAt);
+      return Math.min(task.leasedAt + limits.runMs, totalAt);
+    default:
+      return never;
+  }
+}
+
+/** Its worker left the end to somebody outside. */
+function isDeferred(task: StateDescription['tasks'][number]): boolean {
+  return task.state === 'running' && task.reason === 'later';
+}
+
+function textOf(json: string): object {
+  return json === '' ? {} : (JSON.parse(json) as object);
 }
 
 /** Q1: the bitmap, the depths and the first task say the same as the lists. */
@@ -76,14 +121,21 @@ function countProblems(state: ReadonlyState, description: StateDescription): str
   const held = holders.reduce((sum, holder) => sum + holder.held.length, 0);
   const bytes = tasks.reduce((sum, task) => sum + task.input.length + task.result.length, 0);
   const problems: string[] = [];
-  const { timers, retries, keys } = description;
+  const { timers, interned, keys } = description;
   if (keys.length !== state.dedupe.count) problems.push(`${state.dedupe.count} keys are counted`);
-  if (timers + queued + held + finished.length !== tasks.length) {
-    const parts = `${timers} waiting, ${queued} queued, ${held} held, ${finished.length} finished`;
-    problems.push(`${parts}: ${tasks.length}`);
+  const idle = tasks.filter((task) => expectedPlace(task) === '').length;
+  const dead = queues.reduce((sum, queue) => sum + queue.dead.length, 0);
+  if (idle + queued + held + dead + finished.length !== tasks.length) {
+    const parts = `${idle} idle, ${queued} queued, ${held} held, ${dead} dead`;
+    problems.push(`${parts}, ${finished.length} finished: ${tasks.length}`);
   }
-  const policies = new Set(['', ...tasks.map((task) => task.retry)]);
-  if (retries !== policies.size) problems.push(`${retries} retry policies, ${policies.size} used`);
+  if (dead !== state.deadLetters.count) problems.push(`${state.deadLetters.count} are dead`);
+  const withTimer = tasks.filter((task) => task.timerAt !== null).length;
+  if (timers !== withTimer) problems.push(`${timers} timers are counted, not ${withTimer}`);
+  for (const label of ['retry', 'timeouts', 'tags', 'callback', 'parent'] as const) {
+    const used = new Set(['', ...tasks.map((task) => task[label])]).size;
+    if (interned[label] !== used) problems.push(`${interned[label]} of ${label}, ${used} used`);
+  }
   if (description.count !== tasks.length) problems.push(`count is ${description.count}`);
   if (state.finished.length !== finished.length) problems.push('length of the finished tasks');
   if (bytes !== description.liveBytes) problems.push(`A1: ${bytes} live bytes are not counted`);
@@ -98,7 +150,8 @@ function holderProblems({ tasks, holders }: StateDescription): string[] {
   const problems: string[] = [];
   for (const { session, held } of holders) {
     const columns = tasks.filter(
-      (task) => ['leased', 'running'].includes(task.state) && task.session === session,
+      (task) =>
+        ['leased', 'running'].includes(task.state) && !isDeferred(task) && task.session === session,
     );
     const byLease = columns.toSorted((a, b) => a.lease - b.lease).map((task) => task.number);
     if (byLease.join() !== held.join()) {
@@ -127,8 +180,9 @@ export function matchingProblems(
     if (!session.connected || held >= session.slots) continue;
     if (session.unsentBytes >= state.limits.unsentBytesMax) continue;
     for (const type of session.types) {
-      const depth = state.queueOf(type)?.depth ?? 0;
-      if (depth > 0) problems.push(`M1: ${type} waits while session ${session.id} has room`);
+      const queue = state.queueOf(type);
+      if (queue !== undefined && queue.depth > 0 && !queue.paused)
+        problems.push(`M1: ${type} waits while session ${session.id} has room`);
     }
   }
   return problems;

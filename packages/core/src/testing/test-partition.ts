@@ -3,7 +3,6 @@ import type {
   AttachSession,
   AttachSessionReply,
   Command,
-  DedupeClaims,
   DetachSession,
   Replies,
   ReportAttempts,
@@ -13,15 +12,23 @@ import type {
   SubmitTasksReply,
 } from '../command.ts';
 import type { LeaseNumber, SessionId, Slot, TaskNumber } from '../ids.ts';
+import type { Progress } from '../lease-activity.ts';
 import { leaseTokenText } from '../lease-token.ts';
 import { pushCost } from '../matching.ts';
 import { Partition, type StateSnapshot } from '../partition.ts';
+import { queueKey } from '../queue-key.ts';
 import { RecordWriter } from '../record-writer.ts';
 import type { RetryPolicy } from '../retry-policy.ts';
 import { SNAPSHOT_SCHEMA } from '../snapshot-archive.ts';
 import type { PartitionLimits, ReadonlyState } from '../state.ts';
+import type { TaskCommand } from '../task-commands.ts';
+import { taskIdText } from '../task-id.ts';
+import type { Callback, Tags } from '../task-labels.ts';
+import { REASONS } from '../task-state.ts';
+import type { Timeouts } from '../timeouts.ts';
 import { describeTask, type TaskDescription } from './describe-state.ts';
 import { heldBy, type KnownSession, matchingProblems, stateProblems } from './state-problems.ts';
+import { claimsOf, joined, type TestDedupe } from './test-payloads.ts';
 import { testUtf8 } from './test-utf8.ts';
 
 export interface TestTask {
@@ -31,8 +38,11 @@ export interface TestTask {
   readonly runAt?: number;
   readonly delayMs?: number;
   readonly retry?: RetryPolicy;
-  /** Small numbers stand for the hashes of key and body. */
-  readonly dedupe?: { readonly key: number; readonly body: number; readonly windowMs: number };
+  readonly timeouts?: Timeouts;
+  readonly tags?: Tags;
+  readonly callback?: Callback;
+  readonly parentId?: string;
+  readonly dedupe?: TestDedupe;
 }
 
 export interface TestReport {
@@ -41,6 +51,9 @@ export interface TestReport {
   readonly payload?: string;
   readonly retryable?: boolean;
   readonly retryAfterMs?: number;
+  readonly startedAt?: number;
+  readonly fraction?: number;
+  readonly message?: string;
 }
 
 /** One task on its way to a worker. */
@@ -50,11 +63,24 @@ export interface Push {
   readonly lease: string;
 }
 
+/** A worker is told to stop, or told something. */
+export interface Notice extends Push {
+  readonly reason?: string;
+  readonly graceMs?: number;
+  readonly name?: string;
+  readonly data?: string;
+}
+
+type Operation<C extends TaskCommand> = C extends TaskCommand
+  ? Omit<C, 'now' | 'namespace'>
+  : never;
+
 type Timeless<C> = C extends Command ? Omit<C, 'now'> : never;
 
 const DEFAULT_LIMITS: PartitionLimits = {
   tasksMax: 100,
   finishedTasksMax: 50,
+  deadLettersMax: 50,
   sessionsMax: 100,
   dedupeKeysMax: 100,
   payloadBytesMax: 100_000,
@@ -78,12 +104,16 @@ export class TestPartition {
   readonly sessions = new Map<SessionId, KnownSession>();
   private readonly hashEvery: number;
   now = START;
+  /** The namespace that commands speak for. */
+  namespace = 'default';
   /** From which jitter is drawn. */
   seed = 1;
   /** Of the last command. */
   pushes: readonly Push[] = [];
   ended: readonly number[] = [];
   closed: readonly SessionId[] = [];
+  cancels: readonly Notice[] = [];
+  signals: readonly Notice[] = [];
   private partition: Partition;
   private readonly batches: Uint8Array[] = [];
   /** With the number of batches that it stands for; undefined before the first. */
@@ -111,6 +141,7 @@ export class TestPartition {
     const { bytes, ends } = joined(tasks.map((task) => task.input ?? ''));
     return this.execute<SubmitTasks>({
       type: 'submit_tasks',
+      namespace: this.namespace,
       tasks: tasks.map(({ input: _, dedupe: __, type = 'hello', ...spec }) => ({ type, ...spec })),
       inputs: bytes,
       inputEnds: ends,
@@ -122,6 +153,7 @@ export class TestPartition {
     this.sessionsMade += 1;
     const command = {
       type: 'attach_session',
+      namespace: this.namespace,
       newSession: `s${this.sessionsMade}` as SessionId,
       worker: 'worker',
       types: ['hello'],
@@ -144,6 +176,7 @@ export class TestPartition {
     const { bytes, ends } = joined(reports.map((report) => report.payload ?? ''));
     return this.execute<ReportAttempts>({
       type: 'report_attempts',
+      namespace: this.namespace,
       session,
       reports,
       seed: this.seed,
@@ -152,17 +185,36 @@ export class TestPartition {
     });
   }
 
+  /** Something that an operator does. */
+  operate<C extends TaskCommand>(operation: Operation<C>): Replies[C['type']] {
+    return this.execute<C>({ ...operation, namespace: this.namespace } as unknown as Timeless<C>);
+  }
+
+  /** The id of a task in memory. */
+  id(number: number): string {
+    const { submittedAt } = this.task(number);
+    return taskIdText({ submittedAt, partition: 0, number: number as TaskNumber });
+  }
+
+  progressOf(number: number): Progress | undefined {
+    return this.partition.progressOf(this.state.tasks.find(number as TaskNumber));
+  }
+
   disconnect(session: SessionId, connection: number): void {
     this.execute({ type: 'disconnect_session', session, connection });
   }
 
   detach(session: SessionId): boolean {
-    return this.execute<DetachSession>({ type: 'detach_session', session }).found;
+    return this.execute<DetachSession>({
+      type: 'detach_session',
+      namespace: this.namespace,
+      session,
+    }).found;
   }
 
   /** Fires what is due, as often as it takes. */
   advance(): void {
-    while (this.execute<AdvanceTime>({ type: 'advance_time' }).more);
+    while (this.execute<AdvanceTime>({ type: 'advance_time', seed: this.seed }).more);
   }
 
   read(session: SessionId, connection: number, bytes: number): void {
@@ -258,20 +310,32 @@ export class TestPartition {
 
   private takeOutputs(): void {
     const { pushSessions, pushSlots, endedSlots, closedSessions } = this.partition.outputs;
-    this.pushes = pushSlots.map((slot, index) => ({
-      session: pushSessions[index],
-      task: this.state.tasks.number[slot],
-      lease: leaseOf(this.state, slot),
-    }));
+    this.pushes = pushSlots.map((slot, index) => this.pushOf(pushSessions[index], slot));
     this.ended = endedSlots.map((slot) => this.state.tasks.number[slot]);
     this.closed = [...closedSessions];
+    const { cancels, signals } = this.partition.outputs;
+    this.cancels = cancels.map(({ session, slot, reason, graceMs }) => ({
+      ...this.pushOf(session, slot),
+      reason: REASONS[reason],
+      graceMs,
+    }));
+    this.signals = signals.map(({ session, slot, name, data }) => ({
+      ...this.pushOf(session, slot),
+      name,
+      data: testUtf8.decode(data),
+    }));
+  }
+
+  private pushOf(session: SessionId, slot: Slot): Push {
+    return { session, task: this.state.tasks.number[slot], lease: leaseOf(this.state, slot) };
   }
 
   /** Keeps `sessions` as the workers know them. */
   private follow(command: Command, reply: Replies[Command['type']]): void {
     if (command.type === 'attach_session') {
       const { session: id, connection, rejection } = reply as AttachSessionReply;
-      const { types, slots } = command;
+      const { slots } = command;
+      const types = command.types.map((type) => queueKey(command.namespace, type));
       this.connections.set(id, connection);
       const known = { id, types, slots, connected: true, unsentBytes: 0 };
       if (rejection === undefined) this.sessions.set(id, known);
@@ -312,26 +376,4 @@ export function snapshotOf(partition: Partition): StateSnapshot & { pieces: Uint
 
 function leaseOf({ tasks }: ReadonlyState, slot: Slot): string {
   return leaseTokenText({ partition: 0, slot, number: tasks.lease[slot] as LeaseNumber });
-}
-
-function joined(texts: readonly string[]): { bytes: Uint8Array; ends: number[] } {
-  const parts = texts.map((text) => testUtf8.encode(text));
-  const ends: number[] = [];
-  for (const part of parts) ends.push((ends.at(-1) ?? 0) + part.length);
-  const bytes = new Uint8Array(ends.at(-1) ?? 0);
-  parts.forEach((part, index) => {
-    bytes.set(part, ends[index] - part.length);
-  });
-  return { bytes, ends };
-}
-
-/** Keys that begin alike, so that their hashes share a chain of the index. */
-function claimsOf(tasks: readonly TestTask[]): { dedupe?: DedupeClaims } {
-  if (tasks.every(({ dedupe }) => dedupe === undefined)) return {};
-  const words = tasks.flatMap(({ dedupe }) => {
-    const { key = 0, body = 0 } = dedupe ?? {};
-    return [key % 2, 1, 2, key, body % 2, 1, 2, body];
-  });
-  const windowsMs = tasks.map(({ dedupe }) => dedupe?.windowMs ?? 0);
-  return { dedupe: { words: Uint32Array.from(words), windowsMs } };
 }

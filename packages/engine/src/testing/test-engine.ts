@@ -48,6 +48,7 @@ function partitionOptions(tasksMax = 100): PartitionOptions {
     limits: {
       tasksMax,
       finishedTasksMax: 50,
+      deadLettersMax: 100,
       sessionsMax: 100,
       dedupeKeysMax: 100,
       payloadBytesMax: 100_000,
@@ -125,6 +126,7 @@ export class TestEngine {
     );
     const request = {
       type: 'submit_tasks' as const,
+      namespace: 'default',
       tasks: inputs.map(() => ({ type: 'hello' })),
       inputs: encoder.encode(inputs.join('')),
       inputEnds,
@@ -141,6 +143,7 @@ export class TestEngine {
     const session = id as SessionId;
     const request = {
       type: 'attach_session' as const,
+      namespace: 'default',
       newSession: session,
       worker: `worker of ${id}`,
       types: ['hello'],
@@ -155,13 +158,18 @@ export class TestEngine {
   }
 
   detach(id: string): Promise<boolean> {
-    const request = { type: 'detach_session' as const, session: id as SessionId };
+    const request = {
+      type: 'detach_session' as const,
+      namespace: 'default',
+      session: id as SessionId,
+    };
     return this.engine.execute<DetachSession, boolean>(request, (reply) => reply.found);
   }
 
   report(id: string, ...reports: Report[]): Promise<ReportAttemptsReply> {
     const request = {
       type: 'report_attempts' as const,
+      namespace: 'default',
       session: id as SessionId,
       reports,
       seed: 1,

@@ -1,4 +1,5 @@
 import {
+  DEFAULT_NAMESPACE,
   type KnownTask,
   type ReadonlyState,
   type Slot,
@@ -89,6 +90,7 @@ class SubmitParser {
     const dedupe = dedupeClaims(requests);
     return {
       type: 'submit_tasks',
+      namespace: DEFAULT_NAMESPACE,
       tasks: requests.map((request) => this.request.spec(request)),
       inputs: this.scratch.bytes,
       inputEnds: this.scratch.ends,

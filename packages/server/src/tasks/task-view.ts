@@ -1,7 +1,5 @@
 import {
   isTerminal,
-  NO_SLOT,
-  parseTaskId,
   REASONS,
   type ReadonlyState,
   type Slot,
@@ -9,15 +7,6 @@ import {
   type TaskNumber,
   taskIdText,
 } from '@sluice/core';
-
-/** Finds a task by the text of its id; `NO_SLOT` when there is none in memory. */
-export function findTask(state: ReadonlyState, id: string): Slot {
-  const key = parseTaskId(id);
-  if (key === undefined || key.partition !== state.partition) return NO_SLOT;
-  const slot = state.tasks.find(key.number);
-  if (slot === NO_SLOT || state.tasks.submittedAt[slot] !== key.submittedAt) return NO_SLOT;
-  return slot;
-}
 
 function taskIdOf(state: ReadonlyState, slot: Slot): string {
   return taskIdText({

@@ -1,8 +1,8 @@
-import { isTerminal, NO_SLOT, type TaskNumber } from '@sluice/core';
+import { DEFAULT_NAMESPACE, findTask, isTerminal, NO_SLOT, type TaskNumber } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 import type { FastifyReply } from 'fastify';
-import { findTask, taskViewJson } from './task-view.ts';
+import { taskViewJson } from './task-view.ts';
 import type { TaskWaiters } from './task-waiters.ts';
 
 /** Reads tasks and waits for them, for the routes that do. */
@@ -17,7 +17,7 @@ export class TaskWaiting {
 
   async read(id: string): Promise<string> {
     const viewJson = await this.engine.read((state) => {
-      const slot = findTask(state, id);
+      const slot = findTask(state, DEFAULT_NAMESPACE, id);
       return slot === NO_SLOT ? undefined : taskViewJson(state, slot);
     });
     if (viewJson === undefined) throw new SluiceError('task_not_found', `no task '${id}'`);
@@ -33,7 +33,7 @@ export class TaskWaiting {
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     const ended = await this.engine.read((state) => {
-      const slot = findTask(state, id);
+      const slot = findTask(state, DEFAULT_NAMESPACE, id);
       if (slot === NO_SLOT || isTerminal(state.tasks.state[slot])) return undefined;
       const task = state.tasks.number[slot] as TaskNumber;
       // Wrapped, or awaiting the read would await the task's end too.

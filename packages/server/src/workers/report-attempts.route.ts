@@ -1,4 +1,9 @@
-import type { ReportAttempts, ReportAttemptsReply, SessionId } from '@sluice/core';
+import {
+  DEFAULT_NAMESPACE,
+  type ReportAttempts,
+  type ReportAttemptsReply,
+  type SessionId,
+} from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
   type ErrorDetail,
@@ -69,6 +74,7 @@ class ReportParser {
     for (const report of reports) this.scratch.add(payloadOf(report));
     return {
       type: 'report_attempts',
+      namespace: DEFAULT_NAMESPACE,
       session,
       reports,
       seed: Math.floor(Math.random() * 2 ** 32),

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type {
-  AttachSession,
-  DetachSession,
-  DisconnectSession,
-  SessionId,
-  SessionRead,
+import {
+  type AttachSession,
+  DEFAULT_NAMESPACE,
+  type DetachSession,
+  type DisconnectSession,
+  type SessionId,
+  type SessionRead,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
@@ -48,7 +49,7 @@ export function workerSessionRoutes(
     ...routeOptions(ROUTES.closeWorkerSession),
     handler: async (request, reply) => {
       const session = request.params.sessionId as SessionId;
-      const command = { type: 'detach_session', session } as const;
+      const command = { type: 'detach_session', namespace: DEFAULT_NAMESPACE, session } as const;
       const { found } = await engine.execute<DetachSession, { found: boolean }>(
         command,
         (result) => result,
@@ -129,6 +130,7 @@ function attachCommand(body: WorkerSessionRequest): Omit<AttachSession, 'now'> {
   const { resume } = body;
   return {
     type: 'attach_session',
+    namespace: DEFAULT_NAMESPACE,
     newSession: `s_${randomBytes(18).toString('base64url')}` as SessionId,
     // The log holds UTF-8, which has no lone surrogates.
     worker: body.name.toWellFormed(),

@@ -1,0 +1,56 @@
+import type { Decision } from './decision.ts';
+import { findTask } from './find-task.ts';
+import { NO_SLOT } from './ids.ts';
+import { endTask, matchAfter, sessionOf } from './lease-ends.ts';
+import { tellToStop } from './stop-attempts.ts';
+import type { EndTask, EndTaskReply, SignalTask, SignalTaskReply } from './task-commands.ts';
+import {
+  CANCELLED,
+  CANCELLED_REASON,
+  ENDED_OUTSIDE_REASON,
+  FAILED,
+  isHeld,
+  isTerminal,
+  SUCCEEDED,
+} from './task-state.ts';
+
+/**
+ * Ends a task from outside. Whoever holds it is told to stop at once: its lease is over. A task
+ * that is being cancelled ends as cancelled here too.
+ */
+export function decideEndTask(decision: Decision, command: EndTask): EndTaskReply {
+  const { state } = decision;
+  const { tasks } = state;
+  const slot = findTask(state, command.namespace, command.id);
+  if (slot === NO_SLOT) return { rejection: 'task_not_found', slot };
+  if (isTerminal(tasks.state[slot])) return { rejection: 'task_finished', slot };
+  const { payload } = command;
+  if (state.heldBytes + payload.length > state.limits.payloadBytesMax) {
+    return { rejection: 'too_many_bytes', slot };
+  }
+
+  const session = sessionOf(decision, slot);
+  const isCancelled = tasks.stop[slot] === CANCELLED_REASON;
+  tellToStop(decision, slot, { reason: ENDED_OUTSIDE_REASON, graceMs: 0 });
+  const ended = command.outcome === 'succeeded' ? SUCCEEDED : FAILED;
+  endTask(decision, slot, {
+    state: isCancelled ? CANCELLED : ended,
+    reason: isCancelled ? CANCELLED_REASON : ENDED_OUTSIDE_REASON,
+    payload: { bytes: payload, start: 0, end: payload.length },
+  });
+  matchAfter(decision, { slots: [], sessions: session === undefined ? [] : [session] });
+  return { slot };
+}
+
+/** Passes a word on to the worker that holds the task. */
+export function decideSignalTask(decision: Decision, command: SignalTask): SignalTaskReply {
+  const { state, outputs } = decision;
+  const slot = findTask(state, command.namespace, command.id);
+  if (slot === NO_SLOT) return { rejection: 'task_not_found', slot };
+  if (!isHeld(state.tasks.state[slot])) return { rejection: 'task_not_leased', slot };
+  const session = sessionOf(decision, slot);
+  if (session?.connected !== true) return { rejection: 'worker_unreachable', slot };
+  const { name, data } = command;
+  outputs.signals.push({ session: session.id, slot, name, data });
+  return { slot };
+}

@@ -1,0 +1,15 @@
+import { NO_SLOT, type Slot } from './ids.ts';
+import type { ReadonlyState } from './state.ts';
+import { parseTaskId } from './task-id.ts';
+
+/**
+ * Finds a task by the text of its id; `NO_SLOT` when it is not in memory, or belongs to another
+ * namespace: who asks must not learn that it is there.
+ */
+export function findTask(state: ReadonlyState, namespace: string, id: string): Slot {
+  const key = parseTaskId(id);
+  if (key === undefined || key.partition !== state.partition) return NO_SLOT;
+  const slot = state.tasks.find(key.number);
+  if (slot === NO_SLOT || state.tasks.submittedAt[slot] !== key.submittedAt) return NO_SLOT;
+  return state.queues[state.tasks.queue[slot]].namespace === namespace ? slot : NO_SLOT;
+}

@@ -1,0 +1,135 @@
+import type { Decision } from './decision.ts';
+import type { PayloadRange } from './event.ts';
+import type { Slot, TaskNumber } from './ids.ts';
+import { matchQueues, matchSession } from './matching.ts';
+import { backoffMs, jitterOf } from './retry-policy.ts';
+import type { Session } from './roster.ts';
+import type { ReadonlyState } from './state.ts';
+import {
+  CANCELLED,
+  CANCELLED_REASON,
+  isHeld,
+  NO_ANSWER,
+  NOT_ARRIVED_REASON,
+} from './task-state.ts';
+
+/** How a task ends, beside success and failure by the word of its worker. */
+export interface TaskEnd {
+  readonly state: number;
+  readonly reason: number;
+  /** The report that came with it. */
+  readonly answer?: number;
+  /** Replaces the result that the task has. */
+  readonly payload?: PayloadRange;
+}
+
+const NOTHING: PayloadRange = { bytes: new Uint8Array(0), start: 0, end: 0 };
+
+/** Ends a task from whatever state it is in. */
+export function endTask(decision: Decision, slot: Slot, end: TaskEnd): void {
+  const event = decision.events.taskEnded;
+  event.slot = slot;
+  event.task = decision.state.tasks.number[slot] as TaskNumber;
+  event.state = end.state;
+  event.reason = end.reason;
+  event.answer = end.answer ?? NO_ANSWER;
+  event.hasPayload = end.payload !== undefined;
+  pointAtRange(event.payload, end.payload ?? NOTHING);
+  decision.activity.forget(slot);
+  decision.emit(event);
+  decision.outputs.endedSlots.push(slot);
+}
+
+/** An attempt took too long: another one follows, unless it was the last. */
+export function timeOutAttempt(
+  decision: Decision,
+  slot: Slot,
+  end: {
+    readonly reason: number;
+    readonly retryAt: number;
+    readonly answer?: number;
+    readonly error?: PayloadRange;
+  },
+): void {
+  const event = decision.events.attemptTimedOut;
+  event.slot = slot;
+  event.task = decision.state.tasks.number[slot] as TaskNumber;
+  event.reason = end.reason;
+  event.retryAt = end.retryAt;
+  event.answer = end.answer ?? NO_ANSWER;
+  pointAtRange(event.error, end.error ?? NOTHING);
+  decision.activity.forget(slot);
+  decision.emit(event);
+  if (end.retryAt === 0) decision.outputs.endedSlots.push(slot);
+}
+
+/** A lease ended without an answer: its worker is gone, gave it back, or never had it. */
+export function loseLease(decision: Decision, slot: Slot, reason: number): void {
+  const { state } = decision;
+  decision.activity.forget(slot);
+  if (state.tasks.stop[slot] === CANCELLED_REASON) {
+    endTask(decision, slot, { state: CANCELLED, reason: CANCELLED_REASON });
+  } else if (reason === NOT_ARRIVED_REASON || hasAttemptsLeft(state, slot)) {
+    returnTask(decision, slot, reason);
+  } else {
+    exhaust(decision, slot, reason);
+  }
+}
+
+export function hasAttemptsLeft({ tasks, retries }: ReadonlyState, slot: Slot): boolean {
+  return tasks.attempt[slot] < retries.at(tasks.retry[slot]).maxAttempts;
+}
+
+/** When the attempt after this one is due by the policy of the task; 0 when there is none. */
+export function nextAttemptAt(
+  { state, now }: Decision,
+  slot: Slot,
+  { seed, place }: { readonly seed: number; readonly place: number },
+): number {
+  if (!hasAttemptsLeft(state, slot)) return 0;
+  const policy = state.retries.at(state.tasks.retry[slot]);
+  return now + backoffMs(policy, state.tasks.attempt[slot], jitterOf(seed, place));
+}
+
+/** The session that holds the task, if somebody does and the roster knows it. */
+export function sessionOf({ state, roster }: Decision, slot: Slot): Session | undefined {
+  if (!isHeld(state.tasks.state[slot])) return undefined;
+  return roster.find(state.holders.at(state.tasks.holderOf(slot)).session);
+}
+
+/** Gives away what became ready, and the room that was made (M1). */
+export function matchAfter(
+  decision: Decision,
+  made: { readonly slots: readonly Slot[]; readonly sessions: Iterable<Session> },
+): void {
+  for (const session of made.sessions) matchSession(decision, session);
+  const touched = new Set(made.slots.map((slot) => decision.state.tasks.queue[slot]));
+  matchQueues(
+    decision,
+    [...touched].map((index) => decision.state.queues[index]),
+  );
+}
+
+function returnTask({ state, emit, events }: Decision, slot: Slot, reason: number): void {
+  const event = events.attemptReturned;
+  event.slot = slot;
+  event.task = state.tasks.number[slot] as TaskNumber;
+  event.reason = reason;
+  event.spent = reason !== NOT_ARRIVED_REASON;
+  emit(event);
+}
+
+function exhaust({ state, emit, events, outputs }: Decision, slot: Slot, reason: number): void {
+  const event = events.attemptsExhausted;
+  event.slot = slot;
+  event.task = state.tasks.number[slot] as TaskNumber;
+  event.reason = reason;
+  emit(event);
+  outputs.endedSlots.push(slot);
+}
+
+function pointAtRange(range: PayloadRange, to: PayloadRange): void {
+  range.bytes = to.bytes;
+  range.start = to.start;
+  range.end = to.end;
+}

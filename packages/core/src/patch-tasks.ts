@@ -1,0 +1,107 @@
+import { pointAt } from './command.ts';
+import type { Decision } from './decision.ts';
+import {
+  PATCHED_INPUT,
+  PATCHED_PRIORITY,
+  PATCHED_RUN_AT,
+  PATCHED_TAGS,
+  PATCHED_TIMEOUTS,
+} from './event.ts';
+import { findTask } from './find-task.ts';
+import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
+import { matchAfter } from './lease-ends.ts';
+import type {
+  PatchRejection,
+  PatchTasks,
+  PatchTasksReply,
+  TaskOutcome,
+  TaskPatch,
+} from './task-commands.ts';
+import { TAGS_MAX, type Tags, tagsText } from './task-labels.ts';
+import { DEFAULT_PRIORITY, isTerminal, PAUSED, QUEUED, WAITING } from './task-state.ts';
+import { statedTimeouts, type Timeouts, timeoutsText } from './timeouts.ts';
+
+/** Changes tasks that nobody holds, each one whole or not at all. */
+export function decidePatchTasks(decision: Decision, command: PatchTasks): PatchTasksReply {
+  const outcomes: TaskOutcome<PatchRejection>[] = [];
+  for (let i = 0; i < command.patches.length; i++) outcomes.push(patchOne(decision, command, i));
+  const slots = outcomes.filter((one) => one.rejection === undefined).map(({ slot }) => slot);
+  matchAfter(decision, { slots, sessions: [] });
+  return { outcomes };
+}
+
+function patchOne(
+  decision: Decision,
+  command: PatchTasks,
+  index: number,
+): TaskOutcome<PatchRejection> {
+  const { state, emit, events } = decision;
+  const patch = command.patches[index];
+  const slot = findTask(state, command.namespace, patch.id);
+  const refusal = whyNot(decision, slot);
+  if (refusal !== undefined) return { rejection: refusal, slot };
+
+  const event = events.taskPatched;
+  event.slot = slot;
+  event.task = state.tasks.number[slot] as TaskNumber;
+  event.fields = fieldsOf(patch);
+  event.priority = patch.priority ?? DEFAULT_PRIORITY;
+  event.runAt = patch.runAt ?? 0;
+  event.timeouts = timeoutsText(mergedTimeouts(decision, slot, patch));
+  const tags = mergedTags(decision, slot, patch);
+  if (Object.keys(tags).length > TAGS_MAX) return { rejection: 'too_many_tags', slot };
+  event.tags = tagsText(tags);
+  pointAt(event.input, command.inputs, command.inputEnds, index);
+  const bytes = event.input.end - event.input.start + event.tags.length + event.timeouts.length;
+  if (state.heldBytes + bytes > state.limits.payloadBytesMax) {
+    return { rejection: 'too_many_bytes', slot };
+  }
+  if (event.fields !== 0) emit(event);
+  return { slot };
+}
+
+function whyNot(
+  { state }: Decision,
+  slot: Slot,
+): 'task_not_found' | 'task_finished' | 'task_running' | undefined {
+  if (slot === NO_SLOT) return 'task_not_found';
+  const taskState = state.tasks.state[slot];
+  if (isTerminal(taskState)) return 'task_finished';
+  const isIdle = taskState === WAITING || taskState === QUEUED || taskState === PAUSED;
+  return isIdle ? undefined : 'task_running';
+}
+
+function fieldsOf(patch: TaskPatch): number {
+  return (
+    (patch.priority === undefined ? 0 : PATCHED_PRIORITY) |
+    (patch.runAt === undefined ? 0 : PATCHED_RUN_AT) |
+    (patch.hasInput === true ? PATCHED_INPUT : 0) |
+    (patch.timeouts === undefined ? 0 : PATCHED_TIMEOUTS) |
+    (patch.tags === undefined ? 0 : PATCHED_TAGS)
+  );
+}
+
+function mergedTimeouts({ state }: Decision, slot: Slot, { timeouts }: TaskPatch): Timeouts {
+  const before = statedTimeouts(state.timeouts.textAt(state.tasks.timeouts[slot]));
+  return merged<number>({ ...before }, timeouts === null ? null : { ...timeouts });
+}
+
+function mergedTags({ state }: Decision, slot: Slot, { tags }: TaskPatch): Tags {
+  return merged<string>(state.tags.at(state.tasks.tags[slot]), tags);
+}
+
+/** JSON merge patch of one level: null clears, the whole or a part. */
+function merged<T>(
+  before: Readonly<Record<string, T | undefined>>,
+  patch: Readonly<Record<string, T | null | undefined>> | null | undefined,
+): Record<string, T> {
+  const result = new Map<string, T>();
+  const parts = patch === null ? [] : [before, patch ?? {}];
+  for (const part of parts) {
+    for (const [name, value] of Object.entries(part)) {
+      if (value === null || value === undefined) result.delete(name);
+      else result.set(name, value);
+    }
+  }
+  return Object.fromEntries(result);
+}

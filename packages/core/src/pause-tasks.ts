@@ -1,0 +1,72 @@
+import type { Decision } from './decision.ts';
+import { findTask } from './find-task.ts';
+import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
+import { matchQueues } from './matching.ts';
+import { queueKey } from './queue-key.ts';
+import { TASK_TYPES_MAX } from './state.ts';
+import type {
+  PauseTask,
+  PauseTaskReply,
+  ResumeTask,
+  SetQueuePaused,
+  SetQueuePausedReply,
+} from './task-commands.ts';
+import { isTerminal, PAUSED, QUEUED, WAITING } from './task-state.ts';
+
+/** An operator holds a task that waits or is queued. One that is held back already stays so. */
+export function decidePauseTask(decision: Decision, command: PauseTask): PauseTaskReply {
+  const { state, emit, events } = decision;
+  const slot = findTask(state, command.namespace, command.id);
+  const refusal = whyNot(decision, slot);
+  if (refusal !== undefined) return { rejection: refusal, slot };
+  if (state.tasks.state[slot] !== PAUSED) {
+    events.taskPaused.slot = slot;
+    events.taskPaused.task = state.tasks.number[slot] as TaskNumber;
+    emit(events.taskPaused);
+  }
+  return { slot };
+}
+
+/** A task that is not paused has nothing to resume, and goes on. */
+export function decideResumeTask(decision: Decision, command: ResumeTask): PauseTaskReply {
+  const { state, emit, events } = decision;
+  const slot = findTask(state, command.namespace, command.id);
+  const refusal = whyNot(decision, slot);
+  if (refusal !== undefined) return { rejection: refusal, slot };
+  if (state.tasks.state[slot] !== PAUSED) return { slot };
+  events.taskResumed.slot = slot;
+  events.taskResumed.task = state.tasks.number[slot] as TaskNumber;
+  emit(events.taskResumed);
+  matchQueues(decision, [state.queues[state.tasks.queue[slot]]]);
+  return { slot };
+}
+
+function whyNot(
+  { state }: Decision,
+  slot: Slot,
+): 'task_not_found' | 'task_finished' | 'task_running' | undefined {
+  if (slot === NO_SLOT) return 'task_not_found';
+  const taskState = state.tasks.state[slot];
+  if (isTerminal(taskState)) return 'task_finished';
+  const isIdle = taskState === WAITING || taskState === QUEUED || taskState === PAUSED;
+  return isIdle ? undefined : 'task_running';
+}
+
+/** Whether a queue gives out its tasks is a property of the queue: one event, however many wait. */
+export function decideSetQueuePaused(
+  decision: Decision,
+  command: SetQueuePaused,
+): SetQueuePausedReply {
+  const { state, emit, events } = decision;
+  const key = queueKey(command.namespace, command.taskType);
+  const queue = state.queueOf(key);
+  if ((queue?.paused ?? false) === command.paused) return {};
+  if (queue === undefined && state.queues.length >= TASK_TYPES_MAX) {
+    return { rejection: 'too_many_types' };
+  }
+  events.queueChanged.taskType = key;
+  events.queueChanged.paused = command.paused;
+  emit(events.queueChanged);
+  if (queue !== undefined && !command.paused) matchQueues(decision, [queue]);
+  return {};
+}

@@ -1,0 +1,22 @@
+import type { Decision } from './decision.ts';
+import { queueKey } from './queue-key.ts';
+import { TASK_TYPES_MAX } from './state.ts';
+import type { PutTaskType, PutTaskTypeReply } from './task-commands.ts';
+
+/** Registers what tasks of a type have by default, or forgets it. Tasks that are there stay so. */
+export function decidePutTaskType(decision: Decision, command: PutTaskType): PutTaskTypeReply {
+  const { state, emit, events } = decision;
+  const key = queueKey(command.namespace, command.taskType);
+  const before = state.taskTypes.textOf(key);
+  const existed = before !== '';
+  const { definition } = command;
+  const text = definition === undefined ? '' : JSON.stringify(definition);
+  if (text === before) return { existed };
+  if (!existed && state.taskTypes.size >= TASK_TYPES_MAX) {
+    return { rejection: 'too_many_types', existed };
+  }
+  events.taskTypeChanged.taskType = key;
+  events.taskTypeChanged.definition = text;
+  emit(events.taskTypeChanged);
+  return { existed };
+}

@@ -1,0 +1,124 @@
+import type { Decision } from './decision.ts';
+import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
+import { queueKey } from './queue-key.ts';
+import type { Redrive } from './redrives.ts';
+import { retry } from './retry-tasks.ts';
+import type { ReadonlyState } from './state.ts';
+import type {
+  DiscardDeadLetters,
+  DiscardDeadLettersReply,
+  EndRedrive,
+  EndRedriveReply,
+  StartRedrive,
+  StartRedriveReply,
+} from './task-commands.ts';
+
+/** Each costs a look whenever time advances. */
+const REDRIVES_MAX = 100;
+
+const DISCARDS_PER_COMMAND = 1000;
+
+export function decideStartRedrive(decision: Decision, command: StartRedrive): StartRedriveReply {
+  const { state, emit, events } = decision;
+  if (state.redrives.size >= REDRIVES_MAX) {
+    return { rejection: 'too_many_redrives', redrive: 0, count: 0 };
+  }
+  const event = events.redriveStarted;
+  event.redrive = state.redrives.next;
+  event.namespace = command.namespace;
+  event.taskType =
+    command.taskType === undefined ? '' : queueKey(command.namespace, command.taskType);
+  event.ratePerSec = command.ratePerSec;
+  emit(event);
+  let count = 0;
+  for (const queue of queuesOf(state, event)) count += state.deadLetters.countOf(queue);
+  return { redrive: event.redrive, count };
+}
+
+export function decideEndRedrive(
+  { state, emit, events }: Decision,
+  command: EndRedrive,
+): EndRedriveReply {
+  if (state.redrives.get(command.redrive)?.namespace !== command.namespace) {
+    return { found: false };
+  }
+  events.redriveEnded.redrive = command.redrive;
+  emit(events.redriveEnded);
+  return { found: true };
+}
+
+export function decideDiscardDeadLetters(
+  decision: Decision,
+  command: DiscardDeadLetters,
+): DiscardDeadLettersReply {
+  const { namespace, taskType } = command;
+  const scope = {
+    namespace,
+    taskType: taskType === undefined ? '' : queueKey(namespace, taskType),
+  };
+  for (let discarded = 0; discarded < DISCARDS_PER_COMMAND; discarded++) {
+    const slot = oldestDead(decision.state, scope);
+    if (slot === NO_SLOT) return { discarded, more: false };
+    drop(decision, slot, false);
+  }
+  return { discarded: DISCARDS_PER_COMMAND, more: true };
+}
+
+/** Keeps dead letters within their bound (L9): the oldest go first. */
+export function dropOverflow(decision: Decision): void {
+  const { state } = decision;
+  while (state.deadLetters.count > state.limits.deadLettersMax) {
+    drop(decision, oldestDead(state, EVERYTHING), true);
+  }
+}
+
+/** Runs the dead letters again whose time has come, `most` of them; answers their slots. */
+export function redriveDue(decision: Decision, most: number): Slot[] {
+  const { state, emit, events, now } = decision;
+  const slots: Slot[] = [];
+  for (const [number, redrive] of [...state.redrives.entries()]) {
+    while (redrive.nextAt <= now && slots.length < most) {
+      const slot = oldestDead(state, redrive);
+      if (slot === NO_SLOT || state.tasks.endedAt[slot] > redrive.startedAt) {
+        events.redriveEnded.redrive = number;
+        emit(events.redriveEnded);
+        break;
+      }
+      retry(decision, slot, number);
+      slots.push(slot);
+    }
+  }
+  return slots;
+}
+
+type Scope = Pick<Redrive, 'namespace' | 'taskType'>;
+
+/** Of every namespace. */
+const EVERYTHING: Scope = { namespace: '', taskType: '' };
+
+/** The dead letter that ended first; of two that ended together the one submitted first. */
+function oldestDead(state: ReadonlyState, scope: Scope): Slot {
+  const { endedAt, number } = state.tasks;
+  let oldest: Slot = NO_SLOT;
+  for (const queue of queuesOf(state, scope)) {
+    const slot = state.deadLetters.first(queue);
+    const lead = oldest === NO_SLOT ? -1 : endedAt[slot] - endedAt[oldest];
+    if (lead < 0 || (lead === 0 && number[slot] < number[oldest])) oldest = slot;
+  }
+  return oldest;
+}
+
+/** The queues in the scope that have dead letters. */
+function* queuesOf(state: ReadonlyState, { namespace, taskType }: Scope): Iterable<number> {
+  for (const queue of state.deadLetters.queues()) {
+    const { key, namespace: own } = state.queues[queue];
+    if (taskType === '' ? namespace === '' || own === namespace : key === taskType) yield queue;
+  }
+}
+
+function drop({ state, emit, events }: Decision, slot: Slot, isOverflow: boolean): void {
+  events.deadLetterDropped.slot = slot;
+  events.deadLetterDropped.task = state.tasks.number[slot] as TaskNumber;
+  events.deadLetterDropped.isOverflow = isOverflow;
+  emit(events.deadLetterDropped);
+}

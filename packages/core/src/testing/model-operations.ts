@@ -1,0 +1,101 @@
+import type { TaskPatch } from '../task-commands.ts';
+import type { ModelPlaces } from './model-places.ts';
+import { isOver, type ModelTask } from './model-task.ts';
+import { runAgain } from './model-timers.ts';
+
+/** What operators do to a task that was found, each as the contract says; answers the refusal. */
+export type Refusal = string | undefined;
+
+export function cancel(
+  places: ModelPlaces,
+  task: ModelTask,
+  { graceMs, now }: { readonly graceMs: number; readonly now: number },
+): Refusal {
+  if (task.state === 'cancelled') return undefined;
+  if (isOver(task)) return 'task_finished';
+  if (!places.held.includes(task)) places.finish(task, 'cancelled', 'cancelled', now);
+  else if (task.stop?.reason !== 'cancelled') {
+    task.stop = { reason: 'cancelled', at: now + graceMs };
+  }
+  return undefined;
+}
+
+export function pause(places: ModelPlaces, task: ModelTask, now: number): Refusal {
+  const refusal = whyNotIdle(task);
+  if (refusal !== undefined || task.state === 'paused') return refusal;
+  task.queuedMs = task.state === 'queued' ? now - task.joinedAt : undefined;
+  places.takeOut(task);
+  Object.assign(task, { state: 'paused', reason: 'paused' });
+  return undefined;
+}
+
+export function resume(places: ModelPlaces, task: ModelTask, now: number): Refusal {
+  const refusal = whyNotIdle(task);
+  if (refusal !== undefined || task.state !== 'paused') return refusal;
+  if (task.queuedMs === undefined && task.dueAt > now) places.sleep(task, 'resumed', task.dueAt);
+  else places.queue(task, 'resumed', { now: now - (task.queuedMs ?? 0), toHead: true });
+  return undefined;
+}
+
+export function retry(places: ModelPlaces, task: ModelTask, now: number): Refusal {
+  if (task.state === 'succeeded') return 'task_finished';
+  if (!isOver(task)) return 'task_not_finished';
+  runAgain(places, task, 'retried', now);
+  return undefined;
+}
+
+export function endOutside(
+  places: ModelPlaces,
+  task: ModelTask,
+  end: { readonly outcome: 'succeeded' | 'failed'; readonly payload: string; readonly now: number },
+): Refusal {
+  if (isOver(task)) return 'task_finished';
+  task.result = end.payload;
+  if (task.stop?.reason === 'cancelled') places.finish(task, 'cancelled', 'cancelled', end.now);
+  else places.finish(task, end.outcome, 'ended_outside', end.now);
+  return undefined;
+}
+
+export function patch(
+  places: ModelPlaces,
+  task: ModelTask,
+  change: Omit<TaskPatch, 'id' | 'hasInput'> & { readonly input?: string },
+  now: number,
+): Refusal {
+  const refusal = whyNotIdle(task);
+  if (refusal !== undefined) return refusal;
+  const { priority, runAt, input, timeouts, tags } = change;
+  if (input !== undefined) task.input = input;
+  if (timeouts !== undefined) task.timeouts = merge({ ...task.timeouts }, timeouts);
+  if (tags !== undefined) task.tags = merge<string>(task.tags, tags);
+  if (priority !== undefined) {
+    task.priority = priority ?? 4;
+    if (task.state === 'queued') places.queue(task, task.reason, { now: task.joinedAt });
+  }
+  if (runAt !== undefined) reschedule(places, task, runAt ?? 0, now);
+  return undefined;
+}
+
+function reschedule(places: ModelPlaces, task: ModelTask, runAt: number, now: number): void {
+  if (task.state === 'paused') {
+    Object.assign(task, { queuedMs: undefined, dueAt: Math.max(runAt, now) });
+  } else if (runAt > now) {
+    places.sleep(task, 'delayed', runAt);
+  } else if (task.state === 'waiting') {
+    places.queue(task, 'rescheduled', { now });
+  }
+}
+
+function whyNotIdle(task: ModelTask): Refusal {
+  if (isOver(task)) return 'task_finished';
+  return task.state === 'leased' || task.state === 'running' ? 'task_running' : undefined;
+}
+
+function merge<T>(
+  before: Readonly<Record<string, T>>,
+  change: Readonly<Record<string, T | null | undefined>> | null,
+): Record<string, T> {
+  if (change === null) return {};
+  const entries = Object.entries({ ...before, ...change });
+  return Object.fromEntries(entries.filter((entry): entry is [string, T] => entry[1] !== null));
+}

@@ -1,0 +1,101 @@
+import type { PartitionLimits } from '../state.ts';
+import { isOver, type ModelState, type ModelTask } from './model-task.ts';
+
+/** Where the model keeps tasks: plain lists, and every move between them. */
+export class ModelPlaces {
+  readonly tasks: ModelTask[] = [];
+  /** Tasks that wait for a worker; the first of a type and priority goes first. */
+  readonly waiting: ModelTask[] = [];
+  /** Held tasks, oldest lease first. */
+  readonly held: ModelTask[] = [];
+  /** Ended tasks that are no dead letters, oldest end first. */
+  readonly finished: ModelTask[] = [];
+  /** Failed and timed-out ones, oldest end first. */
+  readonly dead: ModelTask[] = [];
+  /** Tasks that left memory, as they were. */
+  readonly gone = new Map<number, ModelTask>();
+  /** Keys of queues that give nothing out. */
+  readonly pausedQueues = new Set<string>();
+  accepted = 0;
+  forgotten = 0;
+  dropped = 0;
+  protected readonly limits: PartitionLimits;
+
+  constructor(limits: PartitionLimits) {
+    this.limits = limits;
+  }
+
+  queue(
+    task: ModelTask,
+    reason: string,
+    { now, toHead = false }: { readonly now: number; readonly toHead?: boolean },
+  ): void {
+    this.takeOut(task);
+    if (toHead) this.waiting.unshift(task);
+    else this.waiting.push(task);
+    Object.assign(task, { state: 'queued', reason, joinedAt: now });
+  }
+
+  sleep(task: ModelTask, reason: string, dueAt: number): void {
+    this.takeOut(task);
+    Object.assign(task, { state: 'waiting', reason, dueAt });
+  }
+
+  finish(task: ModelTask, state: ModelState, reason: string, now: number): void {
+    this.takeOut(task);
+    Object.assign(task, { state, reason, endedAt: now });
+    if (state === 'failed' || state === 'timed_out') this.dead.push(task);
+    else this.finished.push(task);
+  }
+
+  discard(task: ModelTask): void {
+    this.takeOut(task);
+    task.isDiscarded = true;
+    this.finished.push(task);
+  }
+
+  takeOut(task: ModelTask): void {
+    for (const list of [this.waiting, this.held, this.finished, this.dead]) {
+      if (list.includes(task)) list.splice(list.indexOf(task), 1);
+    }
+    task.stop = undefined;
+    task.silentAt = undefined;
+  }
+
+  /** Of the queues in question: the first to end; of two at once the one submitted first. */
+  oldestDead(isMeant: (type: string) => boolean): ModelTask | undefined {
+    const heads = [...new Set(this.dead.map((task) => task.type))]
+      .filter(isMeant)
+      .flatMap((type) => this.dead.find((task) => task.type === type) ?? []);
+    return heads.toSorted((a, b) => a.endedAt - b.endedAt || a.number - b.number)[0];
+  }
+
+  forgetOldest(): void {
+    while (this.dead.length > this.limits.deadLettersMax) {
+      this.discard(this.oldestDead(() => true) as ModelTask);
+      this.dropped += 1;
+    }
+    while (this.finished.length > this.limits.finishedTasksMax) {
+      const task = this.finished.shift() as ModelTask;
+      this.tasks.splice(this.tasks.indexOf(task), 1);
+      this.gone.set(task.number, task);
+      this.forgotten += 1;
+    }
+  }
+
+  /** One that left memory is back and runs again. */
+  readmit(task: ModelTask, now: number): void {
+    this.gone.delete(task.number);
+    this.forgotten -= 1;
+    this.tasks.push(task);
+    this.queue(task, 'retried', { now });
+    Object.assign(task, { attempt: 0, result: '', answered: '', liveSince: now });
+    Object.assign(task, { lease: undefined, session: undefined, isDiscarded: false });
+  }
+
+  /** Neither in a list nor over: waiting for a time, an operator, or somebody outside. */
+  get idle(): readonly ModelTask[] {
+    const listed = new Set([...this.waiting, ...this.held]);
+    return this.tasks.filter((task) => !isOver(task) && !listed.has(task));
+  }
+}

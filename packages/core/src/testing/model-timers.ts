@@ -1,0 +1,99 @@
+import type { ModelPlaces } from './model-places.ts';
+import { attemptsOf, delayAfter, isOver, type ModelTask } from './model-task.ts';
+
+const NEVER = Number.POSITIVE_INFINITY;
+const GRACE_MS = 10_000;
+
+export interface ModelRedrive {
+  readonly number: number;
+  readonly isMeant: (type: string) => boolean;
+  readonly ratePerSec: number;
+  readonly startedAt: number;
+  nextAt: number;
+}
+
+/** Everything that happens because time passed, in the order of time. */
+export function passTime(places: ModelPlaces, now: number): void {
+  for (;;) {
+    const due = places.tasks
+      .filter((task) => deadlineOf(places, task) <= now)
+      .toSorted((a, b) => deadlineOf(places, a) - deadlineOf(places, b) || a.number - b.number);
+    if (due.length === 0) break;
+    fire(places, due[0], now);
+  }
+  for (const task of places.held) {
+    if ((task.silentAt ?? NEVER) > now) continue;
+    task.silentAt = undefined;
+    task.stop ??= { reason: 'heartbeat_timeout', at: now + GRACE_MS };
+  }
+}
+
+function totalAt(task: ModelTask): number {
+  return task.liveSince + (task.timeouts.totalMs ?? NEVER);
+}
+
+function deadlineOf(places: ModelPlaces, task: ModelTask): number {
+  if (isOver(task)) return NEVER;
+  if (task.stop?.reason === 'cancelled') return task.stop.at;
+  return Math.min(ownDeadline(places, task), totalAt(task));
+}
+
+function ownDeadline(places: ModelPlaces, task: ModelTask): number {
+  const { queueMs = NEVER, runMs = NEVER } = task.timeouts;
+  if (task.state === 'waiting') return task.dueAt;
+  if (task.state === 'paused') return NEVER;
+  if (places.waiting.includes(task)) return task.joinedAt + queueMs;
+  return task.stop?.at ?? task.leasedAt + runMs;
+}
+
+function fire(places: ModelPlaces, task: ModelTask, now: number): void {
+  const isTotal = totalAt(task) <= ownDeadline(places, task);
+  if (task.stop?.reason === 'cancelled') {
+    places.finish(task, 'cancelled', 'cancelled', now);
+  } else if (task.state === 'leased' || task.state === 'running') {
+    if (isTotal) places.finish(task, 'timed_out', 'total_timeout', now);
+    else if (task.stop !== undefined) timeOut(places, task, task.stop.reason, now);
+    else if (!places.held.includes(task)) timeOut(places, task, 'run_timeout', now);
+    else task.stop = { reason: 'run_timeout', at: now + GRACE_MS };
+  } else if (isTotal) {
+    places.finish(task, 'expired', 'total_timeout', now);
+  } else if (task.state === 'waiting') {
+    places.queue(task, 'due', { now });
+  } else {
+    places.finish(task, 'expired', 'queue_timeout', now);
+  }
+}
+
+/** The attempt took too long: another one follows, unless it was the last. */
+export function timeOut(
+  places: ModelPlaces,
+  task: ModelTask,
+  reason: string,
+  now: number,
+  report: { readonly retryable?: boolean; readonly retryAfterMs?: number } = {},
+): void {
+  task.result = '';
+  const isLast = report.retryable === false || task.attempt >= attemptsOf(task.retry);
+  if (isLast) places.finish(task, 'timed_out', reason, now);
+  else places.sleep(task, reason, now + (report.retryAfterMs ?? delayAfter(task)));
+}
+
+/** Dead letters whose turn has come run again. Redrives that are through are gone afterwards. */
+export function redrive(places: ModelPlaces, redrives: ModelRedrive[], now: number): void {
+  for (const one of [...redrives]) {
+    while (one.nextAt <= now) {
+      const task = places.oldestDead(one.isMeant);
+      if (task === undefined || task.endedAt > one.startedAt) {
+        redrives.splice(redrives.indexOf(one), 1);
+        break;
+      }
+      runAgain(places, task, 'redriven', now);
+      one.nextAt = Math.max(one.nextAt, now - 50) + 1000 / one.ratePerSec;
+    }
+  }
+}
+
+export function runAgain(places: ModelPlaces, task: ModelTask, reason: string, now: number): void {
+  places.queue(task, reason, { now });
+  Object.assign(task, { attempt: 0, result: '', liveSince: now, isDiscarded: false });
+}

@@ -1,0 +1,34 @@
+import type { DedupeClaims } from '../command.ts';
+import { testUtf8 } from './test-utf8.ts';
+
+/** Small numbers stand for the hashes of key and body. */
+export interface TestDedupe {
+  readonly key: number;
+  readonly body: number;
+  readonly windowMs: number;
+}
+
+/** Texts as commands carry payloads: one behind the other, with their ends. */
+export function joined(texts: readonly string[]): { bytes: Uint8Array; ends: number[] } {
+  const parts = texts.map((text) => testUtf8.encode(text));
+  const ends: number[] = [];
+  for (const part of parts) ends.push((ends.at(-1) ?? 0) + part.length);
+  const bytes = new Uint8Array(ends.at(-1) ?? 0);
+  parts.forEach((part, index) => {
+    bytes.set(part, ends[index] - part.length);
+  });
+  return { bytes, ends };
+}
+
+/** Keys that begin alike, so that their hashes share a chain of the index. */
+export function claimsOf(tasks: readonly { readonly dedupe?: TestDedupe }[]): {
+  dedupe?: DedupeClaims;
+} {
+  if (tasks.every(({ dedupe }) => dedupe === undefined)) return {};
+  const words = tasks.flatMap(({ dedupe }) => {
+    const { key = 0, body = 0 } = dedupe ?? {};
+    return [key % 2, 1, 2, key, body % 2, 1, 2, body];
+  });
+  const windowsMs = tasks.map(({ dedupe }) => dedupe?.windowMs ?? 0);
+  return { dedupe: { words: Uint32Array.from(words), windowsMs } };
+}
