@@ -9,6 +9,7 @@ import type {
   Replies,
 } from '@sluice/core';
 import type { BoundedLog, LogBatch, LogHold } from '@sluice/log';
+import { ADMISSION_BOUNDS, type AdmissionBounds, type AdmissionClass } from './admission.ts';
 import { Alarm, type StartTimer } from './alarm.ts';
 import { Batch, type Releasable } from './batch.ts';
 import type { Notify } from './engine-notice.ts';
@@ -22,6 +23,8 @@ export interface EngineOptions {
   readonly snapshots?: SnapshotOptions;
   readonly partition: PartitionOptions;
   readonly outputs: OutputPort;
+  /** What may wait for the disk; tests have less. */
+  readonly admission?: AdmissionBounds;
   /** Wall clock in milliseconds. */
   readonly clock: () => number;
   /** A random whole number below 2^53. */
@@ -121,9 +124,11 @@ export class Engine {
     return engine;
   }
 
-  /** Bytes that wait for the next append. */
-  get openBytes(): number {
-    return this.open.writer.length;
+  /** Whether more of that class is taken on, by what waits for the disk (L9). */
+  admits(admissionClass: AdmissionClass): boolean {
+    const { bytesMax, answersMax } = (this.options.admission ?? ADMISSION_BOUNDS)[admissionClass];
+    const answers = this.open.waiting.length + (this.appending?.waiting.length ?? 0);
+    return this.open.writer.length < bytesMax && answers < answersMax;
   }
 
   get isStopped(): boolean {

@@ -1,3 +1,4 @@
+export { type AdmissionBounds, type AdmissionClass, COMMAND_CLASSES } from './admission.ts';
 export type { Releasable } from './batch.ts';
 export { Engine, type EngineOptions, EngineStoppedError, type Request } from './engine.ts';
 export type { EngineNotice } from './engine-notice.ts';

@@ -1,12 +1,10 @@
-import type { Engine } from '@sluice/engine';
+import type { Command } from '@sluice/core';
+import { type AdmissionClass, COMMAND_CLASSES, type Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 
-/**
- * What may wait for the disk (L9). Reports have room of their own behind the bound of submits: work
- * that is done is recorded as long as anything is.
- */
-const SUBMIT_OPEN_BYTES_MAX = 8 * 1024 * 1024;
-const REPORT_OPEN_BYTES_MAX = 64 * 1024 * 1024;
+type Admittable = {
+  [T in Command['type']]: (typeof COMMAND_CLASSES)[T] extends AdmissionClass ? T : never;
+}[Command['type']];
 
 /** Decides whether a request is taken on at all, before it has any effect. */
 export class Admission {
@@ -18,18 +16,22 @@ export class Admission {
     this.log = log;
   }
 
-  /** The reserve of a full disk is for work that ends, not for more of it. */
-  submit(): void {
-    if (this.log.isFull) {
+  command(type: Admittable): void {
+    this.admit(COMMAND_CLASSES[type]);
+  }
+
+  read(): void {
+    this.admit('read');
+  }
+
+  private admit(admissionClass: AdmissionClass): void {
+    // The reserve of a full disk is for work that ends, not for more of it.
+    if (admissionClass === 'submit' && this.log.isFull) {
       throw new SluiceError('disk_full', 'the disk is full; make room on it', {
         retryAfterMs: 5000,
       });
     }
-    if (this.engine.openBytes > SUBMIT_OPEN_BYTES_MAX) throw overloaded('the disk is behind');
-  }
-
-  reports(): void {
-    if (this.engine.openBytes > REPORT_OPEN_BYTES_MAX) throw overloaded('the disk is far behind');
+    if (!this.engine.admits(admissionClass)) throw overloaded('the disk is behind');
   }
 }
 

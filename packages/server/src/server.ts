@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { ExpireSessions, HearSessions, PartitionLimits } from '@sluice/core';
-import { Engine, type EngineNotice, foldInThread } from '@sluice/engine';
+import { type AdmissionBounds, Engine, type EngineNotice, foldInThread } from '@sluice/engine';
 import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
 import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -33,6 +33,8 @@ export interface ServerOptions {
   /** Called once when the server can no longer keep its promises; the process should end. */
   readonly onFatal: (cause: Error) => void;
   readonly limits?: Partial<PartitionLimits>;
+  /** What may wait for the disk; tests have less. */
+  readonly admission?: AdmissionBounds;
   /** Stands between engine and log; tests stop the world with it. */
   readonly wrapLog?: (log: BoundedLog) => BoundedLog;
   /** Bytes of log after which the next snapshot is made and the log trimmed. */
@@ -108,6 +110,7 @@ export class Server {
           everyBytes: options.snapshotEveryBytes ?? SNAPSHOT_EVERY_BYTES,
         },
         outputs,
+        ...(options.admission === undefined ? {} : { admission: options.admission }),
         clock: () => clock.now(),
         nonce: () => Math.floor(Math.random() * 2 ** 53),
         atEndOfTurn: setImmediate,
@@ -222,10 +225,10 @@ function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
     done();
   });
 
-  const waiting = new TaskWaiting(engine, waiters);
+  const waiting = new TaskWaiting(engine, admission, waiters);
   submitTasksRoute(app, engine, admission, waiting);
   readTaskRoutes(app, waiting);
-  workerSessionRoutes(app, engine, streams);
+  workerSessionRoutes(app, engine, admission, streams);
   reportAttemptsRoute(app, engine, admission);
   operationRoutes(app, engine, options.version);
   return app;

@@ -13,6 +13,7 @@ import type {
 } from '@sluice/core';
 import { type LeaseNumber, leaseTokenText, REASONS, TASK_STATES } from '@sluice/core';
 import { FaultyLog, MemoryLog, MemoryLogStore, type SnapshotStore } from '@sluice/log';
+import type { AdmissionBounds } from '../admission.ts';
 import { Engine } from '../engine.ts';
 import type { EngineNotice } from '../engine-notice.ts';
 import { ManualFolds } from './manual-folds.ts';
@@ -37,6 +38,7 @@ export interface TestEngineOptions {
   readonly snapshots?: SnapshotStore;
   /** Bytes of log between two folds. */
   readonly everyBytes?: number;
+  readonly admission?: AdmissionBounds;
   readonly tasksMax?: number;
   readonly graceMsMin?: number;
   readonly now?: number;
@@ -90,6 +92,7 @@ export class TestEngine {
       log: test.log,
       partition,
       outputs: test.outputs,
+      ...(options.admission === undefined ? {} : { admission: options.admission }),
       startTimer: () => () => undefined,
       clock: () => test.now,
       nonce: () => {

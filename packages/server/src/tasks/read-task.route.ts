@@ -11,7 +11,7 @@ export function readTaskRoutes(app: FastifyInstance, waiting: TaskWaiting): void
   app.route<{ Params: TaskParams }>({
     ...routeOptions(ROUTES.getTask),
     handler: async (request, reply) => {
-      const viewJson = await waiting.read(request.params.id);
+      const viewJson = await waiting.get(request.params.id);
       return reply.type('application/json').send(viewJson);
     },
   });

@@ -57,7 +57,7 @@ export function submitTasksRoute(
         ]);
       }
       const command = parser.parse(body);
-      admission.submit();
+      admission.command(command.type);
       if (waitMs !== undefined) waiting.admit();
       let isNew = true;
       const answer = await engine.execute<SubmitTasks, Buffer>(command, (result, state) => {

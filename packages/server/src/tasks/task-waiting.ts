@@ -2,30 +2,41 @@ import { DEFAULT_NAMESPACE, findTask, isTerminal, NO_SLOT, type TaskNumber } fro
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 import type { FastifyReply } from 'fastify';
+import type { Admission } from '../admission.ts';
 import { taskViewJson } from './task-view.ts';
 import type { TaskWaiters } from './task-waiters.ts';
 
 /** Reads tasks and waits for them, for the routes that do. */
 export class TaskWaiting {
   private readonly engine: Engine;
+  private readonly admission: Admission;
   private readonly waiters: TaskWaiters;
 
-  constructor(engine: Engine, waiters: TaskWaiters) {
+  constructor(engine: Engine, admission: Admission, waiters: TaskWaiters) {
     this.engine = engine;
+    this.admission = admission;
     this.waiters = waiters;
   }
 
-  async read(id: string): Promise<string> {
+  /** Answers the task as it is. */
+  get(id: string): Promise<string> {
+    this.admission.read();
+    return this.read(id);
+  }
+
+  /** Refuses a request that will wait, before it has any effect. */
+  admit(): void {
+    this.admission.read();
+    this.waiters.admit();
+  }
+
+  private async read(id: string): Promise<string> {
     const viewJson = await this.engine.read((state) => {
       const slot = findTask(state, DEFAULT_NAMESPACE, id);
       return slot === NO_SLOT ? undefined : taskViewJson(state, slot);
     });
     if (viewJson === undefined) throw new SluiceError('task_not_found', `no task '${id}'`);
     return viewJson;
-  }
-
-  admit(): void {
-    this.waiters.admit();
   }
 
   /** Answers when the task ended, or with its current state when the time is up. */

@@ -36,7 +36,7 @@ export function reportAttemptsRoute(
     handler: async (request, reply) => {
       const body = await readJsonBody(request.raw);
       const command = parser.parse(request.params.sessionId as SessionId, body);
-      admission.reports();
+      admission.command(command.type);
       const { found, json } = await engine.execute<ReportAttempts, Answer>(command, answer);
       if (!found && command.reports.length === 0) {
         throw new SluiceError('session_not_found', 'no such worker session; open a new one');

@@ -16,7 +16,7 @@ import {
   WorkerSessionRequest,
 } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
-import { overloaded } from '../admission.ts';
+import { type Admission, overloaded } from '../admission.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { readJsonBody } from '../http/whole-body.ts';
@@ -29,6 +29,7 @@ const HEARTBEATS_PER_LEASE = 3;
 export function workerSessionRoutes(
   app: FastifyInstance,
   engine: Engine,
+  admission: Admission,
   streams: WorkerStreams,
 ): void {
   const sessionRequest = new Checker(WorkerSessionRequest);
@@ -38,6 +39,7 @@ export function workerSessionRoutes(
     handler: async (request, reply) => {
       const body = await readJsonBody(request.raw);
       const command = attachCommand(sessionRequest.parse(body, 'the worker session is not valid'));
+      admission.command(command.type);
       await attach(engine, streams, command, () => {
         reply.hijack();
         return new WorkerStream(reply.raw);
@@ -50,6 +52,7 @@ export function workerSessionRoutes(
     handler: async (request, reply) => {
       const session = request.params.sessionId as SessionId;
       const command = { type: 'detach_session', namespace: DEFAULT_NAMESPACE, session } as const;
+      admission.command(command.type);
       const { found } = await engine.execute<DetachSession, { found: boolean }>(
         command,
         (result) => result,
