@@ -8,7 +8,7 @@ import type {
   LogBatch,
   LogHold,
   LogTrim,
-  StoredBatch,
+  OnBatch,
   TrimOutcome,
 } from '@sluice/log';
 import { Server } from '@sluice/server';
@@ -35,7 +35,7 @@ class DyingLog implements BoundedLog {
     return outcome;
   }
 
-  read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void> {
+  read(from: number, onBatch: OnBatch): Promise<void> {
     return this.inner.read(from, onBatch);
   }
 

@@ -92,17 +92,22 @@ function decideTaskCommand(decision: Decision, command: TaskCommand): Replies[Ta
   }
 }
 
+/** More than a command can finish, and few enough not to be felt when there is a backlog. */
+const FORGOTTEN_PER_COMMAND = 4000;
+
 /**
- * Keeps finished tasks and dead letters within their bounds (L9). It runs before the command
- * itself, so that no slot which this command speaks of is freed under it.
+ * Keeps finished tasks and dead letters within their bounds (L9), except those that nobody else has
+ * yet. It runs before the command itself, so that no slot which this command speaks of is freed
+ * under it.
  */
 function forgetOldest(decision: Decision): void {
-  const { state, emit, events } = decision;
+  const { state, emit, events, projectedBefore } = decision;
   dropOverflow(decision);
   const event = events.taskForgotten;
-  while (state.finished.length > state.limits.finishedTasksMax) {
+  for (let count = 0; count < FORGOTTEN_PER_COMMAND; count++) {
     const slot = state.finished.head;
-    if (slot === NO_SLOT) return;
+    if (state.finished.length <= state.limits.finishedTasksMax || slot === NO_SLOT) return;
+    if (state.tasks.endedAt[slot] >= projectedBefore) return;
     event.slot = slot;
     event.task = state.tasks.number[slot] as TaskNumber;
     emit(event);

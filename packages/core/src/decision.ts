@@ -15,6 +15,11 @@ import type { ReadonlyState } from './state.ts';
 export interface Decision {
   /** The time of the command: what it came with, unless the partition has seen a later one (P2). */
   readonly now: number;
+  /**
+   * Finished tasks that ended before this time may leave memory: whoever keeps them after that has
+   * them. Infinite when nobody does. Volatile, like the roster.
+   */
+  readonly projectedBefore: number;
   readonly state: ReadonlyState;
   readonly roster: Roster;
   readonly activity: LeaseActivity;

@@ -20,6 +20,7 @@ export type {
   SubmitTasksReply,
   TaskSpec,
 } from './command.ts';
+export type { Event, PayloadRange } from './event.ts';
 export { UnknownEventError } from './event-codec.ts';
 export { findTask } from './find-task.ts';
 export {
@@ -36,6 +37,7 @@ export { pushCost } from './matching.ts';
 export type { Outputs } from './outputs.ts';
 export { Partition, type PartitionOptions } from './partition.ts';
 export { DEFAULT_NAMESPACE } from './queue-key.ts';
+export { readEvents } from './read-events.ts';
 export { RecordWriter } from './record-writer.ts';
 export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot-archive.ts';
 export type { PartitionLimits, ReadonlyState } from './state.ts';

@@ -68,6 +68,7 @@ export class Partition {
     this.hashEvery = options.hashEvery ?? HASH_EVERY;
     this.decision = {
       now: 0,
+      projectedBefore: Number.POSITIVE_INFINITY,
       state: this.durable,
       roster: this.roster,
       activity: this.activity,
@@ -99,6 +100,14 @@ export class Partition {
 
   get sessionCount(): number {
     return this.roster.size;
+  }
+
+  /**
+   * Finished tasks leave memory only if they ended before `time`, from here on. Without this call,
+   * as soon as there are too many.
+   */
+  keepUnlessEndedBefore(time: number): void {
+    this.decision.projectedBefore = time;
   }
 
   /** Decides and applies one command; its record, if it has events, goes to `writer`. */

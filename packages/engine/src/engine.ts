@@ -12,15 +12,21 @@ import type { BoundedLog, LogBatch, LogHold } from '@sluice/log';
 import { ADMISSION_BOUNDS, type AdmissionBounds, type AdmissionClass } from './admission.ts';
 import { Alarm, type StartTimer } from './alarm.ts';
 import { Batch, type Releasable } from './batch.ts';
+import { CommittedFeed, type FeedOptions, type Watermark } from './committed-feed.ts';
 import type { Notify } from './engine-notice.ts';
 import type { OutputPort } from './output-port.ts';
-import { recoverPartition } from './recovery.ts';
+import { RecoveryError, recoverPartition } from './recovery.ts';
 import { SnapshotKeeper, type SnapshotOptions } from './snapshot-keeper.ts';
 
 export interface EngineOptions {
   readonly log: BoundedLog;
   /** Without snapshots every start replays the log from its beginning, and it grows for ever. */
   readonly snapshots?: SnapshotOptions;
+  /**
+   * Set when there is a consumer of committed batches. The log, and finished tasks in memory, are
+   * then kept until it has them.
+   */
+  readonly feed?: FeedOptions;
   readonly partition: PartitionOptions;
   readonly outputs: OutputPort;
   /** What may wait for the disk; tests have less. */
@@ -79,6 +85,8 @@ export class Engine {
   /** How many records are durable. */
   private tail: number;
   private readonly keeper: SnapshotKeeper | undefined;
+  /** What is committed, for the one consumer that was announced at the start. */
+  readonly feed: CommittedFeed | undefined;
   private stopped: EngineStoppedError | undefined;
   /** Timers rest: what is due fires after the next start. */
   private isClosing = false;
@@ -95,6 +103,7 @@ export class Engine {
     this.tail = hold.tail;
     this.partition = partition;
     this.keeper = this.makeKeeper();
+    this.feed = this.makeFeed();
     this.open = new Batch(options.partition.utf8);
     this.idle = new Batch(options.partition.utf8);
     this.alarm = new Alarm(options.startTimer, () => this.advanceTime());
@@ -106,6 +115,7 @@ export class Engine {
    */
   static async start(options: EngineOptions): Promise<Engine> {
     const hold = await options.log.acquire();
+    refuseFeedOutside(options.feed, hold);
     const { partition, position } = await recoverPartition({
       partition: options.partition,
       snapshots: options.snapshots?.store,
@@ -169,6 +179,7 @@ export class Engine {
     this.isClosing = true;
     this.setAlarm();
     await this.keeper?.close();
+    this.feed?.close();
     if (this.stopped !== undefined) return;
     if (this.appending === undefined && !this.isScheduled) return;
     await new Promise<void>((resolve) => {
@@ -184,9 +195,28 @@ export class Engine {
     return new SnapshotKeeper({ ...snapshots, trim, notify, onBroken });
   }
 
+  private makeFeed(): CommittedFeed | undefined {
+    const { feed, log } = this.options;
+    if (feed === undefined) return undefined;
+    this.partition.keepUnlessEndedBefore(0);
+    const onAcknowledged = (watermark: Watermark) => this.acknowledged(watermark);
+    return new CommittedFeed({ ...feed, log, tail: this.tail, onAcknowledged });
+  }
+
+  /**
+   * The consumer has every record before the watermark, so it has every task that ended before the
+   * last of them; a task that ended in the same millisecond may be behind it. When nothing is left
+   * that it does not have, time itself is the bound: whatever comes is not before now (P2).
+   */
+  private acknowledged({ position, at }: Watermark): void {
+    const isAll = position === this.tail && this.open.isEmpty && this.appending === undefined;
+    this.partition.keepUnlessEndedBefore(isAll ? this.options.clock() : at);
+  }
+
   /** A log that fails here has failed for good; one that was fenced says so at the next append. */
-  private async trim(upTo: number): Promise<void> {
+  private async trim(upToSnapshot: number): Promise<void> {
     if (this.stopped !== undefined) return;
+    const upTo = Math.min(upToSnapshot, this.feed?.watermark ?? upToSnapshot);
     try {
       await this.options.log.trim({ epoch: this.epoch, upTo });
       this.options.notify({ type: 'log_trimmed', upTo });
@@ -285,8 +315,10 @@ export class Engine {
    * The next append starts first: the disk need not wait until this batch's outputs are written.
    */
   private committedBatch(batch: Batch): void {
-    this.tail += batch.writer.recordCount;
-    this.keeper?.grew(this.tail, batch.writer.length);
+    const { recordCount, bytes, length } = batch.writer;
+    this.feed?.committed({ firstRecord: this.tail, recordCount, bytes: bytes.subarray(0, length) });
+    this.tail += recordCount;
+    this.keeper?.grew(this.tail, length);
     const waiting = batch.reset();
     this.appending = undefined;
     this.idle = batch;
@@ -308,9 +340,19 @@ export class Engine {
     this.setAlarm();
     this.onQuiet?.();
     void this.keeper?.close();
+    this.feed?.close();
     this.options.onStopped(cause);
     return stopped;
   }
+}
+
+/** The consumer has to have what the log no longer holds, and nothing that the log does not. */
+function refuseFeedOutside(feed: FeedOptions | undefined, { first, tail }: LogHold): void {
+  if (feed === undefined || (feed.from >= first && feed.from <= tail)) return;
+  throw new RecoveryError(
+    `the consumer of the log goes on at record ${feed.from}, but the log holds ` +
+      `records ${first} to ${tail}; restore what belongs together, or build its data anew`,
+  );
 }
 
 function hasOutputs(outputs: Outputs): boolean {

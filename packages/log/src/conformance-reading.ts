@@ -1,7 +1,14 @@
 /** The part of the conformance suite about what is read, at once and after opening anew. */
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { expect, test } from 'vitest';
-import { appendTexts, batchAfter, type LogFixture, readTexts } from './log-fixture.ts';
+import {
+  appendTexts,
+  batchAfter,
+  LONELY_TEXTS,
+  type LogFixture,
+  readTexts,
+} from './log-fixture.ts';
+import { STOP_READING, type StoredBatch } from './partition-log.ts';
 
 export function describeReads(current: () => LogFixture): void {
   test('an empty log has nothing to read', async () => {
@@ -42,6 +49,21 @@ export function describeReads(current: () => LogFixture): void {
 
     expect(seen.length).toBeGreaterThanOrEqual(3);
     expect(seen).toEqual(texts.slice(0, seen.length));
+  });
+
+  test('a read ends behind the batch that is enough, and may begin there again', async () => {
+    const { log } = current();
+    const hold = await log.acquire();
+    await appendTexts(log, hold, ['a', 'b', ...LONELY_TEXTS, 'z']);
+    const seen: string[] = [];
+    const takeTwo = ({ bytes }: StoredBatch) => {
+      seen.push(Buffer.from(bytes).toString());
+      return seen.length % 2 === 0 ? STOP_READING : undefined;
+    };
+
+    for (let from = 0; from < LONELY_TEXTS.length + 3; from += 2) await log.read(from, takeTwo);
+
+    expect(seen).toEqual(['a', 'b', ...LONELY_TEXTS, 'z']);
   });
 
   test('what the callback throws ends the read and comes out of it', async () => {

@@ -4,8 +4,8 @@ import {
   type LogBatch,
   type LogHold,
   type LogTrim,
+  type OnBatch,
   overlappingAppend,
-  type StoredBatch,
   type TrimOutcome,
 } from './partition-log.ts';
 
@@ -81,7 +81,7 @@ export class FaultyLog implements BoundedLog {
     }
   }
 
-  read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void> {
+  read(from: number, onBatch: OnBatch): Promise<void> {
     return this.#inner.read(from, onBatch);
   }
 

@@ -16,8 +16,8 @@ import {
   type LogBatch,
   type LogHold,
   type LogTrim,
+  type OnBatch,
   overlappingAppend,
-  type StoredBatch,
   type TrimOutcome,
 } from './partition-log.ts';
 import { type StartTimer, startRealTimer } from './retry-timer.ts';
@@ -157,7 +157,7 @@ export class FileLog implements BoundedLog {
     }
   }
 
-  async read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void> {
+  async read(from: number, onBatch: OnBatch): Promise<void> {
     this.#refuseIfEnded();
     checkReadFrom(from, { first: this.#first, tail: this.#tail });
     const extents: SegmentExtent[] = this.#segments.map((segment, index) => ({

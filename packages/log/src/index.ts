@@ -20,10 +20,12 @@ export type {
   LogBatch,
   LogHold,
   LogTrim,
+  OnBatch,
   PartitionLog,
   StoredBatch,
   TrimOutcome,
 } from './partition-log.ts';
+export { STOP_READING } from './partition-log.ts';
 export {
   type SaveContent,
   SnapshotDamagedError,

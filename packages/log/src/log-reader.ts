@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LogTrimmedError } from './log-errors.ts';
-import type { StoredBatch } from './partition-log.ts';
+import type { OnBatch } from './partition-log.ts';
 import { parseSegmentName } from './segment-name.ts';
 import { readExtents, type Segment, type SegmentExtent } from './segment-reader.ts';
 import { damagedHeader, readHeader } from './segment-recovery.ts';
@@ -11,7 +11,7 @@ export interface CommittedRange {
   readonly from: number;
   /** The end of a batch, and not past what the holder of the log knows to be committed. */
   readonly upTo: number;
-  readonly onBatch: (batch: StoredBatch) => void;
+  readonly onBatch: OnBatch;
 }
 
 /**

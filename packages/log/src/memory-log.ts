@@ -9,7 +9,9 @@ import {
   type LogBatch,
   type LogHold,
   type LogTrim,
+  type OnBatch,
   overlappingAppend,
+  STOP_READING,
   type StoredBatch,
   type TrimOutcome,
 } from './partition-log.ts';
@@ -29,6 +31,11 @@ export class MemoryLogStore {
   #lastBatch: LastBatch | undefined;
   /** In the order of the log. A trim puts another array in its place, so that reads go on. */
   #batches: StoredBatch[] = [];
+
+  /** The first record that can be read. */
+  get first(): number {
+    return this.#first;
+  }
 
   acquire(): LogHold {
     this.#epoch += 1;
@@ -55,13 +62,14 @@ export class MemoryLogStore {
     return 'ok';
   }
 
-  read(from: number, onBatch: (batch: StoredBatch) => void): void {
+  read(from: number, onBatch: OnBatch): void {
     checkReadFrom(from, { first: this.#first, tail: this.#tail });
     const batches = this.#batches;
     const committed = batches.length;
     for (let index = 0; index < committed; index += 1) {
       const batch = batches[index];
-      if (batch.firstRecord + batch.recordCount > from) onBatch(batch);
+      if (batch.firstRecord + batch.recordCount <= from) continue;
+      if (onBatch(batch) === STOP_READING) return;
     }
   }
 
@@ -109,7 +117,7 @@ export class MemoryLog implements BoundedLog {
     }
   }
 
-  async read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void> {
+  async read(from: number, onBatch: OnBatch): Promise<void> {
     this.#refuseIfClosed();
     this.#store.read(from, onBatch);
   }

@@ -39,6 +39,12 @@ export interface StoredBatch {
   readonly bytes: Uint8Array;
 }
 
+/** What `onBatch` answers when it has enough. */
+export const STOP_READING = Symbol('stop reading');
+
+/** Takes one batch of a read, which goes on unless this answers `STOP_READING`. */
+export type OnBatch = (batch: StoredBatch) => unknown;
+
 /** What `acquire` answers: the right to append and to trim, and what the log holds. */
 export interface LogHold {
   readonly epoch: number;
@@ -91,14 +97,14 @@ export interface PartitionLog {
 
   /**
    * Hands every batch that was committed when the call began to `onBatch`, in order, starting with
-   * the batch that holds record `from`. Needs no hold.
+   * the batch that holds record `from`, until it has enough. Needs no hold.
    *
    * Rejects with a `RangeError` when `from` lies past the tail: a reader that has seen more
    * than the log holds must not go on as if nothing were missing. Rejects with a `LogTrimmedError`
    * when record `from` has been trimmed, and also half-way when a trim overtakes the read; what was
    * handed out until then is right.
    */
-  read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void>;
+  read(from: number, onBatch: OnBatch): Promise<void>;
 
   /** Waits for an outstanding append and lets go of everything. Every later call rejects. */
   close(): Promise<void>;

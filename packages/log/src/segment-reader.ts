@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { LogCorruptError, LogTrimmedError } from './log-errors.ts';
-import type { StoredBatch } from './partition-log.ts';
+import { type OnBatch, STOP_READING } from './partition-log.ts';
 import {
   decodeFrame,
   type Frame,
@@ -23,7 +23,7 @@ export interface Segment {
 /** What a read hands out, and to whom. */
 export interface ReadOrder {
   readonly from: number;
-  readonly onBatch: (batch: StoredBatch) => void;
+  readonly onBatch: OnBatch;
   /** The first record that the log holds by now, for a read that a trim overtook. */
   readonly first: () => number;
 }
@@ -40,6 +40,8 @@ export interface SegmentExtent {
 export interface ScanEnd {
   readonly offset: number;
   readonly record: number;
+  /** Whether it stopped there because that was enough. */
+  readonly isEnough: boolean;
 }
 
 export function hasBatches(segment: Segment): boolean {
@@ -76,24 +78,25 @@ async function fill(handle: FileHandle, buffer: Buffer, bytes: number): Promise<
 
 /**
  * Walks the frames of one segment up to `endRecord` and stops before the first that is damaged or
- * out of order. What such a stop means is for the caller to say.
+ * out of order, and behind one that is enough. What such a stop means is for the caller to say.
  */
 export function scanFrames(
   bytes: Buffer,
   header: SegmentHeader,
   endRecord: number,
-  onFrame: (frame: Frame) => void,
+  onFrame: (frame: Frame) => unknown,
 ): ScanEnd {
   let offset = SEGMENT_HEADER_BYTES;
   let record = header.baseTail;
   while (record < endRecord) {
     const frame = decodeFrame(bytes, offset, header);
     if (frame === undefined || frame.firstRecord !== record || frame.recordCount < 1) break;
-    onFrame(frame);
+    const answer = onFrame(frame);
     offset += frame.frameBytes;
     record += frame.recordCount;
+    if (answer === STOP_READING) return { offset, record, isEnough: true };
   }
-  return { offset, record };
+  return { offset, record, isEnough: false };
 }
 
 /**
@@ -110,9 +113,10 @@ export async function readExtents(
     if (endRecord <= from || endRecord === segment.header.baseTail) continue;
 
     const bytes = await loadUnlessTrimmed(segment, usedBytes, memory);
-    const end = scanFrames(bytes, segment.header, endRecord, (frame) => {
-      if (frame.firstRecord + frame.recordCount > from) onBatch(frame);
-    });
+    const end = scanFrames(bytes, segment.header, endRecord, (frame) =>
+      frame.firstRecord + frame.recordCount > from ? onBatch(frame) : undefined,
+    );
+    if (end.isEnough) return;
     if (end.record !== endRecord) {
       if (segment.isTrimmed) throw new LogTrimmedError(end.record, first());
       const position = { file: segment.path, offset: end.offset, record: end.record };

@@ -272,6 +272,10 @@ export class TestPartition {
     return partition;
   }
 
+  keepUnlessEndedBefore(time: number): void {
+    this.partition.keepUnlessEndedBefore(time);
+  }
+
   hashState(): number {
     return this.partition.hashState();
   }

@@ -4,7 +4,7 @@ import type {
   LogBatch,
   LogHold,
   LogTrim,
-  StoredBatch,
+  OnBatch,
   TrimOutcome,
 } from '@sluice/log';
 
@@ -35,7 +35,7 @@ export class RecordingLog implements BoundedLog {
     return outcome;
   }
 
-  read(from: number, onBatch: (batch: StoredBatch) => void): Promise<void> {
+  read(from: number, onBatch: OnBatch): Promise<void> {
     return this.inner.read(from, onBatch);
   }
 

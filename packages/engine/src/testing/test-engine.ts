@@ -14,6 +14,7 @@ import type {
 import { type LeaseNumber, leaseTokenText, REASONS, TASK_STATES } from '@sluice/core';
 import { FaultyLog, MemoryLog, MemoryLogStore, type SnapshotStore } from '@sluice/log';
 import type { AdmissionBounds } from '../admission.ts';
+import type { FeedOptions } from '../committed-feed.ts';
 import { Engine } from '../engine.ts';
 import type { EngineNotice } from '../engine-notice.ts';
 import { ManualFolds } from './manual-folds.ts';
@@ -35,6 +36,8 @@ export interface TestEngineOptions {
   readonly store?: MemoryLogStore;
   /** Called before the engine starts. */
   readonly prepare?: (test: TestEngine) => void;
+  readonly feed?: FeedOptions;
+  readonly finishedTasksMax?: number;
   readonly snapshots?: SnapshotStore;
   /** Bytes of log between two folds. */
   readonly everyBytes?: number;
@@ -44,12 +47,13 @@ export interface TestEngineOptions {
   readonly now?: number;
 }
 
-function partitionOptions(tasksMax = 100): PartitionOptions {
+function partitionOptions(options: TestEngineOptions): PartitionOptions {
+  const { tasksMax = 100, finishedTasksMax = 50 } = options;
   return {
     partition: 0,
     limits: {
       tasksMax,
-      finishedTasksMax: 50,
+      finishedTasksMax,
       deadLettersMax: 100,
       sessionsMax: 100,
       dedupeKeysMax: 100,
@@ -87,9 +91,10 @@ export class TestEngine {
     const test = new TestEngine(options);
     options.prepare?.(test);
     const { snapshots, everyBytes = 1 } = options;
-    const partition = partitionOptions(options.tasksMax);
+    const partition = partitionOptions(options);
     test.started = await Engine.start({
       log: test.log,
+      ...(options.feed === undefined ? {} : { feed: options.feed }),
       partition,
       outputs: test.outputs,
       ...(options.admission === undefined ? {} : { admission: options.admission }),

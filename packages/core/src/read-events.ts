@@ -1,0 +1,25 @@
+import type { Event } from './event.ts';
+import { EventDecoder } from './event-codec.ts';
+import { RecordReader } from './record-reader.ts';
+import type { Utf8 } from './utf8.ts';
+
+/**
+ * Hands the events of a batch to `visit`, in order, each with the time of its record. An event and
+ * its payloads are valid only during the call: the objects and the batch's memory are used again.
+ *
+ * Answers the time of the last record. Times never decrease from one record of a log to the next.
+ */
+export function readEvents(
+  batch: Uint8Array,
+  utf8: Utf8,
+  visit: (event: Event, at: number) => void,
+): number {
+  const reader = new RecordReader(batch, utf8);
+  const decoder = new EventDecoder();
+  let at = 0;
+  while (reader.hasRecord()) {
+    at = reader.beginRecord();
+    while (reader.hasEvent()) visit(decoder.next(reader), at);
+  }
+  return at;
+}
