@@ -1,0 +1,204 @@
+import { expect, test } from 'vitest';
+import type {
+  DiscardDeadLetters,
+  EndRedrive,
+  EndTask,
+  RetryTasks,
+  StartRedrive,
+} from './task-commands.ts';
+import { leasedTask, passTime } from './testing/leased-task.ts';
+import { TestPartition } from './testing/test-partition.ts';
+
+test('failed and timed-out tasks are dead letters, others are not', () => {
+  const { partition, session, lease } = leasedTask({
+    timeouts: { totalMs: 100 },
+    retry: { maxAttempts: 1 },
+  });
+  partition.submit({}, { type: 'other', timeouts: { queueMs: 50 } });
+  passTime(partition, 100);
+  partition.report(session, { lease: partition.leasesOf(session)[0], kind: 'succeeded' });
+  fail(partition, ...submitted(partition, 1));
+
+  expect(partition.state.deadLetters.count).toBe(2);
+  expect(partition.task(1).state).toBe('timed_out');
+  expect(lease).not.toBe('');
+});
+
+test('dead letters stay when finished tasks are forgotten', () => {
+  const partition = new TestPartition({ finishedTasksMax: 0 });
+  fail(partition, ...submitted(partition, 3));
+
+  partition.submit({});
+
+  expect(partition.state.tasks.count).toBe(4);
+});
+
+test('deadLettersMax: the oldest are dropped and counted', () => {
+  const partition = new TestPartition({ deadLettersMax: 2, finishedTasksMax: 0 });
+  fail(partition, ...submitted(partition, 2));
+  partition.now += 1;
+  fail(partition, ...submitted(partition, 2, 'other'));
+
+  partition.submit({});
+
+  expect(partition.state.deadLetters).toMatchObject({ count: 2, dropped: 2 });
+  expect(() => partition.task(1)).toThrow('not in memory');
+  expect(partition.task(3).state).toBe('failed');
+});
+
+test('a redrive runs dead letters again, oldest first, at its rate and no faster', () => {
+  const partition = new TestPartition();
+  fail(partition, ...submitted(partition, 5));
+  const startedAt = partition.now;
+
+  const { count } = redrive(partition, { ratePerSec: 10 });
+  const ranAt = new Map<number, number>();
+  for (let ms = 0; ms <= 1000; ms++) {
+    passTime(partition, ms === 0 ? 0 : 1);
+    for (let number = 1; number <= 5; number++) {
+      const isQueued = partition.task(number).state === 'queued';
+      if (isQueued && !ranAt.has(number)) ranAt.set(number, partition.now - startedAt);
+    }
+  }
+
+  expect(count).toBe(5);
+  expect([...ranAt]).toEqual([1, 2, 3, 4, 5].map((number) => [number, (number - 1) * 100]));
+  expect(partition.task(1)).toMatchObject({ reason: 'redriven', attempt: 0 });
+  expect(partition.state.redrives.size).toBe(0);
+});
+
+test('a redrive at many a second keeps its rate over any stretch of time', () => {
+  const partition = new TestPartition({ tasksMax: 1000, deadLettersMax: 1000 });
+  fail(partition, ...submitted(partition, 500));
+  redrive(partition, { ratePerSec: 1000 });
+
+  passTime(partition, 100);
+
+  const queued = 500 - partition.state.deadLetters.count;
+  expect(queued).toBeGreaterThan(45);
+  expect(queued).toBeLessThanOrEqual(51);
+});
+
+test('a redrive is durable and goes on after a restart', () => {
+  const partition = new TestPartition();
+  fail(partition, ...submitted(partition, 3));
+  redrive(partition, { ratePerSec: 1 });
+  passTime(partition, 0);
+
+  partition.restart();
+  passTime(partition, 1000);
+  partition.snapshot();
+  partition.restart(0, { fromSnapshot: true });
+  passTime(partition, 1000);
+
+  expect([1, 2, 3].map((number) => partition.task(number).state)).toEqual(Array(3).fill('queued'));
+});
+
+test('a redrive that was away catches up a little, and does not burst', () => {
+  const partition = new TestPartition();
+  fail(partition, ...submitted(partition, 20));
+  redrive(partition, { ratePerSec: 100 });
+
+  passTime(partition, 60_000);
+
+  expect(20 - partition.state.deadLetters.count).toBeLessThanOrEqual(7);
+});
+
+test('a redrive of a type leaves others alone, and is over when there is nothing left', () => {
+  const partition = new TestPartition();
+  fail(partition, ...submitted(partition, 1), ...submitted(partition, 1, 'other'));
+
+  const { count } = redrive(partition, { ratePerSec: 1000, taskType: 'other' });
+  passTime(partition, 0);
+  passTime(partition, 10);
+
+  expect(count).toBe(1);
+  expect([partition.task(1).state, partition.task(2).state]).toEqual(['failed', 'queued']);
+  expect(partition.state.redrives.size).toBe(0);
+});
+
+test('a task that fails again is not redriven for ever', () => {
+  const partition = new TestPartition();
+  fail(partition, ...submitted(partition, 1));
+  partition.now += 1;
+  redrive(partition, { ratePerSec: 10 });
+  passTime(partition, 0);
+  partition.now += 50;
+  fail(partition, 1);
+
+  passTime(partition, 10_000);
+
+  expect(partition.task(1).state).toBe('failed');
+  expect(partition.state.redrives.size).toBe(0);
+});
+
+test('a redrive can be ended, by its own namespace alone', () => {
+  const partition = new TestPartition();
+  fail(partition, ...submitted(partition, 2));
+  const { redrive: number } = redrive(partition, { ratePerSec: 1 });
+  partition.namespace = 'other';
+  const foreign = partition.operate<EndRedrive>({ type: 'end_redrive', redrive: number });
+  partition.namespace = 'default';
+
+  const { found } = partition.operate<EndRedrive>({ type: 'end_redrive', redrive: number });
+  passTime(partition, 10_000);
+
+  expect([foreign.found, found]).toEqual([false, true]);
+  expect(partition.state.deadLetters.count).toBe(2);
+});
+
+test('there are only so many redrives at once (L9)', () => {
+  const partition = new TestPartition();
+  for (let i = 0; i < 100; i++) redrive(partition, { ratePerSec: 1 });
+
+  expect(redrive(partition, { ratePerSec: 1 }).rejection).toBe('too_many_redrives');
+});
+
+test('discard makes dead letters plain finished tasks, which can still be retried', () => {
+  const partition = new TestPartition();
+  fail(partition, ...submitted(partition, 2), ...submitted(partition, 1, 'other'));
+
+  const command = { type: 'discard_dead_letters', taskType: 'hello' } as const;
+  const reply = partition.operate<DiscardDeadLetters>(command);
+  const { outcomes } = partition.operate<RetryTasks>({
+    type: 'retry_tasks',
+    ids: [partition.id(1)],
+  });
+
+  expect(reply).toEqual({ discarded: 2, more: false });
+  expect(partition.state.deadLetters).toMatchObject({ count: 1, dropped: 0 });
+  expect(outcomes[0].rejection).toBeUndefined();
+  fail(partition, 1);
+  expect(partition.state.deadLetters.count).toBe(2);
+});
+
+test('one command discards so many at the most, and says that there are more', () => {
+  const partition = new TestPartition({ tasksMax: 1010, deadLettersMax: 1010 });
+  fail(partition, ...submitted(partition, 1001));
+
+  const discard = () => partition.operate<DiscardDeadLetters>({ type: 'discard_dead_letters' });
+
+  expect(discard()).toEqual({ discarded: 1000, more: true });
+  expect(discard()).toEqual({ discarded: 1, more: false });
+});
+
+/** Numbers of new tasks. */
+function submitted(partition: TestPartition, count: number, type = 'hello'): number[] {
+  const first = partition.state.nextTask;
+  partition.submit(...Array.from({ length: count }, () => ({ type })));
+  return Array.from({ length: count }, (_, index) => first + index);
+}
+
+function fail(partition: TestPartition, ...numbers: number[]): void {
+  for (const number of numbers) {
+    const id = partition.id(number);
+    const command = { type: 'end_task', id, outcome: 'failed', payload: NOTHING } as const;
+    partition.operate<EndTask>(command);
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+function redrive(partition: TestPartition, given: { ratePerSec: number; taskType?: string }) {
+  return partition.operate<StartRedrive>({ type: 'start_redrive', ...given });
+}

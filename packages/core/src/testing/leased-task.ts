@@ -1,0 +1,22 @@
+import type { SessionId } from '../ids.ts';
+import { TestPartition, type TestTask } from './test-partition.ts';
+
+/** A partition with one task, number 1, that a worker holds. */
+export function leasedTask(task: TestTask = {}): {
+  partition: TestPartition;
+  session: SessionId;
+  connection: number;
+  lease: string;
+} {
+  const partition = new TestPartition();
+  const { session, connection } = partition.attach();
+  partition.submit(task);
+  const [lease] = partition.leasesOf(session);
+  return { partition, session, connection, lease };
+}
+
+/** Lets time pass, and what is due by then happen. */
+export function passTime(partition: TestPartition, ms: number): void {
+  partition.now += ms;
+  partition.advance();
+}
