@@ -1,8 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { StolenTime } from '../stolen-time.ts';
 import type { Protocol } from './connection.ts';
 import type { LoadOrder, LoadReport } from './load.ts';
 import { ServerProcess } from './server-process.ts';
@@ -47,7 +46,7 @@ export async function runScenario(
     await message(worker);
 
     const cpuBefore = await server.cpuMs();
-    const stolenBefore = await stolenMs();
+    const stolen = await StolenTime.start();
     const load = fork(join(import.meta.dirname, 'load.ts'));
     const { batch, inFlight, rate } = scenario;
     const loadOrder: LoadOrder = { url, protocol, tasks, batch, inFlight, rate };
@@ -56,8 +55,7 @@ export async function runScenario(
     const loaded = await message<LoadReport>(load);
     const worked = await finished;
     const serverMs = (await server.cpuMs()) - cpuBefore;
-    const stolen = (await stolenMs()) - stolenBefore;
-    return result(tasks, { loaded, worked, serverMs, stolen });
+    return result(tasks, { loaded, worked, serverMs, stolenPercent: await stolen.percent() });
   } finally {
     await server.stop();
   }
@@ -67,11 +65,11 @@ interface Measured {
   readonly loaded: LoadReport;
   readonly worked: WorkerReport;
   readonly serverMs: number;
-  readonly stolen: number;
+  readonly stolenPercent: number;
 }
 
 function result(tasks: number, measured: Measured): ScenarioResult {
-  const { loaded, worked, serverMs, stolen } = measured;
+  const { loaded, worked, serverMs, stolenPercent } = measured;
   const { latenciesMs } = worked;
   const elapsedMs = worked.finishedAt - loaded.startedAt;
   return {
@@ -83,18 +81,12 @@ function result(tasks: number, measured: Measured): ScenarioResult {
     loadUs: (loaded.cpuMs * 1000) / tasks,
     workerUs: (worked.cpuMs * 1000) / tasks,
     reportsPerRequest: tasks / worked.reportRequests,
-    stolenPercent: (stolen / (elapsedMs * availableParallelism())) * 100,
+    stolenPercent,
   };
 }
 
 function percentile(sorted: readonly number[], fraction: number): number {
   return sorted.length === 0 ? Number.NaN : sorted[Math.floor(sorted.length * fraction)];
-}
-
-/** Time that the machine's host gave to other machines since the start, of all cores. */
-async function stolenMs(): Promise<number> {
-  const [total] = (await readFile('/proc/stat', 'utf8')).split('\n');
-  return Number(total.split(/\s+/)[8]) * 10;
 }
 
 async function message<T>(child: ChildProcess): Promise<T> {

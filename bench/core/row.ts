@@ -1,0 +1,28 @@
+/** One row of the benchmark: what it measures, in processes of its own. */
+export interface Row {
+  /** Makes what `measure` starts from, in another process. */
+  readonly prepare?: (place: RowPlace) => Promise<void>;
+  readonly measure: (place: RowPlace) => Promise<readonly Figure[]>;
+}
+
+interface RowPlace {
+  /** Empty at first, and removed afterwards. */
+  readonly folder: string;
+  /** Of the full number of tasks. */
+  readonly share: number;
+}
+
+export interface Figure {
+  readonly what: string;
+  readonly unit: string;
+  readonly value: number;
+  /** What the design asks for, as it is shown beside the figure. */
+  readonly target?: string;
+}
+
+/** Seconds that `act` takes. */
+export function secondsOf(act: () => void): number {
+  const startedAt = performance.now();
+  act();
+  return (performance.now() - startedAt) / 1000;
+}

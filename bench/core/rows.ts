@@ -1,0 +1,12 @@
+import type { Row } from './row.ts';
+
+/** Every row, by its name; a file each. */
+export const ROWS: Readonly<Record<string, () => Promise<{ readonly row: Row }>>> = {
+  'core-cost': () => import('./rows/core-cost.ts'),
+  'engine-batch': () => import('./rows/engine-batch.ts'),
+  queued: () => import('./rows/queued.ts'),
+  'restart-log': () => import('./rows/restart-log.ts'),
+  'restart-snapshot': () => import('./rows/restart-snapshot.ts'),
+  fold: () => import('./rows/fold.ts'),
+  timers: () => import('./rows/timers.ts'),
+};

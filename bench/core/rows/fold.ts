@@ -1,0 +1,28 @@
+import { fillLog, foldLog } from '../engine-load.ts';
+import type { Row } from '../row.ts';
+
+const TASKS = 1_000_000;
+/** What `fillLog` puts into a record. */
+const TASKS_PER_RECORD = 1000;
+
+/** What a fold of a log into a first snapshot costs the machine beside the live partition. */
+export const row: Row = {
+  prepare: async ({ folder, share }) => {
+    await fillLog(folder, TASKS * share);
+  },
+  measure: async ({ folder, share }) => {
+    const tasks = TASKS * share;
+    const startedAt = performance.now();
+    const cpuBefore = process.cpuUsage();
+    const residentBefore = process.memoryUsage.rss();
+    await foldLog(folder, Math.ceil(tasks / TASKS_PER_RECORD));
+    const cpu = process.cpuUsage(cpuBefore);
+    const grownBytes = process.resourceUsage().maxRSS * 1024 - residentBefore;
+    const name = `fold of ${tasks.toLocaleString('en')} tasks`;
+    return [
+      { what: name, unit: 's', value: (performance.now() - startedAt) / 1000 },
+      { what: `${name}: CPU`, unit: 's', value: (cpu.user + cpu.system) / 1e6 },
+      { what: `${name}: memory at its peak`, unit: 'MiB', value: grownBytes / 2 ** 20 },
+    ];
+  },
+};
