@@ -65,6 +65,34 @@ describe('a request that is refused stores nothing and names the field', () => {
       [{ path: '/runAt', problem: 'has none of the allowed forms' }],
     ],
     [
+      'a timeout of nothing',
+      '{"type":"a","timeouts":{"runMs":0}}',
+      [{ path: '/timeouts/runMs', problem: 'must be >= 1' }],
+    ],
+    [
+      'a timeout of no kind',
+      '{"type":"a","timeouts":{"idleMs":5}}',
+      [{ path: '/timeouts/idleMs', problem: expect.anything() }],
+    ],
+    [
+      'a tag that is no text',
+      '{"type":"a","tags":{"n":1}}',
+      [{ path: '/tags/n', problem: 'must be string' }],
+    ],
+    [
+      'too many tags',
+      JSON.stringify({
+        type: 'a',
+        tags: Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`t${n}`, ''])),
+      }),
+      [{ path: '/tags', problem: expect.anything() }],
+    ],
+    [
+      'a callback to no address',
+      '{"type":"a","callback":{"url":"ftp://x","on":["failed"]}}',
+      [{ path: '/callback/url', problem: expect.anything() }],
+    ],
+    [
       'two times',
       '{"type":"a","runAt":1,"delayMs":1}',
       [{ path: '/delayMs', problem: 'cannot be given beside runAt' }],

@@ -1,5 +1,6 @@
 import { connectHttp, type HttpStream, type Protocol } from '../support/http-client.ts';
 import {
+  type CancelNotice,
   openWorkerStream,
   type PushedTask,
   type SessionRequest,
@@ -11,6 +12,7 @@ export class SessionUnderTest {
   private readonly http;
   private readonly stream: HttpStream;
   private readonly tasks: PushedTask[] = [];
+  private readonly cancels: CancelNotice[] = [];
   private welcome: Welcome | undefined;
   private arrived: (() => void)[] = [];
 
@@ -20,6 +22,10 @@ export class SessionUnderTest {
     this.stream = openWorkerStream(this.http, body, {
       onWelcome: (welcome) => {
         this.welcome = welcome;
+        this.wake();
+      },
+      onCancel: (notice) => {
+        this.cancels.push(notice);
         this.wake();
       },
       onTasks: (tasks) => {
@@ -38,6 +44,14 @@ export class SessionUnderTest {
     for (;;) {
       const task = this.tasks.shift();
       if (task !== undefined) return task;
+      await this.next();
+    }
+  }
+
+  async takeCancel(): Promise<CancelNotice> {
+    for (;;) {
+      const notice = this.cancels.shift();
+      if (notice !== undefined) return notice;
       await this.next();
     }
   }

@@ -18,6 +18,13 @@ export interface PushedTask {
   readonly input: unknown;
 }
 
+export interface CancelNotice {
+  readonly id: string;
+  readonly lease: string;
+  readonly graceMs: number;
+  readonly reason: string;
+}
+
 export interface SessionRequest {
   readonly name: string;
   readonly types: readonly { readonly type: string }[];
@@ -29,6 +36,7 @@ export interface SessionRequest {
 export interface WorkerListener {
   readonly onWelcome: (welcome: Welcome) => void;
   readonly onTasks: (tasks: readonly PushedTask[]) => void;
+  readonly onCancel?: (notice: CancelNotice) => void;
 }
 
 export type FinalReport =
@@ -49,6 +57,7 @@ export function openWorkerStream(
 ): HttpStream {
   const parser = new EventStreamParser(({ name, data }) => {
     if (name === 'welcome') listener.onWelcome(JSON.parse(data) as Welcome);
+    if (name === 'cancel') listener.onCancel?.(JSON.parse(data) as CancelNotice);
     if (name === 'tasks') listener.onTasks(JSON.parse(data) as PushedTask[]);
   });
   return http.open({ method: 'POST', path: '/v1/worker-sessions', body }, (chunk) =>

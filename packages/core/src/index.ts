@@ -43,6 +43,7 @@ export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot-archive.ts';
 export type { PartitionLimits, ReadonlyState } from './state.ts';
 export { StateHashError } from './state-hash.ts';
 export { parseTaskId, TASK_ID_LENGTH, type TaskKey, taskIdText, writeTaskId } from './task-id.ts';
+export type { Callback, Tags } from './task-labels.ts';
 export {
   DEFAULT_PRIORITY,
   isHeld,
@@ -53,4 +54,5 @@ export {
   TASK_STATES,
   type TaskState,
 } from './task-state.ts';
+export { statedTimeouts, type Timeouts } from './timeouts.ts';
 export type { Utf8 } from './utf8.ts';

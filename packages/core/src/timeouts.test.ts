@@ -63,7 +63,7 @@ test('totalMs while leased: the task timed out, without a retry, and its worker 
   expect(partition.report(session, { lease, kind: 'succeeded' }).outcomes).toEqual(['stale_lease']);
 });
 
-test('runMs: the worker gets cancel with the reason and 10 s, and keeps its lease until then', () => {
+test('runMs: the worker gets cancel with the reason and 10 s, and has its lease until then', () => {
   const { partition, session, lease } = leasedTask({ timeouts: { runMs: 2000 }, retry: SOON });
 
   passTime(partition, 1999);
@@ -87,7 +87,7 @@ test('runMs counts from the lease, whatever is heard meanwhile', () => {
   expect(partition.cancels).toHaveLength(1);
 });
 
-test('runMs: after the grace the lease is revoked, and the task is retried after its backoff', () => {
+test('runMs: after the grace the lease is revoked, and the task retried after its backoff', () => {
   const { partition, session, lease } = leasedTask({ timeouts: { runMs: 2000 }, retry: SOON });
   passTime(partition, 2000);
   partition.report(session);
@@ -211,7 +211,7 @@ test('a server that was not there to listen lets every lease be silent from then
   expect(partition.cancels).toEqual([]);
 });
 
-test('a worker that comes back is told again what it has to stop, with the time that is left', () => {
+test('a worker that comes back is told again what it has to stop, and how long it has', () => {
   const { partition, session, connection, lease } = leasedTask({ timeouts: { runMs: 2000 } });
   partition.disconnect(session, connection);
   passTime(partition, 2000);

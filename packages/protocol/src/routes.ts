@@ -78,7 +78,9 @@ export const ROUTES = {
     description:
       'Events with one line of JSON each: ' +
       'welcome {sessionId, heartbeatMs, leaseMs, resumed, lost}, ' +
-      'tasks [{id, type, attempt, lease, input}], ping {}, drain {} (connect again with resume).',
+      'tasks [{id, type, attempt, lease, input, runTimeoutMs?, heartbeatTimeoutMs?, tags?}], ' +
+      'cancel {id, lease, graceMs, reason}, signal {id, lease, name, data}, ' +
+      'ping {}, drain {} (connect again with resume).',
     body: WorkerSessionRequest,
     answers: { 200: 'text/event-stream' },
     errors: [...BODY_ERRORS, 'overloaded'],

@@ -35,6 +35,45 @@ const Retry = Type.Object(
   { additionalProperties: false },
 );
 
+const TimeoutMs = Type.Integer({ minimum: 1, maximum: LIMITS.delayMsMax });
+
+const Timeouts = Type.Object(
+  {
+    queueMs: Type.Optional(TimeoutMs),
+    runMs: Type.Optional(TimeoutMs),
+    heartbeatMs: Type.Optional(TimeoutMs),
+    totalMs: Type.Optional(TimeoutMs),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'How long it may stand in its queue, run since the lease, be silent while it runs, ' +
+      'and take altogether. What is absent is not limited.',
+  },
+);
+
+const Tags = Type.Record(
+  Type.String({ minLength: 1, maxLength: 128 }),
+  Type.String({ maxLength: 256 }),
+  { maxProperties: 32 },
+);
+
+const Callback = Type.Object(
+  {
+    url: Type.String({ pattern: '^https?://', maxLength: 2048 }),
+    on: Type.Array(
+      Type.Union(
+        ['running', 'succeeded', 'failed', 'timed_out', 'expired', 'cancelled'].map((state) =>
+          Type.Literal(state),
+        ),
+      ),
+      { minItems: 1, maxItems: 6 },
+    ),
+    secret: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  },
+  { additionalProperties: false, description: 'Kept with the task. The secret is not read back.' },
+);
+
 export const TaskRequest = Type.Object(
   {
     type: TaskType,
@@ -52,6 +91,12 @@ export const TaskRequest = Type.Object(
     ),
     delayMs: Type.Optional(DelayMs),
     retry: Type.Optional(Retry),
+    timeouts: Type.Optional(Timeouts),
+    tags: Type.Optional(Tags),
+    callback: Type.Optional(Callback),
+    parentId: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 64, description: 'A task that this one belongs to.' }),
+    ),
     dedupeKey: Type.Optional(
       Type.String({
         minLength: 1,
@@ -148,6 +193,14 @@ export const TaskView = Type.Object({
     description: 'When a waiting task will be queued.',
   }),
   retry: Type.Unknown({ description: 'The policy in force.' }),
+  timeouts: Timeouts,
+  tags: Tags,
+  parentId: Type.Union([Type.String(), Type.Null()]),
+  callback: Type.Unknown({ description: 'Where to call back, without the secret; or null.' }),
+  cancelRequestedAt: Type.Unsafe<string | null>({
+    ...Time,
+    description: 'When somebody asked to cancel it while a worker held it.',
+  }),
   endedAt: Time,
   input: Type.Unknown(),
   output: Type.Unknown(),

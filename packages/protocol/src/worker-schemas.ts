@@ -67,8 +67,39 @@ const Heartbeat = Type.Object(
   { additionalProperties: false },
 );
 
+const StartedAt = Type.Optional(
+  Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {
+    description: 'When the attempt started, if that was not reported by itself.',
+  }),
+);
+
+const Progress = Type.Object(
+  {
+    lease: Lease,
+    kind: Type.Literal('progress'),
+    fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    message: Type.Optional(Type.String({ maxLength: 1000 })),
+  },
+  { additionalProperties: false },
+);
+
+const Cancelled = Type.Object(
+  { lease: Lease, kind: Type.Literal('cancelled'), startedAt: StartedAt },
+  { additionalProperties: false },
+);
+
+const Later = Type.Object(
+  { lease: Lease, kind: Type.Literal('later'), startedAt: StartedAt },
+  { additionalProperties: false },
+);
+
 const Succeeded = Type.Object(
-  { lease: Lease, kind: Type.Literal('succeeded'), output: Type.Optional(Type.Unknown()) },
+  {
+    lease: Lease,
+    kind: Type.Literal('succeeded'),
+    output: Type.Optional(Type.Unknown()),
+    startedAt: StartedAt,
+  },
   { additionalProperties: false },
 );
 
@@ -88,6 +119,7 @@ const Failed = Type.Object(
       Type.Boolean({ default: true, description: 'False when another attempt makes no sense.' }),
     ),
     retryAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.delayMsMax })),
+    startedAt: StartedAt,
   },
   { additionalProperties: false },
 );
@@ -96,13 +128,19 @@ const Failed = Type.Object(
 export const REPORT_SCHEMAS = {
   started: Started,
   heartbeat: Heartbeat,
+  progress: Progress,
   succeeded: Succeeded,
   failed: Failed,
+  cancelled: Cancelled,
+  later: Later,
 } as const;
 
 export type ReportRequest =
   | Static<typeof Started>
   | Static<typeof Heartbeat>
+  | Static<typeof Progress>
+  | Static<typeof Cancelled>
+  | Static<typeof Later>
   | Static<typeof Succeeded>
   | Static<typeof Failed>;
 

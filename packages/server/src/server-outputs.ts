@@ -1,5 +1,14 @@
-import type { Outputs, ReadonlyState } from '@sluice/core';
+import {
+  type LeaseNumber,
+  leaseTokenText,
+  type Outputs,
+  REASONS,
+  type ReadonlyState,
+  type SessionId,
+  type Slot,
+} from '@sluice/core';
 import type { OutputPort, Releasable } from '@sluice/engine';
+import { taskIdOf } from './tasks/task-view.ts';
 import type { TaskWaiters } from './tasks/task-waiters.ts';
 import type { WorkerStream } from './workers/worker-stream.ts';
 import type { WorkerStreams } from './workers/worker-streams.ts';
@@ -28,11 +37,27 @@ export class ServerOutputs implements OutputPort {
       stream.stageTask(state, pushSlots[i]);
       this.streams.markStaged(stream);
     }
+    for (const { session, slot, reason, graceMs } of outputs.cancels) {
+      const notice = { ...leaseOf(state, slot), graceMs, reason: REASONS[reason] };
+      this.stageNotice(session, 'cancel', notice);
+    }
+    for (const { session, slot, name, data } of outputs.signals) {
+      const value: unknown = data.length === 0 ? null : JSON.parse(decoder.decode(data));
+      this.stageNotice(session, 'signal', { ...leaseOf(state, slot), name, data: value });
+    }
     this.ended.push(...this.waiters.stage(state, outputs.endedSlots));
     for (const session of outputs.closedSessions) {
       const stream = this.streams.find(session);
       if (stream !== undefined) this.closing.push(stream);
     }
+  }
+
+  private stageNotice(session: SessionId, event: 'cancel' | 'signal', notice: object): void {
+    const stream = this.streams.find(session);
+    // A cancel is told again to a worker that comes back; a signal is for whoever is there.
+    if (stream === undefined) return;
+    stream.stageEvent(event, notice);
+    this.streams.markStaged(stream);
   }
 
   seal(): Releasable | undefined {
@@ -53,4 +78,12 @@ export class ServerOutputs implements OutputPort {
       },
     };
   }
+}
+
+const decoder = new TextDecoder();
+
+function leaseOf(state: ReadonlyState, slot: Slot): { id: string; lease: string } {
+  const number = state.tasks.lease[slot] as LeaseNumber;
+  const lease = leaseTokenText({ partition: state.partition, slot, number });
+  return { id: taskIdOf(state, slot), lease };
 }

@@ -1,14 +1,16 @@
 import {
+  type Callback,
   isTerminal,
   REASONS,
   type ReadonlyState,
   type Slot,
+  statedTimeouts,
   TASK_STATES,
   type TaskNumber,
   taskIdText,
 } from '@sluice/core';
 
-function taskIdOf(state: ReadonlyState, slot: Slot): string {
+export function taskIdOf(state: ReadonlyState, slot: Slot): string {
   return taskIdText({
     submittedAt: state.tasks.submittedAt[slot],
     partition: state.partition,
@@ -31,6 +33,11 @@ export function taskViewJson(state: ReadonlyState, slot: Slot): string {
     submittedAt: time(tasks.submittedAt[slot]),
     runAt: stateName === 'waiting' ? time(tasks.dueAt[slot]) : null,
     retry: state.retries.at(tasks.retry[slot]),
+    timeouts: statedTimeouts(state.timeouts.textAt(tasks.timeouts[slot])),
+    tags: state.tags.at(tasks.tags[slot]),
+    parentId: state.parents.at(tasks.parent[slot]) || null,
+    callback: shownCallback(state.callbacks.at(tasks.callback[slot])),
+    cancelRequestedAt: time(tasks.cancelAskedAt[slot]),
     endedAt: isTerminal(tasks.state[slot]) ? time(tasks.endedAt[slot]) : null,
   });
   const input = payloadText(state, tasks.input[slot], tasks.inputLength[slot]);
@@ -39,6 +46,11 @@ export function taskViewJson(state: ReadonlyState, slot: Slot): string {
   // Until a task succeeded, what it has is the error of its last attempt, if that failed.
   const error = stateName === 'succeeded' ? 'null' : result;
   return `${envelope.slice(0, -1)},"input":${input},"output":${output},"error":${error}}`;
+}
+
+/** The secret is never read back. */
+function shownCallback(callback: Callback | undefined): object | null {
+  return callback === undefined ? null : { url: callback.url, on: callback.on };
 }
 
 /** Memory keeps one attempt per task. None is shown when the last push did not count as one. */

@@ -1,5 +1,6 @@
 import {
   DEFAULT_NAMESPACE,
+  type Report,
   type ReportAttempts,
   type ReportAttemptsReply,
   type SessionId,
@@ -17,6 +18,7 @@ import {
 import type { FastifyInstance } from 'fastify';
 import type { Admission } from '../admission.ts';
 import { routeOptions } from '../http/route-options.ts';
+import { timeProblems } from '../http/times.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { readJsonBody } from '../http/whole-body.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
@@ -61,8 +63,11 @@ class ReportParser {
   private readonly checkers = {
     started: new Checker(REPORT_SCHEMAS.started),
     heartbeat: new Checker(REPORT_SCHEMAS.heartbeat),
+    progress: new Checker(REPORT_SCHEMAS.progress),
     succeeded: new Checker(REPORT_SCHEMAS.succeeded),
     failed: new Checker(REPORT_SCHEMAS.failed),
+    cancelled: new Checker(REPORT_SCHEMAS.cancelled),
+    later: new Checker(REPORT_SCHEMAS.later),
   };
   private readonly scratch = new PayloadScratch();
 
@@ -76,7 +81,7 @@ class ReportParser {
       type: 'report_attempts',
       namespace: DEFAULT_NAMESPACE,
       session,
-      reports,
+      reports: reports.map(toReport),
       seed: Math.floor(Math.random() * 2 ** 32),
       payloads: this.scratch.bytes,
       payloadEnds: this.scratch.ends,
@@ -95,6 +100,7 @@ class ReportParser {
       if (checker === undefined) problems.push(unknownKind(index));
       else if (!checker.accepts(item))
         problems.push(...checker.problems(item, `/reports/${index}`));
+      else problems.push(...startProblems(item as ReportRequest, index));
     });
     if (problems.length > 0) throw invalid(NOT_VALID, problems);
     return items as ReportRequest[];
@@ -118,6 +124,17 @@ function reportList(body: unknown): readonly unknown[] {
     throw invalid(NOT_VALID, [{ path: '/reports', problem }]);
   }
   return reports;
+}
+
+function startProblems(report: ReportRequest, index: number): ErrorDetail[] {
+  if (!('startedAt' in report)) return [];
+  return timeProblems(report.startedAt, `/reports/${index}/startedAt`);
+}
+
+/** The report as the core takes it. Most are one already. */
+function toReport(report: ReportRequest): Report {
+  if (!('startedAt' in report) || typeof report.startedAt !== 'string') return report as Report;
+  return { ...report, startedAt: Date.parse(report.startedAt) };
 }
 
 function payloadOf(report: ReportRequest): unknown {

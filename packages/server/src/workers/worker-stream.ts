@@ -158,7 +158,22 @@ function writeTask(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
   });
   frame.ascii('","input":');
   writeInput(frame, state, slot);
+  writeExtras(frame, state, slot);
   frame.ascii('}');
+}
+
+/** What most tasks do not have. */
+function writeExtras(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
+  const { tasks } = state;
+  if (tasks.timeouts[slot] !== 0) {
+    const { runMs, heartbeatMs } = state.timeouts.at(tasks.timeouts[slot]);
+    if (Number.isFinite(runMs)) frame.ascii(`,"runTimeoutMs":${runMs}`);
+    if (Number.isFinite(heartbeatMs)) frame.ascii(`,"heartbeatTimeoutMs":${heartbeatMs}`);
+  }
+  if (tasks.tags[slot] === 0) return;
+  const tags = Buffer.from(state.tags.textAt(tasks.tags[slot]));
+  frame.ascii(',"tags":');
+  frame.copy(tags, 0, tags.length);
 }
 
 function writeInput(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
