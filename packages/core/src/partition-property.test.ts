@@ -27,7 +27,7 @@ test('a partition does what its model says and comes back whole from its log and
   );
 
   expect(EVERYTHING.filter((situation) => !seen.has(situation))).toEqual([]);
-}}, 120_000);
+}, 120_000);
 
 /** What the runs above must have met, or they show less than they seem to. */
 const EVERYTHING = [
