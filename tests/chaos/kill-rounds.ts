@@ -2,7 +2,10 @@
  * Kills a loaded server again and again, and shows from a journal of its own that nothing which
  * was acknowledged got lost and nothing was done twice.
  *
- *   npm run test:kill -- --rounds 1000 [--seed S] [--protocol http1|h2c]
+ *   npm run test:kill -- --rounds 1000 [--seed S] [--protocol http1|h2c] [--fold-kib N]
+ *
+ * With `--fold-kib` the log is folded into snapshots after so much of it, all the time if that is
+ * little: then servers are killed while they fold, and start from snapshots.
  *
  * A seed repeats the choices, not the timing of two processes. The journal stays after a failure:
  * it, not the seed, is the evidence.
@@ -12,6 +15,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Protocol } from '../support/http-client.ts';
+import { ServerProcess } from '../support/server-process.ts';
+import { DataFolder, startSmallServer } from './data-folder.ts';
 import { Journal, readJournal } from './journal.ts';
 import { IN_FLIGHT_MIN } from './kill-moment.ts';
 import { Ledger } from './ledger.ts';
@@ -24,6 +29,8 @@ interface Options {
   readonly seed: number;
   /** Undefined: the protocols take turns. */
   readonly protocol: Protocol | undefined;
+  /** Undefined: the server's own. */
+  readonly foldBytes: number | undefined;
 }
 
 const ROUNDS_DEFAULT = 50;
@@ -39,13 +46,20 @@ function readOptions(args: readonly string[]): Options {
       rounds: { type: 'string', default: String(ROUNDS_DEFAULT) },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
       protocol: { type: 'string' },
+      'fold-kib': { type: 'string' },
     },
   });
   const { protocol } = values;
   if (protocol !== undefined && protocol !== 'http1' && protocol !== 'h2c') {
     throw new Error(`--protocol takes http1 or h2c, not '${protocol}'`);
   }
-  return { rounds: wholeNumber(values.rounds), seed: wholeNumber(values.seed), protocol };
+  const foldKib = values['fold-kib'];
+  return {
+    rounds: wholeNumber(values.rounds),
+    seed: wholeNumber(values.seed),
+    protocol,
+    foldBytes: foldKib === undefined ? undefined : wholeNumber(foldKib) * 1024,
+  };
 }
 
 function wholeNumber(text: string): number {
@@ -76,7 +90,12 @@ async function play(options: Options, folder: string): Promise<Verdict> {
   const journal = new Journal(journalPath);
   const ledger = new Ledger(journal);
   const random = new Random(options.seed);
-  const rounds = await Rounds.start({ dataFolder, ledger, random });
+  const { foldBytes } = options;
+  const startServer = (folder: string): Promise<ServerProcess> =>
+    foldBytes === undefined
+      ? ServerProcess.startDev(folder)
+      : startSmallServer({ dataFolder: folder, snapshotEveryBytes: foldBytes });
+  const rounds = await Rounds.start({ dataFolder, ledger, random, startServer });
   try {
     for (let number = 1; number <= options.rounds; number++) {
       const turn = number % 2 === 1 ? 'http1' : 'h2c';
@@ -84,6 +103,8 @@ async function play(options: Options, folder: string): Promise<Verdict> {
       await playRound(rounds, { number, protocol, standsStill: number % STANDSTILL_EVERY === 1 });
     }
     await rounds.drain();
+    const data = new DataFolder(dataFolder);
+    console.log(`${data.snapshots.length} snapshots, the log begins with ${data.firstRecord}`);
   } finally {
     await rounds.close();
     journal.close();

@@ -6,6 +6,7 @@ import { IN_FLIGHT_MIN } from './kill-moment.ts';
 
 const PROGRAM = fileURLToPath(new URL('./kill-rounds.ts', import.meta.url));
 const ROUNDS = 50;
+const FOLDING_ROUNDS = 10;
 const COUNTED_ROUND =
   /^round (\d+): (http1|h2c), (?:stopped for a while, )?(\d+) requests in flight at the kill, \d+ acked/gm;
 
@@ -57,4 +58,18 @@ test('a server killed over and over under load loses nothing and repeats nothing
   expect(numberBefore(output, 'delayed tasks')).toBeGreaterThan(0);
   expect(numberBefore(output, 'failed attempts')).toBeGreaterThan(0);
   expect(output).toContain('stopped for a while');
+});
+
+test('a server killed over and over while it folds starts from its snapshots', async () => {
+  const { code, output } = await killRounds([
+    '--rounds',
+    String(FOLDING_ROUNDS),
+    '--fold-kib',
+    '32',
+  ]);
+
+  expect([...output.matchAll(COUNTED_ROUND)]).toHaveLength(FOLDING_ROUNDS);
+  expect(code).toBe(0);
+  expect(output).toContain('0 lost, 0 finished twice, 0 pushed again while held, ');
+  expect(output).toMatch(/^2 snapshots, the log begins with [1-9]/m);
 });

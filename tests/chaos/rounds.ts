@@ -1,5 +1,5 @@
 import { connectHttp, type HttpClient, type Protocol } from '../support/http-client.ts';
-import { ServerProcess } from '../support/server-process.ts';
+import type { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { Flight } from './flight.ts';
 import { chooseMoment, IN_FLIGHT_MIN, killAt } from './kill-moment.ts';
@@ -12,6 +12,7 @@ export interface RoundsOptions {
   readonly dataFolder: string;
   readonly ledger: Ledger;
   readonly random: Random;
+  readonly startServer: (dataFolder: string) => Promise<ServerProcess>;
 }
 
 export interface Round {
@@ -65,7 +66,7 @@ export class Rounds {
   }
 
   static async start(options: RoundsOptions): Promise<Rounds> {
-    return new Rounds(options, await ServerProcess.startDev(options.dataFolder));
+    return new Rounds(options, await options.startServer(options.dataFolder));
   }
 
   /** Loads the server, kills it in some moment, and starts the next one. */
@@ -103,7 +104,7 @@ export class Rounds {
     for (const worker of this.workers) await worker.disconnected();
     for (const client of [submitting, ...clients]) client.close();
 
-    this.server = await ServerProcess.startDev(this.options.dataFolder);
+    this.server = await this.options.startServer(this.options.dataFolder);
     const recoveredMs = Math.round(performance.now() - killedAt);
     const acked = ledger.ackedTasks.size - ackedBefore;
     return { inFlight: flight.broken, acked, recoveredMs };

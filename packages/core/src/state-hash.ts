@@ -10,7 +10,9 @@ const SECOND_BITS = 21;
  * A hash of everything that it is shown, as a number below 2^53.
  *
  * Two lanes of 32 bits. A step is a bijection of the first one, so that sequences which differ in
- * one word never meet again in it: a single flipped bit always shows, not just probably.
+ * one word never meet again in it: a single flipped bit always shows, not just probably. The step
+ * is spelled out in each loop, with the lanes at hand: calling it word by word takes three times
+ * as long.
  */
 export class StateHasher implements Archive {
   readonly isLoading = false;
@@ -64,11 +66,18 @@ export class StateHasher implements Archive {
   }
 
   run(bytes: Uint8Array, start: number, end: number): void {
-    let at = start;
-    for (; at + 4 <= end; at += 4) {
-      this.word(bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24));
+    const wordsEnd = end - ((end - start) & 3);
+    let { first, second } = this;
+    for (let at = start; at < wordsEnd; at += 4) {
+      const word = bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
+      const mixed = Math.imul(first ^ word, FIRST_FACTOR);
+      first = (mixed << 13) | (mixed >>> 19);
+      second = Math.imul(second ^ word, SECOND_FACTOR);
+      second = (second << 17) ^ (second >>> 15) ^ mixed;
     }
-    for (; at < end; at++) this.word(bytes[at]);
+    this.first = first;
+    this.second = second;
+    for (let at = wordsEnd; at < end; at++) this.word(bytes[at]);
   }
 
   double(value: number): void {
@@ -84,7 +93,7 @@ export class StateHasher implements Archive {
     this.second = (second << 17) ^ (second >>> 15) ^ first;
   }
 
-  /** What the memory of a column holds for some slots. The lanes are kept at hand: this is hot. */
+  /** What the memory of a column holds for some slots. */
   entries(memory: Uint32Array | Uint8Array, perSlot: number, slots: Int32Array): void {
     let { first, second } = this;
     for (let i = 0; i < slots.length; i++) {
@@ -102,7 +111,16 @@ export class StateHasher implements Archive {
   }
 
   private words(words: Uint32Array): void {
-    for (let i = 0; i < words.length; i++) this.word(words[i]);
+    let { first, second } = this;
+    for (let i = 0; i < words.length; i++) {
+      const word = words[i];
+      const mixed = Math.imul(first ^ word, FIRST_FACTOR);
+      first = (mixed << 13) | (mixed >>> 19);
+      second = Math.imul(second ^ word, SECOND_FACTOR);
+      second = (second << 17) ^ (second >>> 15) ^ mixed;
+    }
+    this.first = first;
+    this.second = second;
   }
 
   private text(text: string): void {

@@ -45,7 +45,8 @@ export interface ServerOptions {
 
 const DEFAULT_LIMITS: PartitionLimits = {
   tasksMax: 10_000_000,
-  payloadBytesMax: totalmem() / 2,
+  // The thread that folds the log has the state a second time.
+  payloadBytesMax: totalmem() / 4,
   finishedTasksMax: 1_000_000,
   deadLettersMax: 100_000,
   dedupeKeysMax: 10_000_000,

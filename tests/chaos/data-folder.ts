@@ -1,0 +1,71 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ServerProcess } from '../support/server-process.ts';
+
+const SMALL_SERVER = fileURLToPath(new URL('./small-server.ts', import.meta.url));
+
+export interface SmallServerOptions {
+  readonly dataFolder: string;
+  readonly snapshotEveryBytes: number;
+  readonly finishedTasksMax?: number;
+}
+
+export function startSmallServer(options: SmallServerOptions): Promise<ServerProcess> {
+  const { dataFolder, snapshotEveryBytes, finishedTasksMax } = options;
+  const numbers = [
+    snapshotEveryBytes,
+    ...(finishedTasksMax === undefined ? [] : [finishedTasksMax]),
+  ];
+  const args = [SMALL_SERVER, dataFolder, ...numbers.map(String)];
+  return ServerProcess.start({ command: process.execPath, args });
+}
+
+/** What a server left in its folder, or has there while it runs. */
+export class DataFolder {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Paths of the snapshots, the oldest first. */
+  get snapshots(): string[] {
+    return this.filesOf('snapshots', '.snapshot');
+  }
+
+  /** Snapshots that somebody began and did not get done with. */
+  get unfinished(): string[] {
+    return this.filesOf('snapshots', '.unfinished');
+  }
+
+  /** The first record that the log has. */
+  get firstRecord(): number {
+    const [oldest = '0'] = this.filesOf('log', '.log');
+    return Number(oldest.split('/').at(-1)?.split('-')[0]);
+  }
+
+  /** The record that the newest snapshot goes up to; 0 without one. */
+  get newestPosition(): number {
+    return Number.parseInt(this.snapshots.at(-1)?.split('/').at(-1) ?? '0', 10);
+  }
+
+  /** Bytes that the files take on the disk, of the log and of the snapshots. */
+  get usedBytes(): { readonly log: number; readonly snapshots: number } {
+    return { log: this.bytesOf('log'), snapshots: this.bytesOf('snapshots') };
+  }
+
+  private filesOf(folder: string, ending: string): string[] {
+    const names = readdirSync(join(this.path, folder)).filter((name) => name.endsWith(ending));
+    return names.sort().map((name) => join(this.path, folder, name));
+  }
+
+  /** Files come and go meanwhile. */
+  private bytesOf(folder: string): number {
+    const sizes = readdirSync(join(this.path, folder)).map((name) => {
+      const stats = statSync(join(this.path, folder, name), { throwIfNoEntry: false });
+      return (stats?.blocks ?? 0) * 512;
+    });
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * The real server with a log that is folded and trimmed after a few tasks.
+ *
+ *   node small-server.ts DATA_FOLDER SNAPSHOT_EVERY_BYTES [FINISHED_TASKS_MAX]
+ */
+import { Server } from '@sluice/server';
+
+/** Folds are worth nothing if they do not free segments. */
+const SEGMENTS_PER_SNAPSHOT = 4;
+
+const [dataFolder, everyBytes, finishedTasksMax = '1000000'] = process.argv.slice(2);
+const server = await Server.start({
+  host: '127.0.0.1',
+  port: 0,
+  dataFolder,
+  version: '0.1.0',
+  snapshotEveryBytes: Number(everyBytes),
+  segmentBytes: Math.ceil(Number(everyBytes) / SEGMENTS_PER_SNAPSHOT),
+  limits: { finishedTasksMax: Number(finishedTasksMax) },
+  onFatal: (cause) => {
+    throw cause;
+  },
+});
+process.stdout.write(`The small server is ready at ${server.url}\n`);

@@ -1,0 +1,148 @@
+import { watch } from 'node:fs';
+import { mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ApiClient } from '../e2e/api-client.ts';
+import { SessionUnderTest } from '../e2e/session-under-test.ts';
+import type { ServerProcess } from '../support/server-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { DataFolder, startSmallServer } from './data-folder.ts';
+
+const EVERY_BYTES = 200_000;
+const TASKS_PER_SUBMIT = 20;
+const FOLD_MS_MAX = 30_000;
+
+let folder: string;
+let data: DataFolder;
+let server: ServerProcess;
+let api: ApiClient;
+let ids: string[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-snapshots-'));
+  data = new DataFolder(join(folder, 'data'));
+  ids = [];
+  await start();
+});
+
+afterEach(async () => {
+  api.close();
+  await server.kill();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('a restart from a snapshot has the same tasks, and the log before it is gone', async () => {
+  const session = new SessionUnderTest(server.url, 'http1');
+  const { sessionId } = await session.welcomed();
+  await submit();
+  const { lease } = await session.takeTask();
+  await api.report(sessionId, [{ lease, kind: 'succeeded', output: 'kept' }]);
+  session.disconnect();
+  await submitUntilTrimmed();
+  const before = await views();
+
+  await restart();
+
+  expect(data.snapshots).toHaveLength(2);
+  expect(data.firstRecord).toBeGreaterThan(0);
+  expect(await views()).toEqual(before);
+  expect(before.filter((view) => view.state === 'succeeded')).toMatchObject([{ output: 'kept' }]);
+});
+
+test('a torn newest snapshot gives way to the older one, which is said', async () => {
+  await submitUntilTrimmed();
+  const before = await views();
+  await kill();
+  const newest = data.snapshots.at(-1) ?? '';
+  await truncate(newest, (await readFile(newest)).length - 1);
+
+  await start();
+
+  expect(await views()).toEqual(before);
+  expect(server.lastOutput).toContain('a snapshot is passed over');
+});
+
+test('a trimmed log without its snapshots is refused, with the record it begins with', async () => {
+  await submitUntilTrimmed();
+  await kill();
+  for (const path of data.snapshots) await rm(path);
+
+  await expect(start()).rejects.toThrow(`the log begins with record ${data.firstRecord}`);
+});
+
+test('a server that is killed while it saves a snapshot starts again with every task', async () => {
+  let killed = 0;
+  while (killed < 3) {
+    await submitUntilTrimmed();
+    const before = await views();
+    const saving = new Promise<void>((resolve) => {
+      const watcher = watch(join(data.path, 'snapshots'), (_, file) => {
+        if (file?.endsWith('.unfinished') !== true) return;
+        watcher.close();
+        resolve();
+      });
+    });
+    await Promise.all([submit(20), saving.then(() => server.signal('SIGKILL'))]).catch(
+      () => undefined,
+    );
+    await kill();
+    if (data.unfinished.length > 0) killed += 1;
+
+    await start();
+    // What was acknowledged meanwhile is there too: `views` sees to it.
+    const after = await views();
+    expect(after.slice(0, before.length)).toEqual(before);
+  }
+});
+
+async function start(): Promise<void> {
+  server = await startSmallServer({ dataFolder: data.path, snapshotEveryBytes: EVERY_BYTES });
+  api = new ApiClient(server.url, 'h2c');
+}
+
+async function kill(): Promise<void> {
+  api.close();
+  await server.kill();
+}
+
+async function restart(): Promise<void> {
+  await kill();
+  await start();
+}
+
+async function submit(times = 1): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    const tasks = Array(TASKS_PER_SUBMIT).fill({ type: 'hello', input: 'x'.repeat(1000) });
+    const { status, body } = await api.post('/v1/tasks', tasks);
+    expect(status).toBe(201);
+    ids.push(...body.items.map(({ id }: { id: string }) => id));
+  }
+}
+
+/** Submits until two more snapshots came, and with the second of them a trim. */
+async function submitUntilTrimmed(): Promise<void> {
+  const { firstRecord } = data;
+  const giveUpAt = performance.now() + FOLD_MS_MAX;
+  while (data.firstRecord <= firstRecord) {
+    await submit(EVERY_BYTES / 1000 / TASKS_PER_SUBMIT);
+    if (performance.now() > giveUpAt) throw new Error(`no trim: ${server.lastOutput}`);
+  }
+  // The last fold may be under way still; the state that it leads to is not.
+  await waitUntil(() => data.snapshots.length === 2, {
+    what: 'two snapshots are there',
+    timeoutMs: FOLD_MS_MAX,
+  });
+}
+
+interface View {
+  readonly id: string;
+  readonly state: string;
+}
+
+/** Every task that was acknowledged, as the server shows it. */
+async function views(): Promise<View[]> {
+  const answers = await Promise.all(ids.map((id) => api.get(`/v1/tasks/${id}`)));
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  return answers.map(({ body }) => body);
+}
