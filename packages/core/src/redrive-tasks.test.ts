@@ -68,8 +68,12 @@ test('a redrive runs dead letters again, oldest first, at its rate and no faster
 });
 
 test('a redrive at many a second keeps its rate over any stretch of time', () => {
-  const partition = new TestPartition({ tasksMax: 1000, deadLettersMax: 1000 });
-  fail(partition, ...submitted(partition, 500));
+  const partition = new TestPartition({
+    tasksMax: 1000,
+    deadLettersMax: 1000,
+    unsentBytesMax: 1e6,
+  });
+  failTogether(partition, 500);
   redrive(partition, { ratePerSec: 1000 });
 
   passTime(partition, 100);
@@ -173,8 +177,12 @@ test('discard makes dead letters plain finished tasks, which can still be retrie
 });
 
 test('one command discards so many at the most, and says that there are more', () => {
-  const partition = new TestPartition({ tasksMax: 1010, deadLettersMax: 1010 });
-  fail(partition, ...submitted(partition, 1001));
+  const partition = new TestPartition({
+    tasksMax: 1010,
+    deadLettersMax: 1010,
+    unsentBytesMax: 1e6,
+  });
+  failTogether(partition, 1001);
 
   const discard = () => partition.operate<DiscardDeadLetters>({ type: 'discard_dead_letters' });
 
@@ -198,6 +206,16 @@ function fail(partition: TestPartition, ...numbers: number[]): void {
 }
 
 const NOTHING = new Uint8Array(0);
+
+/** In few commands, because each is followed by a look at everything. */
+function failTogether(partition: TestPartition, count: number): void {
+  const retry = { maxAttempts: 1 };
+  const { session } = partition.attach({ slots: count });
+  partition.submit(...Array.from({ length: count }, () => ({ retry })));
+  const leases = partition.leasesOf(session);
+  partition.report(session, ...leases.map((lease) => ({ lease, kind: 'failed' }) as const));
+  partition.detach(session);
+}
 
 function redrive(partition: TestPartition, given: { ratePerSec: number; taskType?: string }) {
   return partition.operate<StartRedrive>({ type: 'start_redrive', ...given });
