@@ -59,8 +59,10 @@ export function attachRequest(session: string, slots: number): Timeless<AttachSe
     newSession: session as SessionId,
     namespace: DEFAULT_NAMESPACE,
     worker: `worker of ${session}`,
-    types: ['bench'],
-    slots,
+    version: '1',
+    types: [{ type: 'bench' }],
+    capacity: { slots },
+    labels: new Map(),
     leaseMs: 600_000,
   };
 }

@@ -3,9 +3,8 @@ import { totalDeadline } from './deadlines.ts';
 import type { Decision } from './decision.ts';
 import { forgetKeys } from './duplicates.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
-import { endTask, matchAfter, nextAttemptAt, sessionOf, timeOutAttempt } from './lease-ends.ts';
+import { endTask, nextAttemptAt, timeOutAttempt } from './lease-ends.ts';
 import { redriveDue } from './redrive-tasks.ts';
-import type { Session } from './roster.ts';
 import { askToStop, GRACE_MS_DEFAULT, tellToStop } from './stop-attempts.ts';
 import {
   CANCELLED,
@@ -25,18 +24,13 @@ import {
 /** One command fires so many timers at the most, so that a burst does not hold up the reports. */
 const TIMERS_PER_COMMAND = 1000;
 
-/** Fires the timers that are due, and gives away what becomes ready by that. */
+/** Fires the timers that are due. */
 export function decideAdvanceTime(decision: Decision, command: AdvanceTime): AdvanceTimeReply {
   const { state, activity, now } = decision;
-  const touched: Slot[] = [];
-  const freed = new Set<Session>();
   let fired = 0;
   for (; fired < TIMERS_PER_COMMAND; fired++) {
     const slot = state.timers.firstDue(now);
     if (slot === NO_SLOT) break;
-    const session = sessionOf(decision, slot);
-    if (session !== undefined) freed.add(session);
-    touched.push(slot);
     fire(decision, slot, { seed: command.seed, place: fired });
   }
   for (; fired < TIMERS_PER_COMMAND; fired++) {
@@ -46,11 +40,8 @@ export function decideAdvanceTime(decision: Decision, command: AdvanceTime): Adv
     if (state.tasks.stop[slot] !== NO_STOP) continue;
     askToStop(decision, slot, { reason: HEARTBEAT_TIMEOUT_REASON, graceMs: GRACE_MS_DEFAULT });
   }
-  const redriven = redriveDue(decision, TIMERS_PER_COMMAND - fired);
-  touched.push(...redriven);
-  fired += redriven.length;
+  fired += redriveDue(decision, TIMERS_PER_COMMAND - fired);
   fired += forgetKeys(decision, TIMERS_PER_COMMAND - fired);
-  matchAfter(decision, { slots: touched, sessions: freed });
   return { more: fired === TIMERS_PER_COMMAND };
 }
 

@@ -24,6 +24,8 @@ import {
   LEASED,
   LEASED_REASON,
   NO_ANSWER,
+  REFUSED_ANSWER,
+  REFUSED_REASON,
   RUNNING,
   STARTED_REASON,
   SUCCEEDED,
@@ -139,6 +141,7 @@ function applyReturned(state: State, at: number, event: AttemptReturned): void {
   leave(state, slot);
   tasks.endedAt[slot] = at;
   if (!event.spent) tasks.attempt[slot] -= 1;
+  if (event.reason === REFUSED_REASON) tasks.answered[slot] = REFUSED_ANSWER;
   enqueue(state, slot, { at, reason: event.reason, toHead: true });
 }
 

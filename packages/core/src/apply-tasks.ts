@@ -105,6 +105,7 @@ function admit(state: State, event: TaskDetails): Slot {
   invariant(slot === event.slot, 'a task is stored in the slot that its event names');
   tasks.priority[slot] = event.priority;
   tasks.queue[slot] = state.internQueue(event.taskType).index;
+  holdIn(tasks.shape, slot, state.shapes.hold(event.shape));
   tasks.retry[slot] = state.retries.hold(event.retry);
   holdIn(tasks.timeouts, slot, state.timeouts.hold(event.timeouts));
   holdIn(tasks.tags, slot, state.tags.hold(event.tags));
@@ -230,6 +231,7 @@ function applyForgotten(state: State, { slot, task }: TaskForgotten): void {
     state.dedupe.lastState[key] = tasks.state[slot];
     state.changes.noteKey(key);
   }
+  state.shapes.release(tasks.shape[slot]);
   state.retries.release(tasks.retry[slot]);
   state.timeouts.release(tasks.timeouts[slot]);
   state.tags.release(tasks.tags[slot]);

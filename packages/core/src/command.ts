@@ -1,6 +1,9 @@
+import type { Labels } from './constraints.ts';
 import type { PayloadRange } from './event.ts';
 import type { SessionId, Slot, TaskNumber } from './ids.ts';
+import type { Resources } from './resources.ts';
 import type { RetryPolicy } from './retry-policy.ts';
+import type { Offer } from './room.ts';
 import type { TaskCommand, TaskCommandReplies } from './task-commands.ts';
 import type { Callback, Tags } from './task-labels.ts';
 import type { Timeouts } from './timeouts.ts';
@@ -12,6 +15,7 @@ export type Command =
   | AttachSession
   | DisconnectSession
   | DetachSession
+  | DrainSession
   | SessionRead
   | ReportAttempts
   | ExpireSessions
@@ -22,6 +26,9 @@ export type Command =
 export interface TaskSpec {
   readonly type: string;
   readonly priority?: number;
+  readonly resources?: Resources;
+  /** Texts that `parseConstraint` takes; all of them must hold. */
+  readonly constraints?: readonly string[];
   readonly retry?: RetryPolicy;
   readonly timeouts?: Timeouts;
   readonly tags?: Tags;
@@ -80,6 +87,12 @@ export interface KnownTask {
   readonly state: number;
 }
 
+/** A type that a worker handles, and how many of it at once; as many as there is room for. */
+export interface OfferedType {
+  readonly type: string;
+  readonly concurrency?: number;
+}
+
 /** A worker opened a stream: a new session, or one that comes back. */
 export interface AttachSession {
   readonly type: 'attach_session';
@@ -88,8 +101,10 @@ export interface AttachSession {
   readonly newSession: SessionId;
   readonly namespace: string;
   readonly worker: string;
-  readonly types: readonly string[];
-  readonly slots: number;
+  readonly version: string;
+  readonly types: readonly OfferedType[];
+  readonly capacity: Offer;
+  readonly labels: Labels;
   readonly leaseMs: number;
   readonly resume?: { readonly session: SessionId; readonly running: readonly string[] };
 }
@@ -134,6 +149,18 @@ export interface DetachSessionReply {
   readonly found: boolean;
 }
 
+/** An operator wants a worker to get nothing new; it keeps what it runs. */
+export interface DrainSession {
+  readonly type: 'drain_session';
+  readonly now: number;
+  readonly namespace: string;
+  readonly session: SessionId;
+}
+
+export interface DrainSessionReply {
+  readonly found: boolean;
+}
+
 export type ReportKind =
   | 'started'
   | 'heartbeat'
@@ -141,7 +168,8 @@ export type ReportKind =
   | 'succeeded'
   | 'failed'
   | 'cancelled'
-  | 'later';
+  | 'later'
+  | 'refused';
 
 export interface Report {
   readonly lease: string;
@@ -164,6 +192,8 @@ export interface ReportAttempts {
   readonly namespace: string;
   readonly session: SessionId;
   readonly reports: readonly Report[];
+  /** Replaces the whole offer of the session. */
+  readonly capacity?: Offer;
   /** Random 32 bits, from which jitter is drawn. */
   readonly seed: number;
   /** The outputs and errors as JSON text, one behind the other, as in `SubmitTasks`. */
@@ -213,6 +243,7 @@ export interface Replies extends TaskCommandReplies {
   readonly attach_session: AttachSessionReply;
   readonly disconnect_session: undefined;
   readonly detach_session: DetachSessionReply;
+  readonly drain_session: DrainSessionReply;
   readonly session_read: undefined;
   readonly report_attempts: ReportAttemptsReply;
   readonly expire_sessions: undefined;

@@ -5,6 +5,7 @@ import type { Decision } from './decision.ts';
 import { decideEndTask, decideSignalTask } from './end-task.ts';
 import { NO_SLOT, type TaskNumber } from './ids.ts';
 import { unreachable } from './invariant.ts';
+import { settle } from './matching.ts';
 import { decidePatchTasks } from './patch-tasks.ts';
 import { decidePauseTask, decideResumeTask, decideSetQueuePaused } from './pause-tasks.ts';
 import { decidePutTaskType } from './put-task-type.ts';
@@ -20,6 +21,7 @@ import {
   decideAttachSession,
   decideDetachSession,
   decideDisconnectSession,
+  decideDrainSession,
   decideExpireSessions,
   decideHearSessions,
   decideSessionRead,
@@ -27,8 +29,14 @@ import {
 import { decideSubmitTasks } from './submit-tasks.ts';
 import type { TaskCommand } from './task-commands.ts';
 
-/** Turns a command into events, outputs and a reply. */
+/** Turns a command into events, outputs and a reply, and leases out what it readied. */
 export function decide(decision: Decision, command: Command): Replies[Command['type']] {
+  const reply = carryOut(decision, command);
+  settle(decision);
+  return reply;
+}
+
+function carryOut(decision: Decision, command: Command): Replies[Command['type']] {
   switch (command.type) {
     case 'submit_tasks':
       forgetOldest(decision);
@@ -43,6 +51,8 @@ export function decide(decision: Decision, command: Command): Replies[Command['t
       return undefined;
     case 'detach_session':
       return decideDetachSession(decision, command);
+    case 'drain_session':
+      return decideDrainSession(decision, command);
     case 'expire_sessions':
       decideExpireSessions(decision);
       return undefined;

@@ -1,7 +1,9 @@
 import type { Emit } from './event.ts';
 import type { LeaseActivity } from './lease-activity.ts';
 import type { Events } from './make-events.ts';
+import type { MatchingOptions } from './matching.ts';
 import type { Outputs } from './outputs.ts';
+import type { PendingMatches } from './pending-matches.ts';
 import type { Roster } from './roster.ts';
 import type { ReadonlyState } from './state.ts';
 
@@ -27,4 +29,7 @@ export interface Decision {
   /** The objects to fill and emit. */
   readonly events: Events;
   readonly outputs: Outputs;
+  readonly matching: MatchingOptions;
+  /** What is to be matched at the end of the command. */
+  readonly pending: PendingMatches;
 }

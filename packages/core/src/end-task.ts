@@ -1,7 +1,7 @@
 import type { Decision } from './decision.ts';
 import { findTask } from './find-task.ts';
 import { NO_SLOT } from './ids.ts';
-import { endTask, matchAfter, sessionOf } from './lease-ends.ts';
+import { endTask, sessionOf } from './lease-ends.ts';
 import { tellToStop } from './stop-attempts.ts';
 import type { EndTask, EndTaskReply, SignalTask, SignalTaskReply } from './task-commands.ts';
 import {
@@ -29,7 +29,6 @@ export function decideEndTask(decision: Decision, command: EndTask): EndTaskRepl
     return { rejection: 'too_many_bytes', slot };
   }
 
-  const session = sessionOf(decision, slot);
   const isCancelled = tasks.stop[slot] === CANCELLED_REASON;
   tellToStop(decision, slot, { reason: ENDED_OUTSIDE_REASON, graceMs: 0 });
   const ended = command.outcome === 'succeeded' ? SUCCEEDED : FAILED;
@@ -38,7 +37,6 @@ export function decideEndTask(decision: Decision, command: EndTask): EndTaskRepl
     reason: isCancelled ? CANCELLED_REASON : ENDED_OUTSIDE_REASON,
     payload: { bytes: payload, start: 0, end: payload.length },
   });
-  matchAfter(decision, { slots: [], sessions: session === undefined ? [] : [session] });
   return { slot };
 }
 

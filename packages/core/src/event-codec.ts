@@ -191,6 +191,7 @@ function encodeOther(writer: RecordWriter, event: OtherEvent): void {
 function encodeDetails(writer: RecordWriter, event: TaskDetails): void {
   writer.name(event.taskType);
   writer.byte(event.priority);
+  writer.name(event.shape);
   writer.name(event.retry);
   writer.name(event.timeouts);
   writer.name(event.tags);
@@ -331,6 +332,7 @@ function decodeOther(reader: RecordReader, event: OtherEvent): void {
 function decodeDetails(reader: RecordReader, event: TaskDetails): void {
   event.taskType = reader.name();
   event.priority = reader.byte();
+  event.shape = reader.name();
   event.retry = reader.name();
   event.timeouts = reader.name();
   event.tags = reader.name();

@@ -28,6 +28,11 @@ export interface TaskDetails extends TaskEvent {
   /** Key of its queue: the type, with the namespace in front of it. */
   taskType: string;
   priority: number;
+  /**
+   * Resources and constraints. They stay as they are for the whole life of the task, so that a
+   * lease need not repeat them: replay finds in the task what its worker gave.
+   */
+  shape: string;
   retry: string;
   timeouts: string;
   tags: string;

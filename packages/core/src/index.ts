@@ -6,6 +6,7 @@ export type {
   DedupeClaims,
   DetachSession,
   DisconnectSession,
+  DrainSession,
   ExpireSessions,
   HearSessions,
   KnownTask,
@@ -20,6 +21,13 @@ export type {
   SubmitTasksReply,
   TaskSpec,
 } from './command.ts';
+export {
+  isLabelName,
+  isLabelValue,
+  LABEL_RULE,
+  parseConstraint,
+  VALUE_RULE,
+} from './constraints.ts';
 export type { Event, PayloadRange } from './event.ts';
 export { UnknownEventError } from './event-codec.ts';
 export { findTask } from './find-task.ts';
@@ -33,12 +41,14 @@ export {
 } from './ids.ts';
 export { InvariantError, invariant, unreachable } from './invariant.ts';
 export { LEASE_TOKEN_LENGTH, leaseTokenText, writeLeaseToken } from './lease-token.ts';
-export { pushCost } from './matching.ts';
+export { type MatchingOptions, pushCost } from './matching.ts';
 export type { Outputs } from './outputs.ts';
 export { Partition, type PartitionOptions } from './partition.ts';
 export { DEFAULT_NAMESPACE } from './queue-key.ts';
 export { readEvents } from './read-events.ts';
 export { RecordWriter } from './record-writer.ts';
+export { hasThreeDecimals, type Resources } from './resources.ts';
+export type { Shape } from './shape.ts';
 export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot-archive.ts';
 export type { PartitionLimits, ReadonlyState } from './state.ts';
 export { StateHashError } from './state-hash.ts';

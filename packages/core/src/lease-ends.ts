@@ -1,7 +1,6 @@
 import type { Decision } from './decision.ts';
 import type { PayloadRange } from './event.ts';
 import type { Slot, TaskNumber } from './ids.ts';
-import { matchQueues, matchSession } from './matching.ts';
 import { backoffMs, jitterOf } from './retry-policy.ts';
 import type { Session } from './roster.ts';
 import type { ReadonlyState } from './state.ts';
@@ -11,6 +10,7 @@ import {
   isHeld,
   NO_ANSWER,
   NOT_ARRIVED_REASON,
+  REFUSED_REASON,
 } from './task-state.ts';
 
 /** How a task ends, beside success and failure by the word of its worker. */
@@ -63,13 +63,13 @@ export function timeOutAttempt(
   if (end.retryAt === 0) decision.outputs.endedSlots.push(slot);
 }
 
-/** A lease ended without an answer: its worker is gone, gave it back, or never had it. */
+/** A lease ended without an answer: its worker is gone, did not want it, or never had it. */
 export function loseLease(decision: Decision, slot: Slot, reason: number): void {
   const { state } = decision;
   decision.activity.forget(slot);
   if (state.tasks.stop[slot] === CANCELLED_REASON) {
     endTask(decision, slot, { state: CANCELLED, reason: CANCELLED_REASON });
-  } else if (reason === NOT_ARRIVED_REASON || hasAttemptsLeft(state, slot)) {
+  } else if (!isSpentBy(reason) || hasAttemptsLeft(state, slot)) {
     returnTask(decision, slot, reason);
   } else {
     exhaust(decision, slot, reason);
@@ -97,17 +97,9 @@ export function sessionOf({ state, roster }: Decision, slot: Slot): Session | un
   return roster.find(state.holders.at(state.tasks.holderOf(slot)).session);
 }
 
-/** Gives away what became ready, and the room that was made (M1). */
-export function matchAfter(
-  decision: Decision,
-  made: { readonly slots: readonly Slot[]; readonly sessions: Iterable<Session> },
-): void {
-  for (const session of made.sessions) matchSession(decision, session);
-  const touched = new Set(made.slots.map((slot) => decision.state.tasks.queue[slot]));
-  matchQueues(
-    decision,
-    [...touched].map((index) => decision.state.queues[index]),
-  );
+/** Whether an attempt counts that ended so. */
+function isSpentBy(reason: number): boolean {
+  return reason !== NOT_ARRIVED_REASON && reason !== REFUSED_REASON;
 }
 
 function returnTask({ state, emit, events }: Decision, slot: Slot, reason: number): void {
@@ -115,7 +107,7 @@ function returnTask({ state, emit, events }: Decision, slot: Slot, reason: numbe
   event.slot = slot;
   event.task = state.tasks.number[slot] as TaskNumber;
   event.reason = reason;
-  event.spent = reason !== NOT_ARRIVED_REASON;
+  event.spent = isSpentBy(reason);
   emit(event);
 }
 

@@ -42,6 +42,7 @@ function emptyDetails() {
     ...NO_TASK,
     taskType: '',
     priority: 0,
+    shape: '',
     retry: '',
     timeouts: '',
     tags: '',

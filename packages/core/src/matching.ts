@@ -1,93 +1,123 @@
+import { chooseSession, chooseTask } from './choice.ts';
 import type { Decision } from './decision.ts';
 import { NO_HOLDER, NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
 import type { Session } from './roster.ts';
-import type { ReadonlyState } from './state.ts';
+import type { ReadonlyLane, ReadonlyState } from './state.ts';
+import { goesBefore } from './waiting-line.ts';
 
 /**
  * Brings ready tasks and sessions with room together, in the turn in which one of them appears.
  *
- * M1 After every command: no queue that is not paused has both a task and a session with room. So a
- *    command needs to match only the queues it added to and the sessions it made room in.
- * M2 A session never holds more leases than it has slots.
+ * M1 After every command no ready task of a queue that is not paused fits a session that has room
+ *    for it. Two exceptions: a session whose room is kept for a task takes only that one and those
+ *    that go before it (M3), and a session is spared for a moment what it refused. So a command
+ *    needs to match only the lanes that it opened, the sessions that it made room in, and the
+ *    sessions with an exception.
+ * M2 A lease is granted only when what is leased to the session, with it, is within its offer.
+ * M3 Among the tasks that a session may take, the highest level goes first, and in a level the
+ *    oldest. Every eighth lease of a session goes to the task that waited longest, if that was
+ *    long. And a task that waited long is not overtaken where it could run (see reservation.ts).
  */
+export interface MatchingOptions {
+  /** `spread` goes round among the workers; `pack` fills one before it begins another. */
+  readonly placement: 'pack' | 'spread';
+  /** A task that waited this long has room kept for it rather than being overtaken. */
+  readonly reserveAfterMs: number;
+  /** The level of a task that waited this long does not count in every so many leases. */
+  readonly ageAfterMs: number;
+  readonly agedLeaseEvery: number;
+}
 
-type Queue = ReadonlyState['queues'][number];
+export const MATCHING_DEFAULTS: MatchingOptions = {
+  placement: 'spread',
+  reserveAfterMs: 10_000,
+  ageAfterMs: 30_000,
+  agedLeaseEvery: 8,
+};
 
 /** What a pushed task takes beside its input, about. */
 const PUSH_ENVELOPE_BYTES = 256;
+
+/** A worker that refused so many tasks a moment ago is left alone until that moment is over. */
+const REFUSALS_MAX = 100;
 
 export function pushCost({ tasks }: ReadonlyState, slot: Slot): number {
   return tasks.inputLength[slot] + PUSH_ENVELOPE_BYTES;
 }
 
-/** Leases out the ready tasks of these queues as far as there is room, best task first. */
-export function matchQueues(decision: Decision, queues: readonly Queue[]): void {
-  if (queues.length === 1) {
-    matchQueue(decision, queues[0]);
-    return;
-  }
-  let open = queues;
+/** Leases out what the command readied or made room for: the last step of every command. */
+export function settle(decision: Decision): void {
+  const { pending, roster, now } = decision;
   for (;;) {
-    open = open.filter((queue) => isOpen(decision, queue));
-    const best = bestOf(decision.state, open);
-    const session = best === undefined ? undefined : decision.roster.pick(best.key);
-    if (best === undefined || session === undefined) return;
-    lease(decision, best.first(), session);
+    const session = roster.takeEndedRefusal(now);
+    if (session === undefined) break;
+    pending.add(session);
+  }
+  if (pending.hasReadied) for (const session of roster.withExceptions()) pending.add(session);
+  pending.hasReadied = false;
+
+  let session = pending.next();
+  while (session !== undefined || pending.lanes.length > 0) {
+    if (session === undefined) matchLanes(decision);
+    else fill(decision, session);
+    session = pending.next();
   }
 }
 
-function isOpen({ roster }: Decision, queue: Queue): boolean {
-  return queue.depth > 0 && !queue.paused && roster.hasRoomFor(queue.key);
-}
-
-function matchQueue(decision: Decision, queue: Queue): void {
-  if (queue.paused) return;
-  for (let slot = queue.first(); slot !== NO_SLOT; slot = queue.first()) {
-    const session = decision.roster.pick(queue.key);
-    if (session === undefined) return;
-    lease(decision, slot, session);
-  }
-}
-
-/** Fills a session that has room, best task first. */
-export function matchSession(decision: Decision, session: Session): void {
+/** Gives a session all that it may take, best task first. */
+function fill(decision: Decision, session: Session): void {
   updateRoom(decision, session);
   while (session.hasRoom) {
-    const slot = bestTaskFor(decision.state, session);
+    const slot = chooseTask(decision, session);
     if (slot === NO_SLOT) return;
     lease(decision, slot, session);
   }
 }
 
+/** Finds sessions for the tasks of lanes that were empty, best task first. */
+function matchLanes(decision: Decision): void {
+  const { lanes } = decision.pending;
+  for (let place = lanes.length - 1; place >= 0; place--) {
+    const { queue } = lanes[place];
+    if (queue.paused || decision.roster.ring(queue.key) === undefined) drop(lanes, place);
+  }
+  while (lanes.length > 0) {
+    const place = bestOf(decision.state, lanes);
+    const lane = lanes[place];
+    const session = lane.length === 0 ? undefined : chooseSession(decision, lane);
+    if (session === undefined) drop(lanes, place);
+    else lease(decision, lane.head, session);
+  }
+}
+
+/** The last one takes the place. */
+function drop(lanes: ReadonlyLane[], place: number): void {
+  const last = lanes.pop();
+  if (last !== undefined && place < lanes.length) lanes[place] = last;
+}
+
+/** Place of the lane whose head goes first; of an empty one, if there is any. */
+function bestOf(state: ReadonlyState, lanes: readonly ReadonlyLane[]): number {
+  let best = 0;
+  for (let place = 0; place < lanes.length; place++) {
+    if (lanes[place].length === 0) return place;
+    if (goesBefore(state, lanes[place].head, lanes[best].head)) best = place;
+  }
+  return best;
+}
+
 export function updateRoom(decision: Decision, session: Session): void {
+  const { room } = session;
+  const isThere = session.connected && !session.draining;
   const isReading = session.unsentBytes < decision.state.limits.unsentBytesMax;
-  const hasSlot = heldBy(decision.state, session) < session.slots;
-  decision.roster.setRoom(session, session.connected && isReading && hasSlot);
+  const isWilling = session.refused.size < REFUSALS_MAX;
+  const hasSlot = !room.isOverdrawn && room.usedSlots < room.slots;
+  decision.roster.setRoom(session, isThere && isReading && isWilling && hasSlot);
 }
 
 export function heldBy(state: ReadonlyState, session: Session): number {
   const holder = state.holders.find(session.id);
   return holder === NO_HOLDER ? 0 : state.holders.at(holder).held.length;
-}
-
-function bestTaskFor(state: ReadonlyState, session: Session): Slot {
-  const queues: Queue[] = [];
-  for (const type of session.types) {
-    const queue = state.queueOf(type);
-    if (queue !== undefined && queue.depth > 0 && !queue.paused) queues.push(queue);
-  }
-  return bestOf(state, queues)?.first() ?? NO_SLOT;
-}
-
-/** Of queues that are not empty: the one whose first task has the highest level, then is oldest. */
-function bestOf({ tasks }: ReadonlyState, queues: readonly Queue[]): Queue | undefined {
-  let best: Queue | undefined;
-  for (const queue of queues) {
-    const lead = best === undefined ? 1 : queue.topLevel() - best.topLevel();
-    const isOlder = best !== undefined && tasks.number[queue.first()] < tasks.number[best.first()];
-    if (lead > 0 || (lead === 0 && isOlder)) best = queue;
-  }
-  return best;
 }
 
 /** The one place where a lease is granted. */
@@ -103,6 +133,7 @@ function lease(decision: Decision, slot: Slot, session: Session): void {
   decision.emit(event);
 
   listenFor(decision, slot, decision.now);
+  session.leases += 1;
   session.unsentBytes += pushCost(state, slot);
   outputs.pushSessions.push(session.id);
   outputs.pushSlots.push(slot);

@@ -324,8 +324,10 @@ function attach(now: number) {
     now,
     newSession: 's' as SessionId,
     worker: 'w',
-    types: ['hello'],
-    slots: 5,
+    version: '1',
+    types: [{ type: 'hello' }],
+    capacity: { slots: 5 },
+    labels: new Map(),
     leaseMs: LEASE_MS,
   } as const;
 }

@@ -4,10 +4,12 @@ import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
 import type { Event, StateHashed } from './event.ts';
 import { EventDecoder, encodeEvent } from './event-codec.ts';
-import type { Slot } from './ids.ts';
+import { NO_SLOT, type SessionId, type Slot, type TaskNumber } from './ids.ts';
 import { LeaseActivity, type Progress } from './lease-activity.ts';
 import { makeEvents } from './make-events.ts';
+import { MATCHING_DEFAULTS, type MatchingOptions } from './matching.ts';
 import { clearOutputs, makeOutputs, type Outputs } from './outputs.ts';
+import { PendingMatches } from './pending-matches.ts';
 import { persistState } from './persist-state.ts';
 import { RecordReader } from './record-reader.ts';
 import type { RecordWriter } from './record-writer.ts';
@@ -24,6 +26,7 @@ export interface PartitionOptions {
   readonly partition: number;
   readonly limits: PartitionLimits;
   readonly utf8: Utf8;
+  readonly matching?: Partial<MatchingOptions>;
   /** Events between two hashes of what they changed. */
   readonly hashEvery?: number;
 }
@@ -75,6 +78,8 @@ export class Partition {
       emit: (event) => this.emit(event),
       events: makeEvents(),
       outputs: this.outputs,
+      matching: { ...MATCHING_DEFAULTS, ...options.matching },
+      pending: new PendingMatches(this.durable, this.roster),
     };
   }
 
@@ -90,12 +95,19 @@ export class Partition {
       dedupe.earliest(),
       redrives.earliest(),
       this.activity.earliest(),
+      this.roster.nextRefusalEndsAt,
     );
   }
 
   /** What the worker that holds this task last said of how far it is. */
   progressOf(slot: Slot): Progress | undefined {
     return this.activity.progressOf(slot);
+  }
+
+  /** The task that the session's room is kept for. */
+  reservedFor(id: SessionId): TaskNumber | undefined {
+    const slot = this.roster.find(id)?.reservedFor ?? NO_SLOT;
+    return slot === NO_SLOT ? undefined : (this.durable.tasks.number[slot] as TaskNumber);
   }
 
   get sessionCount(): number {
@@ -190,8 +202,11 @@ export class Partition {
   }
 
   private emit(event: Event): void {
+    const { pending } = this.decision;
+    pending.beforeEvent(event);
     if (this.writer !== undefined) encodeEvent(this.writer, event);
     apply(this.durable, this.decision.now, event);
+    pending.afterEvent(event);
     if (this.durable.changes.events >= this.hashEvery) this.emitHash();
   }
 

@@ -9,7 +9,6 @@ import {
 } from './event.ts';
 import { findTask } from './find-task.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
-import { matchAfter } from './lease-ends.ts';
 import type {
   PatchRejection,
   PatchTasks,
@@ -25,8 +24,6 @@ import { statedTimeouts, type Timeouts, timeoutsText } from './timeouts.ts';
 export function decidePatchTasks(decision: Decision, command: PatchTasks): PatchTasksReply {
   const outcomes: TaskOutcome<PatchRejection>[] = [];
   for (let i = 0; i < command.patches.length; i++) outcomes.push(patchOne(decision, command, i));
-  const slots = outcomes.filter((one) => one.rejection === undefined).map(({ slot }) => slot);
-  matchAfter(decision, { slots, sessions: [] });
   return { outcomes };
 }
 

@@ -1,7 +1,6 @@
 import type { Decision } from './decision.ts';
 import { findTask } from './find-task.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
-import { matchQueues } from './matching.ts';
 import { queueKey } from './queue-key.ts';
 import { TASK_TYPES_MAX } from './state.ts';
 import type {
@@ -37,7 +36,6 @@ export function decideResumeTask(decision: Decision, command: ResumeTask): Pause
   events.taskResumed.slot = slot;
   events.taskResumed.task = state.tasks.number[slot] as TaskNumber;
   emit(events.taskResumed);
-  matchQueues(decision, [state.queues[state.tasks.queue[slot]]]);
   return { slot };
 }
 
@@ -67,6 +65,5 @@ export function decideSetQueuePaused(
   events.queueChanged.taskType = key;
   events.queueChanged.paused = command.paused;
   emit(events.queueChanged);
-  if (queue !== undefined && !command.paused) matchQueues(decision, [queue]);
   return {};
 }

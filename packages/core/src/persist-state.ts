@@ -42,6 +42,7 @@ export const SECTIONS: Readonly<Record<string, (state: State, archive: Archive) 
   deadLetters: (state, archive) => state.deadLetters.persist(archive),
   taskTypes: (state, archive) => state.taskTypes.persist(archive),
   redrives: (state, archive) => state.redrives.persist(archive),
+  shapes: (state, archive) => state.shapes.persist(archive),
   retries: (state, archive) => state.retries.persist(archive),
   timeouts: (state, archive) => state.timeouts.persist(archive),
   tags: (state, archive) => state.tags.persist(archive),

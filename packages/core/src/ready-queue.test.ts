@@ -1,46 +1,72 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { NO_SLOT, type Slot } from './ids.ts';
+import type { Slot } from './ids.ts';
 import { ReadyQueue } from './ready-queue.ts';
 import { PRIORITY_LEVELS } from './task-state.ts';
 
 const SLOTS = 16;
+const SHAPES = 3;
 
-test('an empty queue has no first task and no level', () => {
+test('an empty queue has no open lane and no level', () => {
   const queue = emptyQueue();
 
-  expect([queue.first(), queue.topLevel(), queue.depth]).toEqual([NO_SLOT, -1, 0]);
+  expect([queue.open, queue.topLevel(), queue.depth]).toEqual([[], -1, 0]);
 });
 
-test('the highest level goes first, and in a level the oldest task', () => {
+test('the highest level is known, and in a lane the oldest task is the head', () => {
   const queue = emptyQueue();
-  queue.append(0 as Slot, 0);
-  queue.append(1 as Slot, 8);
-  queue.append(2 as Slot, 4);
-  queue.append(3 as Slot, 8);
+  queue.append(0 as Slot, 0, 0);
+  queue.append(1 as Slot, 0, 8);
+  queue.append(2 as Slot, 0, 8);
 
-  const order = drain(queue, new Map([...[0, 8, 4, 8].entries()]));
-
-  expect(order).toEqual([1, 3, 2, 0]);
+  expect(queue.topLevel()).toBe(8);
+  expect(queue.lane(0, 8)?.head).toBe(1);
 });
 
-test('a task that is put back at the head goes before all others of its level only', () => {
+test('a task that is put back at the head goes before all others of its lane only', () => {
   const queue = emptyQueue();
-  queue.append(1 as Slot, 4);
-  queue.append(2 as Slot, 5);
+  queue.append(1 as Slot, 0, 4);
+  queue.append(2 as Slot, 1, 4);
 
-  queue.prepend(3 as Slot, 4);
+  queue.prepend(3 as Slot, 0, 4);
 
-  expect(queue.first()).toBe(2);
-  queue.remove(2 as Slot, 5);
-  expect(queue.first()).toBe(3);
+  expect(queue.lane(0, 4)?.head).toBe(3);
+  expect(queue.lane(1, 4)?.head).toBe(2);
 });
 
-test('a queue is an array per level, and its bitmap says which have tasks (Q1)', () => {
+test('tasks of one level wait in a lane per shape', () => {
+  const queue = emptyQueue();
+
+  queue.append(1 as Slot, 0, 4);
+  queue.append(2 as Slot, 5, 4);
+  queue.append(3 as Slot, 5, 4);
+
+  expect(queue.open.map(({ shape, length }) => [shape, length])).toEqual([
+    [0, 1],
+    [5, 2],
+  ]);
+  expect(queue.depthOf(4)).toBe(3);
+});
+
+test('shapes that come and go leave no lane behind (Q2)', () => {
+  const queue = emptyQueue();
+
+  for (let shape = 1; shape <= 1000; shape++) {
+    queue.append(1 as Slot, shape, 4);
+    queue.remove(1 as Slot, shape, 4);
+  }
+
+  expect(queue.open).toEqual([]);
+  expect(queue.lane(1000, 4)).toBeUndefined();
+  expect(Object.values(queue).filter((value) => value instanceof Map)[0].size).toBe(0);
+});
+
+test('a queue is an array per shape and level, and says which have tasks (Q1)', () => {
   const actions = fc.array(
     fc.record({
       kind: fc.constantFrom('append' as const, 'prepend' as const, 'remove' as const),
       slot: fc.nat(SLOTS - 1),
+      shape: fc.nat(SHAPES - 1),
       level: fc.nat(PRIORITY_LEVELS - 1),
     }),
     { maxLength: 80, size: 'max' },
@@ -48,52 +74,51 @@ test('a queue is an array per level, and its bitmap says which have tasks (Q1)',
   fc.assert(
     fc.property(actions, (list) => {
       const queue = emptyQueue();
-      const model: number[][] = Array.from({ length: PRIORITY_LEVELS }, () => []);
+      const model: Model = Array.from({ length: SHAPES * PRIORITY_LEVELS }, () => []);
 
       for (const action of list) {
         act(queue, model, action);
 
-        const top = model.findLastIndex((slots) => slots.length > 0);
-        const bits = model.reduce((sum, slots, n) => sum + (slots.length > 0 ? 2 ** n : 0), 0);
-        expect(queue.levels).toBe(bits);
-        expect(queue.topLevel()).toBe(top);
-        expect(queue.first()).toBe(top < 0 ? NO_SLOT : model[top][0]);
-        expect(model.map((_, level) => queue.depthOf(level))).toEqual(model.map((s) => s.length));
+        const open = queue.open.map(({ shape, level }) => shape * PRIORITY_LEVELS + level);
+        const levels = new Set(open.map((key) => 2 ** (key % PRIORITY_LEVELS)));
+        expect(open.toSorted((a, b) => a - b)).toEqual(
+          model.flatMap((slots, key) => (slots.length > 0 ? [key] : [])),
+        );
+        for (const { shape, level, head, length } of queue.open) {
+          const slots = model[shape * PRIORITY_LEVELS + level];
+          expect([head, length]).toEqual([slots[0], slots.length]);
+        }
+        expect(queue.levels).toBe([...levels].reduce((sum, bit) => sum + bit, 0));
         expect(queue.depth).toBe(model.flat().length);
       }
     }),
   );
 });
 
+/** The slots of each lane, first to last, by shape and level. */
+type Model = number[][];
+
 function act(
   queue: ReadyQueue,
-  model: number[][],
-  action: { kind: 'append' | 'prepend' | 'remove'; slot: number; level: number },
+  model: Model,
+  action: { kind: 'append' | 'prepend' | 'remove'; slot: number; shape: number; level: number },
 ): void {
   const slot = action.slot as Slot;
   const current = model.findIndex((slots) => slots.includes(slot));
   if (action.kind === 'remove') {
     if (current < 0) return;
-    queue.remove(slot, current);
+    queue.remove(slot, Math.floor(current / PRIORITY_LEVELS), current % PRIORITY_LEVELS);
     model[current].splice(model[current].indexOf(slot), 1);
     return;
   }
   if (current >= 0) return;
-  queue[action.kind](slot, action.level);
-  if (action.kind === 'append') model[action.level].push(slot);
-  else model[action.level].unshift(slot);
+  queue[action.kind](slot, action.shape, action.level);
+  const slots = model[action.shape * PRIORITY_LEVELS + action.level];
+  if (action.kind === 'append') slots.push(slot);
+  else slots.unshift(slot);
 }
 
 function emptyQueue(): ReadyQueue {
   const links = { next: new Int32Array(SLOTS), previous: new Int32Array(SLOTS) };
   return new ReadyQueue(0, 'hello', links);
-}
-
-function drain(queue: ReadyQueue, levels: ReadonlyMap<number, number>): number[] {
-  const order: number[] = [];
-  for (let slot = queue.first(); slot !== NO_SLOT; slot = queue.first()) {
-    order.push(slot);
-    queue.remove(slot, levels.get(slot) ?? 0);
-  }
-  return order;
 }

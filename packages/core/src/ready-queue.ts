@@ -1,13 +1,39 @@
-import { NO_SLOT, type Slot } from './ids.ts';
+import type { Slot } from './ids.ts';
+import { invariant } from './invariant.ts';
 import { namespaceOf, taskTypeOf } from './queue-key.ts';
 import type { Archive } from './snapshot-archive.ts';
-import { type ListLinks, persistLists, TaskList } from './task-list.ts';
+import { type ListLinks, TaskList } from './task-list.ts';
 import { PRIORITY_LEVELS } from './task-state.ts';
 
+/** Place of the shape that needs a single slot and nothing else; nearly all tasks have it. */
+const PLAIN_SHAPE = 0;
+
+/** How many numbers a snapshot has for a lane. */
+const LANE_NUMBERS = 6;
+
+/** The ready tasks of one type, shape and level, first in, first out. */
+export class Lane extends TaskList {
+  readonly queue: ReadyQueue;
+  readonly shape: number;
+  readonly level: number;
+  /** Place among the open lanes of its queue; -1 while the lane is empty. */
+  place = -1;
+
+  constructor(queue: ReadyQueue, links: ListLinks, kind: { shape: number; level: number }) {
+    super(links);
+    this.queue = queue;
+    this.shape = kind.shape;
+    this.level = kind.level;
+  }
+}
+
 /**
- * The ready tasks of one type: a first-in-first-out list per priority level.
+ * The ready tasks of one type: a lane per shape and priority level, so that a task which fits
+ * nowhere never stands before one that does.
  *
- * Q1 Bit n of `levels` is set exactly when the list of level n is not empty.
+ * Q1 `open` holds exactly the lanes that are not empty, and bit n of `levels` is set exactly when
+ *    one of them is of level n.
+ * Q2 A lane of a shape lives while it holds a task: shapes that come and go leave nothing behind.
  */
 export class ReadyQueue {
   /** Place of this queue in the state's list of queues; tasks refer to it. */
@@ -19,33 +45,53 @@ export class ReadyQueue {
   paused = false;
   levels = 0;
   depth = 0;
-  private readonly lists: readonly TaskList[];
+  /** In no order that means anything: who goes first stands in the order of the heads. */
+  readonly open: Lane[] = [];
+  private readonly links: ListLinks;
+  private readonly plain: readonly Lane[];
+  /** Lanes of all other shapes, by shape and level. */
+  private readonly shaped = new Map<number, Lane>();
+  /** How many lanes are open at each level. */
+  private readonly openAt = new Uint32Array(PRIORITY_LEVELS);
 
   constructor(index: number, key: string, links: ListLinks) {
     this.index = index;
     this.key = key;
     this.namespace = namespaceOf(key);
     this.taskType = taskTypeOf(key);
-    this.lists = Array.from({ length: PRIORITY_LEVELS }, () => new TaskList(links));
+    this.links = links;
+    this.plain = Array.from(
+      { length: PRIORITY_LEVELS },
+      (_, level) => new Lane(this, links, { shape: PLAIN_SHAPE, level }),
+    );
   }
 
-  append(slot: Slot, level: number): void {
-    this.lists[level].append(slot);
-    this.levels |= 1 << level;
+  append(slot: Slot, shape: number, level: number): void {
+    const lane = this.laneFor(shape, level);
+    lane.append(slot);
     this.depth += 1;
+    if (lane.length === 1) this.opened(lane);
   }
 
-  prepend(slot: Slot, level: number): void {
-    this.lists[level].prepend(slot);
-    this.levels |= 1 << level;
+  prepend(slot: Slot, shape: number, level: number): void {
+    const lane = this.laneFor(shape, level);
+    lane.prepend(slot);
     this.depth += 1;
+    if (lane.length === 1) this.opened(lane);
   }
 
-  remove(slot: Slot, level: number): void {
-    const list = this.lists[level];
-    list.remove(slot);
-    if (list.length === 0) this.levels &= ~(1 << level);
+  remove(slot: Slot, shape: number, level: number): void {
+    const lane = this.lane(shape, level);
+    invariant(lane !== undefined, 'a ready task stands in the lane of its shape and level');
+    lane.remove(slot);
     this.depth -= 1;
+    if (lane.length === 0) this.closed(lane);
+  }
+
+  /** `undefined` when no task of this shape waits at this level. */
+  lane(shape: number, level: number): Lane | undefined {
+    if (shape === PLAIN_SHAPE) return this.plain[level];
+    return this.shaped.get(shape * PRIORITY_LEVELS + level);
   }
 
   /** The highest level that has a task; -1 when the queue is empty. */
@@ -53,14 +99,38 @@ export class ReadyQueue {
     return 31 - Math.clz32(this.levels);
   }
 
-  /** The oldest task of the highest level; `NO_SLOT` when the queue is empty. */
-  first(): Slot {
-    const level = this.topLevel();
-    return level < 0 ? NO_SLOT : this.lists[level].head;
+  depthOf(level: number): number {
+    let depth = 0;
+    for (const lane of this.open) if (lane.level === level) depth += lane.length;
+    return depth;
   }
 
-  depthOf(level: number): number {
-    return this.lists[level].length;
+  private laneFor(shape: number, level: number): Lane {
+    const known = this.lane(shape, level);
+    if (known !== undefined) return known;
+    const lane = new Lane(this, this.links, { shape, level });
+    this.shaped.set(shape * PRIORITY_LEVELS + level, lane);
+    return lane;
+  }
+
+  private opened(lane: Lane): void {
+    lane.place = this.open.length;
+    this.open.push(lane);
+    this.openAt[lane.level] += 1;
+    this.levels |= 1 << lane.level;
+  }
+
+  /** The last of the open lanes takes the place of the one that closes. */
+  private closed(lane: Lane): void {
+    const last = this.open.pop();
+    if (last !== undefined && last !== lane) {
+      this.open[lane.place] = last;
+      last.place = lane.place;
+    }
+    lane.place = -1;
+    this.openAt[lane.level] -= 1;
+    if (this.openAt[lane.level] === 0) this.levels &= ~(1 << lane.level);
+    if (lane.shape !== PLAIN_SHAPE) this.shaped.delete(lane.shape * PRIORITY_LEVELS + lane.level);
   }
 
   /** All queues at once, which are there already when they are loaded. */
@@ -72,19 +142,31 @@ export class ReadyQueue {
     queues.forEach((queue, index) => {
       queue.paused = paused[index] === 1;
     });
-    persistLists(
-      archive,
-      'levels',
-      queues.flatMap((queue) => queue.lists),
+    const entries = archive.numbers(
+      'lanes',
+      queues.flatMap((queue) => queue.entries()),
     );
-    if (archive.isLoading) for (const queue of queues) queue.count();
+    if (!archive.isLoading) return;
+    for (let at = 0; at < entries.length; at += LANE_NUMBERS) {
+      queues[entries[at]].load(entries.slice(at + 1, at + LANE_NUMBERS));
+    }
   }
 
-  private count(): void {
-    this.depth = this.lists.reduce((sum, list) => sum + list.length, 0);
-    this.levels = this.lists.reduce(
-      (bits, list, level) => (list.length > 0 ? bits | (1 << level) : bits),
-      0,
-    );
+  /** What the lanes are, whatever the order in which they were opened. */
+  private entries(): number[] {
+    return this.open
+      .toSorted((a, b) => a.level - b.level || a.shape - b.shape)
+      .flatMap(({ level, shape, head, tail, length }) => {
+        return [this.index, level, shape, head, tail, length];
+      });
+  }
+
+  private load([level, shape, head, tail, length]: readonly number[]): void {
+    const lane = this.laneFor(shape, level);
+    lane.head = head as Slot;
+    lane.tail = tail as Slot;
+    lane.length = length;
+    this.depth += length;
+    this.opened(lane);
   }
 }

@@ -72,12 +72,12 @@ export function dropOverflow(decision: Decision): void {
   }
 }
 
-/** Runs the dead letters again whose time has come, `most` of them; answers their slots. */
-export function redriveDue(decision: Decision, most: number): Slot[] {
+/** Runs the dead letters again whose time has come, `most` of them; answers how many. */
+export function redriveDue(decision: Decision, most: number): number {
   const { state, emit, events, now } = decision;
-  const slots: Slot[] = [];
+  let redriven = 0;
   for (const [number, redrive] of [...state.redrives.entries()]) {
-    while (redrive.nextAt <= now && slots.length < most) {
+    while (redrive.nextAt <= now && redriven < most) {
       const slot = oldestDead(state, redrive);
       if (slot === NO_SLOT || state.tasks.endedAt[slot] > redrive.startedAt) {
         events.redriveEnded.redrive = number;
@@ -85,10 +85,10 @@ export function redriveDue(decision: Decision, most: number): Slot[] {
         break;
       }
       retry(decision, slot, number);
-      slots.push(slot);
+      redriven += 1;
     }
   }
-  return slots;
+  return redriven;
 }
 
 type Scope = Pick<Redrive, 'namespace' | 'taskType'>;

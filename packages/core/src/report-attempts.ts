@@ -8,10 +8,29 @@ import {
 import type { Decision } from './decision.ts';
 import type { PayloadRange } from './event.ts';
 import { type HolderIndex, NO_HOLDER, type Slot, type TaskNumber } from './ids.ts';
-import { endTask, hasAttemptsLeft, nextAttemptAt, timeOutAttempt } from './lease-ends.ts';
+import {
+  endTask,
+  hasAttemptsLeft,
+  loseLease,
+  nextAttemptAt,
+  timeOutAttempt,
+} from './lease-ends.ts';
 import { parseLeaseToken } from './lease-token.ts';
-import { listenFor, matchSession } from './matching.ts';
-import { answerOf, CANCELLED, CANCELLED_REASON, isHeld, NO_STOP, RUNNING } from './task-state.ts';
+import { listenFor } from './matching.ts';
+import type { Session } from './roster.ts';
+import { changeOffer } from './sessions.ts';
+import {
+  answerOf,
+  CANCELLED,
+  CANCELLED_REASON,
+  isHeld,
+  NO_STOP,
+  REFUSED_REASON,
+  RUNNING,
+} from './task-state.ts';
+
+/** A worker is not given again what it refused, for so long. */
+const REFUSED_FOR_MS = 1000;
 
 /**
  * A worker reports on its attempts, in order.
@@ -27,7 +46,7 @@ export function decideReportAttempts(
   const isForeign = known !== undefined && known.namespace !== command.namespace;
   const session = isForeign ? undefined : known;
   const holder = isForeign ? NO_HOLDER : decision.state.holders.find(command.session);
-  if (session !== undefined) session.heardAt = decision.now;
+  if (session !== undefined) hear(decision, session, command);
 
   const outcomes: ReportOutcome[] = [];
   for (let i = 0; i < command.reports.length; i++) {
@@ -36,8 +55,12 @@ export function decideReportAttempts(
     );
   }
 
-  if (session !== undefined) matchSession(decision, session);
   return { found: session !== undefined || holdsAny(decision, holder), outcomes };
+}
+
+function hear(decision: Decision, session: Session, { capacity }: ReportAttempts): void {
+  session.heardAt = decision.now;
+  if (capacity !== undefined) changeOffer(decision, session, capacity);
 }
 
 /** A session that the roster does not know may still come back for its leases after a restart. */
@@ -109,6 +132,8 @@ function endAttempt(decision: Decision, command: ReportAttempts, accepted: Accep
     const payload = payloadOf(command, accepted);
     const answer = answerOf(report.kind);
     endTask(decision, slot, { state: CANCELLED, reason: CANCELLED_REASON, answer, payload });
+  } else if (report.kind === 'refused') {
+    refuse(decision, slot);
   } else if (report.kind === 'succeeded') {
     succeed(decision, command, accepted);
   } else if (stop !== NO_STOP) {
@@ -123,6 +148,18 @@ function endAttempt(decision: Decision, command: ReportAttempts, accepted: Accep
   } else {
     fail(decision, command, accepted);
   }
+}
+
+/**
+ * The worker does not want it after all. It is spared the task for a moment, so that another worker
+ * has a chance and a lone one is not asked without end.
+ */
+function refuse(decision: Decision, slot: Slot): void {
+  const { roster, now } = decision;
+  const { tasks, holders } = decision.state;
+  const session = roster.find(holders.at(tasks.holderOf(slot)).session);
+  if (session !== undefined) roster.refuse(session, tasks.number[slot], now + REFUSED_FOR_MS);
+  loseLease(decision, slot, REFUSED_REASON);
 }
 
 function succeed(decision: Decision, command: ReportAttempts, accepted: Accepted): void {

@@ -1,7 +1,6 @@
 import type { Decision } from './decision.ts';
 import { findTask } from './find-task.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
-import { matchAfter } from './lease-ends.ts';
 import { queueKey } from './queue-key.ts';
 import { TASK_TYPES_MAX } from './state.ts';
 import { fillDetails } from './submit-tasks.ts';
@@ -16,7 +15,6 @@ import { isTerminal, SUCCEEDED } from './task-state.ts';
 
 /** Runs tasks again that ended without success: the same ids, attempts from 1. */
 export function decideRetryTasks(decision: Decision, command: RetryTasks): RetryTasksReply {
-  const retried: Slot[] = [];
   const outcomes = command.ids.map((id) => {
     const slot = findTask(decision.state, command.namespace, id);
     if (slot === NO_SLOT) return { rejection: 'task_not_found' as const, slot };
@@ -24,10 +22,8 @@ export function decideRetryTasks(decision: Decision, command: RetryTasks): Retry
     if (taskState === SUCCEEDED) return { rejection: 'task_finished' as const, slot };
     if (!isTerminal(taskState)) return { rejection: 'task_not_finished' as const, slot };
     retry(decision, slot, 0);
-    retried.push(slot);
     return { slot };
   });
-  matchAfter(decision, { slots: retried, sessions: [] });
   return { outcomes };
 }
 
@@ -59,9 +55,7 @@ export function decideReadmitTask(decision: Decision, command: ReadmitTask): Rea
   event.input.start = 0;
   event.input.end = command.input.length;
   emit(event);
-  const { slot } = event;
-  matchAfter(decision, { slots: [slot], sessions: [] });
-  return { slot };
+  return { slot: event.slot };
 }
 
 function whyNot({ state }: Decision, command: ReadmitTask): ReadmitTaskReply['rejection'] {

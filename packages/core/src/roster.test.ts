@@ -1,61 +1,72 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { SessionId } from './ids.ts';
-import { Roster, type Session } from './roster.ts';
+import type { SessionId, Slot } from './ids.ts';
+import { makeSession, Roster, type Session } from './roster.ts';
+import { parseShape } from './shape.ts';
 
 const TYPES = ['a', 'b', 'c', 'd'];
+const ONE_SLOT = parseShape('');
 
-test('a type that nobody handles has nobody to pick', () => {
+test('a type that nobody handles has no ring', () => {
   const roster = new Roster();
-  const session = join(roster, 's', ['a']);
 
-  roster.setRoom(session, true);
+  roster.setRoom(join(roster, 's', ['a']), true);
 
-  expect(roster.pick('b')).toBeUndefined();
+  expect(roster.ring('b')).toBeUndefined();
 });
 
-test('picks go round among the sessions with room', () => {
-  const roster = new Roster();
-  for (const id of ['s1', 's2', 's3']) roster.setRoom(join(roster, id, ['a']), true);
-
-  const picked = Array.from({ length: 7 }, () => roster.pick('a')?.id);
-
-  expect(picked).toEqual(['s1', 's2', 's3', 's1', 's2', 's3', 's1']);
-});
-
-test('each type goes round by itself', () => {
-  const roster = new Roster();
-  for (const id of ['s1', 's2']) roster.setRoom(join(roster, id, ['a', 'b']), true);
-
-  const picked = ['a', 'b', 'a', 'b'].map((type) => roster.pick(type)?.id);
-
-  expect(picked).toEqual(['s1', 's1', 's2', 's2']);
-});
-
-test('a session that is removed is neither found nor picked', () => {
+test('a session that is removed is neither found nor in a ring, and has no reservation', () => {
   const roster = new Roster();
   const session = join(roster, 's', ['a']);
   roster.setRoom(session, true);
+  roster.reserve(session, 7 as Slot);
 
   roster.remove(session);
 
-  expect(roster.pick('a')).toBeUndefined();
+  expect(roster.ring('a')).toBeUndefined();
   expect(roster.find(session.id)).toBeUndefined();
-  expect(roster.size).toBe(0);
+  expect([roster.size, roster.reservationCount]).toEqual([0, 0]);
 });
 
-test('a session that names a type twice leaves it whole', () => {
+test('a session that names a type twice stands in its ring once', () => {
   const roster = new Roster();
-  const twice = join(roster, 's1', ['a', 'a']);
-  roster.setRoom(twice, true);
-  roster.setRoom(join(roster, 's2', ['a']), true);
 
-  roster.setRoom(twice, false);
+  roster.setRoom(join(roster, 's1', ['a', 'a']), true);
 
-  expect(members(roster, 'a')).toEqual(['s2']);
+  expect(members(roster, 'a')).toEqual(['s1']);
 });
 
-test('a session is picked for exactly its types exactly while it has room (R1)', () => {
+test('a session leaves the ring of a type of which it runs as many as it said', () => {
+  const roster = new Roster();
+  const session = makeSession('default', 's' as SessionId);
+  roster.add(session);
+  roster.setTypes(session, [{ type: 'a', concurrency: 2 }, { type: 'b' }]);
+  roster.setRoom(session, true);
+
+  roster.take(session, 'a', ONE_SLOT);
+  roster.take(session, 'a', ONE_SLOT);
+
+  expect([members(roster, 'a'), members(roster, 'b')]).toEqual([[], ['s']]);
+  roster.giveBack(session, 'a', ONE_SLOT);
+  expect(members(roster, 'a')).toEqual(['s']);
+});
+
+test('a refusal ends in its time, and not before when it was repeated', () => {
+  const roster = new Roster();
+  const session = join(roster, 's', ['a']);
+  roster.refuse(session, 1, 1000);
+  session.refused.clear();
+  roster.refuse(session, 1, 1500);
+
+  expect([roster.takeEndedRefusal(999), roster.nextRefusalEndsAt]).toEqual([undefined, 1000]);
+  expect(roster.takeEndedRefusal(1000)).toBe(session);
+  expect(session.refused.has(1)).toBe(true);
+  expect(roster.takeEndedRefusal(1500)).toBe(session);
+  expect(session.refused.size).toBe(0);
+  expect(roster.nextRefusalEndsAt).toBe(Number.POSITIVE_INFINITY);
+});
+
+test('a session is in the rings of exactly its types exactly while it has room (R1)', () => {
   const actions = fc.array(
     fc.oneof(
       fc.record({ kind: fc.constant('room' as const), session: fc.nat(5), room: fc.boolean() }),
@@ -65,7 +76,6 @@ test('a session is picked for exactly its types exactly while it has room (R1)',
         types: fc.subarray(TYPES),
       }),
       fc.record({ kind: fc.constant('remove' as const), session: fc.nat(5) }),
-      fc.record({ kind: fc.constant('pick' as const), type: fc.constantFrom(...TYPES) }),
     ),
     { maxLength: 60, size: 'max' },
   );
@@ -74,8 +84,7 @@ test('a session is picked for exactly its types exactly while it has room (R1)',
       const roster = new Roster();
 
       for (const action of list) {
-        if (action.kind === 'pick') roster.pick(action.type);
-        else actOnSession(roster, action);
+        actOnSession(roster, action);
 
         for (const type of TYPES) expect(members(roster, type)).toEqual(expected(roster, type));
       }
@@ -92,35 +101,23 @@ function actOnSession(roster: Roster, action: SessionAction): void {
   const id = `s${action.session}`;
   const session = roster.find(id as SessionId) ?? join(roster, id, TYPES);
   if (action.kind === 'room') roster.setRoom(session, action.room);
-  else if (action.kind === 'types') roster.setTypes(session, action.types);
+  else if (action.kind === 'types') roster.setTypes(session, offered(action.types));
   else roster.remove(session);
 }
 
 function join(roster: Roster, id: string, types: readonly string[]): Session {
-  const session: Session = {
-    id: id as SessionId,
-    namespace: 'default',
-    worker: 'w',
-    types: [],
-    slots: 1,
-    leaseMs: 3000,
-    connection: 1,
-    connected: true,
-    heardAt: 0,
-    graceUntil: 0,
-    unsentBytes: 0,
-    hasRoom: false,
-    ringPlaces: [],
-  };
+  const session = makeSession('default', id as SessionId);
   roster.add(session);
-  roster.setTypes(session, types);
+  roster.setTypes(session, offered(types));
   return session;
 }
 
-/** As many picks as there are sessions go round the whole ring. */
+function offered(types: readonly string[]) {
+  return types.map((type) => ({ type }));
+}
+
 function members(roster: Roster, type: string): string[] {
-  const picks = Array.from({ length: roster.size }, () => roster.pick(type)?.id ?? '');
-  return [...new Set(picks)].filter((id) => id !== '').toSorted();
+  return (roster.ring(type)?.sessions ?? []).map(({ id }) => id as string).toSorted();
 }
 
 function expected(roster: Roster, type: string): string[] {

@@ -366,5 +366,5 @@ function holding(count: number) {
 /** The waiting tasks of type `hello`, in the order in which they go out. */
 function waiting(partition: TestPartition): number[] {
   const queue = describeState(partition.state).queues.find(({ type }) => type === 'hello');
-  return queue?.waiting.toReversed().flat() ?? [];
+  return queue?.lanes.flatMap(({ waiting }) => waiting) ?? [];
 }

@@ -4,15 +4,17 @@ import type {
   DetachSession,
   DetachSessionReply,
   DisconnectSession,
+  DrainSession,
+  DrainSessionReply,
   SessionRead,
 } from './command.ts';
 import type { Decision } from './decision.ts';
 import { NO_HOLDER, type SessionId, type Slot } from './ids.ts';
-import { loseLease, matchAfter } from './lease-ends.ts';
+import { loseLease } from './lease-ends.ts';
 import { parseLeaseToken } from './lease-token.ts';
-import { heldBy, listenFor, matchSession, updateRoom } from './matching.ts';
-import { queueKey } from './queue-key.ts';
-import type { Session } from './roster.ts';
+import { heldBy, listenFor, updateRoom } from './matching.ts';
+import type { Offer } from './room.ts';
+import { makeSession, type Session } from './roster.ts';
 import type { ReadonlyState } from './state.ts';
 import { tellToStop } from './stop-attempts.ts';
 import {
@@ -50,19 +52,21 @@ export function decideAttachSession(
   // A session without leases is forgotten by a restart. It keeps its id all the same: what it is
   // given now must be found under that id if the server dies before the worker hears of it.
   const session =
-    resumed ?? newSession(command.namespace, command.resume?.session ?? command.newSession);
+    resumed ?? makeSession(command.namespace, command.resume?.session ?? command.newSession);
   session.worker = command.worker;
-  session.slots = command.slots;
+  session.version = command.version;
+  session.room.labels = command.labels;
   session.leaseMs = command.leaseMs;
   session.heardAt = decision.now;
   session.connection = decision.roster.nextConnection();
+  // Counts begin apart: workers that come and go also give tasks that waited long their turn.
+  if (resumed === undefined) session.leases = session.connection;
   session.connected = true;
   session.unsentBytes = 0;
   decision.roster.add(session);
-  decision.roster.setTypes(
-    session,
-    command.types.map((type) => queueKey(command.namespace, type)),
-  );
+  decision.roster.setTypes(session, command.types);
+  changeOffer(decision, session, command.capacity);
+  countUse(decision, session);
 
   const running = command.resume?.running ?? [];
   const lost = running.filter((lease) => !holds(decision, session, lease));
@@ -70,7 +74,6 @@ export function decideAttachSession(
     returnUnlisted(decision, session, new Set(running));
     for (const slot of heldSlots(decision, session)) hearAgain(decision, slot);
   }
-  matchSession(decision, session);
   return {
     session: session.id,
     connection: session.connection,
@@ -84,7 +87,7 @@ export function decideSessionRead(decision: Decision, command: SessionRead): voi
   const session = decision.roster.find(command.session);
   if (session === undefined || session.connection !== command.connection) return;
   session.unsentBytes = Math.max(0, session.unsentBytes - command.bytes);
-  matchSession(decision, session);
+  decision.pending.add(session);
 }
 
 /** The stream of a session broke: it gets nothing more, and keeps what it has until it is lost. */
@@ -94,7 +97,41 @@ export function decideDisconnectSession(decision: Decision, command: DisconnectS
   session.connected = false;
   // A session without leases lives by its stream; from here on its silence counts.
   if (heldBy(decision.state, session) === 0) session.heardAt = decision.now;
+  leaveAlone(decision, session);
+}
+
+/** The worker gets nothing new and keeps what it runs. It stays so over a broken connection. */
+export function decideDrainSession(decision: Decision, command: DrainSession): DrainSessionReply {
+  const session = decision.roster.findIn(command.namespace, command.session);
+  if (session === undefined) return { found: false };
+  session.draining = true;
+  leaveAlone(decision, session);
+  return { found: true };
+}
+
+/** The session is given nothing more: a task for which it kept room may look elsewhere. */
+function leaveAlone(decision: Decision, session: Session): void {
+  decision.roster.unreserve(session);
   updateRoom(decision, session);
+}
+
+/** The whole offer is replaced. What the session kept room for or refused is seen with new eyes. */
+export function changeOffer(decision: Decision, session: Session, offer: Offer): void {
+  session.room.offer(offer);
+  session.refused.clear();
+  decision.roster.unreserve(session);
+  decision.pending.add(session);
+}
+
+/** Counts what the session holds, when it comes to be known with leases that it already has. */
+function countUse(decision: Decision, session: Session): void {
+  const { state, roster } = decision;
+  const slots = heldSlots(decision, session);
+  session.room.count(slots.map((slot) => state.shapes.at(state.tasks.shape[slot])));
+  roster.countTypes(
+    session,
+    slots.map((slot) => state.queues[state.tasks.queue[slot]].key),
+  );
 }
 
 export function decideDetachSession(
@@ -127,34 +164,17 @@ export function expectHolders(decision: Decision, now: number, graceMsMin: numbe
   for (const holder of decision.state.holders.holding()) {
     const [slot] = heldBySession(decision.state, holder.session);
     const { namespace } = decision.state.queues[decision.state.tasks.queue[slot]];
-    const session = newSession(namespace, holder.session);
+    const session = makeSession(namespace, holder.session);
     session.worker = holder.worker;
     session.leaseMs = holder.leaseMs;
     session.heardAt = now;
     session.graceUntil = now + Math.max(graceMsMin, holder.leaseMs * 1.5);
     decision.roster.add(session);
+    countUse(decision, session);
     for (const slot of heldSlots(decision, session)) {
       listenFor(decision, slot, session.graceUntil);
     }
   }
-}
-
-function newSession(namespace: string, id: SessionId): Session {
-  return {
-    id,
-    namespace,
-    worker: '',
-    types: [],
-    slots: 0,
-    leaseMs: 0,
-    connection: 0,
-    connected: false,
-    heardAt: 0,
-    graceUntil: 0,
-    unsentBytes: 0,
-    hasRoom: false,
-    ringPlaces: [],
-  };
 }
 
 function holds({ state }: Decision, session: Session, lease: string): boolean {
@@ -173,7 +193,6 @@ function returnUnlisted(decision: Decision, session: Session, listed: ReadonlySe
   }
   const unlisted = heldSlots(decision, session).filter((slot) => !slots.has(slot));
   for (const slot of unlisted) loseLease(decision, slot, NOT_ARRIVED_REASON);
-  matchAfter(decision, { slots: unlisted, sessions: [] });
 }
 
 function isLost({ state, now }: Decision, session: Session): boolean {
@@ -196,7 +215,6 @@ function end(decision: Decision, sessions: readonly Session[], reason: number): 
   }
   const slots = sessions.flatMap((session) => heldSlots(decision, session));
   for (const slot of slots) loseLease(decision, slot, reason);
-  matchAfter(decision, { slots, sessions: [] });
 }
 
 /** Newest lease first: each return goes to the head, so that the oldest ends up in front. */

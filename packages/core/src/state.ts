@@ -5,9 +5,10 @@ import type { LeaseNumber, Slot, TaskNumber } from './ids.ts';
 import { Interner, type InternerReader } from './interner.ts';
 import { LeaseHolders } from './lease-holders.ts';
 import { payloadColumns } from './payload-columns.ts';
-import { ReadyQueue } from './ready-queue.ts';
+import { type Lane, ReadyQueue } from './ready-queue.ts';
 import { Redrives, type RedrivesReader } from './redrives.ts';
 import { parseRetry, type ResolvedRetry } from './retry-policy.ts';
+import { parseShape, type Shape } from './shape.ts';
 import type { Archive } from './snapshot-archive.ts';
 import { StateChanges } from './state-changes.ts';
 import { StateHasher } from './state-hash.ts';
@@ -43,8 +44,8 @@ export const TASK_TYPES_MAX = 65_536;
 /**
  * All that is durable of a partition. Only `apply` writes it.
  *
- * S1 A task is in exactly one list: its queue's level while queued, its holder's while leased or
- *    running, the dead letters of its queue once it failed or timed out, the finished tasks once it
+ * S1 A task is in exactly one list: its lane while queued, its holder's while leased or running,
+ *    the dead letters of its queue once it failed or timed out, the finished tasks once it
  *    ended otherwise. While it waits, is paused, or has its end left to somebody outside, it is in
  *    none.
  * S2 A task has a timer exactly when it has a deadline, at the earliest one (`deadlineOf`).
@@ -62,6 +63,7 @@ export class State {
   readonly queues: ReadyQueue[] = [];
   readonly taskTypes = new TaskTypes();
   readonly redrives = new Redrives();
+  readonly shapes = new Interner(parseShape);
   readonly retries = new Interner(parseRetry);
   readonly timeouts = new Interner(parseTimeouts);
   readonly tags = new Interner(parseTags);
@@ -73,6 +75,9 @@ export class State {
   readonly changes: StateChanges;
   nextTask = 1 as TaskNumber;
   nextLease = 1 as LeaseNumber;
+  /** Orders of the next tasks that go to the tail and to the head of their levels. */
+  nextTailOrder = 1;
+  nextHeadOrder = 0;
   /** Time of the newest event; time never runs backwards (L8). */
   now = 0;
   private readonly queueByKey = new Map<string, ReadyQueue>();
@@ -102,6 +107,8 @@ export class State {
   persistCounters(archive: Archive): void {
     this.nextTask = archive.number('nextTask', this.nextTask) as TaskNumber;
     this.nextLease = archive.number('nextLease', this.nextLease) as LeaseNumber;
+    this.nextTailOrder = archive.number('nextTailOrder', this.nextTailOrder);
+    this.nextHeadOrder = archive.number('nextHeadOrder', this.nextHeadOrder);
     this.now = archive.number('now', this.now);
   }
 
@@ -135,14 +142,27 @@ export class State {
 
   /** Bytes that tasks take beside columns: payloads, and texts that they share. */
   get heldBytes(): number {
-    const { payloads, retries, timeouts, tags, callbacks, parents } = this;
-    const texts = retries.bytes + timeouts.bytes + tags.bytes + callbacks.bytes + parents.bytes;
-    return payloads.liveBytes + texts;
+    const { payloads, shapes, retries, timeouts, tags, callbacks, parents } = this;
+    const policies = shapes.bytes + retries.bytes + timeouts.bytes;
+    return payloads.liveBytes + policies + tags.bytes + callbacks.bytes + parents.bytes;
   }
 
   typeOf(slot: Slot): string {
     return this.queues[this.tasks.queue[slot]].taskType;
   }
+}
+
+/** The ready tasks of one type, shape and level, as everybody but `apply` sees them. */
+export type ReadonlyLane = Readonly<Pick<Lane, 'shape' | 'level' | 'head' | 'length'>> & {
+  readonly queue: ReadonlyQueue;
+};
+
+type QueueField = 'index' | 'key' | 'namespace' | 'taskType' | 'paused' | 'levels' | 'depth';
+
+export interface ReadonlyQueue
+  extends Readonly<Pick<ReadyQueue, QueueField | 'topLevel' | 'depthOf'>> {
+  readonly open: readonly ReadonlyLane[];
+  lane(shape: number, level: number): ReadonlyLane | undefined;
 }
 
 /** The state as `decide` and views see it. */
@@ -153,24 +173,11 @@ export interface ReadonlyState {
   readonly payloads: Pick<Arena, 'bytesOf' | 'startOf' | 'liveBytes' | 'chunkCount'>;
   readonly holders: Pick<LeaseHolders, 'find' | 'at' | 'holding' | 'forEachHeld'>;
   readonly finished: Readonly<Pick<TaskList, 'head' | 'length'>>;
-  readonly queues: readonly Readonly<
-    Pick<
-      ReadyQueue,
-      | 'index'
-      | 'key'
-      | 'namespace'
-      | 'taskType'
-      | 'paused'
-      | 'levels'
-      | 'depth'
-      | 'topLevel'
-      | 'first'
-      | 'depthOf'
-    >
-  >[];
+  readonly queues: readonly ReadonlyQueue[];
   readonly deadLetters: DeadLettersReader;
   readonly taskTypes: TaskTypesReader;
   readonly redrives: RedrivesReader;
+  readonly shapes: InternerReader<Shape>;
   readonly retries: InternerReader<ResolvedRetry>;
   readonly timeouts: InternerReader<ResolvedTimeouts>;
   readonly tags: InternerReader<Tags>;
@@ -181,7 +188,9 @@ export interface ReadonlyState {
   readonly dedupe: DedupeReader;
   readonly nextTask: TaskNumber;
   readonly nextLease: LeaseNumber;
+  readonly nextTailOrder: number;
+  readonly nextHeadOrder: number;
   readonly now: number;
-  queueOf(key: string): ReadonlyState['queues'][number] | undefined;
+  queueOf(key: string): ReadonlyQueue | undefined;
   typeOf(slot: Slot): string;
 }

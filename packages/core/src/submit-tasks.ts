@@ -9,16 +9,16 @@ import type { Decision } from './decision.ts';
 import { type Duplicates, findDuplicates, forgetKeys, pointAtClaim } from './duplicates.ts';
 import type { TaskDetails } from './event.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
-import { matchQueues } from './matching.ts';
 import { queueKey } from './queue-key.ts';
 import { retryText } from './retry-policy.ts';
+import { shapeText } from './shape.ts';
 import { type ReadonlyState, TASK_TYPES_MAX } from './state.ts';
 import { callbackText, tagsText } from './task-labels.ts';
 import { DEFAULT_PRIORITY } from './task-state.ts';
 import { withDefaults } from './task-types.ts';
 import { timeoutsText } from './timeouts.ts';
 
-/** Accepts all tasks or none, and leases out those for which a worker has room. */
+/** Accepts all tasks or none. */
 export function decideSubmitTasks(decision: Decision, command: SubmitTasks): SubmitTasksReply {
   // A key whose window is over must not be found, whether or not its timer was heard.
   if (command.dedupe !== undefined) forgetKeys(decision, Number.POSITIVE_INFINITY);
@@ -36,7 +36,6 @@ export function decideSubmitTasks(decision: Decision, command: SubmitTasks): Sub
     else if (earlier !== undefined) slots.push(slots[earlier]);
     else slots.push(submit(decision, command, i));
   }
-  matchQueues(decision, touchedQueues(decision, command));
   if (duplicates.entries.size + duplicates.earlier.size === 0) return { slots };
   return { slots, known: describeKnown(decision.state, slots, duplicates) };
 }
@@ -62,6 +61,7 @@ function submit(decision: Decision, command: SubmitTasks, index: number): Slot {
 export function fillDetails(event: TaskDetails, task: TaskSpec, key: string): void {
   event.taskType = key;
   event.priority = task.priority ?? DEFAULT_PRIORITY;
+  event.shape = shapeText(task);
   event.retry = retryText(task.retry);
   event.timeouts = timeoutsText(task.timeouts);
   event.tags = tagsText(task.tags);
@@ -102,19 +102,6 @@ function describeKnown(
     });
   }
   return known;
-}
-
-/** Most batches have one type, so comparing with the type before saves nearly every look-up. */
-function touchedQueues({ state }: Decision, command: SubmitTasks): ReadonlyState['queues'] {
-  const touched = new Set<ReadonlyState['queues'][number]>();
-  let previous = '';
-  for (const { type } of command.tasks) {
-    if (type === previous) continue;
-    previous = type;
-    const queue = state.queueOf(queueKey(command.namespace, type));
-    if (queue !== undefined) touched.add(queue);
-  }
-  return [...touched];
 }
 
 function whyRefused(

@@ -13,7 +13,7 @@ export function leave(state: State, slot: Slot): void {
   const { tasks } = state;
   const taskState = tasks.state[slot];
   if (taskState === QUEUED) {
-    state.queues[tasks.queue[slot]].remove(slot, tasks.priority[slot]);
+    state.queues[tasks.queue[slot]].remove(slot, tasks.shape[slot], tasks.priority[slot]);
   } else if (isHeld(taskState)) {
     state.holders.letGo(tasks.holderOf(slot), slot);
     if (tasks.stop[slot] !== NO_STOP) tasks.stop[slot] = NO_STOP;
@@ -38,8 +38,13 @@ export function enqueue(
   tasks.state[slot] = QUEUED;
   tasks.reason[slot] = how.reason;
   tasks.dueAt[slot] = how.at;
-  if (how.toHead) queue.prepend(slot, tasks.priority[slot]);
-  else queue.append(slot, tasks.priority[slot]);
+  if (how.toHead) {
+    tasks.order[slot] = state.nextHeadOrder--;
+    queue.prepend(slot, tasks.shape[slot], tasks.priority[slot]);
+  } else {
+    tasks.order[slot] = state.nextTailOrder++;
+    queue.append(slot, tasks.shape[slot], tasks.priority[slot]);
+  }
   retime(state, slot);
 }
 

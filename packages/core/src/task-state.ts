@@ -52,6 +52,7 @@ export const SUCCEEDED_ANSWER = 1;
 const FAILED_ANSWER = 2;
 const CANCELLED_ANSWER = 3;
 export const LATER_ANSWER = 4;
+export const REFUSED_ANSWER = 5;
 
 /** -1 for a kind of report that ends nothing. */
 export function answerOf(kind: string): number {
@@ -64,6 +65,8 @@ export function answerOf(kind: string): number {
       return CANCELLED_ANSWER;
     case 'later':
       return LATER_ANSWER;
+    case 'refused':
+      return REFUSED_ANSWER;
     default:
       return -1;
   }
@@ -93,6 +96,7 @@ export const REASONS = [
   'retried',
   'redriven',
   'ended_outside',
+  'refused',
 ] as const;
 
 export type Reason = (typeof REASONS)[number];
@@ -121,6 +125,7 @@ export const RESCHEDULED_REASON = REASONS.indexOf('rescheduled');
 export const RETRIED_REASON = REASONS.indexOf('retried');
 export const REDRIVEN_REASON = REASONS.indexOf('redriven');
 export const ENDED_OUTSIDE_REASON = REASONS.indexOf('ended_outside');
+export const REFUSED_REASON = REASONS.indexOf('refused');
 
 /** Nobody asked the holder of a task to stop; else the reason stands in its place. */
 export const NO_STOP = 0;

@@ -27,6 +27,10 @@ export class TaskTable extends ColumnTable {
   readonly priority = new Uint8Array(this.capacity);
   /** Index of the task's queue, which knows its type. */
   readonly queue = new Uint16Array(this.capacity);
+  /** Place of resources and constraints among the shapes of the state. Never changes. */
+  readonly shape = new Uint32Array(this.capacity);
+  /** While queued, who goes first at one level, whatever the queue: the smallest number. */
+  readonly order = new Float64Array(this.capacity);
   /** Attempts so far; 0 before the first lease. */
   readonly attempt = new Uint16Array(this.capacity);
   /** The current lease, or the last one; 0 before the first. */
@@ -74,7 +78,7 @@ export class TaskTable extends ColumnTable {
   readonly resultLength = new Uint32Array(this.capacity);
   /** 1 for a failed or timed-out task that is no dead letter any more. */
   readonly isDiscarded = new Uint8Array(this.capacity);
-  /** Neighbours in the one list that holds the task: its queue's level, or the finished tasks. */
+  /** Neighbours in the one list that holds the task: its lane, or the finished tasks. */
   readonly next = new Int32Array(this.capacity);
   readonly previous = new Int32Array(this.capacity);
   /** Neighbours in the list of what the holder of the lease holds. */

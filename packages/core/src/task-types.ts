@@ -1,4 +1,5 @@
 import type { TaskSpec } from './command.ts';
+import type { Resources } from './resources.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { Archive } from './snapshot-archive.ts';
 import type { Callback, Tags } from './task-labels.ts';
@@ -7,6 +8,8 @@ import type { Timeouts } from './timeouts.ts';
 /** What tasks of a type have when their submit does not say. A stated field is taken whole. */
 export interface TaskTypeDefinition {
   readonly priority?: number;
+  readonly resources?: Resources;
+  readonly constraints?: readonly string[];
   readonly retry?: RetryPolicy;
   readonly timeouts?: Timeouts;
   readonly tags?: Tags;

@@ -63,6 +63,7 @@ export const COMMAND_CLASSES = {
   discard_dead_letters: 'operate',
   attach_session: 'operate',
   detach_session: 'operate',
+  drain_session: 'operate',
   disconnect_session: undefined,
   expire_sessions: undefined,
   session_read: undefined,

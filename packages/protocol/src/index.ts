@@ -2,6 +2,7 @@ export { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 export { ErrorBody } from './error-schema.ts';
 export { LIMITS, PING_AFTER_MS } from './limits.ts';
 export { openApiDocument } from './openapi.ts';
+export { Capacity } from './resource-schemas.ts';
 export { ROUTES, type Route, type RouteName } from './routes.ts';
 export { type ErrorDetail, SluiceError } from './sluice-error.ts';
 export {

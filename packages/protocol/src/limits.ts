@@ -17,6 +17,11 @@ export const LIMITS = {
   slotsDefault: 100,
   typesPerWorkerMax: 1000,
   reportsMax: 10_000,
+  /** Of one kind; small enough for sums of thousandths to stay exact. */
+  resourceMax: 100_000_000,
+  customResourcesMax: 16,
+  constraintsMax: 32,
+  labelsMax: 64,
 } as const;
 
 /** A worker stream that has been silent for this long gets a `ping`. */

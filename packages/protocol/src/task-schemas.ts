@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from './limits.ts';
+import { Constraints, TaskResources } from './resource-schemas.ts';
 
 export const TaskType = Type.String({
   pattern: '^(?!(?:command|container)$)[A-Za-z0-9._:-]{1,128}$',
@@ -90,6 +91,8 @@ export const TaskRequest = Type.Object(
       }),
     ),
     delayMs: Type.Optional(DelayMs),
+    resources: Type.Optional(TaskResources),
+    constraints: Type.Optional(Constraints),
     retry: Type.Optional(Retry),
     timeouts: Type.Optional(Timeouts),
     tags: Type.Optional(Tags),
@@ -185,6 +188,8 @@ export const TaskView = Type.Object({
   state: TaskStateName,
   reason: Type.String({ description: 'Why the task is in this state.' }),
   priority: Type.Integer(),
+  resources: TaskResources,
+  constraints: Constraints,
   attempt: Type.Integer({ description: 'Attempts so far; 0 before the first.' }),
   attempts: Type.Array(AttemptView, { description: 'The newest attempt.' }),
   submittedAt: Time,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from './limits.ts';
+import { Capacity, Labels } from './resource-schemas.ts';
 import { TaskType } from './task-schemas.ts';
 
 const Lease = Type.String({ description: 'Opaque; as it came with the task.' });
@@ -7,28 +8,27 @@ const Lease = Type.String({ description: 'Opaque; as it came with the task.' });
 /** As the server made it: a worker cannot choose one that somebody might guess. */
 const SessionId = Type.String({ pattern: '^s_[A-Za-z0-9_-]{24}$' });
 
+const OfferedType = Type.Object(
+  {
+    type: TaskType,
+    concurrency: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LIMITS.slotsMax,
+        description: 'So many of this type at once; without it, as many as there is room for.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 export const WorkerSessionRequest = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 128, examples: ['laptop-1'] }),
-    types: Type.Array(Type.Object({ type: TaskType }, { additionalProperties: false }), {
-      minItems: 1,
-      maxItems: LIMITS.typesPerWorkerMax,
-    }),
-    capacity: Type.Optional(
-      Type.Object(
-        {
-          slots: Type.Optional(
-            Type.Integer({
-              minimum: 1,
-              maximum: LIMITS.slotsMax,
-              default: LIMITS.slotsDefault,
-              description: 'Tasks that the worker runs at once.',
-            }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
-    ),
+    version: Type.Optional(Type.String({ maxLength: 128, examples: ['1.4.0'] })),
+    types: Type.Array(OfferedType, { minItems: 1, maxItems: LIMITS.typesPerWorkerMax }),
+    capacity: Type.Optional(Capacity),
+    labels: Type.Optional(Labels),
     leaseMs: Type.Optional(
       Type.Integer({
         minimum: LIMITS.leaseMsMin,
@@ -124,6 +124,16 @@ const Failed = Type.Object(
   { additionalProperties: false },
 );
 
+const Refused = Type.Object(
+  { lease: Lease, kind: Type.Literal('refused') },
+  {
+    additionalProperties: false,
+    description:
+      'The worker does not take the task. No attempt is spent, and the worker is not given the ' +
+      'task again for a second.',
+  },
+);
+
 /** One schema per kind of report. */
 export const REPORT_SCHEMAS = {
   started: Started,
@@ -133,6 +143,7 @@ export const REPORT_SCHEMAS = {
   failed: Failed,
   cancelled: Cancelled,
   later: Later,
+  refused: Refused,
 } as const;
 
 export type ReportRequest =
@@ -142,7 +153,8 @@ export type ReportRequest =
   | Static<typeof Cancelled>
   | Static<typeof Later>
   | Static<typeof Succeeded>
-  | Static<typeof Failed>;
+  | Static<typeof Failed>
+  | Static<typeof Refused>;
 
 export const ReportsRequest = Type.Object(
   {
@@ -152,6 +164,7 @@ export const ReportsRequest = Type.Object(
         description: 'Applied in order. An empty list is a heartbeat.',
       }),
     ),
+    capacity: Type.Optional(Capacity),
   },
   { additionalProperties: false },
 );

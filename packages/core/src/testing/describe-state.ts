@@ -1,6 +1,6 @@
 import { NO_LEASE, NO_SLOT, type Slot } from '../ids.ts';
 import type { ReadonlyState } from '../state.ts';
-import { NO_STOP, PRIORITY_LEVELS, QUEUED, REASONS, TASK_STATES } from '../task-state.ts';
+import { NO_STOP, QUEUED, REASONS, TASK_STATES } from '../task-state.ts';
 
 /**
  * The whole durable state as plain values, so that two states can be compared and a difference can
@@ -11,6 +11,8 @@ export interface StateDescription {
   readonly now: number;
   readonly nextTask: number;
   readonly nextLease: number;
+  readonly nextTailOrder: number;
+  readonly nextHeadOrder: number;
   readonly nextFree: number;
   readonly count: number;
   readonly liveBytes: number;
@@ -26,7 +28,7 @@ export interface StateDescription {
   readonly nextRedrive: number;
   readonly timers: number;
   /** How many texts each interner holds, the empty one included. */
-  readonly interned: Readonly<Record<'retry' | Label, number>>;
+  readonly interned: Readonly<Record<'retry' | 'shape' | Label, number>>;
   /** Entries by place: the task, when it was submitted, when the key is forgotten. */
   readonly keys: readonly (readonly number[])[];
 }
@@ -49,6 +51,9 @@ export interface TaskDescription {
   readonly input: readonly number[];
   readonly result: readonly number[];
   readonly answered: number;
+  readonly shape: string;
+  /** While it is queued; null otherwise. */
+  readonly order: number | null;
   readonly retry: string;
   readonly timeouts: string;
   readonly tags: string;
@@ -77,8 +82,15 @@ interface QueueDescription {
   readonly depth: number;
   /** Task numbers, oldest end first. */
   readonly dead: readonly number[];
-  /** Task numbers by level, first to last. */
-  readonly waiting: readonly (readonly number[])[];
+  readonly lanes: readonly LaneDescription[];
+}
+
+interface LaneDescription {
+  readonly shape: string;
+  readonly level: number;
+  readonly length: number;
+  /** Task numbers, first to last. */
+  readonly waiting: readonly number[];
 }
 
 interface HolderDescription {
@@ -95,6 +107,8 @@ export function describeState(state: ReadonlyState): StateDescription {
     now: state.now,
     nextTask: state.nextTask,
     nextLease: state.nextLease,
+    nextTailOrder: state.nextTailOrder,
+    nextHeadOrder: state.nextHeadOrder,
     nextFree: state.tasks.nextFree(),
     count: state.tasks.count,
     liveBytes: state.payloads.liveBytes,
@@ -104,6 +118,7 @@ export function describeState(state: ReadonlyState): StateDescription {
     finished: numbersFrom(state, state.finished.head),
     timers: state.timers.count,
     interned: {
+      shape: state.shapes.size,
       retry: state.retries.size,
       timeouts: state.timeouts.size,
       tags: state.tags.size,
@@ -140,6 +155,8 @@ export function describeTask(state: ReadonlyState, slot: Slot): TaskDescription 
     input: payload(state, tasks.input[slot], tasks.inputLength[slot]),
     result: payload(state, tasks.result[slot], tasks.resultLength[slot]),
     answered: tasks.answered[slot],
+    shape: state.shapes.textAt(tasks.shape[slot]),
+    order: tasks.state[slot] === QUEUED ? tasks.order[slot] : null,
     retry: state.retries.textAt(tasks.retry[slot]),
     timeouts: state.timeouts.textAt(tasks.timeouts[slot]),
     tags: state.tags.textAt(tasks.tags[slot]),
@@ -173,7 +190,6 @@ function usedSlots(state: ReadonlyState): Slot[] {
 }
 
 function describeQueues(state: ReadonlyState): QueueDescription[] {
-  const heads = queueHeads(state);
   return state.queues.map((queue) => ({
     index: queue.index,
     type: queue.key,
@@ -181,21 +197,16 @@ function describeQueues(state: ReadonlyState): QueueDescription[] {
     dead: numbersFrom(state, state.deadLetters.first(queue.index)),
     levels: queue.levels,
     depth: queue.depth,
-    waiting: Array.from({ length: PRIORITY_LEVELS }, (_, level) =>
-      numbersFrom(state, heads.get(`${queue.index}/${level}`) ?? NO_SLOT),
-    ),
+    lanes: queue.open
+      .map(({ shape, level, length, head }) => ({
+        shape: state.shapes.textAt(shape),
+        level,
+        length,
+        waiting: numbersFrom(state, head),
+      }))
+      // In which order lanes were opened means nothing.
+      .toSorted((a, b) => b.level - a.level || (a.shape < b.shape ? -1 : 1)),
   }));
-}
-
-/** The task of each queue and level that has nobody before it. */
-function queueHeads(state: ReadonlyState): Map<string, Slot> {
-  const { tasks } = state;
-  const heads = new Map<string, Slot>();
-  for (const slot of usedSlots(state)) {
-    if (tasks.state[slot] !== QUEUED || tasks.previous[slot] !== NO_SLOT) continue;
-    heads.set(`${tasks.queue[slot]}/${tasks.priority[slot]}`, slot);
-  }
-  return heads;
 }
 
 function describeHolders(state: ReadonlyState): HolderDescription[] {

@@ -4,7 +4,7 @@ import { isOver, type ModelState, type ModelTask } from './model-task.ts';
 /** Where the model keeps tasks: plain lists, and every move between them. */
 export class ModelPlaces {
   readonly tasks: ModelTask[] = [];
-  /** Tasks that wait for a worker; the first of a type and priority goes first. */
+  /** Tasks that wait for a worker; at one level the first goes first. */
   readonly waiting: ModelTask[] = [];
   /** Held tasks, oldest lease first. */
   readonly held: ModelTask[] = [];
@@ -20,6 +20,8 @@ export class ModelPlaces {
   forgotten = 0;
   dropped = 0;
   protected readonly limits: PartitionLimits;
+  private firstPlace = 0;
+  private lastPlace = 0;
 
   constructor(limits: PartitionLimits) {
     this.limits = limits;
@@ -33,7 +35,8 @@ export class ModelPlaces {
     this.takeOut(task);
     if (toHead) this.waiting.unshift(task);
     else this.waiting.push(task);
-    Object.assign(task, { state: 'queued', reason, joinedAt: now });
+    const place = toHead ? --this.firstPlace : ++this.lastPlace;
+    Object.assign(task, { state: 'queued', reason, joinedAt: now, place });
   }
 
   sleep(task: ModelTask, reason: string, dueAt: number): void {

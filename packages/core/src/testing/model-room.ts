@@ -1,60 +1,108 @@
 import type { SessionId } from '../ids.ts';
-import type { ModelTask } from './model-task.ts';
+import type { Resources } from '../resources.ts';
 
-export interface ModelSession {
+/** What a worker said of itself, and what became of it. */
+export interface ModelWorker {
   readonly id: SessionId;
-  types: readonly string[];
-  slots: number;
-  leaseMs: number;
-  /** As of its newest lease: what a restarted server knows. */
-  loggedLeaseMs: number;
-  connection: number;
+  types: readonly { readonly type: string; readonly concurrency?: number }[];
+  capacity: Resources & { readonly slots: number };
+  labels: ReadonlyMap<string, string>;
   connected: boolean;
-  heardAt: number;
-  heldSince: number;
-  graceUntil: number;
+  draining: boolean;
+  /** Tasks that it refused, and until when it is spared them. */
+  refused: Map<number, number>;
 }
 
-/** What the rules of matching speak of: who waits, who is there, who holds what. */
-export interface ModelScene {
-  /** Tasks that wait for a worker; the first of a type and priority goes first. */
-  readonly waiting: readonly ModelTask[];
-  readonly sessions: readonly ModelSession[];
-  /** Held tasks, oldest lease first. */
-  readonly held: readonly ModelTask[];
-  /** Keys of queues that give nothing out. */
-  readonly pausedQueues: ReadonlySet<string>;
+/** What a task asks for. */
+export interface ModelNeed {
+  readonly number: number;
+  readonly type: string;
+  readonly resources: Resources;
+  readonly constraints: readonly string[];
 }
 
-/** Why a waiting task must not go to this session now; `undefined` when it may. */
-export function whyNotPushed(
-  scene: ModelScene,
-  task: ModelTask,
-  session: ModelSession,
-): string | undefined {
-  const { number, type } = task;
-  if (!hasRoom(scene, session)) return `session ${session.id} has no room for task ${number}`;
-  if (!session.types.includes(type)) return `${session.id} does not do ${type}`;
-  if (scene.pausedQueues.has(type)) return `the queue ${type} is paused`;
-  const first = firstOf(scene, type);
-  return first === task ? undefined : `task ${number} goes before task ${first?.number}`;
+/** A worker that refused so many a moment ago is left alone. */
+const REFUSALS_MAX = 100;
+
+/** The room that a worker has beside what it holds. */
+export class ModelRoom {
+  private readonly worker: ModelWorker;
+  /** Of each type, how many it runs. */
+  private readonly running = new Map<string, number>();
+  /** Of each kind, how much is in use, in thousandths. */
+  private readonly used = new Map<string, number>();
+  /** M2: whether of every kind no more is in use than there is. */
+  readonly isWithinOffer: boolean;
+
+  constructor(worker: ModelWorker, held: readonly ModelNeed[]) {
+    this.worker = worker;
+    for (const { type, resources } of held) {
+      this.running.set(type, (this.running.get(type) ?? 0) + 1);
+      for (const [kind, amount] of amounts(resources)) {
+        this.used.set(kind, (this.used.get(kind) ?? 0) + amount);
+      }
+    }
+    this.isWithinOffer = [...this.used].every(
+      ([kind, amount]) => amount <= offered(worker.capacity, kind),
+    );
+  }
+
+  /** Whether the task may be given to the worker now, reservations aside. */
+  takes(task: ModelNeed, now: number): boolean {
+    const { connected, draining, refused } = this.worker;
+    if (!connected || draining || !this.isWithinOffer) return false;
+    if (!this.hasTypeLeft(task) || !suits(this.worker, task)) return false;
+    const live = [...refused].filter(([, until]) => until > now);
+    if (live.length >= REFUSALS_MAX || live.some(([number]) => number === task.number)) {
+      return false;
+    }
+    return amounts(task.resources).every(
+      ([kind, amount]) =>
+        (this.used.get(kind) ?? 0) + amount <= offered(this.worker.capacity, kind),
+    );
+  }
+
+  hasTypeLeft({ type }: ModelNeed): boolean {
+    const found = this.worker.types.find((each) => each.type === type);
+    if (found === undefined) return false;
+    return (this.running.get(type) ?? 0) < (found.concurrency ?? Number.POSITIVE_INFINITY);
+  }
 }
 
-/** M1: tasks that wait although a worker has room for them. */
-export function missingPushes(scene: ModelScene): number[] {
-  const withRoom = scene.sessions.filter((session) => hasRoom(scene, session));
-  return scene.waiting
-    .filter((task) => !scene.pausedQueues.has(task.type))
-    .filter((task) => withRoom.some((session) => session.types.includes(task.type)))
-    .map((task) => task.number);
+/** Whether the worker could run the task if it held nothing. */
+export function couldRun(worker: ModelWorker, task: ModelNeed): boolean {
+  const willing = { ...worker, connected: true, draining: false, refused: new Map() };
+  return new ModelRoom(willing, []).takes(task, 0);
 }
 
-function hasRoom({ held }: ModelScene, { id, connected, slots }: ModelSession): boolean {
-  return connected && held.filter((task) => task.session === id).length < slots;
+function offered(capacity: Resources, kind: string): number {
+  const isOpen = ['cpu', 'memoryMb', 'diskMb'].includes(kind);
+  const stated = amounts(capacity).find(([name]) => name === kind)?.[1];
+  return stated ?? (isOpen ? Number.POSITIVE_INFINITY : 0);
 }
 
-function firstOf({ waiting }: ModelScene, type: string): ModelTask | undefined {
-  const ofType = waiting.filter((task) => task.type === type);
-  const level = Math.max(...ofType.map((task) => task.priority));
-  return ofType.find((task) => task.priority === level);
+const AMOUNTS = new WeakMap<Resources, [string, number][]>();
+
+/** In thousandths, custom kinds beside the others; worked out once for each object. */
+function amounts(resources: Resources): [string, number][] {
+  const known = AMOUNTS.get(resources);
+  if (known !== undefined) return known;
+  const { custom = {}, ...others } = resources;
+  const all = Object.entries({ slots: 1, ...others, ...custom });
+  const listed = all.map(([kind, n]): [string, number] => [kind, Math.round(n * 1000)]);
+  AMOUNTS.set(resources, listed);
+  return listed;
+}
+
+function suits({ labels }: ModelWorker, { constraints }: ModelNeed): boolean {
+  return constraints.every((text) => holds(text, labels));
+}
+
+/** Knows only the plain spelling, with one space between words. */
+function holds(text: string, labels: ReadonlyMap<string, string>): boolean {
+  const [label, ...words] = text.split(' ');
+  if (label === 'exists') return labels.has(words[0]);
+  const isNegated = words[0] === '!=' || words[0] === 'not';
+  const values = words.map((word) => word.replace(/[(),]/g, ''));
+  return values.includes(labels.get(label) ?? '(none)') !== isNegated;
 }

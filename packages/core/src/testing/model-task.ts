@@ -1,4 +1,5 @@
 import type { SessionId } from '../ids.ts';
+import type { Resources } from '../resources.ts';
 import type { RetryPolicy } from '../retry-policy.ts';
 import type { Timeouts } from '../timeouts.ts';
 
@@ -32,8 +33,9 @@ export interface ModelTask {
   answered: string;
   /** While it waits for its time. */
   dueAt: number;
-  /** While it is queued. */
+  /** While it is queued: since when, and its place in line at its level. */
   joinedAt: number;
+  place: number;
   /** While it is paused: how long it had been queued, if it was. */
   queuedMs: number | undefined;
   readonly submittedAt: number;
@@ -41,6 +43,8 @@ export interface ModelTask {
   liveSince: number;
   leasedAt: number;
   endedAt: number;
+  readonly resources: Resources;
+  readonly constraints: readonly string[];
   readonly retry: RetryPolicy;
   timeouts: Timeouts;
   tags: Readonly<Record<string, string>>;
@@ -58,6 +62,8 @@ export interface SubmittedTask {
   readonly priority: number;
   readonly input: string;
   readonly delayMs: number;
+  readonly resources: Resources;
+  readonly constraints: readonly string[];
   readonly retry: RetryPolicy;
   readonly timeouts: Timeouts;
   readonly tags: Readonly<Record<string, string>>;

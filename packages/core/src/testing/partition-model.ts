@@ -1,11 +1,25 @@
 import type { ReportOutcome } from '../command.ts';
 import type { SessionId } from '../ids.ts';
+import type { PartitionLimits } from '../state.ts';
 import { ModelKeys } from './model-keys.ts';
+import {
+  type ModelRules,
+  type ModelScene,
+  type ModelSession,
+  missingPushes,
+  type Overtaken,
+  overtakenBy,
+  type Reservations,
+  reservationProblems,
+  whyNotPushed,
+} from './model-matching.ts';
 import { ModelPlaces } from './model-places.ts';
-import { type ModelScene, type ModelSession, missingPushes, whyNotPushed } from './model-room.ts';
 import { attemptsOf, delayAfter, type ModelTask, type SubmittedTask } from './model-task.ts';
 import { type ModelRedrive, passTime, redrive, timeOut } from './model-timers.ts';
 import type { Push, TestReport } from './test-partition.ts';
+
+/** What a worker says of itself when it connects. */
+export type ModelOffer = Pick<ModelSession, 'types' | 'capacity' | 'labels' | 'leaseMs'>;
 
 /**
  * What a partition should do, written as plainly as possible: arrays, objects and searches.
@@ -19,6 +33,17 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
   /** Keys that are remembered. */
   readonly keys = new ModelKeys();
   readonly redrives: ModelRedrive[] = [];
+  reservedBefore: Reservations = new Map();
+  reserved: Reservations = new Map();
+  newOffer: SessionId | undefined;
+  readonly rules: ModelRules;
+  /** By the pushes of the command that is looked at. */
+  private readonly overtaken: Overtaken[] = [];
+
+  constructor(limits: PartitionLimits, rules: ModelRules) {
+    super(limits);
+    this.rules = rules;
+  }
 
   /** Answers why the tasks are refused, or the number of each and whether it was known. */
   submit(tasks: readonly SubmittedTask[], now: number): string | [number, boolean][] {
@@ -38,30 +63,26 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
   }
 
   private accept(submitted: SubmittedTask, now: number): void {
-    const { type, priority, input, delayMs, retry, timeouts, tags } = submitted;
+    const { dedupe: _, delayMs, ...given } = submitted;
     this.accepted += 1;
     const task: ModelTask = {
+      ...given,
       number: this.accepted,
-      type,
-      priority,
       state: 'waiting',
       reason: 'delayed',
       attempt: 0,
       lease: undefined,
       session: undefined,
-      input,
       result: '',
       answered: '',
       dueAt: now + delayMs,
       joinedAt: 0,
+      place: 0,
       queuedMs: undefined,
       submittedAt: now,
       liveSince: now,
       leasedAt: 0,
       endedAt: 0,
-      retry,
-      timeouts,
-      tags,
       stop: undefined,
       silentAt: undefined,
       isDiscarded: false,
@@ -82,12 +103,15 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
   }
 
   attach(
-    given: Omit<ModelSession, 'connected' | 'loggedLeaseMs' | 'heldSince' | 'graceUntil'>,
+    given: Pick<ModelSession, 'id' | 'connection'> & ModelOffer & { readonly heardAt: number },
   ): void {
     this.sessions.push({
       ...given,
       loggedLeaseMs: given.leaseMs,
       connected: true,
+      draining: false,
+      refused: new Map(),
+      leases: given.connection,
       heldSince: 0,
       graceUntil: 0,
     });
@@ -97,9 +121,10 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
   resume(
     session: ModelSession,
     running: readonly string[],
-    given: Pick<ModelSession, 'types' | 'slots' | 'leaseMs' | 'heardAt'>,
+    given: ModelOffer & { readonly heardAt: number },
   ): string[] {
-    Object.assign(session, given, { connected: true });
+    Object.assign(session, given, { connected: true, refused: new Map() });
+    this.newOffer = session.id;
     const held = this.heldBy(session.id);
     const lost = running.filter((lease) => !held.some((task) => task.lease === lease));
     const unlisted = held.filter((task) => !running.includes(task.lease ?? ''));
@@ -134,7 +159,7 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
   }
 
   private loseLease(task: ModelTask, reason: string, now: number): void {
-    const isSpent = reason !== 'not_arrived';
+    const isSpent = reason !== 'not_arrived' && reason !== 'refused';
     if (task.stop?.reason === 'cancelled') this.finish(task, 'cancelled', 'cancelled', now);
     else if (isSpent && task.attempt >= attemptsOf(task.retry)) {
       this.finish(task, 'failed', reason, now);
@@ -144,10 +169,18 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
     }
   }
 
-  report(id: SessionId, reports: readonly TestReport[], now: number) {
+  report(
+    id: SessionId,
+    { reports, capacity }: { reports: readonly TestReport[]; capacity?: ModelOffer['capacity'] },
+    now: number,
+  ) {
     this.forgetOldest();
     const session = this.sessions.find((each) => each.id === id);
     if (session !== undefined) session.heardAt = now;
+    if (session !== undefined && capacity !== undefined) {
+      Object.assign(session, { capacity, refused: new Map() });
+      this.newOffer = id;
+    }
     const found = session !== undefined || this.heldBy(id).length > 0;
     return { found, outcomes: reports.map((report) => this.reportOne(id, report, now)) };
   }
@@ -159,8 +192,12 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
     for (const session of holding) {
       session.connection = 0;
       session.connected = false;
-      session.slots = 0;
+      session.draining = false;
+      session.capacity = { slots: 0 };
       session.types = [];
+      session.labels = new Map();
+      session.refused = new Map();
+      session.leases = 0;
       session.leaseMs = session.loggedLeaseMs;
       session.heardAt = now;
       session.graceUntil = now + Math.max(graceMsMin, session.leaseMs * 1.5);
@@ -174,11 +211,13 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
     const session = this.sessions.find((each) => each.id === id);
     if (task === undefined) throw new Error(`task ${number} is pushed and was not waiting`);
     if (session === undefined) throw new Error(`task ${number} is pushed to ${id}, which is gone`);
-    const problem = whyNotPushed(this, task, session);
+    const problem = whyNotPushed(this, task, session, now);
     if (problem !== undefined) throw new Error(problem);
+    this.overtaken.push(...overtakenBy(this, task, session, now));
 
     if (this.heldBy(id).length === 0) session.heldSince = now;
     session.loggedLeaseMs = session.leaseMs;
+    session.leases += 1;
     this.takeOut(task);
     this.held.push(task);
     Object.assign(task, { state: 'leased', reason: 'leased', attempt: task.attempt + 1 });
@@ -187,8 +226,23 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
   }
 
   /** M1: tasks that wait although a worker has room for them. */
-  missingPushes(): number[] {
-    return missingPushes(this);
+  missingPushes(now: number): number[] {
+    return missingPushes(this, now);
+  }
+
+  /** What is wrong with who keeps room for whom, after a command. */
+  reservationProblems(now: number): string[] {
+    this.newOffer = undefined;
+    return reservationProblems(this, this.overtaken.splice(0), now);
+  }
+
+  /** Whether this push does not go to the first in line, because others waited too long. */
+  isAgedTurn({ task, session: id }: Push, now: number): boolean {
+    const session = this.sessions.find((each) => each.id === id);
+    const rules = { ...this.rules, agedLeaseEvery: Number.POSITIVE_INFINITY };
+    const aged = this.waiting.find((each) => each.number === task);
+    if (session === undefined || aged === undefined) return false;
+    return whyNotPushed({ ...this, rules }, aged, session, now) !== undefined;
   }
 
   heldBy(session: SessionId): ModelTask[] {
@@ -219,6 +273,11 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
     if (kind === 'later' && stop === undefined) {
       this.takeOut(task);
       Object.assign(task, { state: 'running', reason: 'later' });
+      return 'ok';
+    }
+    if (kind === 'refused' && stop?.reason !== 'cancelled') {
+      this.sessions.find(({ id }) => id === task.session)?.refused.set(task.number, now + 1000);
+      this.loseLease(task, kind, now);
       return 'ok';
     }
     if (stop?.reason === 'cancelled') this.finish(task, 'cancelled', 'cancelled', now);

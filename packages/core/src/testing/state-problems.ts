@@ -1,13 +1,11 @@
 import type { SessionId, Slot, TaskNumber } from '../ids.ts';
 import type { ReadonlyState } from '../state.ts';
+import { PRIORITY_LEVELS, QUEUED } from '../task-state.ts';
 import { describeState, type StateDescription } from './describe-state.ts';
+import { type ModelNeed, ModelRoom, type ModelWorker } from './model-room.ts';
 
 /** A session as its worker knows it. */
-export interface KnownSession {
-  readonly id: SessionId;
-  types: readonly string[];
-  slots: number;
-  connected: boolean;
+export interface KnownSession extends ModelWorker {
   /** Pushed to it and not read yet. */
   unsentBytes: number;
 }
@@ -27,9 +25,9 @@ export function stateProblems(state: ReadonlyState): string[] {
 /** S1: each task is in the list of its state, once, and in no other. */
 function listProblems({ tasks, queues, holders, finished }: StateDescription): string[] {
   const placesOf = (number: number): string[] => [
-    ...queues.flatMap(({ type, waiting }) =>
-      waiting.flatMap((numbers, level) =>
-        numbers.filter((n) => n === number).map(() => `queue ${type}/${level}`),
+    ...queues.flatMap(({ type, lanes }) =>
+      lanes.flatMap(({ waiting, level, shape }) =>
+        waiting.filter((n) => n === number).map(() => `lane ${type}/${level}/${shape}`),
       ),
     ),
     ...holders.flatMap(({ session, held }) =>
@@ -49,7 +47,7 @@ function listProblems({ tasks, queues, holders, finished }: StateDescription): s
 }
 
 function expectedPlace(task: StateDescription['tasks'][number]): string {
-  if (task.state === 'queued') return `queue ${task.type}/${task.priority}`;
+  if (task.state === 'queued') return `lane ${task.type}/${task.priority}/${task.shape}`;
   if (isDeferred(task)) return '';
   if (task.state === 'leased' || task.state === 'running') return `holder ${task.session}`;
   if (['waiting', 'paused'].includes(task.state)) return '';
@@ -97,20 +95,30 @@ function textOf(json: string): object {
   return json === '' ? {} : (JSON.parse(json) as object);
 }
 
-/** Q1: the bitmap, the depths and the first task say the same as the lists. */
-function queueProblems(state: ReadonlyState, { queues }: StateDescription): string[] {
-  return queues.flatMap(({ index, type, levels, depth, waiting }) => {
-    const queue = state.queues[index];
-    const bits = waiting.reduce((sum, list, level) => sum + (list.length > 0 ? 2 ** level : 0), 0);
-    const top = waiting.findLast((list) => list.length > 0)?.[0];
-    const first = queue.topLevel() < 0 ? undefined : state.tasks.number[queue.first()];
+/** Q1 and Q2: lanes, bitmap and depths say the same, and each lane is in order. */
+function queueProblems(state: ReadonlyState, { queues, tasks }: StateDescription): string[] {
+  const orders = new Map(tasks.map(({ number, order }) => [number, order ?? Number.NaN]));
+  return queues.flatMap(({ index, type, levels, depth, lanes }) => {
     const problems: string[] = [];
-    if (bits !== levels) problems.push(`Q1: queue ${type} has levels ${levels}, not ${bits}`);
-    if (depth !== waiting.flat().length) problems.push(`Q1: queue ${type} has depth ${depth}`);
-    if (top !== first) problems.push(`Q1: queue ${type} starts with ${first}, not ${top}`);
-    waiting.forEach((list, level) => {
-      if (queue.depthOf(level) !== list.length) problems.push(`Q1: depth of ${type}/${level}`);
-    });
+    const bits = new Set(lanes.map(({ level }) => 2 ** level));
+    const sum = [...bits].reduce((total, bit) => total + bit, 0);
+    if (sum !== levels) problems.push(`Q1: queue ${type} has levels ${levels}, not ${sum}`);
+    if (depth !== lanes.flatMap(({ waiting }) => waiting).length)
+      problems.push(`Q1: ${type} depth`);
+    if (new Set(lanes.map(({ shape, level }) => `${shape}/${level}`)).size < lanes.length) {
+      problems.push(`Q1: queue ${type} has two lanes of one kind`);
+    }
+    for (const { shape, level, length, waiting } of lanes) {
+      const inOrder = waiting.map((number) => orders.get(number) ?? Number.NaN);
+      const isSorted = inOrder.every((order, n) => n === 0 || inOrder[n - 1] < order);
+      if (!isSorted) problems.push(`Q1: lane ${type}/${level}/${shape} is out of order`);
+      if (length !== waiting.length || length === 0) problems.push(`Q2: ${type}/${level}/${shape}`);
+    }
+    for (let level = 0; level < PRIORITY_LEVELS; level++) {
+      const ofLevel = lanes.filter((lane) => lane.level === level);
+      const expected = ofLevel.reduce((total, { length }) => total + length, 0);
+      if (state.queues[index].depthOf(level) !== expected) problems.push(`Q1: ${type}/${level}`);
+    }
     return problems;
   });
 }
@@ -132,7 +140,7 @@ function countProblems(state: ReadonlyState, description: StateDescription): str
   if (dead !== state.deadLetters.count) problems.push(`${state.deadLetters.count} are dead`);
   const withTimer = tasks.filter((task) => task.timerAt !== null).length;
   if (timers !== withTimer) problems.push(`${timers} timers are counted, not ${withTimer}`);
-  for (const label of ['retry', 'timeouts', 'tags', 'callback', 'parent'] as const) {
+  for (const label of ['shape', 'retry', 'timeouts', 'tags', 'callback', 'parent'] as const) {
     const used = new Set(['', ...tasks.map((task) => task[label])]).size;
     if (interned[label] !== used) problems.push(`${interned[label]} of ${label}, ${used} used`);
   }
@@ -164,28 +172,62 @@ function holderProblems({ tasks, holders }: StateDescription): string[] {
   return problems;
 }
 
-/** M1 and M2, as far as sessions outside know. `pushed` got a task in the last command. */
+/**
+ * M1 and M2, as far as sessions outside know. `pushed` got a task in the last command; `kept` says
+ * for which task a session keeps its room.
+ */
 export function matchingProblems(
   state: ReadonlyState,
   sessions: Iterable<KnownSession>,
-  pushed: ReadonlySet<SessionId>,
+  { pushed, kept, now }: MatchingMoment,
 ): string[] {
   const problems: string[] = [];
+  const ready = readySlots(state).map((slot) => [slot, needOf(state, slot)] as const);
   for (const session of sessions) {
-    const held = heldBy(state, session.id).length;
+    const held = heldBy(state, session.id).map((slot) => needOf(state, slot));
+    const room = new ModelRoom(session, held);
     // Only a lease that is granted must fit: a worker may come back with less room than it uses.
-    if (pushed.has(session.id) && held > session.slots) {
-      problems.push(`M2: session ${session.id} holds ${held} with ${session.slots} slots`);
+    if (pushed.has(session.id) && !room.isWithinOffer) {
+      problems.push(`M2: session ${session.id} holds more than it offers`);
     }
-    if (!session.connected || held >= session.slots) continue;
     if (session.unsentBytes >= state.limits.unsentBytesMax) continue;
-    for (const type of session.types) {
-      const queue = state.queueOf(type);
-      if (queue !== undefined && queue.depth > 0 && !queue.paused)
-        problems.push(`M1: ${type} waits while session ${session.id} has room`);
+    for (const [slot, task] of ready) {
+      if (!room.takes(task, now)) continue;
+      const keptFor = kept.get(session.id);
+      if (keptFor !== undefined && !goesBefore(state, slot, keptFor)) continue;
+      problems.push(`M1: task ${task.number} waits while session ${session.id} may take it`);
     }
   }
   return problems;
+}
+
+interface MatchingMoment {
+  readonly pushed: ReadonlySet<SessionId>;
+  readonly kept: ReadonlyMap<SessionId, number>;
+  readonly now: number;
+}
+
+function readySlots({ tasks, queues }: ReadonlyState): Slot[] {
+  const slots: Slot[] = [];
+  for (let slot = 0; slot < tasks.capacity; slot++) {
+    const isReady = tasks.number[slot] !== 0 && tasks.state[slot] === QUEUED;
+    if (isReady && !queues[tasks.queue[slot]].paused) slots.push(slot as Slot);
+  }
+  return slots;
+}
+
+function needOf(state: ReadonlyState, slot: Slot): ModelNeed {
+  const { resources, constraintTexts: constraints } = state.shapes.at(state.tasks.shape[slot]);
+  const number = state.tasks.number[slot];
+  return { number, type: state.queues[state.tasks.queue[slot]].key, resources, constraints };
+}
+
+/** Whether a session that keeps room for a task may be given the one in `slot`. */
+function goesBefore({ tasks }: ReadonlyState, slot: Slot, keptFor: number): boolean {
+  if (tasks.number[slot] === keptFor) return true;
+  const other = tasks.find(keptFor as TaskNumber);
+  const lead = tasks.priority[slot] - tasks.priority[other];
+  return lead > 0 || (lead === 0 && tasks.order[slot] < tasks.order[other]);
 }
 
 export function heldBy(state: ReadonlyState, session: SessionId): Slot[] {

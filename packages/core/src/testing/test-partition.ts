@@ -4,6 +4,7 @@ import type {
   AttachSessionReply,
   Command,
   DetachSession,
+  DrainSession,
   Replies,
   ReportAttempts,
   ReportAttemptsReply,
@@ -14,11 +15,12 @@ import type {
 import type { LeaseNumber, SessionId, Slot, TaskNumber } from '../ids.ts';
 import type { Progress } from '../lease-activity.ts';
 import { leaseTokenText } from '../lease-token.ts';
-import { pushCost } from '../matching.ts';
+import type { MatchingOptions } from '../matching.ts';
 import { Partition, type StateSnapshot } from '../partition.ts';
-import { queueKey } from '../queue-key.ts';
 import { RecordWriter } from '../record-writer.ts';
+import type { Resources } from '../resources.ts';
 import type { RetryPolicy } from '../retry-policy.ts';
+import type { Offer } from '../room.ts';
 import { SNAPSHOT_SCHEMA } from '../snapshot-archive.ts';
 import type { PartitionLimits, ReadonlyState } from '../state.ts';
 import type { TaskCommand } from '../task-commands.ts';
@@ -27,13 +29,16 @@ import type { Callback, Tags } from '../task-labels.ts';
 import { REASONS } from '../task-state.ts';
 import type { Timeouts } from '../timeouts.ts';
 import { describeTask, type TaskDescription } from './describe-state.ts';
-import { heldBy, type KnownSession, matchingProblems, stateProblems } from './state-problems.ts';
+import { KnownSessions, type TestOffer } from './known-sessions.ts';
+import { heldBy, matchingProblems, stateProblems } from './state-problems.ts';
 import { claimsOf, joined, type TestDedupe } from './test-payloads.ts';
 import { testUtf8 } from './test-utf8.ts';
 
 export interface TestTask {
   readonly type?: string;
   readonly priority?: number;
+  readonly resources?: Resources;
+  readonly constraints?: readonly string[];
   readonly input?: string;
   readonly runAt?: number;
   readonly delayMs?: number;
@@ -94,6 +99,12 @@ const HASH_EVERY = 7;
 
 export const LEASE_MS = 10_000;
 
+/** What is not a limit. */
+interface TestOptions {
+  readonly hashEvery?: number;
+  readonly matching?: Partial<MatchingOptions>;
+}
+
 /**
  * A partition with a clock that the test drives and a log that it can replay.
  *
@@ -101,8 +112,9 @@ export const LEASE_MS = 10_000;
  */
 export class TestPartition {
   readonly limits: PartitionLimits;
-  readonly sessions = new Map<SessionId, KnownSession>();
-  private readonly hashEvery: number;
+  private readonly options: TestOptions;
+  /** As their workers know them. */
+  private readonly known = new KnownSessions();
   now = START;
   /** The namespace that commands speak for. */
   namespace = 'default';
@@ -119,13 +131,13 @@ export class TestPartition {
   /** With the number of batches that it stands for; undefined before the first. */
   private saved: (StateSnapshot & { readonly behind: number }) | undefined;
   private readonly writer = new RecordWriter(testUtf8);
-  /** The newest connection of each session. */
-  private readonly connections = new Map<SessionId, number>();
   private sessionsMade = 0;
+  /** When the last command happened: time never runs backwards (P2). */
+  private latest = 0;
 
-  constructor(limits: Partial<PartitionLimits> = {}, { hashEvery = HASH_EVERY } = {}) {
+  constructor(limits: Partial<PartitionLimits> = {}, options: TestOptions = {}) {
     this.limits = { ...DEFAULT_LIMITS, ...limits };
-    this.hashEvery = hashEvery;
+    this.options = options;
     this.partition = this.newPartition();
   }
 
@@ -149,17 +161,20 @@ export class TestPartition {
     });
   }
 
-  attach(given: Partial<Omit<AttachSession, 'type' | 'now'>> = {}): AttachSessionReply {
+  attach(given: TestOffer = {}): AttachSessionReply {
     this.sessionsMade += 1;
+    const { types = ['hello'], slots = 1, capacity, labels = {}, ...others } = given;
     const command = {
       type: 'attach_session',
       namespace: this.namespace,
       newSession: `s${this.sessionsMade}` as SessionId,
       worker: 'worker',
-      types: ['hello'],
-      slots: 1,
+      version: '1',
+      types: types.map((type) => (typeof type === 'string' ? { type } : type)),
+      capacity: { slots, ...capacity },
+      labels: new Map(Object.entries(labels)),
       leaseMs: LEASE_MS,
-      ...given,
+      ...others,
     } as const;
     return this.execute<AttachSession>(command);
   }
@@ -167,18 +182,28 @@ export class TestPartition {
   resume(
     session: SessionId,
     running: readonly string[],
-    given: Partial<AttachSession> = {},
+    given: TestOffer = {},
   ): AttachSessionReply {
     return this.attach({ ...given, resume: { session, running } });
   }
 
   report(session: SessionId, ...reports: TestReport[]): ReportAttemptsReply {
+    return this.reportWith(session, reports);
+  }
+
+  /** Reports, and says what the worker offers from now on. */
+  reportWith(
+    session: SessionId,
+    reports: readonly TestReport[],
+    capacity?: Offer,
+  ): ReportAttemptsReply {
     const { bytes, ends } = joined(reports.map((report) => report.payload ?? ''));
     return this.execute<ReportAttempts>({
       type: 'report_attempts',
       namespace: this.namespace,
       session,
       reports,
+      ...(capacity === undefined ? {} : { capacity }),
       seed: this.seed,
       payloads: bytes,
       payloadEnds: ends,
@@ -210,6 +235,11 @@ export class TestPartition {
       namespace: this.namespace,
       session,
     }).found;
+  }
+
+  drain(session: SessionId): boolean {
+    const { namespace } = this;
+    return this.execute<DrainSession>({ type: 'drain_session', namespace, session }).found;
   }
 
   /** Fires what is due, as often as it takes. */
@@ -251,6 +281,16 @@ export class TestPartition {
     return this.batches;
   }
 
+  /** For which task each session keeps its room. */
+  reservations(): Map<SessionId, number> {
+    const reserved = new Map<SessionId, number>();
+    for (const id of this.known.sessions.keys()) {
+      const task = this.partition.reservedFor(id);
+      if (task !== undefined) reserved.set(id, task);
+    }
+    return reserved;
+  }
+
   /** What a restarted server makes of the log. */
   replayed(): Partition {
     const partition = this.newPartition();
@@ -284,23 +324,23 @@ export class TestPartition {
   restart(graceMsMin = 0, { fromSnapshot = false } = {}): void {
     this.partition = fromSnapshot ? this.restored() : this.replayed();
     this.partition.expectHolders(this.now, graceMsMin);
-    for (const session of [...this.sessions.values()]) {
-      session.connected = false;
-      if (heldBy(this.state, session.id).length === 0) this.sessions.delete(session.id);
-    }
+    this.latest = 0;
+    this.known.restart(this.state);
   }
 
   private newPartition(): Partition {
-    const { limits, hashEvery } = this;
-    return new Partition({ partition: 0, limits, utf8: testUtf8, hashEvery });
+    const fixed = { partition: 0, limits: this.limits, utf8: testUtf8 };
+    return new Partition({ ...fixed, hashEvery: HASH_EVERY, ...this.options });
   }
 
   private execute<C extends Command>(timeless: Timeless<C>): Replies[C['type']] {
     const command = { ...timeless, now: this.now } as unknown as C;
+    this.latest = Math.max(this.now, this.latest, this.state.now);
     const reply = this.partition.execute(command, this.writer);
     if (this.writer.recordCount >= RECORDS_PER_BATCH) this.closeBatch();
     this.takeOutputs();
-    this.follow(command, reply);
+    this.known.follow(command, reply, { state: this.state, now: this.latest });
+    this.known.followOutputs(this.state, this.partition.outputs);
     this.check();
     return reply;
   }
@@ -334,38 +374,12 @@ export class TestPartition {
     return { session, task: this.state.tasks.number[slot], lease: leaseOf(this.state, slot) };
   }
 
-  /** Keeps `sessions` as the workers know them. */
-  private follow(command: Command, reply: Replies[Command['type']]): void {
-    if (command.type === 'attach_session') {
-      const { session: id, connection, rejection } = reply as AttachSessionReply;
-      const { slots } = command;
-      const types = command.types.map((type) => queueKey(command.namespace, type));
-      this.connections.set(id, connection);
-      const known = { id, types, slots, connected: true, unsentBytes: 0 };
-      if (rejection === undefined) this.sessions.set(id, known);
-    }
-    if (command.type === 'disconnect_session') {
-      const session = this.sessions.get(command.session);
-      const isCurrent = this.connections.get(command.session) === command.connection;
-      if (session !== undefined && isCurrent) session.connected = false;
-    }
-    if (command.type === 'session_read') {
-      const session = this.sessions.get(command.session);
-      if (session !== undefined) session.unsentBytes -= command.bytes;
-    }
-    for (const { session: id, task } of this.pushes) {
-      const session = this.sessions.get(id);
-      const slot = this.state.tasks.find(task as TaskNumber);
-      if (session !== undefined) session.unsentBytes += pushCost(this.state, slot);
-    }
-    for (const id of this.closed) this.sessions.delete(id);
-  }
-
   private check(): void {
     const pushed = new Set(this.pushes.map((push) => push.session));
+    const moment = { pushed, kept: this.reservations(), now: this.latest };
     const problems = [
       ...stateProblems(this.state),
-      ...matchingProblems(this.state, this.sessions.values(), pushed),
+      ...matchingProblems(this.state, this.known.sessions.values(), moment),
     ];
     if (problems.length > 0) throw new Error(problems.join('\n'));
   }

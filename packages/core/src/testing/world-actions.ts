@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import type { ReportKind } from '../command.ts';
+import type { Resources } from '../resources.ts';
 import type { RetryPolicy } from '../retry-policy.ts';
+import type { Offer } from '../room.ts';
 import type { Timeouts } from '../timeouts.ts';
+import type { ModelOffer } from './partition-model.ts';
 
 export const LIMITS = {
   tasksMax: 20,
@@ -25,15 +28,62 @@ const KINDS: readonly ReportKind[] = [
   'failed',
   'cancelled',
   'later',
+  'refused',
 ];
 const NAMESPACES = ['default', 'default', 'default', 'other'];
 export const GRACE_MS = 6000;
 
 const namespaces = fc.constantFrom(...NAMESPACES);
 
-const offers = fc.record({
-  types: fc.subarray(TYPES, { minLength: 1 }),
+/** Short enough for every rule to come up within a few seconds. */
+export const RULES = { reserveAfterMs: 1500, ageAfterMs: 2500, agedLeaseEvery: 3 };
+
+const NEEDS: readonly Resources[] = [
+  {},
+  {},
+  { cpu: 0.5 },
+  { cpu: 2, memoryMb: 100 },
+  { slots: 3 },
+  { gpu: 1 },
+  { custom: { licence: 0.1 } },
+];
+
+const CONSTRAINTS: readonly (readonly string[])[] = [
+  [],
+  [],
+  [],
+  ['zone == a'],
+  ['zone != a'],
+  ['exists ssd', 'zone in (a, b)'],
+  ['zone not in (b, c)'],
+];
+
+const capacities: fc.Arbitrary<Offer> = fc.record({
   slots: fc.integer({ min: 1, max: 4 }),
+  cpu: fc.constantFrom(1, 2, 2.5),
+  gpu: fc.constantFrom(0, 1),
+  custom: fc.constantFrom({}, { licence: 0.2 }),
+});
+
+const offers: fc.Arbitrary<ModelOffer> = fc.record({
+  types: fc
+    .subarray(TYPES, { minLength: 1 })
+    .chain((types) =>
+      fc.tuple(
+        ...types.map((type) =>
+          fc.constantFrom({ type }, { type }, { type, concurrency: 1 }, { type, concurrency: 2 }),
+        ),
+      ),
+    ),
+  capacity: capacities,
+  labels: fc.constantFrom(
+    new Map(),
+    new Map([['zone', 'a']]),
+    new Map([
+      ['zone', 'b'],
+      ['ssd', 'yes'],
+    ]),
+  ),
   leaseMs: fc.constantFrom(3000, 5000),
 });
 
@@ -61,6 +111,8 @@ const tasks = fc.record({
   priority: fc.oneof(fc.constant(4), fc.nat(8)),
   input: fc.string({ maxLength: 40 }),
   delayMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3000 }), fc.constant(30_000)),
+  resources: fc.constantFrom(...NEEDS),
+  constraints: fc.constantFrom(...CONSTRAINTS),
   retry: fc.constantFrom(...POLICIES),
   timeouts,
   tags: fc.constantFrom({}, { customer: 'ada' }, { customer: 'bob', region: 'eu' }),
@@ -144,6 +196,10 @@ export const actions = fc.oneof(
     arbitrary: fc.record({
       report: fc.nat(20),
       reports: fc.array(reports, { maxLength: 5 }),
+      capacity: fc.oneof(
+        { weight: 4, arbitrary: fc.constant(undefined) },
+        { weight: 1, arbitrary: capacities },
+      ),
     }),
   },
   { weight: 6, arbitrary: fc.record({ operate: operations }) },
@@ -151,6 +207,7 @@ export const actions = fc.oneof(
   { weight: 1, arbitrary: fc.record({ readmit: fc.nat(200) }) },
   { weight: 2, arbitrary: fc.record({ disconnect: fc.nat(20), late: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ detach: fc.nat(20) }) },
+  { weight: 1, arbitrary: fc.record({ drain: fc.nat(20) }) },
   { weight: 2, arbitrary: fc.record({ expireAfterMs: fc.constantFrom(0, 1000, 3000, 6000) }) },
   { weight: 5, arbitrary: fc.record({ advanceAfterMs: fc.constantFrom(0, 100, 1000, 10_000) }) },
   {
@@ -161,6 +218,43 @@ export const actions = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ snapshot: fc.constant(true) }) },
+);
+
+/** Few kinds of shapes and much waiting, so that the finer rules of matching come up. */
+export const matchingActions: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      namespace: fc.constant('default'),
+      submit: fc.array(
+        tasks.map((task) => ({ ...task, delayMs: 0, timeouts: {}, dedupe: undefined })),
+        { minLength: 1, maxLength: 3 },
+      ),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ namespace: fc.constant('default'), attach: offers }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      report: fc.nat(5),
+      reports: fc.array(
+        fc.record({
+          kind: fc.constantFrom<ReportKind>('succeeded', 'succeeded', 'failed', 'refused'),
+          of: fc.record({ own: fc.nat(5) }),
+          payload: fc.constant(''),
+          failure: fc.constant({}),
+        }),
+        { minLength: 1, maxLength: 2 },
+      ),
+      capacity: fc.oneof(
+        { weight: 9, arbitrary: fc.constant(undefined) },
+        { weight: 1, arbitrary: capacities },
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ operate: operations }) },
+  { weight: 1, arbitrary: fc.record({ drain: fc.nat(20) }) },
+  { weight: 3, arbitrary: fc.record({ advanceAfterMs: fc.constantFrom(100, 1000) }) },
 );
 
 /** The clock may be set back. */

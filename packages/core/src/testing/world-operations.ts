@@ -183,12 +183,12 @@ export function readmit(world: Operated, choice: number): string {
   if (task === undefined) return NOTHING_DONE;
   const [namespace, type] = task.type.includes('/') ? task.type.split('/') : ['default', task.type];
   partition.namespace = namespace;
-  const { priority, retry: policy, timeouts, tags } = task;
+  const { priority, resources, constraints, retry: policy, timeouts, tags } = task;
   const reply = partition.operate<ReadmitTask>({
     type: 'readmit_task',
     id: world.ids.get(task.number) ?? '',
     state: TASK_STATES.indexOf(task.state),
-    spec: { type, priority, retry: policy, timeouts, tags },
+    spec: { type, priority, resources, constraints, retry: policy, timeouts, tags },
     input: testUtf8.encode(task.input),
     dedupe: 0,
   });

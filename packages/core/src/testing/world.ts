@@ -2,18 +2,19 @@ import { expect } from 'vitest';
 import type { AttachSessionReply, SubmitTasksReply } from '../command.ts';
 import type { SessionId, TaskNumber } from '../ids.ts';
 import { describeState } from './describe-state.ts';
-import type { ModelSession } from './model-room.ts';
+import type { TestOffer } from './known-sessions.ts';
+import type { ModelSession } from './model-matching.ts';
 import { keyOf, type ModelTask } from './model-task.ts';
-import { PartitionModel } from './partition-model.ts';
+import { type ModelOffer, PartitionModel } from './partition-model.ts';
 import { TestPartition, type TestReport } from './test-partition.ts';
 import { testUtf8 } from './test-utf8.ts';
-import { type Action, GRACE_MS, LIMITS } from './world-actions.ts';
+import { type Action, GRACE_MS, LIMITS, RULES } from './world-actions.ts';
 import { NOTHING_DONE, operateOnQueue, operateOnTask, readmit } from './world-operations.ts';
 
 /** A partition and its model, which get the same commands. */
 export class World {
-  readonly partition = new TestPartition(LIMITS);
-  readonly model = new PartitionModel(LIMITS);
+  readonly partition = new TestPartition(LIMITS, { matching: RULES });
+  readonly model = new PartitionModel(LIMITS, RULES);
   /** What submits were answered. */
   readonly met = new Set<string>();
   /** Where the input of each task lies. */
@@ -45,6 +46,7 @@ export class World {
     else if ('report' in action) this.report(action);
     else if ('disconnect' in action) this.disconnect(action);
     else if ('detach' in action) this.detach(action.detach);
+    else if ('drain' in action) this.drain(action.drain);
     else if ('expireAfterMs' in action) this.expire(action.expireAfterMs);
     else if ('advanceAfterMs' in action) this.advance(action.advanceAfterMs);
     else if ('snapshot' in action) this.partition.snapshot();
@@ -53,7 +55,7 @@ export class World {
 
   compare(): void {
     const { model, partition } = this;
-    expect(model.missingPushes()).toEqual([]);
+    expect(model.missingPushes(this.latest)).toEqual([]);
     const { tasks: described, finished, queues } = describeState(partition.state);
     const byNumber = described.toSorted((a, b) => a.number - b.number);
     const expected = model.tasks.toSorted((a, b) => a.number - b.number);
@@ -129,8 +131,8 @@ export class World {
     });
   }
 
-  private attach(offer: Offer): void {
-    this.welcome(this.partition.attach(offer), offer);
+  private attach(offer: ModelOffer): void {
+    this.welcome(this.partition.attach(testOffer(offer)), offer);
     this.follow();
   }
 
@@ -143,7 +145,7 @@ export class World {
       ...kept.map((task) => task.lease ?? ''),
       ...action.extra.map((choice) => this.anyLease(choice)),
     ];
-    const reply = this.partition.resume(id, running, action.offer);
+    const reply = this.partition.resume(id, running, testOffer(action.offer));
     const offer = { ...this.keyed(action.offer), heardAt: this.time };
     expect(reply.resumed).toBe(session !== undefined);
     if (session === undefined) {
@@ -158,7 +160,7 @@ export class World {
   }
 
   /** A new session, unless there are too many. */
-  private welcome(reply: AttachSessionReply, offer: Offer): void {
+  private welcome(reply: AttachSessionReply, offer: ModelOffer): void {
     const { rejection, session, connection } = reply;
     expect(rejection).toBe(this.model.isFull ? 'too_many_sessions' : undefined);
     if (rejection !== undefined) {
@@ -170,9 +172,10 @@ export class World {
     this.model.attach({ id: session, ...this.keyed(offer), connection, heardAt: this.time });
   }
 
-  private keyed(offer: Offer): Offer {
+  private keyed(offer: ModelOffer): ModelOffer {
     const { namespace } = this.partition;
-    return { ...offer, types: offer.types.map((type) => keyOf(namespace, type)) };
+    const types = offer.types.map((each) => ({ ...each, type: keyOf(namespace, each.type) }));
+    return { ...offer, types };
   }
 
   private namespaceOf(session: SessionId): string {
@@ -187,8 +190,10 @@ export class World {
       const failure = kind === 'failed' ? report.failure : {};
       return { kind, payload, lease: this.leaseFor(id, report.of), ...failure };
     });
-    const expected = this.model.report(id, list, this.time);
-    expect(this.partition.report(id, ...list)).toEqual(expected);
+    const { capacity } = action;
+    const more = capacity === undefined ? {} : { capacity };
+    const expected = this.model.report(id, { reports: list, ...more }, this.time);
+    expect(this.partition.reportWith(id, list, capacity)).toEqual(expected);
     this.follow();
   }
 
@@ -207,6 +212,18 @@ export class World {
     this.partition.namespace = this.namespaceOf(id);
     expect(this.partition.detach(id)).toBe(session !== undefined);
     if (session !== undefined) this.model.end([session], 'handed_back', this.time);
+    this.follow();
+  }
+
+  private drain(choice: number): void {
+    const id = this.anySession(choice);
+    const session = this.known(id);
+    this.partition.namespace = this.namespaceOf(id);
+    expect(this.partition.drain(id)).toBe(session !== undefined);
+    if (session !== undefined) {
+      session.draining = true;
+      this.met.add('drained');
+    }
     this.follow();
   }
 
@@ -235,15 +252,24 @@ export class World {
     this.partition.restart(GRACE_MS, action);
     this.latest = 0;
     this.model.restart(this.time, GRACE_MS);
+    this.model.reserved = new Map();
   }
 
   /** Tells the model what was pushed. */
   private follow(): void {
-    for (const push of this.partition.pushes) {
+    const { model, partition, time } = this;
+    model.reservedBefore = model.reserved;
+    model.reserved = partition.reservations();
+    if (model.reserved.size > 0) this.met.add('reserved');
+    for (const push of partition.pushes) {
       this.leases.push(push.lease);
-      this.model.push(push, this.time);
+      const kept = [...model.reservedBefore].find(([, task]) => task === push.task);
+      if (kept?.[0] === push.session) this.met.add('given what was reserved');
+      if (model.isAgedTurn(push, time)) this.met.add('aged');
+      model.push(push, time);
     }
-    this.latest = this.time;
+    expect(model.reservationProblems(time)).toEqual([]);
+    this.latest = time;
   }
 
   private known(id: SessionId): ModelSession | undefined {
@@ -271,7 +297,9 @@ export class World {
 
 type Submit = Extract<Action, { submit: unknown }>['submit'][number];
 
-type Offer = Pick<ModelSession, 'types' | 'slots' | 'leaseMs'>;
+function testOffer({ labels, ...offer }: ModelOffer): TestOffer {
+  return { ...offer, labels: Object.fromEntries(labels) };
+}
 
 function visible(task: Pick<ModelTask, 'number' | 'type' | 'priority'> & Visible): string {
   const { number, type, priority, state, reason, attempt, session } = task;

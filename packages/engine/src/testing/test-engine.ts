@@ -154,8 +154,10 @@ export class TestEngine {
       namespace: 'default',
       newSession: session,
       worker: `worker of ${id}`,
-      types: ['hello'],
-      slots,
+      version: '1',
+      types: [{ type: 'hello' }],
+      capacity: { slots },
+      labels: new Map<string, string>(),
       leaseMs: 10_000,
       ...(running === undefined ? {} : { resume: { session, running } }),
     };

@@ -2,6 +2,7 @@ import type { TaskSpec } from '@sluice/core';
 import { type ErrorDetail, TaskRequest } from '@sluice/protocol';
 import { timeProblems } from '../http/times.ts';
 import { Checker } from '../http/validation.ts';
+import { checkConstraints, checkResources } from '../resource-checks.ts';
 
 /** Checks what a client says of a task and turns it into what the core understands. */
 export class TaskRequestParser {
@@ -22,7 +23,9 @@ export class TaskRequestParser {
 
 /** What the schema cannot say: fields that depend on each other, and times as text. */
 function checkTogether(request: TaskRequest, path: string, problems: ErrorDetail[]): void {
-  const { runAt, delayMs, retry } = request;
+  const { runAt, delayMs, retry, resources, constraints } = request;
+  if (resources !== undefined) checkResources(resources, `${path}/resources`, problems);
+  if (constraints !== undefined) checkConstraints(constraints, `${path}/constraints`, problems);
   if (runAt !== undefined && delayMs !== undefined) {
     problems.push({ path: `${path}/delayMs`, problem: 'cannot be given beside runAt' });
   }

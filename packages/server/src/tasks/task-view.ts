@@ -21,6 +21,7 @@ export function taskIdOf(state: ReadonlyState, slot: Slot): string {
 /** A task as JSON text. Payloads are spliced in as the bytes that came in. */
 export function taskViewJson(state: ReadonlyState, slot: Slot): string {
   const { tasks } = state;
+  const shape = state.shapes.at(tasks.shape[slot]);
   const stateName = TASK_STATES[tasks.state[slot]];
   const envelope = JSON.stringify({
     id: taskIdOf(state, slot),
@@ -28,6 +29,8 @@ export function taskViewJson(state: ReadonlyState, slot: Slot): string {
     state: stateName,
     reason: REASONS[tasks.reason[slot]],
     priority: tasks.priority[slot],
+    resources: shape.resources,
+    constraints: shape.constraintTexts,
     attempt: tasks.attempt[slot],
     attempts: newestAttempt(state, slot),
     submittedAt: time(tasks.submittedAt[slot]),
@@ -53,11 +56,14 @@ function shownCallback(callback: Callback | undefined): object | null {
   return callback === undefined ? null : { url: callback.url, on: callback.on };
 }
 
+/** Reasons after which the last push did not count as an attempt. */
+const UNCOUNTED: readonly string[] = ['not_arrived', 'refused'];
+
 /** Memory keeps one attempt per task. None is shown when the last push did not count as one. */
 function newestAttempt(state: ReadonlyState, slot: Slot): object[] {
   const { tasks } = state;
   const reason = REASONS[tasks.reason[slot]];
-  if (tasks.attempt[slot] === 0 || reason === 'not_arrived') return [];
+  if (tasks.attempt[slot] === 0 || UNCOUNTED.includes(reason)) return [];
   const endedAt = time(tasks.endedAt[slot]);
   return [
     {

@@ -7,6 +7,7 @@ import {
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
+  Capacity,
   type ErrorDetail,
   LIMITS,
   REPORT_SCHEMAS,
@@ -22,6 +23,7 @@ import { timeProblems } from '../http/times.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { readJsonBody } from '../http/whole-body.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
+import { checkResources } from '../resource-checks.ts';
 
 const NOT_VALID = 'the reports are not valid';
 
@@ -68,11 +70,15 @@ class ReportParser {
     failed: new Checker(REPORT_SCHEMAS.failed),
     cancelled: new Checker(REPORT_SCHEMAS.cancelled),
     later: new Checker(REPORT_SCHEMAS.later),
+    refused: new Checker(REPORT_SCHEMAS.refused),
   };
+  private readonly capacity = new Checker(Capacity);
   private readonly scratch = new PayloadScratch();
 
   parse(session: SessionId, body: unknown): Omit<ReportAttempts, 'now'> {
-    const reports = this.checkAll(reportList(body));
+    const parts = partsOf(body);
+    const reports = this.checkAll(reportList(parts));
+    const capacity = this.checkCapacity(parts.capacity);
     this.scratch.begin((index) => {
       return `/reports/${index}/${reports[index].kind === 'failed' ? 'error' : 'output'}`;
     });
@@ -82,10 +88,20 @@ class ReportParser {
       namespace: DEFAULT_NAMESPACE,
       session,
       reports: reports.map(toReport),
+      ...(capacity === undefined ? {} : { capacity }),
       seed: Math.floor(Math.random() * 2 ** 32),
       payloads: this.scratch.bytes,
       payloadEnds: this.scratch.ends,
     };
+  }
+
+  private checkCapacity(value: unknown): ReportAttempts['capacity'] {
+    if (value === undefined) return undefined;
+    const problems: ErrorDetail[] = [];
+    if (!this.capacity.accepts(value)) problems.push(...this.capacity.problems(value, '/capacity'));
+    else checkResources(value, '/capacity', problems);
+    if (problems.length > 0) throw invalid(NOT_VALID, problems);
+    return { slots: LIMITS.slotsDefault, ...(value as Capacity) };
   }
 
   private checkerOf(kind: unknown) {
@@ -107,18 +123,27 @@ class ReportParser {
   }
 }
 
+interface Parts {
+  readonly reports?: unknown;
+  readonly capacity?: unknown;
+}
+
 /** An empty body, `{}` and an empty list are heartbeats. */
-function reportList(body: unknown): readonly unknown[] {
-  if (body === undefined) return [];
+function partsOf(body: unknown): Parts {
+  if (body === undefined) return {};
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw invalid(NOT_VALID, [{ path: '', problem: 'must be an object with "reports"' }]);
   }
-  const { reports = [], ...others } = body as { reports?: unknown };
+  const { reports: _, capacity: __, ...others } = body as Parts;
   const unknown = Object.keys(others);
   if (unknown.length > 0) {
     const details = unknown.map((name) => ({ path: `/${name}`, problem: 'is not a known field' }));
     throw invalid(NOT_VALID, details);
   }
+  return body;
+}
+
+function reportList({ reports = [] }: Parts): readonly unknown[] {
   if (!Array.isArray(reports) || reports.length > LIMITS.reportsMax) {
     const problem = `must be an array of at most ${LIMITS.reportsMax}`;
     throw invalid(NOT_VALID, [{ path: '/reports', problem }]);

@@ -9,6 +9,7 @@ import {
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
+  type ErrorDetail,
   LIMITS,
   ROUTES,
   type SessionParams,
@@ -20,6 +21,7 @@ import { type Admission, overloaded } from '../admission.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { readJsonBody } from '../http/whole-body.ts';
+import { checkLabels, checkResources } from '../resource-checks.ts';
 import { WorkerStream } from './worker-stream.ts';
 import type { WorkerStreams } from './worker-streams.ts';
 
@@ -124,21 +126,26 @@ function disconnectOnClose(engine: Engine, streams: WorkerStreams, bound: Bound)
 }
 
 function attachCommand(body: WorkerSessionRequest): Omit<AttachSession, 'now'> {
-  const types = body.types.map(({ type }) => type);
-  const twice = types.findIndex((type, index) => types.indexOf(type) !== index);
+  const { types, capacity = {}, labels = {}, resume } = body;
+  const problems: ErrorDetail[] = [];
+  const names = types.map(({ type }) => type);
+  const twice = names.findIndex((type, index) => names.indexOf(type) !== index);
   if (twice >= 0) {
-    const problem = `'${types[twice]}' is listed twice`;
-    throw invalid('the worker session is not valid', [{ path: `/types/${twice}/type`, problem }]);
+    problems.push({ path: `/types/${twice}/type`, problem: `'${names[twice]}' is listed twice` });
   }
-  const { resume } = body;
+  checkResources(capacity, '/capacity', problems);
+  checkLabels(labels, '/labels', problems);
+  if (problems.length > 0) throw invalid('the worker session is not valid', problems);
   return {
     type: 'attach_session',
     namespace: DEFAULT_NAMESPACE,
     newSession: `s_${randomBytes(18).toString('base64url')}` as SessionId,
     // The log holds UTF-8, which has no lone surrogates.
     worker: body.name.toWellFormed(),
+    version: body.version ?? '',
     types,
-    slots: body.capacity?.slots ?? LIMITS.slotsDefault,
+    capacity: { slots: LIMITS.slotsDefault, ...capacity },
+    labels: new Map(Object.entries(labels)),
     leaseMs: body.leaseMs ?? LIMITS.leaseMsDefault,
     ...(resume === undefined
       ? {}

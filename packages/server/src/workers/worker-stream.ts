@@ -4,6 +4,7 @@ import {
   type LeaseNumber,
   pushCost,
   type ReadonlyState,
+  type Shape,
   type Slot,
   TASK_ID_LENGTH,
   type TaskNumber,
@@ -156,7 +157,9 @@ function writeTask(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
     slot,
     number: tasks.lease[slot] as LeaseNumber,
   });
-  frame.ascii('","input":');
+  frame.ascii('","resources":');
+  frame.ascii(resourcesText(state.shapes.at(tasks.shape[slot])));
+  frame.ascii(',"input":');
   writeInput(frame, state, slot);
   writeExtras(frame, state, slot);
   frame.ascii('}');
@@ -174,6 +177,17 @@ function writeExtras(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void
   const tags = Buffer.from(state.tags.textAt(tasks.tags[slot]));
   frame.ascii(',"tags":');
   frame.copy(tags, 0, tags.length);
+}
+
+/** Many tasks share a shape, which is spelled out once; names of resources are plain ASCII. */
+const RESOURCES_TEXTS = new WeakMap<Shape, string>();
+
+function resourcesText(shape: Shape): string {
+  const known = RESOURCES_TEXTS.get(shape);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(shape.resources);
+  RESOURCES_TEXTS.set(shape, text);
+  return text;
 }
 
 function writeInput(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {

@@ -1,0 +1,108 @@
+import type { Event, QueueChanged } from './event.ts';
+import type { Slot } from './ids.ts';
+import type { Roster, Session } from './roster.ts';
+import type { ReadonlyLane, ReadonlyState } from './state.ts';
+import { isHeld, QUEUED } from './task-state.ts';
+
+/** The state of a slot that no task has. */
+const NO_TASK = -1;
+
+/**
+ * What a command left to be matched. It sees every event before and after it is applied, so that
+ * whatever ends a lease or readies a task, sums are right and nobody is forgotten.
+ */
+export class PendingMatches {
+  /**
+   * Lanes that were empty until a task joined them. Whoever joins one that was not finds that
+   * nobody has room for its shape, or those before would not be waiting (M1).
+   */
+  readonly lanes: ReadonlyLane[] = [];
+  /** Whether a task became ready, in any lane. */
+  hasReadied = false;
+  private readonly state: ReadonlyState;
+  private readonly roster: Roster;
+  private readonly sessions: Session[] = [];
+  /** Of the task that the event under way speaks of, before it. */
+  private stateBefore = NO_TASK;
+  private orderBefore = 0;
+
+  constructor(state: ReadonlyState, roster: Roster) {
+    this.state = state;
+    this.roster = roster;
+  }
+
+  /** The session may have room that it did not have, or may take what it could not. */
+  add(session: Session): void {
+    if (session.isPending) return;
+    session.isPending = true;
+    this.sessions.push(session);
+  }
+
+  next(): Session | undefined {
+    const session = this.sessions.pop();
+    if (session !== undefined) session.isPending = false;
+    return session;
+  }
+
+  /** An event that is about no task changes nothing of the one that it seems to name. */
+  beforeEvent({ slot }: Event): void {
+    const { tasks } = this.state;
+    this.stateBefore = tasks.number[slot] === 0 ? NO_TASK : tasks.state[slot];
+    this.orderBefore = tasks.order[slot];
+  }
+
+  afterEvent(event: Event): void {
+    if (event.type === 'queue_changed') return this.queueChanged(event);
+    const { slot } = event;
+    const { tasks } = this.state;
+    const stateNow = tasks.state[slot];
+    if (isHeld(this.stateBefore) !== isHeld(stateNow)) this.countLease(slot, isHeld(stateNow));
+    const isMoved = tasks.order[slot] !== this.orderBefore;
+    if (this.stateBefore === QUEUED && (isMoved || stateNow !== QUEUED)) this.release(slot);
+    if (stateNow === QUEUED && (isMoved || this.stateBefore !== QUEUED)) this.readied(slot);
+  }
+
+  private countLease(slot: Slot, began: boolean): void {
+    const { state, roster } = this;
+    const holder = state.holders.at(state.tasks.holderOf(slot));
+    const session = roster.find(holder.session);
+    if (session === undefined) return;
+    const shape = state.shapes.at(state.tasks.shape[slot]);
+    const { key } = state.queues[state.tasks.queue[slot]];
+    if (began) {
+      roster.take(session, key, shape);
+    } else {
+      roster.giveBack(session, key, shape);
+      this.add(session);
+    }
+  }
+
+  /** Nobody needs to keep room for a task that left its place. */
+  private release(slot: Slot): void {
+    const session = this.roster.reserverOf(slot);
+    if (session === undefined) return;
+    this.roster.unreserve(session);
+    this.add(session);
+  }
+
+  /** What a queue held back may go, or it holds back what somebody kept room for. */
+  private queueChanged({ taskType, paused }: QueueChanged): void {
+    const queue = this.state.queueOf(taskType);
+    if (queue === undefined) return;
+    if (!paused) {
+      this.hasReadied = true;
+      this.lanes.push(...queue.open);
+      return;
+    }
+    for (const slot of [...this.roster.reservedSlots()]) {
+      if (this.state.tasks.queue[slot] === queue.index) this.release(slot);
+    }
+  }
+
+  private readied(slot: Slot): void {
+    const { tasks, queues } = this.state;
+    this.hasReadied = true;
+    const lane = queues[tasks.queue[slot]].lane(tasks.shape[slot], tasks.priority[slot]);
+    if (lane?.length === 1) this.lanes.push(lane);
+  }
+}

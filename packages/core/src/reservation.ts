@@ -1,0 +1,57 @@
+import type { Decision } from './decision.ts';
+import { NO_SLOT, type Slot } from './ids.ts';
+import type { Session } from './roster.ts';
+import { goesBefore, headFor, queueAt } from './waiting-line.ts';
+
+/**
+ * Keeps a big task from waiting for ever while small ones fill every room that appears.
+ *
+ * A task that waited longer than a bound is not overtaken any more on a worker that could run it:
+ * the worker's room is kept for it. Such a worker is given only the task itself and tasks that go
+ * before it, so that a reservation holds back nobody who had the better claim. It ends when the
+ * task leaves its place in the queue, or the session goes or changes its offer.
+ */
+
+/** Reservations idle room: at most one session in so many has one, and at most so many in all. */
+const SESSIONS_PER_RESERVATION = 4;
+const RESERVATIONS_MAX = 16;
+
+/**
+ * Called before a session is given the task in `slot`: reserves the session when that task would
+ * overtake one that waited too long, and answers whether it did.
+ */
+export function reserveInstead(decision: Decision, session: Session, slot: Slot): boolean {
+  const { roster } = decision;
+  if (session.reservedFor !== NO_SLOT) return false;
+  if (roster.reservationCount >= reservationsMax(roster.size)) return false;
+  const overtaken = overtakenBy(decision, session, slot);
+  if (overtaken === NO_SLOT) return false;
+  roster.reserve(session, overtaken);
+  return true;
+}
+
+function reservationsMax(sessions: number): number {
+  const share = Math.floor(sessions / SESSIONS_PER_RESERVATION);
+  return Math.min(RESERVATIONS_MAX, Math.max(1, share));
+}
+
+/** The first in line of those that waited too long for this session to be filled with others. */
+function overtakenBy(decision: Decision, session: Session, slot: Slot): Slot {
+  const { state, roster, now } = decision;
+  const { tasks, shapes } = state;
+  const since = now - decision.matching.reserveAfterMs;
+  let first = slot;
+  for (let place = 0; place < session.types.length; place++) {
+    const queue = queueAt(decision, session, place);
+    if (queue === undefined) continue;
+    for (let i = 0; i < queue.open.length; i++) {
+      const head = headFor(state, session, queue.open[i]);
+      if (head === NO_SLOT || tasks.dueAt[head] > since || !goesBefore(state, head, first))
+        continue;
+      const shape = shapes.at(tasks.shape[head]);
+      if (session.room.fits(shape) || !session.room.couldFit(shape)) continue;
+      if (roster.reserverOf(head) === undefined) first = head;
+    }
+  }
+  return first === slot ? NO_SLOT : first;
+}

@@ -1,0 +1,91 @@
+import type {
+  AttachSession,
+  AttachSessionReply,
+  Command,
+  OfferedType,
+  Replies,
+  ReportAttemptsReply,
+} from '../command.ts';
+import { NO_SLOT, type SessionId } from '../ids.ts';
+import { parseLeaseToken } from '../lease-token.ts';
+import { pushCost } from '../matching.ts';
+import type { Outputs } from '../outputs.ts';
+import { queueKey } from '../queue-key.ts';
+import type { Resources } from '../resources.ts';
+import type { ReadonlyState } from '../state.ts';
+import { heldBy, type KnownSession } from './state-problems.ts';
+
+const REFUSED_FOR_MS = 1000;
+
+/** What a worker offers; `slots` stands for a capacity of so many slots. */
+export type TestOffer = Partial<
+  Omit<AttachSession, 'type' | 'now' | 'types' | 'capacity' | 'labels'>
+> & {
+  readonly types?: readonly (string | OfferedType)[];
+  readonly slots?: number;
+  readonly capacity?: Resources;
+  readonly labels?: Readonly<Record<string, string>>;
+};
+
+interface Moment {
+  readonly state: ReadonlyState;
+  /** When the command happened. */
+  readonly now: number;
+}
+
+/** Sessions as their workers know them, from what was said and what was answered. */
+export class KnownSessions {
+  readonly sessions = new Map<SessionId, KnownSession>();
+  /** The newest connection of each session. */
+  private readonly connections = new Map<SessionId, number>();
+
+  follow(command: Command, reply: Replies[Command['type']], moment: Moment): void {
+    if (command.type === 'attach_session') {
+      const { session: id, connection, rejection } = reply as AttachSessionReply;
+      const { namespace, capacity, labels } = command;
+      const types = command.types.map((each) => ({
+        ...each,
+        type: queueKey(namespace, each.type),
+      }));
+      this.connections.set(id, connection);
+      const draining = this.sessions.get(id)?.draining ?? false;
+      const known = { id, types, capacity, labels, connected: true, draining, unsentBytes: 0 };
+      if (rejection === undefined) this.sessions.set(id, { ...known, refused: new Map() });
+      return;
+    }
+    const session = 'session' in command ? this.sessions.get(command.session) : undefined;
+    if (session === undefined) return;
+    if (command.type === 'disconnect_session') {
+      const isCurrent = this.connections.get(command.session) === command.connection;
+      if (isCurrent) session.connected = false;
+    }
+    if (command.type === 'session_read') session.unsentBytes -= command.bytes;
+    if (command.type === 'drain_session') session.draining = true;
+    if (command.type !== 'report_attempts') return;
+    if (command.capacity !== undefined) {
+      Object.assign(session, { capacity: command.capacity, refused: new Map() });
+    }
+    command.reports.forEach(({ kind, lease }, place) => {
+      if (kind !== 'refused' || (reply as ReportAttemptsReply).outcomes[place] !== 'ok') return;
+      const slot = parseLeaseToken(lease)?.slot ?? NO_SLOT;
+      session.refused.set(moment.state.tasks.number[slot], moment.now + REFUSED_FOR_MS);
+    });
+  }
+
+  followOutputs(state: ReadonlyState, { pushSessions, pushSlots, closedSessions }: Outputs): void {
+    pushSlots.forEach((slot, index) => {
+      const session = this.sessions.get(pushSessions[index]);
+      if (session !== undefined) session.unsentBytes += pushCost(state, slot);
+    });
+    for (const id of closedSessions) this.sessions.delete(id);
+  }
+
+  /** Every stream is broken, and only those that hold something are still known. */
+  restart(state: ReadonlyState): void {
+    for (const session of [...this.sessions.values()]) {
+      session.connected = false;
+      session.draining = false;
+      if (heldBy(state, session.id).length === 0) this.sessions.delete(session.id);
+    }
+  }
+}

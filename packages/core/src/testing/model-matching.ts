@@ -1,0 +1,170 @@
+import type { SessionId } from '../ids.ts';
+import { couldRun, ModelRoom, type ModelWorker } from './model-room.ts';
+import type { ModelTask } from './model-task.ts';
+
+export interface ModelRules {
+  readonly reserveAfterMs: number;
+  readonly ageAfterMs: number;
+  readonly agedLeaseEvery: number;
+}
+
+export interface ModelSession extends ModelWorker {
+  leaseMs: number;
+  /** As of its newest lease: what a restarted server knows. */
+  loggedLeaseMs: number;
+  connection: number;
+  heardAt: number;
+  heldSince: number;
+  graceUntil: number;
+  /** How many leases it counts. */
+  leases: number;
+}
+
+/** For whom each session keeps its room. */
+export type Reservations = ReadonlyMap<SessionId, number>;
+
+/** What the rules of matching speak of. */
+export interface ModelScene {
+  /** Tasks that wait for a worker; at one level the first goes first. */
+  readonly waiting: readonly ModelTask[];
+  readonly sessions: readonly ModelSession[];
+  /** Held tasks, oldest lease first. */
+  readonly held: readonly ModelTask[];
+  /** Keys of queues that give nothing out. */
+  readonly pausedQueues: ReadonlySet<string>;
+  readonly rules: ModelRules;
+  /** Before and after the command that is looked at; which of them, a push cannot tell. */
+  readonly reservedBefore: Reservations;
+  readonly reserved: Reservations;
+  /** Who changed its offer in that command, which ends its reservation; another may follow. */
+  readonly newOffer: SessionId | undefined;
+}
+
+/** Why a waiting task must not go to this session now; `undefined` when it may. */
+export function whyNotPushed(
+  scene: ModelScene,
+  task: ModelTask,
+  session: ModelSession,
+  now: number,
+): string | undefined {
+  const { number } = task;
+  const room = roomOf(scene, session);
+  if (!room.takes(task, now)) return `${session.id} may not take task ${number}`;
+  if (scene.pausedQueues.has(task.type)) return `the queue ${task.type} is paused`;
+  const takeable = ready(scene).filter((each) => room.takes(each, now));
+  const turns = [undefined, scene.reservedBefore.get(session.id), scene.reserved.get(session.id)];
+  const [before, after] = turns.slice(1);
+  const isSteady = before === after && session.id !== scene.newOffer;
+  const possible = isSteady ? [before] : turns;
+  const expected = possible.map((reservedFor) => {
+    const permitted = takeable.filter((each) => isPermitted(scene, each, reservedFor));
+    return next(scene, session, permitted, now)?.number;
+  });
+  return expected.includes(number) ? undefined : `task ${number} goes before ${expected}`;
+}
+
+/** M3: whose turn it is. */
+function next(
+  scene: ModelScene,
+  session: ModelSession,
+  takeable: readonly ModelTask[],
+  now: number,
+): ModelTask | undefined {
+  const { agedLeaseEvery, ageAfterMs } = scene.rules;
+  const [first] = takeable.toSorted((a, b) => inLine(a, b));
+  if ((session.leases + 1) % agedLeaseEvery !== 0) return first;
+  const heads = takeable.filter(
+    (task) => takeable.find((other) => laneOf(other) === laneOf(task)) === task,
+  );
+  const [aged] = heads
+    .filter(({ joinedAt }) => now - joinedAt >= ageAfterMs)
+    .toSorted((a, b) => a.joinedAt - b.joinedAt || inLine(a, b));
+  return aged ?? first;
+}
+
+/** M1: tasks that wait although a worker may take them. */
+export function missingPushes(scene: ModelScene, now: number): number[] {
+  return scene.sessions.flatMap((session) => {
+    const room = roomOf(scene, session);
+    return ready(scene)
+      .filter((task) => room.takes(task, now))
+      .filter((task) => isPermitted(scene, task, scene.reserved.get(session.id)))
+      .map((task) => task.number);
+  });
+}
+
+/** One that waited too long, and the session on which a push goes before it. */
+export interface Overtaken {
+  readonly session: SessionId;
+  readonly number: number;
+}
+
+/** Those that a push overtakes although they waited too long and could run on that session. */
+export function overtakenBy(
+  scene: ModelScene,
+  pushed: ModelTask,
+  session: ModelSession,
+  now: number,
+): Overtaken[] {
+  const room = roomOf(scene, session);
+  const open = ready(scene).filter(({ number }) => !session.refused.has(number));
+  return open
+    .filter((task) => now - task.joinedAt >= scene.rules.reserveAfterMs)
+    .filter((task) => open.find((other) => laneOf(other) === laneOf(task)) === task)
+    .filter((task) => inLine(task, pushed) < 0 && couldRun(session, task))
+    .filter((task) => room.hasTypeLeft(task) && !room.takes(task, now))
+    .map(({ number }) => ({ session: session.id, number }));
+}
+
+/** What is wrong with the reservations after a command that overtook these. */
+export function reservationProblems(
+  scene: ModelScene,
+  overtaken: readonly Overtaken[],
+  now: number,
+): string[] {
+  const { reserved, reservedBefore, sessions, waiting, rules } = scene;
+  const problems: string[] = [];
+  const most = Math.min(16, Math.max(1, Math.floor(sessions.length / 4)));
+  if (reserved.size > reservedBefore.size && reserved.size > most) problems.push('too many');
+  if (new Set(reserved.values()).size < reserved.size) problems.push('two for one task');
+  for (const [id, number] of reserved) {
+    const session = sessions.find((each) => each.id === id);
+    const task = ready(scene).find((each) => each.number === number);
+    if (session === undefined || task === undefined) problems.push(`${id} for ${number}: gone`);
+    else if (now - task.joinedAt < rules.reserveAfterMs) problems.push(`${number} is too early`);
+    else if (!couldRun(session, task)) problems.push(`${id} could never run ${number}`);
+  }
+  if (Math.max(reserved.size, reservedBefore.size) >= most) return problems;
+  const kept = new Set(reserved.values());
+  for (const { session, number } of overtaken) {
+    if (reserved.has(session) || reservedBefore.has(session) || kept.has(number)) continue;
+    const isWaiting = waiting.some((task) => task.number === number);
+    if (isWaiting) problems.push(`${number} is overtaken at ${session}`);
+  }
+  return problems;
+}
+
+function isPermitted(scene: ModelScene, task: ModelTask, reservedFor: number | undefined): boolean {
+  const kept = scene.waiting.find((each) => each.number === reservedFor);
+  return kept === undefined || task === kept || inLine(task, kept) < 0;
+}
+
+/** Negative when `a` goes first. */
+function inLine(a: ModelTask, b: ModelTask): number {
+  return b.priority - a.priority || a.place - b.place;
+}
+
+function ready({ waiting, pausedQueues }: ModelScene): ModelTask[] {
+  return waiting.filter(({ type }) => !pausedQueues.has(type));
+}
+
+function laneOf({ type, priority, resources, constraints }: ModelTask): string {
+  return JSON.stringify([type, priority, resources, constraints]);
+}
+
+function roomOf({ held }: ModelScene, session: ModelSession): ModelRoom {
+  return new ModelRoom(
+    session,
+    held.filter((task) => task.session === session.id),
+  );
+}
