@@ -188,15 +188,18 @@ function encodeOther(writer: RecordWriter, event: OtherEvent): void {
   }
 }
 
+/** Texts that most tasks leave empty. The bit of each says whether it follows. */
+const TEXTS = ['shape', 'retry', 'timeouts', 'tags', 'callback', 'parent'] as const;
+
 function encodeDetails(writer: RecordWriter, event: TaskDetails): void {
   writer.name(event.taskType);
   writer.byte(event.priority);
-  writer.name(event.shape);
-  writer.name(event.retry);
-  writer.name(event.timeouts);
-  writer.name(event.tags);
-  writer.name(event.callback);
-  writer.name(event.parent);
+  let stated = 0;
+  for (let i = 0; i < TEXTS.length; i++) if (event[TEXTS[i]] !== '') stated |= 1 << i;
+  writer.byte(stated);
+  for (let i = 0; stated >>> i !== 0; i++) {
+    if (((stated >>> i) & 1) === 1) writer.name(event[TEXTS[i]]);
+  }
   writer.payload(event.input);
 }
 
@@ -332,11 +335,9 @@ function decodeOther(reader: RecordReader, event: OtherEvent): void {
 function decodeDetails(reader: RecordReader, event: TaskDetails): void {
   event.taskType = reader.name();
   event.priority = reader.byte();
-  event.shape = reader.name();
-  event.retry = reader.name();
-  event.timeouts = reader.name();
-  event.tags = reader.name();
-  event.callback = reader.name();
-  event.parent = reader.name();
+  const stated = reader.byte();
+  for (let i = 0; i < TEXTS.length; i++) {
+    event[TEXTS[i]] = ((stated >>> i) & 1) === 1 ? reader.name() : '';
+  }
   reader.payload(event.input);
 }

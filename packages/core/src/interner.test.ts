@@ -22,18 +22,22 @@ test('a value is parsed once, found again, and gone with its last reference', ()
   expect(interner.size).toBe(1);
 });
 
-test('the default stays when nobody holds it', () => {
+test('the default stays, however often it is let go', () => {
   const interner = new Interner((text) => text);
   const held = interner.hold('');
 
   interner.release(held);
+  interner.release(held);
 
-  expect(held).toBe(0);
-  expect(interner.size).toBe(1);
-  expect(() => {
-    interner.release(held);
-    interner.release(held);
-  }).toThrow(InvariantError);
+  expect([held, interner.hold(''), interner.size]).toEqual([0, 0, 1]);
+});
+
+test('a value that is let go more often than it was held breaks an invariant', () => {
+  const interner = new Interner((text) => text);
+  const held = interner.hold('a');
+  interner.release(held);
+
+  expect(() => interner.release(held)).toThrow(InvariantError);
 });
 
 test('values never share a number while both are held', () => {

@@ -1,11 +1,15 @@
 import { invariant } from './invariant.ts';
 import type { Archive } from './snapshot-archive.ts';
 
+/** Place of the value of the empty text. */
+const DEFAULT = 0;
+
 /**
  * Values that many tasks share, kept once and named by a small number. Tasks hold references; a
  * value goes when the last one lets go of it.
  *
- * Entry 0 is the value of the empty text, what a task has when nothing was said. It stays for good.
+ * Entry 0 is the value of the empty text, what a task has when nothing was said. It stays for good,
+ * and nobody counts who has it.
  */
 export interface InternerReader<T> {
   readonly size: number;
@@ -26,7 +30,10 @@ export class Interner<T> implements InternerReader<T> {
 
   constructor(parse: (text: string) => T) {
     this.parse = parse;
-    this.hold('');
+    this.texts.push('');
+    this.values.push(parse(''));
+    this.references.push(1);
+    this.byText.set('', DEFAULT);
   }
 
   /** Values that are kept, the default included. */
@@ -35,6 +42,7 @@ export class Interner<T> implements InternerReader<T> {
   }
 
   hold(text: string): number {
+    if (text === '') return DEFAULT;
     const known = this.byText.get(text);
     if (known !== undefined) {
       this.references[known] += 1;
@@ -50,6 +58,7 @@ export class Interner<T> implements InternerReader<T> {
   }
 
   release(index: number): void {
+    if (index === DEFAULT) return;
     this.references[index] -= 1;
     invariant(this.references[index] >= 0, 'a shared value is released as often as it was held');
     if (this.references[index] > 0) return;
