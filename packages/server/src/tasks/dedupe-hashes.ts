@@ -6,14 +6,17 @@ import { LIMITS, type TaskRequest } from '@sluice/protocol';
 const HASH_WORDS = 4;
 
 /** The dedupe keys of a submit as the core takes them; `undefined` when no task has one. */
-export function dedupeClaims(requests: readonly TaskRequest[]): DedupeClaims | undefined {
+export function dedupeClaims(
+  namespace: string,
+  requests: readonly TaskRequest[],
+): DedupeClaims | undefined {
   if (requests.every(({ dedupeKey }) => dedupeKey === undefined)) return undefined;
   const words = new Uint32Array(requests.length * 2 * HASH_WORDS);
   const windowsMs = requests.map((request, index) => {
     const { dedupeKey, dedupeWindowMs, ...body } = request;
     if (dedupeKey === undefined) return 0;
     const at = index * 2 * HASH_WORDS;
-    writeHash(words, at, `${request.type}\0${dedupeKey}`);
+    writeHash(words, at, `${namespace}/${request.type}\0${dedupeKey}`);
     writeHash(words, at + HASH_WORDS, canonicalJson(body));
     return dedupeWindowMs ?? LIMITS.dedupeWindowMsDefault;
   });

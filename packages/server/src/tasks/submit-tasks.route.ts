@@ -87,7 +87,7 @@ class SubmitParser {
     const requests = this.checkAll(items, isArray);
     this.scratch.begin((index) => (isArray ? `/${index}/input` : '/input'));
     for (const request of requests) this.scratch.add(request.input);
-    const dedupe = dedupeClaims(requests);
+    const dedupe = dedupeClaims(DEFAULT_NAMESPACE, requests);
     return {
       type: 'submit_tasks',
       namespace: DEFAULT_NAMESPACE,
