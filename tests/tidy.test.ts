@@ -8,6 +8,7 @@ import { leftovers } from './tidy/leftovers.ts';
 import { links } from './tidy/links.ts';
 import { names } from './tidy/names.ts';
 import { readRepository, type TidyCheck } from './tidy/repository.ts';
+import { ruleTests } from './tidy/rule-tests.ts';
 
 const REPOSITORY = readRepository();
 
@@ -20,6 +21,7 @@ const CHECKS: readonly TidyCheck[] = [
   importFences,
   exactVersions,
   leftovers,
+  ruleTests,
 ];
 
 test('the checks see the repository', () => {

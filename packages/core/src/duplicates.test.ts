@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import type { CancelTasks, PatchTasks, RetryTasks } from './task-commands.ts';
 import { TestPartition } from './testing/test-partition.ts';
+import { testUtf8 } from './testing/test-utf8.ts';
 
 const KEY = { key: 1, body: 1, windowMs: 1000 };
 
@@ -48,6 +50,30 @@ test('the window starts at the first submit and is not extended', () => {
 
   expect(partition.submit({ dedupe: KEY }).known).toBeUndefined();
   expect(partition.state.nextTask).toBe(3);
+});
+
+test('the window ignores PATCH, retry and the end of the task', () => {
+  const partition = new TestPartition();
+  const dedupe = { key: 1, body: 1, windowMs: 1000 };
+  partition.submit({ dedupe, input: '1' });
+  const id = partition.id(1);
+  partition.now += 400;
+  const patches = [{ id, priority: 8, hasInput: true }];
+  partition.operate<PatchTasks>({
+    type: 'patch_tasks',
+    patches,
+    inputs: testUtf8.encode('2'),
+    inputEnds: [1],
+  });
+  partition.operate<CancelTasks>({ type: 'cancel_tasks', ids: [id], graceMs: 0 });
+  partition.operate<RetryTasks>({ type: 'retry_tasks', ids: [id] });
+  partition.now += 599;
+
+  const within = partition.submit({ dedupe, input: '1' }).known?.get(0)?.number;
+  partition.now += 1;
+  const after = partition.submit({ dedupe, input: '1' }).known;
+
+  expect([within, after]).toEqual([1, undefined]);
 });
 
 test('the key outlives its task and says how it ended, also after a restart', () => {
