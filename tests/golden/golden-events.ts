@@ -1,0 +1,101 @@
+import type { Event, PayloadRange } from '../../packages/core/src/event.ts';
+import { encodeEvent } from '../../packages/core/src/event-codec.ts';
+import { makeEvents } from '../../packages/core/src/make-events.ts';
+import { RecordWriter } from '../../packages/core/src/record-writer.ts';
+import { decodeBatch, plainEvent } from '../../packages/core/src/testing/decode-batch.ts';
+import { testUtf8 } from '../../packages/core/src/testing/test-utf8.ts';
+
+/** An event as text, and as the bytes that stand for it in a log. */
+export interface GoldenEvent {
+  readonly json: string;
+  readonly hex: string;
+}
+
+/** Larger than four bytes hold, so that a field that got narrower shows. */
+const LARGE = 2 ** 40;
+const SMALL = 100;
+const VERSION_OFFSET = 6;
+
+/** Of each type of event one that says nothing and one that says something in every field. */
+export function sampleEvents(): Event[] {
+  const [plain, full] = [Object.values(makeEvents()), Object.values(makeEvents())];
+  for (const event of full) fill(event);
+  return [...plain, ...full];
+}
+
+export function goldenOf(event: Event): GoldenEvent {
+  return { json: JSON.stringify(plainEvent(event), hexOfBytes), hex: hexOf(encoded(event)) };
+}
+
+/** The event that the text stands for; its fields are those that this version knows. */
+export function parseEvent(json: string): Event {
+  const said = JSON.parse(json) as Record<string, unknown>;
+  const event = Object.values(makeEvents()).find(({ type }) => type === said.type);
+  if (event === undefined) throw new Error(`no event has the type '${said.type}'`);
+  const fields = event as unknown as Record<string, unknown>;
+  for (const [name, value] of Object.entries(said)) fields[name] = parseField(fields[name], value);
+  return event;
+}
+
+/** The event that the bytes stand for, as text. */
+export function decodedJson(hex: string): string {
+  const [{ events }] = decodeBatch(Uint8Array.from(Buffer.from(hex, 'hex')));
+  return JSON.stringify(events[0], hexOfBytes);
+}
+
+/** The name of the file for the type and version of an event. */
+export function goldenName(event: Event): string {
+  return `${event.type.replaceAll('_', '-')}-${encoded(event)[VERSION_OFFSET]}.txt`;
+}
+
+function fill(event: Event): void {
+  const fields = event as unknown as Record<string, unknown>;
+  Object.entries(fields).forEach(([name, value], place) => {
+    if (name === 'type') return;
+    fields[name] = filled(name, value, place);
+    // A field of one byte does not hold a large number.
+    if (typeof value === 'number' && !survives(event)) fields[name] = SMALL + place;
+  });
+}
+
+function filled(name: string, value: unknown, place: number): unknown {
+  if (typeof value === 'number') return LARGE + place;
+  if (typeof value === 'string') return `${name} ü`;
+  if (typeof value === 'boolean') return true;
+  if ('words' in (value as object)) {
+    return { windowMs: SMALL, start: 0, words: Uint32Array.of(1, 2, 3, 4, 5, 6, 7, 2 ** 32 - 1) };
+  }
+  return payloadOf(testUtf8.encode(JSON.stringify(name)));
+}
+
+function survives(event: Event): boolean {
+  const { json, hex } = goldenOf(event);
+  return decodedJson(hex) === json;
+}
+
+function parseField(template: unknown, value: unknown): unknown {
+  if (typeof template !== 'object' || template === null) return value;
+  if (!('words' in template)) return payloadOf(Uint8Array.from(Buffer.from(String(value), 'hex')));
+  const { windowMs, words } = value as { windowMs: number; words: number[] };
+  return { windowMs, start: 0, words: Uint32Array.from(words) };
+}
+
+function payloadOf(bytes: Uint8Array): PayloadRange {
+  return { bytes, start: 0, end: bytes.length };
+}
+
+function encoded(event: Event): Uint8Array {
+  const writer = new RecordWriter(testUtf8);
+  writer.beginRecord(0);
+  encodeEvent(writer, event);
+  writer.endRecord();
+  return writer.bytes.slice(0, writer.length);
+}
+
+function hexOfBytes(_: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? hexOf(value) : value;
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}
