@@ -62,6 +62,7 @@ describe.each<Protocol>(['http1', 'h2c'])('over %s', (protocol) => {
     expect(task).toEqual({
       id: submitted.body.id,
       type,
+      resources: { slots: 1 },
       attempt: 1,
       lease: expect.stringMatching(/^l_/),
       input: { name: 'Ädä' },

@@ -39,7 +39,7 @@ export const MATCHING_DEFAULTS: MatchingOptions = {
 const PUSH_ENVELOPE_BYTES = 256;
 
 /** A worker that refused so many tasks a moment ago is left alone until that moment is over. */
-const REFUSALS_MAX = 100;
+export const REFUSALS_MAX = 100;
 
 export function pushCost({ tasks }: ReadonlyState, slot: Slot): number {
   return tasks.inputLength[slot] + PUSH_ENVELOPE_BYTES;

@@ -4,6 +4,7 @@ import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
 import type { Event, StateHashed } from './event.ts';
 import { EventDecoder, encodeEvent } from './event-codec.ts';
+import { type Explanation, explainTask } from './explain.ts';
 import { NO_SLOT, type SessionId, type Slot, type TaskNumber } from './ids.ts';
 import { LeaseActivity, type Progress } from './lease-activity.ts';
 import { makeEvents } from './make-events.ts';
@@ -102,6 +103,11 @@ export class Partition {
   /** What the worker that holds this task last said of how far it is. */
   progressOf(slot: Slot): Progress | undefined {
     return this.activity.progressOf(slot);
+  }
+
+  /** Why the task in this slot is not running, as of the last command. */
+  explain(slot: Slot): Explanation {
+    return explainTask({ state: this.durable, roster: this.roster }, slot);
   }
 
   /** The task that the session's room is kept for. */

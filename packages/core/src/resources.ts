@@ -46,3 +46,13 @@ function toThousandths(value: number): number {
 export function hasThreeDecimals(value: number): boolean {
   return Math.abs(value - toThousandths(value) / 1000) < 1e-9;
 }
+
+const UNITS: Readonly<Record<string, string>> = {
+  memoryMb: 'MB of memory',
+  diskMb: 'MB of disk',
+};
+
+/** For people: `1.5 cpu`, `512 MB of memory`, `2 licence`. */
+export function amountText(name: string, thousandths: number): string {
+  return `${thousandths / 1000} ${UNITS[name] ?? name.replace(/^custom\./, '')}`;
+}

@@ -12,6 +12,7 @@ import type {
   SubmitTasks,
   SubmitTasksReply,
 } from '../command.ts';
+import type { Explanation } from '../explain.ts';
 import type { LeaseNumber, SessionId, Slot, TaskNumber } from '../ids.ts';
 import type { Progress } from '../lease-activity.ts';
 import { leaseTokenText } from '../lease-token.ts';
@@ -281,14 +282,16 @@ export class TestPartition {
     return this.batches;
   }
 
+  /** Why a task is not running. */
+  explanation(number: number): Explanation {
+    return this.partition.explain(this.state.tasks.find(number as TaskNumber));
+  }
+
   /** For which task each session keeps its room. */
   reservations(): Map<SessionId, number> {
-    const reserved = new Map<SessionId, number>();
-    for (const id of this.known.sessions.keys()) {
-      const task = this.partition.reservedFor(id);
-      if (task !== undefined) reserved.set(id, task);
-    }
-    return reserved;
+    const ids = [...this.known.sessions.keys()];
+    const pairs = ids.map((id) => [id, this.partition.reservedFor(id) ?? 0] as const);
+    return new Map(pairs.filter(([, task]) => task > 0));
   }
 
   /** What a restarted server makes of the log. */
