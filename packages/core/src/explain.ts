@@ -24,7 +24,7 @@ interface WaitReason {
   readonly worker?: string;
 }
 
-export type WaitCode =
+type WaitCode =
   | 'not_due'
   | 'paused'
   | 'queue_paused'

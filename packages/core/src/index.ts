@@ -30,6 +30,7 @@ export {
 } from './constraints.ts';
 export type { Event, PayloadRange } from './event.ts';
 export { UnknownEventError } from './event-codec.ts';
+export type { Explanation } from './explain.ts';
 export { findTask } from './find-task.ts';
 export {
   type HolderIndex,

@@ -19,7 +19,8 @@ import type {
 import { TASK_STATES } from './task-state.ts';
 import { decodeBatch } from './testing/decode-batch.ts';
 import { describeState } from './testing/describe-state.ts';
-import { LEASE_MS, TestPartition, type TestTask } from './testing/test-partition.ts';
+import { LEASE_MS, TestPartition } from './testing/test-partition.ts';
+import type { TestTask } from './testing/test-requests.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
 
 test('the busy partition has been through every type of event', () => {

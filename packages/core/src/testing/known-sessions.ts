@@ -1,31 +1,13 @@
-import type {
-  AttachSession,
-  AttachSessionReply,
-  Command,
-  OfferedType,
-  Replies,
-  ReportAttemptsReply,
-} from '../command.ts';
+import type { AttachSessionReply, Command, Replies, ReportAttemptsReply } from '../command.ts';
 import { NO_SLOT, type SessionId } from '../ids.ts';
 import { parseLeaseToken } from '../lease-token.ts';
 import { pushCost } from '../matching.ts';
 import type { Outputs } from '../outputs.ts';
 import { queueKey } from '../queue-key.ts';
-import type { Resources } from '../resources.ts';
 import type { ReadonlyState } from '../state.ts';
 import { heldBy, type KnownSession } from './state-problems.ts';
 
 const REFUSED_FOR_MS = 1000;
-
-/** What a worker offers; `slots` stands for a capacity of so many slots. */
-export type TestOffer = Partial<
-  Omit<AttachSession, 'type' | 'now' | 'types' | 'capacity' | 'labels'>
-> & {
-  readonly types?: readonly (string | OfferedType)[];
-  readonly slots?: number;
-  readonly capacity?: Resources;
-  readonly labels?: Readonly<Record<string, string>>;
-};
 
 interface Moment {
   readonly state: ReadonlyState;

@@ -1,5 +1,6 @@
 import type { SessionId } from '../ids.ts';
-import { TestPartition, type TestTask } from './test-partition.ts';
+import { TestPartition } from './test-partition.ts';
+import type { TestTask } from './test-requests.ts';
 
 /** A partition with one task, number 1, that a worker holds. */
 export function leasedTask(task: TestTask = {}): {

@@ -16,7 +16,7 @@ import {
 import { ModelPlaces } from './model-places.ts';
 import { attemptsOf, delayAfter, type ModelTask, type SubmittedTask } from './model-task.ts';
 import { type ModelRedrive, passTime, redrive, timeOut } from './model-timers.ts';
-import type { Push, TestReport } from './test-partition.ts';
+import type { Push, TestReport } from './test-requests.ts';
 
 /** What a worker says of itself when it connects. */
 export type ModelOffer = Pick<ModelSession, 'types' | 'capacity' | 'labels' | 'leaseMs'>;

@@ -8,7 +8,6 @@ import type {
   Replies,
   ReportAttempts,
   ReportAttemptsReply,
-  ReportKind,
   SubmitTasks,
   SubmitTasksReply,
 } from '../command.ts';
@@ -19,63 +18,18 @@ import { leaseTokenText } from '../lease-token.ts';
 import type { MatchingOptions } from '../matching.ts';
 import { Partition, type StateSnapshot } from '../partition.ts';
 import { RecordWriter } from '../record-writer.ts';
-import type { Resources } from '../resources.ts';
-import type { RetryPolicy } from '../retry-policy.ts';
 import type { Offer } from '../room.ts';
 import { SNAPSHOT_SCHEMA } from '../snapshot-archive.ts';
 import type { PartitionLimits, ReadonlyState } from '../state.ts';
 import type { TaskCommand } from '../task-commands.ts';
 import { taskIdText } from '../task-id.ts';
-import type { Callback, Tags } from '../task-labels.ts';
 import { REASONS } from '../task-state.ts';
-import type { Timeouts } from '../timeouts.ts';
 import { describeTask, type TaskDescription } from './describe-state.ts';
-import { KnownSessions, type TestOffer } from './known-sessions.ts';
+import { KnownSessions } from './known-sessions.ts';
 import { heldBy, matchingProblems, stateProblems } from './state-problems.ts';
-import { claimsOf, joined, type TestDedupe } from './test-payloads.ts';
+import { claimsOf, joined } from './test-payloads.ts';
+import type { Notice, Push, TestOffer, TestReport, TestTask } from './test-requests.ts';
 import { testUtf8 } from './test-utf8.ts';
-
-export interface TestTask {
-  readonly type?: string;
-  readonly priority?: number;
-  readonly resources?: Resources;
-  readonly constraints?: readonly string[];
-  readonly input?: string;
-  readonly runAt?: number;
-  readonly delayMs?: number;
-  readonly retry?: RetryPolicy;
-  readonly timeouts?: Timeouts;
-  readonly tags?: Tags;
-  readonly callback?: Callback;
-  readonly parentId?: string;
-  readonly dedupe?: TestDedupe;
-}
-
-export interface TestReport {
-  readonly lease: string;
-  readonly kind: ReportKind;
-  readonly payload?: string;
-  readonly retryable?: boolean;
-  readonly retryAfterMs?: number;
-  readonly startedAt?: number;
-  readonly fraction?: number;
-  readonly message?: string;
-}
-
-/** One task on its way to a worker. */
-export interface Push {
-  readonly session: SessionId;
-  readonly task: number;
-  readonly lease: string;
-}
-
-/** A worker is told to stop, or told something. */
-export interface Notice extends Push {
-  readonly reason?: string;
-  readonly graceMs?: number;
-  readonly name?: string;
-  readonly data?: string;
-}
 
 type Operation<C extends TaskCommand> = C extends TaskCommand
   ? Omit<C, 'now' | 'namespace'>
@@ -148,6 +102,10 @@ export class TestPartition {
 
   get sessionCount(): number {
     return this.partition.sessionCount;
+  }
+
+  get nextTimerAt(): number {
+    return this.partition.nextTimerAt;
   }
 
   submit(...tasks: TestTask[]): SubmitTasksReply {
