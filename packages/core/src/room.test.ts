@@ -4,7 +4,7 @@ import type { Resources } from './resources.ts';
 import { Room } from './room.ts';
 import { parseShape, type Shape, shapeText } from './shape.ts';
 
-test('cpu, memoryMb, diskMb that a worker does not state are unlimited; gpu and custom are 0', () => {
+test('cpu, memoryMb, diskMb that are not stated are unlimited; gpu and custom are 0', () => {
   const room = roomOf({ slots: 10 });
 
   expect(room.fits(shape({ cpu: 1e6, memoryMb: 1e6, diskMb: 1e6 }))).toBe(true);
