@@ -50,6 +50,15 @@ test('what is projected stays while there is room', () => {
   expect(kept()).toEqual([4, 5]);
 });
 
+test('a clock that is set back does not make a later end look projected', () => {
+  partition.keepUnlessEndedBefore(partition.now + 100);
+  for (let i = 0; i < 4; i++) finishOne();
+
+  partition.submit();
+
+  expect(kept()).toEqual([1, 2, 3, 4]);
+});
+
 test('a projection that stays behind for too long makes the partition refuse tasks', () => {
   partition.keepUnlessEndedBefore(0);
   for (let i = 0; i < 20; i++) finishOne();

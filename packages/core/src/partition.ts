@@ -6,6 +6,7 @@ import type { Event, StateHashed } from './event.ts';
 import { EventDecoder, encodeEvent } from './event-codec.ts';
 import { type Explanation, explainTask } from './explain.ts';
 import { NO_SLOT, type SessionId, type Slot, type TaskNumber } from './ids.ts';
+import { invariant } from './invariant.ts';
 import { LeaseActivity, type Progress } from './lease-activity.ts';
 import { makeEvents } from './make-events.ts';
 import { MATCHING_DEFAULTS, type MatchingOptions } from './matching.ts';
@@ -122,10 +123,11 @@ export class Partition {
 
   /**
    * Finished tasks leave memory only if they ended before `time`, from here on. Without this call,
-   * as soon as there are too many.
+   * as soon as there are too many. Whatever happens later does not end before that (P2).
    */
   keepUnlessEndedBefore(time: number): void {
     this.decision.projectedBefore = time;
+    this.decision.now = Math.max(this.decision.now, time);
   }
 
   /** Decides and applies one command; its record, if it has events, goes to `writer`. */
@@ -210,7 +212,9 @@ export class Partition {
   private emit(event: Event): void {
     const { pending } = this.decision;
     pending.beforeEvent(event);
-    if (this.writer !== undefined) encodeEvent(this.writer, event);
+    // What is applied and not written down would be gone after a restart (P1).
+    invariant(this.writer !== undefined, 'an event is emitted while a command runs');
+    encodeEvent(this.writer, event);
     apply(this.durable, this.decision.now, event);
     pending.afterEvent(event);
     if (this.durable.changes.events >= this.hashEvery) this.emitHash();
