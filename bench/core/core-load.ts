@@ -38,8 +38,8 @@ export class CoreLoad {
     for (let sent = 0; sent < tasks; sent += batch) this.submit(request);
   }
 
-  attach(session: string, slots: number): AttachSessionReply {
-    return this.execute<AttachSession>(attachRequest(session, slots));
+  attach(session: string, slots: number, offer: Partial<AttachSession> = {}): AttachSessionReply {
+    return this.execute<AttachSession>(attachRequest(session, slots, offer));
   }
 
   /** From here on it gets nothing more, and keeps what it has. */
@@ -59,6 +59,15 @@ export class CoreLoad {
   granted(): string[] {
     const { state, outputs } = this.partition;
     return outputs.pushSlots.map((slot) => leaseOf(state, slot));
+  }
+
+  /** With the session of each. */
+  grantedPairs(): [session: string, lease: string][] {
+    const { state, outputs } = this.partition;
+    return outputs.pushSlots.map((slot, index) => [
+      outputs.pushSessions[index],
+      leaseOf(state, slot),
+    ]);
   }
 
   private execute<C extends Command>(request: Omit<C, 'now'>): Replies[C['type']] {

@@ -10,6 +10,7 @@ import {
   type SessionId,
   type Slot,
   type SubmitTasks,
+  type TaskSpec,
 } from '@sluice/core';
 
 const encoder = new TextEncoder();
@@ -44,16 +45,25 @@ export const INPUT_BYTES = INPUT.length;
 
 type Timeless<C> = Omit<C, 'now'>;
 
+/** As many tasks of one kind. */
 export function submitRequest(count: number): Timeless<SubmitTasks> {
+  return submitTasksRequest(Array.from({ length: count }, () => ({ type: 'bench' })));
+}
+
+export function submitTasksRequest(tasks: readonly TaskSpec[]): Timeless<SubmitTasks> {
   return {
     type: 'submit_tasks',
     namespace: DEFAULT_NAMESPACE,
-    tasks: Array.from({ length: count }, () => ({ type: 'bench' })),
-    ...repeated(INPUT, count, 'inputs', 'inputEnds'),
+    tasks,
+    ...repeated(INPUT, tasks.length, 'inputs', 'inputEnds'),
   };
 }
 
-export function attachRequest(session: string, slots: number): Timeless<AttachSession> {
+export function attachRequest(
+  session: string,
+  slots: number,
+  offer: Partial<AttachSession> = {},
+): Timeless<AttachSession> {
   return {
     type: 'attach_session',
     newSession: session as SessionId,
@@ -64,6 +74,7 @@ export function attachRequest(session: string, slots: number): Timeless<AttachSe
     capacity: { slots },
     labels: new Map(),
     leaseMs: 600_000,
+    ...offer,
   };
 }
 
