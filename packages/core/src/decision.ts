@@ -22,6 +22,8 @@ export interface Decision {
    * them. Infinite when nobody does. Volatile, like the roster.
    */
   readonly projectedBefore: number;
+  /** Whether ready tasks may be leased out now. */
+  readonly grantsLeases: boolean;
   readonly state: ReadonlyState;
   readonly roster: Roster;
   readonly activity: LeaseActivity;

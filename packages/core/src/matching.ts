@@ -45,8 +45,13 @@ export function pushCost({ tasks }: ReadonlyState, slot: Slot): number {
   return tasks.inputLength[slot] + PUSH_ENVELOPE_BYTES;
 }
 
-/** Leases out what the command readied or made room for: the last step of every command. */
+/**
+ * Leases out what the command readied or made room for: the last step of every command. While no
+ * lease is to be granted that adds up, and the first command that may grant them settles it all;
+ * levels count then, however long a task waited.
+ */
 export function settle(decision: Decision): void {
+  if (!decision.grantsLeases) return;
   const { pending, roster, now } = decision;
   for (;;) {
     const session = roster.takeEndedRefusal(now);

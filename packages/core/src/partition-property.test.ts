@@ -64,6 +64,7 @@ const EVERYTHING = [
   'deduplicated',
   'turned away',
   'payload moved',
+  'leases held back',
   'drained',
   'waiting resumed',
   'waiting run_timeout',

@@ -73,6 +73,7 @@ export class Partition {
     this.hashEvery = options.hashEvery ?? HASH_EVERY;
     this.decision = {
       now: 0,
+      grantsLeases: true,
       projectedBefore: Number.POSITIVE_INFINITY,
       state: this.durable,
       roster: this.roster,
@@ -99,6 +100,15 @@ export class Partition {
       this.activity.earliest(),
       this.roster.nextRefusalEndsAt,
     );
+  }
+
+  /** False while no lease is to be granted: what is ready waits for a command that may. */
+  get grantsLeases(): boolean {
+    return this.decision.grantsLeases;
+  }
+
+  set grantsLeases(grants: boolean) {
+    this.decision.grantsLeases = grants;
   }
 
   /** What the worker that holds this task last said of how far it is. */

@@ -95,3 +95,81 @@ test('a disk that keeps up is never behind, whatever is asked of it', async () =
     await Promise.all([test.submit('more'), test.count()]);
   }
 });
+
+test('no lease is granted while the disk is far behind, and all are afterwards (E4)', async () => {
+  const test = await TestEngine.start({
+    admission: boundsOf({ bytesMax: 100, answersMax: 1000 }),
+  });
+  await test.attach('s', 50);
+  test.faults.hold();
+  void test.submit('1');
+  await test.faults.whenHeld();
+  while (test.engine.admits('lease')) void test.submit('2');
+  const before = test.outputs.all.length;
+  const behind = Array.from({ length: 5 }, () => test.submit('3'));
+
+  expect(test.outputs.all).toHaveLength(before);
+  test.faults.letGo();
+  await Promise.all(behind);
+  await settle();
+
+  const count = await test.count();
+  expect(count).toBeGreaterThan(before);
+  expect(test.outputs.released).toHaveLength(count + 1);
+  expect(await test.leasesOf('s')).toHaveLength(count);
+});
+
+test('a report that makes room while the disk is far behind is followed up later', async () => {
+  const test = await TestEngine.start({
+    admission: boundsOf({ bytesMax: 100, answersMax: 1000 }),
+  });
+  await test.attach('s', 1);
+  await Promise.all([test.submit('1'), test.submit('2')]);
+  const [lease] = await test.leasesOf('s');
+  test.faults.hold();
+  void test.submitDelayed(1_000_000);
+  await test.faults.whenHeld();
+  while (test.engine.admits('lease')) void test.submitDelayed(1_000_000);
+
+  const reported = test.report('s', { lease, kind: 'succeeded' });
+  const pushesBehind = test.outputs.all.filter((line) => line.startsWith('push'));
+  test.faults.letGo();
+  await reported;
+  await settle();
+
+  expect(pushesBehind).toEqual(['push 1 to s']);
+  expect(test.outputs.released).toContain('push 2 to s');
+});
+
+test('timers rest while the disk is far behind (E4)', async () => {
+  const test = await TestEngine.start({
+    admission: boundsOf({ bytesMax: 100, answersMax: 1000 }),
+  });
+  await test.submitDelayed(500);
+  const before = test.timerMs;
+  test.faults.hold();
+  void test.submit('1');
+  await test.faults.whenHeld();
+  while (test.engine.admits('lease')) void test.submit('2');
+  const behind = test.timerMs;
+
+  test.faults.letGo();
+  await settle();
+
+  expect([before, behind]).toEqual([expect.any(Number), undefined]);
+  expect(test.timerMs).toEqual(before);
+});
+
+test('a full disk has no leases granted, and a disk with room again has', async () => {
+  const test = await TestEngine.start();
+  await test.attach('s', 50);
+  test.log.seemsFull = true;
+  await test.submit('1');
+  const whileFull = await test.leasesOf('s');
+  test.log.seemsFull = false;
+
+  await test.submitDelayed(500);
+
+  expect(whileFull).toEqual([]);
+  expect(await test.leasesOf('s')).toHaveLength(1);
+});

@@ -72,6 +72,8 @@ const UNKNOWN_PAUSE_MS_MAX = 1000;
  *    event it can have seen; at once when nothing is uncommitted (L2).
  * E3 An unknown append is repeated as it was until its answer is definite; a fenced or failed one
  *    ends this engine, and nothing that waited is let out (L5).
+ * E4 While the disk is far behind, or full, no lease is granted and no timer fires: they would only
+ *    make more work that cannot be recorded. Both are made up for when the disk has caught up.
  */
 export class Engine {
   private readonly options: EngineOptions;
@@ -156,6 +158,7 @@ export class Engine {
     if (this.stopped !== undefined) return Promise.reject(this.stopped);
     const command = { ...request, now: this.options.clock() } as unknown as C;
     let reply: Replies[C['type']];
+    this.partition.grantsLeases = !this.mustRest;
     try {
       reply = this.partition.execute(command, this.open.writer);
     } catch (broken) {
@@ -225,9 +228,14 @@ export class Engine {
     }
   }
 
+  /** No more work is to be begun (E4). */
+  private get mustRest(): boolean {
+    return this.options.log.isFull || !this.admits('lease');
+  }
+
   private setAlarm(): void {
     const isOver = this.isClosing || this.stopped !== undefined;
-    const at = isOver ? Number.POSITIVE_INFINITY : this.partition.nextTimerAt;
+    const at = isOver || this.mustRest ? Number.POSITIVE_INFINITY : this.partition.nextTimerAt;
     this.alarm.set(at, this.options.clock());
   }
 
@@ -325,6 +333,10 @@ export class Engine {
     this.appendNext();
     for (const each of waiting) each.release();
     if (this.appending === undefined) this.onQuiet?.();
+    this.setAlarm();
+    // Any command grants the leases that were not granted while there was too much to write.
+    const hasRested = !this.partition.grantsLeases && !this.mustRest;
+    if (hasRested && !this.isClosing) this.advanceTime();
   }
 
   /** Memory may be half-changed or ahead of the log: it is used no more (L5). */

@@ -36,6 +36,8 @@ export interface ModelScene {
   /** Before and after the command that is looked at; which of them, a push cannot tell. */
   readonly reservedBefore: Reservations;
   readonly reserved: Reservations;
+  /** Leases were held back until that command: then a level counts even where a wait might. */
+  readonly hasRested: boolean;
   /** Who changed its offer in that command, which ends its reservation; another may follow. */
   readonly newOffer: SessionId | undefined;
 }
@@ -56,9 +58,11 @@ export function whyNotPushed(
   const [before, after] = turns.slice(1);
   const isSteady = before === after && session.id !== scene.newOffer;
   const possible = isSteady ? [before] : turns;
-  const expected = possible.map((reservedFor) => {
+  const expected = possible.flatMap((reservedFor) => {
     const permitted = takeable.filter((each) => isPermitted(scene, each, reservedFor));
-    return next(scene, session, permitted, now)?.number;
+    const [first] = permitted.toSorted((a, b) => inLine(a, b));
+    const following = next(scene, session, permitted, now);
+    return (scene.hasRested ? [following, first] : [following]).map((each) => each?.number);
   });
   return expected.includes(number) ? undefined : `task ${number} goes before ${expected}`;
 }

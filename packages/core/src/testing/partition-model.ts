@@ -35,6 +35,7 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
   readonly redrives: ModelRedrive[] = [];
   reservedBefore: Reservations = new Map();
   reserved: Reservations = new Map();
+  hasRested = false;
   newOffer: SessionId | undefined;
   readonly rules: ModelRules;
   /** By the pushes of the command that is looked at. */

@@ -218,6 +218,7 @@ export const actions = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ snapshot: fc.constant(true) }) },
+  { weight: 2, arbitrary: fc.record({ grantsLeases: fc.constantFrom(true, true, false) }) },
 );
 
 /** Few kinds of shapes and much waiting, so that the finer rules of matching come up. */

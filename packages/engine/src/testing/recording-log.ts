@@ -13,6 +13,8 @@ export class RecordingLog implements BoundedLog {
   readonly appends: LogBatch[] = [];
   /** What the next appends fail with after they landed, one after the other. */
   readonly failures: Error[] = [];
+  /** Set by a test: the log says that it is full, and goes on into its reserve. */
+  seemsFull = false;
   private readonly inner: BoundedLog;
 
   constructor(inner: BoundedLog) {
@@ -20,7 +22,7 @@ export class RecordingLog implements BoundedLog {
   }
 
   get isFull(): boolean {
-    return this.inner.isFull;
+    return this.seemsFull || this.inner.isFull;
   }
 
   acquire(): Promise<LogHold> {

@@ -79,6 +79,7 @@ export class TestEngine {
   now: number;
   private started: Engine | undefined;
   private nonces = 0;
+  private timer: { readonly delayMs: number; readonly run: () => void } | undefined;
 
   private constructor(options: TestEngineOptions) {
     this.store = options.store ?? new MemoryLogStore();
@@ -98,7 +99,7 @@ export class TestEngine {
       partition,
       outputs: test.outputs,
       ...(options.admission === undefined ? {} : { admission: options.admission }),
-      startTimer: () => () => undefined,
+      startTimer: (delayMs, run) => test.startTimer(delayMs, run),
       clock: () => test.now,
       nonce: () => {
         test.nonces += 1;
@@ -119,6 +120,11 @@ export class TestEngine {
       onStopped: (cause) => test.stops.push(cause),
     });
     return test;
+  }
+
+  /** Delay of the timer that is set; undefined when none is. */
+  get timerMs(): number | undefined {
+    return this.timer?.delayMs;
   }
 
   get engine(): Engine {
@@ -189,6 +195,17 @@ export class TestEngine {
     return this.engine.execute<ReportAttempts, ReportAttemptsReply>(request, (reply) => reply);
   }
 
+  submitDelayed(delayMs: number): Promise<void> {
+    const request = {
+      type: 'submit_tasks' as const,
+      namespace: 'default',
+      tasks: [{ type: 'hello', delayMs }],
+      inputs: encoder.encode(''),
+      inputEnds: [0],
+    };
+    return this.engine.execute<SubmitTasks, void>(request, () => undefined);
+  }
+
   count(): Promise<number> {
     return this.engine.read((state) => state.tasks.count);
   }
@@ -208,6 +225,14 @@ export class TestEngine {
       });
       return leases;
     });
+  }
+
+  private startTimer(delayMs: number, run: () => void): () => void {
+    const timer = { delayMs, run };
+    this.timer = timer;
+    return () => {
+      if (this.timer === timer) this.timer = undefined;
+    };
   }
 }
 
