@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FileLog } from './file-log.ts';
+import { FileSnapshots } from './file-snapshots.ts';
 import { ManualTimers } from './full-disk-fixture.ts';
 import { LogFullError } from './log-errors.ts';
 import { type AppendPlace, appendTexts, batchAfter, readTexts } from './log-fixture.ts';
@@ -131,4 +133,21 @@ test('a log whose spares are ready starts on a full disk', async () => {
 
   expect(hold.tail).toBe(1);
   await appendTexts(log, hold, [TEXT]);
+});
+
+test('a snapshot that finds no room fails, gives it back, and leaves the others', async () => {
+  const folder = join(disk.path, 'snapshots');
+  const snapshots = await FileSnapshots.open(folder);
+  const save = (position: number, pieces: number) =>
+    snapshots.save({ position, schema: 1, hash: 1 }, (write) => {
+      for (let i = 0; i < pieces; i++) write(Buffer.alloc(10_000, 'x'));
+    });
+  await save(1, 3);
+
+  await expect(save(2, 100)).rejects.toThrow('ENOSPC');
+
+  expect(await snapshots.positions()).toEqual([1]);
+  expect(await readdir(folder)).toHaveLength(1);
+  await save(2, 40);
+  expect(await snapshots.positions()).toEqual([2, 1]);
 });
