@@ -1,9 +1,10 @@
 import type { Decision } from './decision.ts';
 import { NO_SLOT, type Slot } from './ids.ts';
+import { rankOf } from './ready-queue.ts';
 import { reserveInstead } from './reservation.ts';
 import type { Ring, Session } from './roster.ts';
 import type { ReadonlyLane, ReadonlyState } from './state.ts';
-import { goesBefore, headFor, queueAt } from './waiting-line.ts';
+import { goesBefore, headFor, mayTake, queueAt, rankLimit, rankOfTask } from './waiting-line.ts';
 
 /** The task that the session is given next; `NO_SLOT` when it may take none of those that wait. */
 export function chooseTask(decision: Decision, session: Session): Slot {
@@ -23,14 +24,21 @@ function nextFor(decision: Decision, session: Session): Slot {
 function firstInLine(decision: Decision, session: Session): Slot {
   const { state } = decision;
   let best = NO_SLOT;
+  let bestRank = rankLimit(state, session);
   for (let place = 0; place < session.types.length; place++) {
     const queue = queueAt(decision, session, place);
-    if (queue === undefined || queue.depth === 0) continue;
-    if (best !== NO_SLOT && queue.topLevel() < state.tasks.priority[best]) continue;
-    for (let i = 0; i < queue.open.length; i++) {
-      const slot = headFor(state, session, queue.open[i]);
-      if (slot === NO_SLOT || (best !== NO_SLOT && !goesBefore(state, slot, best))) continue;
-      if (mayTake(state, session, slot)) best = slot;
+    // Every rank of a level lies above the middle between it and the next higher level.
+    if (queue === undefined || rankOf(queue.topLevel() + 1, 0) > bestRank) continue;
+    const { open, ranks } = queue;
+    for (let i = 0; i < ranks.length; i++) {
+      if (ranks[i] > bestRank) continue;
+      const lane = open[i];
+      const slot = headFor(state, session, lane);
+      if (slot === NO_SLOT) continue;
+      const rank = slot === lane.head ? ranks[i] : rankOfTask(state.tasks, slot);
+      if (rank > bestRank || !session.room.fits(state.shapes.at(lane.shape))) continue;
+      best = slot;
+      bestRank = rank;
     }
   }
   return best;
@@ -40,6 +48,7 @@ function firstInLine(decision: Decision, session: Session): Slot {
 function longestWaiting(decision: Decision, session: Session): Slot {
   const { state, now } = decision;
   const { tasks } = state;
+  const limit = rankLimit(state, session);
   let best = NO_SLOT;
   let since = now - decision.matching.ageAfterMs;
   for (let place = 0; place < session.types.length; place++) {
@@ -50,21 +59,13 @@ function longestWaiting(decision: Decision, session: Session): Slot {
       if (slot === NO_SLOT || tasks.dueAt[slot] > since) continue;
       const isTie = tasks.dueAt[slot] === since && best !== NO_SLOT;
       if (isTie && !goesBefore(state, slot, best)) continue;
-      if (!mayTake(state, session, slot)) continue;
+      if (rankOfTask(tasks, slot) > limit) continue;
+      if (!session.room.fits(state.shapes.at(lane.shape))) continue;
       best = slot;
       since = tasks.dueAt[slot];
     }
   }
   return best;
-}
-
-/** Whether the task fits, and may go before the one that the session's room is kept for. */
-function mayTake(state: ReadonlyState, session: Session, slot: Slot): boolean {
-  const { reservedFor } = session;
-  if (reservedFor !== NO_SLOT && slot !== reservedFor && !goesBefore(state, slot, reservedFor)) {
-    return false;
-  }
-  return session.room.fits(state.shapes.at(state.tasks.shape[slot]));
 }
 
 /** Who runs the first task of a lane; `undefined` when nobody may take it. */
@@ -83,7 +84,7 @@ function nextInRing(state: ReadonlyState, ring: Ring, slot: Slot): Session | und
   for (let n = ring.sessions.length; n > 0; n--) {
     if (ring.cursor >= ring.sessions.length) ring.cursor = 0;
     const session = ring.sessions[ring.cursor++];
-    if (canBeGiven(state, session, slot)) return session;
+    if (mayTake(state, session, slot)) return session;
   }
   return undefined;
 }
@@ -94,7 +95,7 @@ function fullest(state: ReadonlyState, ring: Ring, slot: Slot): Session | undefi
   let best: Session | undefined;
   let bestFullness = 0;
   for (const session of ring.sessions) {
-    if (!canBeGiven(state, session, slot)) continue;
+    if (!mayTake(state, session, slot)) continue;
     const fullness = session.room.fullnessWith(shape);
     if (fullness > bestFullness) {
       best = session;
@@ -102,8 +103,4 @@ function fullest(state: ReadonlyState, ring: Ring, slot: Slot): Session | undefi
     }
   }
   return best;
-}
-
-function canBeGiven(state: ReadonlyState, session: Session, slot: Slot): boolean {
-  return mayTake(state, session, slot) && !session.refused.has(state.tasks.number[slot]);
 }

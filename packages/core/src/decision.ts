@@ -5,6 +5,7 @@ import type { MatchingOptions } from './matching.ts';
 import type { Outputs } from './outputs.ts';
 import type { PendingMatches } from './pending-matches.ts';
 import type { Roster } from './roster.ts';
+import type { ShapeTexts } from './shape-texts.ts';
 import type { ReadonlyState } from './state.ts';
 
 /**
@@ -31,6 +32,8 @@ export interface Decision {
   /** The objects to fill and emit. */
   readonly events: Events;
   readonly outputs: Outputs;
+  /** What shapes are called; remembered, not decided. */
+  readonly shapeTexts: ShapeTexts;
   readonly matching: MatchingOptions;
   /** What is to be matched at the end of the command. */
   readonly pending: PendingMatches;

@@ -3,7 +3,6 @@ import type { Decision } from './decision.ts';
 import { NO_HOLDER, NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
 import type { Session } from './roster.ts';
 import type { ReadonlyLane, ReadonlyState } from './state.ts';
-import { goesBefore } from './waiting-line.ts';
 
 /**
  * Brings ready tasks and sessions with room together, in the turn in which one of them appears.
@@ -58,8 +57,7 @@ export function settle(decision: Decision): void {
     if (session === undefined) break;
     pending.add(session);
   }
-  if (pending.hasReadied) for (const session of roster.withExceptions()) pending.add(session);
-  pending.hasReadied = false;
+  pending.addExceptions();
 
   let session = pending.next();
   while (session !== undefined || pending.lanes.length > 0) {
@@ -87,7 +85,7 @@ function matchLanes(decision: Decision): void {
     if (queue.paused || decision.roster.ring(queue.key) === undefined) drop(lanes, place);
   }
   while (lanes.length > 0) {
-    const place = bestOf(decision.state, lanes);
+    const place = bestOf(lanes);
     const lane = lanes[place];
     const session = lane.length === 0 ? undefined : chooseSession(decision, lane);
     if (session === undefined) drop(lanes, place);
@@ -102,13 +100,17 @@ function drop(lanes: ReadonlyLane[], place: number): void {
 }
 
 /** Place of the lane whose head goes first; of an empty one, if there is any. */
-function bestOf(state: ReadonlyState, lanes: readonly ReadonlyLane[]): number {
+function bestOf(lanes: readonly ReadonlyLane[]): number {
   let best = 0;
   for (let place = 0; place < lanes.length; place++) {
     if (lanes[place].length === 0) return place;
-    if (goesBefore(state, lanes[place].head, lanes[best].head)) best = place;
+    if (rankOfLane(lanes[place]) < rankOfLane(lanes[best])) best = place;
   }
   return best;
+}
+
+function rankOfLane({ queue, place }: ReadonlyLane): number {
+  return queue.ranks[place];
 }
 
 export function updateRoom(decision: Decision, session: Session): void {
@@ -116,8 +118,7 @@ export function updateRoom(decision: Decision, session: Session): void {
   const isThere = session.connected && !session.draining;
   const isReading = session.unsentBytes < decision.state.limits.unsentBytesMax;
   const isWilling = session.refused.size < REFUSALS_MAX;
-  const hasSlot = !room.isOverdrawn && room.usedSlots < room.slots;
-  decision.roster.setRoom(session, isThere && isReading && isWilling && hasSlot);
+  decision.roster.setRoom(session, isThere && isReading && isWilling && room.hasSlot);
 }
 
 export function heldBy(state: ReadonlyState, session: Session): number {

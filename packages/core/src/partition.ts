@@ -17,6 +17,7 @@ import { RecordReader } from './record-reader.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { Roster } from './roster.ts';
 import { expectHolders } from './sessions.ts';
+import { ShapeTexts } from './shape-texts.ts';
 import { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot-archive.ts';
 import { SnapshotLoader } from './snapshot-loader.ts';
 import { SnapshotSaver } from './snapshot-saver.ts';
@@ -81,6 +82,7 @@ export class Partition {
       emit: (event) => this.emit(event),
       events: makeEvents(),
       outputs: this.outputs,
+      shapeTexts: new ShapeTexts(),
       matching: { ...MATCHING_DEFAULTS, ...options.matching },
       pending: new PendingMatches(this.durable, this.roster),
     };

@@ -3,6 +3,7 @@ import type { Slot } from './ids.ts';
 import type { Roster, Session } from './roster.ts';
 import type { ReadonlyLane, ReadonlyState } from './state.ts';
 import { isHeld, QUEUED } from './task-state.ts';
+import { mayTake } from './waiting-line.ts';
 
 /** The state of a slot that no task has. */
 const NO_TASK = -1;
@@ -17,8 +18,8 @@ export class PendingMatches {
    * nobody has room for its shape, or those before would not be waiting (M1).
    */
   readonly lanes: ReadonlyLane[] = [];
-  /** Whether a task became ready, in any lane. */
-  hasReadied = false;
+  /** Tasks that became ready in lanes that were not empty. */
+  private readonly joined: Slot[] = [];
   private readonly state: ReadonlyState;
   private readonly roster: Roster;
   private readonly sessions: Session[] = [];
@@ -90,8 +91,8 @@ export class PendingMatches {
     const queue = this.state.queueOf(taskType);
     if (queue === undefined) return;
     if (!paused) {
-      this.hasReadied = true;
       this.lanes.push(...queue.open);
+      for (const session of this.roster.withExceptions()) this.add(session);
       return;
     }
     for (const slot of [...this.roster.reservedSlots()]) {
@@ -101,8 +102,25 @@ export class PendingMatches {
 
   private readied(slot: Slot): void {
     const { tasks, queues } = this.state;
-    this.hasReadied = true;
     const lane = queues[tasks.queue[slot]].lane(tasks.shape[slot], tasks.priority[slot]);
     if (lane?.length === 1) this.lanes.push(lane);
+    else if (this.roster.hasExceptions) this.joined.push(slot);
+  }
+
+  /**
+   * Those who wait in a lane may wait because of an exception (M1): one who joins them may not be
+   * an exception to whoever made it.
+   */
+  addExceptions(): void {
+    const { tasks, queues } = this.state;
+    for (const slot of this.joined) {
+      if (tasks.state[slot] !== QUEUED) continue;
+      const { key } = queues[tasks.queue[slot]];
+      for (const session of this.roster.withExceptions()) {
+        const handles = session.hasRoom && session.typePlaces.has(key);
+        if (handles && mayTake(this.state, session, slot)) this.add(session);
+      }
+    }
+    this.joined.length = 0;
   }
 }

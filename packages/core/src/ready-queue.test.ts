@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Slot } from './ids.ts';
-import { ReadyQueue } from './ready-queue.ts';
+import { ReadyQueue, rankOf } from './ready-queue.ts';
 import { PRIORITY_LEVELS } from './task-state.ts';
 
 const SLOTS = 16;
@@ -84,8 +84,9 @@ test('a queue is an array per shape and level, and says which have tasks (Q1)', 
         expect(open.toSorted((a, b) => a - b)).toEqual(
           model.flatMap((slots, key) => (slots.length > 0 ? [key] : [])),
         );
-        for (const { shape, level, head, length } of queue.open) {
+        for (const { shape, level, head, length, place } of queue.open) {
           const slots = model[shape * PRIORITY_LEVELS + level];
+          expect(queue.ranks[place]).toBe(rankOf(level, slots[0] * 10));
           expect([head, length]).toEqual([slots[0], slots.length]);
         }
         expect(queue.levels).toBe([...levels].reduce((sum, bit) => sum + bit, 0));
@@ -119,6 +120,10 @@ function act(
 }
 
 function emptyQueue(): ReadyQueue {
-  const links = { next: new Int32Array(SLOTS), previous: new Int32Array(SLOTS) };
-  return new ReadyQueue(0, 'hello', links);
+  const columns = {
+    next: new Int32Array(SLOTS),
+    previous: new Int32Array(SLOTS),
+    order: Float64Array.from({ length: SLOTS }, (_, slot) => slot * 10),
+  };
+  return new ReadyQueue(0, 'hello', columns);
 }

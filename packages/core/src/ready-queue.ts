@@ -11,6 +11,19 @@ const PLAIN_SHAPE = 0;
 /** How many numbers a snapshot has for a lane. */
 const LANE_NUMBERS = 6;
 
+/** More than there will ever be orders on either side of 0. */
+const ORDERS = 2 ** 48;
+
+/** Who goes first among ready tasks: the smaller rank. Levels come first, then the order. */
+export function rankOf(level: number, order: number): number {
+  return (PRIORITY_LEVELS - level) * ORDERS + order;
+}
+
+/** The columns that lanes run through. */
+interface LaneColumns extends ListLinks {
+  readonly order: Float64Array;
+}
+
 /** The ready tasks of one type, shape and level, first in, first out. */
 export class Lane extends TaskList {
   readonly queue: ReadyQueue;
@@ -19,8 +32,8 @@ export class Lane extends TaskList {
   /** Place among the open lanes of its queue; -1 while the lane is empty. */
   place = -1;
 
-  constructor(queue: ReadyQueue, links: ListLinks, kind: { shape: number; level: number }) {
-    super(links);
+  constructor(queue: ReadyQueue, columns: LaneColumns, kind: { shape: number; level: number }) {
+    super(columns);
     this.queue = queue;
     this.shape = kind.shape;
     this.level = kind.level;
@@ -33,6 +46,7 @@ export class Lane extends TaskList {
  *
  * Q1 `open` holds exactly the lanes that are not empty, and bit n of `levels` is set exactly when
  *    one of them is of level n.
+ *    `ranks` runs parallel to `open`.
  * Q2 A lane of a shape lives while it holds a task: shapes that come and go leave nothing behind.
  */
 export class ReadyQueue {
@@ -47,22 +61,24 @@ export class ReadyQueue {
   depth = 0;
   /** In no order that means anything: who goes first stands in the order of the heads. */
   readonly open: Lane[] = [];
-  private readonly links: ListLinks;
+  /** Ranks of their heads, beside each other: whoever looks for a task looks at every lane. */
+  readonly ranks: number[] = [];
+  private readonly columns: LaneColumns;
   private readonly plain: readonly Lane[];
   /** Lanes of all other shapes, by shape and level. */
   private readonly shaped = new Map<number, Lane>();
   /** How many lanes are open at each level. */
   private readonly openAt = new Uint32Array(PRIORITY_LEVELS);
 
-  constructor(index: number, key: string, links: ListLinks) {
+  constructor(index: number, key: string, columns: LaneColumns) {
     this.index = index;
     this.key = key;
     this.namespace = namespaceOf(key);
     this.taskType = taskTypeOf(key);
-    this.links = links;
+    this.columns = columns;
     this.plain = Array.from(
       { length: PRIORITY_LEVELS },
-      (_, level) => new Lane(this, links, { shape: PLAIN_SHAPE, level }),
+      (_, level) => new Lane(this, columns, { shape: PLAIN_SHAPE, level }),
     );
   }
 
@@ -70,7 +86,9 @@ export class ReadyQueue {
     const lane = this.laneFor(shape, level);
     lane.append(slot);
     this.depth += 1;
-    if (lane.length === 1) this.opened(lane);
+    if (lane.length > 1) return;
+    this.opened(lane);
+    this.rank(lane);
   }
 
   prepend(slot: Slot, shape: number, level: number): void {
@@ -78,6 +96,7 @@ export class ReadyQueue {
     lane.prepend(slot);
     this.depth += 1;
     if (lane.length === 1) this.opened(lane);
+    this.rank(lane);
   }
 
   remove(slot: Slot, shape: number, level: number): void {
@@ -86,6 +105,7 @@ export class ReadyQueue {
     lane.remove(slot);
     this.depth -= 1;
     if (lane.length === 0) this.closed(lane);
+    else this.rank(lane);
   }
 
   /** `undefined` when no task of this shape waits at this level. */
@@ -105,10 +125,14 @@ export class ReadyQueue {
     return depth;
   }
 
+  private rank(lane: Lane): void {
+    this.ranks[lane.place] = rankOf(lane.level, this.columns.order[lane.head]);
+  }
+
   private laneFor(shape: number, level: number): Lane {
     const known = this.lane(shape, level);
     if (known !== undefined) return known;
-    const lane = new Lane(this, this.links, { shape, level });
+    const lane = new Lane(this, this.columns, { shape, level });
     this.shaped.set(shape * PRIORITY_LEVELS + level, lane);
     return lane;
   }
@@ -116,6 +140,7 @@ export class ReadyQueue {
   private opened(lane: Lane): void {
     lane.place = this.open.length;
     this.open.push(lane);
+    this.ranks.push(0);
     this.openAt[lane.level] += 1;
     this.levels |= 1 << lane.level;
   }
@@ -123,8 +148,10 @@ export class ReadyQueue {
   /** The last of the open lanes takes the place of the one that closes. */
   private closed(lane: Lane): void {
     const last = this.open.pop();
-    if (last !== undefined && last !== lane) {
+    const lastRank = this.ranks.pop();
+    if (last !== undefined && lastRank !== undefined && last !== lane) {
       this.open[lane.place] = last;
+      this.ranks[lane.place] = lastRank;
       last.place = lane.place;
     }
     lane.place = -1;
@@ -168,5 +195,6 @@ export class ReadyQueue {
     lane.length = length;
     this.depth += length;
     this.opened(lane);
+    this.rank(lane);
   }
 }

@@ -1,7 +1,7 @@
 import type { Decision } from './decision.ts';
 import { NO_SLOT, type Slot } from './ids.ts';
 import type { Session } from './roster.ts';
-import { goesBefore, headFor, queueAt } from './waiting-line.ts';
+import { headFor, queueAt, rankOfTask } from './waiting-line.ts';
 
 /**
  * Keeps a big task from waiting for ever while small ones fill every room that appears.
@@ -40,18 +40,24 @@ function overtakenBy(decision: Decision, session: Session, slot: Slot): Slot {
   const { state, roster, now } = decision;
   const { tasks, shapes } = state;
   const since = now - decision.matching.reserveAfterMs;
-  let first = slot;
+  let first = NO_SLOT;
+  let firstRank = rankOfTask(tasks, slot);
   for (let place = 0; place < session.types.length; place++) {
     const queue = queueAt(decision, session, place);
     if (queue === undefined) continue;
-    for (let i = 0; i < queue.open.length; i++) {
-      const head = headFor(state, session, queue.open[i]);
-      if (head === NO_SLOT || tasks.dueAt[head] > since || !goesBefore(state, head, first))
-        continue;
-      const shape = shapes.at(tasks.shape[head]);
-      if (session.room.fits(shape) || !session.room.couldFit(shape)) continue;
-      if (roster.reserverOf(head) === undefined) first = head;
+    const { open, ranks } = queue;
+    for (let i = 0; i < ranks.length; i++) {
+      if (ranks[i] >= firstRank) continue;
+      const lane = open[i];
+      const head = headFor(state, session, lane);
+      if (head === NO_SLOT || tasks.dueAt[head] > since) continue;
+      const rank = rankOfTask(tasks, head);
+      const shape = shapes.at(lane.shape);
+      if (rank >= firstRank || session.room.fits(shape) || !session.room.couldFit(shape)) continue;
+      if (roster.reserverOf(head) !== undefined) continue;
+      first = head;
+      firstRank = rank;
     }
   }
-  return first === slot ? NO_SLOT : first;
+  return first;
 }

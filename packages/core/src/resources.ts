@@ -14,28 +14,43 @@ export interface Resources {
   readonly custom?: Readonly<Record<string, number>>;
 }
 
-/** So much of one kind, in thousandths. */
-export interface Amount {
+/** Kinds that everybody has a word for; their amounts stand in arrays, in this order. */
+export const KINDS = ['slots', 'cpu', 'memoryMb', 'diskMb', 'gpu'] as const;
+
+/** What a worker has that states nothing: some kinds without end, of the others nothing. */
+const UNSTATED: Readonly<Record<(typeof KINDS)[number], number>> = {
+  slots: 0,
+  cpu: Number.POSITIVE_INFINITY,
+  memoryMb: Number.POSITIVE_INFINITY,
+  diskMb: Number.POSITIVE_INFINITY,
+  gpu: 0,
+};
+
+/** So much of a kind that somebody made up, in thousandths. */
+export interface CustomAmount {
   readonly name: string;
   readonly thousandths: number;
 }
 
-const NAMES = ['cpu', 'memoryMb', 'diskMb', 'gpu'] as const;
+/** How much of each kind a task needs, in thousandths. */
+export function needsOf(resources: Resources): Float64Array {
+  return Float64Array.from(KINDS, (kind) => toThousandths(resources[kind] ?? 0));
+}
 
-/** Kinds that a worker has without end unless it states how much; of all others it has none. */
-export const UNLIMITED_UNLESS_STATED: readonly string[] = ['cpu', 'memoryMb', 'diskMb'];
+/** How much of each kind a worker has in all, in thousandths. */
+export function offersOf(resources: Resources): Float64Array {
+  return Float64Array.from(KINDS, (kind) => {
+    const stated = resources[kind];
+    return stated === undefined ? UNSTATED[kind] : toThousandths(stated);
+  });
+}
 
-/** All that is asked for or offered beside slots, in one order; what is 0 is left out. */
-export function amountsOf(resources: Resources): Amount[] {
-  const { custom = {} } = resources;
-  const amounts: Amount[] = [];
-  for (const name of NAMES) {
-    amounts.push({ name, thousandths: toThousandths(resources[name] ?? 0) });
-  }
-  for (const name of Object.keys(custom).toSorted()) {
-    amounts.push({ name: `custom.${name}`, thousandths: toThousandths(custom[name]) });
-  }
-  return amounts.filter(({ thousandths }) => thousandths > 0);
+/** In one order; what is 0 is left out. */
+export function customOf({ custom = {} }: Resources): CustomAmount[] {
+  return Object.keys(custom)
+    .toSorted()
+    .map((name) => ({ name, thousandths: toThousandths(custom[name]) }))
+    .filter(({ thousandths }) => thousandths > 0);
 }
 
 function toThousandths(value: number): number {
@@ -54,5 +69,5 @@ const UNITS: Readonly<Record<string, string>> = {
 
 /** For people: `1.5 cpu`, `512 MB of memory`, `2 licence`. */
 export function amountText(name: string, thousandths: number): string {
-  return `${thousandths / 1000} ${UNITS[name] ?? name.replace(/^custom\./, '')}`;
+  return `${thousandths / 1000} ${UNITS[name] ?? name}`;
 }

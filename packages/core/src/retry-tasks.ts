@@ -51,6 +51,7 @@ export function decideReadmitTask(decision: Decision, command: ReadmitTask): Rea
   event.submittedAt = key.submittedAt;
   event.dedupe = state.dedupe.task[command.dedupe - 1] === key.number ? command.dedupe : 0;
   fillDetails(event, command.spec, queueKey(command.namespace, command.spec.type));
+  event.shape = decision.shapeTexts.textOf(command.spec);
   event.input.bytes = command.input;
   event.input.start = 0;
   event.input.end = command.input.length;

@@ -1,11 +1,13 @@
 import { type Constraint, holds, type Labels } from './constraints.ts';
-import { amountsOf, type Resources, UNLIMITED_UNLESS_STATED } from './resources.ts';
+import { customOf, KINDS, offersOf, type Resources } from './resources.ts';
 import type { Shape } from './shape.ts';
+
+const SLOTS = KINDS.indexOf('slots');
 
 /** What a worker offers in all. */
 export type Offer = Resources & { readonly slots: number };
 
-/** How much of one kind there is and is in use, in thousandths. */
+/** How much of a custom kind there is and is in use, in thousandths. */
 interface Stock {
   offered: number;
   used: number;
@@ -27,60 +29,56 @@ export interface Lack {
  *    back.
  */
 export class Room {
-  slots = 0;
-  usedSlots = 0;
   labels: Labels = new Map();
   /** More of some kind is in use than is offered. */
   isOverdrawn = false;
-  /** Kinds that are offered or in use; a kind that is in neither has no entry. */
-  private readonly stocks = new Map<string, Stock>();
+  private offered: Float64Array = new Float64Array(KINDS.length);
+  private readonly used = new Float64Array(KINDS.length);
+  /** Custom kinds that are offered or in use. */
+  private readonly custom = new Map<string, Stock>();
 
-  constructor() {
-    for (const name of UNLIMITED_UNLESS_STATED) this.stocks.set(name, stockOf(name));
+  get hasSlot(): boolean {
+    return !this.isOverdrawn && this.used[SLOTS] < this.offered[SLOTS];
   }
 
   /** The whole offer is replaced; what is in use stays in use. */
   offer(offer: Offer): void {
-    this.slots = offer.slots;
-    for (const [name, stock] of this.stocks) {
-      stock.offered = stockOf(name).offered;
-      if (stock.used === 0 && stock.offered === 0) this.stocks.delete(name);
+    this.offered = offersOf(offer);
+    for (const [name, stock] of this.custom) {
+      stock.offered = 0;
+      if (stock.used === 0) this.custom.delete(name);
     }
-    const stated = amountsOf(offer);
-    for (const { name, thousandths } of stated) this.stock(name).offered = thousandths;
-    // A kind of which 0 is stated is stated all the same.
-    for (const name of UNLIMITED_UNLESS_STATED) {
-      if (offer[name as keyof Resources] === 0) this.stock(name).offered = 0;
-    }
+    for (const { name, thousandths } of customOf(offer)) this.stock(name).offered = thousandths;
     this.isOverdrawn = this.usesMoreThanOffered();
   }
 
-  take({ slots, needs }: Shape): void {
-    this.usedSlots += slots;
-    for (let i = 0; i < needs.length; i++) this.stock(needs[i].name).used += needs[i].thousandths;
+  take(shape: Shape): void {
+    this.use(shape, 1);
   }
 
-  giveBack({ slots, needs }: Shape): void {
-    this.usedSlots -= slots;
-    for (let i = 0; i < needs.length; i++) this.stock(needs[i].name).used -= needs[i].thousandths;
+  giveBack(shape: Shape): void {
+    this.use(shape, -1);
     if (this.isOverdrawn) this.isOverdrawn = this.usesMoreThanOffered();
   }
 
   /** These leases are all that it has. */
   count(shapes: Iterable<Shape>): void {
-    this.usedSlots = 0;
-    for (const stock of this.stocks.values()) stock.used = 0;
-    for (const shape of shapes) this.take(shape);
+    this.used.fill(0);
+    for (const stock of this.custom.values()) stock.used = 0;
+    for (const shape of shapes) this.use(shape, 1);
     this.isOverdrawn = this.usesMoreThanOffered();
   }
 
   /** Whether the shape fits beside what is in use. */
   fits(shape: Shape): boolean {
-    if (this.isOverdrawn || this.usedSlots + shape.slots > this.slots) return false;
-    const { needs } = shape;
-    for (let i = 0; i < needs.length; i++) {
-      const stock = this.stocks.get(needs[i].name);
-      if (stock === undefined || stock.used + needs[i].thousandths > stock.offered) return false;
+    if (this.isOverdrawn) return false;
+    const { needs, custom } = shape;
+    for (let kind = 0; kind < needs.length; kind++) {
+      if (this.used[kind] + needs[kind] > this.offered[kind]) return false;
+    }
+    for (let i = 0; i < custom.length; i++) {
+      const stock = this.custom.get(custom[i].name);
+      if (stock === undefined || stock.used + custom[i].thousandths > stock.offered) return false;
     }
     return this.suits(shape);
   }
@@ -91,8 +89,7 @@ export class Room {
   }
 
   /** Whether the labels meet the constraints of the shape. */
-  suits(shape: Shape): boolean {
-    const { constraints } = shape;
+  suits({ constraints }: Shape): boolean {
     for (let i = 0; i < constraints.length; i++) {
       if (!holds(constraints[i], this.labels)) return false;
     }
@@ -114,43 +111,58 @@ export class Room {
   }
 
   /** The largest share of any kind that would be in use with the shape added: how full it gets. */
-  fullnessWith(shape: Shape): number {
-    let fullness = (this.usedSlots + shape.slots) / this.slots;
-    for (const [name, { used, offered }] of this.stocks) {
-      const needed = shape.needs.find((need) => need.name === name)?.thousandths ?? 0;
+  fullnessWith({ needs, custom }: Shape): number {
+    let fullness = 0;
+    for (let kind = 0; kind < needs.length; kind++) {
+      const used = this.used[kind] + needs[kind];
+      if (used > 0) fullness = Math.max(fullness, used / this.offered[kind]);
+    }
+    if (this.custom.size === 0) return fullness;
+    for (const [name, { used, offered }] of this.custom) {
+      const needed = custom.find((each) => each.name === name)?.thousandths ?? 0;
       if (used + needed > 0) fullness = Math.max(fullness, (used + needed) / offered);
     }
     return fullness;
   }
 
+  private use({ needs, custom }: Shape, sign: 1 | -1): void {
+    for (let kind = 0; kind < needs.length; kind++) this.used[kind] += sign * needs[kind];
+    for (let i = 0; i < custom.length; i++) {
+      this.stock(custom[i].name).used += sign * custom[i].thousandths;
+    }
+  }
+
   private usesMoreThanOffered(): boolean {
-    if (this.usedSlots > this.slots) return true;
-    for (const { used, offered } of this.stocks.values()) if (used > offered) return true;
+    for (let kind = 0; kind < this.used.length; kind++) {
+      if (this.used[kind] > this.offered[kind]) return true;
+    }
+    for (const { used, offered } of this.custom.values()) if (used > offered) return true;
     return false;
   }
 
-  private lacks({ slots, needs }: Shape): Lack[] {
-    const offeredSlots = this.slots * 1000;
-    const freeSlots = (this.slots - this.usedSlots) * 1000;
-    const lacks = [{ name: 'slots', needed: slots * 1000, free: freeSlots, offered: offeredSlots }];
-    for (const { name, thousandths } of needs) {
-      const { offered, used } = this.stocks.get(name) ?? stockOf(name);
+  private lacks({ needs, custom }: Shape): Lack[] {
+    const lacks = KINDS.map((name, kind) => {
+      const offered = this.offered[kind];
+      return {
+        name: name as string,
+        needed: needs[kind],
+        free: offered - this.used[kind],
+        offered,
+      };
+    });
+    for (const { name, thousandths } of custom) {
+      const { offered = 0, used = 0 } = this.custom.get(name) ?? {};
       lacks.push({ name, needed: thousandths, free: offered - used, offered });
     }
-    return lacks;
+    return lacks.filter(({ needed }) => needed > 0);
   }
 
   private stock(name: string): Stock {
-    let stock = this.stocks.get(name);
+    let stock = this.custom.get(name);
     if (stock === undefined) {
-      stock = stockOf(name);
-      this.stocks.set(name, stock);
+      stock = { offered: 0, used: 0 };
+      this.custom.set(name, stock);
     }
     return stock;
   }
-}
-
-function stockOf(name: string): Stock {
-  const offered = UNLIMITED_UNLESS_STATED.includes(name) ? Number.POSITIVE_INFINITY : 0;
-  return { offered, used: 0 };
 }

@@ -238,6 +238,10 @@ export class Roster {
     return session;
   }
 
+  get hasExceptions(): boolean {
+    return this.reservations.size + this.refusals.length > 0;
+  }
+
   /** Sessions that may be given less than they have room for. */
   *withExceptions(): Iterable<Session> {
     yield* this.reservations.values();

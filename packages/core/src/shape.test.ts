@@ -6,14 +6,14 @@ test('a task that says nothing needs a single slot, and its shape is the empty t
   expect(shapeText({})).toBe('');
   expect(shapeText({ resources: {}, constraints: [] })).toBe('');
   expect(shapeText({ resources: { slots: 1, cpu: 0, custom: { x: 0 } } })).toBe('');
-  expect(parseShape('')).toMatchObject({ slots: 1, needs: [], constraints: [] });
+  expect(parseShape('')).toMatchObject({ resources: { slots: 1 }, constraints: [] });
 });
 
 test('slots is 1 even when other resources are given, unless stated', () => {
   const given = parseShape(shapeText({ resources: { cpu: 2, memoryMb: 2048 } }));
   const stated = parseShape(shapeText({ resources: { cpu: 2, slots: 3 } }));
 
-  expect([given.slots, stated.slots]).toEqual([1, 3]);
+  expect(stated.resources).toEqual({ cpu: 2, slots: 3 });
   expect(given.resources).toEqual({ cpu: 2, memoryMb: 2048, slots: 1 });
 });
 

@@ -1,32 +1,27 @@
 import { type Constraint, constraintText, parseConstraint } from './constraints.ts';
 import { invariant } from './invariant.ts';
-import { type Amount, amountsOf, type Resources } from './resources.ts';
+import { type CustomAmount, customOf, KINDS, needsOf, type Resources } from './resources.ts';
 
 /**
  * What decides on which workers a task fits: its resources and its constraints. Tasks of one shape
  * fit on the same workers, so matching asks once per shape and not once per task.
  */
 export interface Shape {
-  /** Whole slots; 1 unless stated, also when other resources are given. */
-  readonly slots: number;
-  readonly needs: readonly Amount[];
+  /** By kind, in thousandths; one slot unless stated, also when other resources are given. */
+  readonly needs: Float64Array;
+  readonly custom: readonly CustomAmount[];
   readonly constraints: readonly Constraint[];
   readonly resources: Resources;
   readonly constraintTexts: readonly string[];
 }
 
-interface ShapeSpec {
-  readonly resources?: Resources;
-  readonly constraints?: readonly string[];
+export interface ShapeSpec {
+  readonly resources?: Resources | undefined;
+  readonly constraints?: readonly string[] | undefined;
 }
 
-const PLAIN: Shape = {
-  slots: 1,
-  needs: [],
-  constraints: [],
-  resources: { slots: 1 },
-  constraintTexts: [],
-};
+const PLAIN: Shape = canonical({}, []);
+const PLAIN_JSON = jsonOf(PLAIN);
 
 /**
  * The same text for the same shape; the empty one for a single slot without constraints. It is what
@@ -35,32 +30,37 @@ const PLAIN: Shape = {
  */
 export function shapeText({ resources, constraints }: ShapeSpec): string {
   if (resources === undefined && constraints === undefined) return '';
-  const shape = canonical(resources ?? {}, constraints ?? []);
-  const isPlain = shape.slots === 1 && shape.needs.length + shape.constraintTexts.length === 0;
-  if (isPlain) return '';
-  return JSON.stringify({ resources: shape.resources, constraints: shape.constraintTexts });
+  const text = jsonOf(canonical(resources ?? {}, constraints ?? []));
+  return text === PLAIN_JSON ? '' : text;
 }
 
 export function parseShape(text: string): Shape {
   if (text === '') return PLAIN;
-  const { resources, constraints } = JSON.parse(text) as Required<ShapeSpec>;
+  const { resources, constraints } = JSON.parse(text) as {
+    resources: Resources;
+    constraints: string[];
+  };
   return canonical(resources, constraints);
 }
 
 function canonical(given: Resources, texts: readonly string[]): Shape {
   const byText = new Map(texts.map(parsed).map((each) => [constraintText(each), each]));
   const constraintTexts = [...byText.keys()].toSorted();
-  const slots = given.slots ?? 1;
-  const needs = amountsOf(given);
-  const custom: Record<string, number> = {};
+  const needs = needsOf({ slots: 1, ...given });
+  const custom = customOf(given);
   const resources: Record<string, unknown> = {};
-  for (const { name, thousandths } of needs) {
-    if (name.startsWith('custom.')) custom[name.slice('custom.'.length)] = thousandths / 1000;
-    else resources[name] = thousandths / 1000;
+  KINDS.forEach((kind, index) => {
+    if (needs[index] > 0) resources[kind] = needs[index] / 1000;
+  });
+  if (custom.length > 0) {
+    const entries = custom.map(({ name, thousandths }) => [name, thousandths / 1000]);
+    resources.custom = Object.fromEntries(entries);
   }
-  resources.slots = slots;
-  if (Object.keys(custom).length > 0) resources.custom = custom;
-  return { slots, needs, constraints: [...byText.values()], resources, constraintTexts };
+  return { needs, custom, constraints: [...byText.values()], resources, constraintTexts };
+}
+
+function jsonOf({ resources, constraintTexts }: Shape): string {
+  return JSON.stringify({ resources, constraints: constraintTexts });
 }
 
 /** Whoever makes a command has checked the texts with `parseConstraint`. */

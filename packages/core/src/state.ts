@@ -153,7 +153,7 @@ export class State {
 }
 
 /** The ready tasks of one type, shape and level, as everybody but `apply` sees them. */
-export type ReadonlyLane = Readonly<Pick<Lane, 'shape' | 'level' | 'head' | 'length'>> & {
+export type ReadonlyLane = Readonly<Pick<Lane, 'shape' | 'level' | 'place' | 'head' | 'length'>> & {
   readonly queue: ReadonlyQueue;
 };
 
@@ -162,6 +162,7 @@ type QueueField = 'index' | 'key' | 'namespace' | 'taskType' | 'paused' | 'level
 export interface ReadonlyQueue
   extends Readonly<Pick<ReadyQueue, QueueField | 'topLevel' | 'depthOf'>> {
   readonly open: readonly ReadonlyLane[];
+  readonly ranks: readonly number[];
   lane(shape: number, level: number): ReadonlyLane | undefined;
 }
 

@@ -11,7 +11,6 @@ import type { TaskDetails } from './event.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
 import { queueKey } from './queue-key.ts';
 import { retryText } from './retry-policy.ts';
-import { shapeText } from './shape.ts';
 import { type ReadonlyState, TASK_TYPES_MAX } from './state.ts';
 import { callbackText, tagsText } from './task-labels.ts';
 import { DEFAULT_PRIORITY } from './task-state.ts';
@@ -49,6 +48,7 @@ function submit(decision: Decision, command: SubmitTasks, index: number): Slot {
   event.slot = state.tasks.nextFree();
   event.task = state.nextTask;
   fillDetails(event, task, key);
+  event.shape = decision.shapeTexts.textOf(task);
   event.runAt = runAtOf(task, decision.now);
   pointAt(event.input, command.inputs, command.inputEnds, index);
   if (command.dedupe === undefined) event.dedupe.windowMs = 0;
@@ -57,11 +57,10 @@ function submit(decision: Decision, command: SubmitTasks, index: number): Slot {
   return event.slot;
 }
 
-/** All that is said of a task but its input. */
+/** All that is said of a task but its input and its shape. */
 export function fillDetails(event: TaskDetails, task: TaskSpec, key: string): void {
   event.taskType = key;
   event.priority = task.priority ?? DEFAULT_PRIORITY;
-  event.shape = shapeText(task);
   event.retry = retryText(task.retry);
   event.timeouts = timeoutsText(task.timeouts);
   event.tags = tagsText(task.tags);

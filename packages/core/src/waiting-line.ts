@@ -1,12 +1,16 @@
 import type { Decision } from './decision.ts';
 import { NO_SLOT, type Slot } from './ids.ts';
+import { rankOf } from './ready-queue.ts';
 import type { Session } from './roster.ts';
 import type { ReadonlyLane, ReadonlyQueue, ReadonlyState } from './state.ts';
 
 /** A task of a higher level goes before one of a lower level, and in a level by its order. */
 export function goesBefore({ tasks }: ReadonlyState, one: Slot, other: Slot): boolean {
-  const lead = tasks.priority[one] - tasks.priority[other];
-  return lead > 0 || (lead === 0 && tasks.order[one] < tasks.order[other]);
+  return rankOfTask(tasks, one) < rankOfTask(tasks, other);
+}
+
+export function rankOfTask({ priority, order }: ReadonlyState['tasks'], slot: Slot): number {
+  return rankOf(priority[slot], order[slot]);
 }
 
 /** The queue of a session's type; `undefined` while the session may not be given one of it. */
@@ -29,4 +33,19 @@ export function headFor({ tasks }: ReadonlyState, session: Session, lane: Readon
     slot = tasks.next[slot] as Slot;
   }
   return slot;
+}
+
+/** A session that keeps its room for a task is given that one and those that go before it. */
+export function rankLimit({ tasks }: ReadonlyState, { reservedFor }: Session): number {
+  return reservedFor === NO_SLOT ? Number.POSITIVE_INFINITY : rankOfTask(tasks, reservedFor);
+}
+
+/** Whether a session that handles its type may be given this task. */
+export function mayTake(state: ReadonlyState, session: Session, slot: Slot): boolean {
+  const { tasks, shapes } = state;
+  if (session.refused.size > 0 && session.refused.has(tasks.number[slot])) return false;
+  if (session.reservedFor !== NO_SLOT && rankOfTask(tasks, slot) > rankLimit(state, session)) {
+    return false;
+  }
+  return session.room.fits(shapes.at(tasks.shape[slot]));
 }
