@@ -93,6 +93,16 @@ describe('a request that is refused stores nothing and names the field', () => {
       [{ path: '/callback/url', problem: expect.anything() }],
     ],
     [
+      'a time beyond time',
+      '{"type":"a","runAt":9007199254740991}',
+      [{ path: '/runAt', problem: expect.anything() }],
+    ],
+    [
+      'a parent that is no task',
+      '{"type":"a","parentId":"\\ud800"}',
+      [{ path: '/parentId', problem: expect.anything() }],
+    ],
+    [
       'two times',
       '{"type":"a","runAt":1,"delayMs":1}',
       [{ path: '/delayMs', problem: 'cannot be given beside runAt' }],

@@ -56,8 +56,9 @@ describe.each<Protocol>(['http1', 'h2c'])('over %s', (protocol) => {
 
   test('a worker can leave the end to somebody else, and say when it began', async () => {
     const tags = { order: '17' };
+    const parentId = 't_01k7f6b1oj0000000001';
     const type = `later-${protocol}`;
-    const { api, sessionId, task, close } = await pushed(type, { tags, parentId: 't_of' });
+    const { api, sessionId, task, close } = await pushed(type, { tags, parentId });
     expect(task).toMatchObject({ tags });
     const { lease } = task;
 
@@ -69,7 +70,7 @@ describe.each<Protocol>(['http1', 'h2c'])('over %s', (protocol) => {
     const bad = await api.report(sessionId, [{ lease, kind: 'later', startedAt: 'yesterday' }]);
 
     expect(body).toEqual({ outcomes: ['ok', 'ok'] });
-    expect(view.body).toMatchObject({ state: 'running', reason: 'later', tags, parentId: 't_of' });
+    expect(view.body).toMatchObject({ state: 'running', reason: 'later', tags, parentId });
     expect(view.body.attempts[0].startedAt).toEqual(expect.any(String));
     expect(bad.body.error.details).toMatchObject([{ path: '/reports/0/startedAt' }]);
     close();

@@ -3,7 +3,7 @@ import { totalDeadline } from './deadlines.ts';
 import type { Decision } from './decision.ts';
 import { forgetKeys } from './duplicates.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
-import { endTask, nextAttemptAt, timeOutAttempt } from './lease-ends.ts';
+import { endTask, nextAttemptAt, sessionOf, timeOutAttempt } from './lease-ends.ts';
 import { redriveDue } from './redrive-tasks.ts';
 import { askToStop, GRACE_MS_DEFAULT, tellToStop } from './stop-attempts.ts';
 import {
@@ -27,7 +27,8 @@ const TIMERS_PER_COMMAND = 1000;
 /** Fires the timers that are due. */
 export function decideAdvanceTime(decision: Decision, command: AdvanceTime): AdvanceTimeReply {
   const { state, activity, now } = decision;
-  let fired = 0;
+  // First, so that no task ends and runs again in one command: what is told of it would be wrong.
+  let fired = redriveDue(decision, TIMERS_PER_COMMAND);
   for (; fired < TIMERS_PER_COMMAND; fired++) {
     const slot = state.timers.firstDue(now);
     if (slot === NO_SLOT) break;
@@ -40,7 +41,6 @@ export function decideAdvanceTime(decision: Decision, command: AdvanceTime): Adv
     if (state.tasks.stop[slot] !== NO_STOP) continue;
     askToStop(decision, slot, { reason: HEARTBEAT_TIMEOUT_REASON, graceMs: GRACE_MS_DEFAULT });
   }
-  fired += redriveDue(decision, TIMERS_PER_COMMAND - fired);
   fired += forgetKeys(decision, TIMERS_PER_COMMAND - fired);
   return { more: fired === TIMERS_PER_COMMAND };
 }
@@ -56,10 +56,8 @@ function fire(decision: Decision, slot: Slot, draw: Draw): void {
   if (isHeld(tasks.state[slot])) return fireHeld(decision, slot, draw);
   if (tasks.state[slot] === DEFERRED) return fireDeferred(decision, slot, draw);
   const totalAt = totalDeadline(decision.state, slot);
-  if (tasks.state[slot] === WAITING && tasks.dueAt[slot] < totalAt)
-    return becomeDue(decision, slot);
-  // The timer stands at the earlier of the two.
-  const isTotal = totalAt <= tasks.timerAt[slot];
+  const isTotal = totalAt <= decision.now;
+  if (tasks.state[slot] === WAITING && !isTotal) return becomeDue(decision, slot);
   const reason = isTotal ? TOTAL_TIMEOUT_REASON : QUEUE_TIMEOUT_REASON;
   endTask(decision, slot, { state: EXPIRED, reason });
 }
@@ -68,6 +66,10 @@ function fireHeld(decision: Decision, slot: Slot, draw: Draw): void {
   const { state } = decision;
   const { tasks } = state;
   const stop = tasks.stop[slot];
+  const isExpected = decision.now < (sessionOf(decision, slot)?.graceUntil ?? 0);
+  if (stop !== NO_STOP && isExpected && tasks.stopAt[slot] <= tasks.timerAt[slot]) {
+    return askToStop(decision, slot, { reason: stop, graceMs: GRACE_MS_DEFAULT });
+  }
   if (stop === CANCELLED_REASON) {
     return endTask(decision, slot, { state: CANCELLED, reason: CANCELLED_REASON });
   }

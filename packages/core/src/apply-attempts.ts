@@ -122,12 +122,15 @@ function applyStopping(state: State, at: number, event: AttemptStopping): void {
   const { slot, reason } = event;
   tasks.stop[slot] = reason;
   tasks.stopAt[slot] = event.stopAt;
-  if (reason === CANCELLED_REASON) tasks.cancelAskedAt[slot] = at;
+  if (reason === CANCELLED_REASON && tasks.cancelAskedAt[slot] === 0) {
+    tasks.cancelAskedAt[slot] = at;
+  }
   retime(state, slot);
 }
 
 function applyTimedOut(state: State, at: number, event: AttemptTimedOut): void {
   const { slot, reason } = event;
+  noteStart(state, slot, event.startedAt);
   state.payloads.store(RESULT_PAYLOAD, slot, event.error);
   // One whose handler left the end to somebody outside was answered before.
   if (event.answer !== NO_ANSWER) state.tasks.answered[slot] = event.answer;
@@ -157,6 +160,6 @@ function waitForNext(
 }
 
 /** A worker need not report the start by itself: the end may say when it was. */
-function noteStart({ tasks }: State, slot: Slot, startedAt: number): void {
+export function noteStart({ tasks }: State, slot: Slot, startedAt: number): void {
   if (startedAt !== 0 && tasks.startedAt[slot] === 0) tasks.startedAt[slot] = startedAt;
 }

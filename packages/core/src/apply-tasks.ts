@@ -1,3 +1,4 @@
+import { noteStart } from './apply-attempts.ts';
 import {
   type DeadLetterDropped,
   type Event,
@@ -71,7 +72,8 @@ export function applyTask(
 }
 
 export function applyRedriveStarted(state: State, at: number, event: RedriveStarted): void {
-  const { redrive, namespace, taskType, ratePerSec } = event;
+  const { redrive, namespace, taskType } = event;
+  const ratePerSec = event.ratePer1000Sec / 1000;
   const times = { startedAt: at, nextAt: at };
   state.redrives.start(redrive, { namespace, taskType, ratePerSec, ...times, done: 0 });
 }
@@ -130,6 +132,7 @@ function claim(state: State, at: number, { dedupe, task }: TaskSubmitted): numbe
 
 function applyEnded(state: State, at: number, event: TaskEnded): void {
   const { slot } = event;
+  noteStart(state, slot, event.startedAt);
   if (event.hasPayload) state.payloads.store(RESULT_PAYLOAD, slot, event.payload);
   if (event.answer !== 0) state.tasks.answered[slot] = event.answer;
   finish(state, slot, { at, taskState: event.state, reason: event.reason });

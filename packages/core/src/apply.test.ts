@@ -58,7 +58,7 @@ const HISTORY: readonly Event[] = [
     payload: payload('"x"'),
     hasPayload: true,
   }),
-  event('redriveStarted', { redrive: 1, namespace: 'default', ratePerSec: 5 }),
+  event('redriveStarted', { redrive: 1, namespace: 'default', ratePer1000Sec: 5000 }),
   event('taskRetried', { slot: 0, task: 3, redrive: 1 }),
   event('redriveEnded', { redrive: 1 }),
   event('taskEnded', { slot: 0, task: 3, state: FAILED }),

@@ -13,6 +13,7 @@ import {
   decideDiscardDeadLetters,
   decideEndRedrive,
   decideStartRedrive,
+  dropOldest,
   dropOverflow,
 } from './redrive-tasks.ts';
 import { decideReportAttempts } from './report-attempts.ts';
@@ -39,7 +40,7 @@ export function decide(decision: Decision, command: Command): Replies[Command['t
 function carryOut(decision: Decision, command: Command): Replies[Command['type']] {
   switch (command.type) {
     case 'submit_tasks':
-      forgetOldest(decision);
+      forgetOldest(decision, command.inputEnds[command.tasks.length - 1]);
       return decideSubmitTasks(decision, command);
     case 'report_attempts':
       forgetOldest(decision);
@@ -63,6 +64,7 @@ function carryOut(decision: Decision, command: Command): Replies[Command['type']
       decideHearSessions(decision);
       return undefined;
     case 'advance_time':
+      forgetOldest(decision);
       return decideAdvanceTime(decision, command);
     default:
       return decideTaskCommand(decision, command);
@@ -82,6 +84,7 @@ function decideTaskCommand(decision: Decision, command: TaskCommand): Replies[Ta
     case 'retry_tasks':
       return decideRetryTasks(decision, command);
     case 'readmit_task':
+      forgetOldest(decision, command.input.length);
       return decideReadmitTask(decision, command);
     case 'end_task':
       return decideEndTask(decision, command);
@@ -108,15 +111,22 @@ const FORGOTTEN_PER_COMMAND = 4000;
 /**
  * Keeps finished tasks and dead letters within their bounds (L9), except those that nobody else has
  * yet. It runs before the command itself, so that no slot which this command speaks of is freed
- * under it.
+ * under it. `bytes` is what the command adds.
  */
-function forgetOldest(decision: Decision): void {
+function forgetOldest(decision: Decision, bytes = 0): void {
   const { state, emit, events, projectedBefore } = decision;
   dropOverflow(decision);
+  const { finishedTasksMax, payloadBytesMax } = state.limits;
   const event = events.taskForgotten;
   for (let count = 0; count < FORGOTTEN_PER_COMMAND; count++) {
     const slot = state.finished.head;
-    if (state.finished.length <= state.limits.finishedTasksMax || slot === NO_SLOT) return;
+    const isWithin =
+      state.finished.length <= finishedTasksMax && state.heldBytes + bytes <= payloadBytesMax;
+    if (isWithin) return;
+    if (slot === NO_SLOT) {
+      if (!dropOldest(decision)) return;
+      continue;
+    }
     if (state.tasks.endedAt[slot] >= projectedBefore) return;
     event.slot = slot;
     event.task = state.tasks.number[slot] as TaskNumber;

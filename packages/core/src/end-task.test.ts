@@ -88,23 +88,20 @@ test('complete of a leased task: its worker is told, its lease is over, its room
   expect(partition.report(session, { lease, kind: 'succeeded' }).outcomes).toEqual(['stale_lease']);
 });
 
-test('complete of a task that is being cancelled: cancelled, with the output', () => {
+test('complete of a task that is being cancelled: cancelled, without an output', () => {
   const { partition } = leasedTask();
   cancel(partition, 1);
 
   end(partition, 1, 'succeeded');
 
-  expect(partition.task(1)).toMatchObject({ state: 'cancelled', reason: 'cancelled' });
-  expect(partition.task(1).result).toHaveLength(5);
+  expect(partition.task(1)).toMatchObject({ state: 'cancelled', reason: 'cancelled', result: [] });
 });
 
-test('complete and fail, terminal: task_finished; unknown: not found; too large: refused', () => {
-  const partition = new TestPartition({ payloadBytesMax: 4 });
+test('complete and fail, terminal: task_finished; unknown: not found', () => {
+  const partition = new TestPartition();
   partition.submit({});
-  const large = end(partition, 1, 'succeeded');
   cancel(partition, 1);
 
-  expect(large).toBe('too_many_bytes');
   expect(end(partition, 1, 'succeeded')).toBe('task_finished');
   const payload = new Uint8Array(0);
   const nobody = { type: 'end_task', id: 't_none', outcome: 'failed', payload } as const;
@@ -133,6 +130,29 @@ test('signal, nobody holds the task: task_not_leased; its worker is away: unreac
   expect(away).toBe('worker_unreachable');
   expect(signal(partition, 1)).toBe('task_not_leased');
   expect(partition.signals).toEqual([]);
+});
+
+test('complete is taken as long as anything is, however full memory is (L9)', () => {
+  const partition = new TestPartition({ payloadBytesMax: 4 });
+  partition.submit({ input: '1234' });
+
+  expect(end(partition, 1, 'succeeded')).toBeUndefined();
+});
+
+test('later: a resend is a duplicate also when the task has run out of time since', () => {
+  const { partition, session, lease } = leasedTask({ timeouts: { runMs: 100 } });
+  partition.report(session, { lease, kind: 'later' });
+  passTime(partition, 100);
+
+  expect(partition.report(session, { lease, kind: 'later' }).outcomes).toEqual(['duplicate']);
+});
+
+test('signals to a worker that does not read are refused in the end (L9)', () => {
+  const { partition } = leasedTask();
+  const outcomes = Array.from({ length: 1000 }, () => signal(partition, 1));
+
+  expect(outcomes[0]).toBeUndefined();
+  expect(outcomes.at(-1)).toBe('worker_unreachable');
 });
 
 function end(

@@ -2,6 +2,7 @@ import type { Decision } from './decision.ts';
 import { findTask } from './find-task.ts';
 import { NO_SLOT } from './ids.ts';
 import { endTask, sessionOf } from './lease-ends.ts';
+import { signalCost } from './matching.ts';
 import { tellToStop } from './stop-attempts.ts';
 import type { EndTask, EndTaskReply, SignalTask, SignalTaskReply } from './task-commands.ts';
 import {
@@ -25,18 +26,18 @@ export function decideEndTask(decision: Decision, command: EndTask): EndTaskRepl
   if (slot === NO_SLOT) return { rejection: 'task_not_found', slot };
   if (isTerminal(tasks.state[slot])) return { rejection: 'task_finished', slot };
   const { payload } = command;
-  if (state.heldBytes + payload.length > state.limits.payloadBytesMax) {
-    return { rejection: 'too_many_bytes', slot };
-  }
 
   const isCancelled = tasks.stop[slot] === CANCELLED_REASON;
   tellToStop(decision, slot, { reason: ENDED_OUTSIDE_REASON, graceMs: 0 });
   const ended = command.outcome === 'succeeded' ? SUCCEEDED : FAILED;
-  endTask(decision, slot, {
-    state: isCancelled ? CANCELLED : ended,
-    reason: isCancelled ? CANCELLED_REASON : ENDED_OUTSIDE_REASON,
-    payload: { bytes: payload, start: 0, end: payload.length },
-  });
+  if (isCancelled) endTask(decision, slot, { state: CANCELLED, reason: CANCELLED_REASON });
+  else {
+    endTask(decision, slot, {
+      state: ended,
+      reason: ENDED_OUTSIDE_REASON,
+      payload: { bytes: payload, start: 0, end: payload.length },
+    });
+  }
   return { slot };
 }
 
@@ -49,6 +50,10 @@ export function decideSignalTask(decision: Decision, command: SignalTask): Signa
   const session = sessionOf(decision, slot);
   if (session?.connected !== true) return { rejection: 'worker_unreachable', slot };
   const { name, data } = command;
+  if (session.unsentBytes >= state.limits.unsentBytesMax) {
+    return { rejection: 'worker_unreachable', slot };
+  }
+  session.unsentBytes += signalCost(command);
   outputs.signals.push({ session: session.id, slot, name, data });
   return { slot };
 }

@@ -65,6 +65,7 @@ const events = fc.oneof(
   fc.record({
     type: fc.constant('task_ended'),
     ...task,
+    startedAt: numbers,
     state: bytes,
     reason: bytes,
     answer: bytes,
@@ -103,7 +104,7 @@ const events = fc.oneof(
     redrive: numbers,
     namespace: names,
     taskType: names,
-    ratePerSec: numbers,
+    ratePer1000Sec: numbers,
   }),
   fc.record({ type: fc.constant('redrive_ended'), ...task, redrive: numbers }),
   fc.record({ type: fc.constant('attempt_deferred'), ...task, startedAt: numbers }),
@@ -116,6 +117,7 @@ const events = fc.oneof(
   fc.record({
     type: fc.constant('attempt_timed_out'),
     ...task,
+    startedAt: numbers,
     reason: bytes,
     answer: bytes,
     retryAt: numbers,

@@ -127,6 +127,7 @@ export function encodeEvent(writer: RecordWriter, event: Event): void {
       writer.byte(event.reason);
       return writer.varint(event.stopAt);
     case 'attempt_timed_out':
+      writer.varint(event.startedAt);
       writer.byte(event.reason);
       writer.byte(event.answer);
       writer.varint(event.retryAt);
@@ -154,6 +155,7 @@ function encodeOther(writer: RecordWriter, event: OtherEvent): void {
       writer.varint(event.dedupe);
       return encodeDetails(writer, event);
     case 'task_ended':
+      writer.varint(event.startedAt);
       writer.byte(event.state);
       writer.byte(event.reason);
       writer.byte(event.answer);
@@ -180,7 +182,7 @@ function encodeOther(writer: RecordWriter, event: OtherEvent): void {
       writer.varint(event.redrive);
       writer.name(event.namespace);
       writer.name(event.taskType);
-      return writer.varint(event.ratePerSec);
+      return writer.varint(event.ratePer1000Sec);
     case 'redrive_ended':
       return writer.varint(event.redrive);
     default:
@@ -265,6 +267,7 @@ function decodeFields(reader: RecordReader, event: Event): void {
       event.stopAt = reader.varint();
       return;
     case 'attempt_timed_out':
+      event.startedAt = reader.varint();
       event.reason = reader.byte();
       event.answer = reader.byte();
       event.retryAt = reader.varint();
@@ -292,6 +295,7 @@ function decodeOther(reader: RecordReader, event: OtherEvent): void {
       event.dedupe = reader.varint();
       return decodeDetails(reader, event);
     case 'task_ended':
+      event.startedAt = reader.varint();
       event.state = reader.byte();
       event.reason = reader.byte();
       event.answer = reader.byte();
@@ -322,7 +326,7 @@ function decodeOther(reader: RecordReader, event: OtherEvent): void {
       event.redrive = reader.varint();
       event.namespace = reader.name();
       event.taskType = reader.name();
-      event.ratePerSec = reader.varint();
+      event.ratePer1000Sec = reader.varint();
       return;
     case 'redrive_ended':
       event.redrive = reader.varint();

@@ -111,6 +111,7 @@ export interface AttemptFailed extends TaskEvent {
 /** An attempt took too long. The task waits for the next one, or timed out too. */
 export interface AttemptTimedOut extends TaskEvent {
   readonly type: 'attempt_timed_out';
+  startedAt: number;
   reason: number;
   /** The kind of report that ended it in its last seconds; 0 when its lease was revoked. */
   answer: number;
@@ -139,6 +140,8 @@ export interface AttemptsExhausted extends TaskEvent {
 /** A task ended otherwise than by the word of its worker alone, from whatever state it was in. */
 export interface TaskEnded extends TaskEvent {
   readonly type: 'task_ended';
+  /** Of the attempt that it ends, as in `AttemptSucceeded`. */
+  startedAt: number;
   /** The terminal state and the reason, as their numbers. */
   state: number;
   reason: number;
@@ -211,7 +214,8 @@ export interface RedriveStarted extends TaskEvent {
   namespace: string;
   /** Key of the only queue it is about; empty for all of the namespace. */
   taskType: string;
-  ratePerSec: number;
+  /** Tasks in a thousand seconds, so that rates below one a second are whole numbers too. */
+  ratePer1000Sec: number;
 }
 
 export interface RedriveEnded extends TaskEvent {

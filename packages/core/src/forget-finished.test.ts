@@ -69,6 +69,35 @@ test('a projection that stays behind for too long makes the partition refuse tas
 });
 
 /** Answers when it ended. */
+
+test('results leave before new work is refused for want of memory (L9)', () => {
+  partition = new TestPartition({ payloadBytesMax: 1000, finishedTasksMax: 20 });
+  session = partition.attach({ slots: 20 }).session;
+  const payload = `"${'x'.repeat(298)}"`;
+  for (let i = 0; i < 5; i++) {
+    const { rejection } = partition.submit({ input: payload });
+    expect(rejection).toBeUndefined();
+    const [lease] = partition.leasesOf(session);
+    partition.report(session, { lease, kind: 'succeeded', payload });
+  }
+
+  expect(partition.state.heldBytes).toBeLessThanOrEqual(1200);
+});
+
+test('dead letters leave too, when nothing else is left to forget', () => {
+  partition = new TestPartition({ payloadBytesMax: 1000 });
+  session = partition.attach({ slots: 20 }).session;
+  const payload = `"${'x'.repeat(298)}"`;
+  for (let i = 0; i < 5; i++) {
+    const { rejection } = partition.submit({ input: payload });
+    expect(rejection).toBeUndefined();
+    const [lease] = partition.leasesOf(session);
+    partition.report(session, { lease, kind: 'failed', retryable: false, payload });
+  }
+
+  expect(partition.state.deadLetters.dropped).toBeGreaterThan(0);
+});
+
 function finishOne(): number {
   partition.submit({});
   const [lease] = partition.leasesOf(session);

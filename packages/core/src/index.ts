@@ -42,7 +42,7 @@ export {
 } from './ids.ts';
 export { InvariantError, invariant, unreachable } from './invariant.ts';
 export { LEASE_TOKEN_LENGTH, leaseTokenText, writeLeaseToken } from './lease-token.ts';
-export { type MatchingOptions, pushCost } from './matching.ts';
+export { type MatchingOptions, pushCost, signalCost } from './matching.ts';
 export type { Outputs } from './outputs.ts';
 export { Partition, type PartitionOptions } from './partition.ts';
 export { DEFAULT_NAMESPACE } from './queue-key.ts';
@@ -53,6 +53,37 @@ export type { Shape } from './shape.ts';
 export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot-archive.ts';
 export type { PartitionLimits, ReadonlyState } from './state.ts';
 export { StateHashError } from './state-hash.ts';
+export type {
+  CancelTasks,
+  CancelTasksReply,
+  DiscardDeadLetters,
+  DiscardDeadLettersReply,
+  EndRedrive,
+  EndRedriveReply,
+  EndTask,
+  EndTaskReply,
+  PatchRejection,
+  PatchTasks,
+  PatchTasksReply,
+  PauseTask,
+  PauseTaskReply,
+  PutTaskType,
+  PutTaskTypeReply,
+  ReadmitTask,
+  ReadmitTaskReply,
+  ResumeTask,
+  RetryTasks,
+  RetryTasksReply,
+  SetQueuePaused,
+  SetQueuePausedReply,
+  SignalTask,
+  SignalTaskReply,
+  StartRedrive,
+  StartRedriveReply,
+  TaskCommand,
+  TaskOutcome,
+  TaskPatch,
+} from './task-commands.ts';
 export { parseTaskId, TASK_ID_LENGTH, type TaskKey, taskIdText, writeTaskId } from './task-id.ts';
 export type { Callback, Tags } from './task-labels.ts';
 export {
@@ -62,6 +93,7 @@ export {
   PRIORITY_LEVELS,
   REASONS,
   type Reason,
+  SUCCEEDED_ANSWER,
   TASK_STATES,
   type TaskState,
 } from './task-state.ts';

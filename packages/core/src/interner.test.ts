@@ -58,3 +58,12 @@ test('values never share a number while both are held', () => {
     }),
   );
 });
+
+test('a text that nobody holds any more is gone, also from memory', () => {
+  const interner = new Interner((text) => text);
+  const held = interner.hold('a secret');
+
+  interner.release(held);
+
+  expect([interner.textAt(held), interner.at(held), interner.bytes]).toEqual(['', '', 0]);
+});

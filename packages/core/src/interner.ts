@@ -64,6 +64,9 @@ export class Interner<T> implements InternerReader<T> {
     if (this.references[index] > 0) return;
     this.byText.delete(this.texts[index]);
     this.bytes -= this.texts[index].length;
+    // A text may be a secret, and large.
+    this.texts[index] = '';
+    this.values[index] = this.values[DEFAULT];
     this.freed.push(index);
   }
 

@@ -19,6 +19,8 @@ export interface TaskEnd {
   readonly reason: number;
   /** The report that came with it. */
   readonly answer?: number;
+  /** When the attempt started, if only this says so. */
+  readonly startedAt?: number;
   /** Replaces the result that the task has. */
   readonly payload?: PayloadRange;
 }
@@ -33,6 +35,7 @@ export function endTask(decision: Decision, slot: Slot, end: TaskEnd): void {
   event.state = end.state;
   event.reason = end.reason;
   event.answer = end.answer ?? NO_ANSWER;
+  event.startedAt = end.startedAt ?? 0;
   event.hasPayload = end.payload !== undefined;
   pointAtRange(event.payload, end.payload ?? NOTHING);
   decision.activity.forget(slot);
@@ -48,6 +51,7 @@ export function timeOutAttempt(
     readonly reason: number;
     readonly retryAt: number;
     readonly answer?: number;
+    readonly startedAt?: number;
     readonly error?: PayloadRange;
   },
 ): void {
@@ -56,6 +60,7 @@ export function timeOutAttempt(
   event.task = decision.state.tasks.number[slot] as TaskNumber;
   event.reason = end.reason;
   event.retryAt = end.retryAt;
+  event.startedAt = end.startedAt ?? 0;
   event.answer = end.answer ?? NO_ANSWER;
   pointAtRange(event.error, end.error ?? NOTHING);
   decision.activity.forget(slot);

@@ -75,6 +75,7 @@ function makeTaskEvents() {
     taskEnded: {
       type: 'task_ended',
       ...NO_TASK,
+      startedAt: 0,
       state: 0,
       reason: 0,
       answer: 0,
@@ -133,6 +134,7 @@ function makeAttemptEvents() {
     attemptTimedOut: {
       type: 'attempt_timed_out',
       ...NO_TASK,
+      startedAt: 0,
       reason: 0,
       answer: 0,
       retryAt: 0,
@@ -174,7 +176,7 @@ function makeOtherEvents() {
       redrive: 0,
       namespace: '',
       taskType: '',
-      ratePerSec: 0,
+      ratePer1000Sec: 0,
     } as RedriveStarted,
     stateHashed: { type: 'state_hashed', ...NO_TASK, schema: 0, hash: 0 } as StateHashed,
     redriveEnded: { type: 'redrive_ended', ...NO_TASK, redrive: 0 } as RedriveEnded,

@@ -40,8 +40,14 @@ const PUSH_ENVELOPE_BYTES = 256;
 /** A worker that refused so many tasks a moment ago is left alone until that moment is over. */
 export const REFUSALS_MAX = 100;
 
-export function pushCost({ tasks }: ReadonlyState, slot: Slot): number {
-  return tasks.inputLength[slot] + PUSH_ENVELOPE_BYTES;
+export function pushCost({ tasks, tags }: ReadonlyState, slot: Slot): number {
+  const tagBytes = tasks.tags[slot] === 0 ? 0 : tags.textAt(tasks.tags[slot]).length;
+  return tasks.inputLength[slot] + tagBytes + PUSH_ENVELOPE_BYTES;
+}
+
+/** As `pushCost`, of a word for a worker. */
+export function signalCost({ name, data }: { name: string; data: Uint8Array }): number {
+  return name.length + data.length + PUSH_ENVELOPE_BYTES;
 }
 
 /**

@@ -167,6 +167,21 @@ test('PATCH that says nothing changes nothing', () => {
   expect(partition.log()).toHaveLength(before);
 });
 
+test('PATCH: what takes no more bytes is never refused for them', () => {
+  const partition = new TestPartition({ payloadBytesMax: 56 });
+  partition.submit({ input: '"a long input"', tags: { a: 'x'.repeat(30) } });
+  expect(partition.submit({ input: '"more"' }).rejection).toBe('too_many_bytes');
+
+  const outcomes = patch(
+    partition,
+    { number: 1, priority: 8 },
+    { number: 1, input: '"short"' },
+    { number: 1, tags: null },
+  );
+
+  expect(outcomes).toEqual([undefined, undefined, undefined]);
+});
+
 type TestPatch = Omit<TaskPatch, 'id'> & { number?: number; id?: string; input?: string };
 
 function patch(partition: TestPartition, ...patches: TestPatch[]): (string | undefined)[] {

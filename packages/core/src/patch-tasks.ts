@@ -6,6 +6,7 @@ import {
   PATCHED_RUN_AT,
   PATCHED_TAGS,
   PATCHED_TIMEOUTS,
+  type TaskPatched,
 } from './event.ts';
 import { findTask } from './find-task.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
@@ -44,13 +45,14 @@ function patchOne(
   event.fields = fieldsOf(patch);
   event.priority = patch.priority ?? DEFAULT_PRIORITY;
   event.runAt = patch.runAt ?? 0;
-  event.timeouts = timeoutsText(mergedTimeouts(decision, slot, patch));
-  const tags = mergedTags(decision, slot, patch);
+  event.timeouts =
+    patch.timeouts === undefined ? '' : timeoutsText(mergedTimeouts(decision, slot, patch));
+  const tags = patch.tags === undefined ? {} : mergedTags(decision, slot, patch);
   if (Object.keys(tags).length > TAGS_MAX) return { rejection: 'too_many_tags', slot };
   event.tags = tagsText(tags);
   pointAt(event.input, command.inputs, command.inputEnds, index);
-  const bytes = event.input.end - event.input.start + event.tags.length + event.timeouts.length;
-  if (state.heldBytes + bytes > state.limits.payloadBytesMax) {
+  const moreBytes = bytesAdded(decision, event);
+  if (moreBytes > 0 && state.heldBytes + moreBytes > state.limits.payloadBytesMax) {
     return { rejection: 'too_many_bytes', slot };
   }
   if (event.fields !== 0) emit(event);
@@ -66,6 +68,22 @@ function whyNot(
   if (isTerminal(taskState)) return 'task_finished';
   const isIdle = taskState === WAITING || taskState === QUEUED || taskState === PAUSED;
   return isIdle ? undefined : 'task_running';
+}
+
+/** How much more the task holds after the patch; less than 0 when it holds less. */
+function bytesAdded({ state }: Decision, event: TaskPatched): number {
+  const { slot, fields } = event;
+  const { tasks } = state;
+  let bytes = 0;
+  if (fields & PATCHED_INPUT)
+    bytes += event.input.end - event.input.start - tasks.inputLength[slot];
+  if (fields & PATCHED_TAGS) {
+    bytes += event.tags.length - state.tags.textAt(tasks.tags[slot]).length;
+  }
+  if (fields & PATCHED_TIMEOUTS) {
+    bytes += event.timeouts.length - state.timeouts.textAt(tasks.timeouts[slot]).length;
+  }
+  return bytes;
 }
 
 function fieldsOf(patch: TaskPatch): number {

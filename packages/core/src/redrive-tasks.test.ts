@@ -190,6 +190,45 @@ test('one command discards so many at the most, and says that there are more', (
   expect(discard()).toEqual({ discarded: 1, more: false });
 });
 
+test('a rate below one a second is kept, also over a restart', () => {
+  const partition = new TestPartition();
+  fail(partition, ...submitted(partition, 3));
+  redrive(partition, { ratePerSec: 0.5 });
+  passTime(partition, 0);
+  partition.restart();
+
+  passTime(partition, 1999);
+  const before = partition.state.deadLetters.count;
+  passTime(partition, 1);
+
+  expect([before, partition.state.deadLetters.count]).toEqual([2, 1]);
+});
+
+test('no task ends and runs again in one command, so that what is told of it is true', () => {
+  const { partition } = leasedTask({ timeouts: { totalMs: 100 } });
+  partition.now += 100;
+  redrive(partition, { ratePerSec: 1000 });
+
+  partition.advance();
+
+  expect(partition.task(1).state).toBe('timed_out');
+  expect([partition.ended, partition.cancels.length]).toEqual([[1], 1]);
+});
+
+test('dead letters of many types are found at once', () => {
+  const partition = new TestPartition();
+  for (const type of ['a', 'b', 'c']) fail(partition, ...submitted(partition, 1, type));
+
+  redrive(partition, { ratePerSec: 1 });
+  passTime(partition, 0);
+
+  expect([1, 2, 3].map((number) => partition.task(number).state)).toEqual([
+    'queued',
+    'failed',
+    'failed',
+  ]);
+});
+
 /** Numbers of new tasks. */
 function submitted(partition: TestPartition, count: number, type = 'hello'): number[] {
   const first = partition.state.nextTask;

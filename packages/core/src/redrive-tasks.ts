@@ -18,6 +18,9 @@ const REDRIVES_MAX = 100;
 
 const DISCARDS_PER_COMMAND = 1000;
 
+/** More than a command can add. */
+const DROPS_PER_COMMAND = 10_000;
+
 export function decideStartRedrive(decision: Decision, command: StartRedrive): StartRedriveReply {
   const { state, emit, events } = decision;
   if (state.redrives.size >= REDRIVES_MAX) {
@@ -28,11 +31,9 @@ export function decideStartRedrive(decision: Decision, command: StartRedrive): S
   event.namespace = command.namespace;
   event.taskType =
     command.taskType === undefined ? '' : queueKey(command.namespace, command.taskType);
-  event.ratePerSec = command.ratePerSec;
+  event.ratePer1000Sec = Math.max(1, Math.round(command.ratePerSec * 1000));
   emit(event);
-  let count = 0;
-  for (const queue of queuesOf(state, event)) count += state.deadLetters.countOf(queue);
-  return { redrive: event.redrive, count };
+  return { redrive: event.redrive, count: countDead(state, event) };
 }
 
 export function decideEndRedrive(
@@ -64,12 +65,20 @@ export function decideDiscardDeadLetters(
   return { discarded: DISCARDS_PER_COMMAND, more: true };
 }
 
-/** Keeps dead letters within their bound (L9): the oldest go first. */
+/** Keeps dead letters within their bound (L9), a few per command: the oldest go first. */
 export function dropOverflow(decision: Decision): void {
-  const { state } = decision;
-  while (state.deadLetters.count > state.limits.deadLettersMax) {
-    drop(decision, oldestDead(state, EVERYTHING), true);
+  const { deadLetters, limits } = decision.state;
+  for (let dropped = 0; dropped < DROPS_PER_COMMAND; dropped++) {
+    if (deadLetters.count <= limits.deadLettersMax) return;
+    dropOldest(decision);
   }
+}
+
+/** Answers whether there was one. */
+export function dropOldest(decision: Decision): boolean {
+  const slot = oldestOfAll(decision.state);
+  if (slot !== NO_SLOT) drop(decision, slot, true);
+  return slot !== NO_SLOT;
 }
 
 /** Runs the dead letters again whose time has come, `most` of them; answers how many. */
@@ -93,27 +102,29 @@ export function redriveDue(decision: Decision, most: number): number {
 
 type Scope = Pick<Redrive, 'namespace' | 'taskType'>;
 
-/** Of every namespace. */
-const EVERYTHING: Scope = { namespace: '', taskType: '' };
+/** The dead letter of the scope that ended first. */
+function oldestDead(state: ReadonlyState, { namespace, taskType }: Scope): Slot {
+  if (taskType === '') return state.deadLetters.firstOfNamespace(namespace);
+  const queue = state.queueOf(taskType);
+  return queue === undefined ? NO_SLOT : state.deadLetters.firstOfQueue(queue.index);
+}
 
-/** The dead letter that ended first; of two that ended together the one submitted first. */
-function oldestDead(state: ReadonlyState, scope: Scope): Slot {
-  const { endedAt, number } = state.tasks;
+function countDead(state: ReadonlyState, { namespace, taskType }: Scope): number {
+  if (taskType === '') return state.deadLetters.countOfNamespace(namespace);
+  const queue = state.queueOf(taskType);
+  return queue === undefined ? 0 : state.deadLetters.countOfQueue(queue.index);
+}
+
+/** Of all namespaces; of two that ended together the one submitted first. */
+function oldestOfAll({ tasks, deadLetters }: ReadonlyState): Slot {
+  const { endedAt, number } = tasks;
   let oldest: Slot = NO_SLOT;
-  for (const queue of queuesOf(state, scope)) {
-    const slot = state.deadLetters.first(queue);
+  for (const namespace of deadLetters.namespaces()) {
+    const slot = deadLetters.firstOfNamespace(namespace);
     const lead = oldest === NO_SLOT ? -1 : endedAt[slot] - endedAt[oldest];
     if (lead < 0 || (lead === 0 && number[slot] < number[oldest])) oldest = slot;
   }
   return oldest;
-}
-
-/** The queues in the scope that have dead letters. */
-function* queuesOf(state: ReadonlyState, { namespace, taskType }: Scope): Iterable<number> {
-  for (const queue of state.deadLetters.queues()) {
-    const { key, namespace: own } = state.queues[queue];
-    if (taskType === '' ? namespace === '' || own === namespace : key === taskType) yield queue;
-  }
 }
 
 function drop({ state, emit, events }: Decision, slot: Slot, isOverflow: boolean): void {

@@ -289,3 +289,14 @@ test('a lease of another partition is stale here', () => {
 
   expect(outcomes).toEqual(['stale_lease']);
 });
+
+test('a worker that sends its start and its end again hears duplicate for both', () => {
+  const { partition, session, lease } = leased();
+  const reports = [
+    { lease, kind: 'started' },
+    { lease, kind: 'succeeded' },
+  ] as const;
+  partition.report(session, ...reports);
+
+  expect(partition.report(session, ...reports).outcomes).toEqual(['duplicate', 'duplicate']);
+});

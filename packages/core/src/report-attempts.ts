@@ -24,6 +24,7 @@ import {
   CANCELLED,
   CANCELLED_REASON,
   isHeld,
+  NO_ANSWER,
   NO_STOP,
   REFUSED_REASON,
   RUNNING,
@@ -86,9 +87,14 @@ function decideReport(
   if (holder === NO_HOLDER || tasks.holderOf(key.slot) !== holder) return 'stale_lease';
   if (!isHeld(tasks.state[key.slot])) {
     // A lease that was taken back stays in its column, and a report on it is stale all the same.
-    return tasks.answered[key.slot] === answerOf(report.kind) ? 'duplicate' : 'stale_lease';
+    return wasTaken(tasks.answered[key.slot], report.kind) ? 'duplicate' : 'stale_lease';
   }
   return acceptReport(decision, command, { report, index, slot: key.slot });
+}
+
+/** Whether this report was taken before the lease ended, or ended it. */
+function wasTaken(answered: number, kind: Report['kind']): boolean {
+  return kind === 'started' ? answered !== NO_ANSWER : answered === answerOf(kind);
 }
 
 interface Accepted {
@@ -130,8 +136,13 @@ function endAttempt(decision: Decision, command: ReportAttempts, accepted: Accep
   decision.activity.forget(slot);
   if (stop === CANCELLED_REASON) {
     const payload = payloadOf(command, accepted);
-    const answer = answerOf(report.kind);
-    endTask(decision, slot, { state: CANCELLED, reason: CANCELLED_REASON, answer, payload });
+    endTask(decision, slot, {
+      state: CANCELLED,
+      reason: CANCELLED_REASON,
+      answer: answerOf(report.kind),
+      startedAt: startedAt(decision, slot, report),
+      payload,
+    });
   } else if (report.kind === 'refused') {
     refuse(decision, slot);
   } else if (report.kind === 'succeeded') {
@@ -141,6 +152,7 @@ function endAttempt(decision: Decision, command: ReportAttempts, accepted: Accep
       reason: stop,
       retryAt: retryAt(decision, command, accepted),
       answer: answerOf(report.kind),
+      startedAt: startedAt(decision, slot, report),
       error: payloadOf(command, accepted),
     });
   } else if (report.kind === 'later') {

@@ -34,6 +34,7 @@ test('an exponential backoff doubles, up to its cap', () => {
 
 test('a ladder waits as its rungs say and allows one attempt more than it has', () => {
   expect(delays({ delaysMs: [5000, 10_000] }, 2)).toEqual([5000, 10_000]);
+  expect(delays({ delaysMs: [600_000, 3_600_000] }, 2)).toEqual([600_000, 3_600_000]);
   expect(parseRetry(retryText({ delaysMs: [5000, 10_000] })).maxAttempts).toBe(3);
 });
 

@@ -51,7 +51,9 @@ export function parseRetry(text: string): ResolvedRetry {
 
 /** How long to wait after the failure of `attempt`; `random` is from 0 up to 1. */
 export function backoffMs(policy: ResolvedRetry, attempt: number, random: number): number {
-  const delayMs = Math.min(ruleMs(policy, attempt), policy.maxDelayMs);
+  // A rung is what was asked for; only what grows by a rule needs a cap.
+  const capMs = policy.delaysMs === undefined ? policy.maxDelayMs : Number.POSITIVE_INFINITY;
+  const delayMs = Math.min(ruleMs(policy, attempt), capMs);
   const jitterMs = policy.jitter ? delayMs * JITTER_SHARE * random : 0;
   return Math.floor(delayMs + jitterMs);
 }

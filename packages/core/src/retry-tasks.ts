@@ -40,7 +40,8 @@ export function decideReadmitTask(decision: Decision, command: ReadmitTask): Rea
   const key = parseTaskId(command.id);
   // One that is in memory is retried there; what the command knows of it may be old.
   const isGone = key !== undefined && state.tasks.find(key.number) === NO_SLOT;
-  const isOurs = key?.partition === state.partition && key.number < state.nextTask;
+  const isOurs =
+    key?.partition === state.partition && key.number > 0 && key.number < state.nextTask;
   if (!isGone || !isOurs) return { rejection: 'task_not_found', slot: NO_SLOT };
   const refusal = whyNot(decision, command);
   if (refusal !== undefined) return { rejection: refusal, slot: NO_SLOT };

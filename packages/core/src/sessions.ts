@@ -152,6 +152,7 @@ export function decideExpireSessions(decision: Decision): void {
 export function decideHearSessions(decision: Decision): void {
   for (const session of decision.roster.sessions()) {
     session.heardAt = decision.now;
+    session.graceUntil = Math.max(session.graceUntil, decision.now + session.leaseMs);
     for (const slot of heldSlots(decision, session)) listenFor(decision, slot, decision.now);
   }
 }

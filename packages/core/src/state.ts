@@ -101,7 +101,10 @@ export class State {
     });
     this.finished = new TaskList(this.tasks);
     this.changes = new StateChanges(this.tasks, this.dedupe);
-    this.deadLetters = new DeadLetters(this.tasks);
+    this.deadLetters = new DeadLetters(this.tasks, {
+      next: this.tasks.nextHeld,
+      previous: this.tasks.previousHeld,
+    });
   }
 
   persistCounters(archive: Archive): void {

@@ -16,7 +16,8 @@ export function askToStop(
   event.slot = slot;
   event.task = state.tasks.number[slot] as TaskNumber;
   event.reason = reason;
-  event.stopAt = now + graceMs;
+  // One that nobody could reach, because the server had been away, has its grace after that (L7).
+  event.stopAt = Math.max(now, sessionOf(decision, slot)?.graceUntil ?? 0) + graceMs;
   emit(event);
   tellToStop(decision, slot, { reason, graceMs });
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { HolderIndex } from './ids.ts';
 import { Partition } from './partition.ts';
 import { RecordWriter } from './record-writer.ts';
 import { TASK_TYPES_MAX } from './state.ts';
@@ -192,4 +193,24 @@ test('of several types in one array the highest priority is leased first', () =>
   partition.submit({ type: 'a', priority: 0 }, { type: 'b', priority: 8 });
 
   expect(partition.pushes.map(({ task }) => task)).toEqual([2]);
+});
+
+test('texts that no log can hold are the same in memory and after a restart', () => {
+  const partition = new TestPartition();
+  partition.submit({ parentId: '\ud800' }, { parentId: '\ud801' }, { parentId: '\ufeffx' });
+
+  const replayed = partition.replayed();
+
+  expect(describeState(replayed.state)).toEqual(describeState(partition.state));
+  expect(replayed.hashState()).toBe(partition.hashState());
+});
+
+test('tags count in what is on its way to a worker', () => {
+  const partition = new TestPartition({ unsentBytesMax: 2000 });
+  const tags = { note: 'x'.repeat(1500) };
+
+  partition.attach({ slots: 9 });
+  for (let i = 0; i < 5; i++) partition.submit({ tags });
+
+  expect(partition.state.holders.at(0 as HolderIndex).held.length).toBe(2);
 });

@@ -65,7 +65,8 @@ export function fillDetails(event: TaskDetails, task: TaskSpec, key: string): vo
   event.timeouts = timeoutsText(task.timeouts);
   event.tags = tagsText(task.tags);
   event.callback = callbackText(task.callback);
-  event.parent = task.parentId ?? '';
+  // What the log cannot hold as it is must not be in memory either, or a replay would differ.
+  event.parent = task.parentId?.toWellFormed() ?? '';
 }
 
 function runAtOf(task: TaskSpec, now: number): number {

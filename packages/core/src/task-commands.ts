@@ -126,7 +126,7 @@ export interface EndTask extends Timed {
   readonly payload: Uint8Array;
 }
 
-export type EndTaskReply = TaskOutcome<'task_not_found' | 'task_finished' | 'too_many_bytes'>;
+export type EndTaskReply = TaskOutcome<'task_not_found' | 'task_finished'>;
 
 /** A word to the worker that holds the task. It is not kept: who is not there does not hear it. */
 export interface SignalTask extends Timed {
@@ -169,6 +169,7 @@ export interface StartRedrive extends Timed {
   readonly type: 'start_redrive';
   /** Of this type only; of all types of the namespace without it. */
   readonly taskType?: string;
+  /** Fractions down to a thousandth count; what is less counts as that. */
   readonly ratePerSec: number;
 }
 

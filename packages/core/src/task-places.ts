@@ -18,7 +18,7 @@ export function leave(state: State, slot: Slot): void {
     state.holders.letGo(tasks.holderOf(slot), slot);
     if (tasks.stop[slot] !== NO_STOP) tasks.stop[slot] = NO_STOP;
   } else if (isDead(taskState) && tasks.isDiscarded[slot] === 0) {
-    state.deadLetters.remove(tasks.queue[slot], slot);
+    state.deadLetters.remove(state.queues[tasks.queue[slot]], slot);
   } else if (isTerminal(taskState)) {
     state.finished.remove(slot);
   }
@@ -71,7 +71,7 @@ export function finish(
   tasks.state[slot] = end.taskState;
   tasks.reason[slot] = end.reason;
   tasks.endedAt[slot] = end.at;
-  if (isDead(end.taskState)) state.deadLetters.add(tasks.queue[slot], slot);
+  if (isDead(end.taskState)) state.deadLetters.add(state.queues[tasks.queue[slot]], slot);
   else state.finished.append(slot);
   retime(state, slot);
 }

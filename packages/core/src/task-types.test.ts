@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PutTaskType } from './task-commands.ts';
 import type { TaskTypeDefinition } from './task-types.ts';
+import { decodeBatch } from './testing/decode-batch.ts';
 import { TestPartition } from './testing/test-partition.ts';
 
 const DEFINITION: TaskTypeDefinition = {
@@ -64,8 +65,13 @@ test('a definition that is removed is gone, and one that is put again changes no
     put(partition, 'hello', undefined),
     put(partition, 'hello', undefined),
   ];
+  const events = partition
+    .log()
+    .flatMap(decodeBatch)
+    .flatMap((record) => record.events);
   partition.submit({});
 
+  expect(events.filter(({ type }) => type === 'task_type_changed')).toHaveLength(2);
   expect(replies.map(({ existed }) => existed)).toEqual([false, true, true, false]);
   expect(partition.task(1).priority).toBe(4);
 });

@@ -242,3 +242,75 @@ test('the same timeouts have the same text, and none has the empty one', () => {
   expect(statedTimeouts(timeoutsText({ runMs: 5 }))).toEqual({ runMs: 5 });
   expect(parseTimeouts('').runMs).toBe(Number.POSITIVE_INFINITY);
 });
+
+test('after a restart no lease is revoked before the grace period is over (L7)', () => {
+  const { partition, session, lease } = leasedTask({ timeouts: { runMs: 60_000 } });
+  partition.now += 55_000;
+  partition.restart(30_000);
+
+  passTime(partition, 20_000);
+  const { lost } = partition.resume(session, [lease]);
+  const { outcomes } = partition.report(session, { lease, kind: 'succeeded' });
+
+  expect([lost, outcomes]).toEqual([[], ['ok']]);
+});
+
+test('a stop that nobody could hear has a grace of its own after a restart (L7)', () => {
+  const { partition, session, lease } = leasedTask({ timeouts: { runMs: 1000 } });
+  passTime(partition, 1000);
+  partition.now += 60_000;
+  partition.restart(30_000);
+  passTime(partition, 29_999);
+  const before = partition.heldBy(session);
+
+  partition.resume(session, [lease]);
+  const told = partition.cancels;
+  passTime(partition, 10_000);
+  const inGrace = partition.heldBy(session);
+  passTime(partition, 1);
+
+  expect([before, inGrace, partition.heldBy(session)]).toEqual([[1], [1], []]);
+  expect(told).toMatchObject([{ reason: 'run_timeout', graceMs: 10_001 }]);
+});
+
+test('a server that was stopped for a while revokes nothing before workers can be heard', () => {
+  const { partition, session } = leasedTask({ timeouts: { runMs: 1000 } });
+  passTime(partition, 1000);
+  partition.now += 60_000;
+  partition.hear();
+
+  passTime(partition, 0);
+
+  expect(partition.heldBy(session)).toEqual([1]);
+});
+
+test('a resume is a sign of life of the leases that it lists', () => {
+  const { partition, session, lease } = leasedTask({ timeouts: { heartbeatMs: 1000 } });
+  partition.now += 900;
+  partition.resume(session, [lease]);
+
+  passTime(partition, 999);
+
+  expect(partition.cancels).toEqual([]);
+});
+
+test('a task whose time is over when its delay ends is expired, not handed out', () => {
+  const partition = new TestPartition();
+  partition.attach();
+  partition.submit({ delayMs: 10, timeouts: { totalMs: 20 } });
+
+  passTime(partition, 1000);
+
+  expect(partition.pushes).toEqual([]);
+  expect(partition.task(1)).toMatchObject({ state: 'expired', reason: 'total_timeout' });
+});
+
+test('a last word after a time-out says when the attempt began', () => {
+  const { partition, session, lease } = leasedTask({ timeouts: { runMs: 1000 } });
+  const startedAt = partition.now + 7;
+  passTime(partition, 1000);
+
+  partition.report(session, { lease, kind: 'failed', startedAt });
+
+  expect(partition.task(1).startedAt).toBe(startedAt);
+});

@@ -111,3 +111,13 @@ test('a timer that was removed never fires', () => {
   expect(both.wheel.has(1 as Slot)).toBe(false);
   expect(both.fire(START + 10)).toEqual([2]);
 });
+
+test('a time beyond the wheels waits at their end, and hurts nobody else', () => {
+  const beside = new WheelBesideList();
+  beside.add(1 as Slot, 2 ** 53 - 1);
+  beside.add(2 as Slot, 2 ** 48);
+  beside.add(3 as Slot, 500);
+
+  expect(beside.fire(1000)).toEqual([3]);
+  expect(beside.fire(2 ** 47)).toEqual([]);
+});

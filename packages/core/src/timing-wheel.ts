@@ -22,6 +22,9 @@ const BUCKETS = 1 << BITS;
 const HALF_BITS = 4 * BITS;
 const HALF = 2 ** HALF_BITS;
 
+/** All that the wheels can tell apart: some nine thousand years. */
+const TIME_MAX = 2 ** (WHEELS * BITS) - 1;
+
 const NO_BUCKET = -1;
 
 export interface TimerColumns {
@@ -105,8 +108,8 @@ export class TimingWheel {
   }
 
   private place(slot: Slot): void {
-    // What is overdue belongs to the present.
-    const dueAt = Math.max(this.columns.dueAt[slot], this.elapsed);
+    // What is overdue belongs to the present, and what is beyond the wheels to their end.
+    const dueAt = Math.min(Math.max(this.columns.dueAt[slot], this.elapsed), TIME_MAX);
     const wheel = wheelOf(this.elapsed, dueAt);
     const bucket = wheel * BUCKETS + digit(dueAt, wheel);
     if (bucket === this.sortedBucket) this.sortedBucket = NO_BUCKET;

@@ -6,7 +6,7 @@ import type { FoldThreadData } from './start-fold-thread.ts';
 
 const { logFolder, snapshotFolder, upTo, ...partition } = workerData as FoldThreadData;
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 const outcome = await foldSnapshot({
   partition: {

@@ -5,6 +5,8 @@ export const LIMITS = {
   payloadBytesMax: 256 * 1024,
   /** A year and a leap day. */
   delayMsMax: 366 * 86_400_000,
+  /** The end of the year 9999. */
+  timeMsMax: 253_402_300_799_999,
   dedupeWindowMsMin: 1000,
   dedupeWindowMsMax: 30 * 86_400_000,
   dedupeWindowMsDefault: 86_400_000,

@@ -85,7 +85,7 @@ export const TaskRequest = Type.Object(
       Type.Integer({ minimum: 0, maximum: 8, default: 4, description: '8 runs first.' }),
     ),
     runAt: Type.Optional(
-      Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {
+      Type.Union([Type.String(), Type.Integer({ minimum: 0, maximum: LIMITS.timeMsMax })], {
         description: 'Not before this time: ISO 8601, or milliseconds since 1970.',
         examples: ['2030-01-01T00:00:00.000Z'],
       }),
@@ -98,7 +98,10 @@ export const TaskRequest = Type.Object(
     tags: Type.Optional(Tags),
     callback: Type.Optional(Callback),
     parentId: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 64, description: 'A task that this one belongs to.' }),
+      Type.String({
+        pattern: '^t_[0-9a-v]{20}$',
+        description: 'Id of a task that this one belongs to.',
+      }),
     ),
     dedupeKey: Type.Optional(
       Type.String({
@@ -180,6 +183,9 @@ const AttemptView = Type.Object({
   startedAt: Time,
   endedAt: Time,
   outcome: Type.Union([Type.String(), Type.Null()]),
+  output: Type.Optional(
+    Type.Unknown({ description: 'Of an attempt that succeeded when its task was cancelled.' }),
+  ),
 });
 
 export const TaskView = Type.Object({

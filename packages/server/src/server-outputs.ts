@@ -6,6 +6,7 @@ import {
   type ReadonlyState,
   type SessionId,
   type Slot,
+  signalCost,
 } from '@sluice/core';
 import type { OutputPort, Releasable } from '@sluice/engine';
 import { taskIdOf } from './tasks/task-view.ts';
@@ -43,7 +44,8 @@ export class ServerOutputs implements OutputPort {
     }
     for (const { session, slot, name, data } of outputs.signals) {
       const value: unknown = data.length === 0 ? null : JSON.parse(decoder.decode(data));
-      this.stageNotice(session, 'signal', { ...leaseOf(state, slot), name, data: value });
+      const notice = { ...leaseOf(state, slot), name, data: value };
+      this.stageNotice(session, 'signal', notice, signalCost({ name, data }));
     }
     this.ended.push(...this.waiters.stage(state, outputs.endedSlots));
     for (const session of outputs.closedSessions) {
@@ -52,11 +54,16 @@ export class ServerOutputs implements OutputPort {
     }
   }
 
-  private stageNotice(session: SessionId, event: 'cancel' | 'signal', notice: object): void {
+  private stageNotice(
+    session: SessionId,
+    event: 'cancel' | 'signal',
+    notice: object,
+    cost = 0,
+  ): void {
     const stream = this.streams.find(session);
     // A cancel is told again to a worker that comes back; a signal is for whoever is there.
     if (stream === undefined) return;
-    stream.stageEvent(event, notice);
+    stream.stageEvent(event, notice, cost);
     this.streams.markStaged(stream);
   }
 
@@ -80,7 +87,7 @@ export class ServerOutputs implements OutputPort {
   }
 }
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 function leaseOf(state: ReadonlyState, slot: Slot): { id: string; lease: string } {
   const number = state.tasks.lease[slot] as LeaseNumber;

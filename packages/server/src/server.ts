@@ -176,7 +176,7 @@ interface Parts {
   readonly waiters: TaskWaiters;
 }
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const encoder = new TextEncoder();
 const UTF8 = {
   encode: (text: string) => encoder.encode(text),

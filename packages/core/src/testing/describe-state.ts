@@ -194,7 +194,7 @@ function describeQueues(state: ReadonlyState): QueueDescription[] {
     index: queue.index,
     type: queue.key,
     paused: queue.paused,
-    dead: numbersFrom(state, state.deadLetters.first(queue.index)),
+    dead: numbersFrom(state, state.deadLetters.firstOfQueue(queue.index)),
     levels: queue.levels,
     depth: queue.depth,
     lanes: queue.open

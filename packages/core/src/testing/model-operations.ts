@@ -9,13 +9,14 @@ export type Refusal = string | undefined;
 export function cancel(
   places: ModelPlaces,
   task: ModelTask,
-  { graceMs, now }: { readonly graceMs: number; readonly now: number },
+  when: { readonly graceMs: number; readonly now: number; readonly graceUntil: number },
 ): Refusal {
+  const { graceMs, now, graceUntil } = when;
   if (task.state === 'cancelled') return undefined;
   if (isOver(task)) return 'task_finished';
   if (!places.held.includes(task)) places.finish(task, 'cancelled', 'cancelled', now);
   else if (task.stop?.reason !== 'cancelled') {
-    task.stop = { reason: 'cancelled', at: now + graceMs };
+    task.stop = { reason: 'cancelled', at: Math.max(now, graceUntil) + graceMs };
   }
   return undefined;
 }
@@ -50,9 +51,12 @@ export function endOutside(
   end: { readonly outcome: 'succeeded' | 'failed'; readonly payload: string; readonly now: number },
 ): Refusal {
   if (isOver(task)) return 'task_finished';
+  if (task.stop?.reason === 'cancelled') {
+    places.finish(task, 'cancelled', 'cancelled', end.now);
+    return undefined;
+  }
   task.result = end.payload;
-  if (task.stop?.reason === 'cancelled') places.finish(task, 'cancelled', 'cancelled', end.now);
-  else places.finish(task, end.outcome, 'ended_outside', end.now);
+  places.finish(task, end.outcome, 'ended_outside', end.now);
   return undefined;
 }
 

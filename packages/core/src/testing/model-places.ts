@@ -65,17 +65,23 @@ export class ModelPlaces {
     task.silentAt = undefined;
   }
 
-  /** Of the queues in question: the first to end; of two at once the one submitted first. */
+  /** Of the queues in question: the first to end. */
   oldestDead(isMeant: (type: string) => boolean): ModelTask | undefined {
-    const heads = [...new Set(this.dead.map((task) => task.type))]
-      .filter(isMeant)
-      .flatMap((type) => this.dead.find((task) => task.type === type) ?? []);
-    return heads.toSorted((a, b) => a.endedAt - b.endedAt || a.number - b.number)[0];
+    return this.dead.find((task) => isMeant(task.type));
+  }
+
+  /** Of the first of each namespace; of two that ended at once the one submitted first. */
+  private oldestOfAll(): ModelTask | undefined {
+    const isOther = (type: string) => type.includes('/');
+    const firsts = [this.oldestDead(isOther), this.oldestDead((type) => !isOther(type))];
+    return firsts
+      .filter((task) => task !== undefined)
+      .toSorted((a, b) => a.endedAt - b.endedAt || a.number - b.number)[0];
   }
 
   forgetOldest(): void {
     while (this.dead.length > this.limits.deadLettersMax) {
-      this.discard(this.oldestDead(() => true) as ModelTask);
+      this.discard(this.oldestOfAll() as ModelTask);
       this.dropped += 1;
     }
     while (this.finished.length > this.limits.finishedTasksMax) {

@@ -4,6 +4,9 @@ import { attemptsOf, delayAfter, isOver, type ModelTask } from './model-task.ts'
 const NEVER = Number.POSITIVE_INFINITY;
 const GRACE_MS = 10_000;
 
+/** Until when the session that holds a task is waited for. */
+type GraceOf = (task: ModelTask) => number;
+
 export interface ModelRedrive {
   readonly number: number;
   readonly isMeant: (type: string) => boolean;
@@ -13,19 +16,25 @@ export interface ModelRedrive {
 }
 
 /** Everything that happens because time passed, in the order of time. */
-export function passTime(places: ModelPlaces, now: number): void {
+export function passTime(places: ModelPlaces, now: number, graceOf: GraceOf): void {
   for (;;) {
     const due = places.tasks
       .filter((task) => deadlineOf(places, task) <= now)
       .toSorted((a, b) => deadlineOf(places, a) - deadlineOf(places, b) || a.number - b.number);
     if (due.length === 0) break;
-    fire(places, due[0], now);
+    fire(places, due[0], now, graceOf(due[0]));
   }
   for (const task of places.held) {
     if ((task.silentAt ?? NEVER) > now) continue;
     task.silentAt = undefined;
-    task.stop ??= { reason: 'heartbeat_timeout', at: now + GRACE_MS };
+    const at = Math.max(now, graceOf(task)) + GRACE_MS;
+    task.stop ??= { reason: 'heartbeat_timeout', at };
   }
+}
+
+/** Whether the total time is over before the worker has to have stopped. */
+function isTotalFirst(task: ModelTask): boolean {
+  return totalAt(task) < (task.stop?.at ?? NEVER);
 }
 
 function totalAt(task: ModelTask): number {
@@ -46,15 +55,23 @@ function ownDeadline(places: ModelPlaces, task: ModelTask): number {
   return task.stop?.at ?? task.leasedAt + runMs;
 }
 
-function fire(places: ModelPlaces, task: ModelTask, now: number): void {
-  const isTotal = totalAt(task) <= ownDeadline(places, task);
-  if (task.stop?.reason === 'cancelled') {
+function fire(places: ModelPlaces, task: ModelTask, now: number, graceUntil: number): void {
+  const isHeld = task.state === 'leased' || task.state === 'running';
+  const isTotal = totalAt(task) <= (isHeld ? ownDeadline(places, task) : now);
+  const { stop } = task;
+  if (
+    stop !== undefined &&
+    now < graceUntil &&
+    (stop.reason === 'cancelled' || !isTotalFirst(task))
+  ) {
+    task.stop = { ...stop, at: graceUntil + GRACE_MS };
+  } else if (task.stop?.reason === 'cancelled') {
     places.finish(task, 'cancelled', 'cancelled', now);
-  } else if (task.state === 'leased' || task.state === 'running') {
+  } else if (isHeld) {
     if (isTotal) places.finish(task, 'timed_out', 'total_timeout', now);
     else if (task.stop !== undefined) timeOut(places, task, task.stop.reason, now);
     else if (!places.held.includes(task)) timeOut(places, task, 'run_timeout', now);
-    else task.stop = { reason: 'run_timeout', at: now + GRACE_MS };
+    else task.stop = { reason: 'run_timeout', at: Math.max(now, graceUntil) + GRACE_MS };
   } else if (isTotal) {
     places.finish(task, 'expired', 'total_timeout', now);
   } else if (task.state === 'waiting') {

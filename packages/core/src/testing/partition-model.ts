@@ -94,9 +94,15 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
 
   /** What is due happens, earliest first. */
   advance(now: number): void {
-    passTime(this, now);
+    this.forgetOldest();
     redrive(this, this.redrives, now);
+    passTime(this, now, (task) => this.graceOf(task));
     this.keys.forget(now);
+  }
+
+  /** Until when the session that holds the task is waited for after a restart. */
+  graceOf(task: ModelTask): number {
+    return this.sessions.find(({ id }) => id === task.session)?.graceUntil ?? 0;
   }
 
   get isFull(): boolean {
@@ -255,7 +261,9 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
     if (task === undefined) return 'stale_lease';
     if (task.session !== session) return 'stale_lease';
     if (!this.held.includes(task)) {
-      return task.answered === report.kind ? 'duplicate' : 'stale_lease';
+      const isTaken =
+        report.kind === 'started' ? task.answered !== '' : task.answered === report.kind;
+      return isTaken ? 'duplicate' : 'stale_lease';
     }
     return this.acceptReport(task, report, now);
   }

@@ -1,7 +1,7 @@
 import type { Utf8 } from '../utf8.ts';
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** What the shell passes in, for tests. */
 export const testUtf8: Utf8 = {

@@ -91,7 +91,9 @@ function perform(world: Operated, { id, found, operation }: Target): [Refusal, R
   if ('cancel' in operation) {
     const graceMs = operation.cancel;
     const command = { type: 'cancel_tasks', ids: [id], graceMs } as const;
-    const expected = decided((task) => cancel(model, task, { graceMs, now }));
+    const expected = decided((task) =>
+      cancel(model, task, { graceMs, now, graceUntil: model.graceOf(task) }),
+    );
     return [expected, partition.operate<CancelTasks>(command).outcomes[0].rejection];
   }
   if ('retry' in operation) {
@@ -192,6 +194,7 @@ export function readmit(world: Operated, choice: number): string {
     input: testUtf8.encode(task.input),
     dedupe: 0,
   });
+  model.forgetOldest();
   const refusal = task.state === 'succeeded' ? 'task_finished' : whenFull(world);
   expect(reply.rejection).toBe(refusal);
   if (refusal !== undefined) return `readmit ${refusal}`;

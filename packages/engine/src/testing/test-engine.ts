@@ -22,7 +22,7 @@ import { RecordingLog } from './recording-log.ts';
 import { RecordingOutputs } from './recording-outputs.ts';
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 const UTF8 = {
   encode: (text: string) => encoder.encode(text),

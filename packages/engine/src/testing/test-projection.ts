@@ -2,7 +2,7 @@ import { type Event, readEvents } from '@sluice/core';
 import type { CommittedBatch, CommittedFeed, Watermark } from '../committed-feed.ts';
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const UTF8 = {
   encode: (text: string) => encoder.encode(text),
   decode: (bytes: Uint8Array) => decoder.decode(bytes),

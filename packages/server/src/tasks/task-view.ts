@@ -4,6 +4,7 @@ import {
   REASONS,
   type ReadonlyState,
   type Slot,
+  SUCCEEDED_ANSWER,
   statedTimeouts,
   TASK_STATES,
   type TaskNumber,
@@ -47,8 +48,15 @@ export function taskViewJson(state: ReadonlyState, slot: Slot): string {
   const result = payloadText(state, tasks.result[slot], tasks.resultLength[slot]);
   const output = stateName === 'succeeded' ? result : 'null';
   // Until a task succeeded, what it has is the error of its last attempt, if that failed.
-  const error = stateName === 'succeeded' ? 'null' : result;
+  const error = stateName === 'succeeded' || wasTooLate(state, slot) ? 'null' : result;
   return `${envelope.slice(0, -1)},"input":${input},"output":${output},"error":${error}}`;
+}
+
+/** The worker succeeded, but the task had been cancelled: its output is the attempt's alone. */
+function wasTooLate({ tasks }: ReadonlyState, slot: Slot): boolean {
+  return (
+    TASK_STATES[tasks.state[slot]] === 'cancelled' && tasks.answered[slot] === SUCCEEDED_ANSWER
+  );
 }
 
 /** The secret is never read back. */
@@ -73,8 +81,14 @@ function newestAttempt(state: ReadonlyState, slot: Slot): object[] {
       startedAt: time(tasks.startedAt[slot]),
       endedAt,
       outcome: endedAt === null ? null : reason,
+      ...(wasTooLate(state, slot) ? { output: outputOf(state, slot) } : {}),
     },
   ];
+}
+
+function outputOf(state: ReadonlyState, slot: Slot): unknown {
+  const { tasks } = state;
+  return JSON.parse(payloadText(state, tasks.result[slot], tasks.resultLength[slot]));
 }
 
 function payloadText(state: ReadonlyState, reference: number, length: number): string {

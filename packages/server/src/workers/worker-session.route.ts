@@ -75,6 +75,9 @@ async function attach(
   let stream: WorkerStream | undefined;
   const attached = engine.execute<AttachSession, void>(command, (result) => {
     const { rejection, session, connection, resumed, lost } = result;
+    if (rejection === 'session_not_found') {
+      throw new SluiceError('session_not_found', 'no such worker session; open a new one');
+    }
     if (rejection !== undefined) throw overloaded('too many workers are connected');
     stream = openStream();
     streams.bind(session, stream);

@@ -59,8 +59,9 @@ export class WorkerStream {
     response.on('error', () => undefined);
   }
 
-  stageEvent(name: string, data: unknown): void {
+  stageEvent(name: string, data: unknown, cost = 0): void {
     this.closeTasks();
+    this.cost += cost;
     const frame = this.openFrame();
     const text = Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
     frame.copy(text, 0, text.length);
