@@ -1,8 +1,9 @@
 import { chooseSession, chooseTask } from './choice.ts';
 import type { Decision } from './decision.ts';
 import { NO_HOLDER, NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
+import { LaneHeap } from './lane-heap.ts';
 import type { Session } from './roster.ts';
-import type { ReadonlyLane, ReadonlyState } from './state.ts';
+import type { ReadonlyState } from './state.ts';
 
 /**
  * Brings ready tasks and sessions with room together, in the turn in which one of them appears.
@@ -66,7 +67,7 @@ export function settle(decision: Decision): void {
   pending.addExceptions();
 
   let session = pending.next();
-  while (session !== undefined || pending.lanes.length > 0) {
+  while (session !== undefined || pending.hasLanes) {
     if (session === undefined) matchLanes(decision);
     else fill(decision, session);
     session = pending.next();
@@ -85,38 +86,28 @@ function fill(decision: Decision, session: Session): void {
 
 /** Finds sessions for the tasks of lanes that were empty, best task first. */
 function matchLanes(decision: Decision): void {
-  const { lanes } = decision.pending;
-  for (let place = lanes.length - 1; place >= 0; place--) {
-    const { queue } = lanes[place];
-    if (queue.paused || decision.roster.ring(queue.key) === undefined) drop(lanes, place);
+  const only = decision.pending.takeOnlyLane();
+  if (only !== undefined) {
+    while (only.length > 0 && !only.queue.paused) {
+      const session = chooseSession(decision, only);
+      if (session === undefined) return;
+      lease(decision, only.head, session);
+    }
+    return;
   }
-  while (lanes.length > 0) {
-    const place = bestOf(lanes);
-    const lane = lanes[place];
+  const lanes = decision.pending
+    .takeLanes()
+    .filter(({ queue }) => !queue.paused && decision.roster.ring(queue.key) !== undefined);
+  const heap = new LaneHeap(lanes);
+  for (let lane = heap.first; lane !== undefined; lane = heap.first) {
     const session = lane.length === 0 ? undefined : chooseSession(decision, lane);
-    if (session === undefined) drop(lanes, place);
-    else lease(decision, lane.head, session);
+    if (session === undefined) {
+      heap.dropFirst();
+    } else {
+      lease(decision, lane.head, session);
+      heap.update();
+    }
   }
-}
-
-/** The last one takes the place. */
-function drop(lanes: ReadonlyLane[], place: number): void {
-  const last = lanes.pop();
-  if (last !== undefined && place < lanes.length) lanes[place] = last;
-}
-
-/** Place of the lane whose head goes first; of an empty one, if there is any. */
-function bestOf(lanes: readonly ReadonlyLane[]): number {
-  let best = 0;
-  for (let place = 0; place < lanes.length; place++) {
-    if (lanes[place].length === 0) return place;
-    if (rankOfLane(lanes[place]) < rankOfLane(lanes[best])) best = place;
-  }
-  return best;
-}
-
-function rankOfLane({ queue, place }: ReadonlyLane): number {
-  return queue.ranks[place];
 }
 
 export function updateRoom(decision: Decision, session: Session): void {

@@ -8,6 +8,10 @@ import { mayTake } from './waiting-line.ts';
 /** The state of a slot that no task has. */
 const NO_TASK = -1;
 
+/** Bounds of what adds up while nothing is matched (L9). */
+const LANES_MIN = 1000;
+const JOINED_MAX = 1000;
+
 /**
  * What a command left to be matched. It sees every event before and after it is applied, so that
  * whatever ends a lease or readies a task, sums are right and nobody is forgotten.
@@ -17,7 +21,9 @@ export class PendingMatches {
    * Lanes that were empty until a task joined them. Whoever joins one that was not finds that
    * nobody has room for its shape, or those before would not be waiting (M1).
    */
-  readonly lanes: ReadonlyLane[] = [];
+  private lanes: ReadonlyLane[] = [];
+  /** From here on the lanes are looked through for those that closed again. */
+  private lanesMax = LANES_MIN;
   /** Tasks that became ready in lanes that were not empty. */
   private readonly joined: Slot[] = [];
   private readonly state: ReadonlyState;
@@ -39,6 +45,22 @@ export class PendingMatches {
     this.sessions.push(session);
   }
 
+  get hasLanes(): boolean {
+    return this.lanes.length > 0;
+  }
+
+  /** The lane, when it is the only one. */
+  takeOnlyLane(): ReadonlyLane | undefined {
+    return this.lanes.length === 1 ? this.lanes.pop() : undefined;
+  }
+
+  takeLanes(): ReadonlyLane[] {
+    const { lanes } = this;
+    this.lanes = [];
+    this.lanesMax = LANES_MIN;
+    return lanes;
+  }
+
   next(): Session | undefined {
     const session = this.sessions.pop();
     if (session !== undefined) session.isPending = false;
@@ -46,10 +68,11 @@ export class PendingMatches {
   }
 
   /** An event that is about no task changes nothing of the one that it seems to name. */
-  beforeEvent({ slot }: Event): void {
+  beforeEvent({ slot, type }: Event): void {
     const { tasks } = this.state;
     this.stateBefore = tasks.number[slot] === 0 ? NO_TASK : tasks.state[slot];
-    this.orderBefore = tasks.order[slot];
+    // Nothing else moves a task within its queue, and a column that is not read costs nothing.
+    if (type === 'task_patched') this.orderBefore = tasks.order[slot];
   }
 
   afterEvent(event: Event): void {
@@ -57,10 +80,13 @@ export class PendingMatches {
     const { slot } = event;
     const { tasks } = this.state;
     const stateNow = tasks.state[slot];
-    if (isHeld(this.stateBefore) !== isHeld(stateNow)) this.countLease(slot, isHeld(stateNow));
-    const isMoved = tasks.order[slot] !== this.orderBefore;
-    if (this.stateBefore === QUEUED && (isMoved || stateNow !== QUEUED)) this.release(slot);
-    if (stateNow === QUEUED && (isMoved || this.stateBefore !== QUEUED)) this.readied(slot);
+    const { stateBefore } = this;
+    if (isHeld(stateBefore) !== isHeld(stateNow)) this.countLease(slot, isHeld(stateNow));
+    if (stateBefore !== QUEUED && stateNow !== QUEUED) return;
+    const stays = stateBefore === stateNow;
+    if (stays && (event.type !== 'task_patched' || tasks.order[slot] === this.orderBefore)) return;
+    if (stateBefore === QUEUED) this.release(slot);
+    if (stateNow === QUEUED) this.readied(slot);
   }
 
   private countLease(slot: Slot, began: boolean): void {
@@ -80,6 +106,7 @@ export class PendingMatches {
 
   /** Nobody needs to keep room for a task that left its place. */
   private release(slot: Slot): void {
+    if (this.roster.reservationCount === 0) return;
     const session = this.roster.reserverOf(slot);
     if (session === undefined) return;
     this.roster.unreserve(session);
@@ -91,8 +118,8 @@ export class PendingMatches {
     const queue = this.state.queueOf(taskType);
     if (queue === undefined) return;
     if (!paused) {
-      this.lanes.push(...queue.open);
-      for (const session of this.roster.withExceptions()) this.add(session);
+      for (const lane of queue.open) this.lanes.push(lane);
+      this.addAllExceptions();
       return;
     }
     for (const slot of [...this.roster.reservedSlots()]) {
@@ -103,8 +130,22 @@ export class PendingMatches {
   private readied(slot: Slot): void {
     const { tasks, queues } = this.state;
     const lane = queues[tasks.queue[slot]].lane(tasks.shape[slot], tasks.priority[slot]);
-    if (lane?.length === 1) this.lanes.push(lane);
-    else if (this.roster.hasExceptions) this.joined.push(slot);
+    if (lane?.length === 1) this.addLane(lane);
+    else if (!this.roster.hasExceptions) return;
+    else if (this.joined.length < JOINED_MAX) this.joined.push(slot);
+    else this.addAllExceptions();
+  }
+
+  /** Lanes open and close while nothing is matched; each that is open is kept once. */
+  private addLane(lane: ReadonlyLane): void {
+    this.lanes.push(lane);
+    if (this.lanes.length < this.lanesMax) return;
+    this.lanes = [...new Set(this.lanes)].filter(({ length }) => length > 0);
+    this.lanesMax = Math.max(LANES_MIN, this.lanes.length * 2);
+  }
+
+  private addAllExceptions(): void {
+    for (const session of this.roster.withExceptions()) this.add(session);
   }
 
   /**

@@ -45,6 +45,17 @@ test('a worker that offers less than it uses gets nothing until enough is given 
   expect([room.isOverdrawn, room.fits(shape({ cpu: 2 }))]).toEqual([false, true]);
 });
 
+test('a kind that is overdrawn keeps away also what does not need it', () => {
+  const room = roomOf({ slots: 10, custom: { licence: 2 } });
+  room.take(shape({ custom: { licence: 2 } }));
+
+  room.offer({ slots: 10, custom: { licence: 1 } });
+
+  expect([room.hasSlot, room.fits(shape({}))]).toEqual([false, false]);
+  room.giveBack(shape({ custom: { licence: 2 } }));
+  expect([room.hasSlot, room.fits(shape({}))]).toEqual([true, true]);
+});
+
 test('a shape that needs more than there is in all could never fit', () => {
   const room = roomOf({ slots: 2, cpu: 4 });
   room.take(shape({ cpu: 4 }));
