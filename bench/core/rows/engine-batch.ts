@@ -11,6 +11,8 @@ const SIZES = [
 ];
 /** One command is being written while the next is decided. */
 const IN_FLIGHT = 2;
+/** As many clients as a busy server has: what gathers during a commit shares the next one. */
+const MANY_IN_FLIGHT = 8;
 
 /**
  * The engine on a real file, every commit on disk. `submit` counts tasks from the command until it
@@ -23,6 +25,7 @@ export const row: Row = {
       const size = { batch, commands: Math.ceil((tasks * share) / batch) };
       figures.push(...(await submits(join(folder, `submit-${batch}`), size)));
       figures.push(await wholeLives(join(folder, `life-${batch}`), size));
+      figures.push(await crowd(join(folder, `crowd-${batch}`), size));
     }
     return figures;
   },
@@ -51,6 +54,16 @@ async function submits(folder: string, { batch, commands }: Size): Promise<Figur
   ];
 }
 
+async function crowd(folder: string, { batch, commands }: Size): Promise<Figure> {
+  const load = await EngineLoad.start(folder);
+  const startedAt = performance.now();
+  await submitAll(load, { batch, commands, inFlight: MANY_IN_FLIGHT }, () => undefined);
+  const seconds = (performance.now() - startedAt) / 1000;
+  await load.close();
+  const given = { tasks: batch * commands, seconds, isTarget: batch === 256 };
+  return rate(`submits of ${batch}: ${MANY_IN_FLIGHT} in flight`, given);
+}
+
 async function wholeLives(folder: string, { batch, commands }: Size): Promise<Figure> {
   const load = await EngineLoad.start(folder);
   const tasks = batch * commands;
@@ -71,10 +84,10 @@ async function wholeLives(folder: string, { batch, commands }: Size): Promise<Fi
   return rate(`submits of ${batch}: whole life`, { tasks, seconds, isTarget: false });
 }
 
-/** Keeps `IN_FLIGHT` commands on their way until all have been sent and answered. */
+/** Keeps `inFlight` commands on their way until all have been sent and answered. */
 async function submitAll(
   load: EngineLoad,
-  { batch, commands }: Size,
+  { batch, commands, inFlight = IN_FLIGHT }: Size & { readonly inFlight?: number },
   onCommit: (ms: number) => void,
 ): Promise<void> {
   const request = submitRequest(batch);
@@ -87,7 +100,7 @@ async function submitAll(
       onCommit(performance.now() - sentAt);
     }
   };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, sendOn));
+  await Promise.all(Array.from({ length: inFlight }, sendOn));
 }
 
 function rate(
