@@ -1,6 +1,7 @@
 import { NO_SLOT, type Slot } from './ids.ts';
 import type { ReadonlyState } from './state.ts';
 import { parseTaskId } from './task-id.ts';
+import { isTerminal, PAUSED, QUEUED, WAITING } from './task-state.ts';
 
 /**
  * Finds a task by the text of its id; `NO_SLOT` when it is not in memory, or belongs to another
@@ -12,4 +13,16 @@ export function findTask(state: ReadonlyState, namespace: string, id: string): S
   const slot = state.tasks.find(key.number);
   if (slot === NO_SLOT || state.tasks.submittedAt[slot] !== key.submittedAt) return NO_SLOT;
   return state.queues[state.tasks.queue[slot]].namespace === namespace ? slot : NO_SLOT;
+}
+
+/** Why a task that was sought cannot be changed or held back; undefined while nobody has it. */
+export function whyNotIdle(
+  { tasks }: ReadonlyState,
+  slot: Slot,
+): 'task_not_found' | 'task_finished' | 'task_running' | undefined {
+  if (slot === NO_SLOT) return 'task_not_found';
+  const taskState = tasks.state[slot];
+  if (isTerminal(taskState)) return 'task_finished';
+  const isIdle = taskState === WAITING || taskState === QUEUED || taskState === PAUSED;
+  return isIdle ? undefined : 'task_running';
 }

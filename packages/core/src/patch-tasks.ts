@@ -8,8 +8,8 @@ import {
   PATCHED_TIMEOUTS,
   type TaskPatched,
 } from './event.ts';
-import { findTask } from './find-task.ts';
-import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
+import { findTask, whyNotIdle } from './find-task.ts';
+import type { Slot, TaskNumber } from './ids.ts';
 import type {
   PatchRejection,
   PatchTasks,
@@ -18,7 +18,7 @@ import type {
   TaskPatch,
 } from './task-commands.ts';
 import { TAGS_MAX, type Tags, tagsText } from './task-labels.ts';
-import { DEFAULT_PRIORITY, isTerminal, PAUSED, QUEUED, WAITING } from './task-state.ts';
+import { DEFAULT_PRIORITY } from './task-state.ts';
 import { statedTimeouts, type Timeouts, timeoutsText } from './timeouts.ts';
 
 /** Changes tasks that nobody holds, each one whole or not at all. */
@@ -36,7 +36,7 @@ function patchOne(
   const { state, emit, events } = decision;
   const patch = command.patches[index];
   const slot = findTask(state, command.namespace, patch.id);
-  const refusal = whyNot(decision, slot);
+  const refusal = whyNotIdle(decision.state, slot);
   if (refusal !== undefined) return { rejection: refusal, slot };
 
   const event = events.taskPatched;
@@ -57,17 +57,6 @@ function patchOne(
   }
   if (event.fields !== 0) emit(event);
   return { slot };
-}
-
-function whyNot(
-  { state }: Decision,
-  slot: Slot,
-): 'task_not_found' | 'task_finished' | 'task_running' | undefined {
-  if (slot === NO_SLOT) return 'task_not_found';
-  const taskState = state.tasks.state[slot];
-  if (isTerminal(taskState)) return 'task_finished';
-  const isIdle = taskState === WAITING || taskState === QUEUED || taskState === PAUSED;
-  return isIdle ? undefined : 'task_running';
 }
 
 /** How much more the task holds after the patch; less than 0 when it holds less. */

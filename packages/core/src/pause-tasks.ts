@@ -1,6 +1,6 @@
 import type { Decision } from './decision.ts';
-import { findTask } from './find-task.ts';
-import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
+import { findTask, whyNotIdle } from './find-task.ts';
+import type { TaskNumber } from './ids.ts';
 import { queueKey } from './queue-key.ts';
 import { TASK_TYPES_MAX } from './state.ts';
 import type {
@@ -10,13 +10,13 @@ import type {
   SetQueuePaused,
   SetQueuePausedReply,
 } from './task-commands.ts';
-import { isTerminal, PAUSED, QUEUED, WAITING } from './task-state.ts';
+import { PAUSED } from './task-state.ts';
 
 /** An operator holds a task that waits or is queued. One that is held back already stays so. */
 export function decidePauseTask(decision: Decision, command: PauseTask): PauseTaskReply {
   const { state, emit, events } = decision;
   const slot = findTask(state, command.namespace, command.id);
-  const refusal = whyNot(decision, slot);
+  const refusal = whyNotIdle(decision.state, slot);
   if (refusal !== undefined) return { rejection: refusal, slot };
   if (state.tasks.state[slot] !== PAUSED) {
     events.taskPaused.slot = slot;
@@ -30,24 +30,13 @@ export function decidePauseTask(decision: Decision, command: PauseTask): PauseTa
 export function decideResumeTask(decision: Decision, command: ResumeTask): PauseTaskReply {
   const { state, emit, events } = decision;
   const slot = findTask(state, command.namespace, command.id);
-  const refusal = whyNot(decision, slot);
+  const refusal = whyNotIdle(decision.state, slot);
   if (refusal !== undefined) return { rejection: refusal, slot };
   if (state.tasks.state[slot] !== PAUSED) return { slot };
   events.taskResumed.slot = slot;
   events.taskResumed.task = state.tasks.number[slot] as TaskNumber;
   emit(events.taskResumed);
   return { slot };
-}
-
-function whyNot(
-  { state }: Decision,
-  slot: Slot,
-): 'task_not_found' | 'task_finished' | 'task_running' | undefined {
-  if (slot === NO_SLOT) return 'task_not_found';
-  const taskState = state.tasks.state[slot];
-  if (isTerminal(taskState)) return 'task_finished';
-  const isIdle = taskState === WAITING || taskState === QUEUED || taskState === PAUSED;
-  return isIdle ? undefined : 'task_running';
 }
 
 /** Whether a queue gives out its tasks is a property of the queue: one event, however many wait. */
