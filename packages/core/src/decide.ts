@@ -106,7 +106,7 @@ function decideTaskCommand(decision: Decision, command: TaskCommand): Replies[Ta
 }
 
 /** More than a command can finish, and few enough not to be felt when there is a backlog. */
-const FORGOTTEN_PER_COMMAND = 4000;
+const FORGOTTEN_PER_COMMAND = 20_000;
 
 /**
  * Keeps finished tasks and dead letters within their bounds (L9), except those that nobody else has
