@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FolderInUseError } from './log-errors.ts';
@@ -33,12 +32,14 @@ function start(args: readonly string[]): ChildProcess {
 
 /** Kills the process after so many acknowledgements and answers all that it printed. */
 async function killAfter(child: ChildProcess, acknowledgements: number): Promise<string[]> {
-  const lines: string[] = [];
-  for await (const line of createInterface({ input: child.stdout! })) {
-    lines.push(line);
-    if (lines.length === acknowledgements + 1) child.kill('SIGKILL');
-  }
-  return lines;
+  let printed = '';
+  child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
+    printed += chunk;
+    if (printed.split('\n').length - 1 > acknowledgements) child.kill('SIGKILL');
+  });
+  // All that it printed has been read by then, also what came after the kill.
+  await once(child, 'close');
+  return printed.split('\n').slice(0, -1);
 }
 
 test('a process that is killed over and over loses nothing that it acknowledged', async () => {
