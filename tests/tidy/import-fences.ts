@@ -24,7 +24,12 @@ const FENCES: Readonly<Record<string, Fence>> = {
   cli: { packages: ['protocol', 'sdk', 'server'], allowsNode: true, external: 'any' },
   agent: { packages: ['protocol', 'sdk'], allowsNode: true, external: 'any' },
   console: { packages: ['protocol', 'sdk'], allowsNode: true, external: 'any' },
-  simulator: { packages: ['core', 'log', 'engine'], allowsNode: true, external: 'any' },
+  // It runs everything that runs without a socket.
+  simulator: {
+    packages: ['core', 'log', 'engine', 'protocol', 'server', 'sdk'],
+    allowsNode: true,
+    external: [],
+  },
 };
 
 const TEST_PACKAGES = ['vitest', 'fast-check'];

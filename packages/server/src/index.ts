@@ -1,1 +1,8 @@
+export { Admission } from './admission.ts';
+export { Gateway, TICK_MS } from './gateway.ts';
 export { Server, type ServerOptions } from './server.ts';
+export { ServerOutputs } from './server-outputs.ts';
+export { SteadyClock } from './steady-clock.ts';
+export { TaskWaiters } from './tasks/task-waiters.ts';
+export type { StreamSink } from './workers/worker-stream.ts';
+export { WorkerStreams } from './workers/worker-streams.ts';

@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import type { ExpireSessions, HearSessions, PartitionLimits } from '@sluice/core';
+import type { PartitionLimits } from '@sluice/core';
 import { type AdmissionBounds, Engine, type EngineNotice, foldInThread } from '@sluice/engine';
 import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
 import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { Admission } from './admission.ts';
 import { ERROR_LOG } from './error-log.ts';
+import { Gateway, TICK_MS } from './gateway.ts';
 import { answerError, installErrorAnswers, unavailable } from './http/error-answer.ts';
 import { createListener } from './http/listener.ts';
 import { OriginGuard } from './http/origin-guard.ts';
@@ -58,10 +59,6 @@ const DEFAULT_LIMITS: PartitionLimits = {
 const SNAPSHOT_EVERY_BYTES = 256 * 1024 * 1024;
 
 const GRACE_MS_MIN = 15_000;
-const TICK_MS = 500;
-
-/** A tick that is late by more than this shows that the process did not run. */
-const OVERSLEPT_MS = 500;
 
 /** The embedded server: one partition on a file log, with HTTP around it. */
 export class Server {
@@ -72,7 +69,6 @@ export class Server {
   private readonly streams: WorkerStreams;
   private readonly waiters: TaskWaiters;
   private readonly ticker: NodeJS.Timeout;
-  private lastTickAt = performance.now();
 
   private constructor(parts: Parts, url: string) {
     this.url = url;
@@ -81,7 +77,7 @@ export class Server {
     this.log = parts.log;
     this.streams = parts.streams;
     this.waiters = parts.waiters;
-    this.ticker = setInterval(() => this.tick(), TICK_MS);
+    this.ticker = setInterval(() => parts.gateway.tick(), TICK_MS);
   }
 
   /**
@@ -124,10 +120,21 @@ export class Server {
         onStopped: options.onFatal,
       });
       const admission = new Admission(engine, file);
-      const app = buildApp(options, { engine, admission, streams, waiters });
+      const gateway = new Gateway({
+        engine,
+        admission,
+        streams,
+        monotonic: () => performance.now(),
+        random: Math.random,
+        newSessionId: () => `s_${randomBytes(18).toString('base64url')}`,
+      });
+      const app = buildApp(options, { engine, admission, gateway, waiters });
       await app.listen({ host: options.host, port: options.port });
       const { port } = app.server.address() as AddressInfo;
-      return new Server({ app, engine, log, streams, waiters }, `http://${options.host}:${port}`);
+      return new Server(
+        { app, engine, gateway, log, streams, waiters },
+        `http://${options.host}:${port}`,
+      );
     } catch (cause) {
       await log.close();
       throw cause;
@@ -143,34 +150,12 @@ export class Server {
     await this.engine.close();
     await this.log.close();
   }
-
-  private tick(): void {
-    this.streams.pingSilent(Date.now());
-    // A process that was stopped has not listened: what workers said meanwhile is still to be read.
-    const now = performance.now();
-    const overslept = now - this.lastTickAt > TICK_MS + OVERSLEPT_MS;
-    this.lastTickAt = now;
-    if (overslept) this.listenAnew();
-    else this.expireSessions();
-  }
-
-  private listenAnew(): void {
-    this.engine
-      .execute<HearSessions, void>({ type: 'hear_sessions' }, () => undefined)
-      .catch(() => undefined);
-  }
-
-  private expireSessions(): void {
-    // A stopped engine has said so by `onFatal`.
-    this.engine
-      .execute<ExpireSessions, void>({ type: 'expire_sessions' }, () => undefined)
-      .catch(() => undefined);
-  }
 }
 
 interface Parts {
   readonly app: FastifyInstance;
   readonly engine: Engine;
+  readonly gateway: Gateway;
   readonly log: BoundedLog;
   readonly streams: WorkerStreams;
   readonly waiters: TaskWaiters;
@@ -195,12 +180,12 @@ function notify(notice: EngineNotice): void {
 interface AppParts {
   readonly engine: Engine;
   readonly admission: Admission;
-  readonly streams: WorkerStreams;
+  readonly gateway: Gateway;
   readonly waiters: TaskWaiters;
 }
 
 function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
-  const { engine, admission, streams, waiters } = parts;
+  const { engine, admission, gateway, waiters } = parts;
   const app = Fastify({
     serverFactory: createListener as never,
     genReqId: requestIds(),
@@ -227,10 +212,10 @@ function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
   });
 
   const waiting = new TaskWaiting(engine, admission, waiters);
-  submitTasksRoute(app, engine, admission, waiting);
-  readTaskRoutes(app, waiting);
-  workerSessionRoutes(app, engine, admission, streams);
-  reportAttemptsRoute(app, engine, admission);
+  submitTasksRoute(app, gateway, waiting);
+  readTaskRoutes(app, gateway, waiting);
+  workerSessionRoutes(app, gateway);
+  reportAttemptsRoute(app, gateway);
   operationRoutes(app, engine, options.version);
   return app;
 }

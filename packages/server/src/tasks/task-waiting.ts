@@ -1,12 +1,11 @@
 import { DEFAULT_NAMESPACE, findTask, isTerminal, NO_SLOT, type TaskNumber } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import { SluiceError } from '@sluice/protocol';
 import type { FastifyReply } from 'fastify';
 import type { Admission } from '../admission.ts';
-import { taskViewJson } from './task-view.ts';
+import { readTask } from './read-task.ts';
 import type { TaskWaiters } from './task-waiters.ts';
 
-/** Reads tasks and waits for them, for the routes that do. */
+/** Waits for tasks, for the routes that do. */
 export class TaskWaiting {
   private readonly engine: Engine;
   private readonly admission: Admission;
@@ -18,25 +17,10 @@ export class TaskWaiting {
     this.waiters = waiters;
   }
 
-  /** Answers the task as it is. */
-  get(id: string): Promise<string> {
-    this.admission.read();
-    return this.read(id);
-  }
-
   /** Refuses a request that will wait, before it has any effect. */
   admit(): void {
     this.admission.read();
     this.waiters.admit();
-  }
-
-  private async read(id: string): Promise<string> {
-    const viewJson = await this.engine.read((state) => {
-      const slot = findTask(state, DEFAULT_NAMESPACE, id);
-      return slot === NO_SLOT ? undefined : taskViewJson(state, slot);
-    });
-    if (viewJson === undefined) throw new SluiceError('task_not_found', `no task '${id}'`);
-    return viewJson;
   }
 
   /** Answers when the task ended, or with its current state when the time is up. */
@@ -50,6 +34,6 @@ export class TaskWaiting {
       // Wrapped, or awaiting the read would await the task's end too.
       return { view: this.waiters.wait(task, timeoutMs, gone.signal) };
     });
-    return (await ended?.view) ?? this.read(id);
+    return (await ended?.view) ?? readTask(this.engine, id);
   }
 }

@@ -1,174 +1,17 @@
-import {
-  DEFAULT_NAMESPACE,
-  type Report,
-  type ReportAttempts,
-  type ReportAttemptsReply,
-  type SessionId,
-} from '@sluice/core';
-import type { Engine } from '@sluice/engine';
-import {
-  Capacity,
-  type ErrorDetail,
-  LIMITS,
-  REPORT_SCHEMAS,
-  type ReportRequest,
-  ROUTES,
-  type SessionParams,
-  SluiceError,
-} from '@sluice/protocol';
+import { ROUTES, type SessionParams } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
-import type { Admission } from '../admission.ts';
+import type { Gateway } from '../gateway.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { timeProblems } from '../http/times.ts';
-import { Checker, invalid } from '../http/validation.ts';
 import { readJsonBody } from '../http/whole-body.ts';
-import { PayloadScratch } from '../payload-scratch.ts';
-import { checkResources } from '../resource-checks.ts';
-
-const NOT_VALID = 'the reports are not valid';
 
 /** Takes what a worker says of its attempts, and answers once it is durable. */
-export function reportAttemptsRoute(
-  app: FastifyInstance,
-  engine: Engine,
-  admission: Admission,
-): void {
-  const parser = new ReportParser();
-
+export function reportAttemptsRoute(app: FastifyInstance, gateway: Gateway): void {
   app.route<{ Params: SessionParams }>({
     ...routeOptions(ROUTES.reportAttempts),
     handler: async (request, reply) => {
       const body = await readJsonBody(request.raw);
-      const command = parser.parse(request.params.sessionId as SessionId, body);
-      admission.command(command.type);
-      const { found, json } = await engine.execute<ReportAttempts, Answer>(command, answer);
-      if (!found && command.reports.length === 0) {
-        throw new SluiceError('session_not_found', 'no such worker session; open a new one');
-      }
+      const json = await gateway.report(request.params.sessionId, body);
       return reply.type('application/json').send(json);
     },
   });
-}
-
-interface Answer {
-  readonly found: boolean;
-  readonly json: string;
-}
-
-/** An unknown session still gets outcomes: a report that came twice must hear `duplicate` (L6). */
-function answer({ found, outcomes }: ReportAttemptsReply): Answer {
-  return { found, json: JSON.stringify({ outcomes }) };
-}
-
-/** Checks a body and turns it into a command. The command is valid until the next call. */
-class ReportParser {
-  private readonly checkers = {
-    started: new Checker(REPORT_SCHEMAS.started),
-    heartbeat: new Checker(REPORT_SCHEMAS.heartbeat),
-    progress: new Checker(REPORT_SCHEMAS.progress),
-    succeeded: new Checker(REPORT_SCHEMAS.succeeded),
-    failed: new Checker(REPORT_SCHEMAS.failed),
-    cancelled: new Checker(REPORT_SCHEMAS.cancelled),
-    later: new Checker(REPORT_SCHEMAS.later),
-    refused: new Checker(REPORT_SCHEMAS.refused),
-  };
-  private readonly capacity = new Checker(Capacity);
-  private readonly scratch = new PayloadScratch();
-
-  parse(session: SessionId, body: unknown): Omit<ReportAttempts, 'now'> {
-    const parts = partsOf(body);
-    const reports = this.checkAll(reportList(parts));
-    const capacity = this.checkCapacity(parts.capacity);
-    this.scratch.begin((index) => {
-      return `/reports/${index}/${reports[index].kind === 'failed' ? 'error' : 'output'}`;
-    });
-    for (const report of reports) this.scratch.add(payloadOf(report));
-    return {
-      type: 'report_attempts',
-      namespace: DEFAULT_NAMESPACE,
-      session,
-      reports: reports.map(toReport),
-      ...(capacity === undefined ? {} : { capacity }),
-      seed: Math.floor(Math.random() * 2 ** 32),
-      payloads: this.scratch.bytes,
-      payloadEnds: this.scratch.ends,
-    };
-  }
-
-  private checkCapacity(value: unknown): ReportAttempts['capacity'] {
-    if (value === undefined) return undefined;
-    const problems: ErrorDetail[] = [];
-    if (!this.capacity.accepts(value)) problems.push(...this.capacity.problems(value, '/capacity'));
-    else checkResources(value, '/capacity', problems);
-    if (problems.length > 0) throw invalid(NOT_VALID, problems);
-    return { slots: LIMITS.slotsDefault, ...(value as Capacity) };
-  }
-
-  private checkerOf(kind: unknown) {
-    if (typeof kind !== 'string' || !Object.hasOwn(this.checkers, kind)) return undefined;
-    return this.checkers[kind as keyof typeof this.checkers];
-  }
-
-  private checkAll(items: readonly unknown[]): ReportRequest[] {
-    const problems: ErrorDetail[] = [];
-    items.forEach((item, index) => {
-      const checker = this.checkerOf((item as { kind?: unknown } | null)?.kind);
-      if (checker === undefined) problems.push(unknownKind(index));
-      else if (!checker.accepts(item))
-        problems.push(...checker.problems(item, `/reports/${index}`));
-      else problems.push(...startProblems(item as ReportRequest, index));
-    });
-    if (problems.length > 0) throw invalid(NOT_VALID, problems);
-    return items as ReportRequest[];
-  }
-}
-
-interface Parts {
-  readonly reports?: unknown;
-  readonly capacity?: unknown;
-}
-
-/** An empty body, `{}` and an empty list are heartbeats. */
-function partsOf(body: unknown): Parts {
-  if (body === undefined) return {};
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw invalid(NOT_VALID, [{ path: '', problem: 'must be an object with "reports"' }]);
-  }
-  const { reports: _, capacity: __, ...others } = body as Parts;
-  const unknown = Object.keys(others);
-  if (unknown.length > 0) {
-    const details = unknown.map((name) => ({ path: `/${name}`, problem: 'is not a known field' }));
-    throw invalid(NOT_VALID, details);
-  }
-  return body;
-}
-
-function reportList({ reports = [] }: Parts): readonly unknown[] {
-  if (!Array.isArray(reports) || reports.length > LIMITS.reportsMax) {
-    const problem = `must be an array of at most ${LIMITS.reportsMax}`;
-    throw invalid(NOT_VALID, [{ path: '/reports', problem }]);
-  }
-  return reports;
-}
-
-function startProblems(report: ReportRequest, index: number): ErrorDetail[] {
-  if (!('startedAt' in report)) return [];
-  return timeProblems(report.startedAt, `/reports/${index}/startedAt`);
-}
-
-/** The report as the core takes it. Most are one already. */
-function toReport(report: ReportRequest): Report {
-  if (!('startedAt' in report) || typeof report.startedAt !== 'string') return report as Report;
-  return { ...report, startedAt: Date.parse(report.startedAt) };
-}
-
-function payloadOf(report: ReportRequest): unknown {
-  if (report.kind === 'succeeded') return report.output;
-  if (report.kind === 'failed') return report.error;
-  return undefined;
-}
-
-function unknownKind(index: number): ErrorDetail {
-  const kinds = Object.keys(REPORT_SCHEMAS).join(', ');
-  return { path: `/reports/${index}/kind`, problem: `must be one of ${kinds}` };
 }

@@ -18,7 +18,7 @@ async function connectStream() {
   const { port } = server.address() as AddressInfo;
   const request = get({ host: '127.0.0.1', port });
   const [, response] = (await once(server, 'request')) as [unknown, never];
-  return { stream: new WorkerStream(response), request };
+  return { stream: new WorkerStream(response, () => 0), request };
 }
 
 test('before the welcome nothing can be seen, not even the status (L2)', async () => {

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import {
   LEASE_TOKEN_LENGTH,
   type LeaseNumber,
@@ -25,6 +24,19 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
+/** Where a stream's bytes go: an HTTP answer, or the end of a connection in a simulated network. */
+export interface StreamSink {
+  readonly headersSent: boolean;
+  readonly writableEnded: boolean;
+  writeHead(status: number, headers: Readonly<Record<string, string>>): unknown;
+  /** `written` hears when the bytes have left, or why they did not. */
+  write(bytes: Buffer, written: (error?: Error | null) => void): unknown;
+  end(): unknown;
+  destroy(): unknown;
+  on(event: 'error', listener: () => void): unknown;
+  once(event: 'close', listener: () => void): unknown;
+}
+
 /** What goes out in one write. */
 export interface Frame {
   readonly bytes: Buffer;
@@ -37,7 +49,8 @@ export interface Frame {
  * durable. One write per commit, however many tasks it brings.
  */
 export class WorkerStream {
-  private readonly response: ServerResponse;
+  private readonly response: StreamSink;
+  private readonly monotonic: () => number;
   /** What is staged and not sealed; `undefined` when nothing is. */
   private frame: ByteBuilder | undefined;
   /** Where the open `tasks` event begins in the frame; -1 when none is open. */
@@ -46,12 +59,14 @@ export class WorkerStream {
   private cost = 0;
   private frameBytesHint = FRAME_BYTES_MIN;
   private closed = false;
-  lastWriteAt = Date.now();
+  lastWriteAt: number;
   /** Set by the session's owner. */
   onSent: (cost: number) => void = () => undefined;
 
-  constructor(response: ServerResponse) {
+  constructor(response: StreamSink, monotonic: () => number) {
     this.response = response;
+    this.monotonic = monotonic;
+    this.lastWriteAt = monotonic();
     response.once('close', () => {
       this.closed = true;
     });
@@ -101,7 +116,7 @@ export class WorkerStream {
 
   private write(bytes: Buffer, sent?: () => void): void {
     if (this.closed || this.response.writableEnded) return;
-    this.lastWriteAt = Date.now();
+    this.lastWriteAt = this.monotonic();
     // The head waits for the first commit too: a status is an answer (L2).
     if (!this.response.headersSent) this.response.writeHead(200, HEADERS);
     // An error shows as the end of the stream, too.

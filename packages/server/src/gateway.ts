@@ -1,0 +1,140 @@
+import {
+  type AttachSession,
+  DEFAULT_NAMESPACE,
+  type DetachSession,
+  type ExpireSessions,
+  type HearSessions,
+  type ReportAttempts,
+  type ReportAttemptsReply,
+  type SessionId,
+  type SubmitTasks,
+} from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { SluiceError } from '@sluice/protocol';
+import type { Admission } from './admission.ts';
+import { readTask } from './tasks/read-task.ts';
+import { renderSubmitted } from './tasks/submit-answer.ts';
+import { SubmitParser } from './tasks/submit-parser.ts';
+import { attachSession } from './workers/attach-session.ts';
+import { ReportParser } from './workers/report-parser.ts';
+import { SessionParser } from './workers/session-parser.ts';
+import { type StreamSink, WorkerStream } from './workers/worker-stream.ts';
+import type { WorkerStreams } from './workers/worker-streams.ts';
+
+export const TICK_MS = 500;
+
+/** A tick that is late by more than this shows that the process did not run. */
+const OVERSLEPT_MS = 500;
+
+export interface GatewayOptions {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly streams: WorkerStreams;
+  /** Milliseconds that only ever run forward. */
+  readonly monotonic: () => number;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  /** Unguessable: it is all that a worker needs to speak for a session. */
+  readonly newSessionId: () => string;
+}
+
+export interface Submitted {
+  /** False when a single task was there before. */
+  readonly isNew: boolean;
+  readonly json: Buffer;
+}
+
+/**
+ * What requests do once their bodies are there, without a socket in sight: the routes call it over
+ * HTTP, the simulator over a network of its own.
+ */
+export class Gateway {
+  private readonly options: GatewayOptions;
+  private readonly submits = new SubmitParser();
+  private readonly sessions = new SessionParser();
+  private readonly reports: ReportParser;
+  private lastTickAt: number;
+
+  constructor(options: GatewayOptions) {
+    this.options = options;
+    this.reports = new ReportParser(options.random);
+    this.lastTickAt = options.monotonic();
+  }
+
+  /** Takes one task or an array, all or nothing. `admit` may refuse before there is an effect. */
+  async submit(body: unknown, admit?: () => void): Promise<Submitted> {
+    const command = this.submits.parse(body);
+    this.options.admission.command(command.type);
+    admit?.();
+    const isArray = Array.isArray(body);
+    return this.options.engine.execute<SubmitTasks, Submitted>(command, (reply, state) => ({
+      isNew: isArray || reply.known === undefined,
+      json: renderSubmitted(reply, state, isArray),
+    }));
+  }
+
+  /** The task as it is, as JSON text. */
+  async get(id: string): Promise<string> {
+    this.options.admission.read();
+    return readTask(this.options.engine, id);
+  }
+
+  /** Opens or resumes a session; what it gets goes to the sink from here on. */
+  async attach(body: unknown, openSink: () => StreamSink): Promise<void> {
+    const { engine, admission, streams, monotonic } = this.options;
+    const newSession = this.options.newSessionId() as SessionId;
+    const command: Omit<AttachSession, 'now'> = this.sessions.parse(body, newSession);
+    admission.command(command.type);
+    const openStream = () => new WorkerStream(openSink(), monotonic);
+    await attachSession(engine, streams, command, openStream);
+  }
+
+  async detach(sessionId: string): Promise<void> {
+    const session = sessionId as SessionId;
+    const command = { type: 'detach_session', namespace: DEFAULT_NAMESPACE, session } as const;
+    this.options.admission.command(command.type);
+    const { found } = await this.options.engine.execute<DetachSession, { found: boolean }>(
+      command,
+      (result) => result,
+    );
+    if (!found) throw new SluiceError('session_not_found', 'no such worker session');
+  }
+
+  /** Answers the outcomes as JSON text. */
+  async report(sessionId: string, body: unknown): Promise<string> {
+    const command = this.reports.parse(sessionId as SessionId, body);
+    this.options.admission.command(command.type);
+    const { found, json } = await this.options.engine.execute<ReportAttempts, ReportAnswer>(
+      command,
+      reportAnswer,
+    );
+    if (!found && command.reports.length === 0) {
+      throw new SluiceError('session_not_found', 'no such worker session; open a new one');
+    }
+    return json;
+  }
+
+  /** Once in `TICK_MS`: speaks to silent workers, and looks for those that are silent too long. */
+  tick(): void {
+    const now = this.options.monotonic();
+    this.options.streams.pingSilent(now);
+    // A process that was stopped has not listened: what workers said meanwhile is still to be read.
+    const hasOverslept = now - this.lastTickAt > TICK_MS + OVERSLEPT_MS;
+    this.lastTickAt = now;
+    const type = hasOverslept ? 'hear_sessions' : 'expire_sessions';
+    // A stopped engine has said so to its owner.
+    this.options.engine
+      .execute<HearSessions | ExpireSessions, void>({ type }, () => undefined)
+      .catch(() => undefined);
+  }
+}
+
+interface ReportAnswer {
+  readonly found: boolean;
+  readonly json: string;
+}
+
+/** An unknown session still gets outcomes: a report that came twice must hear `duplicate` (L6). */
+function reportAnswer({ found, outcomes }: ReportAttemptsReply): ReportAnswer {
+  return { found, json: JSON.stringify({ outcomes }) };
+}

@@ -1,0 +1,71 @@
+import {
+  type KnownTask,
+  type ReadonlyState,
+  type Slot,
+  type SubmitTasksReply,
+  TASK_ID_LENGTH,
+  TASK_STATES,
+  type TaskNumber,
+  writeTaskId,
+} from '@sluice/core';
+import { SluiceError } from '@sluice/protocol';
+import { overloaded } from '../admission.ts';
+import { ByteBuilder } from '../byte-builder.ts';
+
+const ITEM_BYTES_MAX = 96;
+
+/** What the client of a submit is answered; throws when it was refused. */
+export function renderSubmitted(
+  reply: SubmitTasksReply,
+  state: ReadonlyState,
+  isArray: boolean,
+): Buffer {
+  if (reply.rejection === 'dedupe_mismatch') throw mismatch(reply.mismatchAt ?? 0, isArray);
+  if (reply.rejection !== undefined) throw overloaded(REJECTIONS[reply.rejection]);
+  const out = new ByteBuilder(ITEM_BYTES_MAX * reply.slots.length + 16);
+  if (isArray) out.ascii('{"items":[');
+  for (let i = 0; i < reply.slots.length; i++) {
+    if (i > 0) out.ascii(',');
+    const known = reply.known?.get(i);
+    if (known === undefined) writeNew(out, state, reply.slots[i]);
+    else writeSubmitted(out, state.partition, known, true);
+  }
+  if (isArray) out.ascii(']}');
+  return out.take();
+}
+
+function writeNew(out: ByteBuilder, { partition, tasks }: ReadonlyState, slot: Slot): void {
+  const task = {
+    number: tasks.number[slot] as TaskNumber,
+    submittedAt: tasks.submittedAt[slot],
+    state: tasks.state[slot],
+  };
+  writeSubmitted(out, partition, task, false);
+}
+
+function writeSubmitted(
+  out: ByteBuilder,
+  partition: number,
+  { number, submittedAt, state }: KnownTask,
+  deduplicated: boolean,
+): void {
+  out.ascii('{"id":"');
+  const id = out.extend(TASK_ID_LENGTH);
+  writeTaskId(id.bytes, id.at, { submittedAt, partition, number });
+  out.ascii('","state":"');
+  out.ascii(TASK_STATES[state]);
+  out.ascii(deduplicated ? '","deduplicated":true}' : '","deduplicated":false}');
+}
+
+function mismatch(place: number, isArray: boolean): SluiceError {
+  const path = isArray ? `/${place}/dedupeKey` : '/dedupeKey';
+  const problem = 'was used with another body';
+  return new SluiceError('dedupe_mismatch', `${path} ${problem}`, { details: [{ path, problem }] });
+}
+
+const REJECTIONS = {
+  too_many_tasks: 'the server holds as many tasks as it may',
+  too_many_bytes: 'the payloads of the tasks that the server holds fill its memory',
+  too_many_keys: 'the server remembers as many dedupe keys as it may',
+  too_many_types: 'the server knows as many task types as it can',
+} as const;

@@ -1,0 +1,46 @@
+import { DEFAULT_NAMESPACE, type SubmitTasks } from '@sluice/core';
+import { type ErrorDetail, LIMITS, type TaskRequest } from '@sluice/protocol';
+import { invalid } from '../http/validation.ts';
+import { PayloadScratch } from '../payload-scratch.ts';
+import { dedupeClaims } from './dedupe-hashes.ts';
+import { TaskRequestParser } from './task-request.ts';
+
+/** An answer lists about so many problems; the others show when these are solved. */
+const PROBLEMS_MAX = 50;
+
+/** Checks a body and turns it into a command. The command is valid until the next call. */
+export class SubmitParser {
+  private readonly request = new TaskRequestParser();
+  private readonly scratch = new PayloadScratch();
+
+  parse(body: unknown): Omit<SubmitTasks, 'now'> {
+    const isArray = Array.isArray(body);
+    const items: unknown[] = isArray ? body : [body];
+    if (items.length === 0 || items.length > LIMITS.batchTasksMax) {
+      const problem = `has ${items.length} tasks; 1 to ${LIMITS.batchTasksMax} are taken`;
+      throw invalid('the array', [{ path: '', problem }]);
+    }
+    const requests = this.checkAll(items, isArray);
+    this.scratch.begin((index) => (isArray ? `/${index}/input` : '/input'));
+    for (const request of requests) this.scratch.add(request.input);
+    const dedupe = dedupeClaims(DEFAULT_NAMESPACE, requests);
+    return {
+      type: 'submit_tasks',
+      namespace: DEFAULT_NAMESPACE,
+      tasks: requests.map((request) => this.request.spec(request)),
+      inputs: this.scratch.bytes,
+      inputEnds: this.scratch.ends,
+      ...(dedupe === undefined ? {} : { dedupe }),
+    };
+  }
+
+  private checkAll(items: unknown[], isArray: boolean): TaskRequest[] {
+    const problems: ErrorDetail[] = [];
+    items.forEach((item, index) => {
+      if (problems.length >= PROBLEMS_MAX) return;
+      this.request.check(item, isArray ? `/${index}` : '', problems);
+    });
+    if (problems.length > 0) throw invalid('the task is not valid', problems);
+    return items as TaskRequest[];
+  }
+}

@@ -1,0 +1,72 @@
+import type { AttachSession, DisconnectSession, SessionId, SessionRead } from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { SluiceError } from '@sluice/protocol';
+import { overloaded } from '../admission.ts';
+import type { WorkerStream } from './worker-stream.ts';
+import type { WorkerStreams } from './worker-streams.ts';
+
+/** Heartbeats per lease: two may be missed before the third is due. */
+const HEARTBEATS_PER_LEASE = 3;
+
+/** Gives the session its stream in the same turn in which the core learns of it. */
+export async function attachSession(
+  engine: Engine,
+  streams: WorkerStreams,
+  command: Omit<AttachSession, 'now'>,
+  openStream: () => WorkerStream,
+): Promise<void> {
+  let stream: WorkerStream | undefined;
+  const attached = engine.execute<AttachSession, void>(command, (result) => {
+    const { rejection, session, connection, resumed, lost } = result;
+    if (rejection === 'session_not_found') {
+      throw new SluiceError('session_not_found', 'no such worker session; open a new one');
+    }
+    if (rejection !== undefined) throw overloaded('too many workers are connected');
+    stream = openStream();
+    streams.bind(session, stream);
+    const heartbeatMs = Math.floor(command.leaseMs / HEARTBEATS_PER_LEASE);
+    const welcome = { sessionId: session, heartbeatMs, leaseMs: command.leaseMs, resumed, lost };
+    stream.stageEvent('welcome', welcome);
+    streams.markStaged(stream);
+    disconnectOnClose(engine, streams, { session, connection, stream });
+    tellWhatWasRead(engine, { session, connection, stream });
+  });
+  try {
+    await attached;
+  } catch (cause) {
+    // Once there is a stream, its end is the only answer left.
+    if (stream === undefined) throw cause;
+    stream.end();
+  }
+}
+
+interface Bound {
+  readonly session: SessionId;
+  readonly connection: number;
+  readonly stream: WorkerStream;
+}
+
+/** Small pushes are counted together: the core need not hear of each. */
+const READ_BYTES_TOLD = 1024 * 1024;
+
+function tellWhatWasRead(engine: Engine, { session, connection, stream }: Bound): void {
+  let bytes = 0;
+  stream.onSent = (cost) => {
+    bytes += cost;
+    if (bytes < READ_BYTES_TOLD) return;
+    const command = { type: 'session_read', session, connection, bytes } as const;
+    bytes = 0;
+    // A stopped engine gives nobody anything.
+    engine.execute<SessionRead, void>(command, () => undefined).catch(() => undefined);
+  };
+}
+
+function disconnectOnClose(engine: Engine, streams: WorkerStreams, bound: Bound): void {
+  const { session, connection, stream } = bound;
+  stream.onClose(() => {
+    streams.unbind(session, stream);
+    const command = { type: 'disconnect_session', session, connection } as const;
+    // A stopped engine has no roster that could be told.
+    engine.execute<DisconnectSession, void>(command, () => undefined).catch(() => undefined);
+  });
+}

@@ -1,0 +1,46 @@
+import { type AttachSession, DEFAULT_NAMESPACE, type SessionId } from '@sluice/core';
+import { type ErrorDetail, LIMITS, WorkerSessionRequest } from '@sluice/protocol';
+import { Checker, invalid } from '../http/validation.ts';
+import { checkLabels, checkResources } from '../resource-checks.ts';
+
+const NOT_VALID = 'the worker session is not valid';
+
+/** Checks what a worker says of itself and turns it into a command. */
+export class SessionParser {
+  private readonly request = new Checker(WorkerSessionRequest);
+
+  parse(body: unknown, newSession: SessionId): Omit<AttachSession, 'now'> {
+    return attachCommand(this.request.parse(body, NOT_VALID), newSession);
+  }
+}
+
+function attachCommand(
+  body: WorkerSessionRequest,
+  newSession: SessionId,
+): Omit<AttachSession, 'now'> {
+  const { types, capacity = {}, labels = {}, resume } = body;
+  const problems: ErrorDetail[] = [];
+  const names = types.map(({ type }) => type);
+  const twice = names.findIndex((type, index) => names.indexOf(type) !== index);
+  if (twice >= 0) {
+    problems.push({ path: `/types/${twice}/type`, problem: `'${names[twice]}' is listed twice` });
+  }
+  checkResources(capacity, '/capacity', problems);
+  checkLabels(labels, '/labels', problems);
+  if (problems.length > 0) throw invalid(NOT_VALID, problems);
+  return {
+    type: 'attach_session',
+    namespace: DEFAULT_NAMESPACE,
+    newSession,
+    // The log holds UTF-8, which has no lone surrogates.
+    worker: body.name.toWellFormed(),
+    version: body.version ?? '',
+    types,
+    capacity: { slots: LIMITS.slotsDefault, ...capacity },
+    labels: new Map(Object.entries(labels)),
+    leaseMs: body.leaseMs ?? LIMITS.leaseMsDefault,
+    ...(resume === undefined
+      ? {}
+      : { resume: { session: resume.sessionId as SessionId, running: resume.running } }),
+  };
+}

@@ -1,0 +1,102 @@
+import type { Simulation } from './simulation.ts';
+
+interface Timer {
+  readonly run: () => void;
+  isOff: boolean;
+}
+
+/**
+ * A process of the simulated world: it can be killed and stopped, and has clocks of its own.
+ *
+ * What it plans happens only while it lives; what falls into a pause happens when that is over, in
+ * the same order.
+ */
+export class SimProcess {
+  readonly name: string;
+  private readonly simulation: Simulation;
+  private isAlive = true;
+  private pausedUntil = 0;
+  /** What fell into a pause, in order. */
+  private readonly deferred: Timer[] = [];
+  /** How far its wall clock is ahead of the world's time. */
+  private wallOffsetMs: number;
+  /** How much faster than the world's time its clocks run. */
+  private readonly drift: number;
+  private readonly startedAt: number;
+
+  constructor(simulation: Simulation, name: string, clock = { offsetMs: 0, drift: 0 }) {
+    this.simulation = simulation;
+    this.name = name;
+    this.wallOffsetMs = clock.offsetMs;
+    this.drift = clock.drift;
+    this.startedAt = simulation.now;
+  }
+
+  get alive(): boolean {
+    return this.isAlive;
+  }
+
+  /** Milliseconds since its start, by its own pace. */
+  readonly monotonic = (): number => {
+    return (this.simulation.now - this.startedAt) * (1 + this.drift);
+  };
+
+  /** What its wall clock says. */
+  readonly wall = (): number => {
+    const driftedMs = (this.simulation.now - this.startedAt) * this.drift;
+    return Math.floor(EPOCH_MS + this.simulation.now + driftedMs + this.wallOffsetMs);
+  };
+
+  /** Somebody sets its wall clock. */
+  shiftWall(ms: number): void {
+    this.wallOffsetMs += ms;
+  }
+
+  /** As a timer of the process: by its own clock, and never once it is dead. */
+  readonly after = (delayMs: number, run: () => void): (() => void) => {
+    const timer = { run, isOff: false };
+    this.simulation.after(delayMs / (1 + this.drift), () => {
+      if (this.isPaused || this.deferred.length > 0) this.deferred.push(timer);
+      else this.fire(timer);
+    });
+    return () => {
+      timer.isOff = true;
+    };
+  };
+
+  private fire(timer: Timer): void {
+    if (this.isAlive && !timer.isOff) timer.run();
+  }
+
+  /** One after the other, so that what one of them promised is settled before the next. */
+  private catchUp(): void {
+    if (this.isPaused) return;
+    const timer = this.deferred.shift();
+    if (timer === undefined) return;
+    this.simulation.after(0, () => this.catchUp());
+    this.fire(timer);
+  }
+
+  /** It stands still, and hears afterwards all that was said to it. */
+  pause(ms: number): void {
+    this.pausedUntil = Math.max(this.pausedUntil, this.simulation.now + ms);
+    this.simulation.after(ms, () => this.catchUp());
+    this.log(`stopped for ${Math.round(ms)} ms`);
+  }
+
+  get isPaused(): boolean {
+    return this.pausedUntil > this.simulation.now;
+  }
+
+  kill(): void {
+    this.isAlive = false;
+    this.log('killed');
+  }
+
+  log(what: string): void {
+    this.simulation.log(this.name, what);
+  }
+}
+
+/** When every simulated world begins: a time like any other. */
+const EPOCH_MS = Date.UTC(2030, 0, 1);

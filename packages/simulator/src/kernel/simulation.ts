@@ -1,0 +1,109 @@
+import { EventHeap, type Happening } from './event-heap.ts';
+import { RandomStream } from './random.ts';
+import { Trace } from './trace.ts';
+
+/** Taken before anything is poisoned: promises are settled between two happenings. */
+const endTurn = setImmediate;
+
+export interface SimulationOptions {
+  readonly seed: number;
+  readonly print?: (line: string) => void;
+}
+
+/** A rule of the product was broken; the name of the rule is in front. */
+export class ViolationError extends Error {
+  override readonly name = 'ViolationError';
+  readonly rule: string;
+
+  constructor(rule: string, what: string) {
+    super(`${rule}: ${what}`);
+    this.rule = rule;
+  }
+}
+
+/**
+ * One heap of happenings and one virtual time; everything that a simulated world does goes through
+ * here.
+ *
+ * V1 Nothing happens but by a happening, or by a promise that one of them settled.
+ * V2 The same seed gives the same happenings in the same order.
+ */
+export class Simulation {
+  readonly seed: number;
+  readonly trace: Trace;
+  /** Milliseconds since the start. */
+  now = 0;
+  /** How many happenings there were. */
+  steps = 0;
+  private readonly heap = new EventHeap();
+  private readonly ties: RandomStream;
+  private planned = 0;
+  private failure: Error | undefined;
+
+  constructor({ seed, print }: SimulationOptions) {
+    this.seed = seed;
+    this.trace = new Trace(print);
+    this.ties = new RandomStream(seed, 'ties');
+  }
+
+  random(name: string): RandomStream {
+    return new RandomStream(this.seed, name);
+  }
+
+  /** Plans something; the answer calls it off. */
+  after(delayMs: number, run: () => void): () => void {
+    const happening: Happening = {
+      at: this.now + Math.max(0, delayMs),
+      tie: this.ties.next(),
+      sequence: this.planned++,
+      run,
+      isOff: false,
+    };
+    this.heap.push(happening);
+    return () => {
+      happening.isOff = true;
+    };
+  }
+
+  log(who: string, what: string): void {
+    this.trace.add(this.now, who, what);
+  }
+
+  /** The first failure ends the run, wherever it was noticed. */
+  fail(failure: Error): void {
+    this.failure ??= failure;
+  }
+
+  /** A check of a rule by its number. */
+  check(holds: boolean, rule: string, what: string | (() => string)): void {
+    if (holds) return;
+    const violation = new ViolationError(rule, typeof what === 'string' ? what : what());
+    this.fail(violation);
+    throw violation;
+  }
+
+  /** Lets everything happen up to a time, or until something fails. */
+  async runUntil(until: number): Promise<void> {
+    for (;;) {
+      const next = this.heap.pop();
+      if (next === undefined) break;
+      if (next.isOff) continue;
+      if (next.at > until) {
+        this.heap.push(next);
+        break;
+      }
+      this.now = next.at;
+      this.steps += 1;
+      try {
+        next.run();
+      } catch (failure) {
+        this.fail(failure as Error);
+      }
+      await new Promise((resolve) => {
+        endTurn(resolve);
+      });
+      if (this.failure !== undefined) throw this.failure;
+    }
+    this.now = until;
+  }
+}
