@@ -19,7 +19,8 @@ const FENCES: Readonly<Record<string, Fence>> = {
   log: { packages: [], typesOnly: ['core'], allowsNode: true, external: [] },
   engine: { packages: ['core', 'log'], allowsNode: true, external: [] },
   server: { packages: ['engine', 'protocol', 'core', 'log'], allowsNode: true, external: 'any' },
-  sdk: { packages: ['protocol'], allowsNode: true, external: 'any' },
+  // It runs in browsers, and installs nothing but itself.
+  sdk: { packages: ['protocol'], allowsNode: false, external: [] },
   // `sluice dev` runs the server in its own process.
   cli: { packages: ['protocol', 'sdk', 'server'], allowsNode: true, external: 'any' },
   agent: { packages: ['protocol', 'sdk'], allowsNode: true, external: 'any' },
@@ -87,12 +88,19 @@ export const importFences: TidyCheck = {
       title: 'what users run reaching behind the protocol',
       files: [
         planted('packages/sdk/src/a.ts', "import { a } from '@sluice/server';"),
+        planted(
+          'packages/sdk/src/b.ts',
+          "import 'node:timers';",
+          "import { Type } from 'typebox';",
+        ),
         planted('packages/cli/src/a.ts', "import { a } from '@sluice/engine';"),
         planted('packages/agent/src/a.ts', "import type { A } from '@sluice/core';"),
         planted('packages/console/src/a.tsx', "import { a } from '@sluice/log';"),
       ],
       problems: [
         "packages/sdk/src/a.ts:1: sdk may not import '@sluice/server'",
+        "packages/sdk/src/b.ts:1: sdk may not import 'node:timers'",
+        "packages/sdk/src/b.ts:2: sdk may not import 'typebox'",
         "packages/cli/src/a.ts:1: cli may not import '@sluice/engine'",
         "packages/agent/src/a.ts:1: agent may not import '@sluice/core'",
         "packages/console/src/a.tsx:1: console may not import '@sluice/log'",
@@ -121,6 +129,7 @@ export const importFences: TidyCheck = {
         planted('packages/protocol/src/b.ts', "import { Type } from 'typebox/type';"),
         planted('packages/log/src/conformance.ts', "import { test } from 'vitest';"),
         planted('packages/server/src/a.ts', "import { a } from '@sluice/log/conformance';"),
+        planted('packages/sdk/src/a.ts', "import { LIMITS } from '@sluice/protocol/limits';"),
         planted('packages/cli/src/main.ts', "const { a } = await import('@sluice/server');"),
         planted('tests/e2e/a.ts', "import '@sluice/core/src/a.ts';", "import '../../bench/a.ts';"),
       ],

@@ -1,0 +1,112 @@
+import { LIMITS } from '@sluice/protocol/limits';
+
+/** One event of a `text/event-stream`. */
+export interface StreamEvent {
+  readonly name: string;
+  readonly data: string;
+}
+
+/** Both browsers and Node have it; the compiler is told of nothing else that they have. */
+declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
+
+/** The server closes an event at a small part of this, with at most one large task too many. */
+const EVENT_BYTES_MAX = LIMITS.bodyBytesMax;
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/**
+ * Takes a `text/event-stream` apart, wherever its chunks were cut: inside a character, between a
+ * carriage return and its line feed, anywhere.
+ *
+ * V1 An event comes out once the empty line behind it is here, and never when the stream ends
+ *    before that (L10).
+ * V2 What is kept of an event that has not ended is bounded (L9). Beyond the bound nothing comes
+ *    out any more: the stream is of no use.
+ */
+export class EventStreamParser {
+  private readonly decoder = new TextDecoder();
+  private readonly onEvent: (event: StreamEvent) => void;
+  private readonly eventBytesMax: number;
+  /** The pieces of the line that has not ended, and of how many bytes they are. */
+  private pieces: Uint8Array[] = [];
+  private pieceBytes = 0;
+  /** The last byte was a carriage return, so a line feed right behind it ends no other line. */
+  private isAfterReturn = false;
+  private name = '';
+  private data: string[] = [];
+  /** Bytes of the lines of the event that has not ended. */
+  private eventBytes = 0;
+
+  constructor(onEvent: (event: StreamEvent) => void, eventBytesMax = EVENT_BYTES_MAX) {
+    this.onEvent = onEvent;
+    this.eventBytesMax = eventBytesMax;
+  }
+
+  /** Takes the next chunk, which nobody changes from now on. False when an event is too large. */
+  push(chunk: Uint8Array): boolean {
+    let start = 0;
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at];
+      if (byte === LINE_FEED && this.isAfterReturn) {
+        start = at + 1;
+      } else if (byte === LINE_FEED || byte === CARRIAGE_RETURN) {
+        if (!this.keep(chunk.subarray(start, at))) return false;
+        this.endLine();
+        start = at + 1;
+      }
+      this.isAfterReturn = byte === CARRIAGE_RETURN;
+    }
+    return this.keep(chunk.subarray(start));
+  }
+
+  private keep(piece: Uint8Array): boolean {
+    if (this.eventBytes + this.pieceBytes + piece.length > this.eventBytesMax) {
+      this.eventBytes = Number.POSITIVE_INFINITY;
+      return false;
+    }
+    if (piece.length > 0) this.pieces.push(piece);
+    this.pieceBytes += piece.length;
+    return true;
+  }
+
+  private endLine(): void {
+    const line = this.decoder.decode(joined(this.pieces, this.pieceBytes));
+    const lineBytes = this.pieceBytes;
+    this.pieces = [];
+    this.pieceBytes = 0;
+    if (line === '') this.endEvent();
+    else if (this.takeField(line)) this.eventBytes += lineBytes;
+  }
+
+  /** False for what is not kept: comments, and fields that nobody asks for. */
+  private takeField(line: string): boolean {
+    const colon = line.indexOf(':');
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+    if (field === 'event') this.name = value;
+    else if (field === 'data') this.data.push(value);
+    else return false;
+    return true;
+  }
+
+  private endEvent(): void {
+    const { name, data } = this;
+    this.name = '';
+    this.data = [];
+    this.eventBytes = 0;
+    if (data.length === 0) return;
+    this.onEvent({ name: name === '' ? 'message' : name, data: data.join('\n') });
+  }
+}
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  if (pieces.length === 1) return pieces[0];
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}

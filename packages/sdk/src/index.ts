@@ -1,0 +1,1 @@
+export { EventStreamParser, type StreamEvent } from './event-stream.ts';
