@@ -15,7 +15,7 @@ import { Batch, type Releasable } from './batch.ts';
 import { CommittedFeed, type FeedOptions, type Watermark } from './committed-feed.ts';
 import type { Notify } from './engine-notice.ts';
 import type { OutputPort } from './output-port.ts';
-import { RecoveryError, recoverPartition } from './recovery.ts';
+import { type MakePartition, RecoveryError, recoverPartition } from './recovery.ts';
 import { SnapshotKeeper, type SnapshotOptions } from './snapshot-keeper.ts';
 
 export interface EngineOptions {
@@ -28,6 +28,8 @@ export interface EngineOptions {
    */
   readonly feed?: FeedOptions;
   readonly partition: PartitionOptions;
+  /** Makes the partition; a simulation makes one that it can watch. */
+  readonly makePartition?: MakePartition;
   readonly outputs: OutputPort;
   /** What may wait for the disk; tests have less. */
   readonly admission?: AdmissionBounds;
@@ -123,6 +125,7 @@ export class Engine {
       snapshots: options.snapshots?.store,
       log: hold,
       notify: options.notify,
+      ...(options.makePartition === undefined ? {} : { makePartition: options.makePartition }),
     });
     let replayedBytes = 0;
     await options.log.read(position, ({ bytes, firstRecord }) => {

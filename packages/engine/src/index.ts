@@ -5,4 +5,5 @@ export { Engine, type EngineOptions, EngineStoppedError, type Request } from './
 export type { EngineNotice } from './engine-notice.ts';
 export type { OutputPort } from './output-port.ts';
 export { RecoveryError } from './recovery.ts';
+export type { SnapshotOptions } from './snapshot-keeper.ts';
 export { foldInThread } from './start-fold-thread.ts';

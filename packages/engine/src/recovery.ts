@@ -14,7 +14,11 @@ export interface RecoverySource {
   /** The first record that the log holds, and its end. */
   readonly log: { readonly first: number; readonly tail: number };
   readonly notify: Notify;
+  /** Makes an empty partition; somebody who wants to watch it makes one of its own kind. */
+  readonly makePartition?: MakePartition;
 }
+
+export type MakePartition = (options: PartitionOptions) => Partition;
 
 /** A partition as it was at a position of the log; what is behind it is still to be replayed. */
 export interface RecoveredPartition {
@@ -45,7 +49,7 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovere
       notify({ type: 'snapshot_unusable', position, cause });
     }
   }
-  if (log.first === 0) return { partition: new Partition(source.partition), position: 0 };
+  if (log.first === 0) return { partition: empty(source), position: 0 };
   throw new RecoveryError(
     `the log begins with record ${log.first}, and no snapshot that reaches up to it can be ` +
       `loaded (found: ${positions.join(', ') || 'none'}); restore the snapshots that belong to it`,
@@ -57,10 +61,14 @@ async function load(source: RecoverySource, position: number): Promise<Partition
   if (position < first) {
     throw new SnapshotError(`it stands for the records up to ${position}, the log begins later`);
   }
-  const partition = new Partition(source.partition);
+  const partition = empty(source);
   const snapshot = await source.snapshots?.open(position);
   if (snapshot !== undefined) partition.load(snapshot);
   return partition;
+}
+
+function empty({ partition, makePartition }: RecoverySource): Partition {
+  return makePartition?.(partition) ?? new Partition(partition);
 }
 
 function isUnusable(cause: unknown): cause is Error {

@@ -1,10 +1,5 @@
 import type { Simulation } from './simulation.ts';
 
-interface Timer {
-  readonly run: () => void;
-  isOff: boolean;
-}
-
 /**
  * A process of the simulated world: it can be killed and stopped, and has clocks of its own.
  *
@@ -17,7 +12,7 @@ export class SimProcess {
   private isAlive = true;
   private pausedUntil = 0;
   /** What fell into a pause, in order. */
-  private readonly deferred: Timer[] = [];
+  private readonly deferred: (() => void)[] = [];
   /** How far its wall clock is ahead of the world's time. */
   private wallOffsetMs: number;
   /** How much faster than the world's time its clocks run. */
@@ -54,27 +49,29 @@ export class SimProcess {
 
   /** As a timer of the process: by its own clock, and never once it is dead. */
   readonly after = (delayMs: number, run: () => void): (() => void) => {
-    const timer = { run, isOff: false };
-    this.simulation.after(delayMs / (1 + this.drift), () => {
-      if (this.isPaused || this.deferred.length > 0) this.deferred.push(timer);
-      else this.fire(timer);
-    });
+    let isOff = false;
+    const fire = () => {
+      if (!isOff) run();
+    };
+    this.simulation.after(delayMs / (1 + this.drift), () => this.hear(fire));
     return () => {
-      timer.isOff = true;
+      isOff = true;
     };
   };
 
-  private fire(timer: Timer): void {
-    if (this.isAlive && !timer.isOff) timer.run();
+  /** Something reaches the process from outside: now, or when its pause is over. */
+  hear(run: () => void): void {
+    if (this.isPaused || this.deferred.length > 0) this.deferred.push(run);
+    else if (this.isAlive) run();
   }
 
   /** One after the other, so that what one of them promised is settled before the next. */
   private catchUp(): void {
     if (this.isPaused) return;
-    const timer = this.deferred.shift();
-    if (timer === undefined) return;
+    const run = this.deferred.shift();
+    if (run === undefined) return;
     this.simulation.after(0, () => this.catchUp());
-    this.fire(timer);
+    if (this.isAlive) run();
   }
 
   /** It stands still, and hears afterwards all that was said to it. */

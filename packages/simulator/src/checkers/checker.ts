@@ -1,0 +1,25 @@
+import type { Command } from '@sluice/core';
+import type { EngineNotice } from '@sluice/engine';
+import type { LogBatch, LogHold, LogTrim } from '@sluice/log';
+import type { WatchedPartition } from '../server/watched-partition.ts';
+
+/**
+ * Looks at a world while it runs, and fails the simulation with the number of the rule that does
+ * not hold. Every hook may be left out.
+ */
+export interface Checker {
+  readonly name: string;
+  /** The server recovered; `partition` is what it made of its disk. */
+  booted?(partition: WatchedPartition, hold: LogHold): void;
+  executed?(command: Command, reply: unknown, partition: WatchedPartition): void;
+  /** The log says that the batch is durable. */
+  committed?(batch: LogBatch): void;
+  trimming?(trim: LogTrim): void;
+  /** Something that can have seen so many records gets out of the server. */
+  letOut?(records: number, what: string): void;
+  noticed?(notice: EngineNotice): void;
+  /** The server is gone. */
+  stopped?(): void;
+  /** The world is at its end. */
+  ended?(): void;
+}

@@ -1,0 +1,49 @@
+import type { LogBatch, LogHold, LogTrim } from '@sluice/log';
+import type { Simulation } from '../kernel/simulation.ts';
+import type { WatchedPartition } from '../server/watched-partition.ts';
+import type { Checker } from './checker.ts';
+
+/**
+ * I29: what anybody can have seen is durable when it gets out, and there after every crash.
+ * I28: epochs grow, records follow each other without a gap.
+ */
+export class Durability implements Checker {
+  readonly name = 'durability';
+  private readonly simulation: Simulation;
+  /** Records that the log called durable, over all restarts. */
+  private committedTail = 0;
+  private epoch = 0;
+
+  constructor(simulation: Simulation) {
+    this.simulation = simulation;
+  }
+
+  booted(_partition: WatchedPartition, hold: LogHold): void {
+    const { simulation, committedTail, epoch } = this;
+    simulation.check(hold.tail >= committedTail, 'I29', () => {
+      return `${committedTail} records were durable, and the log comes back with ${hold.tail}`;
+    });
+    simulation.check(hold.epoch > epoch, 'I28', `epoch ${hold.epoch} follows ${epoch}`);
+    this.committedTail = hold.tail;
+    this.epoch = hold.epoch;
+  }
+
+  committed({ expectedTail, recordCount, epoch }: LogBatch): void {
+    const { simulation, committedTail } = this;
+    simulation.check(expectedTail === committedTail, 'I28', () => {
+      return `a batch lands at ${expectedTail}, and the log ends at ${committedTail}`;
+    });
+    simulation.check(epoch === this.epoch, 'I28', `epoch ${epoch} writes in ${this.epoch}`);
+    this.committedTail += recordCount;
+  }
+
+  letOut(records: number, what: string): void {
+    this.simulation.check(records <= this.committedTail, 'I29', () => {
+      return `${what} can have seen record ${records}, and ${this.committedTail} are durable`;
+    });
+  }
+
+  trimming({ upTo }: LogTrim): void {
+    this.simulation.check(upTo <= this.committedTail, 'I33', `trim up to ${upTo}`);
+  }
+}

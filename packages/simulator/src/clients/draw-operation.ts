@@ -1,0 +1,79 @@
+import type { RandomStream } from '../kernel/random.ts';
+import type { Operation } from '../server/operations.ts';
+import { TASK_TYPES } from './draw-task.ts';
+
+/** Who may be meant by an operation. */
+export interface Targets {
+  /** The id of a task, or of none. */
+  task(): string;
+  /** The number of a redrive that was started. */
+  redrive(): number;
+}
+
+type Draw = (random: RandomStream, targets: Targets) => Operation;
+
+function several(random: RandomStream, targets: Targets): string[] {
+  const count = random.chance(0.8) ? 1 : random.integer(2, 5);
+  return Array.from({ length: count }, () => targets.task());
+}
+
+const cancel: Draw = (random, targets) => ({
+  type: 'cancel_tasks',
+  ids: several(random, targets),
+  graceMs: random.pick([0, 500, 10_000]),
+});
+
+const retry: Draw = (random, targets) => ({ type: 'retry_tasks', ids: several(random, targets) });
+
+const patch: Draw = (random, targets) => ({
+  type: 'patch_tasks',
+  patches: several(random, targets).map((id) => ({
+    id,
+    ...(random.chance(0.5) ? { priority: random.pick([null, 0, 8]) } : {}),
+    ...(random.chance(0.3) ? { timeouts: random.pick([null, { totalMs: 9000 }]) } : {}),
+    ...(random.chance(0.3) ? { tags: random.pick([null, { region: 'us' }]) } : {}),
+  })),
+});
+
+const end: Draw = (random, targets) => {
+  const outcome = random.pick(['succeeded', 'failed']);
+  return { type: 'end_task', id: targets.task(), outcome, payload: '{"from":"outside"}' };
+};
+
+const ofQueue = (random: RandomStream) =>
+  random.chance(0.5) ? { taskType: random.pick(TASK_TYPES) } : {};
+
+const OPERATIONS: readonly (readonly [weight: number, draw: Draw])[] = [
+  [6, cancel],
+  [4, retry],
+  [4, patch],
+  [3, end],
+  [2, (_, targets) => ({ type: 'pause_task', id: targets.task() })],
+  [3, (_, targets) => ({ type: 'resume_task', id: targets.task() })],
+  [2, (_, targets) => ({ type: 'signal_task', id: targets.task(), name: 'poke', data: '{"a":1}' })],
+  [1, (random) => setQueue(random, true)],
+  [3, (random) => setQueue(random, false)],
+  [
+    2,
+    (random) => ({ type: 'start_redrive', ratePerSec: random.pick([1, 50]), ...ofQueue(random) }),
+  ],
+  [1, (_, targets) => ({ type: 'end_redrive', redrive: targets.redrive() })],
+  [1, (random) => ({ type: 'discard_dead_letters', ...ofQueue(random) })],
+];
+
+function setQueue(random: RandomStream, paused: boolean): Operation {
+  return { type: 'set_queue_paused', taskType: random.pick(TASK_TYPES), paused };
+}
+
+const WEIGHTS = OPERATIONS.reduce((sum, [weight]) => sum + weight, 0);
+
+/** Something that an operator does; now and then in a namespace that is not the tasks' own. */
+export function drawOperation(random: RandomStream, targets: Targets): Operation {
+  const namespace = random.chance(0.05) ? 'foreign' : 'default';
+  let at = random.next() * WEIGHTS;
+  for (const [weight, draw] of OPERATIONS) {
+    at -= weight;
+    if (at < 0) return { ...draw(random, targets), namespace };
+  }
+  return { ...cancel(random, targets), namespace };
+}

@@ -1,0 +1,39 @@
+import type { TaskRequest } from '@sluice/protocol';
+import type { Operation } from '../server/operations.ts';
+
+/** Something that a client asked for. */
+export type Asked =
+  | { readonly kind: 'submit'; readonly tasks: readonly TaskRequest[] }
+  | { readonly kind: 'get'; readonly id: string }
+  | { readonly kind: 'operate'; readonly operation: Operation };
+
+/** One request of a client, and what it heard. */
+export interface HistoryEntry {
+  readonly client: string;
+  readonly asked: Asked;
+  readonly invokedAt: number;
+  /** Infinite while there is no answer: the request may take effect at any time. */
+  answeredAt: number;
+  status: number;
+  /** What the answer's JSON says; undefined when there was none. */
+  answer: unknown;
+}
+
+/** All that clients asked for, in the order in which they did. */
+export class History {
+  readonly entries: HistoryEntry[] = [];
+
+  begin(client: string, asked: Asked, invokedAt: number): HistoryEntry {
+    const answeredAt = Number.POSITIVE_INFINITY;
+    const entry: HistoryEntry = {
+      client,
+      asked,
+      invokedAt,
+      answeredAt,
+      status: 0,
+      answer: undefined,
+    };
+    this.entries.push(entry);
+    return entry;
+  }
+}

@@ -1,0 +1,28 @@
+import type { RandomStream } from '../kernel/random.ts';
+
+/** The tasks that clients were told of. */
+export class KnownTasks {
+  private readonly ids: string[] = [];
+  private numbers = 0;
+
+  get size(): number {
+    return this.ids.length;
+  }
+
+  /** Different for every task that is made up. */
+  nextNumber(): number {
+    this.numbers += 1;
+    return this.numbers;
+  }
+
+  add(id: string): void {
+    this.ids.push(id);
+  }
+
+  /** The id of a task, mostly of a young one; now and then of none. */
+  pick(random: RandomStream): string {
+    if (this.ids.length === 0 || random.chance(0.02)) return 't_00000000000000000000';
+    const back = Math.floor(random.logarithmic(1, this.ids.length + 1));
+    return this.ids[this.ids.length - back];
+  }
+}

@@ -1,0 +1,133 @@
+import type { TaskRequest } from '@sluice/protocol';
+import type { RandomStream } from '../kernel/random.ts';
+import { SimProcess } from '../kernel/sim-process.ts';
+import type { Simulation } from '../kernel/simulation.ts';
+import { type CallAnswer, call } from '../network/call.ts';
+import type { ExchangeRequest } from '../network/exchange.ts';
+import type { Network } from '../network/network.ts';
+import type { Situations } from '../situations.ts';
+import { drawOperation } from './draw-operation.ts';
+import { drawTask, type TaskInput } from './draw-task.ts';
+import type { Asked, History } from './history.ts';
+import type { KnownTasks } from './known-tasks.ts';
+
+export interface ClientParts {
+  readonly simulation: Simulation;
+  readonly network: Network;
+  readonly situations: Situations;
+  readonly history: History;
+  readonly known: KnownTasks;
+  /** How often it asks for something. */
+  readonly everyMs: number;
+}
+
+/** A request that broke off is sent again so often. */
+const SENDS_MAX = 6;
+
+/** Dedupe keys that all clients share, so that they get into each other's way. */
+const SHARED_KEYS = 12;
+
+/** A client that submits tasks and does to them whatever comes to its mind. */
+export class SimClient {
+  readonly process: SimProcess;
+  private readonly parts: ClientParts;
+  private readonly random: RandomStream;
+  private isStopped = false;
+
+  constructor(parts: ClientParts, name: string) {
+    this.parts = parts;
+    this.process = new SimProcess(parts.simulation, name);
+    this.random = parts.simulation.random(name);
+    this.next();
+  }
+
+  /** It asks for nothing more. */
+  stop(): void {
+    this.isStopped = true;
+  }
+
+  private next(): void {
+    this.process.after(this.parts.everyMs * (0.2 + 1.6 * this.random.next()), () => {
+      if (this.isStopped) return;
+      this.act();
+      this.next();
+    });
+  }
+
+  private act(): void {
+    const { random } = this;
+    const { known } = this.parts;
+    const choice = random.next();
+    if (choice < 0.5 || known.size === 0) this.submit();
+    else if (choice < 0.65) this.ask({ kind: 'get', id: known.pick(random) });
+    else {
+      const targets = { task: () => known.pick(random), redrive: () => random.integer(1, 5) };
+      this.ask({ kind: 'operate', operation: drawOperation(random, targets) });
+    }
+  }
+
+  private submit(): void {
+    const { random } = this;
+    const isHuge = random.chance(0.02);
+    const count = isHuge ? random.integer(50, 300) : random.integer(1, 5);
+    const tasks = Array.from({ length: count }, () => this.keyed(drawTask(random, this.number())));
+    this.ask({ kind: 'submit', tasks });
+  }
+
+  private number(): number {
+    return this.parts.known.nextNumber();
+  }
+
+  /** Some tasks have a key of their own, some share one with those of others. */
+  private keyed(task: TaskRequest): TaskRequest {
+    const { random } = this;
+    const choice = random.next();
+    if (choice < 0.4) return task;
+    const window = random.chance(0.3) ? { dedupeWindowMs: random.pick([1000, 20_000]) } : {};
+    if (choice < 0.8)
+      return { ...task, ...window, dedupeKey: `own-${(task.input as TaskInput).n}` };
+    return { ...task, ...window, dedupeKey: `shared-${random.integer(1, SHARED_KEYS)}` };
+  }
+
+  /** Sends it, and again when nobody answered: safe only with keys, and done without as well. */
+  private ask(asked: Asked, sends = 1): void {
+    const { simulation, history, network, situations } = this.parts;
+    const entry = history.begin(this.process.name, asked, simulation.now);
+    call(network, this.process, requestOf(asked), (answer) => {
+      if (answer !== undefined) {
+        entry.answeredAt = simulation.now;
+        entry.status = answer.status;
+        entry.answer = answer.body === '' ? undefined : JSON.parse(answer.body);
+        this.learn(asked, answer);
+        return;
+      }
+      if (sends >= SENDS_MAX || this.isStopped) return;
+      situations.note('a client sent a request again');
+      const again = this.random.chance(0.05) ? changed(asked) : asked;
+      this.process.after(this.random.logarithmic(10, 5000), () => this.ask(again, sends + 1));
+    });
+  }
+
+  private learn(asked: Asked, { status, body }: CallAnswer): void {
+    if (asked.kind !== 'submit' || status >= 300) return;
+    const { items } = JSON.parse(body) as { items: readonly { id: string }[] };
+    for (const { id } of items) this.parts.known.add(id);
+  }
+}
+
+/** The same keys with another body. */
+function changed(asked: Asked): Asked {
+  if (asked.kind !== 'submit') return asked;
+  return { kind: 'submit', tasks: asked.tasks.map((task) => ({ ...task, priority: 1 })) };
+}
+
+function requestOf(asked: Asked): ExchangeRequest {
+  switch (asked.kind) {
+    case 'submit':
+      return { method: 'POST', path: '/v1/tasks', body: JSON.stringify(asked.tasks) };
+    case 'get':
+      return { method: 'GET', path: `/v1/tasks/${asked.id}`, body: '' };
+    case 'operate':
+      return { method: 'POST', path: '/v1/operations', body: JSON.stringify(asked.operation) };
+  }
+}

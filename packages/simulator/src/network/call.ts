@@ -1,0 +1,43 @@
+import type { SimProcess } from '../kernel/sim-process.ts';
+import type { ExchangeRequest } from './exchange.ts';
+import type { Network } from './network.ts';
+
+export interface CallAnswer {
+  readonly status: number;
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** A client that has heard nothing for so long lets go. */
+const ANSWER_MS_MAX = 30_000;
+
+/**
+ * Sends a request and waits for the whole answer. `done` hears `undefined` when there is none, and
+ * then nobody knows whether the request had an effect.
+ */
+export function call(
+  network: Network,
+  from: SimProcess,
+  request: ExchangeRequest,
+  done: (answer: CallAnswer | undefined) => void,
+): void {
+  let status = 0;
+  const chunks: Uint8Array[] = [];
+  const finish = (answer: CallAnswer | undefined): void => {
+    stopTimer();
+    done(answer);
+  };
+  const giveUp = network.request(from, request, {
+    head: (given) => {
+      status = given;
+    },
+    bytes: (chunk) => chunks.push(chunk),
+    ended: (how) => {
+      finish(how === 'whole' ? { status, body: Buffer.concat(chunks).toString() } : undefined);
+    },
+  });
+  const stopTimer = from.after(ANSWER_MS_MAX, () => {
+    giveUp();
+    finish(undefined);
+  });
+}

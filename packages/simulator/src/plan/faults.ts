@@ -1,0 +1,91 @@
+import type { RandomStream } from '../kernel/random.ts';
+
+/** Something bad that happens at a time. */
+export type PlannedFault =
+  | {
+      readonly kind: 'server killed';
+      readonly at: number;
+      readonly isPowerLoss: boolean;
+      readonly restartAfterMs: number;
+      readonly clockShiftMs: number;
+    }
+  | { readonly kind: 'server stopped'; readonly at: number; readonly forMs: number }
+  | { readonly kind: 'clock set'; readonly at: number; readonly byMs: number }
+  | {
+      readonly kind: 'worker killed';
+      readonly at: number;
+      readonly who: number;
+      readonly isNoticed: boolean;
+      readonly restartAfterMs: number;
+    }
+  | {
+      readonly kind: 'worker stopped';
+      readonly at: number;
+      readonly who: number;
+      readonly forMs: number;
+    }
+  | (CutOff & { readonly kind: 'worker cut off' })
+  | (CutOff & { readonly kind: 'client cut off' })
+  | { readonly kind: 'disk slow'; readonly at: number; readonly forMs: number }
+  | { readonly kind: 'disk full'; readonly at: number; readonly forMs: number }
+  | { readonly kind: 'disk error'; readonly at: number; readonly of: 'write' | 'sync' }
+  | { readonly kind: 'snapshot rots'; readonly at: number }
+  | { readonly kind: 'append unknown'; readonly at: number; readonly hasLanded: boolean };
+
+interface CutOff {
+  readonly at: number;
+  readonly who: number;
+  readonly forMs: number;
+  readonly breaks: boolean;
+}
+
+type FaultKind = PlannedFault['kind'];
+
+type Draw<K extends FaultKind> = (
+  random: RandomStream,
+) => Omit<Extract<PlannedFault, { kind: K }>, 'at' | 'kind'>;
+
+const cutOff = (random: RandomStream) => ({
+  who: random.integer(0, 99),
+  forMs: random.logarithmic(100, 60_000),
+  breaks: random.chance(0.5),
+});
+
+const FAULTS: { readonly [K in FaultKind]: Draw<K> } = {
+  'server killed': (random) => ({
+    isPowerLoss: random.chance(0.5),
+    restartAfterMs: random.logarithmic(10, 60_000),
+    clockShiftMs: random.chance(0.3) ? random.integer(-120_000, 120_000) : 0,
+  }),
+  'server stopped': (random) => ({ forMs: random.logarithmic(100, 120_000) }),
+  'clock set': (random) => ({ byMs: random.integer(-300_000, 300_000) }),
+  'worker killed': (random) => ({
+    who: random.integer(0, 99),
+    isNoticed: random.chance(0.5),
+    restartAfterMs: random.logarithmic(10, 60_000),
+  }),
+  'worker stopped': (random) => ({
+    who: random.integer(0, 99),
+    forMs: random.logarithmic(100, 120_000),
+  }),
+  'worker cut off': cutOff,
+  'client cut off': cutOff,
+  'disk slow': (random) => ({ forMs: random.logarithmic(100, 20_000) }),
+  'disk full': (random) => ({ forMs: random.logarithmic(1000, 60_000) }),
+  'disk error': (random) => ({ of: random.pick(['write', 'sync'] as const) }),
+  'snapshot rots': () => ({}),
+  'append unknown': (random) => ({ hasLanded: random.chance(0.5) }),
+};
+
+/** Some kinds of faults, each some times: with all of them at once little else would happen. */
+export function drawFaults(random: RandomStream, durationMs: number): PlannedFault[] {
+  const kinds = (Object.keys(FAULTS) as FaultKind[]).filter(() => random.chance(0.35));
+  const faults = kinds.flatMap((kind) => {
+    const count = Math.round(random.logarithmic(1, 12));
+    return Array.from({ length: count }, () => {
+      const at = Math.round(random.next() * durationMs);
+      return { kind, at, ...FAULTS[kind](random) } as PlannedFault;
+    });
+  });
+  return faults.toSorted((a, b) => a.at - b.at);
+}

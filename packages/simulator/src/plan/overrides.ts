@@ -1,0 +1,40 @@
+import type { WorldPlan } from './world-plan.ts';
+
+/** What is left out of a plan, to find the smallest one that still fails. */
+export interface Overrides {
+  /** Places of the faults that stay. */
+  readonly faults?: readonly number[];
+  readonly workers?: number;
+  readonly clients?: number;
+  /** Milliseconds after which the world ends. */
+  readonly until?: number;
+  /** The network loses, doubles and cuts nothing, but for planned faults. */
+  readonly calm?: boolean;
+}
+
+export function withOverrides(plan: WorldPlan, overrides: Overrides): WorldPlan {
+  const { faults, workers = plan.workers, clients = plan.clients, until, calm } = overrides;
+  const quiet = { lossRate: 0, duplicateRate: 0, cutRate: 0 };
+  return {
+    ...plan,
+    workers,
+    rogues: Math.min(plan.rogues, workers),
+    clients,
+    durationMs: until ?? plan.durationMs,
+    network: calm === true ? { ...plan.network, ...quiet } : plan.network,
+    faults: faults === undefined ? plan.faults : faults.map((place) => plan.faults[place]),
+  };
+}
+
+/** The flags of the command line that stand for them. */
+export function flagsOf({ faults, workers, clients, until, calm }: Overrides): string {
+  return [
+    faults === undefined ? '' : `--faults ${faults.length === 0 ? 'none' : faults.join(',')}`,
+    workers === undefined ? '' : `--workers ${workers}`,
+    clients === undefined ? '' : `--clients ${clients}`,
+    until === undefined ? '' : `--until ${until}`,
+    calm === true ? '--calm' : '',
+  ]
+    .filter((flag) => flag !== '')
+    .join(' ');
+}

@@ -1,0 +1,77 @@
+import type { MatchingOptions, PartitionLimits } from '@sluice/core';
+import { RandomStream } from '../kernel/random.ts';
+import type { NetworkKnobs } from '../network/network.ts';
+import { drawFaults, type PlannedFault } from './faults.ts';
+
+/** All that chance decides before a world begins. A failure is shrunk by making it smaller. */
+export interface WorldPlan {
+  readonly seed: number;
+  readonly durationMs: number;
+  readonly workers: number;
+  /** Of them, how many do not keep to the protocol. */
+  readonly rogues: number;
+  readonly clients: number;
+  /** How often each client asks for something. */
+  readonly requestEveryMs: number;
+  readonly network: NetworkKnobs;
+  readonly limits: PartitionLimits;
+  readonly matching: Partial<MatchingOptions>;
+  readonly hashEvery: number;
+  readonly graceMsMin: number;
+  readonly serverDrift: number;
+  readonly segmentBytes: number;
+  readonly snapshotEveryBytes: number;
+  readonly faults: readonly PlannedFault[];
+}
+
+export function drawPlan(seed: number): WorldPlan {
+  const random = new RandomStream(seed, 'plan');
+  const durationMs = random.integer(30_000, 240_000);
+  const workers = Math.round(random.logarithmic(1, 51));
+  const clients = random.integer(1, 20);
+  const requestsPerSecond = random.logarithmic(0.5, 20);
+  const isCalm = random.chance(0.15);
+  const rate = (most: number) => (isCalm || random.chance(0.4) ? 0 : random.next() * most);
+  return {
+    seed,
+    durationMs,
+    workers,
+    rogues: random.chance(0.5) ? Math.ceil(workers / 4) : 0,
+    clients,
+    requestEveryMs: (1000 * clients) / requestsPerSecond,
+    network: {
+      delayMs: random.logarithmic(0.1, 50),
+      lossRate: rate(0.1),
+      duplicateRate: rate(0.1),
+      cutRate: rate(0.03),
+    },
+    limits: drawLimits(random),
+    matching: {
+      placement: random.pick(['spread', 'pack'] as const),
+      reserveAfterMs: random.pick([1000, 10_000]),
+      ageAfterMs: random.pick([2000, 30_000]),
+      agedLeaseEvery: random.pick([3, 8]),
+    },
+    hashEvery: random.pick([1, 7, 100]),
+    graceMsMin: random.pick([5000, 15_000]),
+    serverDrift: random.chance(0.3) ? (random.next() - 0.5) * 0.02 : 0,
+    segmentBytes: random.pick([4096, 16_384, 262_144]),
+    snapshotEveryBytes: random.pick([1000, 10_000, 100_000]),
+    faults: isCalm ? [] : drawFaults(random, durationMs),
+  };
+}
+
+function drawLimits(random: RandomStream): PartitionLimits {
+  const isTight = random.chance(0.5);
+  return {
+    tasksMax: isTight ? random.integer(30, 200) : 2000,
+    payloadBytesMax: isTight ? random.integer(20_000, 100_000) : 1_000_000,
+    finishedTasksMax: random.pick([5, 20, 100]),
+    deadLettersMax: random.pick([2, 10, 50]),
+    dedupeKeysMax: isTight ? random.integer(20, 200) : 2000,
+    unsentBytesMax: random.pick([2000, 20_000, 1_000_000]),
+    sessionsMax: random.pick([10, 100, 100]),
+    arenaChunkBytes: random.pick([4096, 65_536]),
+    arenaCompaction: { liveShareMin: 0.9, slackChunks: 0, entriesMax: 3, bytesMax: 200 },
+  };
+}

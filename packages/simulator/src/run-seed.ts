@@ -1,0 +1,64 @@
+import { ViolationError } from './kernel/simulation.ts';
+import { type Overrides, withOverrides } from './plan/overrides.ts';
+import { drawPlan } from './plan/world-plan.ts';
+import { World } from './world.ts';
+
+export type Mode = 'safety' | 'liveness';
+
+export interface SeedOrder {
+  readonly seed: number;
+  readonly mode: Mode;
+  readonly overrides?: Overrides;
+  /** Gets every line of the trace. */
+  readonly print?: (line: string) => void;
+}
+
+export interface SeedFailure {
+  /** The number of the rule, or the name of the error when no checker found it. */
+  readonly rule: string;
+  readonly message: string;
+  readonly stack: string;
+  /** When it was noticed. */
+  readonly at: number;
+  readonly lastLines: readonly string[];
+}
+
+export interface SeedResult {
+  readonly seed: number;
+  readonly failure?: SeedFailure;
+  readonly traceHash: string;
+  readonly simulatedMs: number;
+  readonly steps: number;
+  readonly situations: readonly (readonly [string, number])[];
+}
+
+/** Lets one world live. The same order gives the same result. */
+export async function runSeed(order: SeedOrder): Promise<SeedResult> {
+  const { seed, mode, overrides = {}, print } = order;
+  const world = new World(withOverrides(drawPlan(seed), overrides), print);
+  let failure: SeedFailure | undefined;
+  try {
+    await world.run(mode);
+  } catch (cause) {
+    failure = describe(cause as Error, world);
+  }
+  const { trace, now, steps } = world.simulation;
+  return {
+    seed,
+    ...(failure === undefined ? {} : { failure }),
+    traceHash: trace.hash,
+    simulatedMs: now,
+    steps,
+    situations: [...world.situations.counts],
+  };
+}
+
+function describe(cause: Error, { simulation }: World): SeedFailure {
+  return {
+    rule: cause instanceof ViolationError ? cause.rule : cause.name,
+    message: cause.message,
+    stack: cause.stack ?? cause.message,
+    at: simulation.now,
+    lastLines: simulation.trace.last(50),
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * Runs seeds in a process of its own, whose clocks, random numbers and files are poisoned. Orders
+ * come from the parent one by one, and each is answered with its result.
+ */
+import { poisonGlobals } from './kernel/poison.ts';
+import { runSeed, type SeedOrder, type SeedResult } from './run-seed.ts';
+import { type ShrunkFailure, shrink } from './shrink.ts';
+
+/** What the parent hears of one seed. */
+export interface SeedAnswer {
+  readonly result: SeedResult;
+  readonly shrunk?: ShrunkFailure;
+  /** Of this process, for this seed. */
+  readonly cpuMs: number;
+}
+
+export interface ProcessOrder extends SeedOrder {
+  readonly trace?: boolean;
+  /** Runs it a second time, to see that both are the same. */
+  readonly twice?: boolean;
+  readonly shrinks?: boolean;
+}
+
+const { cpuUsage } = process;
+
+async function carryOut(order: ProcessOrder): Promise<SeedAnswer> {
+  const before = cpuUsage();
+  const print = order.trace === true ? (line: string) => console.log(line) : undefined;
+  const result = await runSeed({ ...order, ...(print === undefined ? {} : { print }) });
+  const again = order.twice === true ? await runSeed(order) : result;
+  const same = again.traceHash === result.traceHash ? result : { ...result, failure: TWO_RUNS };
+  const { user, system } = cpuUsage(before);
+  const cpuMs = (user + system) / 1000;
+  if (same.failure === undefined || order.shrinks !== true) return { result: same, cpuMs };
+  return { result: same, shrunk: await shrink(order.seed, order.mode, same.failure), cpuMs };
+}
+
+const TWO_RUNS = {
+  rule: 'V2',
+  message: 'two runs of this seed are not the same',
+  stack: '',
+  at: 0,
+  lastLines: [],
+};
+
+poisonGlobals();
+process.on('message', (order: ProcessOrder) => {
+  void carryOut(order).then((answer) => process.send?.(answer));
+});

@@ -1,0 +1,77 @@
+import {
+  NO_SLOT,
+  type ReadonlyState,
+  type Slot,
+  TASK_STATES,
+  type TaskCommand,
+  type TaskOutcome,
+} from '@sluice/core';
+import type { Request } from '@sluice/engine';
+
+const encoder = new TextEncoder();
+
+/** The fields of commands that are bytes; in a request they are text. */
+const BYTE_FIELDS = ['payload', 'data', 'input'] as const;
+
+/** A command as a client sends it, with text in the place of bytes. */
+export type Operation = Readonly<Record<string, unknown>> & { readonly type: TaskCommand['type'] };
+
+/** Turns what came over the network into a command. */
+export function commandOf(operation: Operation): Request<TaskCommand> {
+  const command: Record<string, unknown> = { ...operation };
+  for (const field of BYTE_FIELDS) {
+    const text = command[field];
+    if (typeof text === 'string') command[field] = encoder.encode(text);
+  }
+  if (operation.type === 'patch_tasks') Object.assign(command, patchesOf(operation));
+  return command as unknown as Request<TaskCommand>;
+}
+
+interface PatchText {
+  readonly id: string;
+  readonly input?: string;
+}
+
+/** Each patch brings its input as text; the command has them one behind the other. */
+function patchesOf(operation: Operation): object {
+  const given = operation.patches as readonly PatchText[];
+  const inputs = given.map(({ input = '' }) => encoder.encode(input));
+  const inputEnds: number[] = [];
+  for (const each of inputs) inputEnds.push((inputEnds.at(-1) ?? 0) + each.length);
+  const patches = given.map(({ input, ...patch }) => ({ ...patch, hasInput: input !== undefined }));
+  return { patches, inputs: Buffer.concat(inputs), inputEnds };
+}
+
+/** What became of one task, as a client hears it. */
+interface OperationOutcome {
+  readonly rejection?: string;
+  /** Absent when the task is not in memory. */
+  readonly state?: string;
+  readonly attempt?: number;
+}
+
+/** The reply as JSON text, with the states of the tasks as they are now. */
+export function renderReply(reply: object, state: ReadonlyState): string {
+  const list = 'outcomes' in reply ? (reply.outcomes as TaskOutcome<string>[]) : undefined;
+  if (list !== undefined) {
+    return JSON.stringify({ outcomes: list.map((outcome) => outcomeOf(outcome, state)) });
+  }
+  if ('slot' in reply) {
+    return JSON.stringify({ outcomes: [outcomeOf(reply as TaskOutcome<string>, state)] });
+  }
+  return JSON.stringify(reply);
+}
+
+function outcomeOf(
+  { rejection, slot }: TaskOutcome<string>,
+  state: ReadonlyState,
+): OperationOutcome {
+  return {
+    ...(rejection === undefined ? {} : { rejection }),
+    ...(slot === NO_SLOT ? {} : describe(state, slot)),
+  };
+}
+
+function describe({ tasks }: ReadonlyState, slot: Slot): OperationOutcome {
+  return { state: TASK_STATES[tasks.state[slot]], attempt: tasks.attempt[slot] };
+}

@@ -1,0 +1,67 @@
+import type { TaskCommand } from '@sluice/core';
+import { type Engine, EngineStoppedError } from '@sluice/engine';
+import { SluiceError } from '@sluice/protocol';
+import type { Admission, Gateway } from '@sluice/server';
+import type { ServerExchange } from '../network/server-exchange.ts';
+import { commandOf, type Operation, renderReply } from './operations.ts';
+
+export interface RequestParts {
+  readonly engine: Engine;
+  readonly gateway: Gateway;
+  readonly admission: Admission;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Carries out a request; undefined when its answer is a stream that is open by now. */
+export async function carryOut(
+  parts: RequestParts,
+  exchange: ServerExchange,
+): Promise<Answer | undefined> {
+  try {
+    return await dispatch(parts, exchange);
+  } catch (cause) {
+    return errorAnswer(cause);
+  }
+}
+
+async function dispatch(
+  { engine, gateway, admission }: RequestParts,
+  exchange: ServerExchange,
+): Promise<Answer | undefined> {
+  const { method, path, body } = exchange.request;
+  const value: unknown = body === '' ? undefined : JSON.parse(body);
+  const [, , collection, id] = path.split('/');
+  if (collection === 'tasks') {
+    if (method === 'GET') return { status: 200, body: await gateway.get(id) };
+    const { isNew, json } = await gateway.submit(value);
+    return { status: isNew ? 201 : 200, body: json.toString() };
+  }
+  if (collection === 'worker-sessions') {
+    if (method === 'DELETE') {
+      await gateway.detach(id);
+      return { status: 204, body: '' };
+    }
+    if (id !== undefined) return { status: 200, body: await gateway.report(id, value) };
+    await gateway.attach(value, () => exchange);
+    return undefined;
+  }
+  const command = commandOf(value as Operation);
+  admission.command(command.type);
+  return { status: 200, body: await engine.execute<TaskCommand, string>(command, renderReply) };
+}
+
+function errorAnswer(cause: unknown): Answer {
+  const error = cause instanceof EngineStoppedError ? stopping(cause) : cause;
+  // Whatever else it is, no request may lead to it.
+  if (!(error instanceof SluiceError)) throw cause;
+  const { code, message, retryAfterMs } = error;
+  return { status: error.status, body: JSON.stringify({ error: { code, message, retryAfterMs } }) };
+}
+
+function stopping(cause: Error): SluiceError {
+  return new SluiceError('unavailable', 'the server is stopping; try again', { cause });
+}

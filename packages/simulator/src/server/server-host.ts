@@ -1,0 +1,248 @@
+import type { Command } from '@sluice/core';
+import { Engine, type EngineNotice, type SnapshotOptions } from '@sluice/engine';
+import type { BoundedLog, LogBatch, LogHold, LogTrim } from '@sluice/log';
+import {
+  Admission,
+  Gateway,
+  ServerOutputs,
+  SteadyClock,
+  TaskWaiters,
+  TICK_MS,
+  WorkerStreams,
+} from '@sluice/server';
+import type { RandomStream } from '../kernel/random.ts';
+import { SimProcess } from '../kernel/sim-process.ts';
+import type { Simulation } from '../kernel/simulation.ts';
+import type { Listener, Network } from '../network/network.ts';
+import type { ServerExchange } from '../network/server-exchange.ts';
+import type { WorldPlan } from '../plan/world-plan.ts';
+import type { Situations } from '../situations.ts';
+import { carryOut } from './requests.ts';
+import { type LogWatch, WatchedLog } from './watched-log.ts';
+import { WatchedOutputs } from './watched-outputs.ts';
+import { WatchedPartition } from './watched-partition.ts';
+
+/** What a server finds on its disk. */
+export interface Storage {
+  readonly log: BoundedLog;
+  readonly snapshots?: SnapshotOptions;
+}
+
+/** The disk under a server: it outlives the processes that use it. */
+export interface ServerDisk {
+  /** Opens what is there for a new process; rejects as a real disk makes it. */
+  open(process: SimProcess): Promise<Storage>;
+  /** The process that used it is gone; with `isPowerLoss` what was not synced may be gone, too. */
+  killed(isPowerLoss: boolean): void;
+}
+
+/** Hears what the server does, to check it. */
+export interface ServerWatch {
+  booted(partition: WatchedPartition, hold: LogHold): void;
+  executed(command: Command, reply: unknown, partition: WatchedPartition): void;
+  committed(batch: LogBatch): void;
+  trimming(trim: LogTrim): void;
+  /** Something that can have seen so many records gets out of the server. */
+  letOut(records: number, what: string): void;
+  noticed(notice: EngineNotice): void;
+  stopped(): void;
+}
+
+export interface HostParts {
+  readonly simulation: Simulation;
+  readonly network: Network;
+  readonly disk: ServerDisk;
+  readonly plan: WorldPlan;
+  readonly situations: Situations;
+  readonly watch: ServerWatch;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+const UTF8 = {
+  encode: (text: string) => encoder.encode(text),
+  decode: (bytes: Uint8Array) => decoder.decode(bytes),
+};
+
+/** A machine that runs the server, and starts it again when it ends. */
+export class ServerHost {
+  private readonly parts: HostParts;
+  private readonly random: RandomStream;
+  private process: SimProcess | undefined;
+  private clockOffsetMs = 0;
+  private boots = 0;
+
+  constructor(parts: HostParts) {
+    this.parts = parts;
+    this.random = parts.simulation.random('server');
+  }
+
+  get current(): SimProcess | undefined {
+    return this.process;
+  }
+
+  boot(): void {
+    this.boots += 1;
+    const clock = { offsetMs: this.clockOffsetMs, drift: this.parts.plan.serverDrift };
+    const process = new SimProcess(this.parts.simulation, `server${this.boots}`, clock);
+    this.process = process;
+    process.log('starts');
+    this.start(process).catch((cause: Error) => this.ended(process, cause));
+  }
+
+  /** `clockShiftMs` is how far the machine's clock is off when it is started again. */
+  kill(isPowerLoss: boolean, restartAfterMs: number, clockShiftMs: number): void {
+    const { process } = this;
+    if (process === undefined) return;
+    process.kill();
+    this.clockOffsetMs += clockShiftMs;
+    this.gone(isPowerLoss, restartAfterMs);
+  }
+
+  pause(ms: number): void {
+    this.process?.pause(ms);
+  }
+
+  shiftClock(ms: number): void {
+    this.clockOffsetMs += ms;
+    this.process?.shiftWall(ms);
+    this.process?.log(`its clock is set by ${ms} ms`);
+  }
+
+  private gone(isPowerLoss: boolean, restartAfterMs: number): void {
+    const { simulation, network, disk, watch } = this.parts;
+    this.process = undefined;
+    network.serverGone();
+    disk.killed(isPowerLoss);
+    watch.stopped();
+    simulation.after(restartAfterMs, () => this.boot());
+  }
+
+  /** The process ended by itself: its supervisor starts it again. */
+  private ended(process: SimProcess, cause: Error): void {
+    if (!process.alive || this.process !== process) return;
+    const root = rootOf(cause);
+    process.log(`ends: ${root.message}`);
+    if (!isExpected(root)) {
+      this.parts.simulation.fail(cause);
+      return;
+    }
+    this.parts.situations.note(`the server ended: ${root.name}`);
+    process.kill();
+    this.gone(false, 1000);
+  }
+
+  private async start(process: SimProcess): Promise<void> {
+    const { plan, disk, watch, network, situations } = this.parts;
+    const storage = await disk.open(process);
+    let held: LogHold | undefined;
+    const logWatch: LogWatch = {
+      acquired: (hold) => {
+        held = hold;
+      },
+      committed: (batch) => watch.committed(batch),
+      trimming: (trim) => watch.trimming(trim),
+    };
+    const log = new WatchedLog(storage.log, logWatch);
+    const streams = new WorkerStreams();
+    let partition: WatchedPartition | undefined;
+    const records = () => partition?.records ?? 0;
+    const outputs = new WatchedOutputs(
+      new ServerOutputs(streams, new TaskWaiters()),
+      records,
+      (seen) => watch.letOut(seen, 'pushes'),
+    );
+    const clock = new SteadyClock(process);
+    const engine = await Engine.start({
+      log,
+      partition: {
+        partition: 0,
+        limits: plan.limits,
+        utf8: UTF8,
+        matching: plan.matching,
+        hashEvery: plan.hashEvery,
+      },
+      makePartition: (options) => {
+        partition = new WatchedPartition(options, {
+          executed: (command, reply, watched) => watch.executed(command, reply, watched),
+        });
+        return partition;
+      },
+      ...(storage.snapshots === undefined ? {} : { snapshots: storage.snapshots }),
+      outputs,
+      clock: () => clock.now(),
+      nonce: () => Math.floor(this.random.next() * 2 ** 53),
+      atEndOfTurn: (run) => void process.after(0, run),
+      startTimer: process.after,
+      graceMsMin: plan.graceMsMin,
+      notify: (notice) => {
+        situations.note(`notice: ${notice.type}`);
+        watch.noticed(notice);
+      },
+      onStopped: (cause) => this.ended(process, cause),
+    });
+    if (partition === undefined || held === undefined) throw new Error('nothing was recovered');
+    partition.records = held.tail;
+    watch.booted(partition, held);
+    const admission = new Admission(engine, log);
+    const gateway = new Gateway({
+      engine,
+      admission,
+      streams,
+      monotonic: process.monotonic,
+      random: this.random.next,
+      newSessionId: () => `s_${this.letters(24)}`,
+    });
+    this.tick(process, gateway);
+    const listener: Listener = {
+      process,
+      handle: (exchange) => this.handle(exchange, { engine, gateway, admission }, records),
+    };
+    network.listen(listener);
+    process.log(`serves from record ${held.tail} on, epoch ${held.epoch}`);
+  }
+
+  private tick(process: SimProcess, gateway: Gateway): void {
+    process.after(TICK_MS, () => {
+      gateway.tick();
+      this.tick(process, gateway);
+    });
+  }
+
+  private handle(
+    exchange: ServerExchange,
+    parts: Parameters<typeof carryOut>[0],
+    records: () => number,
+  ): void {
+    const { method, path } = exchange.request;
+    const done = carryOut(parts, exchange);
+    // The command was carried out in this very turn, so the answer can have seen no more.
+    const seen = records();
+    done.then(
+      (answer) => {
+        if (answer === undefined) return;
+        if (answer.status < 500) this.parts.watch.letOut(seen, `answer to ${method} ${path}`);
+        exchange.answer(answer.status, answer.body);
+      },
+      (cause: Error) => this.parts.simulation.fail(cause),
+    );
+  }
+
+  private letters(count: number): string {
+    const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
+    return Array.from({ length: count }, () => this.random.pick([...alphabet])).join('');
+  }
+}
+
+/** What a disk does to a server, as opposed to what the server does wrong. */
+const EXPECTED = ['LogFailedError', 'LogFullError', 'DiskError'];
+
+function isExpected(cause: Error): boolean {
+  return EXPECTED.includes(cause.name);
+}
+
+function rootOf(cause: Error): Error {
+  return cause.name === 'EngineStoppedError' && cause.cause instanceof Error
+    ? rootOf(cause.cause)
+    : cause;
+}

@@ -1,0 +1,57 @@
+import type {
+  AppendOutcome,
+  BoundedLog,
+  LogBatch,
+  LogHold,
+  LogTrim,
+  OnBatch,
+  TrimOutcome,
+} from '@sluice/log';
+
+/** Hears what a log answered. */
+export interface LogWatch {
+  acquired(hold: LogHold): void;
+  /** The batch is durable, says the log. */
+  committed(batch: LogBatch): void;
+  trimming(trim: LogTrim): void;
+}
+
+/** A log that tells somebody of what it promised. */
+export class WatchedLog implements BoundedLog {
+  private readonly inner: BoundedLog;
+  private readonly watch: LogWatch;
+
+  constructor(inner: BoundedLog, watch: LogWatch) {
+    this.inner = inner;
+    this.watch = watch;
+  }
+
+  get isFull(): boolean {
+    return this.inner.isFull;
+  }
+
+  async acquire(): Promise<LogHold> {
+    const hold = await this.inner.acquire();
+    this.watch.acquired(hold);
+    return hold;
+  }
+
+  async append(batch: LogBatch): Promise<AppendOutcome> {
+    const outcome = await this.inner.append(batch);
+    if (outcome === 'ok' || outcome === 'duplicate') this.watch.committed(batch);
+    return outcome;
+  }
+
+  read(from: number, onBatch: OnBatch): Promise<void> {
+    return this.inner.read(from, onBatch);
+  }
+
+  trim(trim: LogTrim): Promise<TrimOutcome> {
+    this.watch.trimming(trim);
+    return this.inner.trim(trim);
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+}

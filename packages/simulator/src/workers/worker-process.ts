@@ -1,0 +1,26 @@
+import { SimProcess } from '../kernel/sim-process.ts';
+import type { Simulation } from '../kernel/simulation.ts';
+
+/** The process of a worker, which is started again after it was killed. */
+export class WorkerProcess {
+  private readonly simulation: Simulation;
+  private readonly name: string;
+  private readonly start: () => void;
+  current: SimProcess;
+
+  constructor(simulation: Simulation, name: string, start: () => void) {
+    this.simulation = simulation;
+    this.name = name;
+    this.start = start;
+    this.current = new SimProcess(simulation, name);
+    this.current.after(0, start);
+  }
+
+  kill(restartAfterMs: number): void {
+    this.current.kill();
+    this.simulation.after(restartAfterMs, () => {
+      this.current = new SimProcess(this.simulation, this.name);
+      this.start();
+    });
+  }
+}
