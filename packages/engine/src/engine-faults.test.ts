@@ -14,10 +14,16 @@ test.each([
   await test.attach('s', 1);
   for (const landed of given.unknown) test.faults.nextAnswersUnknown({ landed });
 
-  const answer = await test.submit('1');
+  const answer = watch(test.submit('1'));
+  for (const [round] of given.unknown.entries()) {
+    await settle();
+    expect(test.timerMs).toBe(10 * 2 ** round);
+    test.fireTimer();
+  }
+  await settle();
 
   const [first, ...repeats] = test.log.appends;
-  expect(answer).toBe('submitted 1');
+  expect(answer.value).toBe('submitted 1');
   expect(repeats).toEqual(given.unknown.map(() => first));
   expect(test.outputs.released).toEqual(['welcome s', 'push 1 to s']);
   expect(await recordsIn(test)).toBe(1);
@@ -32,7 +38,8 @@ test('nothing leaves while the answer of an append is unknown', async () => {
   await test.faults.whenHeld();
   test.faults.letGo();
   test.faults.hold();
-  // The repeat is held: by now the unknown answer has come.
+  await settle();
+  test.fireTimer();
   await test.faults.whenHeld();
   const before = [answer.status, ...test.outputs.released];
   test.faults.letGo();
@@ -51,8 +58,10 @@ test('the batch behind an unknown append goes to the right place', async () => {
   test.faults.nextAnswersUnknown({ landed: true });
   const first = test.submit('1');
   await settle();
+  const rest = [test.submit('2'), test.submit('3')];
 
-  await Promise.all([first, test.submit('2'), test.submit('3')]);
+  test.fireTimer();
+  await Promise.all([first, ...rest]);
 
   const tails = test.log.appends.map(({ expectedTail, recordCount }) => [
     expectedTail,

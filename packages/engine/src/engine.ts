@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type {
   AdvanceTime,
   Command,
@@ -318,8 +317,14 @@ export class Engine {
       if (outcome === 'fenced') {
         throw new Error('another server took over this partition');
       }
-      await pause(pauseMs);
+      await this.pause(pauseMs);
     }
+  }
+
+  private pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.options.startTimer(delayMs, resolve);
+    });
   }
 
   /**

@@ -3,6 +3,8 @@ export type { Releasable } from './batch.ts';
 export type { CommittedBatch, FeedOptions, Watermark } from './committed-feed.ts';
 export { Engine, type EngineOptions, EngineStoppedError, type Request } from './engine.ts';
 export type { EngineNotice } from './engine-notice.ts';
+export type { Fold, FoldOutcome, StartFold } from './fold.ts';
+export { foldInProcess } from './fold-in-process.ts';
 export type { OutputPort } from './output-port.ts';
 export { RecoveryError } from './recovery.ts';
 export type { SnapshotOptions } from './snapshot-keeper.ts';

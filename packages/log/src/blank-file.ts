@@ -1,12 +1,11 @@
-import { open } from 'node:fs/promises';
-import { type WriteFunction, writeAll } from './write-all.ts';
+import type { Disk } from './disk.ts';
+import { writeAll } from './write-all.ts';
 
 const ZEROS = Buffer.alloc(2 ** 18);
 
 export interface BlankFileOrder {
   readonly path: string;
   readonly bytes: number;
-  readonly write: WriteFunction;
   /** True while somebody waits for the file: then haste is worth more than the calm of appends. */
   readonly isUrgent: () => boolean;
   /** Looked at between two chunks; a file that nobody wants any more stays half-made. */
@@ -19,26 +18,25 @@ export interface BlankFileOrder {
  * The zeros are really written. A sparse file would make every append allocate blocks and change
  * the file's metadata, which costs more than the append itself, and could fail on a full disk.
  */
-export async function makeBlankFile(order: BlankFileOrder): Promise<boolean> {
+export async function makeBlankFile(disk: Disk, order: BlankFileOrder): Promise<boolean> {
   const { path, bytes } = order;
-  const handle = await open(path, 'w', 0o600);
+  const file = await disk.open(path, 'create');
   try {
     // With the final size set at once, the syncs below need not record a new size each time.
-    await handle.truncate(bytes);
+    await disk.truncate(path, bytes);
     let written = 0;
     while (written < bytes) {
       if (order.isUnwanted()) return false;
       const length = Math.min(ZEROS.length, bytes - written);
-      const write = { descriptor: handle.fd, buffer: ZEROS, length, position: written };
-      await writeAll(write, order.write);
+      await writeAll(file, { buffer: ZEROS, length, position: written });
       written += length;
       // In small portions, because appends wait behind whatever the disk has been given: with 32
       // MiB in one go the slowest in a thousand took 8 to 15 ms, with these 2 to 3 ms.
-      if (!order.isUrgent()) await handle.datasync();
+      if (!order.isUrgent()) await file.sync();
     }
-    await handle.sync();
+    await file.sync();
   } finally {
-    await handle.close();
+    await file.close();
   }
   return true;
 }

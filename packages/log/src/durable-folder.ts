@@ -1,15 +1,5 @@
-import { mkdir, open, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-
-/** Makes the names in a folder durable: creations, renames and removals, not the files' bytes. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
+import { dirname } from 'node:path';
+import { type Disk, hasCode } from './disk.ts';
 
 /**
  * Creates the folder, for its owner only, with whatever lies above it. Each new folder is a name
@@ -19,26 +9,31 @@ export async function syncFolder(folder: string): Promise<void> {
  * It goes level by level, because Node's recursive `mkdir` never ends where a file system answers
  * that the parent is missing although it is there, as `/proc` does.
  */
-export async function ensureFolder(folder: string): Promise<void> {
+export async function ensureFolder(disk: Disk, folder: string): Promise<void> {
   const missing: string[] = [];
-  for (let path = resolve(folder); !(await exists(path)); path = dirname(path)) missing.push(path);
+  for (let path = folder; !(await exists(disk, path)); path = dirname(path)) missing.push(path);
   for (const path of missing.reverse()) {
-    await mkdir(path, { mode: 0o700 }).catch(ignoreExisting);
-    await syncFolder(dirname(path));
+    // Two processes may start at once; which of them goes on is not decided here.
+    await unless('EEXIST', disk.makeFolder(path));
+    await disk.syncFolder(dirname(path));
   }
 }
 
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return false;
-      throw error;
-    },
-  );
+/** Removes a file that may be gone already. */
+export async function removeIfThere(disk: Disk, path: string): Promise<void> {
+  await unless('ENOENT', disk.remove(path));
 }
 
-/** Two processes may start at once; which of them goes on is not decided here. */
-function ignoreExisting(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EEXIST') throw error;
+async function exists(disk: Disk, path: string): Promise<boolean> {
+  return (await unless('ENOENT', disk.stat(path))) !== undefined;
+}
+
+/** What `doing` answers; undefined when it failed for the reason that is expected. */
+async function unless<T>(code: string, doing: Promise<T>): Promise<T | undefined> {
+  try {
+    return await doing;
+  } catch (cause) {
+    if (hasCode(cause, code)) return undefined;
+    throw cause;
+  }
 }

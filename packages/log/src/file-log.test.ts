@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { describeLogConformance } from './conformance.ts';
+import type { Disk } from './disk.ts';
 import { FileLog } from './file-log.ts';
+import { diskWith } from './full-disk-fixture.ts';
 import { FolderInUseError, LogFailedError } from './log-errors.ts';
 import { appendTexts, batchAfter, readTexts } from './log-fixture.ts';
 import { SMALL_SEGMENT_BYTES, TempFolder } from './temp-folder-fixture.ts';
-import { type WriteFunction, writeToFile } from './write-all.ts';
 
 describeLogConformance('file', async () => {
   const folder = await TempFolder.create();
@@ -181,17 +182,17 @@ describe('the folder', () => {
 
 describe('a write error', () => {
   /** Lets `writes` writes pass, then fails once; the disk would work again afterwards. */
-  function failAfter(writes: number): WriteFunction {
+  function failAfter(writes: number): Disk {
     let count = 0;
-    return (descriptor, buffer, range, done) => {
+    return diskWith('durable', (write) => (bytes, range, done) => {
       count += 1;
       if (count === writes + 1) return done(new Error('EIO: injected'), 0);
-      return writeToFile(descriptor, buffer, range, done);
-    };
+      return write(bytes, range, done);
+    });
   }
 
   test('ends the log for good, and what was acknowledged is there after a restart', async () => {
-    const log = await FileLog.open({ folder: folder.logFolder, write: failAfter(2) });
+    const log = await FileLog.open({ folder: folder.logFolder, disk: failAfter(2) });
     const hold = await log.acquire();
     const next = await appendTexts(log, hold, ['acknowledged']);
 
@@ -205,7 +206,7 @@ describe('a write error', () => {
   });
 
   test('while a segment is begun ends the log too', async () => {
-    const log = await FileLog.open({ folder: folder.logFolder, write: failAfter(0) });
+    const log = await FileLog.open({ folder: folder.logFolder, disk: failAfter(0) });
 
     await expect(log.acquire()).rejects.toThrow(LogFailedError);
 
@@ -214,7 +215,7 @@ describe('a write error', () => {
   });
 
   test('is told to a new holder that waits for the append', async () => {
-    const log = await FileLog.open({ folder: folder.logFolder, write: failAfter(1) });
+    const log = await FileLog.open({ folder: folder.logFolder, disk: failAfter(1) });
     const appending = log.append(batchAfter(await log.acquire()));
     const acquiring = log.acquire();
 

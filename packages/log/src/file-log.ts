@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
-import { truncate } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Disk, FolderLock } from './disk.ts';
 import { ensureFolder } from './durable-folder.ts';
-import { type FolderLock, lockFolder } from './folder-lock.ts';
-import { LogFailedError, LogFullError } from './log-errors.ts';
+import { FolderInUseError, LogFailedError, LogFullError } from './log-errors.ts';
 import { refuseNetworkFolder } from './network-folder.ts';
+import { nodeDisk } from './node-disk.ts';
 import {
   type AppendOutcome,
   type BoundedLog,
@@ -26,7 +26,6 @@ import { hasBatches, readExtents, type Segment, type SegmentExtent } from './seg
 import { PARTITION, type RecoveredLog, recoverSegments } from './segment-recovery.ts';
 import { SegmentSupply } from './segment-supply.ts';
 import { SegmentWriter } from './segment-writer.ts';
-import { type WriteFunction, writeToFile } from './write-all.ts';
 
 /** An epoch that no batch carries: while a hold changes hands, every append is fenced. */
 const NO_EPOCH = -1;
@@ -41,19 +40,19 @@ export interface FileLogOptions {
    * and what is acknowledged is only as durable as the server on the other side makes it.
    */
   readonly allowNetworkFolder?: boolean;
-  /** Takes the place of `fs.write` for headers and batches, in tests. */
-  readonly write?: WriteFunction;
-  /** Takes the place of `fs.write` where room is prepared, in tests. */
-  readonly writeBlank?: WriteFunction;
-  /** Takes the place of `setTimeout` between two tries to get room, in tests. */
+  /** Where the folder is; the machine's file system unless a test or a simulation has another. */
+  readonly disk?: Disk;
+  /** A random whole number below 2^32, which tells segments apart. */
+  readonly random?: () => number;
+  /** Takes the place of `setTimeout` between two tries to get room. */
   readonly startTimer?: StartTimer;
 }
 
 const DEFAULTS = {
   allowNetworkFolder: false,
   segmentBytes: 32 * 2 ** 20,
-  write: writeToFile,
-  writeBlank: writeToFile,
+  disk: nodeDisk,
+  random: () => randomInt(2 ** 32),
   startTimer: startRealTimer,
 };
 
@@ -65,10 +64,11 @@ const DEFAULTS = {
  * written behind what a crash has left.
  */
 export class FileLog implements BoundedLog {
+  readonly #disk: Disk;
   readonly #folder: string;
+  readonly #random: () => number;
   readonly #lock: FolderLock;
   readonly #supply: SegmentSupply;
-  readonly #write: WriteFunction;
   /** In the order of the log; replaced, never changed in place, so that a read keeps its own. */
   #segments: Segment[];
   /** The epoch of the last holder, whether it still holds or not. */
@@ -92,10 +92,11 @@ export class FileLog implements BoundedLog {
   #closing: Promise<void> | undefined;
 
   private constructor(options: Required<FileLogOptions>, lock: FolderLock, log: RecoveredLog) {
+    this.#disk = options.disk;
     this.#folder = options.folder;
-    this.#write = options.write;
+    this.#random = options.random;
     this.#lock = lock;
-    this.#supply = new SegmentSupply({ ...options, write: options.writeBlank });
+    this.#supply = new SegmentSupply(options);
     this.#segments = log.segments;
     this.#latestEpoch = log.epoch;
     this.#tail = log.tail;
@@ -110,11 +111,13 @@ export class FileLog implements BoundedLog {
    */
   static async open(options: FileLogOptions): Promise<FileLog> {
     const complete = { ...DEFAULTS, ...options, folder: resolve(options.folder) };
-    await ensureFolder(complete.folder);
-    if (!complete.allowNetworkFolder) await refuseNetworkFolder(complete.folder);
-    const lock = await lockFolder(complete.folder);
+    const { disk, folder } = complete;
+    await ensureFolder(disk, folder);
+    if (!complete.allowNetworkFolder) await refuseNetworkFolder(disk, folder);
+    const lock = await disk.lock(folder);
+    if (lock === undefined) throw new FolderInUseError(folder);
     try {
-      const recovered = await recoverSegments(complete.folder);
+      const recovered = await recoverSegments(disk, folder);
       const log = new FileLog(complete, lock, recovered);
       await log.#supply.open();
       return log;
@@ -165,7 +168,7 @@ export class FileLog implements BoundedLog {
       usedBytes: segment.usedBytes,
       endRecord: this.#segments.at(index + 1)?.header.baseTail ?? this.#tail,
     }));
-    await readExtents(extents, { from, onBatch, first: () => this.#first });
+    await readExtents(this.#disk, extents, { from, onBatch, first: () => this.#first });
   }
 
   async trim(trim: LogTrim): Promise<TrimOutcome> {
@@ -221,10 +224,10 @@ export class FileLog implements BoundedLog {
   async #beginSegment(epoch: number, frameBytes: number): Promise<boolean> {
     const spare = await this.#supply.take(SEGMENT_HEADER_BYTES + frameBytes);
     if (spare === undefined) return false;
-    const segmentId = randomInt(2 ** 32);
+    const segmentId = this.#random();
     const header = { partition: PARTITION, epoch, baseTail: this.#tail, segmentId };
-    const folder = this.#folder;
-    const writer = await SegmentWriter.create({ folder, header, spare, write: this.#write });
+    const [disk, folder] = [this.#disk, this.#folder];
+    const writer = await SegmentWriter.create({ disk, folder, header, spare });
     const before = this.#segments.filter(({ path }) => path !== writer.segment.path);
     this.#segments = [...before, writer.segment];
     await this.#writer?.close();
@@ -241,7 +244,7 @@ export class FileLog implements BoundedLog {
     const last = this.#segments.at(-1);
     for (const segment of this.#segments) {
       if (segment === last || segment.fileBytes === segment.usedBytes) continue;
-      if (hasBatches(segment)) await truncate(segment.path, segment.usedBytes);
+      if (hasBatches(segment)) await this.#disk.truncate(segment.path, segment.usedBytes);
       else await this.#supply.recycle({ path: segment.path, bytes: segment.fileBytes });
       segment.fileBytes = segment.usedBytes;
     }

@@ -1,7 +1,7 @@
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
-import { readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { ensureFolder, syncFolder } from './durable-folder.ts';
+import { join, resolve } from 'node:path';
+import type { Disk, SyncFile } from './disk.ts';
+import { ensureFolder, removeIfThere } from './durable-folder.ts';
+import { nodeDisk } from './node-disk.ts';
 import {
   CHUNK_BYTES_MAX,
   CHUNK_HEADER_BYTES,
@@ -32,33 +32,36 @@ const NO_BYTES = new Uint8Array(0);
  * else, and for a start, when nobody is served yet.
  */
 export class FileSnapshots implements SnapshotStore {
+  readonly #disk: Disk;
   readonly #folder: string;
 
-  private constructor(folder: string) {
+  private constructor(disk: Disk, folder: string) {
+    this.#disk = disk;
     this.#folder = folder;
   }
 
   /** Creates the folder, for its owner only, when it does not exist. */
-  static async open(folder: string): Promise<FileSnapshots> {
-    await ensureFolder(folder);
-    return new FileSnapshots(folder);
+  static async open(folder: string, disk: Disk = nodeDisk): Promise<FileSnapshots> {
+    const path = resolve(folder);
+    await ensureFolder(disk, path);
+    return new FileSnapshots(disk, path);
   }
 
   async positions(): Promise<readonly number[]> {
-    const files = (await readdir(this.#folder)).map((file) => PATTERN.exec(file)?.[1]);
+    const files = (await this.#disk.list(this.#folder)).map((file) => PATTERN.exec(file)?.[1]);
     const positions = files.filter((digits) => digits !== undefined).map(Number);
     return positions.sort((a, b) => b - a);
   }
 
   async open(position: number): Promise<StoredSnapshot> {
     const path = this.#pathOf(position);
-    const descriptor = openSync(path, 'r');
+    const file = this.#disk.openSync(path, 'read');
     try {
-      const { header } = readHeader(path, descriptor);
-      if (header.position === position) return { ...header, pieces: readPieces(path) };
+      const { header } = readHeader(path, file);
+      if (header.position === position) return { ...header, pieces: readPieces(this.#disk, path) };
       throw new SnapshotDamagedError(path, `it is of record ${header.position}`);
     } finally {
-      closeSync(descriptor);
+      file.close();
     }
   }
 
@@ -67,23 +70,23 @@ export class FileSnapshots implements SnapshotStore {
     const path = this.#pathOf(header.position);
     const unfinished = path + UNFINISHED;
     try {
-      writeSnapshot(unfinished, header, content);
+      writeSnapshot(this.#disk.openSync(unfinished, 'create'), header, content);
     } catch (error) {
       // On a full disk every byte counts. What cannot be removed goes with the next save.
-      await rm(unfinished, { force: true }).catch(() => {});
+      await removeIfThere(this.#disk, unfinished).catch(() => {});
       throw error;
     }
-    await rename(unfinished, path);
-    await syncFolder(this.#folder);
+    await this.#disk.rename(unfinished, path);
+    await this.#disk.syncFolder(this.#folder);
     for (const position of (await this.positions()).slice(SNAPSHOTS_KEPT)) {
-      await rm(this.#pathOf(position));
+      await this.#disk.remove(this.#pathOf(position));
     }
   }
 
   /** A process that died while it saved left these behind. */
   async #removeUnfinished(): Promise<void> {
-    for (const file of await readdir(this.#folder)) {
-      if (file.endsWith(UNFINISHED)) await rm(join(this.#folder, file));
+    for (const file of await this.#disk.list(this.#folder)) {
+      if (file.endsWith(UNFINISHED)) await this.#disk.remove(join(this.#folder, file));
     }
   }
 
@@ -92,78 +95,76 @@ export class FileSnapshots implements SnapshotStore {
   }
 }
 
-function writeSnapshot(path: string, header: SnapshotHeader, content: SaveContent): void {
-  const descriptor = openSync(path, 'w', 0o600);
+function writeSnapshot(file: SyncFile, header: SnapshotHeader, content: SaveContent): void {
   try {
     const bytes = encodeSnapshotHeader(header);
-    writeWhole(descriptor, bytes);
+    writeWhole(file, bytes);
     let checksum = bytes.readUInt32LE(SNAPSHOT_HEADER_BYTES - 4);
     const writeChunk = (chunk: Uint8Array) => {
       const chunkHeader = encodeChunkHeader(chunk, checksum);
       checksum = chunkHeader.readUInt32LE(4);
-      writeWhole(descriptor, chunkHeader);
-      writeWhole(descriptor, chunk);
+      writeWhole(file, chunkHeader);
+      writeWhole(file, chunk);
     };
     content((piece) => {
       if (piece.length > 0) writeChunk(piece);
     });
     writeChunk(NO_BYTES);
-    fsyncSync(descriptor);
+    file.sync();
   } finally {
-    closeSync(descriptor);
+    file.close();
   }
 }
 
 /** A nearly full disk takes a part and reports success. */
-function writeWhole(descriptor: number, bytes: Uint8Array): void {
+function writeWhole(file: SyncFile, bytes: Uint8Array): void {
   let written = 0;
-  while (written < bytes.length) written += writeSync(descriptor, bytes, written);
+  while (written < bytes.length) written += file.write(bytes.subarray(written));
 }
 
-function* readPieces(path: string): Generator<Uint8Array> {
-  const descriptor = openSync(path, 'r');
+function* readPieces(disk: Disk, path: string): Generator<Uint8Array> {
+  const file = disk.openSync(path, 'read');
   try {
-    let { checksum } = readHeader(path, descriptor);
+    let { checksum } = readHeader(path, file);
     const chunkHeader = Buffer.alloc(CHUNK_HEADER_BYTES);
     let memory = Buffer.alloc(0);
     let at = SNAPSHOT_HEADER_BYTES;
     for (;;) {
-      readWhole(descriptor, chunkHeader, at, path);
+      readWhole(file, chunkHeader, at, path);
       at += CHUNK_HEADER_BYTES;
       const length = chunkHeader.readUInt32LE(0);
       if (length > CHUNK_BYTES_MAX) throw damagedAt(path, at);
       if (memory.length < length) memory = Buffer.allocUnsafeSlow(length);
       const chunk = memory.subarray(0, length);
-      readWhole(descriptor, chunk, at, path);
+      readWhole(file, chunk, at, path);
       checksum = chunkChecksum(chunkHeader, chunk, checksum);
       if (checksum !== chunkHeader.readUInt32LE(4)) throw damagedAt(path, at);
       at += length;
       if (length === 0) break;
       yield chunk;
     }
-    const { size } = fstatSync(descriptor);
-    if (size !== at) throw new SnapshotDamagedError(path, `${size - at} bytes follow its end`);
+    const { bytes } = file;
+    if (bytes !== at) throw new SnapshotDamagedError(path, `${bytes - at} bytes follow its end`);
   } finally {
-    closeSync(descriptor);
+    file.close();
   }
 }
 
-function readHeader(path: string, descriptor: number) {
-  const bytes = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
-  const { size } = fstatSync(descriptor);
-  if (size < SNAPSHOT_HEADER_BYTES + CHUNK_HEADER_BYTES) {
-    throw new SnapshotDamagedError(path, `it has ${size} bytes`);
+function readHeader(path: string, file: SyncFile) {
+  if (file.bytes < SNAPSHOT_HEADER_BYTES + CHUNK_HEADER_BYTES) {
+    throw new SnapshotDamagedError(path, `it has ${file.bytes} bytes`);
   }
-  readWhole(descriptor, bytes, 0, path);
+  const bytes = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
+  readWhole(file, bytes, 0, path);
   const reading = decodeSnapshotHeader(bytes);
   if (reading.kind === 'invalid') throw new SnapshotDamagedError(path, reading.finding);
   return reading;
 }
 
-function readWhole(descriptor: number, target: Buffer, position: number, path: string): void {
+function readWhole(file: SyncFile, target: Buffer, position: number, path: string): void {
   let filled = 0;
   while (filled < target.length) {
-    const count = readSync(descriptor, target, filled, target.length - filled, position + filled);
+    const count = file.read(target.subarray(filled), position + filled);
     if (count === 0) throw new SnapshotDamagedError(path, `it ends after ${position} bytes`);
     filled += count;
   }

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LogCorruptError } from './log-errors.ts';
 import { appendTexts, readTexts } from './log-fixture.ts';
+import { nodeDisk } from './node-disk.ts';
 import { frameBytesFor, SEGMENT_HEADER_BYTES } from './segment-format.ts';
 import { recoverSegments } from './segment-recovery.ts';
 import { TempFolder } from './temp-folder-fixture.ts';
@@ -35,7 +36,7 @@ beforeEach(async () => {
   for (const path of await folder.segments(copy)) {
     originals.push({ file: basename(path), bytes: await readFile(path) });
   }
-  const last = await recoverSegments(copy).then(({ segments }) => segments.at(-1)!);
+  const last = await recoverSegments(nodeDisk, copy).then(({ segments }) => segments.at(-1)!);
   lastBatchOffset = last.usedBytes - LAST_FRAME_BYTES;
 });
 afterEach(async () => {

@@ -1,3 +1,13 @@
+export type {
+  Disk,
+  DiskFile,
+  DiskUse,
+  FolderLock,
+  OpenMode,
+  SyncFile,
+  WriteDone,
+  WriteRange,
+} from './disk.ts';
 export { type FaultTiming, FaultyLog } from './faulty-log.ts';
 export { FileLog, type FileLogOptions } from './file-log.ts';
 export { FileSnapshots } from './file-snapshots.ts';

@@ -3,11 +3,10 @@ export class FolderInUseError extends Error {
   override readonly name = 'FolderInUseError';
   readonly folder: string;
 
-  constructor(folder: string, options?: ErrorOptions) {
+  constructor(folder: string) {
     super(
       `the log folder '${folder}' is in use; ` +
         'stop the server that has it open, or choose another folder',
-      options,
     );
     this.folder = folder;
   }

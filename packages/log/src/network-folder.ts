@@ -1,4 +1,4 @@
-import { statfs } from 'node:fs/promises';
+import type { Disk } from './disk.ts';
 import { NetworkFolderError } from './log-errors.ts';
 
 /**
@@ -26,8 +26,7 @@ export function networkFileSystemOf(type: number): string | undefined {
  * Throws a `NetworkFolderError` for a folder on a network file system. There, another machine does
  * not see the lock, and a synchronous write is as durable as the server on the other side likes.
  */
-export async function refuseNetworkFolder(folder: string): Promise<void> {
-  const { type } = await statfs(folder);
-  const fileSystem = networkFileSystemOf(type);
+export async function refuseNetworkFolder(disk: Disk, folder: string): Promise<void> {
+  const fileSystem = await disk.networkFileSystemOf(folder);
   if (fileSystem !== undefined) throw new NetworkFolderError(folder, fileSystem);
 }

@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { Disk } from './disk.ts';
+import { FileLoader } from './file-loader.ts';
 import { LogCorruptError, LogTrimmedError } from './log-errors.ts';
 import { type OnBatch, STOP_READING } from './partition-log.ts';
 import {
@@ -49,34 +50,6 @@ export function hasBatches(segment: Segment): boolean {
 }
 
 /**
- * Reads up to `bytes` from the start of a file into `memory`, which it replaces when it is too
- * small, and answers the part that was filled. One memory serves for a whole log.
- */
-export async function loadFile(
-  path: string,
-  bytes: number,
-  memory: { buffer: Buffer },
-): Promise<Buffer> {
-  if (memory.buffer.length < bytes) memory.buffer = Buffer.allocUnsafeSlow(bytes);
-  const handle = await open(path, 'r');
-  try {
-    return memory.buffer.subarray(0, await fill(handle, memory.buffer, bytes));
-  } finally {
-    await handle.close();
-  }
-}
-
-async function fill(handle: FileHandle, buffer: Buffer, bytes: number): Promise<number> {
-  let filled = 0;
-  while (filled < bytes) {
-    const { bytesRead } = await handle.read(buffer, filled, bytes - filled, filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return filled;
-}
-
-/**
  * Walks the frames of one segment up to `endRecord` and stops before the first that is damaged or
  * out of order, and behind one that is enough. What such a stop means is for the caller to say.
  */
@@ -104,15 +77,16 @@ export function scanFrames(
  * Checksums are verified again: the disk may have changed since the log was opened.
  */
 export async function readExtents(
+  disk: Disk,
   extents: readonly SegmentExtent[],
   { from, onBatch, first }: ReadOrder,
 ): Promise<void> {
-  const memory = { buffer: Buffer.alloc(0) };
+  const loader = new FileLoader(disk);
   for (const { segment, usedBytes, endRecord } of extents) {
     // An empty segment is passed over unopened, because its file may be gone by now.
     if (endRecord <= from || endRecord === segment.header.baseTail) continue;
 
-    const bytes = await loadUnlessTrimmed(segment, usedBytes, memory);
+    const bytes = await loadUnlessTrimmed(loader, segment, usedBytes);
     const end = scanFrames(bytes, segment.header, endRecord, (frame) =>
       frame.firstRecord + frame.recordCount > from ? onBatch(frame) : undefined,
     );
@@ -126,12 +100,12 @@ export async function readExtents(
 }
 
 async function loadUnlessTrimmed(
+  loader: FileLoader,
   segment: Segment,
   usedBytes: number,
-  memory: { buffer: Buffer },
 ): Promise<Buffer> {
   try {
-    return await loadFile(segment.path, usedBytes, memory);
+    return await loader.load(segment.path, usedBytes);
   } catch (error) {
     if (!segment.isTrimmed) throw error;
     return Buffer.alloc(0);

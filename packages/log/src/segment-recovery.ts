@@ -14,14 +14,14 @@
  *   oldest on and never takes the last one: a gap between two segments is corruption, and so is a
  *   last segment without a header when nothing else tells the tail.
  */
-import { open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { syncFolder } from './durable-folder.ts';
+import type { Disk } from './disk.ts';
+import { FileLoader } from './file-loader.ts';
 import { LogCorruptError, LogFormatError } from './log-errors.ts';
 import type { LastBatch } from './partition-log.ts';
 import { decodeSegmentHeader, findFrame, SEGMENT_HEADER_BYTES } from './segment-format.ts';
 import { parseSegmentName } from './segment-name.ts';
-import { hasBatches, loadFile, type Segment, scanFrames } from './segment-reader.ts';
+import { hasBatches, type Segment, scanFrames } from './segment-reader.ts';
 
 /** Embedded Sluice runs one partition; the header carries its number from the first day. */
 export const PARTITION = 0;
@@ -34,23 +34,21 @@ export interface RecoveredLog {
   readonly lastBatch: LastBatch | undefined;
 }
 
-type Memory = { buffer: Buffer };
-
 interface Headers {
   readonly segments: Segment[];
   /** The name of the last segment when its header was never written (R3). */
   readonly headless: string | undefined;
 }
 
-export async function recoverSegments(folder: string): Promise<RecoveredLog> {
-  const memory: Memory = { buffer: Buffer.alloc(0) };
-  const { segments, headless } = await readHeaders(folder, memory);
+export async function recoverSegments(disk: Disk, folder: string): Promise<RecoveredLog> {
+  const loader = new FileLoader(disk);
+  const { segments, headless } = await readHeaders(loader, folder);
   let tail = segments.at(0)?.header.baseTail ?? 0;
   let lastBatch: LastBatch | undefined;
 
   for (const [index, segment] of segments.entries()) {
     refuseGap(segment, tail);
-    const bytes = await loadFile(segment.path, segment.fileBytes, memory);
+    const bytes = await loader.load(segment.path, segment.fileBytes);
     const next = segments.at(index + 1);
     const endRecord = next?.header.baseTail ?? Number.POSITIVE_INFINITY;
     const end = scanFrames(bytes, segment.header, endRecord, ({ nonce, firstRecord }) => {
@@ -65,28 +63,30 @@ export async function recoverSegments(folder: string): Promise<RecoveredLog> {
     tail = end.record;
   }
 
-  if (headless !== undefined) await removeHeadless(join(folder, headless), tail);
-  await makeDurable(segments.at(-1));
+  if (headless !== undefined) await removeHeadless(disk, join(folder, headless), tail);
+  await makeDurable(disk, segments.at(-1));
   return { segments, epoch: segments.at(-1)?.header.epoch ?? 0, tail, lastBatch };
 }
 
 /** The segments in the order of the log, with their headers verified and their frames not yet. */
-async function readHeaders(folder: string, memory: Memory): Promise<Headers> {
-  const files = (await readdir(folder)).filter((file) => parseSegmentName(file) !== undefined);
+async function readHeaders(loader: FileLoader, folder: string): Promise<Headers> {
+  const files = (await loader.disk.list(folder)).filter(
+    (file) => parseSegmentName(file) !== undefined,
+  );
   files.sort();
   const segments: Segment[] = [];
   for (const [index, file] of files.entries()) {
     const path = join(folder, file);
-    const segment = await readHeader(path, file, memory);
+    const segment = await readHeader(loader, path);
     if (segment !== undefined) {
       refuseEpochGoingBack(segment, segments.at(-1));
       segments.push(segment);
       continue;
     }
 
-    const { size } = await stat(path);
-    const bytes = await loadFile(path, size, memory);
-    const blank = bytes.subarray(SEGMENT_HEADER_BYTES).every((byte) => byte === 0);
+    const { bytes } = await loader.disk.stat(path);
+    const content = await loader.load(path, bytes);
+    const blank = content.subarray(SEGMENT_HEADER_BYTES).every((byte) => byte === 0);
     if (index < files.length - 1 || !blank) throw damagedHeader(path);
     return { segments, headless: file };
   }
@@ -94,11 +94,11 @@ async function readHeaders(folder: string, memory: Memory): Promise<Headers> {
 }
 
 /** Forgets a segment that says nothing, unless its name says that records are missing (R5). */
-async function removeHeadless(path: string, tail: number): Promise<void> {
+async function removeHeadless(disk: Disk, path: string, tail: number): Promise<void> {
   if (parseSegmentName(basename(path))!.baseTail !== tail) throw damagedHeader(path);
   // The removal is made durable: the segment must not come back in front of a later one.
-  await rm(path);
-  await syncFolder(dirname(path));
+  await disk.remove(path);
+  await disk.syncFolder(dirname(path));
 }
 
 export function damagedHeader(path: string): LogCorruptError {
@@ -107,12 +107,8 @@ export function damagedHeader(path: string): LogCorruptError {
 }
 
 /** Undefined when the file has no valid header. */
-export async function readHeader(
-  path: string,
-  file: string,
-  memory: Memory,
-): Promise<Segment | undefined> {
-  const reading = decodeSegmentHeader(await loadFile(path, SEGMENT_HEADER_BYTES, memory));
+export async function readHeader(loader: FileLoader, path: string): Promise<Segment | undefined> {
+  const reading = decodeSegmentHeader(await loader.load(path, SEGMENT_HEADER_BYTES));
   if (reading.kind === 'invalid') return undefined;
   if (reading.kind === 'unknown_version') {
     const { version } = reading;
@@ -123,13 +119,13 @@ export async function readHeader(
   if (header.partition !== PARTITION) {
     throw new LogFormatError(path, `it belongs to partition ${header.partition}, not ${PARTITION}`);
   }
-  const name = parseSegmentName(file);
+  const name = parseSegmentName(basename(path));
   if (name?.baseTail !== header.baseTail || name.epoch !== header.epoch) {
     const position = { file: path, offset: 0, record: header.baseTail };
     throw new LogCorruptError(position, "the segment's name and header do not agree");
   }
-  const { size } = await stat(path);
-  return { path, header, usedBytes: SEGMENT_HEADER_BYTES, fileBytes: size, isTrimmed: false };
+  const { bytes: fileBytes } = await loader.disk.stat(path);
+  return { path, header, usedBytes: SEGMENT_HEADER_BYTES, fileBytes, isTrimmed: false };
 }
 
 function refuseEpochGoingBack(segment: Segment, previous: Segment | undefined): void {
@@ -166,12 +162,12 @@ function refuseFrameBehind(
  * A process that was killed may have left its last batch in the page cache only. The next segment
  * will say that the log goes on after that batch, so the batch must not vanish any more (R4).
  */
-async function makeDurable(last: Segment | undefined): Promise<void> {
+async function makeDurable(disk: Disk, last: Segment | undefined): Promise<void> {
   if (last === undefined || !hasBatches(last)) return;
-  const handle = await open(last.path, 'r+');
+  const file = await disk.open(last.path, 'durable');
   try {
-    await handle.datasync();
+    await file.sync();
   } finally {
-    await handle.close();
+    await file.close();
   }
 }

@@ -22,8 +22,7 @@ afterEach(async () => {
 
 function makeSupply(path: string, segmentBytes: number): SegmentSupply {
   const { startTimer } = timers;
-  const { write } = disk;
-  const supply = new SegmentSupply({ folder: path, segmentBytes, write, startTimer });
+  const supply = new SegmentSupply({ disk: disk.disk, folder: path, segmentBytes, startTimer });
   supplies.push(supply);
   return supply;
 }

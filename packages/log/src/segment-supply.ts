@@ -12,12 +12,11 @@
  *   left behind is as good as any.
  * - S3: A segment that becomes a spare has lost its old name for good before anybody writes to it.
  */
-import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeBlankFile } from './blank-file.ts';
-import { syncFolder } from './durable-folder.ts';
+import { type Disk, hasCode } from './disk.ts';
+import { removeIfThere } from './durable-folder.ts';
 import type { StartTimer } from './retry-timer.ts';
-import type { WriteFunction } from './write-all.ts';
 
 const NEXT_FILE = 'next.tmp';
 const OVERSIZE_FILE = 'oversize.tmp';
@@ -35,10 +34,9 @@ const RETRY_DELAY_MS = 1000;
 
 /** What the supply works on and with. */
 export interface SegmentSupplyOptions {
+  readonly disk: Disk;
   readonly folder: string;
   readonly segmentBytes: number;
-  /** Writes the zeros. */
-  readonly write: WriteFunction;
   readonly startTimer: StartTimer;
 }
 
@@ -49,9 +47,9 @@ export interface SpareFile {
 }
 
 export class SegmentSupply {
+  readonly #disk: Disk;
   readonly #folder: string;
   readonly #segmentBytes: number;
-  readonly #write: WriteFunction;
   readonly #startTimer: StartTimer;
   /** Whole spares, the oldest first. */
   readonly #spares: SpareFile[] = [];
@@ -70,10 +68,10 @@ export class SegmentSupply {
   /** Set once by `close`. */
   #isClosed = false;
 
-  constructor({ folder, segmentBytes, write, startTimer }: SegmentSupplyOptions) {
+  constructor({ disk, folder, segmentBytes, startTimer }: SegmentSupplyOptions) {
+    this.#disk = disk;
     this.#folder = folder;
     this.#segmentBytes = segmentBytes;
-    this.#write = write;
     this.#startTimer = startTimer;
   }
 
@@ -84,14 +82,14 @@ export class SegmentSupply {
   /** Takes over the spares of the process before and removes what it left half-made. */
   async open(): Promise<void> {
     await this.#removeHalfMade();
-    for (const file of await readdir(this.#folder)) {
+    for (const file of await this.#disk.list(this.#folder)) {
       const number = SPARE_PATTERN.exec(file)?.[1];
       if (number === undefined) continue;
       const path = join(this.#folder, file);
-      const { size, blocks } = await stat(path);
-      const isWhole = size === this.#segmentBytes && blocks * 512 >= size;
-      if (isWhole && this.#spares.length < KEPT_COUNT_MAX) this.#spares.push({ path, bytes: size });
-      else await rm(path);
+      const { bytes, allocatedBytes } = await this.#disk.stat(path);
+      const isWhole = bytes === this.#segmentBytes && allocatedBytes >= bytes;
+      if (isWhole && this.#spares.length < KEPT_COUNT_MAX) this.#spares.push({ path, bytes });
+      else await this.#disk.remove(path);
       this.#lastNumber = Math.max(this.#lastNumber, Number(number));
     }
   }
@@ -138,13 +136,13 @@ export class SegmentSupply {
   async recycle({ path, bytes }: SpareFile): Promise<void> {
     const count = this.#spares.length + (this.#preparing === undefined ? 0 : 1);
     if (bytes !== this.#segmentBytes || count >= KEPT_COUNT_MAX) {
-      await rm(path);
-      await syncFolder(this.#folder);
+      await this.#disk.remove(path);
+      await this.#disk.syncFolder(this.#folder);
       return;
     }
     const spare = this.#nextSparePath();
-    await rename(path, spare);
-    await syncFolder(this.#folder);
+    await this.#disk.rename(path, spare);
+    await this.#disk.syncFolder(this.#folder);
     this.#spares.push({ path: spare, bytes });
     // No sooner: what else a trim brings saves the zeros.
     if (this.#spares.length >= PREPARED_COUNT) this.prepare();
@@ -163,7 +161,7 @@ export class SegmentSupply {
     try {
       if (await this.#makeBlank(path, this.#segmentBytes)) {
         const spare = this.#nextSparePath();
-        await rename(path, spare);
+        await this.#disk.rename(path, spare);
         this.#spares.push({ path: spare, bytes: this.#segmentBytes });
       }
     } catch (cause) {
@@ -188,8 +186,9 @@ export class SegmentSupply {
 
   /** Gives back the room of a file for which there is not enough, or throws any other cause. */
   async #giveUp(path: string, cause: unknown): Promise<void> {
-    if (!isDiskFull(cause)) throw cause;
-    await rm(path, { force: true });
+    // No room, or none for this user.
+    if (!hasCode(cause, 'ENOSPC', 'EDQUOT')) throw cause;
+    await removeIfThere(this.#disk, path);
     this.#isFull = true;
     this.#cancelRetry ??= this.#startTimer(RETRY_DELAY_MS, () => {
       this.#cancelRetry = undefined;
@@ -203,10 +202,9 @@ export class SegmentSupply {
   }
 
   #makeBlank(path: string, bytes: number): Promise<boolean> {
-    return makeBlankFile({
+    return makeBlankFile(this.#disk, {
       path,
       bytes,
-      write: this.#write,
       isUrgent: () => this.#isUrgent,
       isUnwanted: () => this.#isClosed,
     });
@@ -220,13 +218,7 @@ export class SegmentSupply {
   /** Nothing in these files was ever committed. */
   async #removeHalfMade(): Promise<void> {
     for (const file of [NEXT_FILE, OVERSIZE_FILE]) {
-      await rm(join(this.#folder, file), { force: true });
+      await removeIfThere(this.#disk, join(this.#folder, file));
     }
   }
-}
-
-/** No room, or none for this user. */
-function isDiskFull(cause: unknown): boolean {
-  const { code } = cause as NodeJS.ErrnoException;
-  return code === 'ENOSPC' || code === 'EDQUOT';
 }

@@ -1,7 +1,5 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncFolder } from './durable-folder.ts';
+import type { Disk, DiskFile } from './disk.ts';
 import type { LogBatch } from './partition-log.ts';
 import {
   encodeFrame,
@@ -13,36 +11,27 @@ import {
 import { formatSegmentName } from './segment-name.ts';
 import type { Segment } from './segment-reader.ts';
 import type { SpareFile } from './segment-supply.ts';
-import { type WriteFunction, writeAll } from './write-all.ts';
+import { writeAll } from './write-all.ts';
 
 /** A larger frame gets a buffer of its own, so that one large batch pins no memory for good. */
 const KEPT_BUFFER_BYTES_MAX = 2 ** 20;
 
-/**
- * O_DSYNC makes each write durable before it answers. Measured against write + fdatasync, with the
- * same guarantee: one visit to the thread pool instead of two, 100 µs of CPU against 160, and
- * 0.17 ms against 0.22.
- */
-const OPEN_FLAGS = constants.O_WRONLY | constants.O_DSYNC;
-
 export interface NewSegment {
+  readonly disk: Disk;
   readonly folder: string;
   readonly header: SegmentHeader;
   readonly spare: SpareFile;
-  readonly write: WriteFunction;
 }
 
 /** The last segment of a log, open for appends. */
 export class SegmentWriter {
   readonly segment: Segment;
-  readonly #handle: FileHandle;
-  readonly #write: WriteFunction;
+  readonly #file: DiskFile;
   #frameBuffer = Buffer.allocUnsafeSlow(2 ** 16);
 
-  private constructor(segment: Segment, handle: FileHandle, write: WriteFunction) {
+  private constructor(segment: Segment, file: DiskFile) {
     this.segment = segment;
-    this.#handle = handle;
-    this.#write = write;
+    this.#file = file;
   }
 
   /**
@@ -51,22 +40,21 @@ export class SegmentWriter {
    * The header comes before the name (R3). A segment of the same name is replaced; it can only be
    * one without a batch.
    */
-  static async create({ folder, header, spare, write }: NewSegment): Promise<SegmentWriter> {
+  static async create({ disk, folder, header, spare }: NewSegment): Promise<SegmentWriter> {
     const path = join(folder, formatSegmentName(header));
-    const handle = await open(spare.path, OPEN_FLAGS);
+    const file = await disk.open(spare.path, 'durable');
     try {
       const buffer = encodeSegmentHeader(header);
-      const order = { descriptor: handle.fd, buffer, length: buffer.length, position: 0 };
-      await writeAll(order, write);
-      await rename(spare.path, path);
-      await syncFolder(folder);
+      await writeAll(file, { buffer, length: buffer.length, position: 0 });
+      await disk.rename(spare.path, path);
+      await disk.syncFolder(folder);
     } catch (error) {
-      await handle.close();
+      await file.close();
       throw error;
     }
     const usedBytes = SEGMENT_HEADER_BYTES;
     const segment = { path, header, usedBytes, fileBytes: spare.bytes, isTrimmed: false };
-    return new SegmentWriter(segment, handle, write);
+    return new SegmentWriter(segment, file);
   }
 
   hasRoomFor(payloadBytes: number): boolean {
@@ -81,12 +69,12 @@ export class SegmentWriter {
     const buffer = this.#bufferFor(frameBytesFor(batch.bytes.length));
     const length = encodeFrame(buffer, this.segment.header.segmentId, batch);
     const position = this.segment.usedBytes;
-    await writeAll({ descriptor: this.#handle.fd, buffer, length, position }, this.#write);
+    await writeAll(this.#file, { buffer, length, position });
     this.segment.usedBytes += length;
   }
 
   async close(): Promise<void> {
-    await this.#handle.close();
+    await this.#file.close();
   }
 
   #bufferFor(bytes: number): Buffer {

@@ -30,9 +30,9 @@ export class TempFolder {
   }
 
   async open(folder = this.logFolder, segmentBytes = SMALL_SEGMENT_BYTES): Promise<FileLog> {
-    const { write: writeBlank } = this.disk;
+    const { disk } = this.disk;
     const { startTimer } = this.timers;
-    const log = await FileLog.open({ folder, segmentBytes, writeBlank, startTimer });
+    const log = await FileLog.open({ folder, segmentBytes, disk, startTimer });
     this.#logs.push(log);
     return log;
   }

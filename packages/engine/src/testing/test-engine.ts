@@ -47,7 +47,7 @@ export interface TestEngineOptions {
   readonly now?: number;
 }
 
-function partitionOptions(options: TestEngineOptions): PartitionOptions {
+export function partitionOptions(options: TestEngineOptions = {}): PartitionOptions {
   const { tasksMax = 100, finishedTasksMax = 50 } = options;
   return {
     partition: 0,
@@ -125,6 +125,14 @@ export class TestEngine {
   /** Delay of the timer that is set; undefined when none is. */
   get timerMs(): number | undefined {
     return this.timer?.delayMs;
+  }
+
+  /** Lets the timer that was set last run out. */
+  fireTimer(): void {
+    if (this.timer === undefined) throw new Error('no timer is set');
+    const { run } = this.timer;
+    this.timer = undefined;
+    run();
   }
 
   get engine(): Engine {
