@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SessionId } from './ids.ts';
+import type { CancelTasks } from './task-commands.ts';
 import { TestPartition } from './testing/test-partition.ts';
 
 test('a big task never blocks a small one behind it', () => {
@@ -191,6 +192,21 @@ test('a session of another namespace cannot be drained', () => {
   partition.namespace = 'other';
 
   expect(partition.drain(session)).toBe(false);
+});
+
+test('tasks of several lanes go in line, also when one of them opened twice', () => {
+  const partition = new TestPartition();
+  partition.attach({ slots: 5 });
+  partition.grantsLeases = false;
+  partition.submit({});
+  partition.operate<CancelTasks>({ type: 'cancel_tasks', ids: [partition.id(1)], graceMs: 0 });
+  const cpu = { resources: { cpu: 1 } };
+  partition.submit({}, { ...cpu, priority: 0 }, cpu, {});
+  partition.grantsLeases = true;
+
+  partition.hear();
+
+  expect(partition.pushes.map(({ task }) => task)).toEqual([2, 4, 5, 3]);
 });
 
 /** The worker is done with the oldest task that it holds. */

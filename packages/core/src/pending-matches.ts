@@ -54,8 +54,9 @@ export class PendingMatches {
     return this.lanes.length === 1 ? this.lanes.pop() : undefined;
   }
 
+  /** Each once, however often it opened. */
   takeLanes(): ReadonlyLane[] {
-    const { lanes } = this;
+    const lanes = [...new Set(this.lanes)];
     this.lanes = [];
     this.lanesMax = LANES_MIN;
     return lanes;
