@@ -3,18 +3,16 @@ import { totalDeadline } from './deadlines.ts';
 import type { Decision } from './decision.ts';
 import { forgetKeys } from './duplicates.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
-import { endTask, nextAttemptAt, sessionOf, timeOutAttempt } from './lease-ends.ts';
+import { endTask, expireTask, nextAttemptAt, sessionOf, timeOutAttempt } from './lease-ends.ts';
 import { redriveDue } from './redrive-tasks.ts';
 import { askToStop, GRACE_MS_DEFAULT, tellToStop } from './stop-attempts.ts';
 import {
   CANCELLED,
   CANCELLED_REASON,
   DEFERRED,
-  EXPIRED,
   HEARTBEAT_TIMEOUT_REASON,
   isHeld,
   NO_STOP,
-  QUEUE_TIMEOUT_REASON,
   RUN_TIMEOUT_REASON,
   TIMED_OUT,
   TOTAL_TIMEOUT_REASON,
@@ -55,11 +53,9 @@ function fire(decision: Decision, slot: Slot, draw: Draw): void {
   const { tasks } = decision.state;
   if (isHeld(tasks.state[slot])) return fireHeld(decision, slot, draw);
   if (tasks.state[slot] === DEFERRED) return fireDeferred(decision, slot, draw);
-  const totalAt = totalDeadline(decision.state, slot);
-  const isTotal = totalAt <= decision.now;
+  const isTotal = totalDeadline(decision.state, slot) <= decision.now;
   if (tasks.state[slot] === WAITING && !isTotal) return becomeDue(decision, slot);
-  const reason = isTotal ? TOTAL_TIMEOUT_REASON : QUEUE_TIMEOUT_REASON;
-  endTask(decision, slot, { state: EXPIRED, reason });
+  expireTask(decision, slot);
 }
 
 function fireHeld(decision: Decision, slot: Slot, draw: Draw): void {

@@ -25,6 +25,11 @@ export function deadlineOf(state: Tasks, slot: Slot): number {
   return hasTotal(state, slot) ? Math.min(ownAt, totalDeadline(state, slot)) : ownAt;
 }
 
+/** Whether the deadline of a queued task has passed, heard by its timer or not. */
+export function isOverdue(state: Tasks, slot: Slot, now: number): boolean {
+  return state.tasks.timeouts[slot] !== 0 && deadlineOf(state, slot) <= now;
+}
+
 /** When the task has taken all the time that it has; infinite without a limit. */
 export function totalDeadline({ tasks, timeouts }: Tasks, slot: Slot): number {
   const since = tasks.retriedAt[slot] === 0 ? tasks.submittedAt[slot] : tasks.retriedAt[slot];

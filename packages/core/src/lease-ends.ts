@@ -1,3 +1,4 @@
+import { totalDeadline } from './deadlines.ts';
 import type { Decision } from './decision.ts';
 import type { PayloadRange } from './event.ts';
 import type { Slot, TaskNumber } from './ids.ts';
@@ -7,10 +8,13 @@ import type { ReadonlyState } from './state.ts';
 import {
   CANCELLED,
   CANCELLED_REASON,
+  EXPIRED,
   isHeld,
   NO_ANSWER,
   NOT_ARRIVED_REASON,
+  QUEUE_TIMEOUT_REASON,
   REFUSED_REASON,
+  TOTAL_TIMEOUT_REASON,
 } from './task-state.ts';
 
 /** How a task ends, beside success and failure by the word of its worker. */
@@ -41,6 +45,13 @@ export function endTask(decision: Decision, slot: Slot, end: TaskEnd): void {
   decision.activity.forget(slot);
   decision.emit(event);
   decision.outputs.endedSlots.push(slot);
+}
+
+/** The deadline of a task has passed while nobody held it. */
+export function expireTask(decision: Decision, slot: Slot): void {
+  const isTotal = totalDeadline(decision.state, slot) <= decision.now;
+  const reason = isTotal ? TOTAL_TIMEOUT_REASON : QUEUE_TIMEOUT_REASON;
+  endTask(decision, slot, { state: EXPIRED, reason });
 }
 
 /** An attempt took too long: another one follows, unless it was the last. */

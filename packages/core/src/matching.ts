@@ -1,9 +1,11 @@
 import { chooseSession, chooseTask } from './choice.ts';
+import { isOverdue } from './deadlines.ts';
 import type { Decision } from './decision.ts';
 import { NO_HOLDER, NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
 import { LaneHeap } from './lane-heap.ts';
+import { expireTask } from './lease-ends.ts';
 import type { Session } from './roster.ts';
-import type { ReadonlyState } from './state.ts';
+import type { ReadonlyLane, ReadonlyState } from './state.ts';
 
 /**
  * Brings ready tasks and sessions with room together, in the turn in which one of them appears.
@@ -11,12 +13,15 @@ import type { ReadonlyState } from './state.ts';
  * M1 After every command no ready task of a queue that is not paused fits a session that has room
  *    for it. Two exceptions: a session whose room is kept for a task takes only that one and those
  *    that go before it (M3), and a session is spared for a moment what it refused. So a command
- *    needs to match only the lanes that it opened, the sessions that it made room in, and the
- *    sessions with an exception.
+ *    needs to match only the lanes that it opened, the sessions that it made room in, the sessions
+ *    with an exception, and what the command before left to it (M4).
  * M2 A lease is granted only when what is leased to the session, with it, is within its offer.
  * M3 Among the tasks that a session may take, the highest level goes first, and in a level the
  *    oldest. Every eighth lease of a session goes to the task that waited longest, if that was
  *    long. And a task that waited long is not overtaken where it could run (see reservation.ts).
+ * M4 A task whose deadline has passed gets no lease, whether or not its timer was heard: it ends as
+ *    `expired` where it would get one. A command ends a bounded number so and leaves the rest of
+ *    the matching to the next, which the timers that are due bring.
  */
 export interface MatchingOptions {
   /** `spread` goes round among the workers; `pack` fills one before it begins another. */
@@ -38,6 +43,9 @@ export const MATCHING_DEFAULTS: MatchingOptions = {
 /** What a pushed task takes beside its input, about. */
 const PUSH_ENVELOPE_BYTES = 256;
 
+/** So many tasks are ended in place of a lease by one command (L9). */
+export const OVERDUE_PER_COMMAND = 1000;
+
 /** A worker that refused so many tasks a moment ago is left alone until that moment is over. */
 export const REFUSALS_MAX = 100;
 
@@ -53,8 +61,8 @@ export function signalCost({ name, data }: { name: string; data: Uint8Array }): 
 
 /**
  * Leases out what the command readied or made room for: the last step of every command. While no
- * lease is to be granted that adds up, and the first command that may grant them settles it all;
- * levels count then, however long a task waited.
+ * lease is to be granted that adds up, and the first command that may grant them settles it all.
+ * Levels count then, and when a queue is resumed, however long a task waited.
  */
 export function settle(decision: Decision): void {
   if (!decision.grantsLeases) return;
@@ -66,48 +74,65 @@ export function settle(decision: Decision): void {
   }
   pending.addExceptions();
 
-  let session = pending.next();
-  while (session !== undefined || pending.hasLanes) {
-    if (session === undefined) matchLanes(decision);
-    else fill(decision, session);
-    session = pending.next();
+  const endsMax = decision.outputs.endedSlots.length + OVERDUE_PER_COMMAND;
+  while (!mustWait(decision, endsMax)) {
+    const session = pending.next();
+    if (session !== undefined) fill(decision, session, endsMax);
+    else if (pending.hasLanes) matchLanes(decision, endsMax);
+    else return;
   }
 }
 
+/** Whether the rest is left to the next command (M4). */
+function mustWait({ state, outputs, now }: Decision, endsMax: number): boolean {
+  return outputs.endedSlots.length >= endsMax && state.timers.firstDue(now) !== NO_SLOT;
+}
+
 /** Gives a session all that it may take, best task first. */
-function fill(decision: Decision, session: Session): void {
+function fill(decision: Decision, session: Session, endsMax: number): void {
   updateRoom(decision, session);
   while (session.hasRoom) {
+    if (mustWait(decision, endsMax)) return decision.pending.add(session);
     const slot = chooseTask(decision, session);
     if (slot === NO_SLOT) return;
-    lease(decision, slot, session);
+    if (isOverdue(decision.state, slot, decision.now)) expireTask(decision, slot);
+    else lease(decision, slot, session);
   }
 }
 
 /** Finds sessions for the tasks of lanes that were empty, best task first. */
-function matchLanes(decision: Decision): void {
-  const only = decision.pending.takeOnlyLane();
+function matchLanes(decision: Decision, endsMax: number): void {
+  const { pending, roster } = decision;
+  const only = pending.takeOnlyLane();
   if (only !== undefined) {
     while (only.length > 0 && !only.queue.paused) {
-      const session = chooseSession(decision, only);
-      if (session === undefined) return;
-      lease(decision, only.head, session);
+      if (mustWait(decision, endsMax)) return pending.putBack([only]);
+      if (!matchHead(decision, only)) return;
     }
     return;
   }
-  const lanes = decision.pending
+  const lanes = pending
     .takeLanes()
-    .filter(({ queue }) => !queue.paused && decision.roster.ring(queue.key) !== undefined);
+    .filter(({ queue }) => !queue.paused && roster.ring(queue.key) !== undefined);
   const heap = new LaneHeap(lanes);
   for (let lane = heap.first; lane !== undefined; lane = heap.first) {
-    const session = lane.length === 0 ? undefined : chooseSession(decision, lane);
-    if (session === undefined) {
-      heap.dropFirst();
-    } else {
-      lease(decision, lane.head, session);
-      heap.update();
-    }
+    if (mustWait(decision, endsMax)) return pending.putBack(lanes);
+    if (lane.length > 0 && matchHead(decision, lane)) heap.update();
+    else heap.dropFirst();
   }
+}
+
+/** The first task of the lane goes to somebody or has run out of time; false when it stays. */
+function matchHead(decision: Decision, lane: ReadonlyLane): boolean {
+  const slot = lane.head;
+  if (isOverdue(decision.state, slot, decision.now)) {
+    expireTask(decision, slot);
+    return true;
+  }
+  const session = chooseSession(decision, lane);
+  if (session === undefined) return false;
+  lease(decision, slot, session);
+  return true;
 }
 
 export function updateRoom(decision: Decision, session: Session): void {

@@ -82,6 +82,7 @@ const EVERYTHING = [
   'timed_out total_timeout',
   'expired queue_timeout',
   'expired total_timeout',
+  'expired instead of leased',
   'cancelled cancelled',
   'dead letters dropped',
   'foreign namespace',

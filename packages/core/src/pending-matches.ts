@@ -62,6 +62,11 @@ export class PendingMatches {
     return lanes;
   }
 
+  /** Lanes that were taken and whose tasks are to be matched by the next command. */
+  putBack(lanes: readonly ReadonlyLane[]): void {
+    this.lanes = [...this.lanes, ...lanes];
+  }
+
   next(): Session | undefined {
     const session = this.sessions.pop();
     if (session !== undefined) session.isPending = false;

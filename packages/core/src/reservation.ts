@@ -1,3 +1,4 @@
+import { isOverdue } from './deadlines.ts';
 import type { Decision } from './decision.ts';
 import { NO_SLOT, type Slot } from './ids.ts';
 import type { Session } from './roster.ts';
@@ -25,7 +26,8 @@ export function reserveInstead(decision: Decision, session: Session, slot: Slot)
   if (session.reservedFor !== NO_SLOT) return false;
   if (roster.reservationCount >= reservationsMax(roster.size)) return false;
   const overtaken = overtakenBy(decision, session, slot);
-  if (overtaken === NO_SLOT) return false;
+  // One whose deadline has passed gets no lease, so it overtakes nobody (M4).
+  if (overtaken === NO_SLOT || isOverdue(decision.state, slot, decision.now)) return false;
   roster.reserve(session, overtaken);
   return true;
 }
@@ -51,6 +53,7 @@ function overtakenBy(decision: Decision, session: Session, slot: Slot): Slot {
       const lane = open[i];
       const head = headFor(state, session, lane);
       if (head === NO_SLOT || tasks.dueAt[head] > since) continue;
+      if (isOverdue(state, head, now)) continue;
       const rank = rankOfTask(tasks, head);
       const shape = shapes.at(lane.shape);
       if (rank >= firstRank || session.room.fits(shape) || !session.room.couldFit(shape)) continue;

@@ -1,6 +1,7 @@
 import type { SessionId } from '../ids.ts';
 import { couldRun, ModelRoom, type ModelWorker } from './model-room.ts';
 import type { ModelTask } from './model-task.ts';
+import { isOverdue } from './model-timers.ts';
 
 export interface ModelRules {
   readonly reserveAfterMs: number;
@@ -36,7 +37,10 @@ export interface ModelScene {
   /** Before and after the command that is looked at; which of them, a push cannot tell. */
   readonly reservedBefore: Reservations;
   readonly reserved: Reservations;
-  /** Leases were held back until that command: then a level counts even where a wait might. */
+  /**
+   * Leases were held back until that command, for all queues or for one: then a level counts even
+   * where a wait might.
+   */
   readonly hasRested: boolean;
   /** Who changed its offer in that command, which ends its reservation; another may follow. */
   readonly newOffer: SessionId | undefined;
@@ -50,6 +54,7 @@ export function whyNotPushed(
   now: number,
 ): string | undefined {
   const { number } = task;
+  if (isOverdue(task, now)) return `the deadline of task ${number} has passed`;
   const room = roomOf(scene, session);
   if (!room.takes(task, now)) return `${session.id} may not take task ${number}`;
   if (scene.pausedQueues.has(task.type)) return `the queue ${task.type} is paused`;
@@ -60,33 +65,41 @@ export function whyNotPushed(
   const possible = isSteady ? [before] : turns;
   const expected = possible.flatMap((reservedFor) => {
     const permitted = takeable.filter((each) => isPermitted(scene, each, reservedFor));
-    const [first] = permitted.toSorted((a, b) => inLine(a, b));
+    const [first] = live(permitted, now).toSorted((a, b) => inLine(a, b));
     const following = next(scene, session, permitted, now);
-    return (scene.hasRested ? [following, first] : [following]).map((each) => each?.number);
+    return (scene.hasRested ? [...following, first] : following).map((each) => each?.number);
   });
   return expected.includes(number) ? undefined : `task ${number} goes before ${expected}`;
 }
 
-/** M3: whose turn it is. */
+/** M3: whose turn it may be. */
 function next(
   scene: ModelScene,
   session: ModelSession,
   takeable: readonly ModelTask[],
   now: number,
-): ModelTask | undefined {
+): (ModelTask | undefined)[] {
   const { agedLeaseEvery, ageAfterMs } = scene.rules;
-  const [first] = takeable.toSorted((a, b) => inLine(a, b));
-  if ((session.leases + 1) % agedLeaseEvery !== 0) return first;
-  const heads = takeable.filter(
-    (task) => takeable.find((other) => laneOf(other) === laneOf(task)) === task,
+  const able = live(takeable, now);
+  const [first] = able.toSorted((a, b) => inLine(a, b));
+  if ((session.leases + 1) % agedLeaseEvery !== 0) return [first];
+  const heads = able.filter(
+    (task) => able.find((other) => laneOf(other) === laneOf(task)) === task,
   );
-  const [aged] = heads
+  const aged = heads
     .filter(({ joinedAt }) => now - joinedAt >= ageAfterMs)
     .toSorted((a, b) => a.joinedAt - b.joinedAt || inLine(a, b));
-  return aged ?? first;
+  // One whose deadline has passed hides those behind it until its own turn comes.
+  if (able.length < takeable.length) return [...aged, first];
+  return [aged[0] ?? first];
 }
 
-/** M1: tasks that wait although a worker may take them. */
+/** M4: those that may get a lease at all. */
+function live(tasks: readonly ModelTask[], now: number): ModelTask[] {
+  return tasks.filter((task) => !isOverdue(task, now));
+}
+
+/** M1: tasks that wait although a worker may take them, or would end there (M4). */
 export function missingPushes(scene: ModelScene, now: number): number[] {
   return scene.sessions.flatMap((session) => {
     const room = roomOf(scene, session);
@@ -115,6 +128,7 @@ export function overtakenBy(
   return open
     .filter((task) => now - task.joinedAt >= scene.rules.reserveAfterMs)
     .filter((task) => open.find((other) => laneOf(other) === laneOf(task)) === task)
+    .filter((task) => !isOverdue(task, now))
     .filter((task) => inLine(task, pushed) < 0 && couldRun(session, task))
     .filter((task) => room.hasTypeLeft(task) && !room.takes(task, now))
     .map(({ number }) => ({ session: session.id, number }));

@@ -41,6 +41,12 @@ function totalAt(task: ModelTask): number {
   return task.liveSince + (task.timeouts.totalMs ?? NEVER);
 }
 
+/** Whether a task that waits for a worker has no time left to get one. */
+export function isOverdue({ timeouts, joinedAt, liveSince }: ModelTask, now: number): boolean {
+  const { queueMs = NEVER, totalMs = NEVER } = timeouts;
+  return now >= joinedAt + queueMs || now >= liveSince + totalMs;
+}
+
 function deadlineOf(places: ModelPlaces, task: ModelTask): number {
   if (isOver(task)) return NEVER;
   if (task.stop?.reason === 'cancelled') return task.stop.at;
@@ -72,13 +78,17 @@ function fire(places: ModelPlaces, task: ModelTask, now: number, graceUntil: num
     else if (task.stop !== undefined) timeOut(places, task, task.stop.reason, now);
     else if (!places.held.includes(task)) timeOut(places, task, 'run_timeout', now);
     else task.stop = { reason: 'run_timeout', at: Math.max(now, graceUntil) + GRACE_MS };
-  } else if (isTotal) {
-    places.finish(task, 'expired', 'total_timeout', now);
-  } else if (task.state === 'waiting') {
+  } else if (task.state === 'waiting' && !isTotal) {
     places.queue(task, 'due', { now });
   } else {
-    places.finish(task, 'expired', 'queue_timeout', now);
+    expire(places, task, now);
   }
+}
+
+/** Its deadline has passed while nobody held it. */
+export function expire(places: ModelPlaces, task: ModelTask, now: number): void {
+  const reason = totalAt(task) <= now ? 'total_timeout' : 'queue_timeout';
+  places.finish(task, 'expired', reason, now);
 }
 
 /** The attempt took too long: another one follows, unless it was the last. */

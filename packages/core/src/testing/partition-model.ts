@@ -15,7 +15,14 @@ import {
 } from './model-matching.ts';
 import { ModelPlaces } from './model-places.ts';
 import { attemptsOf, delayAfter, type ModelTask, type SubmittedTask } from './model-task.ts';
-import { type ModelRedrive, passTime, redrive, timeOut } from './model-timers.ts';
+import {
+  expire,
+  isOverdue,
+  type ModelRedrive,
+  passTime,
+  redrive,
+  timeOut,
+} from './model-timers.ts';
 import type { Push, TestReport } from './test-requests.ts';
 
 /** What a worker says of itself when it connects. */
@@ -230,6 +237,13 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
     Object.assign(task, { state: 'leased', reason: 'leased', attempt: task.attempt + 1 });
     Object.assign(task, { lease, session: id, answered: '', leasedAt: now });
     listen(task, now);
+  }
+
+  /** A task ends where it would be pushed (M4); throws when it must not. */
+  expire(number: number, now: number): void {
+    const task = this.waiting.find((each) => each.number === number);
+    if (task === undefined || !isOverdue(task, now)) throw new Error(`task ${number} had time`);
+    expire(this, task, now);
   }
 
   /** M1: tasks that wait although a worker has room for them. */

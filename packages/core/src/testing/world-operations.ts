@@ -154,7 +154,7 @@ export function operateOnQueue(world: Operated, action: QueueOperation): string 
     const paused = operation === 'pause';
     partition.operate<SetQueuePaused>({ type: 'set_queue_paused', taskType: type, paused });
     if (paused) model.pausedQueues.add(key);
-    else model.pausedQueues.delete(key);
+    else model.hasRested = model.pausedQueues.delete(key);
     return `queue ${operation}`;
   }
   const scope = isForAll ? {} : { taskType: type };

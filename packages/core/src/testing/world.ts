@@ -123,6 +123,7 @@ export class World {
     if (met === NOTHING_DONE) return;
     this.met.add(met);
     this.follow();
+    this.model.hasRested = false;
   }
 
   private answersOf({ slots, known }: SubmitTasksReply): [number, boolean][] {
@@ -278,6 +279,11 @@ export class World {
       if (kept?.[0] === push.session) this.met.add('given what was reserved');
       if (model.isAgedTurn(push, time)) this.met.add('aged');
       model.push(push, time);
+    }
+    for (const number of partition.ended) {
+      if (!model.waiting.some((task) => task.number === number)) continue;
+      model.expire(number, time);
+      this.met.add('expired instead of leased');
     }
     expect(model.reservationProblems(time)).toEqual([]);
     this.latest = time;
