@@ -123,7 +123,7 @@ test.each([
   [TASKS, { constraints: ['zone == eu', 'zone = eu'] }, '/constraints/1'],
   [TASKS, { constraints: Array(33).fill('exists a') }, '/constraints'],
   [SESSIONS, { capacity: { cpu: 1.2345 } }, '/capacity/cpu'],
-  [SESSIONS, { capacity: { slots: 0 } }, '/capacity/slots'],
+  [SESSIONS, { capacity: { slots: -1 } }, '/capacity/slots'],
   [SESSIONS, { capacity: { disk: 1 } }, '/capacity/disk'],
   [SESSIONS, { labels: { zone: 5 } }, '/labels/zone'],
   [SESSIONS, { labels: { 'zone!': 'eu' } }, '/labels/zone!'],
@@ -132,7 +132,7 @@ test.each([
   [SESSIONS, { version: 5 }, '/version'],
   [REPORTS, { capacity: 5 }, '/capacity'],
   [REPORTS, { capacity: { cpu: 1.2345 } }, '/capacity/cpu'],
-  [REPORTS, { capacity: { slots: 0 } }, '/capacity/slots'],
+  [REPORTS, { capacity: { slots: -1 } }, '/capacity/slots'],
   [REPORTS, { reports: [{ kind: 'refused', lease: 'l_', why: 1 }] }, '/reports/0/why'],
 ])('%s refuses %j by name', async (path, fields, pointer) => {
   const base = path === REPORTS ? {} : { type: 'a' };

@@ -143,6 +143,21 @@ test('a worker that offers less keeps what it runs and gets nothing until it fit
   ]);
 });
 
+test('a worker that offers no slot gets nothing, also when all that it ran has ended', () => {
+  const partition = new TestPartition();
+  const { session } = partition.attach({ slots: 2 });
+  partition.submit({});
+
+  partition.reportWith(session, [], { slots: 0 });
+  partition.submit({});
+  const held = partition.heldBy(session);
+  succeed(partition, session);
+
+  expect([held, partition.heldBy(session)]).toEqual([[1], []]);
+  partition.reportWith(session, [], { slots: 1 });
+  expect(partition.heldBy(session)).toEqual([2]);
+});
+
 test('spread goes round among the workers that fit', () => {
   const partition = new TestPartition();
   const sessions = [{}, { cpu: 1 }, {}].map(

@@ -12,6 +12,7 @@ export {
   TaskRequests,
   WaitQuery,
 } from './task-schemas.ts';
+export { CancelNotice, PushedTask, SignalNotice, Welcome } from './worker-event-schemas.ts';
 export {
   REPORT_SCHEMAS,
   type ReportRequest,

@@ -28,20 +28,36 @@ const FIELDS = {
   ),
 };
 
-function slots(defaultValue: number, description: string) {
-  return Type.Optional(
-    Type.Integer({ minimum: 1, maximum: LIMITS.slotsMax, default: defaultValue, description }),
-  );
-}
+const SLOTS_MAX = { maximum: LIMITS.slotsMax };
 
 export const TaskResources = Type.Object(
-  { ...FIELDS, slots: slots(1, 'One, unless stated, also beside other resources.') },
+  {
+    ...FIELDS,
+    slots: Type.Optional(
+      Type.Integer({
+        ...SLOTS_MAX,
+        minimum: 1,
+        default: 1,
+        description: 'One, unless stated, also beside other resources.',
+      }),
+    ),
+  },
   { additionalProperties: false, examples: [{ cpu: 0.5, memoryMb: 512 }] },
 );
 export type TaskResources = Static<typeof TaskResources>;
 
 export const Capacity = Type.Object(
-  { ...FIELDS, slots: slots(LIMITS.slotsDefault, 'Slots that the worker has in all.') },
+  {
+    ...FIELDS,
+    slots: Type.Optional(
+      Type.Integer({
+        ...SLOTS_MAX,
+        minimum: 0,
+        default: LIMITS.slotsDefault,
+        description: 'Slots that the worker has in all. With 0 it gets nothing new.',
+      }),
+    ),
+  },
   {
     additionalProperties: false,
     description:

@@ -1,0 +1,43 @@
+/** What the events on a worker's stream hold. `ping` and `drain` hold nothing. */
+import { type Static, Type } from 'typebox';
+import { TaskResources } from './resource-schemas.ts';
+
+export const Welcome = Type.Object({
+  sessionId: Type.String(),
+  heartbeatMs: Type.Integer({ minimum: 1 }),
+  leaseMs: Type.Integer({ minimum: 1 }),
+  resumed: Type.Boolean({ description: 'Whether the session was still known.' }),
+  lost: Type.Array(Type.String(), {
+    description: 'Leases that the worker listed and that are no longer its own.',
+  }),
+});
+export type Welcome = Static<typeof Welcome>;
+
+export const PushedTask = Type.Object({
+  id: Type.String(),
+  type: Type.String(),
+  attempt: Type.Integer({ minimum: 1 }),
+  lease: Type.String(),
+  resources: TaskResources,
+  input: Type.Unknown(),
+  runTimeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
+  heartbeatTimeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
+  tags: Type.Optional(Type.Record(Type.String(), Type.String())),
+});
+export type PushedTask = Static<typeof PushedTask>;
+
+export const CancelNotice = Type.Object({
+  id: Type.String(),
+  lease: Type.String(),
+  graceMs: Type.Number({ minimum: 0 }),
+  reason: Type.String(),
+});
+export type CancelNotice = Static<typeof CancelNotice>;
+
+export const SignalNotice = Type.Object({
+  id: Type.String(),
+  lease: Type.String(),
+  name: Type.String(),
+  data: Type.Unknown(),
+});
+export type SignalNotice = Static<typeof SignalNotice>;

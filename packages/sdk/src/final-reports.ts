@@ -1,0 +1,94 @@
+import { LIMITS } from '@sluice/protocol/limits';
+import { jsonText, utf8Bytes } from './json-text.ts';
+
+/** How an attempt ended, as its handler's owner says it. */
+export type Ending =
+  | { readonly kind: 'succeeded'; readonly output?: unknown }
+  | {
+      readonly kind: 'failed';
+      readonly error: HandlerError;
+      readonly retryable?: boolean;
+      readonly retryAfterMs?: number;
+    }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'later' }
+  | { readonly kind: 'refused' };
+
+export interface HandlerError {
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+}
+
+export type FinalKind = Ending['kind'];
+
+/** A report that ends a lease, in the words that are sent, each time the same. */
+export interface FinalReport {
+  readonly lease: string;
+  readonly kind: FinalKind;
+  readonly text: string;
+}
+
+/** Message, code and stack together stay well below what a payload may be. */
+const ERROR_CHARACTERS_MAX = 16_384;
+
+/**
+ * Puts the end of an attempt into words. What cannot be said, or is too large to be taken, becomes
+ * a failure that says so: the attempt is over, and trying again would end the same.
+ *
+ * `startedAt` is 0 when the attempt never started.
+ */
+export function finalReport(lease: string, ending: Ending, startedAt: number): FinalReport {
+  const { kind } = ending;
+  if (kind === 'failed') return failure(lease, ending, startedAt);
+  if (kind !== 'succeeded') return { lease, kind, text: wordsOf(lease, kind, startedAt) };
+
+  const output = jsonText(ending.output);
+  if ('problem' in output) {
+    return unsayable(lease, 'output_not_json', `the output is not JSON: ${output.problem}`);
+  }
+  const bytes = utf8Bytes(output.text);
+  if (bytes > LIMITS.payloadBytesMax) {
+    const limit = `at most ${LIMITS.payloadBytesMax} are taken`;
+    return unsayable(lease, 'output_too_large', `the output is ${bytes} bytes of JSON; ${limit}`);
+  }
+  return { lease, kind, text: wordsOf(lease, kind, startedAt, `"output":${output.text}`) };
+}
+
+/** The failure that stands in for a report which the server cannot take. */
+export function unsayable(lease: string, code: string, message: string): FinalReport {
+  return failure(lease, { kind: 'failed', error: { message, code }, retryable: false }, 0);
+}
+
+function failure(
+  lease: string,
+  { error, retryable, retryAfterMs }: Ending & { kind: 'failed' },
+  startedAt: number,
+): FinalReport {
+  const details = {
+    error: {
+      message: cut(error.message),
+      ...(error.code === undefined ? {} : { code: cut(error.code) }),
+      ...(error.stack === undefined ? {} : { stack: cut(error.stack) }),
+    },
+    ...(retryable === undefined ? {} : { retryable }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs: asDelay(retryAfterMs) }),
+  };
+  const text = wordsOf(lease, 'failed', startedAt, JSON.stringify(details).slice(1, -1));
+  return { lease, kind: 'failed', text };
+}
+
+function wordsOf(lease: string, kind: FinalKind, startedAt: number, more = ''): string {
+  const started = startedAt > 0 && kind !== 'refused' ? `,"startedAt":${startedAt}` : '';
+  const details = more === '' ? '' : `,${more}`;
+  return `{"lease":${JSON.stringify(lease)},"kind":"${kind}"${started}${details}}`;
+}
+
+/** Handlers throw all kinds of things. */
+function cut(text: unknown): string {
+  return String(text).slice(0, ERROR_CHARACTERS_MAX);
+}
+
+function asDelay(ms: number): number {
+  return Math.round(Math.min(Math.max(0, Number.isNaN(ms) ? 0 : ms), LIMITS.delayMsMax));
+}

@@ -1,0 +1,278 @@
+import type { CancelNotice, Capacity, PushedTask, SignalNotice } from '@sluice/protocol';
+import { type Ending, type FinalReport, finalReport } from './final-reports.ts';
+import type { Cancel } from './ports.ts';
+import type { AbortReason, WorkerPorts } from './worker-ports.ts';
+import type { WorkerRoom } from './worker-room.ts';
+
+/** A push that finds no room waits for it this long, and is refused then. */
+export interface LeaseTimes {
+  readonly roomWaitMs: number;
+  /** A handler that runs longer than this is reported as started. */
+  readonly startedAfterMs: number;
+}
+
+/** Where the words about leases go. */
+interface LeaseReports {
+  started(lease: string): void;
+  finish(report: FinalReport): void;
+  /** Nothing is to be said of it any more. */
+  drop(lease: string): void;
+}
+
+export interface HeldLeasesOptions {
+  readonly ports: WorkerPorts;
+  readonly reports: LeaseReports;
+  readonly room: WorkerRoom;
+  readonly times: LeaseTimes;
+}
+
+interface Held {
+  readonly task: PushedTask;
+  readonly receivedAt: number;
+  /**
+   * `waiting` for room, `running`, `ended` with a final report that was not answered, or `let_go`
+   * without one.
+   */
+  phase: 'waiting' | 'running' | 'ended' | 'let_go';
+  /** By the wall clock; 0 before it runs. */
+  startedAt: number;
+  isAborted: boolean;
+  /** Cancels the time-out of its run, if it has one. */
+  cancelTimeout: Cancel | undefined;
+}
+
+/**
+ * The leases that a worker has, and the handlers that run under them.
+ *
+ * G1 A lease is held from its push until its final report is answered or the server says that it is
+ *    lost. Exactly the held ones are listed when the session is resumed.
+ * G2 A lease starts one handler at the most, however often it is pushed.
+ * G3 A lease that is lost before its handler ended is forgotten: the handler is aborted, and what
+ *    it still says is dropped. One with a final report stays until that is answered, because the
+ *    report may have been what ended it: then the answer is `duplicate`.
+ * G4 A handler uses room until it ends, with or without a lease.
+ */
+export class HeldLeases {
+  private readonly options: HeldLeasesOptions;
+  private readonly held = new Map<string, Held>();
+  /** Tasks whose handlers still run though their leases are gone. */
+  private readonly strays = new Map<string, PushedTask>();
+  /** Pushes that wait for room, oldest first. */
+  private readonly waiting = new Set<Held>();
+  /** Handlers that were not reported as started, oldest first. */
+  private readonly unsaid = new Set<Held>();
+  private roomTimer: Cancel | undefined;
+  private startedTimer: Cancel | undefined;
+  private isStopping = false;
+  /** What still runs will be handed back. */
+  private isLettingGo = false;
+  /** Handlers and waiting pushes, strays left out. */
+  active = 0;
+
+  constructor(options: HeldLeasesOptions) {
+    this.options = options;
+  }
+
+  get size(): number {
+    return this.held.size;
+  }
+
+  leases(): string[] {
+    return [...this.held.keys()];
+  }
+
+  isRunning(lease: string): boolean {
+    return this.held.get(lease)?.phase === 'running';
+  }
+
+  /** The task was pushed: runs it, lets it wait for room, or refuses it. */
+  take(task: PushedTask): void {
+    const { lease } = task;
+    if (this.held.has(lease) || this.strays.has(lease)) return;
+    const held: Held = {
+      task,
+      receivedAt: this.options.ports.now(),
+      phase: 'waiting',
+      startedAt: 0,
+      isAborted: false,
+      cancelTimeout: undefined,
+    };
+    this.held.set(lease, held);
+    this.active += 1;
+    if (this.isStopping) {
+      this.end(held, { kind: 'refused' });
+    } else if (this.options.room.fits(task)) {
+      this.run(held);
+    } else {
+      this.waiting.add(held);
+      this.watchRoom();
+    }
+  }
+
+  /** The handler of the lease has ended. */
+  finish(lease: string, ending: Ending): void {
+    const { room } = this.options;
+    const stray = this.strays.get(lease);
+    const held = this.held.get(lease);
+    if (stray !== undefined) {
+      this.strays.delete(lease);
+      room.giveBack(stray);
+    } else if (held?.phase === 'running') {
+      room.giveBack(held.task);
+      if (this.isLettingGo && isGivingUp(ending)) this.endSilently(held);
+      else this.end(held, ending);
+    } else {
+      return;
+    }
+    this.useRoom();
+  }
+
+  cancel({ lease, graceMs, reason }: CancelNotice): void {
+    const held = this.held.get(lease);
+    if (held?.phase === 'waiting') {
+      this.waiting.delete(held);
+      this.end(held, { kind: 'cancelled' });
+      return;
+    }
+    const type = reason.endsWith('timeout') ? 'timed_out' : 'cancelled';
+    if (held?.phase === 'running') this.abort(held, { type, graceMs, reason });
+  }
+
+  signal({ lease, name, data }: SignalNotice): void {
+    if (this.isRunning(lease)) this.options.ports.signal(lease, name, data);
+  }
+
+  /** The server says that the lease is no longer this worker's (G3). */
+  lose(lease: string): void {
+    const held = this.held.get(lease);
+    if (held === undefined || held.phase === 'ended') return;
+    this.held.delete(lease);
+    if (held.phase === 'let_go') return;
+    this.waiting.delete(held);
+    this.settleDown(held);
+    this.options.reports.drop(lease);
+    if (held.phase === 'waiting') return;
+    this.strays.set(lease, held.task);
+    this.abort(held, { type: 'lease_lost' });
+  }
+
+  /** The final report of the lease was answered. */
+  answered(lease: string): void {
+    if (this.held.get(lease)?.phase === 'ended') this.held.delete(lease);
+  }
+
+  changeCapacity(capacity: Capacity): void {
+    this.options.room.change(capacity);
+    this.useRoom();
+  }
+
+  /** From now on every push is refused, also those that wait. */
+  refuseAll(): void {
+    this.isStopping = true;
+    for (const held of this.waiting) this.end(held, { kind: 'refused' });
+    this.waiting.clear();
+  }
+
+  /** Nobody waits any longer for the handlers that still run: their tasks will be handed back. */
+  letGoOfAll(): void {
+    this.isLettingGo = true;
+    for (const held of this.held.values()) {
+      if (held.phase === 'running') this.abort(held, { type: 'stopping' });
+    }
+  }
+
+  close(): void {
+    this.roomTimer?.();
+    this.startedTimer?.();
+    for (const held of this.held.values()) held.cancelTimeout?.();
+  }
+
+  private run(held: Held): void {
+    const { ports, room } = this.options;
+    const { task } = held;
+    held.phase = 'running';
+    held.startedAt = Math.floor(ports.wallTime());
+    room.take(task);
+    this.unsaid.add(held);
+    this.watchStarted();
+    if (task.runTimeoutMs !== undefined) {
+      const leftMs = Math.max(0, held.receivedAt + task.runTimeoutMs - ports.now());
+      held.cancelTimeout = ports.startTimer(leftMs, () => {
+        this.abort(held, { type: 'timed_out', graceMs: 0, reason: 'run_timeout' });
+      });
+    }
+    ports.run(task);
+  }
+
+  private end(held: Held, ending: Ending): void {
+    held.phase = 'ended';
+    this.settleDown(held);
+    this.options.reports.finish(finalReport(held.task.lease, ending, held.startedAt));
+  }
+
+  /** Handing the task back says it all; until then the lease is held as before. */
+  private endSilently(held: Held): void {
+    held.phase = 'let_go';
+    this.settleDown(held);
+    this.options.reports.drop(held.task.lease);
+  }
+
+  /** Nothing happens to it by itself any more. */
+  private settleDown(held: Held): void {
+    this.active -= 1;
+    this.unsaid.delete(held);
+    held.cancelTimeout?.();
+  }
+
+  private abort(held: Held, reason: AbortReason): void {
+    if (held.isAborted) return;
+    held.isAborted = true;
+    this.options.ports.abort(held.task.lease, reason);
+  }
+
+  /** Something was given back: whoever waited longest and fits goes first. */
+  private useRoom(): void {
+    for (const held of this.waiting) {
+      if (!this.options.room.fits(held.task)) continue;
+      this.waiting.delete(held);
+      this.run(held);
+    }
+  }
+
+  private watchRoom(): void {
+    const { ports, times } = this.options;
+    const [oldest] = this.waiting;
+    if (oldest === undefined || this.roomTimer !== undefined) return;
+    const delayMs = Math.max(1, oldest.receivedAt + times.roomWaitMs - ports.now());
+    this.roomTimer = ports.startTimer(delayMs, () => {
+      this.roomTimer = undefined;
+      for (const held of this.waiting) {
+        if (ports.now() - held.receivedAt < times.roomWaitMs) break;
+        this.waiting.delete(held);
+        this.end(held, { kind: 'refused' });
+      }
+      this.watchRoom();
+    });
+  }
+
+  private watchStarted(): void {
+    const { ports, times, reports } = this.options;
+    const [oldest] = this.unsaid;
+    if (oldest === undefined || this.startedTimer !== undefined) return;
+    const delayMs = Math.max(1, oldest.receivedAt + times.startedAfterMs - ports.now());
+    this.startedTimer = ports.startTimer(delayMs, () => {
+      this.startedTimer = undefined;
+      for (const held of this.unsaid) {
+        if (ports.now() - held.receivedAt < times.startedAfterMs) break;
+        this.unsaid.delete(held);
+        reports.started(held.task.lease);
+      }
+      this.watchStarted();
+    });
+  }
+}
+
+/** Whether handing the task back says all that there is to say. */
+function isGivingUp({ kind }: Ending): boolean {
+  return kind === 'cancelled' || kind === 'failed';
+}

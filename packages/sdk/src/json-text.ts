@@ -1,0 +1,20 @@
+/** How many bytes the text is in UTF-8. */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) continue;
+    // Half of a pair is two units of four bytes; JSON has no half that stands alone.
+    bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
+  }
+  return bytes;
+}
+
+/** The JSON of a value, or why there is none: a cycle, a BigInt, a `toJSON` that throws. */
+export function jsonText(value: unknown): { text: string } | { problem: string } {
+  try {
+    return { text: JSON.stringify(value) ?? 'null' };
+  } catch (cause) {
+    return { problem: cause instanceof Error ? cause.message : String(cause) };
+  }
+}

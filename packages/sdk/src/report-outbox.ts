@@ -1,0 +1,201 @@
+import { LIMITS } from '@sluice/protocol/limits';
+import type { FinalKind, FinalReport } from './final-reports.ts';
+import { utf8Bytes } from './json-text.ts';
+
+export type Outcome = 'ok' | 'duplicate' | 'stale_lease';
+
+type ReportKind = 'started' | 'progress' | 'heartbeat' | FinalKind;
+
+/** One report of a request. */
+export interface SentReport {
+  readonly lease: string;
+  readonly kind: ReportKind;
+  readonly text: string;
+  readonly isFinal: boolean;
+}
+
+/** Room for the rest of the body: brackets, and what the worker offers. */
+const ENVELOPE_BYTES = 16 * 1024;
+
+const REPORTS_BYTES_MAX = LIMITS.bodyBytesMax - ENVELOPE_BYTES;
+
+/** What is to be said of one lease. */
+interface Words {
+  isStarted: boolean;
+  isAlive: boolean;
+  /** The newest word of progress that was not answered. */
+  progress: string | undefined;
+  final: FinalReport | undefined;
+  isInFlight: boolean;
+  /** One report of a batch was bad and nobody knows which: this one travels by itself. */
+  isAlone: boolean;
+}
+
+/**
+ * What a worker has to say of its leases and was not answered.
+ *
+ * O1 Of one lease at most one request is in flight, and reports of one request are applied in
+ *    order; so two requests in flight keep the order of reports per lease.
+ * O2 A final report is put into words once and stays until it is answered, across connections,
+ *    sessions and restarts of the server.
+ * O3 Nothing follows a final report. Of progress only the newest word is kept.
+ * O4 A batch is bounded in reports and in bytes.
+ */
+export class ReportOutbox {
+  private readonly byLease = new Map<string, Words>();
+  /** Leases with something to say and nothing in flight, in the order in which they spoke up. */
+  private readonly ready = new Set<string>();
+
+  /** Nothing is to be said, and nothing waits for an answer. */
+  get isEmpty(): boolean {
+    return this.byLease.size === 0;
+  }
+
+  started(lease: string): void {
+    this.say(lease, (words) => {
+      words.isStarted = true;
+    });
+  }
+
+  heartbeat(lease: string): void {
+    this.say(lease, (words) => {
+      words.isAlive = true;
+    });
+  }
+
+  progress(lease: string, text: string): void {
+    this.say(lease, (words) => {
+      words.progress = text;
+    });
+  }
+
+  /** The first end counts. */
+  finish(report: FinalReport): void {
+    this.say(report.lease, (words) => {
+      words.final = report;
+    });
+  }
+
+  /** Nothing is to be said of the lease any more. */
+  drop(lease: string): void {
+    this.byLease.delete(lease);
+    this.ready.delete(lease);
+  }
+
+  /** Takes as much as one request may hold; nothing when nobody has anything to say. */
+  take(): SentReport[] {
+    const batch: SentReport[] = [];
+    let bytes = 0;
+    for (const lease of this.ready) {
+      const words = this.byLease.get(lease) as Words;
+      if (words.isAlone && batch.length > 0) continue;
+      const reports = reportsOf(lease, words);
+      const more = reports.reduce((sum, { text }) => sum + utf8Bytes(text) + 1, 0);
+      const isFull = batch.length + reports.length > LIMITS.reportsMax;
+      if (isFull || (batch.length > 0 && bytes + more > REPORTS_BYTES_MAX)) break;
+      batch.push(...reports);
+      bytes += more;
+      this.ready.delete(lease);
+      words.isInFlight = true;
+      words.isStarted = false;
+      words.isAlive = false;
+      words.progress = undefined;
+      if (words.isAlone) break;
+    }
+    return batch;
+  }
+
+  /** The batch was answered: its leases may speak again, or are done. */
+  answered(batch: readonly SentReport[]): void {
+    for (const { lease, isFinal } of batch) {
+      if (isFinal) this.drop(lease);
+      else this.landed(lease);
+    }
+  }
+
+  /** No answer came: it is said again, unless there is a newer word. */
+  unanswered(batch: readonly SentReport[]): void {
+    for (const { lease, kind, text } of batch) {
+      const words = this.byLease.get(lease);
+      if (words === undefined) continue;
+      if (words.final === undefined) {
+        if (kind === 'started') words.isStarted = true;
+        if (kind === 'heartbeat') words.isAlive = true;
+        if (kind === 'progress') words.progress ??= text;
+      }
+      this.landed(lease);
+    }
+  }
+
+  /** The server could not read one of them, and did not say which. */
+  isolate(batch: readonly SentReport[]): void {
+    for (const { lease } of batch) {
+      const words = this.byLease.get(lease);
+      if (words !== undefined) words.isAlone = true;
+    }
+    this.unanswered(batch);
+  }
+
+  /** Says something else in place of a final report that the server cannot take. */
+  replace(report: FinalReport): void {
+    const words = this.byLease.get(report.lease);
+    if (words?.final === undefined) return;
+    words.final = report;
+    this.landed(report.lease);
+  }
+
+  private say(lease: string, change: (words: Words) => void): void {
+    let words = this.byLease.get(lease);
+    if (words === undefined) {
+      words = silent();
+      this.byLease.set(lease, words);
+    }
+    if (words.final !== undefined) return;
+    change(words);
+    if (!words.isInFlight) this.ready.add(lease);
+  }
+
+  private landed(lease: string): void {
+    const words = this.byLease.get(lease);
+    if (words === undefined) return;
+    words.isInFlight = false;
+    const { isStarted, isAlive, progress, final } = words;
+    const isReady = isStarted || isAlive || progress !== undefined || final !== undefined;
+    if (isReady) this.ready.add(lease);
+    else this.byLease.delete(lease);
+  }
+}
+
+function silent(): Words {
+  return {
+    isStarted: false,
+    isAlive: false,
+    progress: undefined,
+    final: undefined,
+    isInFlight: false,
+    isAlone: false,
+  };
+}
+
+function reportsOf(lease: string, words: Words): SentReport[] {
+  const { isStarted, isAlive, progress, final } = words;
+  if (final !== undefined) return [{ ...final, isFinal: true }];
+  const reports: SentReport[] = [];
+  if (isStarted) reports.push(plain(lease, 'started'));
+  if (progress !== undefined) {
+    reports.push({ lease, kind: 'progress', text: progress, isFinal: false });
+  } else if (isAlive) {
+    // Progress says so, too.
+    reports.push(plain(lease, 'heartbeat'));
+  }
+  return reports;
+}
+
+function plain(lease: string, kind: 'started' | 'heartbeat'): SentReport {
+  return {
+    lease,
+    kind,
+    text: `{"lease":${JSON.stringify(lease)},"kind":"${kind}"}`,
+    isFinal: false,
+  };
+}
