@@ -4,22 +4,23 @@ import { RecordReader } from './record-reader.ts';
 import type { Utf8 } from './utf8.ts';
 
 /**
- * Hands the events of a batch to `visit`, in order, each with the time of its record. An event and
- * its payloads are valid only during the call: the objects and the batch's memory are used again.
+ * Hands the events of a batch to `visit`, in order, each with the time of its record and that
+ * record's place in the batch. An event and its payloads are valid only during the call: the
+ * objects and the batch's memory are used again.
  *
  * Answers the time of the last record. Times never decrease from one record of a log to the next.
  */
 export function readEvents(
   batch: Uint8Array,
   utf8: Utf8,
-  visit: (event: Event, at: number) => void,
+  visit: (event: Event, at: number, place: number) => void,
 ): number {
   const reader = new RecordReader(batch, utf8);
   const decoder = new EventDecoder();
   let at = 0;
-  while (reader.hasRecord()) {
+  for (let place = 0; reader.hasRecord(); place++) {
     at = reader.beginRecord();
-    while (reader.hasEvent()) visit(decoder.next(reader), at);
+    while (reader.hasEvent()) visit(decoder.next(reader), at, place);
   }
   return at;
 }

@@ -1,8 +1,8 @@
 import type { Command } from '@sluice/core';
 import type { EngineNotice } from '@sluice/engine';
-import type { LogBatch, LogHold, LogTrim } from '@sluice/log';
+import type { LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
 import type { Checker } from './checkers/checker.ts';
-import { Durability } from './checkers/durability.ts';
+import { makeCheckers } from './checkers/make-checkers.ts';
 import { History } from './clients/history.ts';
 import { KnownTasks } from './clients/known-tasks.ts';
 import { SimClient } from './clients/sim-client.ts';
@@ -38,7 +38,7 @@ export class World implements ServerWatch {
     const { simulation, situations, history } = this;
     this.network = new Network(simulation, { ...plan.network }, situations);
     const { network } = this;
-    this.checkers = [new Durability(simulation)];
+    this.checkers = makeCheckers({ simulation, plan, history });
     const disk = new MemoryDisk();
     this.host = new ServerHost({ simulation, network, disk, plan, situations, watch: this });
     this.host.boot();
@@ -107,6 +107,10 @@ export class World implements ServerWatch {
 
   committed(batch: LogBatch): void {
     for (const checker of this.checkers) checker.committed?.(batch);
+  }
+
+  read(batch: StoredBatch): void {
+    for (const checker of this.checkers) checker.read?.(batch);
   }
 
   trimming(trim: LogTrim): void {

@@ -1,6 +1,6 @@
 import type { Command } from '@sluice/core';
 import type { EngineNotice } from '@sluice/engine';
-import type { LogBatch, LogHold, LogTrim } from '@sluice/log';
+import type { LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
 import type { WatchedPartition } from '../server/watched-partition.ts';
 
 /**
@@ -14,6 +14,8 @@ export interface Checker {
   executed?(command: Command, reply: unknown, partition: WatchedPartition): void;
   /** The log says that the batch is durable. */
   committed?(batch: LogBatch): void;
+  /** The log hands out a batch; before `booted`, to a server that starts. */
+  read?(batch: StoredBatch): void;
   trimming?(trim: LogTrim): void;
   /** Something that can have seen so many records gets out of the server. */
   letOut?(records: number, what: string): void;

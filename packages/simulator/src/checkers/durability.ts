@@ -1,10 +1,11 @@
-import type { LogBatch, LogHold, LogTrim } from '@sluice/log';
+import type { LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
 import type { Checker } from './checker.ts';
 
 /**
- * I29: what anybody can have seen is durable when it gets out, and there after every crash.
+ * I29: what anybody can have seen is durable when it gets out, and there after every crash, byte by
+ * byte.
  * I28: epochs grow, records follow each other without a gap.
  */
 export class Durability implements Checker {
@@ -13,6 +14,8 @@ export class Durability implements Checker {
   /** Records that the log called durable, over all restarts. */
   private committedTail = 0;
   private epoch = 0;
+  /** Of each batch that is durable: a hash of its bytes, by its first record. */
+  private readonly hashes = new Map<number, number>();
 
   constructor(simulation: Simulation) {
     this.simulation = simulation;
@@ -28,13 +31,22 @@ export class Durability implements Checker {
     this.epoch = hold.epoch;
   }
 
-  committed({ expectedTail, recordCount, epoch }: LogBatch): void {
+  committed({ expectedTail, recordCount, epoch, bytes }: LogBatch): void {
     const { simulation, committedTail } = this;
     simulation.check(expectedTail === committedTail, 'I28', () => {
       return `a batch lands at ${expectedTail}, and the log ends at ${committedTail}`;
     });
     simulation.check(epoch === this.epoch, 'I28', `epoch ${epoch} writes in ${this.epoch}`);
     this.committedTail += recordCount;
+    this.hashes.set(expectedTail, hashOf(bytes));
+  }
+
+  read({ firstRecord, bytes }: StoredBatch): void {
+    const hash = this.hashes.get(firstRecord) ?? hashOf(bytes);
+    this.simulation.check(hashOf(bytes) === hash, 'I29', () => {
+      return `the batch at ${firstRecord} is not what was durable there`;
+    });
+    this.hashes.set(firstRecord, hash);
   }
 
   letOut(records: number, what: string): void {
@@ -46,4 +58,11 @@ export class Durability implements Checker {
   trimming({ upTo }: LogTrim): void {
     this.simulation.check(upTo <= this.committedTail, 'I33', `trim up to ${upTo}`);
   }
+}
+
+/** FNV-1a. */
+function hashOf(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
+  return hash >>> 0;
 }

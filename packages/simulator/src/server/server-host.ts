@@ -1,6 +1,6 @@
 import type { Command } from '@sluice/core';
 import { Engine, type EngineNotice, type SnapshotOptions } from '@sluice/engine';
-import type { BoundedLog, LogBatch, LogHold, LogTrim } from '@sluice/log';
+import type { BoundedLog, LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
 import {
   Admission,
   Gateway,
@@ -41,6 +41,7 @@ export interface ServerWatch {
   booted(partition: WatchedPartition, hold: LogHold): void;
   executed(command: Command, reply: unknown, partition: WatchedPartition): void;
   committed(batch: LogBatch): void;
+  read(batch: StoredBatch): void;
   trimming(trim: LogTrim): void;
   /** Something that can have seen so many records gets out of the server. */
   letOut(records: number, what: string): void;
@@ -141,6 +142,7 @@ export class ServerHost {
         held = hold;
       },
       committed: (batch) => watch.committed(batch),
+      read: (batch) => watch.read(batch),
       trimming: (trim) => watch.trimming(trim),
     };
     const log = new WatchedLog(storage.log, logWatch);

@@ -5,6 +5,7 @@ import type {
   LogHold,
   LogTrim,
   OnBatch,
+  StoredBatch,
   TrimOutcome,
 } from '@sluice/log';
 
@@ -13,6 +14,7 @@ export interface LogWatch {
   acquired(hold: LogHold): void;
   /** The batch is durable, says the log. */
   committed(batch: LogBatch): void;
+  read(batch: StoredBatch): void;
   trimming(trim: LogTrim): void;
 }
 
@@ -43,7 +45,10 @@ export class WatchedLog implements BoundedLog {
   }
 
   read(from: number, onBatch: OnBatch): Promise<void> {
-    return this.inner.read(from, onBatch);
+    return this.inner.read(from, (batch) => {
+      this.watch.read(batch);
+      return onBatch(batch);
+    });
   }
 
   trim(trim: LogTrim): Promise<TrimOutcome> {

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { Simulation } from '../kernel/simulation.ts';
+import type { WatchedPartition } from '../server/watched-partition.ts';
+import { Durability } from './durability.ts';
+
+const PARTITION = undefined as unknown as WatchedPartition;
+const BYTES = Uint8Array.of(1, 2, 3);
+const BATCH = { epoch: 1, expectedTail: 0, nonce: 1, recordCount: 2, bytes: BYTES };
+
+function begun(): Durability {
+  const durability = new Durability(new Simulation({ seed: 1 }));
+  durability.booted(PARTITION, { epoch: 1, first: 0, tail: 0 });
+  durability.committed(BATCH);
+  return durability;
+}
+
+test('what is durable may be let out, comes back and may be trimmed', () => {
+  const durability = begun();
+  durability.letOut(2, 'an answer');
+  durability.trimming({ epoch: 1, upTo: 2 });
+  durability.read({ firstRecord: 0, recordCount: 2, epoch: 1, bytes: BYTES });
+  durability.booted(PARTITION, { epoch: 2, first: 0, tail: 3 });
+  durability.committed({ ...BATCH, epoch: 2, expectedTail: 3 });
+});
+
+test('an answer that is let out before it is durable is noticed', () => {
+  expect(() => begun().letOut(3, 'an answer')).toThrow(/^I29/);
+});
+
+test('a log that comes back shorter, or with other bytes, is noticed', () => {
+  const hold = { epoch: 2, first: 0, tail: 1 };
+  expect(() => begun().booted(PARTITION, hold)).toThrow(/^I29/);
+  const other = { firstRecord: 0, recordCount: 2, epoch: 1, bytes: Uint8Array.of(1, 2, 4) };
+  expect(() => begun().read(other)).toThrow(/^I29/);
+});
+
+test('a gap between records, and an epoch that does not grow, are noticed', () => {
+  expect(() => begun().committed({ ...BATCH, expectedTail: 3 })).toThrow(/^I28/);
+  expect(() => begun().committed({ ...BATCH, expectedTail: 2, epoch: 2 })).toThrow(/^I28/);
+  expect(() => begun().booted(PARTITION, { epoch: 1, first: 0, tail: 2 })).toThrow(/^I28/);
+});
+
+test('a trim of what is not durable is noticed', () => {
+  expect(() => begun().trimming({ epoch: 1, upTo: 3 })).toThrow(/^I33/);
+});

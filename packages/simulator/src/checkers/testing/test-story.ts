@@ -1,0 +1,87 @@
+import type { Command, Event } from '@sluice/core';
+import { Simulation } from '../../kernel/simulation.ts';
+import { LogStory } from '../story/log-story.ts';
+import type { StoryRule } from '../story/story-rule.ts';
+
+type EventType = Event['type'];
+type EventOf<T extends EventType> = Extract<Event, { type: T }>;
+
+const NOTHING = { bytes: new Uint8Array(0), start: 0, end: 0 };
+
+/** What events say unless a test says otherwise. */
+const DEFAULTS = {
+  slot: 0,
+  task: 1,
+  taskType: 'a',
+  priority: 4,
+  shape: '',
+  retry: '',
+  timeouts: '',
+  tags: '',
+  callback: '',
+  parent: '',
+  input: NOTHING,
+  output: NOTHING,
+  error: NOTHING,
+  payload: NOTHING,
+  runAt: 0,
+  dedupe: { words: new Uint32Array(8), start: 0, windowMs: 0 },
+  lease: 1,
+  session: 's_1',
+  worker: 'worker',
+  leaseMs: 5000,
+  startedAt: 0,
+  answer: 0,
+  retryAt: 0,
+  reason: 0,
+  spent: true,
+  state: 0,
+  hasPayload: false,
+  fields: 0,
+  redrive: 0,
+  isOverflow: false,
+  paused: true,
+  namespace: 'default',
+  ratePer1000Sec: 1000,
+  stopAt: 0,
+};
+
+type Fields<T extends EventType> = {
+  readonly [K in keyof EventOf<T>]?: EventOf<T>[K] extends number ? number : unknown;
+};
+
+/** An event of the log, with what matters to a test. */
+export function event<T extends EventType>(type: T, fields: Fields<T> = {}): EventOf<T> {
+  return { ...DEFAULTS, type, ...fields } as unknown as EventOf<T>;
+}
+
+type Given = { readonly type: Command['type'] } & Readonly<Record<string, unknown>>;
+
+export const SUBMIT: Given = { type: 'submit_tasks', namespace: 'default', tasks: [{ type: 'a' }] };
+
+/** A story that a test makes up, and the rules that listen to it. */
+export class TestStory {
+  readonly simulation = new Simulation({ seed: 1 });
+  readonly story = new LogStory(this.simulation);
+  now = 1000;
+
+  constructor(...rules: readonly ((story: LogStory) => StoryRule)[]) {
+    for (const make of rules) this.story.rules.push(make(this.story));
+  }
+
+  /** A command was carried out and led to these events. */
+  happens(given: Given, events: readonly Event[] = [], reply: unknown = undefined): this {
+    const command = { now: this.now, namespace: 'default', ...given } as unknown as Command;
+    const { now: executedAt } = this.simulation;
+    const told = this.story.begin({ command, reply, executedAt }, this.now);
+    for (const each of events) this.story.tell(each, told);
+    this.story.end(told);
+    return this;
+  }
+
+  after(ms: number): this {
+    this.now += ms;
+    this.simulation.now += ms;
+    return this;
+  }
+}
