@@ -37,10 +37,15 @@ export async function runSeed(order: SeedOrder): Promise<SeedResult> {
   const { seed, mode, overrides = {}, print } = order;
   const world = new World(withOverrides(drawPlan(seed), overrides), print);
   let failure: SeedFailure | undefined;
+  // A server would end by it; and a checker may be asked by somebody who hears no error.
+  const rejected = (cause: Error) => world.simulation.fail(cause);
+  process.on('unhandledRejection', rejected);
   try {
     await world.run(mode);
   } catch (cause) {
     failure = describe(cause as Error, world);
+  } finally {
+    process.off('unhandledRejection', rejected);
   }
   const { trace, now, steps } = world.simulation;
   return {

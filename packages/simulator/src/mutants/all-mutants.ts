@@ -1,0 +1,21 @@
+import { CORE_MUTANTS } from './core-mutants.ts';
+import { ENGINE_MUTANTS } from './engine-mutants.ts';
+import { LEASE_MUTANTS } from './lease-mutants.ts';
+import { MATCHING_MUTANTS } from './matching-mutants.ts';
+import type { Mutant } from './mutant.ts';
+import { SERVER_MUTANTS } from './server-mutants.ts';
+
+/** Every planted bug. */
+export const MUTANTS: readonly Mutant[] = [
+  ...ENGINE_MUTANTS,
+  ...LEASE_MUTANTS,
+  ...CORE_MUTANTS,
+  ...MATCHING_MUTANTS,
+  ...SERVER_MUTANTS,
+];
+
+export function findMutant(name: string): Mutant {
+  const mutant = MUTANTS.find((each) => each.name === name);
+  if (mutant === undefined) throw new Error(`no planted bug is called '${name}'`);
+  return mutant;
+}

@@ -1,0 +1,163 @@
+import type { Mutant } from './mutant.ts';
+
+const WHEEL = 'core/src/timing-wheel.ts';
+const DUPLICATES = 'core/src/duplicates.ts';
+const REDRIVES = 'core/src/redrive-tasks.ts';
+const ARENA = 'core/src/arena.ts';
+
+/** Bugs of the state machine: time, dedupe keys, ends of tasks, payloads, snapshots. */
+export const CORE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'wheel-off-by-one',
+    file: WHEEL,
+    find: 'if (startsAt > now) return NO_SLOT;',
+    replace: 'if (startsAt > now + 1) return NO_SLOT;',
+    what: 'Timers never fire early (T1): here by a millisecond.',
+  },
+  {
+    name: 'wheel-bit-not-cleared',
+    file: WHEEL,
+    find: 'if (this.buckets[bucket].length === 0) this.mark(bucket, false);',
+    replace: '',
+    what: 'Every timer fires (L8): here an empty bucket hides those behind it.',
+  },
+  {
+    name: 'wheel-places-by-the-low-half',
+    file: WHEEL,
+    find: 'if (highBits !== 0) return 4 + topDigit(highBits);',
+    replace: '',
+    what: 'A timer moves down as its time comes (T1): here one that is far away stands too low.',
+  },
+  {
+    name: 'time-runs-backwards',
+    file: 'core/src/partition.ts',
+    find: 'const now = Math.max(command.now, this.decision.now, this.durable.now);',
+    replace: 'const now = command.now;',
+    what: 'Time never runs backwards inside a partition (P2): here with the clock.',
+  },
+  {
+    name: 'queue-time-from-the-submit',
+    file: 'core/src/deadlines.ts',
+    find: 'return tasks.dueAt[slot] + queueMs;',
+    replace: 'return tasks.submittedAt[slot] + queueMs;',
+    what: 'queueMs counts from when the task joined its queue: here from the submit.',
+  },
+  {
+    name: 'run-time-not-limited-after-later',
+    file: 'core/src/deadlines.ts',
+    find: `    case DEFERRED:
+      return tasks.leasedAt[slot] + runMs;`,
+    replace: `    case DEFERRED:
+      return Number.POSITIVE_INFINITY;`,
+    what: 'runMs limits an attempt whose end comes from outside, too: here it may take for ever.',
+  },
+  {
+    name: 'backoff-too-short',
+    file: 'core/src/retry-policy.ts',
+    find: 'return Math.floor(delayMs + jitterMs);',
+    replace: 'return Math.floor(delayMs - jitterMs);',
+    what: 'Jitter adds to a delay and never subtracts: here it does.',
+  },
+  {
+    name: 'dedupe-by-key-only',
+    file: DUPLICATES,
+    find: 'if (!state.dedupe.hasSameBody(entry, claim)) return { ...NONE, mismatchAt: i };',
+    replace: '',
+    what: 'The same key with another body is refused: here it is taken for the same task.',
+  },
+  {
+    name: 'dedupe-window-extended',
+    file: DUPLICATES,
+    find: '      entries.set(i, entry);',
+    replace: `      (state.dedupe.expiresAt as unknown as Float64Array)[entry] += claim.windowMs;
+      entries.set(i, entry);`,
+    what: 'A dedupe window begins with the first submit and is not extended: here each one does.',
+  },
+  {
+    name: 'dedupe-window-too-short',
+    file: 'core/src/dedupe-table.ts',
+    find: 'this.expiresAt[entry] = submittedAt + claim.windowMs;',
+    replace: 'this.expiresAt[entry] = submittedAt + Math.floor(claim.windowMs / 2);',
+    what: 'A dedupe key is remembered for its window: here for half of it.',
+  },
+  {
+    name: 'dedupe-key-ends-with-its-task',
+    file: 'core/src/submit-tasks.ts',
+    find: 'if (entry !== undefined) slots.push(slotOfEntry(decision.state, entry));',
+    replace: `if (entry !== undefined && slotOfEntry(decision.state, entry) !== NO_SLOT) {
+      slots.push(slotOfEntry(decision.state, entry));
+    }`,
+    what: 'A dedupe key outlives its task: here the task is made again once it has left memory.',
+  },
+  {
+    name: 'end-a-finished-task',
+    file: 'core/src/end-task.ts',
+    find: "if (isTerminal(tasks.state[slot])) return { rejection: 'task_finished', slot };",
+    replace: '',
+    what: 'Terminal states absorb (L6): here somebody outside ends a task a second time.',
+  },
+  {
+    name: 'retry-a-success',
+    file: 'core/src/retry-tasks.ts',
+    find: "if (taskState === SUCCEEDED) return { rejection: 'task_finished' as const, slot };",
+    replace: '',
+    what: 'A task that succeeded never runs again: here a retry runs it.',
+  },
+  {
+    name: 'cancel-across-namespaces',
+    file: 'core/src/cancel-tasks.ts',
+    find: 'const slot = findTask(decision.state, command.namespace, id);',
+    replace: "const slot = findTask(decision.state, 'default', id);",
+    what: "Another namespace's tasks do not exist: here they can be cancelled.",
+  },
+  {
+    name: 'redrive-has-no-end',
+    file: REDRIVES,
+    find: 'if (slot === NO_SLOT || state.tasks.endedAt[slot] > redrive.startedAt) {',
+    replace: 'if (slot === NO_SLOT) {',
+    what: 'A redrive runs what was dead when it began: here what fails again, too.',
+  },
+  {
+    name: 'redrive-ignores-its-rate',
+    file: 'core/src/redrives.ts',
+    find: 'redrive.nextAt = Math.max(redrive.nextAt, at - CATCH_UP_MS) + 1000 / redrive.ratePerSec;',
+    replace: 'redrive.nextAt = at;',
+    what: 'A redrive keeps to its rate: here everything runs at once.',
+  },
+  {
+    name: 'redrive-lost-on-restart',
+    file: 'core/src/redrives.ts',
+    find: 'this.running.set(number, { ...scope, ratePerSec, startedAt, nextAt, done });',
+    replace:
+      'if (nextAt === startedAt) this.running.set(number, { ...scope, ratePerSec, startedAt, nextAt, done });',
+    what: 'A redrive survives a restart: here one that had begun is gone.',
+  },
+  {
+    name: 'compaction-moves-a-payload-wrongly',
+    file: ARENA,
+    find: 'this.put(source, start);\n        this.leave(chunk, roomOf(length));',
+    replace: 'this.put(source, start + 1);\n        this.leave(chunk, roomOf(length));',
+    what: 'Compaction keeps every payload as it is (A2): here it moves the wrong bytes.',
+  },
+  {
+    name: 'payload-released-too-much',
+    file: ARENA,
+    find: 'this.leave(Math.floor(reference / ARENA_CHUNK_BYTES), roomOf(length));',
+    replace: 'this.leave(Math.floor(reference / ARENA_CHUNK_BYTES), roomOf(length) * 2);',
+    what: 'A chunk with a live payload is not used again (A1): here it is.',
+  },
+  {
+    name: 'forgotten-task-keeps-its-payloads',
+    file: 'core/src/apply-tasks.ts',
+    find: '  state.payloads.releaseAll(slot);\n',
+    replace: '',
+    what: 'Memory is bounded (L9): here payloads of forgotten tasks stay.',
+  },
+  {
+    name: 'finished-tasks-stay',
+    file: 'core/src/decide.ts',
+    find: 'state.finished.length <= finishedTasksMax && state.heldBytes + bytes <= payloadBytesMax;',
+    replace: 'state.heldBytes + bytes <= payloadBytesMax;',
+    what: 'Finished tasks are kept within a bound (L9): here all of them stay.',
+  },
+];

@@ -1,0 +1,128 @@
+import type { Mutant } from './mutant.ts';
+
+const ENGINE = 'engine/src/engine.ts';
+const RECOVERY = 'engine/src/recovery.ts';
+
+/** Bugs of the loop around the core: what leaves when, and what a restart makes of the disk. */
+export const ENGINE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'acknowledge-before-commit',
+    file: ENGINE,
+    find: 'if (!this.open.isEmpty) this.open.waiting.push(waiting);',
+    replace: 'if (!this.open.isEmpty) waiting.release();',
+    what: 'Nothing leaves before its batch is durable (L2): here answers do.',
+  },
+  {
+    name: 'acknowledge-with-the-batch-before',
+    file: ENGINE,
+    find: 'if (!this.open.isEmpty) this.open.waiting.push(waiting);',
+    replace:
+      'if (!this.open.isEmpty && this.appending === undefined) this.open.waiting.push(waiting);',
+    what: 'An answer waits for its own batch (E2): here for the one that is on its way already.',
+  },
+  {
+    name: 'read-uncommitted',
+    file: ENGINE,
+    find: 'return this.whenDurable(() => view(this.partition.state));',
+    replace: 'return new Promise((resolve) => resolve(view(this.partition.state)));',
+    what: 'A read shows nothing that is not durable (L2): here it shows what is in memory.',
+  },
+  {
+    name: 'push-before-commit',
+    file: 'server/src/server-outputs.ts',
+    find: 'stream.stageTask(state, pushSlots[i]);',
+    replace: `stream.stageTask(state, pushSlots[i]);
+      const early = stream.seal();
+      if (early !== undefined) stream.send(early);`,
+    what: 'A worker is given nothing before the lease is durable (L2): here at once.',
+  },
+  {
+    name: 'unknown-counts-as-done',
+    file: ENGINE,
+    find: "if (outcome === 'ok' || outcome === 'duplicate') return;",
+    replace: "if (outcome === 'ok' || outcome === 'duplicate' || outcome === 'unknown') return;",
+    what: 'An append is repeated until its answer is definite (E3): here nobody asks again.',
+  },
+  {
+    name: 'reread-the-tail-after-unknown',
+    file: ENGINE,
+    find: "if (outcome === 'fenced') {",
+    replace: `if (outcome === 'unknown') {
+        let tail = this.tail;
+        await this.options.log.read(tail, (stored) => {
+          tail = stored.firstRecord + stored.recordCount;
+        });
+        Object.assign(logBatch, { expectedTail: tail, nonce: this.options.nonce() });
+      }
+      if (outcome === 'fenced') {`,
+    what: 'An unknown append is repeated as it was (E3): here it is appended anew at the new tail.',
+  },
+  {
+    name: 'apply-twice-on-duplicate',
+    file: ENGINE,
+    find: "if (outcome === 'ok' || outcome === 'duplicate') return;",
+    replace: `if (outcome === 'duplicate') this.partition.replay(logBatch.bytes, this.tail);
+      if (outcome === 'ok' || outcome === 'duplicate') return;`,
+    what: 'What landed is applied once (P1): here a second time when the log says that it is there.',
+  },
+  {
+    name: 'outputs-of-a-stopped-engine',
+    file: ENGINE,
+    find: 'for (const each of waiting) each.drop(stopped);',
+    replace: 'for (const each of waiting) each.release();',
+    what: 'An engine that lost its log lets nothing out (E3): here all that waited.',
+  },
+  {
+    name: 'alarm-rings-once',
+    file: 'engine/src/alarm.ts',
+    find: `      this.at = Number.POSITIVE_INFINITY;
+      this.cancel = undefined;
+      this.ring();`,
+    replace: `      this.cancel = undefined;
+      this.ring();`,
+    what: 'An alarm that rang too early is set again (L8): here the same time is never set twice.',
+  },
+  {
+    name: 'recovery-skips-the-last-batch',
+    file: ENGINE,
+    find: 'partition.replay(bytes, firstRecord);',
+    replace: `if (firstRecord > 0 && firstRecord === hold.tail - 1) return;
+      partition.replay(bytes, firstRecord);`,
+    what: 'What was acknowledged is there after a restart (L1): here not the last record.',
+  },
+  {
+    name: 'forget-the-grace',
+    file: ENGINE,
+    find: 'partition.expectHolders(options.clock(), options.graceMsMin);',
+    replace: 'partition.expectHolders(options.clock() - 1_000_000, 0);',
+    what: 'No lease expires before a grace period after a restart (L7): here at once.',
+  },
+  {
+    name: 'older-snapshot-without-the-log-between',
+    file: RECOVERY,
+    find: 'return { partition: await load(source, position), position };',
+    replace: 'return { partition: await load(source, position), position: newest };',
+    what: 'An older snapshot is followed by all of the log behind it (K2): here a part is missing.',
+  },
+  {
+    name: 'damaged-snapshot-ends-recovery',
+    file: RECOVERY,
+    find: 'if (!isUnusable(cause)) throw cause;',
+    replace: 'throw cause;',
+    what: 'A damaged snapshot gives way to the older one (K2): here the server does not start.',
+  },
+  {
+    name: 'trim-behind-the-newer-snapshot',
+    file: 'engine/src/snapshot-keeper.ts',
+    find: 'const [, older] = await this.positions();',
+    replace: 'const [older] = await this.positions();',
+    what: 'The log is kept from the older of two snapshots on (K2): here from the newer one.',
+  },
+  {
+    name: 'trim-up-to-the-tail',
+    file: ENGINE,
+    find: 'const upTo = Math.min(upToSnapshot, this.feed?.watermark ?? upToSnapshot);',
+    replace: 'const upTo = Math.max(upToSnapshot, this.tail);',
+    what: 'The log is kept as long as somebody needs it (C3, K2): here all of it goes.',
+  },
+];

@@ -1,0 +1,73 @@
+import type { Mode } from '../run-seed.ts';
+import type { Mutant } from './mutant.ts';
+import { MutantProcess } from './mutant-process.ts';
+
+/** How the search for one planted bug ended. */
+export interface Hunt {
+  readonly mutant: Mutant;
+  /** Undefined when the bug was not found in time. */
+  readonly catch?: Catch;
+  readonly seeds: number;
+  readonly cpuMs: number;
+}
+
+export interface Catch {
+  readonly seed: number;
+  readonly mode: Mode;
+  /** The number of the rule, or the name of the error when no checker found it. */
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** Runs seeds from 1 on until one fails that does not fail without the planted bug. */
+export async function hunt(mutant: Mutant, control: Control, cpuMsMax: number): Promise<Hunt> {
+  const process = new MutantProcess(mutant);
+  let cpuMs = 0;
+  try {
+    for (let seed = 1; ; seed++) {
+      const mode = modeOf(seed);
+      const outcome = await process.run(seed, mode);
+      cpuMs += outcome.cpuMs;
+      if (outcome.failure !== undefined && (await control.passes(seed))) {
+        const { rule, message } = outcome.failure;
+        return { mutant, catch: { seed, mode, rule, message }, seeds: seed, cpuMs };
+      }
+      if (cpuMs >= cpuMsMax) return { mutant, seeds: seed, cpuMs };
+    }
+  } finally {
+    process.end();
+  }
+}
+
+/** Every other world has to come to an end. */
+function modeOf(seed: number): Mode {
+  return seed % 2 === 0 ? 'liveness' : 'safety';
+}
+
+/** The same seeds without a planted bug. What fails there as well catches nobody. */
+export class Control {
+  private readonly process = new MutantProcess();
+  private readonly passed = new Map<number, Promise<boolean>>();
+  private last: Promise<unknown> = Promise.resolve();
+  /** Seeds that fail by themselves, and by which rules. */
+  readonly failures = new Map<number, string>();
+
+  passes(seed: number): Promise<boolean> {
+    const known = this.passed.get(seed);
+    if (known !== undefined) return known;
+    const passes = this.last.then(() => this.run(seed));
+    this.last = passes;
+    this.passed.set(seed, passes);
+    return passes;
+  }
+
+  end(): void {
+    this.process.end();
+  }
+
+  private async run(seed: number): Promise<boolean> {
+    const { failure } = await this.process.run(seed, modeOf(seed));
+    if (failure !== undefined) this.failures.set(seed, failure.rule);
+    return failure === undefined;
+  }
+}

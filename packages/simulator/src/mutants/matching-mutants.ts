@@ -1,0 +1,102 @@
+import type { Mutant } from './mutant.ts';
+
+const CHOICE = 'core/src/choice.ts';
+const QUEUE = 'core/src/ready-queue.ts';
+const LINE = 'core/src/waiting-line.ts';
+const MATCHING = 'core/src/matching.ts';
+
+/** Bugs of matching: who gets what, in which order, and how much of it. */
+export const MATCHING_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'priority-inverted',
+    file: QUEUE,
+    find: 'return (PRIORITY_LEVELS - level) * ORDERS + order;',
+    replace: 'return level * ORDERS + order;',
+    what: 'The highest level goes first (M3): here the lowest.',
+  },
+  {
+    name: 'last-in-first-out',
+    file: QUEUE,
+    find: '    lane.append(slot);\n    this.depth += 1;\n    if (lane.length > 1) return;',
+    replace: '    lane.prepend(slot);\n    this.depth += 1;\n    if (lane.length > 1) return;',
+    what: 'In a level the oldest goes first (M3): here the youngest.',
+  },
+  {
+    name: 'level-bit-not-cleared',
+    file: QUEUE,
+    find: 'if (this.openAt[lane.level] === 0) this.levels &= ~(1 << lane.level);',
+    replace: '',
+    what: 'The bits of the levels say which are empty (Q1): here they stay set.',
+  },
+  {
+    name: 'ageing-off',
+    file: CHOICE,
+    find: 'const isAgedTurn = (session.leases + 1) % agedLeaseEvery === 0;',
+    replace: 'const isAgedTurn = (session.leases + 1) % agedLeaseEvery < 0;',
+    what: 'Every so many leases go to the task that waited longest (M3): here none does.',
+  },
+  {
+    name: 'reservations-off',
+    file: 'core/src/reservation.ts',
+    find: 'if (session.reservedFor !== NO_SLOT) return false;',
+    replace: 'if (session.reservedFor === NO_SLOT) return false;',
+    what: 'A task that waited long is not overtaken where it could run (M3): here it is.',
+  },
+  {
+    name: 'over-commit-a-worker',
+    file: 'core/src/room.ts',
+    find: 'if (this.used[kind] + needs[kind] > this.offered[kind]) return false;',
+    replace: 'if (this.used[kind] + needs[kind] > this.offered[kind] + needs[kind]) return false;',
+    what: 'What is leased to a worker is within its offer (M2): here one task more.',
+  },
+  {
+    name: 'use-given-back-twice',
+    file: 'core/src/room.ts',
+    find: '    this.use(shape, -1);',
+    replace: '    this.use(shape, -1);\n    this.use(shape, -1);',
+    what: 'What is used is the sum of what the leases need (R2): here less.',
+  },
+  {
+    name: 'constraints-ignored',
+    file: 'core/src/room.ts',
+    find: '    return this.suits(shape);',
+    replace: '    return true;',
+    what: 'A task runs where its constraints hold: here anywhere.',
+  },
+  {
+    name: 'concurrency-of-a-type-ignored',
+    file: LINE,
+    find: 'if (session.typeUse[place] >= session.typeLimits[place]) return undefined;',
+    replace: '',
+    what: 'A worker runs no more of a type at once than it said: here it is filled with them.',
+  },
+  {
+    name: 'paused-queue-gives-out',
+    file: LINE,
+    find: 'return queue?.paused === true ? undefined : queue;',
+    replace: 'return queue;',
+    what: 'A paused queue gives out nothing: here it does when a worker has room.',
+  },
+  {
+    name: 'drained-worker-gets-work',
+    file: MATCHING,
+    find: 'const isThere = session.connected && !session.draining;',
+    replace: 'const isThere = session.connected;',
+    what: 'A drained worker gets nothing new: here it does.',
+  },
+  {
+    name: 'room-that-appears-is-not-filled',
+    file: 'core/src/pending-matches.ts',
+    find: `      roster.giveBack(session, key, shape);
+      this.add(session);`,
+    replace: '      roster.giveBack(session, key, shape);',
+    what: 'No ready task waits beside a worker with room for it (M1): here until something else.',
+  },
+  {
+    name: 'resumed-queue-stays-still',
+    file: 'core/src/pending-matches.ts',
+    find: 'for (const lane of queue.open) this.lanes.push(lane);',
+    replace: '',
+    what: 'A queue that goes on gives out what waits (M1): here only what comes later.',
+  },
+];

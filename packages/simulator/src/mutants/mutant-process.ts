@@ -1,0 +1,86 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import type { Mode } from '../run-seed.ts';
+import type { SeedAnswer } from '../seed-process.ts';
+import { MUTANT_VARIABLE, type Mutant, NOT_PLANTED_EXIT_CODE } from './mutant.ts';
+
+/** What one seed led to. */
+export interface SeedOutcome {
+  /** Undefined when every promise held. */
+  readonly failure?: { readonly rule: string; readonly message: string };
+  readonly cpuMs: number;
+}
+
+/** A seed that takes longer than this will not end: none takes more than a few seconds. */
+const SEED_MS_MAX = 180_000;
+
+/** Runs seeds one after the other in a process of its own, with a planted bug or without. */
+export class MutantProcess {
+  private readonly mutant: Mutant | undefined;
+  private child: ChildProcess | undefined;
+  /** The last of what the child said in its despair. */
+  private lastWords = '';
+
+  constructor(mutant?: Mutant) {
+    this.mutant = mutant;
+  }
+
+  /** A process that ends, or does not come to an end, is an outcome too. */
+  run(seed: number, mode: Mode): Promise<SeedOutcome> {
+    const child = this.child ?? this.start();
+    const began = performance.now();
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: Omit<SeedOutcome, 'cpuMs'>, cpuMs?: number) => {
+        clearTimeout(timer);
+        child.removeAllListeners();
+        resolve({ ...outcome, cpuMs: cpuMs ?? performance.now() - began });
+      };
+      const timer = setTimeout(() => {
+        this.end();
+        settle({ failure: { rule: 'no end', message: `no answer after ${SEED_MS_MAX} ms` } });
+      }, SEED_MS_MAX);
+      child.once('message', ({ result: { failure }, cpuMs }: SeedAnswer) => {
+        settle(failure === undefined ? {} : { failure }, cpuMs);
+      });
+      child.once('exit', (code, signal) => {
+        this.child = undefined;
+        if (code === NOT_PLANTED_EXIT_CODE) {
+          clearTimeout(timer);
+          reject(new Error(`no world loads packages/${this.mutant?.file}`));
+          return;
+        }
+        const message = `exit code ${code ?? signal}: ${this.lastWords}`;
+        settle({ failure: { rule: errorName(this.lastWords), message } });
+      });
+      child.send({ seed, mode });
+    });
+  }
+
+  end(): void {
+    this.child?.removeAllListeners();
+    this.child?.kill();
+    this.child = undefined;
+  }
+
+  private start(): ChildProcess {
+    const plantFile = new URL('./plant-mutant.ts', import.meta.url).href;
+    const child = fork(new URL('../seed-process.ts', import.meta.url), {
+      serialization: 'advanced',
+      execArgv: this.mutant === undefined ? [] : ['--import', plantFile],
+      env: { ...process.env, [MUTANT_VARIABLE]: this.mutant?.name },
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    this.lastWords = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      this.lastWords = (this.lastWords + chunk.toString()).slice(-LAST_WORDS_MAX);
+    });
+    this.child = child;
+    return child;
+  }
+}
+
+const LAST_WORDS_MAX = 4000;
+
+/** The name of the error that ended a process. */
+function errorName(words: string): string {
+  return /^(?:Uncaught )?(\w*Error)\b/m.exec(words)?.[1] ?? 'process ended';
+}

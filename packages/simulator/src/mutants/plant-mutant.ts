@@ -1,0 +1,28 @@
+/**
+ * Plants the bug that the environment names into the modules of this process while they are loaded.
+ * Given to Node by `--import`, so that the changed text exists in the memory of one child process of
+ * the simulator and nowhere else.
+ */
+import { registerHooks } from 'node:module';
+import { findMutant } from './all-mutants.ts';
+import { MUTANT_VARIABLE, NOT_PLANTED_EXIT_CODE, plant, urlOf } from './mutant.ts';
+
+const mutant = findMutant(process.env[MUTANT_VARIABLE] ?? '');
+const target = urlOf(mutant).href;
+let isPlanted = false;
+
+registerHooks({
+  load(url, context, nextLoad) {
+    const loaded = nextLoad(url, context);
+    if (url !== target || loaded.source === undefined || loaded.source === null) return loaded;
+    isPlanted = true;
+    // The format is TypeScript, and types are erased after this.
+    return { ...loaded, source: plant(loaded.source.toString(), mutant) };
+  },
+});
+
+// Orders come when everything is loaded. A bug that was not planted would look like one that was
+// not found.
+process.once('message', () => {
+  if (!isPlanted) process.exit(NOT_PLANTED_EXIT_CODE);
+});

@@ -1,0 +1,40 @@
+import type { Mutant } from './mutant.ts';
+
+/** Bugs of the gateway: streams, clocks, and what a request is turned into. */
+export const SERVER_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'sleep-not-noticed',
+    file: 'server/src/gateway.ts',
+    find: "const type = hasOverslept ? 'hear_sessions' : 'expire_sessions';",
+    replace: "const type = hasOverslept && now < 0 ? 'hear_sessions' : 'expire_sessions';",
+    what: 'Workers that a stopped server did not hear are not lost (L7): here they are.',
+  },
+  {
+    name: 'streams-lose-their-session',
+    file: 'server/src/workers/worker-streams.ts',
+    find: 'if (this.bySession.get(session) === stream) this.bySession.delete(session);',
+    replace: 'if (stream.lastWriteAt >= 0) this.bySession.delete(session);',
+    what: 'What a session is given goes to its newest stream: here nowhere once an old one ends.',
+  },
+  {
+    name: 'dedupe-across-types',
+    file: 'server/src/tasks/dedupe-hashes.ts',
+    find: 'request.type',
+    replace: "''",
+    what: 'A dedupe key belongs to a type: here to all of them.',
+  },
+  {
+    name: 'clock-jump-believed',
+    file: 'server/src/steady-clock.ts',
+    find: 'const isBelieved = !isFarAhead || monotonic - this.aheadSince >= CONFIRMATION_MS;',
+    replace: 'const isBelieved = !isFarAhead || monotonic >= this.aheadSince;',
+    what: 'One wrong reading of the clock fires no timers (L8): here each is believed.',
+  },
+  {
+    name: 'pushed-to-the-wrong-worker',
+    file: 'server/src/server-outputs.ts',
+    find: 'const stream = this.streams.find(pushSessions[i]);',
+    replace: 'const stream = this.streams.find(pushSessions[i - (i % 3 === 2 ? 1 : 0)]);',
+    what: 'A task goes to the worker that has its lease (L6): here every third to another one.',
+  },
+];
