@@ -13,6 +13,9 @@ const DISK_TESTS = [
   'packages/log/src/write-error-process.test.ts',
 ];
 
+/** Tests that look for planted bugs, and compile them. */
+const MUTANT_TESTS = ['packages/simulator/src/mutants/mutants-process.test.ts'];
+
 /** Tests that start servers, kill them or fill memory: they run alone, one file after the other. */
 const PROCESS_TESTS = [
   'tests/e2e/**/*.test.ts',
@@ -27,7 +30,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'tests/*.test.ts'],
-          exclude: DISK_TESTS,
+          exclude: [...DISK_TESTS, ...MUTANT_TESTS],
           // Random sequences take a while on a machine that does other things too.
           testTimeout: 60_000,
         },
@@ -35,7 +38,7 @@ export default defineConfig({
       {
         test: {
           name: 'process',
-          include: [...PROCESS_TESTS, ...DISK_TESTS],
+          include: [...PROCESS_TESTS, ...DISK_TESTS, ...MUTANT_TESTS],
           fileParallelism: false,
           testTimeout: 600_000,
           hookTimeout: 60_000,

@@ -120,16 +120,15 @@ export const CORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'redrive-ignores-its-rate',
     file: 'core/src/redrives.ts',
-    find: 'redrive.nextAt = Math.max(redrive.nextAt, at - CATCH_UP_MS) + 1000 / redrive.ratePerSec;',
-    replace: 'redrive.nextAt = at;',
+    find: 'Math.max(redrive.nextAt, at - CATCH_UP_MS) + 1000 / redrive.ratePerSec;',
+    replace: 'at;',
     what: 'A redrive keeps to its rate: here everything runs at once.',
   },
   {
     name: 'redrive-lost-on-restart',
     file: 'core/src/redrives.ts',
-    find: 'this.running.set(number, { ...scope, ratePerSec, startedAt, nextAt, done });',
-    replace:
-      'if (nextAt === startedAt) this.running.set(number, { ...scope, ratePerSec, startedAt, nextAt, done });',
+    find: 'this.running.set(number, { ...scope,',
+    replace: 'if (nextAt === startedAt) this.running.set(number, { ...scope,',
     what: 'A redrive survives a restart: here one that had begun is gone.',
   },
   {
@@ -156,8 +155,8 @@ export const CORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'finished-tasks-stay',
     file: 'core/src/decide.ts',
-    find: 'state.finished.length <= finishedTasksMax && state.heldBytes + bytes <= payloadBytesMax;',
-    replace: 'state.heldBytes + bytes <= payloadBytesMax;',
+    find: 'state.finished.length <= finishedTasksMax && state',
+    replace: 'state',
     what: 'Finished tasks are kept within a bound (L9): here all of them stay.',
   },
 ];

@@ -47,7 +47,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     name: 'reread-the-tail-after-unknown',
     file: ENGINE,
     find: "if (outcome === 'fenced') {",
-    replace: `if (outcome === 'unknown') {
+    replace: `if ((outcome as string) === 'unknown') {
         let tail = this.tail;
         await this.options.log.read(tail, (stored) => {
           tail = stored.firstRecord + stored.recordCount;
@@ -63,7 +63,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     find: "if (outcome === 'ok' || outcome === 'duplicate') return;",
     replace: `if (outcome === 'duplicate') this.partition.replay(logBatch.bytes, this.tail);
       if (outcome === 'ok' || outcome === 'duplicate') return;`,
-    what: 'What landed is applied once (P1): here a second time when the log says that it is there.',
+    what: 'What landed is applied once (P1): here again when the log says that it is there.',
   },
   {
     name: 'outputs-of-a-stopped-engine',
@@ -108,7 +108,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     name: 'damaged-snapshot-ends-recovery',
     file: RECOVERY,
     find: 'if (!isUnusable(cause)) throw cause;',
-    replace: 'throw cause;',
+    replace: 'if (!isUnusable(cause) || position === newest) throw cause;',
     what: 'A damaged snapshot gives way to the older one (K2): here the server does not start.',
   },
   {

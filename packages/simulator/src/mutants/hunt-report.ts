@@ -29,6 +29,11 @@ export function reportHunts(hunts: readonly Hunt[]): string {
   return lines.join('\n');
 }
 
+/** Of the command: 1 when a bug was not caught. */
+export function exitCodeOf(hunts: readonly Hunt[]): number {
+  return hunts.every((each) => each.catch !== undefined) ? 0 : 1;
+}
+
 function seconds(ms: number): string {
   return (ms / 1000).toFixed(1);
 }

@@ -11,7 +11,7 @@ export interface Hunt {
   readonly cpuMs: number;
 }
 
-export interface Catch {
+interface Catch {
   readonly seed: number;
   readonly mode: Mode;
   /** The number of the rule, or the name of the error when no checker found it. */

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { findMutant, MUTANTS } from './all-mutants.ts';
 import { Control, type Hunt, hunt } from './hunt.ts';
-import { HUNT_HEAD, reportHunt, reportHunts } from './hunt-report.ts';
+import { exitCodeOf, HUNT_HEAD, reportHunt, reportHunts } from './hunt-report.ts';
 import type { Mutant } from './mutant.ts';
 
 const HELP = `Usage: npm run sim:mutants -- [options]
@@ -82,7 +82,7 @@ async function main(): Promise<number> {
   for (const [seed, rule] of control.failures) {
     console.log(`seed ${seed} fails without a planted bug, too: ${rule}`);
   }
-  return hunts.every((each) => each.catch !== undefined) ? 0 : 1;
+  return exitCodeOf(hunts);
 }
 
 function explain({ seed, mode, message }: NonNullable<Hunt['catch']>): void {

@@ -66,7 +66,7 @@ export class MutantProcess {
     const child = fork(new URL('../seed-process.ts', import.meta.url), {
       serialization: 'advanced',
       execArgv: this.mutant === undefined ? [] : ['--import', plantFile],
-      env: { ...process.env, [MUTANT_VARIABLE]: this.mutant?.name },
+      env: { ...process.env, [MUTANT_VARIABLE]: JSON.stringify(this.mutant) },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     this.lastWords = '';

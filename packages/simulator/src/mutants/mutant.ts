@@ -13,7 +13,7 @@ export interface Mutant {
   readonly what: string;
 }
 
-/** The environment variable that names the mutant of a process. */
+/** The environment variable that holds the mutant of a process, as JSON. */
 export const MUTANT_VARIABLE = 'SLUICE_SIM_MUTANT';
 
 /** How a process ends whose mutant is in a file that it never loaded. */

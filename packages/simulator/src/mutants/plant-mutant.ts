@@ -1,13 +1,12 @@
 /**
  * Plants the bug that the environment names into the modules of this process while they are loaded.
- * Given to Node by `--import`, so that the changed text exists in the memory of one child process of
- * the simulator and nowhere else.
+ * Given to Node by `--import`, so that the changed text exists in the memory of one child process
+ * of the simulator and nowhere else.
  */
 import { registerHooks } from 'node:module';
-import { findMutant } from './all-mutants.ts';
-import { MUTANT_VARIABLE, NOT_PLANTED_EXIT_CODE, plant, urlOf } from './mutant.ts';
+import { MUTANT_VARIABLE, type Mutant, NOT_PLANTED_EXIT_CODE, plant, urlOf } from './mutant.ts';
 
-const mutant = findMutant(process.env[MUTANT_VARIABLE] ?? '');
+const mutant = JSON.parse(process.env[MUTANT_VARIABLE] ?? '') as Mutant;
 const target = urlOf(mutant).href;
 let isPlanted = false;
 

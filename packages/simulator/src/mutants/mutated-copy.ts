@@ -1,0 +1,49 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Mutant, plant } from './mutant.ts';
+
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
+
+/**
+ * Copies the packages that have mutants into a folder, plants there as many of them as do not get
+ * into each other's way, and answers the others. For a compiler to look at; nobody runs it.
+ */
+export function makeMutatedCopy(folder: string, mutants: readonly Mutant[]): Mutant[] {
+  copyPackages(folder);
+  const left: Mutant[] = [];
+  for (const mutant of mutants) {
+    const path = join(folder, 'packages', mutant.file);
+    try {
+      writeFileSync(path, plant(readFileSync(path, 'utf8'), mutant));
+    } catch {
+      // Another one changed the same place; every one of them was planted alone before.
+      left.push(mutant);
+    }
+  }
+  return left;
+}
+
+function copyPackages(folder: string): void {
+  mkdirSync(join(folder, 'node_modules/@sluice'), { recursive: true });
+  for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+    if (name === '@sluice') continue;
+    symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
+  }
+  for (const name of PACKAGES) {
+    const copy = join(folder, 'packages', name);
+    cpSync(join(ROOT, 'packages', name), copy, { recursive: true, filter: isSource });
+    symlinkSync(copy, join(folder, 'node_modules/@sluice', name));
+  }
+  const extended = join(ROOT, 'tsconfig.base.json');
+  // What a bug leaves out is not used any more.
+  const compilerOptions = { types: ['node'], noUnusedLocals: false, noUnusedParameters: false };
+  const config = { extends: extended, compilerOptions, include: ['packages/*/src/index.ts'] };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+}
+
+const PACKAGES = ['core', 'protocol', 'log', 'engine', 'server', 'sdk'];
+
+function isSource(path: string): boolean {
+  return !/\.test\.ts$|^node_modules$|^testing$/.test(basename(path));
+}
