@@ -4,14 +4,25 @@ export type { Ending, FinalKind, HandlerError } from './final-reports.ts';
 export type { Refusal } from './http-answers.ts';
 export type {
   Cancel,
-  ChancePort,
+  ClientPorts,
   HttpAnswer,
-  HttpPort,
   HttpRequest,
   StreamListener,
-  TimePort,
+  StreamPort,
 } from './ports.ts';
 export type { Outcome } from './report-outbox.ts';
+export {
+  type SubmitOutcome,
+  type SubmittedTask,
+  Submitter,
+  type SubmitterOptions,
+} from './submitter.ts';
+export {
+  type EndedTask,
+  TaskWaits,
+  type TaskWaitsOptions,
+  type WaitOutcome,
+} from './task-waits.ts';
 export type { AbortReason, HandlerPort, SessionNotice, WorkerPorts } from './worker-ports.ts';
 export {
   type Progress,

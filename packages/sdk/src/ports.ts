@@ -31,9 +31,12 @@ export interface StreamListener {
   ended(refusal?: HttpAnswer): void;
 }
 
-export interface HttpPort {
+export interface RequestPort {
   /** Calls back with the answer, or with nothing when none arrived whole (L10). */
   send(request: HttpRequest, answered: (answer: HttpAnswer | undefined) => void): Cancel;
+}
+
+export interface StreamPort {
   /** Keeps an answer open that goes on; cancelling closes it. */
   openStream(request: HttpRequest, listener: StreamListener): Cancel;
 }
@@ -48,3 +51,6 @@ export interface ChancePort {
   /** From 0 to below 1. */
   random(): number;
 }
+
+/** All that a client needs. */
+export interface ClientPorts extends RequestPort, TimePort, ChancePort {}

@@ -1,7 +1,7 @@
 import type { Backoff } from './backoff.ts';
 import { unsayable } from './final-reports.ts';
 import { jsonOf, type Refusal, refusalOf } from './http-answers.ts';
-import type { Cancel, HttpAnswer, HttpPort, TimePort } from './ports.ts';
+import type { Cancel, HttpAnswer, RequestPort, TimePort } from './ports.ts';
 import { type Outcome, ReportOutbox, type SentReport } from './report-outbox.ts';
 import { type LaneRequest, RequestLane } from './request-lane.ts';
 
@@ -15,7 +15,7 @@ const ANSWER_WITHIN_MS_MIN = 1000;
 const FAREWELL_TRIES = 3;
 
 export interface ReportSenderOptions {
-  readonly ports: HttpPort & TimePort;
+  readonly ports: RequestPort & TimePort;
   readonly addresses: number;
   readonly backoff: Backoff;
   /** Whether there are leases that have to be renewed. */

@@ -1,6 +1,6 @@
 import type { Backoff } from './backoff.ts';
 import { retryAfterMs } from './http-answers.ts';
-import type { Cancel, HttpAnswer, HttpPort, HttpRequest, TimePort } from './ports.ts';
+import type { Cancel, HttpAnswer, HttpRequest, RequestPort, TimePort } from './ports.ts';
 
 /** The next request, made when it can leave. */
 export interface LaneRequest extends Omit<HttpRequest, 'address'> {
@@ -14,7 +14,7 @@ export interface LaneRequest extends Omit<HttpRequest, 'address'> {
 }
 
 export interface LaneOptions {
-  readonly ports: HttpPort & TimePort;
+  readonly ports: RequestPort & TimePort;
   readonly addresses: number;
   readonly backoff: Backoff;
   readonly inFlightMax: number;

@@ -1,7 +1,7 @@
 import type { Backoff } from './backoff.ts';
 import { EventStreamParser, type StreamEvent } from './event-stream.ts';
 import { type Refusal, refusalOf, retryAfterMs } from './http-answers.ts';
-import type { Cancel, HttpAnswer, HttpPort, TimePort } from './ports.ts';
+import type { Cancel, HttpAnswer, StreamPort, TimePort } from './ports.ts';
 
 export interface StreamTimes {
   /** A stream without a byte for this long is taken for dead. */
@@ -11,7 +11,7 @@ export interface StreamTimes {
 }
 
 export interface StreamConnectionOptions {
-  readonly ports: HttpPort & TimePort;
+  readonly ports: StreamPort & TimePort;
   readonly addresses: number;
   readonly backoff: Backoff;
   readonly times: StreamTimes;

@@ -1,7 +1,7 @@
 import type { PushedTask } from '@sluice/protocol';
 import type { FinalKind } from './final-reports.ts';
 import type { Refusal } from './http-answers.ts';
-import type { ChancePort, HttpPort, TimePort } from './ports.ts';
+import type { ClientPorts, StreamPort } from './ports.ts';
 import type { Outcome } from './report-outbox.ts';
 
 /** Why a handler has to stop. */
@@ -45,7 +45,7 @@ export type SessionNotice =
   /** The last notice: the session was stopped, or the server would not have it. */
   | { readonly type: 'over'; readonly refusal?: Refusal };
 
-export interface WorkerPorts extends HttpPort, TimePort, ChancePort, HandlerPort {
+export interface WorkerPorts extends ClientPorts, StreamPort, HandlerPort {
   /** What the wall clock says, in milliseconds; only told to people. */
   wallTime(): number;
   notify(notice: SessionNotice): void;

@@ -1,7 +1,30 @@
-import type { Cancel, HttpAnswer, HttpPort, HttpRequest, StreamListener } from '../ports.ts';
-import type { LawfulServer, ServerStream } from './lawful-server.ts';
+import type {
+  Cancel,
+  HttpAnswer,
+  HttpRequest,
+  RequestPort,
+  StreamListener,
+  StreamPort,
+} from '../ports.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { VirtualTime } from './virtual-time.ts';
+
+/** Where the events of a stream go. */
+export interface ServerStream {
+  write(event: string, data: unknown): void;
+  end(): void;
+}
+
+/** The server at the other end. */
+export interface NetworkPeer {
+  readonly isUp: boolean;
+  /** Rises at a restart: what was asked of the process before gets no answer. */
+  readonly epoch: number;
+  answer(request: HttpRequest): HttpAnswer;
+  /** Opens a session; the stream is handed over when it is open. */
+  attach(body: unknown): { session: string; stream: (stream: ServerStream) => void };
+  streamClosed(session: string, stream: ServerStream): void;
+}
 
 export interface FaultChances {
   readonly requestLost: number;
@@ -29,14 +52,14 @@ const DELAY_MS_MAX = 30;
 
 const OVERLOADED: HttpAnswer = { status: 429, text: '{}', retryAfter: '1' };
 
-/** Carries requests to the lawful server, and loses, doubles, delays and cuts what it carries. */
-export class FaultyNetwork implements HttpPort {
+/** Carries requests to a server, and loses, doubles, delays and cuts what it carries. */
+export class FaultyNetwork implements RequestPort, StreamPort {
   faults: FaultChances;
   private readonly time: VirtualTime;
   private readonly random: SeededRandom;
-  private readonly server: LawfulServer;
+  private readonly server: NetworkPeer;
 
-  constructor(time: VirtualTime, random: SeededRandom, server: LawfulServer, faults: FaultChances) {
+  constructor(time: VirtualTime, random: SeededRandom, server: NetworkPeer, faults: FaultChances) {
     this.time = time;
     this.random = random;
     this.server = server;
@@ -99,15 +122,11 @@ export class FaultyNetwork implements HttpPort {
       return;
     }
     const { epoch } = this.server;
-    const answer = this.random.chance(this.faults.refused) ? OVERLOADED : this.ask(request);
+    const answer = this.random.chance(this.faults.refused)
+      ? OVERLOADED
+      : this.server.answer(request);
     if (this.random.chance(this.faults.answerLost)) this.fail(deliver);
     else this.later(() => deliver(epoch === this.server.epoch ? answer : undefined));
-  }
-
-  private ask({ method, path, body = '{}' }: HttpRequest): HttpAnswer {
-    const session = path.split('/')[3];
-    if (method === 'DELETE') return this.server.detach(session);
-    return this.server.report(session, JSON.parse(body));
   }
 
   /** Breaks the line, or leaves it open without a word. */

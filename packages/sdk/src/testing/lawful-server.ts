@@ -1,13 +1,8 @@
 import type { PushedTask } from '@sluice/protocol';
-import type { HttpAnswer } from '../ports.ts';
+import type { HttpAnswer, HttpRequest } from '../ports.ts';
 import type { Outcome } from '../report-outbox.ts';
+import type { NetworkPeer, ServerStream } from './faulty-network.ts';
 import type { VirtualTime } from './virtual-time.ts';
-
-/** Where the events of a stream go. */
-export interface ServerStream {
-  write(event: string, data: unknown): void;
-  end(): void;
-}
 
 interface Session {
   readonly id: string;
@@ -35,14 +30,13 @@ const RESTART_GRACE_MS = 22_500;
 const SLOTS = 8;
 
 /** The rules of the contract for worker sessions, as small as they can be written down. */
-export class LawfulServer {
+export class LawfulServer implements NetworkPeer {
   private readonly time: VirtualTime;
   private readonly queue: string[] = [];
   private readonly sessions = new Map<string, Session>();
   private readonly leases = new Map<string, Lease>();
   /** Tasks that succeeded, and how often. */
   readonly succeeded = new Map<string, number>();
-  /** Rises at a restart: what was asked of the process before gets no answer. */
   epoch = 0;
   isUp = true;
   private quietUntil = 0;
@@ -99,7 +93,12 @@ export class LawfulServer {
     if (session?.stream === stream) session.stream = undefined;
   }
 
-  report(
+  answer({ method, path, body = '{}' }: HttpRequest): HttpAnswer {
+    const session = path.split('/')[3];
+    return method === 'DELETE' ? this.detach(session) : this.report(session, JSON.parse(body));
+  }
+
+  private report(
     sessionId: string,
     { reports = [], capacity }: { reports?: Report[]; capacity?: { slots: number } },
   ): HttpAnswer {
@@ -114,7 +113,7 @@ export class LawfulServer {
     return { status: 200, text: JSON.stringify({ outcomes }) };
   }
 
-  detach(sessionId: string): HttpAnswer {
+  private detach(sessionId: string): HttpAnswer {
     const session = this.sessions.get(sessionId);
     if (session === undefined) return { status: 404, text: NOT_FOUND };
     this.lose(session);

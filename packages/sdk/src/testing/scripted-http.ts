@@ -1,4 +1,11 @@
-import type { Cancel, HttpAnswer, HttpPort, HttpRequest, StreamListener } from '../ports.ts';
+import type {
+  Cancel,
+  HttpAnswer,
+  HttpRequest,
+  RequestPort,
+  StreamListener,
+  StreamPort,
+} from '../ports.ts';
 
 /** A request that the test answers, or does not. */
 export class ScriptedRequest {
@@ -67,7 +74,7 @@ export class ScriptedStream {
 }
 
 /** A network in which the test is the other side. */
-export class ScriptedHttp implements HttpPort {
+export class ScriptedHttp implements RequestPort, StreamPort {
   readonly requests: ScriptedRequest[] = [];
   readonly streams: ScriptedStream[] = [];
 

@@ -1,7 +1,14 @@
 import type { PushedTask, Welcome } from '@sluice/protocol';
 import { EventStreamParser } from '../event-stream.ts';
 import type { Ending } from '../final-reports.ts';
-import type { Cancel, HttpAnswer, HttpPort, HttpRequest, StreamListener } from '../ports.ts';
+import type {
+  Cancel,
+  HttpAnswer,
+  HttpRequest,
+  RequestPort,
+  StreamListener,
+  StreamPort,
+} from '../ports.ts';
 import type { AbortReason, SessionNotice, WorkerPorts } from '../worker-ports.ts';
 import { WorkerSession } from '../worker-session.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -23,7 +30,7 @@ export class WatchedWorker implements WorkerPorts {
   readonly session: WorkerSession;
   private readonly time: VirtualTime;
   private readonly chances: SeededRandom;
-  private readonly network: HttpPort;
+  private readonly network: RequestPort & StreamPort;
   /** Every lease whose handler was started, and whether it has ended. */
   private readonly handlers = new Map<string, 'running' | 'ended'>();
   /** Leases whose handlers ended while they were this worker's. */
@@ -39,7 +46,7 @@ export class WatchedWorker implements WorkerPorts {
   resumes = 0;
   losses = 0;
 
-  constructor(time: VirtualTime, chances: SeededRandom, network: HttpPort) {
+  constructor(time: VirtualTime, chances: SeededRandom, network: RequestPort & StreamPort) {
     this.time = time;
     this.chances = chances;
     this.network = network;

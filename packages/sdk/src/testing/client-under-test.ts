@@ -1,0 +1,34 @@
+import type { Cancel, ClientPorts, HttpAnswer, HttpRequest } from '../ports.ts';
+import { ScriptedHttp, type ScriptedRequest } from './scripted-http.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+/** Ports of a client whose server, network and clock are the test. */
+export class ClientUnderTest implements ClientPorts {
+  readonly time = new VirtualTime();
+  private readonly http = new ScriptedHttp();
+
+  get requests(): ScriptedRequest[] {
+    return this.http.requests;
+  }
+
+  /** The newest request. */
+  get request(): ScriptedRequest {
+    return this.requests.at(-1) as ScriptedRequest;
+  }
+
+  now(): number {
+    return this.time.now();
+  }
+
+  startTimer(delayMs: number, run: () => void): Cancel {
+    return this.time.startTimer(delayMs, run);
+  }
+
+  send(request: HttpRequest, answered: (answer: HttpAnswer | undefined) => void): Cancel {
+    return this.http.send(request, answered);
+  }
+
+  random(): number {
+    return 0.5;
+  }
+}
