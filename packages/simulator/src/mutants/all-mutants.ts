@@ -1,8 +1,10 @@
 import { CORE_MUTANTS } from './core-mutants.ts';
 import { ENGINE_MUTANTS } from './engine-mutants.ts';
 import { LEASE_MUTANTS } from './lease-mutants.ts';
+import { LOG_MUTANTS } from './log-mutants.ts';
 import { MATCHING_MUTANTS } from './matching-mutants.ts';
 import type { Mutant } from './mutant.ts';
+import { SDK_MUTANTS } from './sdk-mutants.ts';
 import { SERVER_MUTANTS } from './server-mutants.ts';
 
 /** Every planted bug. */
@@ -12,6 +14,8 @@ export const MUTANTS: readonly Mutant[] = [
   ...CORE_MUTANTS,
   ...MATCHING_MUTANTS,
   ...SERVER_MUTANTS,
+  ...LOG_MUTANTS,
+  ...SDK_MUTANTS,
 ];
 
 export function findMutant(name: string): Mutant {

@@ -1,0 +1,111 @@
+import type { Mutant } from './mutant.ts';
+
+const FILE_LOG = 'log/src/file-log.ts';
+const WRITER = 'log/src/segment-writer.ts';
+const RECOVERY = 'log/src/segment-recovery.ts';
+const SNAPSHOTS = 'log/src/file-snapshots.ts';
+const CONTRACT = 'log/src/partition-log.ts';
+
+/** Bugs of the log on disk and of its snapshots: what is durable when, and what a crash leaves. */
+export const LOG_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'appends-are-not-synced',
+    file: WRITER,
+    find: "const file = await disk.open(spare.path, 'durable');",
+    replace: "const file = await disk.open(spare.path, 'create');",
+    what: 'An append answers once it is durable: here the machine has yet to write it.',
+  },
+  {
+    name: 'segment-name-is-not-synced',
+    file: WRITER,
+    find: '      await disk.syncFolder(folder);\n',
+    replace: '',
+    what: 'A segment keeps its name over a power cut: here the whole segment may vanish.',
+  },
+  {
+    name: 'header-after-the-name',
+    file: WRITER,
+    find: `      await writeAll(file, { buffer, length: buffer.length, position: 0 });
+      await disk.rename(spare.path, path);
+      await disk.syncFolder(folder);`,
+    replace: `      await disk.rename(spare.path, path);
+      await disk.syncFolder(folder);
+      await writeAll(file, { buffer, length: buffer.length, position: 0 });`,
+    what: 'A header is durable before its segment has a name (R3): here the name comes first.',
+  },
+  {
+    name: 'checksum-not-checked',
+    file: 'log/src/segment-format.ts',
+    find: 'if (checksum !== bytes.readUInt32LE(offset + 4)) return undefined;',
+    replace: '',
+    what: 'A torn batch is not taken for a whole one (F2): here it is.',
+  },
+  {
+    name: 'recovery-does-not-sync',
+    file: RECOVERY,
+    find: '  await makeDurable(disk, segments.at(-1));\n',
+    replace: '',
+    what: 'What recovery answers is durable (R4): here it may be in the page cache only.',
+  },
+  {
+    name: 'torn-tail-halts',
+    file: RECOVERY,
+    find: 'if (next === undefined) refuseFrameBehind(bytes, segment, position);',
+    replace: `if (next === undefined && bytes.length > end.offset + 8 && bytes[end.offset] === 0x53) {
+      refuseGap(segment, tail + 1);
+    }`,
+    what: 'A torn tail is cut and the log goes on (R1): here the server does not start again.',
+  },
+  {
+    name: 'skip-the-epoch',
+    file: FILE_LOG,
+    find: 'const epoch = this.#latestEpoch + 1;',
+    replace: 'const epoch = Math.max(1, this.#latestEpoch);',
+    what: 'Every holder of the log has an epoch of its own: here it takes over the last one.',
+  },
+  {
+    name: 'repeat-of-an-append-is-not-known',
+    file: CONTRACT,
+    find: "return isRepeat ? 'duplicate' : 'fenced';",
+    replace: "return isRepeat ? 'land' : 'fenced';",
+    what: 'A batch that is repeated lands once: here it lands again.',
+  },
+  {
+    name: 'trim-takes-a-segment-too-many',
+    file: FILE_LOG,
+    find: "if (next === undefined || next.header.baseTail > trim.upTo) return 'ok';",
+    replace: "if (next === undefined || oldest.header.baseTail > trim.upTo) return 'ok';",
+    what: 'Every record from the trim on stays: here some of them go.',
+  },
+  {
+    name: 'segment-used-again-too-early',
+    file: 'log/src/segment-supply.ts',
+    find: `    await this.#disk.rename(path, spare);
+    await this.#disk.syncFolder(this.#folder);
+    this.#spares.push({ path: spare, bytes });`,
+    replace: `    await this.#disk.rename(path, spare);
+    this.#spares.push({ path: spare, bytes });`,
+    what: 'A segment has lost its name before it is used again (S3): here it may come back.',
+  },
+  {
+    name: 'snapshot-is-not-synced',
+    file: SNAPSHOTS,
+    find: '    writeChunk(NO_BYTES);\n    file.sync();',
+    replace: '    writeChunk(NO_BYTES);',
+    what: 'A snapshot is durable before the log behind it goes (N1): here it may be torn.',
+  },
+  {
+    name: 'snapshot-name-is-not-synced',
+    file: SNAPSHOTS,
+    find: '    await this.#disk.syncFolder(this.#folder);\n',
+    replace: '',
+    what: 'A snapshot keeps its name over a power cut (N1): here it may vanish.',
+  },
+  {
+    name: 'snapshot-checksum-not-checked',
+    file: SNAPSHOTS,
+    find: 'if (checksum !== chunkHeader.readUInt32LE(4)) throw damagedAt(path, at);',
+    replace: '',
+    what: 'A damaged snapshot is not loaded (N2): here it is.',
+  },
+];

@@ -1,0 +1,59 @@
+import type { Mutant } from './mutant.ts';
+
+const HELD = 'sdk/src/held-leases.ts';
+const SENDER = 'sdk/src/report-sender.ts';
+const SESSION = 'sdk/src/worker-session.ts';
+
+/** Bugs of a worker's side of its session. */
+export const SDK_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'resume-lists-too-little',
+    file: HELD,
+    find: 'return [...this.held.keys()];',
+    replace: 'return [...this.held.keys()].filter((lease) => this.isRunning(lease));',
+    what: 'A resume lists every lease whose report was not answered (G1): here only what runs.',
+  },
+  {
+    name: 'final-report-dropped-without-an-answer',
+    file: SENDER,
+    find: '    this.outbox.unanswered(reports);\n    this.owesHeartbeat',
+    replace: '    this.outbox.answered(reports);\n    this.owesHeartbeat',
+    what: 'A final report is sent until it is answered (O2): here once.',
+  },
+  {
+    name: 'lease-run-twice',
+    file: HELD,
+    find: '      this.waiting.delete(held);\n      this.run(held);',
+    replace: '      this.run(held);',
+    what: 'A lease starts one handler at the most (G2): here one that waited is started again.',
+  },
+  {
+    name: 'lost-lease-runs-on',
+    file: SESSION,
+    find: 'for (const lease of lost) this.held.lose(lease);',
+    replace: '',
+    what: 'A handler whose lease is lost is aborted (U2): here it runs on.',
+  },
+  {
+    name: 'worker-forgets-its-heartbeat',
+    file: SENDER,
+    find: '        this.owesHeartbeat = true;\n',
+    replace: '',
+    what: 'A request leaves often enough to keep the leases (H1): here only when there is news.',
+  },
+  {
+    name: 'old-stream-is-heard',
+    file: 'sdk/src/stream-connection.ts',
+    find: `        bytes: (chunk) => {
+          if (this.closeStream !== close) return;`,
+    replace: '        bytes: (chunk) => {',
+    what: 'Only the bytes of the open stream count (Z1): here an older one, too.',
+  },
+  {
+    name: 'worker-leaves-before-it-is-answered',
+    file: SESSION,
+    find: 'if (!this.sender.isDrained) return;',
+    replace: '',
+    what: 'A worker that stops has every final report answered (U3): here it hands them back.',
+  },
+];
