@@ -41,7 +41,12 @@ export {
   type TaskNumber,
 } from './ids.ts';
 export { InvariantError, invariant, unreachable } from './invariant.ts';
-export { LEASE_TOKEN_LENGTH, leaseTokenText, writeLeaseToken } from './lease-token.ts';
+export {
+  LEASE_TOKEN_LENGTH,
+  leaseTokenText,
+  parseLeaseToken,
+  writeLeaseToken,
+} from './lease-token.ts';
 export { type MatchingOptions, pushCost, signalCost } from './matching.ts';
 export type { Outputs } from './outputs.ts';
 export { Partition, type PartitionOptions } from './partition.ts';

@@ -34,6 +34,8 @@ export interface EngineOptions {
   readonly admission?: AdmissionBounds;
   /** Wall clock in milliseconds. */
   readonly clock: () => number;
+  /** Called at the start with the time of the newest record: time does not run backwards (L8). */
+  readonly onRecovered?: (latest: number) => void;
   /** A random whole number below 2^53. */
   readonly nonce: () => number;
   /**
@@ -60,6 +62,11 @@ export type Request<C extends Command = Command> = C extends Command ? Omit<C, '
 /** The engine no longer owns its partition; nothing that was waiting is known to have happened. */
 export class EngineStoppedError extends Error {
   override readonly name = 'EngineStoppedError';
+}
+
+/** Somebody else holds the log by now: there is nothing to repair, and nothing to let out (L5). */
+export class FencedError extends Error {
+  override readonly name = 'FencedError';
 }
 
 const UNKNOWN_PAUSE_MS_MAX = 1000;
@@ -132,6 +139,7 @@ export class Engine {
       replayedBytes += bytes.length;
     });
     const engine = new Engine(options, hold, partition);
+    options.onRecovered?.(partition.state.now);
     partition.expectHolders(options.clock(), options.graceMsMin);
     engine.setAlarm();
     engine.keeper?.grew(hold.tail, replayedBytes);
@@ -315,7 +323,7 @@ export class Engine {
       const outcome = await this.options.log.append(logBatch);
       if (outcome === 'ok' || outcome === 'duplicate') return;
       if (outcome === 'fenced') {
-        throw new Error('another server took over this partition');
+        throw new FencedError('another server took over this partition');
       }
       await this.pause(pauseMs);
     }

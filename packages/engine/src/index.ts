@@ -1,7 +1,13 @@
 export { type AdmissionBounds, type AdmissionClass, COMMAND_CLASSES } from './admission.ts';
 export type { Releasable } from './batch.ts';
 export type { CommittedBatch, FeedOptions, Watermark } from './committed-feed.ts';
-export { Engine, type EngineOptions, EngineStoppedError, type Request } from './engine.ts';
+export {
+  Engine,
+  type EngineOptions,
+  EngineStoppedError,
+  FencedError,
+  type Request,
+} from './engine.ts';
 export type { EngineNotice } from './engine-notice.ts';
 export type { Fold, FoldOutcome, StartFold } from './fold.ts';
 export { foldInProcess } from './fold-in-process.ts';

@@ -68,6 +68,8 @@ export class WorkerSession {
   private capacity: Capacity;
   /** The last id that the server gave; empty before that, and when it will not have it. */
   private sessionId = '';
+  /** Counts resumes, so that one that arrives late does not undo a later one. */
+  private resumes = 0;
   /** No welcome was heard on the stream that is open. */
   private isWelcomed = false;
   private wasEverWelcomed = false;
@@ -190,7 +192,13 @@ export class WorkerSession {
     const resume =
       this.sessionId === ''
         ? {}
-        : { resume: { sessionId: this.sessionId, running: this.held.leases() } };
+        : {
+            resume: {
+              sessionId: this.sessionId,
+              running: this.held.leases(),
+              number: ++this.resumes,
+            },
+          };
     return JSON.stringify({ ...request, capacity: this.capacity, ...resume });
   }
 

@@ -109,6 +109,7 @@ export class Server {
         outputs,
         ...(options.admission === undefined ? {} : { admission: options.admission }),
         clock: () => clock.now(),
+        onRecovered: (latest) => clock.notBefore(latest),
         nonce: () => Math.floor(Math.random() * 2 ** 53),
         atEndOfTurn: setImmediate,
         startTimer: (delayMs, run) => {

@@ -89,3 +89,24 @@ test('it never runs backwards, whatever the wall clock does', () => {
     }),
   );
 });
+
+test('a wall clock that was set back while the server was down does not stop time', () => {
+  const { clock, pass } = makeClock();
+
+  clock.notBefore(START + 100_000);
+  expect(clock.now()).toBe(START + 100_000);
+  pass(10_000);
+
+  expect(clock.now()).toBe(START + 109_000);
+  pass(2_000_000);
+  expect(clock.now()).toBe(START + 2_010_000);
+});
+
+test('a time that has passed already changes nothing', () => {
+  const { clock, pass } = makeClock();
+  pass(5000);
+
+  clock.notBefore(START + 1000);
+
+  expect(clock.now()).toBe(START + 5000);
+});

@@ -36,6 +36,14 @@ export class SteadyClock {
     this.lastMonotonic = sources.monotonic();
   }
 
+  /**
+   * The partition has seen this time before: what follows is not before it. A wall clock that was
+   * set back while the server was down is approached slowly, too; time does not stand still.
+   */
+  notBefore(time: number): void {
+    this.last = Math.max(this.now(), time);
+  }
+
   now(): number {
     const monotonic = this.sources.monotonic();
     const passed = monotonic - this.lastMonotonic;

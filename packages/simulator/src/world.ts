@@ -2,7 +2,10 @@ import type { Command } from '@sluice/core';
 import type { EngineNotice } from '@sluice/engine';
 import type { LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
 import type { Checker } from './checkers/checker.ts';
+import { HandlerRuns } from './checkers/handler-runs.ts';
+import { Liveness } from './checkers/liveness.ts';
 import { makeCheckers } from './checkers/make-checkers.ts';
+import { TASK_TYPES } from './clients/draw-task.ts';
 import { History } from './clients/history.ts';
 import { KnownTasks } from './clients/known-tasks.ts';
 import { SimClient } from './clients/sim-client.ts';
@@ -10,12 +13,26 @@ import { Simulation } from './kernel/simulation.ts';
 import { Network } from './network/network.ts';
 import type { PlannedFault } from './plan/faults.ts';
 import type { WorldPlan } from './plan/world-plan.ts';
-import { MemoryDisk } from './server/memory-disk.ts';
+import { HostDisk } from './server/host-disk.ts';
 import { ServerHost, type ServerWatch } from './server/server-host.ts';
 import type { WatchedPartition } from './server/watched-partition.ts';
 import { Situations } from './situations.ts';
+import type { WorkerOffer } from './workers/draw-offer.ts';
 import { RogueWorker } from './workers/rogue-worker.ts';
-import type { SimWorker } from './workers/sim-worker.ts';
+import { SdkWorker } from './workers/sdk-worker.ts';
+import type { SimWorker, WorkerParts } from './workers/sim-worker.ts';
+
+/** Of virtual time: a minute, five of the longest leases, and what delays and backoff add. */
+const LIVENESS_BOUND_MS = 60_000 + 5 * 15_000 + 60_000;
+
+/** Together they can run everything. */
+const FLAWLESS_OFFERS: readonly WorkerOffer[] = [{ zone: 'a' }, { zone: 'b', ssd: 'yes' }].map(
+  (labels) => ({
+    types: TASK_TYPES.map((type) => ({ type })),
+    capacity: { slots: 50, cpu: 100, memoryMb: 100_000, gpu: 50 },
+    labels: labels as Record<string, string>,
+  }),
+);
 
 /** A server, its disk, workers, clients and a network, and everything that goes wrong with them. */
 export class World implements ServerWatch {
@@ -24,10 +41,14 @@ export class World implements ServerWatch {
   readonly history = new History();
   private readonly plan: WorldPlan;
   private readonly network: Network;
+  private readonly disk: HostDisk;
   private readonly host: ServerHost;
   private readonly workers: SimWorker[];
   private readonly clients: SimClient[];
   private readonly checkers: readonly Checker[];
+  private readonly workerParts: WorkerParts;
+  private readonly liveness: Liveness;
+  private isHealed = false;
 
   constructor(plan: WorldPlan, print?: (line: string) => void) {
     this.plan = plan;
@@ -38,12 +59,20 @@ export class World implements ServerWatch {
     const { simulation, situations, history } = this;
     this.network = new Network(simulation, { ...plan.network }, situations);
     const { network } = this;
-    this.checkers = makeCheckers({ simulation, plan, history });
-    const disk = new MemoryDisk();
+    const runs = new HandlerRuns(simulation);
+    this.liveness = new Liveness(simulation);
+    this.checkers = [...makeCheckers({ simulation, plan, history, runs }), this.liveness];
+    this.disk = new HostDisk({ simulation, plan, situations });
+    const { disk } = this;
     this.host = new ServerHost({ simulation, network, disk, plan, situations, watch: this });
     this.host.boot();
     const parts = { simulation, network, situations };
-    this.workers = numbered(plan.workers, 'worker', (name) => new RogueWorker(parts, name));
+    this.workerParts = { ...parts, runs };
+    const { workerParts } = this;
+    this.workers = [
+      ...numbered(plan.rogues, 'rogue', (name) => new RogueWorker(workerParts, name)),
+      ...numbered(plan.workers - plan.rogues, 'worker', (name) => new SdkWorker(workerParts, name)),
+    ];
     const known = new KnownTasks();
     const everyMs = plan.requestEveryMs;
     this.clients = numbered(plan.clients, 'client', (name) => {
@@ -53,12 +82,34 @@ export class World implements ServerWatch {
   }
 
   /** Lets the whole plan happen; rejects with the first rule that does not hold. */
-  async run(_mode: 'safety' | 'liveness'): Promise<void> {
+  async run(mode: 'safety' | 'liveness'): Promise<void> {
     await this.simulation.runUntil(this.plan.durationMs);
+    if (mode === 'liveness') await this.healAndWait();
     for (const checker of this.checkers) checker.ended?.();
   }
 
+  /** Nothing goes wrong any more and nobody asks for more: what can end has to end. */
+  private async healAndWait(): Promise<void> {
+    const { simulation, network, host, disk } = this;
+    this.isHealed = true;
+    simulation.log('world', 'is healed');
+    for (const client of this.clients) client.stop();
+    for (const worker of this.workers) worker.heal();
+    network.heal();
+    disk.heal();
+    host.heal();
+    for (const [index, offer] of FLAWLESS_OFFERS.entries()) {
+      new SdkWorker(this.workerParts, `healer${index + 1}`, offer);
+    }
+    // Twice: what somebody asked for before may still be on its way.
+    this.clients[0].resumeQueues(TASK_TYPES);
+    simulation.after(30_000, () => this.clients[0].resumeQueues(TASK_TYPES));
+    await simulation.runUntil(simulation.now + LIVENESS_BOUND_MS);
+    this.liveness.look(LIVENESS_BOUND_MS);
+  }
+
   private strike(fault: PlannedFault): void {
+    if (this.isHealed) return;
     this.situations.note(`fault: ${fault.kind}`);
     switch (fault.kind) {
       case 'server killed':
@@ -82,7 +133,26 @@ export class World implements ServerWatch {
       case 'client cut off':
         this.network.cutOff(this.client(fault.who).process, fault.forMs, fault.breaks);
         break;
-      default:
+      case 'disk slow':
+        this.disk.slowDown(fault.forMs);
+        break;
+      case 'disk full':
+        this.disk.fill(fault.forMs);
+        break;
+      case 'disk error':
+        this.disk.failOnce(fault.of);
+        break;
+      case 'snapshot rots':
+        this.disk.rotSnapshot();
+        break;
+      case 'append unknown':
+        this.disk.answerUnknown(fault.hasLanded);
+        break;
+      case 'log taken over':
+        this.disk.takeOver();
+        break;
+      case 'worker told to stop':
+        this.worker(fault.who).stop(fault.restartAfterMs);
         break;
     }
   }

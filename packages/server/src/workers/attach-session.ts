@@ -16,7 +16,7 @@ export async function attachSession(
   openStream: () => WorkerStream,
 ): Promise<void> {
   let stream: WorkerStream | undefined;
-  const attached = engine.execute<AttachSession, void>(command, (result) => {
+  const attached = engine.execute<AttachSession, void>(command, (result, state) => {
     const { rejection, session, connection, resumed, lost } = result;
     if (rejection === 'session_not_found') {
       throw new SluiceError('session_not_found', 'no such worker session; open a new one');
@@ -29,7 +29,7 @@ export async function attachSession(
     stream.stageEvent('welcome', welcome);
     streams.markStaged(stream);
     disconnectOnClose(engine, streams, { session, connection, stream });
-    tellWhatWasRead(engine, { session, connection, stream });
+    tellWhatWasRead(engine, { session, connection, stream }, state.limits.unsentBytesMax);
   });
   try {
     await attached;
@@ -46,14 +46,21 @@ interface Bound {
   readonly stream: WorkerStream;
 }
 
-/** Small pushes are counted together: the core need not hear of each. */
-const READ_BYTES_TOLD = 1024 * 1024;
+/**
+ * Small pushes are counted together, so that the core need not hear of each: it hears so often
+ * while a session goes from empty to as far behind as it may be.
+ */
+const READS_TOLD_MIN = 16;
 
-function tellWhatWasRead(engine: Engine, { session, connection, stream }: Bound): void {
+function tellWhatWasRead(
+  engine: Engine,
+  { session, connection, stream }: Bound,
+  unsentBytesMax: number,
+): void {
   let bytes = 0;
   stream.onSent = (cost) => {
     bytes += cost;
-    if (bytes < READ_BYTES_TOLD) return;
+    if (bytes < unsentBytesMax / READS_TOLD_MIN) return;
     const command = { type: 'session_read', session, connection, bytes } as const;
     bytes = 0;
     // A stopped engine gives nobody anything.

@@ -3,6 +3,7 @@ import type { Simulation } from '../kernel/simulation.ts';
 import type { WorldPlan } from '../plan/world-plan.ts';
 import type { Checker } from './checker.ts';
 import { Durability } from './durability.ts';
+import type { HandlerRuns } from './handler-runs.ts';
 import { MemoryOfLog } from './memory-of-log.ts';
 import { Leases } from './rules/leases.ts';
 import { TaskLives } from './rules/task-lives.ts';
@@ -12,11 +13,12 @@ export interface CheckerParts {
   readonly simulation: Simulation;
   readonly plan: WorldPlan;
   readonly history: History;
+  readonly runs: HandlerRuns;
 }
 
 /** Everything that is checked while a world runs. What is told first is heard first. */
-export function makeCheckers({ simulation, history }: CheckerParts): Checker[] {
+export function makeCheckers({ simulation, history, runs }: CheckerParts): Checker[] {
   const story = new LogStory(simulation);
-  story.rules.push(new TaskLives(story), new Leases(story));
+  story.rules.push(new TaskLives(story), new Leases(story), runs);
   return [new Durability(simulation), story, new MemoryOfLog(story, history.entries)];
 }

@@ -46,6 +46,21 @@ export class SimClient {
     this.isStopped = true;
   }
 
+  /** Asks until it is answered: every queue gives its tasks out again. */
+  resumeQueues(types: readonly string[]): void {
+    for (const taskType of types) {
+      const namespace = 'default';
+      const operation = { type: 'set_queue_paused', taskType, paused: false, namespace } as const;
+      const request = requestOf({ kind: 'operate', operation });
+      const ask = () => {
+        call(this.parts.network, this.process, request, (answer) => {
+          if (answer?.status !== 200) this.process.after(1000, ask);
+        });
+      };
+      ask();
+    }
+  }
+
   private next(): void {
     this.process.after(this.parts.everyMs * (0.2 + 1.6 * this.random.next()), () => {
       if (this.isStopped) return;

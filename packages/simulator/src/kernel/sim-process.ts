@@ -81,6 +81,13 @@ export class SimProcess {
     this.log(`stopped for ${Math.round(ms)} ms`);
   }
 
+  /** Its pause is over now. */
+  wake(): void {
+    if (!this.isPaused) return;
+    this.pausedUntil = this.simulation.now;
+    this.catchUp();
+  }
+
   get isPaused(): boolean {
     return this.pausedUntil > this.simulation.now;
   }

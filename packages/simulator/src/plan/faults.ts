@@ -30,7 +30,14 @@ export type PlannedFault =
   | { readonly kind: 'disk full'; readonly at: number; readonly forMs: number }
   | { readonly kind: 'disk error'; readonly at: number; readonly of: 'write' | 'sync' }
   | { readonly kind: 'snapshot rots'; readonly at: number }
-  | { readonly kind: 'append unknown'; readonly at: number; readonly hasLanded: boolean };
+  | { readonly kind: 'append unknown'; readonly at: number; readonly hasLanded: boolean }
+  | { readonly kind: 'log taken over'; readonly at: number }
+  | {
+      readonly kind: 'worker told to stop';
+      readonly at: number;
+      readonly who: number;
+      readonly restartAfterMs: number;
+    };
 
 interface CutOff {
   readonly at: number;
@@ -75,6 +82,11 @@ const FAULTS: { readonly [K in FaultKind]: Draw<K> } = {
   'disk error': (random) => ({ of: random.pick(['write', 'sync'] as const) }),
   'snapshot rots': () => ({}),
   'append unknown': (random) => ({ hasLanded: random.chance(0.5) }),
+  'log taken over': () => ({}),
+  'worker told to stop': (random) => ({
+    who: random.integer(0, 99),
+    restartAfterMs: random.logarithmic(10, 20_000),
+  }),
 };
 
 /** Some kinds of faults, each some times: with all of them at once little else would happen. */

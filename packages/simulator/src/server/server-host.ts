@@ -1,4 +1,4 @@
-import type { Command } from '@sluice/core';
+import type { Command, PartitionOptions } from '@sluice/core';
 import { Engine, type EngineNotice, type SnapshotOptions } from '@sluice/engine';
 import type { BoundedLog, LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
 import {
@@ -17,6 +17,7 @@ import type { Listener, Network } from '../network/network.ts';
 import type { ServerExchange } from '../network/server-exchange.ts';
 import type { WorldPlan } from '../plan/world-plan.ts';
 import type { Situations } from '../situations.ts';
+import type { HostDisk } from './host-disk.ts';
 import { carryOut } from './requests.ts';
 import { type LogWatch, WatchedLog } from './watched-log.ts';
 import { WatchedOutputs } from './watched-outputs.ts';
@@ -26,14 +27,6 @@ import { WatchedPartition } from './watched-partition.ts';
 export interface Storage {
   readonly log: BoundedLog;
   readonly snapshots?: SnapshotOptions;
-}
-
-/** The disk under a server: it outlives the processes that use it. */
-export interface ServerDisk {
-  /** Opens what is there for a new process; rejects as a real disk makes it. */
-  open(process: SimProcess): Promise<Storage>;
-  /** The process that used it is gone; with `isPowerLoss` what was not synced may be gone, too. */
-  killed(isPowerLoss: boolean): void;
 }
 
 /** Hears what the server does, to check it. */
@@ -52,7 +45,7 @@ export interface ServerWatch {
 export interface HostParts {
   readonly simulation: Simulation;
   readonly network: Network;
-  readonly disk: ServerDisk;
+  readonly disk: HostDisk;
   readonly plan: WorldPlan;
   readonly situations: Situations;
   readonly watch: ServerWatch;
@@ -110,6 +103,11 @@ export class ServerHost {
     this.process?.log(`its clock is set by ${ms} ms`);
   }
 
+  /** A process that is stopped goes on. */
+  heal(): void {
+    this.process?.wake();
+  }
+
   private gone(isPowerLoss: boolean, restartAfterMs: number): void {
     const { simulation, network, disk, watch } = this.parts;
     this.process = undefined;
@@ -135,7 +133,14 @@ export class ServerHost {
 
   private async start(process: SimProcess): Promise<void> {
     const { plan, disk, watch, network, situations } = this.parts;
-    const storage = await disk.open(process);
+    const partitionOptions: PartitionOptions = {
+      partition: 0,
+      limits: plan.limits,
+      utf8: UTF8,
+      matching: plan.matching,
+      hashEvery: plan.hashEvery,
+    };
+    const storage = await disk.open(process, partitionOptions);
     let held: LogHold | undefined;
     const logWatch: LogWatch = {
       acquired: (hold) => {
@@ -157,13 +162,7 @@ export class ServerHost {
     const clock = new SteadyClock(process);
     const engine = await Engine.start({
       log,
-      partition: {
-        partition: 0,
-        limits: plan.limits,
-        utf8: UTF8,
-        matching: plan.matching,
-        hashEvery: plan.hashEvery,
-      },
+      partition: partitionOptions,
       makePartition: (options) => {
         partition = new WatchedPartition(options, {
           executed: (command, reply, watched) => watch.executed(command, reply, watched),
@@ -173,6 +172,7 @@ export class ServerHost {
       ...(storage.snapshots === undefined ? {} : { snapshots: storage.snapshots }),
       outputs,
       clock: () => clock.now(),
+      onRecovered: (latest) => clock.notBefore(latest),
       nonce: () => Math.floor(this.random.next() * 2 ** 53),
       atEndOfTurn: (run) => void process.after(0, run),
       startTimer: process.after,
@@ -237,7 +237,7 @@ export class ServerHost {
 }
 
 /** What a disk does to a server, as opposed to what the server does wrong. */
-const EXPECTED = ['LogFailedError', 'LogFullError', 'DiskError'];
+const EXPECTED = ['LogFailedError', 'LogFullError', 'DiskError', 'FencedError'];
 
 function isExpected(cause: Error): boolean {
   return EXPECTED.includes(cause.name);

@@ -50,10 +50,14 @@ export class RogueWorker implements SimWorker {
     this.host.kill(restartAfterMs);
   }
 
-  /** From here on it behaves. */
+  stop(restartAfterMs: number): void {
+    this.kill(true, restartAfterMs);
+  }
+
+  /** It is gone for good. */
   heal(): void {
-    this.process.kill();
-    this.giveUp();
+    this.host.killForGood();
+    this.parts.network.clientGone(this.process, true);
   }
 
   private start(): void {

@@ -7,6 +7,7 @@ export class WorkerProcess {
   private readonly name: string;
   private readonly start: () => void;
   current: SimProcess;
+  private isOver = false;
 
   constructor(simulation: Simulation, name: string, start: () => void) {
     this.simulation = simulation;
@@ -19,8 +20,14 @@ export class WorkerProcess {
   kill(restartAfterMs: number): void {
     this.current.kill();
     this.simulation.after(restartAfterMs, () => {
+      if (this.isOver) return;
       this.current = new SimProcess(this.simulation, this.name);
       this.start();
     });
+  }
+
+  killForGood(): void {
+    this.isOver = true;
+    this.current.kill();
   }
 }

@@ -1,0 +1,114 @@
+import type { PartitionOptions } from '@sluice/core';
+import { foldInProcess } from '@sluice/engine';
+import { FaultyLog, FileLog, FileSnapshots, readLogFolder } from '@sluice/log';
+import type { MountedDisk } from '../disk/mounted-disk.ts';
+import { SimulatedDisk } from '../disk/simulated-disk.ts';
+import type { RandomStream } from '../kernel/random.ts';
+import type { SimProcess } from '../kernel/sim-process.ts';
+import type { Simulation } from '../kernel/simulation.ts';
+import type { WorldPlan } from '../plan/world-plan.ts';
+import type { Situations } from '../situations.ts';
+import type { Storage } from './server-host.ts';
+
+const LOG_FOLDER = '/data/log';
+const SNAPSHOT_FOLDER = '/data/snapshots';
+
+/** What a full disk still has: nothing that a segment would fit into. */
+const FULL_DISK_BYTES = 600;
+
+export interface HostDiskParts {
+  readonly simulation: Simulation;
+  readonly plan: WorldPlan;
+  readonly situations: Situations;
+}
+
+/** The disk of the server's machine, with the production log and snapshots on it. */
+export class HostDisk {
+  readonly disk: SimulatedDisk;
+  private readonly parts: HostDiskParts;
+  private readonly random: RandomStream;
+  private mount: MountedDisk | undefined;
+  private log: FaultyLog | undefined;
+  /** Snapshots in which a bit has rotted: of two, one stays good. */
+  private readonly rotten = new Set<string>();
+
+  constructor(parts: HostDiskParts) {
+    this.parts = parts;
+    this.random = parts.simulation.random('disk faults');
+    this.disk = new SimulatedDisk({ random: parts.simulation.random('disk') });
+  }
+
+  /** Opens what is there for a new process; rejects as a real disk makes it. */
+  async open(process: SimProcess, partition: PartitionOptions): Promise<Storage> {
+    const { segmentBytes, snapshotEveryBytes } = this.parts.plan;
+    const mount = this.disk.mount({ schedule: process.after });
+    this.mount = mount;
+    const file = await FileLog.open({
+      folder: LOG_FOLDER,
+      segmentBytes,
+      disk: mount,
+      random: () => this.random.integer(0, 2 ** 32 - 1),
+      startTimer: process.after,
+    });
+    this.log = new FaultyLog(file);
+    const store = await FileSnapshots.open(SNAPSHOT_FOLDER, mount);
+    const startFold = foldInProcess({
+      partition,
+      snapshots: store,
+      readLog: (range) => readLogFolder(LOG_FOLDER, range, mount),
+    });
+    return { log: this.log, snapshots: { store, startFold, everyBytes: snapshotEveryBytes } };
+  }
+
+  /** The process that used it is gone; after a power loss so may be what was not synced. */
+  killed(isPowerLoss: boolean): void {
+    this.mount?.kill();
+    this.log = undefined;
+    if (isPowerLoss) this.disk.crash();
+  }
+
+  slowDown(ms: number): void {
+    this.disk.faults.syncDelayMs = this.random.logarithmic(10, 5000);
+    this.parts.simulation.after(ms, () => {
+      this.disk.faults.syncDelayMs = 0;
+    });
+  }
+
+  fill(ms: number): void {
+    this.disk.capacityBytes = this.disk.usedBytes + this.random.integer(0, FULL_DISK_BYTES);
+    this.parts.simulation.after(ms, () => {
+      this.disk.capacityBytes = Number.POSITIVE_INFINITY;
+    });
+  }
+
+  failOnce(of: 'write' | 'sync'): void {
+    if (of === 'write') this.disk.faults.failWrite();
+    else this.disk.faults.failSync();
+  }
+
+  /** One bit of one snapshot rots, if there is another that is good. */
+  rotSnapshot(): void {
+    const snapshots = this.disk.files(SNAPSHOT_FOLDER);
+    const good = snapshots.filter((path) => !this.rotten.has(path));
+    if (good.length < 2) return;
+    const path = this.random.pick(good);
+    this.rotten.add(path);
+    this.disk.flip(path, this.random.integer(0, this.disk.findFile(path).bytes - 1));
+    this.parts.situations.note('a bit of a snapshot rotted');
+  }
+
+  answerUnknown(hasLanded: boolean): void {
+    this.log?.nextAnswersUnknown({ landed: hasLanded });
+  }
+
+  /** Somebody else takes the log over, so whoever holds it is fenced. */
+  takeOver(): void {
+    this.parts.situations.note('the log was taken over');
+    this.log?.acquire().catch(() => undefined);
+  }
+
+  heal(): void {
+    this.disk.faults.syncDelayMs = 0;
+    this.disk.capacityBytes = Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,145 @@
+import {
+  type Ending,
+  type HttpAnswer,
+  type HttpRequest,
+  type StreamListener,
+  WorkerSession,
+} from '@sluice/sdk';
+import type { RandomStream } from '../kernel/random.ts';
+import { call } from '../network/call.ts';
+import type { ExchangeRequest } from '../network/exchange.ts';
+import { drawOffer, type WorkerOffer } from './draw-offer.ts';
+import { SimHandlers } from './sim-handlers.ts';
+import type { SimWorker, WorkerParts } from './sim-worker.ts';
+import { WorkerProcess } from './worker-process.ts';
+
+/** How long a stopped worker waits for its handlers. */
+const STOP_GRACE_MS = 5000;
+
+/** A worker as users write it: the session logic of the SDK on a simulated network. */
+export class SdkWorker implements SimWorker {
+  private readonly parts: WorkerParts;
+  private readonly host: WorkerProcess;
+  private readonly random: RandomStream;
+  private readonly offer: WorkerOffer;
+  private readonly isFlawless: boolean;
+  private session: WorkerSession | undefined;
+
+  /** A worker that is given an offer is one that never fails. */
+  constructor(parts: WorkerParts, name: string, offer?: WorkerOffer) {
+    this.parts = parts;
+    this.random = parts.simulation.random(name);
+    this.offer = offer ?? drawOffer(this.random);
+    this.isFlawless = offer !== undefined;
+    this.host = new WorkerProcess(parts.simulation, name, () => this.start());
+  }
+
+  get process() {
+    return this.host.current;
+  }
+
+  kill(isNoticed: boolean, restartAfterMs: number): void {
+    this.parts.network.clientGone(this.process, isNoticed);
+    this.host.kill(restartAfterMs);
+  }
+
+  /** Stops as a worker does on SIGTERM, and starts again. */
+  stop(restartAfterMs: number): void {
+    this.parts.situations.note('a worker was stopped gently');
+    this.session?.stop(STOP_GRACE_MS);
+    const { process } = this;
+    process.after(STOP_GRACE_MS * 2 + restartAfterMs, () => this.kill(true, 10));
+  }
+
+  heal(): void {
+    this.host.killForGood();
+    this.parts.network.clientGone(this.process, true);
+  }
+
+  private start(): void {
+    const { process, random } = this;
+    const { situations, runs } = this.parts;
+    const handlers = new SimHandlers({
+      process,
+      random,
+      isFlawless: this.isFlawless,
+      finish: (lease: string, ending: Ending) => session.finish(lease, ending),
+      heartbeat: (lease) => session.heartbeat(lease),
+      progress: (lease, progress) => session.progress(lease, progress),
+    });
+    const session = new WorkerSession(
+      { name: process.name, ...this.offer, addresses: 1 },
+      {
+        send: (request, answered) => this.send(request, answered),
+        openStream: (request, listener) => this.openStream(request, listener),
+        now: process.monotonic,
+        wallTime: process.wall,
+        startTimer: process.after,
+        random: random.next,
+        run: (task) => {
+          runs.started(task, process.name);
+          handlers.run(task);
+        },
+        abort: (lease, reason) => {
+          situations.note(`a handler was aborted: ${reason.type}`);
+          handlers.abort(lease);
+        },
+        signal: () => situations.note('a handler heard a signal'),
+        notify: (notice) => {
+          if (notice.type === 'report_answered') {
+            situations.note(`a final report was ${notice.outcome}`);
+          } else if (notice.type === 'welcomed') {
+            situations.note(notice.resumed ? 'a session was resumed' : 'a session was opened');
+          }
+        },
+      },
+    );
+    this.session = session;
+    session.start();
+  }
+
+  private send(
+    request: HttpRequest,
+    answered: (answer: HttpAnswer | undefined) => void,
+  ): () => void {
+    let isOff = false;
+    call(this.parts.network, this.process, exchangeOf(request), (answer) => {
+      if (isOff) return;
+      if (answer === undefined) answered(undefined);
+      else answered({ status: answer.status, text: answer.body, ...retryAfter(answer.body) });
+    });
+    return () => {
+      isOff = true;
+    };
+  }
+
+  private openStream(request: HttpRequest, listener: StreamListener): () => void {
+    let status = 0;
+    const refusal: Uint8Array[] = [];
+    return this.parts.network.request(this.process, exchangeOf(request), {
+      head: (given) => {
+        status = given;
+      },
+      bytes: (chunk) => {
+        if (status === 200) listener.bytes(chunk);
+        else refusal.push(chunk);
+      },
+      ended: (how) => {
+        const isRefusal = how === 'whole' && status !== 200;
+        const text = Buffer.concat(refusal).toString();
+        if (isRefusal) listener.ended({ status, text, ...retryAfter(text) });
+        else listener.ended();
+      },
+    });
+  }
+}
+
+function exchangeOf({ method, path, body = '' }: HttpRequest): ExchangeRequest {
+  return { method, path, body };
+}
+
+/** The header that production has; here it comes with the body. */
+function retryAfter(text: string): { retryAfter?: string } {
+  const ms = /"retryAfterMs":(\d+)/.exec(text)?.[1];
+  return ms === undefined ? {} : { retryAfter: String(Math.ceil(Number(ms) / 1000)) };
+}

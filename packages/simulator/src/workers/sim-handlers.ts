@@ -1,0 +1,76 @@
+import type { PushedTask } from '@sluice/protocol';
+import type { Ending, Progress } from '@sluice/sdk';
+import type { TaskInput } from '../clients/draw-task.ts';
+import type { RandomStream } from '../kernel/random.ts';
+import type { SimProcess } from '../kernel/sim-process.ts';
+
+export interface HandlerParts {
+  readonly process: SimProcess;
+  readonly random: RandomStream;
+  /** Everything succeeds, at once. */
+  readonly isFlawless: boolean;
+  readonly finish: (lease: string, ending: Ending) => void;
+  readonly heartbeat: (lease: string) => void;
+  readonly progress: (lease: string, progress: Progress) => void;
+}
+
+const HEARTBEAT_MS = 1000;
+
+/** Handlers that do what the input of their task says. */
+export class SimHandlers {
+  private readonly parts: HandlerParts;
+  private readonly running = new Set<string>();
+
+  constructor(parts: HandlerParts) {
+    this.parts = parts;
+  }
+
+  run({ lease, input, heartbeatTimeoutMs }: PushedTask): void {
+    const { process, random } = this.parts;
+    const { n, runMs, end } = input as TaskInput;
+    this.running.add(lease);
+    if (this.parts.isFlawless) {
+      process.after(10, () => this.end(lease, endingOf('succeeded', n)));
+      return;
+    }
+    if (heartbeatTimeoutMs !== undefined && end !== 'hangs') this.beat(lease);
+    if (random.chance(0.1)) this.parts.progress(lease, { fraction: 0.5, message: 'half' });
+    if (end === 'hangs') return;
+    process.after(runMs, () => this.end(lease, endingOf(end, n)));
+  }
+
+  /** Most handlers listen; the others go on, and what they say later counts for nothing. */
+  abort(lease: string): void {
+    const { process, random } = this.parts;
+    if (random.chance(0.3)) return;
+    process.after(random.logarithmic(1, 3000), () => this.end(lease, { kind: 'cancelled' }));
+  }
+
+  private end(lease: string, ending: Ending): void {
+    if (!this.running.delete(lease)) return;
+    this.parts.finish(lease, ending);
+  }
+
+  private beat(lease: string): void {
+    this.parts.process.after(HEARTBEAT_MS, () => {
+      if (!this.running.has(lease)) return;
+      this.parts.heartbeat(lease);
+      this.beat(lease);
+    });
+  }
+}
+
+function endingOf(end: TaskInput['end'], n: number): Ending {
+  switch (end) {
+    case 'succeeded':
+      return { kind: 'succeeded', output: { n } };
+    case 'later':
+      return { kind: 'later' };
+    case 'failed for good':
+      return { kind: 'failed', error: { message: 'told to' }, retryable: false };
+    case 'retry after':
+      return { kind: 'failed', error: { message: 'told to' }, retryAfterMs: 700 };
+    default:
+      return { kind: 'failed', error: { message: 'told to' } };
+  }
+}
