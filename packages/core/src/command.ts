@@ -106,12 +106,24 @@ export interface AttachSession {
   readonly capacity: Offer;
   readonly labels: Labels;
   readonly leaseMs: number;
-  readonly resume?: { readonly session: SessionId; readonly running: readonly string[] };
+  readonly resume?: ResumedSession;
+}
+
+/** What a worker that comes back says of its session. */
+interface ResumedSession {
+  readonly session: SessionId;
+  /** Every lease that it has. */
+  readonly running: readonly string[];
+  /** Higher at each resume of the session: what the worker has changes from one to the next. */
+  readonly number?: number;
 }
 
 export interface AttachSessionReply {
-  /** A session that came back under another namespace than its own is not known there. */
-  readonly rejection?: 'too_many_sessions' | 'session_not_found';
+  /**
+   * A session that came back under another namespace than its own is not known there. A resume that
+   * was overtaken by a later one says what the worker had then, not what it has.
+   */
+  readonly rejection?: 'too_many_sessions' | 'session_not_found' | 'resume_outdated';
   /** Empty when the session was refused. */
   readonly session: SessionId;
   readonly connection: number;

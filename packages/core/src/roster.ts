@@ -31,6 +31,8 @@ export interface Session {
   leaseMs: number;
   /** Another one at each attach, so that the end of a displaced stream does not count. */
   connection: number;
+  /** Of the last resume that had one; a lower one comes too late. */
+  resumeNumber: number;
   /** False while the stream is broken, or when the session is only known from its leases. */
   connected: boolean;
   /** It keeps what it runs and gets nothing more. */
@@ -67,6 +69,7 @@ export function makeSession(namespace: string, id: SessionId): Session {
     room: new Room(),
     leaseMs: 0,
     connection: 0,
+    resumeNumber: 0,
     connected: false,
     draining: false,
     heardAt: 0,

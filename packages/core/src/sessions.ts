@@ -46,6 +46,10 @@ export function decideAttachSession(
   if (resumed !== undefined && resumed.namespace !== command.namespace) {
     return { ...REFUSED, rejection: 'session_not_found' };
   }
+  const { number = Number.POSITIVE_INFINITY } = command.resume ?? {};
+  if (resumed !== undefined && number <= resumed.resumeNumber) {
+    return { ...REFUSED, rejection: 'resume_outdated' };
+  }
   if (resumed === undefined && decision.roster.size >= decision.state.limits.sessionsMax) {
     return { ...REFUSED, rejection: 'too_many_sessions' };
   }
@@ -58,6 +62,7 @@ export function decideAttachSession(
   session.room.labels = command.labels;
   session.leaseMs = command.leaseMs;
   session.heardAt = decision.now;
+  if (Number.isFinite(number)) session.resumeNumber = number;
   session.connection = decision.roster.nextConnection();
   // Counts begin apart: workers that come and go also give tasks that waited long their turn.
   if (resumed === undefined) session.leases = session.connection;

@@ -10,6 +10,7 @@ export const ERROR_CODES = {
   session_not_found: { status: 404 },
   method_not_allowed: { status: 405 },
   dedupe_mismatch: { status: 409 },
+  resume_outdated: { status: 409 },
   payload_too_large: { status: 413 },
   unsupported_encoding: { status: 415 },
   overloaded: { status: 429 },

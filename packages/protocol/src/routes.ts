@@ -83,7 +83,7 @@ export const ROUTES = {
       'ping {}, drain {} (connect again with resume).',
     body: WorkerSessionRequest,
     answers: { 200: 'text/event-stream' },
-    errors: [...BODY_ERRORS, 'session_not_found', 'overloaded'],
+    errors: [...BODY_ERRORS, 'session_not_found', 'resume_outdated', 'overloaded'],
   },
   reportAttempts: {
     method: 'POST',

@@ -45,6 +45,14 @@ export const WorkerSessionRequest = Type.Object(
             maxItems: LIMITS.slotsMax,
             description: 'Every lease received whose final report has not been answered.',
           }),
+          number: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              description:
+                'Higher at each resume of the session. A resume that arrives after a later one ' +
+                'is then refused, instead of undoing what that one said.',
+            }),
+          ),
         },
         { additionalProperties: false },
       ),

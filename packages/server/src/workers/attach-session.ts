@@ -21,6 +21,9 @@ export async function attachSession(
     if (rejection === 'session_not_found') {
       throw new SluiceError('session_not_found', 'no such worker session; open a new one');
     }
+    if (rejection === 'resume_outdated') {
+      throw new SluiceError('resume_outdated', 'a later resume of this session came first');
+    }
     if (rejection !== undefined) throw overloaded('too many workers are connected');
     stream = openStream();
     streams.bind(session, stream);

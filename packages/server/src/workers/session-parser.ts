@@ -39,8 +39,12 @@ function attachCommand(
     capacity: { slots: LIMITS.slotsDefault, ...capacity },
     labels: new Map(Object.entries(labels)),
     leaseMs: body.leaseMs ?? LIMITS.leaseMsDefault,
-    ...(resume === undefined
-      ? {}
-      : { resume: { session: resume.sessionId as SessionId, running: resume.running } }),
+    ...(resume === undefined ? {} : { resume: resumed(resume) }),
   };
+}
+
+type Resume = NonNullable<WorkerSessionRequest['resume']>;
+
+function resumed({ sessionId, ...rest }: Resume): NonNullable<AttachSession['resume']> {
+  return { session: sessionId as SessionId, ...rest };
 }
