@@ -107,3 +107,17 @@ async function workedEngine(): Promise<TestEngine> {
   await test.report('s', { lease: first, kind: 'succeeded' });
   return test;
 }
+
+test('the newest time of the log is told before anything is decided (L8)', async () => {
+  const before = await workedEngine();
+  const told: number[] = [];
+
+  const after = await TestEngine.start({
+    store: before.store,
+    now: before.now - 60_000,
+    onRecovered: (latest) => told.push(latest),
+  });
+
+  expect(told).toEqual([before.now]);
+  expect(await after.tasks()).toHaveLength(6);
+});

@@ -65,7 +65,7 @@ describe('opening', () => {
     worker.stream.bytes('event: tasks\ndata: [{"id":\n\n');
     worker.time.advance(100);
 
-    expect(worker.stream.body.resume).toEqual({ sessionId: 's_1', running: ['l_1'] });
+    expect(worker.stream.body.resume).toEqual({ sessionId: 's_1', running: ['l_1'], number: 1 });
   });
 
   test('events that nobody knows are passed over', () => {
@@ -86,7 +86,11 @@ describe('resuming', () => {
 
     worker.reconnect();
 
-    expect(worker.stream.body.resume).toEqual({ sessionId: 's_1', running: ['l_2', 'l_3'] });
+    expect(worker.stream.body.resume).toEqual({
+      sessionId: 's_1',
+      running: ['l_2', 'l_3'],
+      number: 1,
+    });
   });
 
   test('handlers run on over a broken connection', () => {
@@ -97,6 +101,19 @@ describe('resuming', () => {
 
     expect(worker.aborts).toEqual([]);
     expect(worker.runs).toHaveLength(1);
+  });
+
+  test('each resume has a higher number, so that a late one undoes nothing', () => {
+    const worker = WorkerUnderTest.welcomed({}, 'l_1');
+    const numbers = [1, 2, 3].map(() => {
+      worker.reconnect();
+      worker.time.advance(1000);
+      const { number } = worker.stream.body.resume;
+      worker.welcome({ resumed: true });
+      return number;
+    });
+
+    expect(numbers).toEqual([1, 2, 3]);
   });
 
   test('a lease that is pushed again after a resume starts no second handler (G2)', () => {
@@ -176,7 +193,7 @@ describe('resuming', () => {
     expect(worker.requests).toHaveLength(1);
     worker.time.advance(50);
     expect(worker.http.streams).toHaveLength(2);
-    expect(worker.stream.body.resume).toEqual({ sessionId: 's_1', running: ['l_1', 'l_2'] });
+    expect(worker.stream.body.resume).toMatchObject({ sessionId: 's_1', running: ['l_1', 'l_2'] });
     worker.welcome({ lost: ['l_1', 'l_2'] });
     expect(worker.request.body.reports).toHaveLength(2);
   });

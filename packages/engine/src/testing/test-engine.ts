@@ -45,6 +45,7 @@ export interface TestEngineOptions {
   readonly tasksMax?: number;
   readonly graceMsMin?: number;
   readonly now?: number;
+  readonly onRecovered?: (latest: number) => void;
 }
 
 export function partitionOptions(options: TestEngineOptions = {}): PartitionOptions {
@@ -101,6 +102,7 @@ export class TestEngine {
       ...(options.admission === undefined ? {} : { admission: options.admission }),
       startTimer: (delayMs, run) => test.startTimer(delayMs, run),
       clock: () => test.now,
+      ...(options.onRecovered === undefined ? {} : { onRecovered: options.onRecovered }),
       nonce: () => {
         test.nonces += 1;
         return test.nonces * 1000;

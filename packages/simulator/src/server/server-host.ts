@@ -133,13 +133,7 @@ export class ServerHost {
 
   private async start(process: SimProcess): Promise<void> {
     const { plan, disk, watch, network, situations } = this.parts;
-    const partitionOptions: PartitionOptions = {
-      partition: 0,
-      limits: plan.limits,
-      utf8: UTF8,
-      matching: plan.matching,
-      hashEvery: plan.hashEvery,
-    };
+    const partitionOptions = partitionOptionsOf(plan);
     const storage = await disk.open(process, partitionOptions);
     let held: LogHold | undefined;
     const logWatch: LogWatch = {
@@ -234,6 +228,10 @@ export class ServerHost {
     const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
     return Array.from({ length: count }, () => this.random.pick([...alphabet])).join('');
   }
+}
+
+function partitionOptionsOf({ limits, matching, hashEvery }: WorldPlan): PartitionOptions {
+  return { partition: 0, limits, utf8: UTF8, matching, hashEvery };
 }
 
 /** What a disk does to a server, as opposed to what the server does wrong. */
