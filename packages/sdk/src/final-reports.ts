@@ -27,6 +27,7 @@ export interface FinalReport {
   readonly lease: string;
   readonly kind: FinalKind;
   readonly text: string;
+  readonly isFinal: true;
 }
 
 /** Message, code and stack together stay well below what a payload may be. */
@@ -41,7 +42,7 @@ const ERROR_CHARACTERS_MAX = 16_384;
 export function finalReport(lease: string, ending: Ending, startedAt: number): FinalReport {
   const { kind } = ending;
   if (kind === 'failed') return failure(lease, ending, startedAt);
-  if (kind !== 'succeeded') return { lease, kind, text: wordsOf(lease, kind, startedAt) };
+  if (kind !== 'succeeded') return said(lease, kind, wordsOf(lease, kind, startedAt));
 
   const output = jsonText(ending.output);
   if ('problem' in output) {
@@ -52,7 +53,7 @@ export function finalReport(lease: string, ending: Ending, startedAt: number): F
     const limit = `at most ${LIMITS.payloadBytesMax} are taken`;
     return unsayable(lease, 'output_too_large', `the output is ${bytes} bytes of JSON; ${limit}`);
   }
-  return { lease, kind, text: wordsOf(lease, kind, startedAt, `"output":${output.text}`) };
+  return said(lease, kind, wordsOf(lease, kind, startedAt, `"output":${output.text}`));
 }
 
 /** The failure that stands in for a report which the server cannot take. */
@@ -75,7 +76,11 @@ function failure(
     ...(retryAfterMs === undefined ? {} : { retryAfterMs: asDelay(retryAfterMs) }),
   };
   const text = wordsOf(lease, 'failed', startedAt, JSON.stringify(details).slice(1, -1));
-  return { lease, kind: 'failed', text };
+  return said(lease, 'failed', text);
+}
+
+function said(lease: string, kind: FinalKind, text: string): FinalReport {
+  return { lease, kind, text, isFinal: true };
 }
 
 function wordsOf(lease: string, kind: FinalKind, startedAt: number, more = ''): string {

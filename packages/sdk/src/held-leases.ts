@@ -2,7 +2,7 @@ import type { CancelNotice, Capacity, PushedTask, SignalNotice } from '@sluice/p
 import { type Ending, type FinalReport, finalReport } from './final-reports.ts';
 import type { Cancel } from './ports.ts';
 import type { AbortReason, WorkerPorts } from './worker-ports.ts';
-import type { WorkerRoom } from './worker-room.ts';
+import { type Needs, needsOf, type WorkerRoom } from './worker-room.ts';
 
 /** A push that finds no room waits for it this long, and is refused then. */
 export interface LeaseTimes {
@@ -10,6 +10,9 @@ export interface LeaseTimes {
   /** A handler that runs longer than this is reported as started. */
   readonly startedAfterMs: number;
 }
+
+/** A longer time-out is left to the server: many a timer runs over at once beyond this. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Where the words about leases go. */
 interface LeaseReports {
@@ -28,6 +31,7 @@ export interface HeldLeasesOptions {
 
 interface Held {
   readonly task: PushedTask;
+  readonly needs: Needs;
   readonly receivedAt: number;
   /**
    * `waiting` for room, `running`, `ended` with a final report that was not answered, or `let_go`
@@ -55,8 +59,8 @@ interface Held {
 export class HeldLeases {
   private readonly options: HeldLeasesOptions;
   private readonly held = new Map<string, Held>();
-  /** Tasks whose handlers still run though their leases are gone. */
-  private readonly strays = new Map<string, PushedTask>();
+  /** What handlers use that still run though their leases are gone. */
+  private readonly strays = new Map<string, Needs>();
   /** Pushes that wait for room, oldest first. */
   private readonly waiting = new Set<Held>();
   /** Handlers that were not reported as started, oldest first. */
@@ -91,6 +95,7 @@ export class HeldLeases {
     if (this.held.has(lease) || this.strays.has(lease)) return;
     const held: Held = {
       task,
+      needs: needsOf(task),
       receivedAt: this.options.ports.now(),
       phase: 'waiting',
       startedAt: 0,
@@ -101,7 +106,7 @@ export class HeldLeases {
     this.active += 1;
     if (this.isStopping) {
       this.end(held, { kind: 'refused' });
-    } else if (this.options.room.fits(task)) {
+    } else if (this.options.room.fits(held.needs)) {
       this.run(held);
     } else {
       this.waiting.add(held);
@@ -118,7 +123,7 @@ export class HeldLeases {
       this.strays.delete(lease);
       room.giveBack(stray);
     } else if (held?.phase === 'running') {
-      room.giveBack(held.task);
+      room.giveBack(held.needs);
       if (this.isLettingGo && isGivingUp(ending)) this.endSilently(held);
       else this.end(held, ending);
     } else {
@@ -152,7 +157,7 @@ export class HeldLeases {
     this.settleDown(held);
     this.options.reports.drop(lease);
     if (held.phase === 'waiting') return;
-    this.strays.set(lease, held.task);
+    this.strays.set(lease, held.needs);
     this.abort(held, { type: 'lease_lost' });
   }
 
@@ -192,11 +197,12 @@ export class HeldLeases {
     const { task } = held;
     held.phase = 'running';
     held.startedAt = Math.floor(ports.wallTime());
-    room.take(task);
+    room.take(held.needs);
     this.unsaid.add(held);
     this.watchStarted();
-    if (task.runTimeoutMs !== undefined) {
-      const leftMs = Math.max(0, held.receivedAt + task.runTimeoutMs - ports.now());
+    const runMs = task.runTimeoutMs ?? Number.POSITIVE_INFINITY;
+    if (runMs <= TIMER_MS_MAX) {
+      const leftMs = Math.max(0, held.receivedAt + runMs - ports.now());
       held.cancelTimeout = ports.startTimer(leftMs, () => {
         this.abort(held, { type: 'timed_out', graceMs: 0, reason: 'run_timeout' });
       });
@@ -233,7 +239,7 @@ export class HeldLeases {
   /** Something was given back: whoever waited longest and fits goes first. */
   private useRoom(): void {
     for (const held of this.waiting) {
-      if (!this.options.room.fits(held.task)) continue;
+      if (!this.options.room.fits(held.needs)) continue;
       this.waiting.delete(held);
       this.run(held);
     }

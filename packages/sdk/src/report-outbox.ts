@@ -52,28 +52,24 @@ export class ReportOutbox {
   }
 
   started(lease: string): void {
-    this.say(lease, (words) => {
-      words.isStarted = true;
-    });
+    const words = this.openWords(lease);
+    if (words !== undefined) words.isStarted = true;
   }
 
   heartbeat(lease: string): void {
-    this.say(lease, (words) => {
-      words.isAlive = true;
-    });
+    const words = this.openWords(lease);
+    if (words !== undefined) words.isAlive = true;
   }
 
   progress(lease: string, text: string): void {
-    this.say(lease, (words) => {
-      words.progress = text;
-    });
+    const words = this.openWords(lease);
+    if (words !== undefined) words.progress = text;
   }
 
   /** The first end counts. */
   finish(report: FinalReport): void {
-    this.say(report.lease, (words) => {
-      words.final = report;
-    });
+    const words = this.openWords(report.lease);
+    if (words !== undefined) words.final = report;
   }
 
   /** Nothing is to be said of the lease any more. */
@@ -144,15 +140,16 @@ export class ReportOutbox {
     this.landed(report.lease);
   }
 
-  private say(lease: string, change: (words: Words) => void): void {
+  /** The words of a lease that has something to say; nothing when its end was said (O3). */
+  private openWords(lease: string): Words | undefined {
     let words = this.byLease.get(lease);
     if (words === undefined) {
       words = silent();
       this.byLease.set(lease, words);
     }
-    if (words.final !== undefined) return;
-    change(words);
+    if (words.final !== undefined) return undefined;
     if (!words.isInFlight) this.ready.add(lease);
+    return words;
   }
 
   private landed(lease: string): void {
@@ -179,7 +176,7 @@ function silent(): Words {
 
 function reportsOf(lease: string, words: Words): SentReport[] {
   const { isStarted, isAlive, progress, final } = words;
-  if (final !== undefined) return [{ ...final, isFinal: true }];
+  if (final !== undefined) return [final];
   const reports: SentReport[] = [];
   if (isStarted) reports.push(plain(lease, 'started'));
   if (progress !== undefined) {

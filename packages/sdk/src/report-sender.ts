@@ -76,7 +76,12 @@ export class ReportSender {
     this.quietSince = this.options.ports.now();
     this.lane.address = address;
     this.watchSilence();
-    this.lane.pump();
+    this.lane.wake();
+  }
+
+  /** The server will not have the session any more. */
+  detached(): void {
+    this.session = '';
   }
 
   pump(): void {

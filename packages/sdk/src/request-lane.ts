@@ -38,7 +38,9 @@ export class RequestLane {
   /** Set while the lane pauses after a failure. */
   private pause: Cancel | undefined;
   private pausedUntil = 0;
-  private isPumping = false;
+  private isPauseAsked = false;
+  /** A request is being made, or its end is being told. */
+  private isBusy = false;
   private isClosed = false;
   /** Where the next request goes. */
   address = 0;
@@ -53,15 +55,23 @@ export class RequestLane {
 
   /** Lets leave what can leave. */
   pump(): void {
+    if (this.isBusy || this.isClosed) return;
     // A request that is being made may change what is there to say.
-    if (this.isPumping || this.isClosed) return;
-    this.isPumping = true;
+    this.isBusy = true;
     while (this.pause === undefined && this.inFlight.size < this.options.inFlightMax) {
       const request = this.options.next();
       if (request === undefined) break;
       this.send(request);
     }
-    this.isPumping = false;
+    this.isBusy = false;
+  }
+
+  /** The server is known to be there: nothing waits any longer, unless it asked for that itself. */
+  wake(): void {
+    if (this.isPauseAsked) return;
+    this.pause?.();
+    this.pause = undefined;
+    this.pump();
   }
 
   /** Forgets everything that is in flight; nothing leaves any more. */
@@ -87,8 +97,12 @@ export class RequestLane {
       isOpen = false;
       this.inFlight.delete(forget);
       cancelTimer();
-      if (!settled.call(request, answer)) this.failed(address, answer);
-      else this.options.backoff.reset();
+      // Whoever hears of it may want to send at once; a pause comes first.
+      this.isBusy = true;
+      const isServed = settled.call(request, answer);
+      this.isBusy = false;
+      if (isServed) this.options.backoff.reset();
+      else this.failed(address, answer);
       this.pump();
     };
     const forget = (): void => {
@@ -106,6 +120,7 @@ export class RequestLane {
 
   private failed(address: number, answer: HttpAnswer | undefined): void {
     const { ports, addresses, backoff } = this.options;
+    if (this.isClosed) return;
     if (answer === undefined && address === this.address) {
       this.address = (address + 1) % addresses;
     }
@@ -115,8 +130,10 @@ export class RequestLane {
     if (this.pause !== undefined && now + askedMs <= this.pausedUntil) return;
     const delayMs = backoff.next(askedMs);
     this.pause?.();
+    this.isPauseAsked = askedMs > 0;
     this.pausedUntil = now + delayMs;
     this.pause = ports.startTimer(delayMs, () => {
+      this.isPauseAsked = false;
       this.pause = undefined;
       this.pump();
     });

@@ -62,7 +62,9 @@ export class StreamConnection {
         bytes: (chunk) => {
           if (this.closeStream !== close) return;
           this.lastBytesAt = ports.now();
-          if (!parser.push(chunk)) this.reconnect('an event on the stream is too large');
+          const isUsable = parser.push(chunk);
+          if (isUsable || this.closeStream !== close) return;
+          this.reconnect('an event on the stream is too large');
         },
         ended: (refusal) => {
           if (this.closeStream === close) this.ended(refusal);

@@ -294,6 +294,17 @@ describe('giving up', () => {
     expect(client.outcomes.a).toMatchObject({ type: 'refused', refusal: { code: 'overloaded' } });
   });
 
+  test('a call that is made when another one fails waits for the pause, too (Y3)', () => {
+    const client = new SubmitterUnderTest({ giveUpAfterMs: 1000, answerWithinMs: 2000 });
+    client.submitter.submit([{ type: 'a' }], () => client.submit('b'));
+
+    client.time.advance(2000);
+    expect(client.requests).toHaveLength(1);
+    client.time.advance(50);
+
+    expect(client.requests.map(typesIn)).toEqual([['a'], ['b']]);
+  });
+
   test('a closed submitter says nothing more', () => {
     const client = new SubmitterUnderTest();
     client.submit('a');

@@ -74,6 +74,18 @@ describe('stopping a handler', () => {
     expect(worker.aborts).toEqual([{ lease: 'l_1', reason }]);
   });
 
+  test('a time-out of months is left to the server', () => {
+    const worker = WorkerUnderTest.welcomed();
+    const before = worker.time.pending;
+    worker.push(pushed('l_1', { runTimeoutMs: 2 ** 31 - 1 }));
+    const withTimeout = worker.time.pending;
+
+    worker.push(pushed('l_2', { runTimeoutMs: 2 ** 31 }));
+
+    expect(worker.time.pending).toBe(withTimeout);
+    expect(withTimeout).toBeGreaterThan(before);
+  });
+
   test('a signal reaches the handler that runs, and nobody else', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1', 'l_2');
     worker.succeed('l_2');

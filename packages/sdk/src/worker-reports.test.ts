@@ -159,6 +159,21 @@ describe('until it is answered', () => {
     expect(worker.requests.map(({ address }) => address)).toEqual([0, 1]);
   });
 
+  test('a welcome ends the pause behind a failure, not one that the server asked for', () => {
+    const worker = WorkerUnderTest.welcomed({}, 'l_1');
+    worker.succeed('l_1');
+    worker.reconnect();
+    worker.request.fail();
+
+    worker.welcome({ resumed: true });
+
+    expect(worker.requests).toHaveLength(2);
+    worker.request.refuse(429, 'overloaded', { retryAfter: '2' });
+    worker.reconnect();
+    worker.welcome({ resumed: true });
+    expect(worker.requests).toHaveLength(2);
+  });
+
   test.each([
     [429, 'overloaded'],
     [503, 'unavailable'],
@@ -178,6 +193,17 @@ describe('until it is answered', () => {
 });
 
 describe('batches', () => {
+  test('two that were in flight together and fail together are one failure (Y3)', () => {
+    const worker = WorkerUnderTest.welcomed({}, 'l_1', 'l_2');
+    worker.succeed('l_1');
+    worker.succeed('l_2');
+
+    for (const request of worker.requests.slice()) request.fail();
+    worker.time.advance(50);
+
+    expect(worker.request.body.reports).toHaveLength(2);
+  });
+
   test('two requests leave at once, what gathers leaves when one returns (Y1)', () => {
     const leases = ['l_1', 'l_2', 'l_3', 'l_4'];
     const worker = WorkerUnderTest.welcomed({}, ...leases);

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import { pushed } from './testing/worker-under-test.ts';
-import { WorkerRoom } from './worker-room.ts';
+import { needsOf, WorkerRoom } from './worker-room.ts';
+
+function needs(...given: Parameters<typeof pushed>) {
+  return needsOf(pushed(...given));
+}
 
 const TYPES = [{ type: 'a' }];
 
@@ -15,37 +19,37 @@ test.each([
 ])('a worker with %j has room for %j: %s', (capacity, resources, fits) => {
   const room = new WorkerRoom(capacity, TYPES);
 
-  expect(room.fits(pushed('l_1', { resources }))).toBe(fits);
+  expect(room.fits(needs('l_1', { resources }))).toBe(fits);
 });
 
 test('fractions add up exactly, and what is given back is free again', () => {
   const room = new WorkerRoom({ cpu: 0.3 }, TYPES);
-  const tasks = [0.1, 0.2].map((cpu, index) => pushed(`l_${index}`, { resources: { cpu } }));
+  const tasks = [0.1, 0.2].map((cpu, index) => needs(`l_${index}`, { resources: { cpu } }));
 
   for (const task of tasks) {
     expect(room.fits(task)).toBe(true);
     room.take(task);
   }
-  expect(room.fits(pushed('l_2', { resources: { cpu: 0.001 } }))).toBe(false);
+  expect(room.fits(needs('l_2', { resources: { cpu: 0.001 } }))).toBe(false);
   for (const task of tasks) room.giveBack(task);
 
-  expect(room.fits(pushed('l_2', { resources: { cpu: 0.3 } }))).toBe(true);
+  expect(room.fits(needs('l_2', { resources: { cpu: 0.3 } }))).toBe(true);
 });
 
 test('of a type run as many at once as was said, and none of a type that was not', () => {
   const room = new WorkerRoom({}, [{ type: 'a', concurrency: 1 }, { type: 'b' }]);
-  room.take(pushed('l_1'));
+  room.take(needs('l_1'));
 
-  expect(room.fits(pushed('l_2'))).toBe(false);
-  expect(room.fits(pushed('l_2', { type: 'b' }))).toBe(true);
-  expect(room.fits(pushed('l_2', { type: 'c' }))).toBe(false);
+  expect(room.fits(needs('l_2'))).toBe(false);
+  expect(room.fits(needs('l_2', { type: 'b' }))).toBe(true);
+  expect(room.fits(needs('l_2', { type: 'c' }))).toBe(false);
 });
 
 test('a new capacity counts for what is already in use', () => {
   const room = new WorkerRoom({ slots: 2 }, TYPES);
-  room.take(pushed('l_1'));
+  room.take(needs('l_1'));
 
   room.change({ slots: 1 });
 
-  expect(room.fits(pushed('l_2'))).toBe(false);
+  expect(room.fits(needs('l_2'))).toBe(false);
 });

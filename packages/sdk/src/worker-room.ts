@@ -1,10 +1,20 @@
 import type { Capacity, PushedTask } from '@sluice/protocol';
 import { LIMITS } from '@sluice/protocol/limits';
 
-type Resources = PushedTask['resources'];
-
 /** Of these a worker that states nothing has any amount; of all others it has none. */
 const UNLIMITED = ['cpu', 'memoryMb', 'diskMb'];
+
+/** What one handler uses. */
+export interface Needs {
+  readonly type: string;
+  /** By kind, in thousandths. */
+  readonly amounts: readonly Amount[];
+}
+
+interface Amount {
+  readonly kind: string;
+  readonly thousandths: number;
+}
 
 /**
  * What the handlers of a worker use of what it has. Also a handler whose lease is gone uses
@@ -32,38 +42,53 @@ export class WorkerRoom {
     this.total = totalOf(capacity);
   }
 
-  fits({ type, resources }: PushedTask): boolean {
+  fits({ type, amounts }: Needs): boolean {
     const atOnce = this.concurrency.get(type) ?? 0;
     if ((this.running.get(type) ?? 0) >= atOnce) return false;
-    return amountsOf(resources).every(([kind, amount]) => {
-      const none = UNLIMITED.includes(kind) ? Number.POSITIVE_INFINITY : 0;
-      return (this.used.get(kind) ?? 0) + amount <= (this.total.get(kind) ?? none);
+    return amounts.every(({ kind, thousandths }) => {
+      return (this.used.get(kind) ?? 0) + thousandths <= this.has(kind);
     });
   }
 
-  take(task: PushedTask): void {
-    this.use(task, 1);
+  take(needs: Needs): void {
+    this.use(needs, 1);
   }
 
-  giveBack(task: PushedTask): void {
-    this.use(task, -1);
+  giveBack(needs: Needs): void {
+    this.use(needs, -1);
   }
 
-  private use({ type, resources }: PushedTask, sign: 1 | -1): void {
+  private has(kind: string): number {
+    return this.total.get(kind) ?? (UNLIMITED.includes(kind) ? Number.POSITIVE_INFINITY : 0);
+  }
+
+  private use({ type, amounts }: Needs, sign: 1 | -1): void {
     this.running.set(type, (this.running.get(type) ?? 0) + sign);
-    for (const [kind, amount] of amountsOf(resources)) {
-      this.used.set(kind, (this.used.get(kind) ?? 0) + sign * amount);
+    for (const { kind, thousandths } of amounts) {
+      this.used.set(kind, (this.used.get(kind) ?? 0) + sign * thousandths);
     }
   }
 }
 
-function totalOf(capacity: Capacity): ReadonlyMap<string, number> {
-  return new Map(amountsOf({ slots: LIMITS.slotsDefault, ...capacity }));
+export function needsOf({ type, resources }: PushedTask): Needs {
+  return { type, amounts: amountsOf(resources) };
 }
 
-/** By kind, in thousandths. A kind of somebody's own has a name that no other kind can have. */
-function amountsOf({ custom = {}, ...plain }: Resources): [string, number][] {
-  const own = Object.entries(custom).map(([name, amount]) => [`custom ${name}`, amount]);
-  const all = [...Object.entries(plain), ...own] as [string, number | undefined][];
-  return all.map(([kind, amount = 0]) => [kind, Math.round(amount * 1000)]);
+function totalOf(capacity: Capacity): ReadonlyMap<string, number> {
+  const amounts = amountsOf({ slots: LIMITS.slotsDefault, ...capacity });
+  return new Map(amounts.map(({ kind, thousandths }) => [kind, thousandths]));
+}
+
+function amountsOf(resources: PushedTask['resources']): Amount[] {
+  const amounts: Amount[] = [];
+  for (const kind in resources) {
+    if (kind === 'custom') continue;
+    const amount = resources[kind as keyof typeof resources] as number;
+    amounts.push({ kind, thousandths: Math.round(amount * 1000) });
+  }
+  // A kind of somebody's own has a name that no other kind can have.
+  for (const [name, amount] of Object.entries(resources.custom ?? {})) {
+    amounts.push({ kind: `custom ${name}`, thousandths: Math.round(amount * 1000) });
+  }
+  return amounts;
 }

@@ -59,6 +59,16 @@ describe('opening', () => {
     expect(worker.runs).toEqual([]);
   });
 
+  test('each stream begins with a welcome of its own', () => {
+    const worker = WorkerUnderTest.welcomed();
+    worker.reconnect();
+
+    worker.push(pushed('l_1'));
+
+    expect(worker.stream.isClosed).toBe(true);
+    expect(worker.runs).toEqual([]);
+  });
+
   test('an event that is not JSON gives up the stream, and the next one resumes', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1');
 
@@ -66,6 +76,33 @@ describe('opening', () => {
     worker.time.advance(100);
 
     expect(worker.stream.body.resume).toEqual({ sessionId: 's_1', running: ['l_1'], number: 1 });
+  });
+
+  test.each([
+    ['welcome', { sessionId: 's_1', heartbeatMs: 5000, leaseMs: 1, resumed: false }],
+    ['welcome', { sessionId: 's_1', heartbeatMs: 0, leaseMs: 1, resumed: false, lost: [] }],
+    ['tasks', { lease: 'l_1' }],
+    ['tasks', [{ lease: 'l_1' }]],
+    ['tasks', [null]],
+    ['cancel', null],
+    ['cancel', { lease: 'l_1' }],
+    ['signal', 5],
+  ])('an event %s that is not what its name says gives up the stream: %j', (name, data) => {
+    const worker = WorkerUnderTest.welcomed({}, 'l_1');
+
+    worker.stream.push(name, data);
+
+    expect(worker.stream.isClosed).toBe(true);
+  });
+
+  test('an event that is too large gives up the stream', () => {
+    const worker = WorkerUnderTest.welcomed();
+
+    worker.stream.bytes(`data: ${'x'.repeat(LIMITS.bodyBytesMax)}`);
+
+    expect(worker.stream.isClosed).toBe(true);
+    worker.time.advance(100);
+    expect(worker.http.streams).toHaveLength(2);
   });
 
   test('events that nobody knows are passed over', () => {
@@ -140,6 +177,17 @@ describe('resuming', () => {
     expect(worker.stream.body.resume.running).toEqual(['l_2']);
   });
 
+  test('what was still to be said of a lease is not said once it is lost', () => {
+    const worker = WorkerUnderTest.welcomed({}, 'l_1', 'l_2', 'l_3');
+    for (const lease of ['l_1', 'l_2', 'l_3']) worker.session.heartbeat(lease);
+    worker.reconnect();
+
+    worker.welcome({ resumed: true, lost: ['l_3'] });
+    worker.request.answer({ outcomes: ['ok'] });
+
+    expect(worker.requests.map(({ body }) => body.reports[0].lease)).toEqual(['l_1', 'l_2']);
+  });
+
   test('a lost lease that ended before keeps its final report, to hear how it counted (G3)', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1');
     worker.succeed('l_1', 7);
@@ -181,6 +229,8 @@ describe('resuming', () => {
 
     expect(worker.aborts).toEqual([{ lease: 'l_1', reason: { type: 'lease_lost' } }]);
     expect(worker.stream.body.resume).toBeUndefined();
+    worker.session.changeCapacity({ slots: 1 });
+    expect(worker.requests).toEqual([]);
   });
 
   test('session_not_found on a report opens a stream again, and nothing is sent until then', () => {
@@ -196,6 +246,18 @@ describe('resuming', () => {
     expect(worker.stream.body.resume).toMatchObject({ sessionId: 's_1', running: ['l_1', 'l_2'] });
     worker.welcome({ lost: ['l_1', 'l_2'] });
     expect(worker.request.body.reports).toHaveLength(2);
+  });
+
+  test('session_not_found for a session that was replaced meanwhile says nothing new', () => {
+    const worker = WorkerUnderTest.welcomed({}, 'l_1');
+    worker.succeed('l_1');
+    worker.reconnect();
+    worker.welcome({ sessionId: 's_2', lost: ['l_1'] });
+
+    worker.request.refuse(404, 'session_not_found');
+
+    expect(worker.stream.isClosed).toBe(false);
+    expect(worker.request.path).toBe('/v1/worker-sessions/s_2/reports');
   });
 
   test('more leases than a resume may list are not taken: they never arrived', () => {
@@ -256,6 +318,10 @@ describe('the stream', () => {
 
     expect(worker.runs).toEqual([]);
     expect(worker.stream.isClosed).toBe(false);
+    worker.time.advance(14_000);
+    old.push('ping', {});
+    worker.time.advance(1000);
+    expect(worker.stream.isClosed).toBe(true);
   });
 
   test('drain: the worker connects elsewhere, and what runs goes on', () => {

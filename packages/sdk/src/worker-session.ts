@@ -1,11 +1,4 @@
-import type {
-  CancelNotice,
-  Capacity,
-  PushedTask,
-  SignalNotice,
-  Welcome,
-  WorkerSessionRequest,
-} from '@sluice/protocol';
+import type { Capacity, PushedTask, Welcome, WorkerSessionRequest } from '@sluice/protocol';
 import { LIMITS } from '@sluice/protocol/limits';
 import { BACKOFF_DEFAULT, Backoff, type BackoffOptions } from './backoff.ts';
 import type { StreamEvent } from './event-stream.ts';
@@ -15,6 +8,7 @@ import { isPassing, type Refusal } from './http-answers.ts';
 import type { Cancel } from './ports.ts';
 import { ReportSender } from './report-sender.ts';
 import { StreamConnection, type StreamTimes } from './stream-connection.ts';
+import { readEvent } from './stream-events.ts';
 import type { WorkerPorts } from './worker-ports.ts';
 import { WorkerRoom } from './worker-room.ts';
 
@@ -202,21 +196,18 @@ export class WorkerSession {
     return JSON.stringify({ ...request, capacity: this.capacity, ...resume });
   }
 
-  private hear({ name, data }: StreamEvent): void {
-    if (name === 'ping') return;
-    if (name === 'drain') {
-      this.connection.reconnect('the server is going away');
+  private hear(event: StreamEvent): void {
+    const said = readEvent(event);
+    const isSense = said?.name === 'welcome' || said?.name === 'other' || this.isWelcomed;
+    if (said === undefined || !isSense) {
+      this.connection.reconnect(`the server sent an event '${event.name}' that makes no sense`);
       return;
     }
-    const value = parsed(data);
-    if (value === undefined || (name !== 'welcome' && !this.isWelcomed)) {
-      this.connection.reconnect(`the server sent an event '${name}' that makes no sense`);
-      return;
-    }
-    if (name === 'welcome') this.welcomed(value as Welcome);
-    if (name === 'tasks') this.pushed(value as PushedTask[]);
-    if (name === 'cancel') this.held.cancel(value as CancelNotice);
-    if (name === 'signal') this.held.signal(value as SignalNotice);
+    if (said.name === 'welcome') this.welcomed(said.welcome);
+    if (said.name === 'tasks') this.pushed(said.tasks);
+    if (said.name === 'cancel') this.held.cancel(said.notice);
+    if (said.name === 'signal') this.held.signal(said.notice);
+    if (said.name === 'drain') this.connection.reconnect('the server is going away');
   }
 
   private welcomed({ sessionId, heartbeatMs, resumed, lost }: Welcome): void {
@@ -249,8 +240,9 @@ export class WorkerSession {
   /** False when it is of no use to try again. */
   private refused(refusal: Refusal): boolean {
     if (refusal.code === 'session_not_found') {
-      for (const lease of this.held.leases()) this.held.lose(lease);
+      this.sender.detached();
       this.sessionId = '';
+      for (const lease of this.held.leases()) this.held.lose(lease);
       return true;
     }
     if (isPassing(refusal) || this.wasEverWelcomed) return true;
@@ -275,14 +267,6 @@ export class WorkerSession {
 }
 
 type SessionOutcome = Parameters<ConstructorParameters<typeof ReportSender>[0]['onOutcome']>[1];
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data) as unknown;
-  } catch {
-    return undefined;
-  }
-}
 
 /** Handlers divide by zero, too. */
 function withinUnit(fraction: number): number {
