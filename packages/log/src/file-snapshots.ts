@@ -48,6 +48,9 @@ export class FileSnapshots implements SnapshotStore {
   }
 
   async positions(): Promise<readonly number[]> {
+    // The log is trimmed by what this answers, so the names must not vanish any more: a save may
+    // have come as far as the rename, before its sync failed or its process was killed.
+    await this.#disk.syncFolder(this.#folder);
     const files = (await this.#disk.list(this.#folder)).map((file) => PATTERN.exec(file)?.[1]);
     const positions = files.filter((digits) => digits !== undefined).map(Number);
     return positions.sort((a, b) => b - a);
@@ -77,7 +80,7 @@ export class FileSnapshots implements SnapshotStore {
       throw error;
     }
     await this.#disk.rename(unfinished, path);
-    await this.#disk.syncFolder(this.#folder);
+    // To ask for the positions makes the new one durable.
     for (const position of (await this.positions()).slice(SNAPSHOTS_KEPT)) {
       await this.#disk.remove(this.#pathOf(position));
     }

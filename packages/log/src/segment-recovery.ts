@@ -9,7 +9,8 @@
  * - R3: A header is durable before its segment gets its name. Only a disk that breaks that promise
  *   can show a named segment without a header. It is forgotten when it is blank; in a file that
  *   was used before nobody can tell what is missing, and recovery halts.
- * - R4: What recovery answers is durable, even if the crashed process did not get to see that.
+ * - R4: What recovery answers is durable, names and bytes, even if the process before did not get
+ *   to see that, or saw its last write fail.
  * - R5: A log that was trimmed starts with the first segment that is left. Trimming goes from the
  *   oldest on and never takes the last one: a gap between two segments is corruption, and so is a
  *   last segment without a header when nothing else tells the tail.
@@ -21,7 +22,8 @@ import { LogCorruptError, LogFormatError } from './log-errors.ts';
 import type { LastBatch } from './partition-log.ts';
 import { decodeSegmentHeader, findFrame, SEGMENT_HEADER_BYTES } from './segment-format.ts';
 import { parseSegmentName } from './segment-name.ts';
-import { hasBatches, type Segment, scanFrames } from './segment-reader.ts';
+import { type Segment, scanFrames } from './segment-reader.ts';
+import { writeAll } from './write-all.ts';
 
 /** Embedded Sluice runs one partition; the header carries its number from the first day. */
 export const PARTITION = 0;
@@ -34,6 +36,13 @@ export interface RecoveredLog {
   readonly lastBatch: LastBatch | undefined;
 }
 
+/** Where the last batch of a segment is in its bytes; there is none when it has no length. */
+interface LastFrame {
+  readonly bytes: Buffer;
+  readonly lastFrameBytes: number;
+  readonly end: number;
+}
+
 interface Headers {
   readonly segments: Segment[];
   /** The name of the last segment when its header was never written (R3). */
@@ -42,6 +51,9 @@ interface Headers {
 
 export async function recoverSegments(disk: Disk, folder: string): Promise<RecoveredLog> {
   const loader = new FileLoader(disk);
+  // A killed process may have left names that are in the page cache only. A spare that may yet
+  // turn back into a segment must not be written to (S3).
+  await disk.syncFolder(folder);
   const { segments, headless } = await readHeaders(loader, folder);
   let tail = segments.at(0)?.header.baseTail ?? 0;
   let lastBatch: LastBatch | undefined;
@@ -51,20 +63,24 @@ export async function recoverSegments(disk: Disk, folder: string): Promise<Recov
     const bytes = await loader.load(segment.path, segment.fileBytes);
     const next = segments.at(index + 1);
     const endRecord = next?.header.baseTail ?? Number.POSITIVE_INFINITY;
-    const end = scanFrames(bytes, segment.header, endRecord, ({ nonce, firstRecord }) => {
-      lastBatch = { nonce, firstRecord };
+    let lastFrameBytes = 0;
+    const end = scanFrames(bytes, segment.header, endRecord, (frame) => {
+      lastBatch = { nonce: frame.nonce, firstRecord: frame.firstRecord };
+      lastFrameBytes = frame.frameBytes;
     });
     const position = { file: segment.path, offset: end.offset, record: end.record };
     if (next !== undefined && end.record !== endRecord) {
       throw new LogCorruptError(position, `records up to ${endRecord} are damaged or missing`);
     }
-    if (next === undefined) refuseFrameBehind(bytes, segment, position);
+    if (next === undefined) {
+      refuseFrameBehind(bytes, segment, position);
+      await makeDurable(disk, segment.path, { bytes, lastFrameBytes, end: end.offset });
+    }
     segment.usedBytes = end.offset;
     tail = end.record;
   }
 
   if (headless !== undefined) await removeHeadless(disk, join(folder, headless), tail);
-  await makeDurable(disk, segments.at(-1));
   return { segments, epoch: segments.at(-1)?.header.epoch ?? 0, tail, lastBatch };
 }
 
@@ -161,12 +177,17 @@ function refuseFrameBehind(
 /**
  * A process that was killed may have left its last batch in the page cache only. The next segment
  * will say that the log goes on after that batch, so the batch must not vanish any more (R4).
+ *
+ * It is written once more, because a sync would not do: after a write that failed, the kernel takes
+ * the pages for written, shows them to readers, and has nothing left to sync.
  */
-async function makeDurable(disk: Disk, last: Segment | undefined): Promise<void> {
-  if (last === undefined || !hasBatches(last)) return;
-  const file = await disk.open(last.path, 'durable');
+async function makeDurable(disk: Disk, path: string, last: LastFrame): Promise<void> {
+  const { bytes, lastFrameBytes: length, end } = last;
+  if (length === 0) return;
+  const position = end - length;
+  const file = await disk.open(path, 'durable');
   try {
-    await file.sync();
+    await writeAll(file, { buffer: bytes.subarray(position, end), length, position });
   } finally {
     await file.close();
   }

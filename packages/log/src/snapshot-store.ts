@@ -24,7 +24,10 @@ export const SNAPSHOTS_KEPT = 2;
 
 /** Where the snapshots of one partition are kept. */
 export interface SnapshotStore {
-  /** Of the snapshots that are kept, damaged ones included; the newest first. */
+  /**
+   * Of the snapshots that are kept, damaged ones included; the newest first. What it answers is
+   * durable.
+   */
   positions(): Promise<readonly number[]>;
 
   /** Rejects with a `SnapshotDamagedError` when it is not one that was saved whole. */

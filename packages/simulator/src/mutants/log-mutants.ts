@@ -43,17 +43,18 @@ export const LOG_MUTANTS: readonly Mutant[] = [
   {
     name: 'recovery-does-not-sync',
     file: RECOVERY,
-    find: '  await makeDurable(disk, segments.at(-1));\n',
+    find: 'await makeDurable(disk, segment.path, { bytes, lastFrameBytes, end: end.offset });',
     replace: '',
     what: 'What recovery answers is durable (R4): here it may be in the page cache only.',
   },
   {
     name: 'torn-tail-halts',
     file: RECOVERY,
-    find: 'if (next === undefined) refuseFrameBehind(bytes, segment, position);',
-    replace: `if (next === undefined && bytes.length > end.offset + 8 && bytes[end.offset] === 0x53) {
-      refuseGap(segment, tail + 1);
-    }`,
+    find: '      refuseFrameBehind(bytes, segment, position);\n',
+    replace: `      if (bytes.length > end.offset + 8 && bytes[end.offset] === 0x53) {
+        refuseGap(segment, tail + 1);
+      }
+`,
     what: 'A torn tail is cut and the log goes on (R1): here the server does not start again.',
   },
   {
