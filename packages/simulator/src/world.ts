@@ -61,7 +61,10 @@ export class World implements ServerWatch {
     const { network } = this;
     const runs = new HandlerRuns(simulation);
     this.liveness = new Liveness(simulation);
-    this.checkers = [...makeCheckers({ simulation, plan, history, runs }), this.liveness];
+    this.checkers = [
+      ...makeCheckers({ simulation, plan, history, runs, situations }),
+      this.liveness,
+    ];
     this.disk = new HostDisk({ simulation, plan, situations });
     const { disk } = this;
     this.host = new ServerHost({ simulation, network, disk, plan, situations, watch: this });

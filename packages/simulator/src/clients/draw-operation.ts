@@ -59,7 +59,16 @@ const OPERATIONS: readonly (readonly [weight: number, draw: Draw])[] = [
   ],
   [1, (_, targets) => ({ type: 'end_redrive', redrive: targets.redrive() })],
   [1, (random) => ({ type: 'discard_dead_letters', ...ofQueue(random) })],
+  [
+    1,
+    (random) => ({ type: 'put_task_type', taskType: random.pick(TASK_TYPES), ...defined(random) }),
+  ],
 ];
+
+/** A definition with defaults, or none, which removes it. */
+function defined(random: RandomStream): object {
+  return random.chance(0.3) ? {} : { definition: { priority: random.integer(0, 8) } };
+}
 
 function setQueue(random: RandomStream, paused: boolean): Operation {
   return { type: 'set_queue_paused', taskType: random.pick(TASK_TYPES), paused };

@@ -83,7 +83,7 @@ export class SimClient {
 
   private submit(): void {
     const { random } = this;
-    const isHuge = random.chance(0.02);
+    const isHuge = random.chance(0.005);
     const count = isHuge ? random.integer(50, 300) : random.integer(1, 5);
     const tasks = Array.from({ length: count }, () => this.keyed(drawTask(random, this.number())));
     this.ask({ kind: 'submit', tasks });
@@ -119,7 +119,7 @@ export class SimClient {
       if (sends >= SENDS_MAX || this.isStopped) return;
       situations.note('a client sent a request again');
       const again = this.random.chance(0.05) ? changed(asked) : asked;
-      this.process.after(this.random.logarithmic(10, 5000), () => this.ask(again, sends + 1));
+      this.process.after(this.random.logarithmic(50, 20_000), () => this.ask(again, sends + 1));
     });
   }
 

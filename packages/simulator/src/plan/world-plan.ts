@@ -26,10 +26,10 @@ export interface WorldPlan {
 
 export function drawPlan(seed: number): WorldPlan {
   const random = new RandomStream(seed, 'plan');
-  const durationMs = random.integer(30_000, 240_000);
+  const durationMs = random.integer(60_000, 400_000);
   const workers = Math.round(random.logarithmic(1, 51));
   const clients = random.integer(1, 20);
-  const requestsPerSecond = random.logarithmic(0.5, 20);
+  const requestsPerSecond = random.logarithmic(0.3, 10);
   const isCalm = random.chance(0.15);
   const rate = (most: number) => (isCalm || random.chance(0.4) ? 0 : random.next() * most);
   return {
@@ -56,7 +56,7 @@ export function drawPlan(seed: number): WorldPlan {
     graceMsMin: random.pick([5000, 15_000]),
     serverDrift: random.chance(0.3) ? (random.next() - 0.5) * 0.02 : 0,
     segmentBytes: random.pick([4096, 16_384, 262_144]),
-    snapshotEveryBytes: random.pick([1000, 10_000, 100_000]),
+    snapshotEveryBytes: random.pick([3000, 20_000, 200_000]),
     faults: isCalm ? [] : drawFaults(random, durationMs),
   };
 }

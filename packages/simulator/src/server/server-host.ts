@@ -140,6 +140,7 @@ export class ServerHost {
       acquired: (hold) => {
         held = hold;
       },
+      answered: (outcome) => situations.note(`an append was answered ${outcome}`),
       committed: (batch) => watch.committed(batch),
       read: (batch) => watch.read(batch),
       trimming: (trim) => watch.trimming(trim),

@@ -12,6 +12,7 @@ import type {
 /** Hears what a log answered. */
 export interface LogWatch {
   acquired(hold: LogHold): void;
+  answered(outcome: AppendOutcome): void;
   /** The batch is durable, says the log. */
   committed(batch: LogBatch): void;
   read(batch: StoredBatch): void;
@@ -40,6 +41,7 @@ export class WatchedLog implements BoundedLog {
 
   async append(batch: LogBatch): Promise<AppendOutcome> {
     const outcome = await this.inner.append(batch);
+    this.watch.answered(outcome);
     if (outcome === 'ok' || outcome === 'duplicate') this.watch.committed(batch);
     return outcome;
   }
