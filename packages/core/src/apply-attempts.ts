@@ -69,7 +69,7 @@ function applyLeased(state: State, at: number, event: AttemptLeased): void {
   const { tasks, holders } = state;
   const { slot } = event;
   leave(state, slot);
-  const holder = holders.intern(event.session, event.worker, event.leaseMs);
+  const holder = holders.intern(event);
   holders.hold(holder, slot, at);
   if (tasks.lease[slot] !== NO_LEASE) holders.forget(tasks.holderOf(slot));
 

@@ -130,6 +130,7 @@ const events = fc.oneof(
     session: names,
     worker: names,
     leaseMs: numbers,
+    resume: numbers,
   }),
   fc.record({ type: fc.constant('attempt_started'), ...task }),
   fc.record({
@@ -326,7 +327,13 @@ function plain(list: readonly TestRecord[]) {
 function largestLease(): Event {
   const max = 2 ** 53 - 1;
   const event = makeEvents().attemptLeased;
-  return Object.assign(event, { slot: max, task: max, lease: max, leaseMs: max });
+  return Object.assign(event, {
+    slot: max,
+    task: max,
+    lease: max,
+    leaseMs: max,
+    resume: max,
+  });
 }
 
 function attempt<T>(act: () => T): T | unknown {

@@ -107,7 +107,8 @@ export function encodeEvent(writer: RecordWriter, event: Event): void {
       writer.varint(event.lease);
       writer.name(event.session);
       writer.name(event.worker);
-      return writer.varint(event.leaseMs);
+      writer.varint(event.leaseMs);
+      return writer.varint(event.resume);
     case 'attempt_succeeded':
       writer.varint(event.startedAt);
       return writer.payload(event.output);
@@ -243,6 +244,7 @@ function decodeFields(reader: RecordReader, event: Event): void {
       event.session = reader.name() as SessionId;
       event.worker = reader.name();
       event.leaseMs = reader.varint();
+      event.resume = reader.varint();
       return;
     case 'attempt_succeeded':
       event.startedAt = reader.varint();

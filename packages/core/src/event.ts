@@ -65,6 +65,8 @@ export interface AttemptLeased extends TaskEvent {
   session: SessionId;
   worker: string;
   leaseMs: number;
+  /** The number of the session's newest resume; 0 without one. */
+  resume: number;
 }
 
 export interface AttemptStarted extends TaskEvent {

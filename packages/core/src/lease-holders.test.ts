@@ -15,9 +15,9 @@ test('a session that was never given a lease has no entry', () => {
 
 test('interning a session twice finds its entry, with the newest worker and lease time', () => {
   const holders = emptyHolders();
-  const first = holders.intern(A, 'old', 3000);
+  const first = holders.intern({ session: A, worker: 'old', leaseMs: 3000, resume: 0 });
 
-  const second = holders.intern(A, 'new', 9000);
+  const second = holders.intern({ session: A, worker: 'new', leaseMs: 9000, resume: 0 });
 
   expect(second).toBe(first);
   expect(holders.at(first)).toMatchObject({ session: A, worker: 'new', leaseMs: 9000 });
@@ -25,7 +25,7 @@ test('interning a session twice finds its entry, with the newest worker and leas
 
 test('what a session holds is visited oldest lease first', () => {
   const holders = emptyHolders();
-  const a = holders.intern(A, 'w', 3000);
+  const a = holders.intern({ session: A, worker: 'w', leaseMs: 3000, resume: 0 });
   for (const slot of [4, 2, 7]) holders.hold(a, slot as Slot, 10);
 
   holders.letGo(a, 2 as Slot);
@@ -35,7 +35,7 @@ test('what a session holds is visited oldest lease first', () => {
 
 test('the time of holding starts with the first of the leases held at once', () => {
   const holders = emptyHolders();
-  const a = holders.intern(A, 'w', 3000);
+  const a = holders.intern({ session: A, worker: 'w', leaseMs: 3000, resume: 0 });
   holders.hold(a, 0 as Slot, 10);
   holders.hold(a, 1 as Slot, 20);
   expect(holders.at(a).heldSince).toBe(10);
@@ -49,8 +49,8 @@ test('the time of holding starts with the first of the leases held at once', () 
 
 test('only sessions that hold a lease now are holding', () => {
   const holders = emptyHolders();
-  const a = holders.intern(A, 'w', 3000);
-  const b = holders.intern(B, 'w', 3000);
+  const a = holders.intern({ session: A, worker: 'w', leaseMs: 3000, resume: 0 });
+  const b = holders.intern({ session: B, worker: 'w', leaseMs: 3000, resume: 0 });
   holders.hold(a, 0 as Slot, 10);
   holders.hold(b, 1 as Slot, 10);
 
@@ -61,7 +61,7 @@ test('only sessions that hold a lease now are holding', () => {
 
 test('an entry lives as long as any task names it, also for a past lease', () => {
   const holders = emptyHolders();
-  const a = holders.intern(A, 'w', 3000);
+  const a = holders.intern({ session: A, worker: 'w', leaseMs: 3000, resume: 0 });
   holders.hold(a, 0 as Slot, 10);
   holders.hold(a, 1 as Slot, 10);
   holders.letGo(a, 0 as Slot);
@@ -77,13 +77,13 @@ test('an entry lives as long as any task names it, also for a past lease', () =>
 
 test('a free entry is used again, as if it were new', () => {
   const holders = emptyHolders();
-  const a = holders.intern(A, 'old', 3000);
-  const b = holders.intern(B, 'w', 3000);
+  const a = holders.intern({ session: A, worker: 'old', leaseMs: 3000, resume: 0 });
+  const b = holders.intern({ session: B, worker: 'w', leaseMs: 3000, resume: 0 });
   holders.hold(a, 0 as Slot, 10);
   holders.letGo(a, 0 as Slot);
   holders.forget(a);
 
-  const c = holders.intern(C, 'new', 9000);
+  const c = holders.intern({ session: C, worker: 'new', leaseMs: 9000, resume: 0 });
 
   expect(c).toBe(a);
   expect(holders.at(c)).toMatchObject({ session: C, worker: 'new', leaseMs: 9000, heldSince: 0 });
@@ -93,13 +93,13 @@ test('a free entry is used again, as if it were new', () => {
 
 test('a session that comes back after its entry was given away gets another one', () => {
   const holders = emptyHolders();
-  const a = holders.intern(A, 'w', 3000);
+  const a = holders.intern({ session: A, worker: 'w', leaseMs: 3000, resume: 0 });
   holders.hold(a, 0 as Slot, 10);
   holders.letGo(a, 0 as Slot);
   holders.forget(a);
-  const c = holders.intern(C, 'w', 3000);
+  const c = holders.intern({ session: C, worker: 'w', leaseMs: 3000, resume: 0 });
 
-  const again = holders.intern(A, 'w', 3000);
+  const again = holders.intern({ session: A, worker: 'w', leaseMs: 3000, resume: 0 });
 
   expect(again).not.toBe(c);
   expect(holders.find(C)).toBe(c);

@@ -14,10 +14,14 @@ export interface LeaseHolder {
   readonly worker: string;
   /** How long the session may be silent before its leases are lost. */
   readonly leaseMs: number;
+  /** The number of its newest resume at its newest lease: a lower one says what it had before. */
+  readonly resume: number;
   /** When the holder went from no lease to one; the silence of an idle session does not count. */
   readonly heldSince: number;
   readonly held: TaskList;
 }
+
+type HolderDetails = Pick<LeaseHolder, 'session' | 'worker' | 'leaseMs' | 'resume'>;
 
 type MutableHolder = { -readonly [K in keyof LeaseHolder]: LeaseHolder[K] };
 
@@ -52,14 +56,14 @@ export class LeaseHolders {
     for (let slot = head; slot !== NO_SLOT; slot = this.links.next[slot] as Slot) visit(slot);
   }
 
-  /**
-   * Finds or makes the entry of the session; `worker` and `leaseMs` are those of its newest lease.
-   */
-  intern(session: SessionId, worker: string, leaseMs: number): HolderIndex {
+  /** Finds or makes the entry of the session; what it says is that of its newest lease. */
+  intern({ session, worker, leaseMs, resume }: HolderDetails): HolderIndex {
     const known = this.byName.get(session);
     if (known !== undefined) {
-      this.holders[known].worker = worker;
-      this.holders[known].leaseMs = leaseMs;
+      const holder = this.holders[known];
+      holder.worker = worker;
+      holder.leaseMs = leaseMs;
+      holder.resume = resume;
       return known;
     }
     const index = this.freed.pop() ?? (this.holders.length as HolderIndex);
@@ -67,6 +71,7 @@ export class LeaseHolders {
       session,
       worker,
       leaseMs,
+      resume,
       heldSince: 0,
       held: new TaskList(this.links),
     };
@@ -110,6 +115,10 @@ export class LeaseHolders {
       'leaseMs',
       holders.map(({ leaseMs }) => leaseMs),
     );
+    const resumes = archive.numbers(
+      'resume',
+      holders.map(({ resume }) => resume),
+    );
     const heldSince = archive.numbers(
       'heldSince',
       holders.map((holder) => holder.heldSince),
@@ -123,6 +132,7 @@ export class LeaseHolders {
           session: session as SessionId,
           worker: workers[index],
           leaseMs: leasesMs[index],
+          resume: resumes[index],
           heldSince: heldSince[index],
           held: new TaskList(this.links),
         };

@@ -108,6 +108,7 @@ function makeAttemptEvents() {
       session: '' as SessionId,
       worker: '',
       leaseMs: 0,
+      resume: 0,
     } as AttemptLeased,
     attemptStarted: { type: 'attempt_started', ...NO_TASK } as AttemptStarted,
     attemptSucceeded: {

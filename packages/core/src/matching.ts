@@ -158,6 +158,7 @@ function lease(decision: Decision, slot: Slot, session: Session): void {
   event.session = session.id;
   event.worker = session.worker;
   event.leaseMs = session.leaseMs;
+  event.resume = session.resumeNumber;
   decision.emit(event);
 
   listenFor(decision, slot, decision.now);

@@ -30,15 +30,35 @@ test('a resume that was overtaken by a later one is refused and changes nothing'
   expect(resume(undefined, []).rejection).toBeUndefined();
 });
 
-test('after a restart any number is taken, and lower ones are refused again', () => {
+test('a restart remembers under which resume a session was given its newest lease', () => {
   const { partition, session } = holding(1);
   const leases = partition.leasesOf(session);
-  partition.attach({ resume: { session, running: leases, number: 9 } });
+  const resume = (number: number) => {
+    return partition.attach({ slots: 2, resume: { session, running: leases, number } });
+  };
+  resume(9);
+  partition.submit({});
   partition.restart(10_000);
 
-  const first = partition.attach({ resume: { session, running: leases, number: 5 } });
-  const overtaken = partition.attach({ resume: { session, running: leases, number: 4 } });
+  const overtaken = resume(9);
+  const current = resume(10);
 
-  expect(first.resumed).toBe(true);
   expect(overtaken.rejection).toBe('resume_outdated');
+  expect(current.resumed).toBe(true);
+});
+
+test('it is remembered over a snapshot, too', () => {
+  const { partition, session } = holding(1);
+  partition.attach({
+    slots: 2,
+    resume: { session, running: partition.leasesOf(session), number: 9 },
+  });
+  partition.submit({});
+  partition.snapshot();
+  partition.restart(10_000, { fromSnapshot: true });
+
+  const overtaken = partition.attach({ resume: { session, running: [], number: 8 } });
+
+  expect(overtaken.rejection).toBe('resume_outdated');
+  expect(partition.heldBy(session)).toEqual([1, 2]);
 });

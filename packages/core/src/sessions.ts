@@ -173,6 +173,7 @@ export function expectHolders(decision: Decision, now: number, graceMsMin: numbe
     const session = makeSession(namespace, holder.session);
     session.worker = holder.worker;
     session.leaseMs = holder.leaseMs;
+    session.resumeNumber = holder.resume;
     session.heardAt = now;
     session.graceUntil = now + Math.max(graceMsMin, holder.leaseMs * 1.5);
     decision.roster.add(session);

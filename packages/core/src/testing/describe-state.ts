@@ -97,6 +97,7 @@ interface HolderDescription {
   readonly session: string;
   readonly worker: string;
   readonly leaseMs: number;
+  readonly resume: number;
   readonly heldSince: number;
   /** Task numbers, oldest lease first. */
   readonly held: readonly number[];
@@ -215,8 +216,8 @@ function describeHolders(state: ReadonlyState): HolderDescription[] {
     state.holders.forEachHeld(state.holders.find(holder.session), (slot) => {
       held.push(state.tasks.number[slot]);
     });
-    const { session, worker, leaseMs, heldSince } = holder;
-    return { session, worker, leaseMs, heldSince, held };
+    const { session, worker, leaseMs, resume, heldSince } = holder;
+    return { session, worker, leaseMs, resume, heldSince, held };
   });
 }
 
