@@ -4,8 +4,11 @@ import type { Cancel } from './ports.ts';
 import type { AbortReason, WorkerPorts } from './worker-ports.ts';
 import { type Needs, needsOf, type WorkerRoom } from './worker-room.ts';
 
-/** A push that finds no room waits for it this long, and is refused then. */
 export interface LeaseTimes {
+  /**
+   * A push that finds no room waits for it this long, and is refused then. A refusal at once would
+   * bring the next push at once, as long as the server thinks that there is room.
+   */
   readonly roomWaitMs: number;
   /** A handler that runs longer than this is reported as started. */
   readonly startedAfterMs: number;

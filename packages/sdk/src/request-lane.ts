@@ -7,8 +7,8 @@ export interface LaneRequest extends Omit<HttpRequest, 'address'> {
   /** An answer that takes longer does not count any more. */
   readonly answerWithinMs: number;
   /**
-   * Called once, with nothing when no whole answer came. False says that the server could not be
-   * served with it: the lane pauses before anything else leaves.
+   * Called once, with nothing when no whole answer came. False says that the server did not get or
+   * could not take it: the lane pauses before anything else leaves.
    */
   settled(answer: HttpAnswer | undefined): boolean;
 }

@@ -64,7 +64,7 @@ export class WorkerSession {
   private sessionId = '';
   /** Counts resumes, so that one that arrives late does not undo a later one. */
   private resumes = 0;
-  /** No welcome was heard on the stream that is open. */
+  /** A welcome was heard on the stream that is open. */
   private isWelcomed = false;
   private wasEverWelcomed = false;
   private stage: 'working' | 'stopping' | 'letting_go' | 'leaving' | 'over' = 'working';
