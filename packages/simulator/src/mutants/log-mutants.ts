@@ -65,6 +65,13 @@ export const LOG_MUTANTS: readonly Mutant[] = [
     what: 'Every holder of the log has an epoch of its own: here it takes over the last one.',
   },
   {
+    name: 'epoch-not-compared',
+    file: CONTRACT,
+    find: "if (batch.epoch !== position.epoch) return 'fenced';",
+    replace: '',
+    what: 'A holder that was fenced appends nothing more: here it does.',
+  },
+  {
     name: 'repeat-of-an-append-is-not-known',
     file: CONTRACT,
     find: "return isRepeat ? 'duplicate' : 'fenced';",
