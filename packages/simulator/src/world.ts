@@ -1,4 +1,4 @@
-import type { Command } from '@sluice/core';
+import type { Command, Replies } from '@sluice/core';
 import type { EngineNotice } from '@sluice/engine';
 import type { LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
 import type { Checker } from './checkers/checker.ts';
@@ -7,6 +7,7 @@ import { Liveness } from './checkers/liveness.ts';
 import { makeCheckers } from './checkers/make-checkers.ts';
 import { TASK_TYPES } from './clients/draw-task.ts';
 import { History } from './clients/history.ts';
+import { KnownSessions } from './clients/known-sessions.ts';
 import { KnownTasks } from './clients/known-tasks.ts';
 import { SimClient } from './clients/sim-client.ts';
 import { Simulation } from './kernel/simulation.ts';
@@ -48,6 +49,7 @@ export class World implements ServerWatch {
   private readonly checkers: readonly Checker[];
   private readonly workerParts: WorkerParts;
   private readonly liveness: Liveness;
+  private readonly sessions = new KnownSessions();
   private isHealed = false;
 
   constructor(plan: WorldPlan, print?: (line: string) => void) {
@@ -77,9 +79,10 @@ export class World implements ServerWatch {
       ...numbered(plan.workers - plan.rogues, 'worker', (name) => new SdkWorker(workerParts, name)),
     ];
     const known = new KnownTasks();
+    const { sessions } = this;
     const everyMs = plan.requestEveryMs;
     this.clients = numbered(plan.clients, 'client', (name) => {
-      return new SimClient({ ...parts, history, known, everyMs }, name);
+      return new SimClient({ ...parts, history, known, sessions, everyMs }, name);
     });
     for (const fault of plan.faults) simulation.after(fault.at, () => this.strike(fault));
   }
@@ -175,6 +178,12 @@ export class World implements ServerWatch {
   executed(command: Command, reply: unknown, partition: WatchedPartition): void {
     const { simulation } = this;
     simulation.log('core', `${command.type} ${JSON.stringify(reply) ?? ''}`);
+    if (command.type === 'attach_session') {
+      this.sessions.add((reply as Replies['attach_session']).session);
+    }
+    if (command.type === 'drain_session' && (reply as Replies['drain_session']).found) {
+      this.situations.note('a worker was drained');
+    }
     for (const checker of this.checkers) checker.executed?.(command, reply, partition);
   }
 

@@ -8,6 +8,8 @@ export interface Targets {
   task(): string;
   /** The number of a redrive that was started. */
   redrive(): number;
+  /** The id of a session, open or not. */
+  session(): string;
 }
 
 type Draw = (random: RandomStream, targets: Targets) => Operation;
@@ -63,6 +65,8 @@ const OPERATIONS: readonly (readonly [weight: number, draw: Draw])[] = [
     1,
     (random) => ({ type: 'put_task_type', taskType: random.pick(TASK_TYPES), ...defined(random) }),
   ],
+  // A worker that was drained gets nothing until it opens another session.
+  [0.3, (_, targets) => ({ type: 'drain_session', session: targets.session() })],
 ];
 
 /** A definition with defaults, or none, which removes it. */

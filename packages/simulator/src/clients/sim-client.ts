@@ -9,6 +9,7 @@ import type { Situations } from '../situations.ts';
 import { drawOperation } from './draw-operation.ts';
 import { drawTask, type TaskInput } from './draw-task.ts';
 import type { Asked, History } from './history.ts';
+import type { KnownSessions } from './known-sessions.ts';
 import type { KnownTasks } from './known-tasks.ts';
 
 export interface ClientParts {
@@ -17,6 +18,7 @@ export interface ClientParts {
   readonly situations: Situations;
   readonly history: History;
   readonly known: KnownTasks;
+  readonly sessions: KnownSessions;
   /** How often it asks for something. */
   readonly everyMs: number;
 }
@@ -71,12 +73,16 @@ export class SimClient {
 
   private act(): void {
     const { random } = this;
-    const { known } = this.parts;
+    const { known, sessions } = this.parts;
     const choice = random.next();
     if (choice < 0.5 || known.size === 0) this.submit();
     else if (choice < 0.65) this.ask({ kind: 'get', id: known.pick(random) });
     else {
-      const targets = { task: () => known.pick(random), redrive: () => random.integer(1, 5) };
+      const targets = {
+        task: () => known.pick(random),
+        redrive: () => random.integer(1, 5),
+        session: () => sessions.pick(random),
+      };
       this.ask({ kind: 'operate', operation: drawOperation(random, targets) });
     }
   }

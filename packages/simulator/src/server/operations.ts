@@ -1,4 +1,5 @@
 import {
+  type DrainSession,
   NO_SLOT,
   type ReadonlyState,
   type Slot,
@@ -13,18 +14,23 @@ const encoder = new TextEncoder();
 /** The fields of commands that are bytes; in a request they are text. */
 const BYTE_FIELDS = ['payload', 'data', 'input'] as const;
 
+/** What clients ask for beside submits and reads. */
+export type OperationCommand = TaskCommand | DrainSession;
+
 /** A command as a client sends it, with text in the place of bytes. */
-export type Operation = Readonly<Record<string, unknown>> & { readonly type: TaskCommand['type'] };
+export type Operation = Readonly<Record<string, unknown>> & {
+  readonly type: OperationCommand['type'];
+};
 
 /** Turns what came over the network into a command. */
-export function commandOf(operation: Operation): Request<TaskCommand> {
+export function commandOf(operation: Operation): Request<OperationCommand> {
   const command: Record<string, unknown> = { ...operation };
   for (const field of BYTE_FIELDS) {
     const text = command[field];
     if (typeof text === 'string') command[field] = encoder.encode(text);
   }
   if (operation.type === 'patch_tasks') Object.assign(command, patchesOf(operation));
-  return command as unknown as Request<TaskCommand>;
+  return command as unknown as Request<OperationCommand>;
 }
 
 interface PatchText {

@@ -1,9 +1,8 @@
-import type { TaskCommand } from '@sluice/core';
 import { type Engine, EngineStoppedError } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 import type { Admission, Gateway } from '@sluice/server';
 import type { ServerExchange } from '../network/server-exchange.ts';
-import { commandOf, type Operation, renderReply } from './operations.ts';
+import { commandOf, type Operation, type OperationCommand, renderReply } from './operations.ts';
 
 export interface RequestParts {
   readonly engine: Engine;
@@ -51,7 +50,10 @@ async function dispatch(
   }
   const command = commandOf(value as Operation);
   admission.command(command.type);
-  return { status: 200, body: await engine.execute<TaskCommand, string>(command, renderReply) };
+  return {
+    status: 200,
+    body: await engine.execute<OperationCommand, string>(command, renderReply),
+  };
 }
 
 function errorAnswer(cause: unknown): Answer {
