@@ -155,6 +155,20 @@ test('signals to a worker that does not read are refused in the end (L9)', () =>
   expect(outcomes.at(-1)).toBe('worker_unreachable');
 });
 
+test('a worker that has too many signals to read gets no task before it has read them (L9)', () => {
+  const partition = new TestPartition();
+  const { session, connection } = partition.attach({ capacity: { slots: 2 } });
+  partition.submit({});
+  while (signal(partition, 1) === undefined);
+
+  partition.submit({});
+  const pushed = partition.pushes.length;
+  partition.read(session, connection, 1e9);
+
+  expect(pushed).toBe(0);
+  expect(partition.pushes).toHaveLength(1);
+});
+
 function end(
   partition: TestPartition,
   number: number,

@@ -2,7 +2,7 @@ import type { Decision } from './decision.ts';
 import { findTask } from './find-task.ts';
 import { NO_SLOT } from './ids.ts';
 import { endTask, sessionOf } from './lease-ends.ts';
-import { signalCost } from './matching.ts';
+import { signalCost, updateRoom } from './matching.ts';
 import { tellToStop } from './stop-attempts.ts';
 import type { EndTask, EndTaskReply, SignalTask, SignalTaskReply } from './task-commands.ts';
 import {
@@ -54,6 +54,7 @@ export function decideSignalTask(decision: Decision, command: SignalTask): Signa
     return { rejection: 'worker_unreachable', slot };
   }
   session.unsentBytes += signalCost(command);
+  updateRoom(decision, session);
   outputs.signals.push({ session: session.id, slot, name, data });
   return { slot };
 }

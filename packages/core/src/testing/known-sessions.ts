@@ -1,7 +1,7 @@
 import type { AttachSessionReply, Command, Replies, ReportAttemptsReply } from '../command.ts';
 import { NO_SLOT, type SessionId } from '../ids.ts';
 import { parseLeaseToken } from '../lease-token.ts';
-import { pushCost } from '../matching.ts';
+import { pushCost, signalCost } from '../matching.ts';
 import type { Outputs } from '../outputs.ts';
 import { queueKey } from '../queue-key.ts';
 import type { ReadonlyState } from '../state.ts';
@@ -41,7 +41,9 @@ export class KnownSessions {
       const isCurrent = this.connections.get(command.session) === command.connection;
       if (isCurrent) session.connected = false;
     }
-    if (command.type === 'session_read') session.unsentBytes -= command.bytes;
+    if (command.type === 'session_read') {
+      session.unsentBytes = Math.max(0, session.unsentBytes - command.bytes);
+    }
     if (command.type === 'drain_session') session.draining = true;
     if (command.type !== 'report_attempts') return;
     if (command.capacity !== undefined) {
@@ -54,7 +56,12 @@ export class KnownSessions {
     });
   }
 
-  followOutputs(state: ReadonlyState, { pushSessions, pushSlots, closedSessions }: Outputs): void {
+  followOutputs(state: ReadonlyState, outputs: Outputs): void {
+    const { pushSessions, pushSlots, signals, closedSessions } = outputs;
+    for (const signal of signals) {
+      const session = this.sessions.get(signal.session);
+      if (session !== undefined) session.unsentBytes += signalCost(signal);
+    }
     pushSlots.forEach((slot, index) => {
       const session = this.sessions.get(pushSessions[index]);
       if (session !== undefined) session.unsentBytes += pushCost(state, slot);
