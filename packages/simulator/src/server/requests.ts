@@ -15,6 +15,11 @@ interface Answer {
   readonly body: string;
 }
 
+/** Whether it can have seen the state: what is refused at the door has not. */
+export function hasSeenState({ status, body }: Answer): boolean {
+  return status < 500 && !body.includes('the disk is behind');
+}
+
 /** Carries out a request; undefined when its answer is a stream that is open by now. */
 export async function carryOut(
   parts: RequestParts,

@@ -18,7 +18,7 @@ import type { ServerExchange } from '../network/server-exchange.ts';
 import type { WorldPlan } from '../plan/world-plan.ts';
 import type { Situations } from '../situations.ts';
 import type { HostDisk } from './host-disk.ts';
-import { carryOut } from './requests.ts';
+import { carryOut, hasSeenState } from './requests.ts';
 import { type LogWatch, WatchedLog } from './watched-log.ts';
 import { WatchedOutputs } from './watched-outputs.ts';
 import { WatchedPartition } from './watched-partition.ts';
@@ -218,7 +218,7 @@ export class ServerHost {
     done.then(
       (answer) => {
         if (answer === undefined) return;
-        if (answer.status < 500) this.parts.watch.letOut(seen, `answer to ${method} ${path}`);
+        if (hasSeenState(answer)) this.parts.watch.letOut(seen, `answer to ${method} ${path}`);
         exchange.answer(answer.status, answer.body);
       },
       (cause: Error) => this.parts.simulation.fail(cause),

@@ -18,6 +18,8 @@ export class WatchedPartition extends Partition {
   private readonly watch: PartitionWatch;
   /** How many records there are, with those that are not durable yet. */
   records = 0;
+  /** When it began to expect its sessions back. */
+  expectedAt = 0;
 
   constructor(options: PartitionOptions, watch: PartitionWatch) {
     super(options);
@@ -31,5 +33,10 @@ export class WatchedPartition extends Partition {
     this.records += writer.recordCount - before;
     this.watch.executed(command, reply, this);
     return reply;
+  }
+
+  override expectHolders(now: number, graceMsMin: number): void {
+    super.expectHolders(now, graceMsMin);
+    this.expectedAt = Math.max(now, this.state.now);
   }
 }

@@ -25,7 +25,8 @@ export function keepCommand(command: Command): Command {
 }
 
 function used(bytes: Uint8Array, given: ArrayLike<number>): Uint8Array {
-  return bytes.slice(0, given.length === 0 ? 0 : given[given.length - 1]);
+  // Not `slice`, which shares the memory when it is a Node buffer's.
+  return Uint8Array.from(bytes.subarray(0, given.length === 0 ? 0 : given[given.length - 1]));
 }
 
 function ends(given: ArrayLike<number>): readonly number[] {

@@ -1,4 +1,12 @@
-import { type Event, REASONS, TASK_STATES, taskIdText } from '@sluice/core';
+import {
+  type Event,
+  type LeaseNumber,
+  leaseTokenText,
+  REASONS,
+  type Slot,
+  TASK_STATES,
+  taskIdText,
+} from '@sluice/core';
 
 type Phase =
   | 'waiting'
@@ -70,7 +78,7 @@ interface Range {
   readonly end: number;
 }
 
-function textOf({ bytes, start, end }: Range): string {
+export function textOf({ bytes, start, end }: Range): string {
   return decoder.decode(bytes.subarray(start, end));
 }
 
@@ -87,6 +95,16 @@ export function isHeld({ phase }: TaskStory): boolean {
 /** It failed or timed out, and nobody has dealt with that. */
 export function isDeadLetter({ phase, isDiscarded }: TaskStory): boolean {
   return (phase === 'failed' || phase === 'timed_out') && !isDiscarded;
+}
+
+export function namespaceOf({ queue }: Pick<TaskStory, 'queue'>): string {
+  const slash = queue.indexOf('/');
+  return slash < 0 ? 'default' : queue.slice(0, slash);
+}
+
+/** The text that a worker knows its newest lease by. */
+export function leaseText({ slot, lease }: Pick<TaskStory, 'slot' | 'lease'>): string {
+  return leaseTokenText({ partition: 0, slot: slot as Slot, number: lease as LeaseNumber });
 }
 
 type Details = Extract<Event, { type: 'task_submitted' | 'task_readmitted' }>;

@@ -1,7 +1,9 @@
-import type { Command, Event } from '@sluice/core';
+import { type Command, type Event, REASONS, TASK_STATES } from '@sluice/core';
 import { Simulation } from '../../kernel/simulation.ts';
+import type { WatchedPartition } from '../../server/watched-partition.ts';
 import { LogStory } from '../story/log-story.ts';
 import type { StoryRule } from '../story/story-rule.ts';
+import { leaseText } from '../story/task-story.ts';
 
 type EventType = Event['type'];
 type EventOf<T extends EventType> = Extract<Event, { type: T }>;
@@ -55,9 +57,35 @@ export function event<T extends EventType>(type: T, fields: Fields<T> = {}): Eve
   return { ...DEFAULTS, type, ...fields } as unknown as EventOf<T>;
 }
 
+export function payload(text: string) {
+  const bytes = new TextEncoder().encode(text);
+  return { bytes, start: 0, end: bytes.length };
+}
+
+/** The number that stands for a reason in events. */
+export function reason(name: (typeof REASONS)[number]): number {
+  return REASONS.indexOf(name);
+}
+
+/** The number that stands for a state in events. */
+export function state(name: (typeof TASK_STATES)[number]): number {
+  return TASK_STATES.indexOf(name);
+}
+
 type Given = { readonly type: Command['type'] } & Readonly<Record<string, unknown>>;
 
 export const SUBMIT: Given = { type: 'submit_tasks', namespace: 'default', tasks: [{ type: 'a' }] };
+
+/** A worker that takes the types `a` and `b`. */
+export const ATTACH: Given = {
+  type: 'attach_session',
+  types: [{ type: 'a' }, { type: 'b', concurrency: 1 }],
+  capacity: { slots: 3, cpu: 2 },
+  labels: new Map([['zone', 'eu']]),
+  leaseMs: 5000,
+};
+
+export const ATTACHED = { session: 's_1', connection: 1, resumed: false, lost: [] };
 
 /** A story that a test makes up, and the rules that listen to it. */
 export class TestStory {
@@ -70,13 +98,35 @@ export class TestStory {
   }
 
   /** A command was carried out and led to these events. */
-  happens(given: Given, events: readonly Event[] = [], reply: unknown = undefined): this {
+  happens(given: Given, events: readonly Event[] = [], reply: unknown = {}): this {
     const command = { now: this.now, namespace: 'default', ...given } as unknown as Command;
     const { now: executedAt } = this.simulation;
     const told = this.story.begin({ command, reply, executedAt }, this.now);
     for (const each of events) this.story.tell(each, told);
     this.story.end(told);
     return this;
+  }
+
+  /** The server is gone, and another one has recovered. */
+  restarts(): this {
+    const partition = { expectedAt: this.now } as WatchedPartition;
+    for (const rule of this.story.rules) {
+      rule.stopped?.();
+      rule.booted?.(partition, { epoch: 2, first: 0, tail: 0 });
+    }
+    return this;
+  }
+
+  /** The text of the newest lease of a task. */
+  lease(task = 1): string {
+    const found = this.story.tasks.get(task);
+    if (found === undefined) throw new Error(`there is no task ${task}`);
+    return leaseText(found);
+  }
+
+  /** The id of a task. */
+  id(task = 1): string {
+    return this.story.tasks.get(task)?.id ?? '';
   }
 
   after(ms: number): this {

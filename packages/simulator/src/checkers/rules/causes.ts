@@ -1,0 +1,85 @@
+import { type Command, type Event, TASK_STATES } from '@sluice/core';
+import type { LogStory } from '../story/log-story.ts';
+import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
+import type { TaskStory } from '../story/task-story.ts';
+
+type Causes = readonly Command['type'][];
+
+/** Commands that make room before they do anything else. */
+const MAKE_ROOM: Causes = ['submit_tasks', 'report_attempts', 'advance_time', 'readmit_task'];
+
+/** What may lead to each event; to one that is not listed, anything. */
+const CAUSES: { readonly [T in Event['type']]?: Causes } = {
+  task_submitted: ['submit_tasks'],
+  task_readmitted: ['readmit_task'],
+  task_patched: ['patch_tasks'],
+  task_paused: ['pause_task'],
+  task_resumed: ['resume_task'],
+  task_due: ['advance_time'],
+  task_forgotten: MAKE_ROOM,
+  dedupe_forgotten: ['submit_tasks', 'advance_time'],
+  queue_changed: ['set_queue_paused'],
+  task_type_changed: ['put_task_type'],
+  redrive_started: ['start_redrive'],
+  redrive_ended: ['end_redrive', 'advance_time'],
+  attempt_started: ['report_attempts'],
+  attempt_succeeded: ['report_attempts'],
+  attempt_deferred: ['report_attempts'],
+  attempt_failed: ['report_attempts'],
+  attempt_timed_out: ['report_attempts', 'advance_time'],
+  attempt_stopping: ['cancel_tasks', 'advance_time'],
+  attempt_returned: ['report_attempts', 'attach_session', 'detach_session', 'expire_sessions'],
+  attempts_exhausted: ['detach_session', 'expire_sessions'],
+};
+
+/** What ends a task that is being cancelled, beside the cancel itself. */
+const LET_GO: Causes = [
+  'report_attempts',
+  'advance_time',
+  'attach_session',
+  'detach_session',
+  'expire_sessions',
+];
+
+/** I5, I42: nothing happens to a task but by what may do it. */
+export class EventCauses implements StoryRule {
+  private readonly story: LogStory;
+
+  constructor(story: LogStory) {
+    this.story = story;
+  }
+
+  event(event: Event, task: TaskStory | undefined, { command }: ToldCommand): void {
+    const causes = causesOf(event, task);
+    const rule = event.type.startsWith('attempt') ? 'I5' : 'I42';
+    this.story.simulation.check(causes?.includes(command.type) ?? true, rule, () => {
+      return `${event.type} of task ${event.task} by ${command.type}`;
+    });
+  }
+}
+
+function causesOf(event: Event, task: TaskStory | undefined): Causes | undefined {
+  switch (event.type) {
+    case 'task_retried':
+      return event.redrive === 0 ? ['retry_tasks'] : ['advance_time'];
+    case 'dead_letter_dropped':
+      return event.isOverflow ? MAKE_ROOM : ['discard_dead_letters'];
+    case 'task_ended':
+      return causesOfEnd(TASK_STATES[event.state], task);
+    default:
+      return CAUSES[event.type];
+  }
+}
+
+function causesOfEnd(state: string, task: TaskStory | undefined): Causes | undefined {
+  switch (state) {
+    case 'expired':
+      return undefined;
+    case 'timed_out':
+      return ['advance_time'];
+    case 'cancelled':
+      return task?.isCancelAsked ? [...LET_GO, 'end_task'] : ['cancel_tasks'];
+    default:
+      return ['end_task'];
+  }
+}

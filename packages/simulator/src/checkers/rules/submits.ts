@@ -1,0 +1,150 @@
+import type { Event, SubmitTasks, SubmitTasksReply } from '@sluice/core';
+import type { LogStory } from '../story/log-story.ts';
+import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
+import { namespaceOf, textOf } from '../story/task-story.ts';
+
+/** A key that is remembered. */
+interface Key {
+  readonly text: string;
+  readonly body: string;
+  readonly task: number;
+  readonly expiresAt: number;
+}
+
+type Submitted = Extract<Event, { type: 'task_submitted' }>;
+
+/** The two halves of a claim: the key's hash and the body's. */
+const HALF = 4;
+
+/**
+ * I2: the log holds what clients submitted, each task as it was sent.
+ * I7: the same key within its window gives the same task; with another body it is refused. A window
+ * is neither cut short nor extended.
+ */
+export class Submits implements StoryRule {
+  private readonly story: LogStory;
+  private readonly byText = new Map<string, Key>();
+  private readonly byTask = new Map<number, Key>();
+  /** Places of the tasks that the command has to accept and did not yet. */
+  private due: number[] = [];
+  /** A definition may say what a task does not. */
+  private hasDefinitions = false;
+
+  constructor(story: LogStory) {
+    this.story = story;
+  }
+
+  begins({ command, reply, at }: ToldCommand): void {
+    if (command.type !== 'submit_tasks') return;
+    const answer = reply as SubmitTasksReply;
+    this.due = [];
+    if (answer.rejection === 'dedupe_mismatch') this.mismatch(command, answer, at);
+    if (answer.rejection !== undefined) return;
+    const first = new Map<string, number>();
+    command.tasks.forEach((_, place) => {
+      const claim = claimOf(command, place);
+      const before = claim === undefined ? undefined : this.remembered(claim.text, at);
+      const isRepeated = claim !== undefined && first.has(claim.text);
+      if (before === undefined && !isRepeated) this.due.push(place);
+      if (claim !== undefined && !isRepeated) first.set(claim.text, place);
+      const known = answer.known?.get(place)?.number;
+      if (before !== undefined) this.sameTask(before, known, claim?.body);
+      else {
+        this.check((known !== undefined) === isRepeated, 'I7', () => {
+          return `task ${place} of a submit is ${known ?? 'new'}, and its key is not known`;
+        });
+      }
+    });
+  }
+
+  event(event: Event, _task: unknown, { command, at }: ToldCommand): void {
+    if (event.type === 'task_type_changed') this.hasDefinitions = true;
+    if (event.type === 'dedupe_forgotten') this.forgotten(event.task, at);
+    if (event.type !== 'task_submitted' || command.type !== 'submit_tasks') return;
+    const place = this.due.shift();
+    this.check(place !== undefined, 'I2', () => `task ${event.task} is one too many`);
+    if (place === undefined) return;
+    this.asSent(event, command, place);
+    this.claim(event, at);
+  }
+
+  ends({ command }: ToldCommand): void {
+    if (command.type !== 'submit_tasks') return;
+    this.check(this.due.length === 0, 'I1', () => `${this.due.length} tasks are not stored`);
+  }
+
+  private asSent(event: Submitted, command: SubmitTasks, place: number): void {
+    const { tasks, inputs, inputEnds, namespace } = command;
+    const { type, priority = 4 } = tasks[place];
+    const start = place === 0 ? 0 : inputEnds[place - 1];
+    const input = textOf({ bytes: inputs, start, end: inputEnds[place] });
+    const queue = event.taskType;
+    const isType = queue.endsWith(type) && namespaceOf({ queue }) === namespace;
+    this.check(isType, 'I2', () => `task ${event.task} is in queue ${queue}, not of ${type}`);
+    this.check(textOf(event.input) === input, 'I2', () => {
+      return `task ${event.task} has input ${textOf(event.input).slice(0, 99)}, not ${input}`;
+    });
+    this.check(this.hasDefinitions || event.priority === priority, 'I2', () => {
+      return `task ${event.task} has priority ${event.priority}, not ${priority}`;
+    });
+  }
+
+  private claim({ dedupe, task }: Submitted, at: number): void {
+    const { words, start, windowMs } = dedupe;
+    if (windowMs === 0) return;
+    const text = words.subarray(start, start + HALF).join();
+    const body = words.subarray(start + HALF, start + 2 * HALF).join();
+    const before = this.remembered(text, at);
+    this.check(before === undefined, 'I7', () => {
+      return `tasks ${before?.task} and ${task} have the same key at the same time`;
+    });
+    const key = { text, body, task, expiresAt: at + windowMs };
+    this.byText.set(text, key);
+    this.byTask.set(task, key);
+  }
+
+  private forgotten(task: number, at: number): void {
+    const key = this.byTask.get(task);
+    this.check(key !== undefined && at >= key.expiresAt, 'I7', () => {
+      return `the key of task ${task} is forgotten at ${at}, and not at ${key?.expiresAt}`;
+    });
+    if (key === undefined) return;
+    this.byTask.delete(task);
+    if (this.byText.get(key.text) === key) this.byText.delete(key.text);
+  }
+
+  private remembered(text: string, at: number): Key | undefined {
+    const key = this.byText.get(text);
+    return key === undefined || at >= key.expiresAt ? undefined : key;
+  }
+
+  private sameTask(before: Key, known: number | undefined, body: string | undefined): void {
+    this.check(known === before.task && body === before.body, 'I7', () => {
+      return `the key of task ${before.task} gives ${known ?? 'a new one'}`;
+    });
+  }
+
+  private mismatch(command: SubmitTasks, { mismatchAt = 0 }: SubmitTasksReply, at: number): void {
+    const claim = claimOf(command, mismatchAt);
+    const earlier = command.tasks
+      .slice(0, mismatchAt)
+      .map((_, place) => claimOf(command, place))
+      .find((each) => each?.text === claim?.text);
+    const before = claim === undefined ? undefined : (this.remembered(claim.text, at) ?? earlier);
+    this.check(before !== undefined && before.body !== claim?.body, 'I7', () => {
+      return `task ${mismatchAt} of a submit is refused, and its key is free or of the same body`;
+    });
+  }
+
+  private check(holds: boolean, rule: string, what: () => string): void {
+    this.story.simulation.check(holds, rule, what);
+  }
+}
+
+function claimOf({ dedupe }: SubmitTasks, place: number) {
+  if (dedupe === undefined || dedupe.windowsMs[place] === 0) return undefined;
+  const start = place * 2 * HALF;
+  const text = dedupe.words.subarray(start, start + HALF).join();
+  const body = dedupe.words.subarray(start + HALF, start + 2 * HALF).join();
+  return { text, body };
+}
