@@ -6,7 +6,6 @@ import { SNAPSHOT_SCHEMA } from '@sluice/core';
 import { FileLog, FileSnapshots } from '@sluice/log';
 import fc from 'fast-check';
 import { Partition } from '../../packages/core/src/partition.ts';
-import type { PutTaskType } from '../../packages/core/src/task-commands.ts';
 import { decodeBatch } from '../../packages/core/src/testing/decode-batch.ts';
 import {
   describeState,
@@ -14,12 +13,8 @@ import {
 } from '../../packages/core/src/testing/describe-state.ts';
 import { testUtf8 } from '../../packages/core/src/testing/test-utf8.ts';
 import { World } from '../../packages/core/src/testing/world.ts';
-import {
-  type Action,
-  actions,
-  LIMITS,
-  passedMs,
-} from '../../packages/core/src/testing/world-actions.ts';
+import { type Action, actions, passedMs } from '../../packages/core/src/testing/world-actions.ts';
+import { LIMITS } from '../../packages/core/src/testing/world-arbitraries.ts';
 
 /** What stands beside a golden log: how to replay it, and what has to come of it. */
 export interface GoldenState {
@@ -50,8 +45,6 @@ export function makeBatches(types: readonly string[]): readonly Uint8Array[] {
 function batchesOf(steps: readonly (readonly [Action, number])[]): readonly Uint8Array[] {
   const world = new World();
   const { partition } = world;
-  const definition = { priority: 3 };
-  partition.operate<PutTaskType>({ type: 'put_task_type', taskType: 'defined', definition });
   for (const [action, passed] of steps) {
     partition.now += passed;
     world.act(action);

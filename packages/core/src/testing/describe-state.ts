@@ -69,6 +69,8 @@ export interface TaskDescription {
   readonly stopAt: number | null;
   readonly cancelAskedAt: number;
   readonly isDiscarded: number;
+  /** Entry of its dedupe key plus one; 0 without one. */
+  readonly dedupe: number;
 }
 
 type Label = 'timeouts' | 'tags' | 'callback' | 'parent';
@@ -170,6 +172,7 @@ export function describeTask(state: ReadonlyState, slot: Slot): TaskDescription 
     stopAt: tasks.stop[slot] === NO_STOP ? null : tasks.stopAt[slot],
     cancelAskedAt: tasks.cancelAskedAt[slot],
     isDiscarded: tasks.isDiscarded[slot],
+    dedupe: tasks.dedupe[slot],
   };
 }
 

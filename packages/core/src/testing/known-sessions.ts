@@ -5,7 +5,8 @@ import { pushCost, signalCost } from '../matching.ts';
 import type { Outputs } from '../outputs.ts';
 import { queueKey } from '../queue-key.ts';
 import type { ReadonlyState } from '../state.ts';
-import { heldBy, type KnownSession } from './state-problems.ts';
+import type { ModelWorker } from './model-room.ts';
+import { heldBy } from './state-problems.ts';
 
 const REFUSED_FOR_MS = 1000;
 
@@ -17,7 +18,7 @@ interface Moment {
 
 /** Sessions as their workers know them, from what was said and what was answered. */
 export class KnownSessions {
-  readonly sessions = new Map<SessionId, KnownSession>();
+  readonly sessions = new Map<SessionId, ModelWorker>();
   /** The newest connection of each session. */
   private readonly connections = new Map<SessionId, number>();
 
@@ -42,7 +43,9 @@ export class KnownSessions {
       if (isCurrent) session.connected = false;
     }
     if (command.type === 'session_read') {
-      session.unsentBytes = Math.max(0, session.unsentBytes - command.bytes);
+      const isCurrent = this.connections.get(command.session) === command.connection;
+      const left = Math.max(0, session.unsentBytes - command.bytes);
+      if (isCurrent) session.unsentBytes = left;
     }
     if (command.type === 'drain_session') session.draining = true;
     if (command.type !== 'report_attempts') return;
@@ -57,16 +60,16 @@ export class KnownSessions {
   }
 
   followOutputs(state: ReadonlyState, outputs: Outputs): void {
-    const { pushSessions, pushSlots, signals, closedSessions } = outputs;
-    for (const signal of signals) {
-      const session = this.sessions.get(signal.session);
-      if (session !== undefined) session.unsentBytes += signalCost(signal);
-    }
-    pushSlots.forEach((slot, index) => {
-      const session = this.sessions.get(pushSessions[index]);
-      if (session !== undefined) session.unsentBytes += pushCost(state, slot);
+    outputs.pushSlots.forEach((slot, index) => {
+      this.sent(outputs.pushSessions[index], pushCost(state, slot));
     });
-    for (const id of closedSessions) this.sessions.delete(id);
+    for (const signal of outputs.signals) this.sent(signal.session, signalCost(signal));
+    for (const id of outputs.closedSessions) this.sessions.delete(id);
+  }
+
+  private sent(id: SessionId, bytes: number): void {
+    const session = this.sessions.get(id);
+    if (session !== undefined) session.unsentBytes += bytes;
   }
 
   /** Every stream is broken, and only those that hold something are still known. */

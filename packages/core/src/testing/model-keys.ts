@@ -15,6 +15,10 @@ export class ModelKeys {
     return this.live.length;
   }
 
+  isHeldBy(task: number): boolean {
+    return this.live.some((each) => each.task === task);
+  }
+
   forget(now: number): void {
     this.live = this.live.filter(({ expiresAt }) => expiresAt > now);
   }

@@ -1,4 +1,5 @@
 import type { SessionId } from '../ids.ts';
+import type { PartitionLimits } from '../state.ts';
 import { couldRun, ModelRoom, type ModelWorker } from './model-room.ts';
 import type { ModelTask } from './model-task.ts';
 import { isOverdue } from './model-timers.ts';
@@ -34,6 +35,7 @@ export interface ModelScene {
   /** Keys of queues that give nothing out. */
   readonly pausedQueues: ReadonlySet<string>;
   readonly rules: ModelRules;
+  readonly limits: Pick<PartitionLimits, 'unsentBytesMax'>;
   /** Before and after the command that is looked at; which of them, a push cannot tell. */
   readonly reservedBefore: Reservations;
   readonly reserved: Reservations;
@@ -180,9 +182,7 @@ function laneOf({ type, priority, resources, constraints }: ModelTask): string {
   return JSON.stringify([type, priority, resources, constraints]);
 }
 
-function roomOf({ held }: ModelScene, session: ModelSession): ModelRoom {
-  return new ModelRoom(
-    session,
-    held.filter((task) => task.session === session.id),
-  );
+function roomOf({ held, limits }: ModelScene, session: ModelSession): ModelRoom {
+  const own = held.filter((task) => task.session === session.id);
+  return new ModelRoom(session, own, limits.unsentBytesMax);
 }

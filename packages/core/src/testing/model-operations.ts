@@ -1,5 +1,7 @@
 import type { TaskPatch } from '../task-commands.ts';
+import { bytesOf, signalBytes, textsOf } from './model-bytes.ts';
 import type { ModelPlaces } from './model-places.ts';
+import type { ModelSessions } from './model-sessions.ts';
 import { isOver, type ModelTask } from './model-task.ts';
 import { runAgain } from './model-timers.ts';
 
@@ -60,23 +62,62 @@ export function endOutside(
   return undefined;
 }
 
+/** What is changed of a task: what is absent stays, null clears. */
+export type ModelPatch = Omit<TaskPatch, 'id' | 'hasInput'> & { readonly input?: string };
+
 export function patch(
   places: ModelPlaces,
   task: ModelTask,
-  change: Omit<TaskPatch, 'id' | 'hasInput'> & { readonly input?: string },
+  change: ModelPatch,
   now: number,
 ): Refusal {
-  const refusal = whyNotIdle(task);
+  const { priority, runAt } = change;
+  const patched = withPatch(task, change);
+  const refusal = whyNotIdle(task) ?? whyTooMuch(places, task, patched);
   if (refusal !== undefined) return refusal;
-  const { priority, runAt, input, timeouts, tags } = change;
-  if (input !== undefined) task.input = input;
-  if (timeouts !== undefined) task.timeouts = merge({ ...task.timeouts }, timeouts);
-  if (tags !== undefined) task.tags = merge<string>(task.tags, tags);
+  Object.assign(task, patched);
   if (priority !== undefined) {
     task.priority = priority ?? 4;
     if (task.state === 'queued') places.queue(task, task.reason, { now: task.joinedAt });
   }
   if (runAt !== undefined) reschedule(places, task, runAt ?? 0, now);
+  return undefined;
+}
+
+type Patched = Pick<ModelTask, 'input' | 'timeouts' | 'tags'>;
+
+function withPatch(task: ModelTask, { input, timeouts, tags }: ModelPatch): Patched {
+  return {
+    input: input ?? task.input,
+    timeouts: timeouts === undefined ? task.timeouts : merge({ ...task.timeouts }, timeouts),
+    tags: tags === undefined ? task.tags : merge<string>(task.tags, tags),
+  };
+}
+
+/** A change that makes the task larger needs room, even if others share its texts. */
+function whyTooMuch(places: ModelPlaces, task: ModelTask, patched: Patched): Refusal {
+  if (Object.keys(patched.tags).length > 32) return 'too_many_tags';
+  const bytes = ownBytes({ ...task, ...patched }) - ownBytes(task);
+  const isTooMuch = bytes > 0 && places.heldBytes + bytes > places.limits.payloadBytesMax;
+  return isTooMuch ? 'too_many_bytes' : undefined;
+}
+
+function ownBytes(task: ModelTask): number {
+  const { timeouts, tags } = textsOf(task);
+  return bytesOf(task.input) + timeouts.length + tags.length;
+}
+
+/** A word for the worker that holds the task. */
+export function signal(
+  model: ModelSessions,
+  task: ModelTask,
+  word: { readonly name: string; readonly data: string },
+): Refusal {
+  if (!model.held.includes(task)) return 'task_not_leased';
+  const session = model.sessions.find(({ id }) => id === task.session);
+  if (session?.connected !== true) return 'worker_unreachable';
+  if (session.unsentBytes >= model.limits.unsentBytesMax) return 'worker_unreachable';
+  session.unsentBytes += signalBytes(word);
   return undefined;
 }
 

@@ -1,4 +1,5 @@
 import type { PartitionLimits } from '../state.ts';
+import { heldBytes } from './model-bytes.ts';
 import { isOver, type ModelState, type ModelTask } from './model-task.ts';
 
 /** Where the model keeps tasks: plain lists, and every move between them. */
@@ -19,7 +20,7 @@ export class ModelPlaces {
   accepted = 0;
   forgotten = 0;
   dropped = 0;
-  protected readonly limits: PartitionLimits;
+  readonly limits: PartitionLimits;
   private firstPlace = 0;
   private lastPlace = 0;
 
@@ -79,17 +80,31 @@ export class ModelPlaces {
       .toSorted((a, b) => a.endedAt - b.endedAt || a.number - b.number)[0];
   }
 
-  forgetOldest(): void {
-    while (this.dead.length > this.limits.deadLettersMax) {
-      this.discard(this.oldestOfAll() as ModelTask);
-      this.dropped += 1;
+  /** Room is made for so many bytes, by forgetting what ended first. */
+  forgetOldest(bytes = 0): void {
+    const { deadLettersMax, finishedTasksMax, payloadBytesMax } = this.limits;
+    while (this.dead.length > deadLettersMax) this.dropOldest();
+    while (this.finished.length > finishedTasksMax || this.heldBytes + bytes > payloadBytesMax) {
+      const task = this.finished.shift();
+      if (task !== undefined) {
+        this.tasks.splice(this.tasks.indexOf(task), 1);
+        this.gone.set(task.number, task);
+        this.forgotten += 1;
+      } else if (!this.dropOldest()) return;
     }
-    while (this.finished.length > this.limits.finishedTasksMax) {
-      const task = this.finished.shift() as ModelTask;
-      this.tasks.splice(this.tasks.indexOf(task), 1);
-      this.gone.set(task.number, task);
-      this.forgotten += 1;
-    }
+  }
+
+  /** Answers whether there was one. */
+  private dropOldest(): boolean {
+    const task = this.oldestOfAll();
+    if (task === undefined) return false;
+    this.discard(task);
+    this.dropped += 1;
+    return true;
+  }
+
+  get heldBytes(): number {
+    return heldBytes(this.tasks);
   }
 
   /** One that left memory is back and runs again. */

@@ -11,6 +11,8 @@ export interface ModelWorker {
   draining: boolean;
   /** Tasks that it refused, and until when it is spared them. */
   refused: Map<number, number>;
+  /** Pushed to it and not read yet. */
+  unsentBytes: number;
 }
 
 /** What a task asks for. */
@@ -34,8 +36,11 @@ export class ModelRoom {
   /** M2: whether of every kind no more is in use than there is. */
   readonly isWithinOffer: boolean;
 
-  constructor(worker: ModelWorker, held: readonly ModelNeed[]) {
+  private readonly unsentBytesMax: number;
+
+  constructor(worker: ModelWorker, held: readonly ModelNeed[], unsentBytesMax: number) {
     this.worker = worker;
+    this.unsentBytesMax = unsentBytesMax;
     for (const { type, resources } of held) {
       this.running.set(type, (this.running.get(type) ?? 0) + 1);
       for (const [kind, amount] of amounts(resources)) {
@@ -51,6 +56,7 @@ export class ModelRoom {
   takes(task: ModelNeed, now: number): boolean {
     const { connected, draining, refused } = this.worker;
     if (!connected || draining || !this.isWithinOffer) return false;
+    if (this.worker.unsentBytes >= this.unsentBytesMax) return false;
     if (!this.hasTypeLeft(task) || !suits(this.worker, task)) return false;
     const live = [...refused].filter(([, until]) => until > now);
     if (live.length >= REFUSALS_MAX || live.some(([number]) => number === task.number)) {
@@ -72,7 +78,7 @@ export class ModelRoom {
 /** Whether the worker could run the task if it held nothing. */
 export function couldRun(worker: ModelWorker, task: ModelNeed): boolean {
   const willing = { ...worker, connected: true, draining: false, refused: new Map() };
-  return new ModelRoom(willing, []).takes(task, 0);
+  return new ModelRoom(willing, [], Number.POSITIVE_INFINITY).takes(task, 0);
 }
 
 function offered(capacity: Resources, kind: string): number {

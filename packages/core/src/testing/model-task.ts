@@ -56,17 +56,21 @@ export interface ModelTask {
   isDiscarded: boolean;
 }
 
+/** What a task may leave to the definition of its type. */
+export interface ModelDefinition {
+  readonly priority?: number;
+  readonly resources?: Resources;
+  readonly constraints?: readonly string[];
+  readonly retry?: RetryPolicy;
+  readonly timeouts?: Timeouts;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
 /** What is submitted. Policies say everything, and have no jitter, which nobody can foretell. */
-export interface SubmittedTask {
+export interface SubmittedTask extends ModelDefinition {
   readonly type: string;
-  readonly priority: number;
   readonly input: string;
   readonly delayMs: number;
-  readonly resources: Resources;
-  readonly constraints: readonly string[];
-  readonly retry: RetryPolicy;
-  readonly timeouts: Timeouts;
-  readonly tags: Readonly<Record<string, string>>;
   readonly dedupe?: { readonly key: number; readonly body: number; readonly windowMs: number };
 }
 
@@ -91,4 +95,12 @@ export function isOver(task: ModelTask): boolean {
 /** The key of a queue, as the model names types. */
 export function keyOf(namespace: string, type: string): string {
   return namespace === 'default' ? type : `${namespace}/${type}`;
+}
+
+export function namespaceOf(key: string): string {
+  return key.includes('/') ? key.split('/')[0] : 'default';
+}
+
+export function typeOf(key: string): string {
+  return key.split('/').at(-1) ?? '';
 }

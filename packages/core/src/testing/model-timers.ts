@@ -9,6 +9,7 @@ type GraceOf = (task: ModelTask) => number;
 
 export interface ModelRedrive {
   readonly number: number;
+  readonly namespace: string;
   readonly isMeant: (type: string) => boolean;
   readonly ratePerSec: number;
   readonly startedAt: number;

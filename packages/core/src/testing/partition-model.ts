@@ -1,11 +1,11 @@
 import type { ReportOutcome } from '../command.ts';
 import type { SessionId } from '../ids.ts';
 import type { PartitionLimits } from '../state.ts';
+import { bytesOf, pushBytes } from './model-bytes.ts';
 import { ModelKeys } from './model-keys.ts';
 import {
   type ModelRules,
   type ModelScene,
-  type ModelSession,
   missingPushes,
   type Overtaken,
   overtakenBy,
@@ -13,8 +13,15 @@ import {
   reservationProblems,
   whyNotPushed,
 } from './model-matching.ts';
-import { ModelPlaces } from './model-places.ts';
-import { attemptsOf, delayAfter, type ModelTask, type SubmittedTask } from './model-task.ts';
+import { listen, type ModelOffer, ModelSessions } from './model-sessions.ts';
+import {
+  attemptsOf,
+  delayAfter,
+  type ModelDefinition,
+  type ModelState,
+  type ModelTask,
+  type SubmittedTask,
+} from './model-task.ts';
 import {
   expire,
   isOverdue,
@@ -25,8 +32,11 @@ import {
 } from './model-timers.ts';
 import type { Push, TestReport } from './test-requests.ts';
 
-/** What a worker says of itself when it connects. */
-export type ModelOffer = Pick<ModelSession, 'types' | 'capacity' | 'labels' | 'leaseMs'>;
+/** The number of a task, and its state if it was known before. */
+export type SubmitAnswer = readonly [number, (ModelState | undefined)?];
+
+/** Of a task that nobody says more of. The world says a policy for retries, or its type does. */
+const DEFAULTS = { priority: 4, resources: {}, constraints: [], retry: {}, timeouts: {}, tags: {} };
 
 /**
  * What a partition should do, written as plainly as possible: arrays, objects and searches.
@@ -34,16 +44,15 @@ export type ModelOffer = Pick<ModelSession, 'types' | 'capacity' | 'labels' | 'l
  * It does not foretell which of several workers with room gets a task. It takes the pushes as they
  * come, refuses the ones that break a rule, and says when one is missing (M1).
  */
-export class PartitionModel extends ModelPlaces implements ModelScene {
-  /** Sessions that the roster should know. */
-  readonly sessions: ModelSession[] = [];
+export class PartitionModel extends ModelSessions implements ModelScene {
   /** Keys that are remembered. */
   readonly keys = new ModelKeys();
   readonly redrives: ModelRedrive[] = [];
+  /** What tasks have that do not say, by the key of their queue. */
+  readonly definitions = new Map<string, ModelDefinition>();
   reservedBefore: Reservations = new Map();
   reserved: Reservations = new Map();
   hasRested = false;
-  newOffer: SessionId | undefined;
   readonly rules: ModelRules;
   /** By the pushes of the command that is looked at. */
   private readonly overtaken: Overtaken[] = [];
@@ -53,12 +62,14 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
     this.rules = rules;
   }
 
-  /** Answers why the tasks are refused, or the number of each and whether it was known. */
-  submit(tasks: readonly SubmittedTask[], now: number): string | [number, boolean][] {
-    this.forgetOldest();
+  /** Answers why the tasks are refused, or the number of each, and its state if it was known. */
+  submit(tasks: readonly SubmittedTask[], now: number): string | SubmitAnswer[] {
+    const bytes = tasks.reduce((sum, { input }) => sum + bytesOf(input), 0);
+    this.forgetOldest(bytes);
     const isKeyed = tasks.some(({ dedupe }) => dedupe !== undefined);
     if (isKeyed) this.keys.forget(now);
     if (this.tasks.length + tasks.length > this.limits.tasksMax) return 'too_many_tasks';
+    if (this.heldBytes + bytes > this.limits.payloadBytesMax) return 'too_many_bytes';
     if (isKeyed && this.keys.count + tasks.length > this.limits.dedupeKeysMax) {
       return 'too_many_keys';
     }
@@ -67,13 +78,23 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
     answers.forEach(([, isKnown], index) => {
       if (!isKnown) this.accept(tasks[index], now);
     });
-    return answers;
+    return answers.map(([number, isKnown]) =>
+      isKnown ? [number, this.stateOf(number)] : [number],
+    );
+  }
+
+  /** Of a task that left memory: as it was then. */
+  private stateOf(number: number): ModelState | undefined {
+    const task = this.tasks.find((each) => each.number === number) ?? this.gone.get(number);
+    return task?.state;
   }
 
   private accept(submitted: SubmittedTask, now: number): void {
     const { dedupe: _, delayMs, ...given } = submitted;
     this.accepted += 1;
     const task: ModelTask = {
+      ...DEFAULTS,
+      ...this.definitions.get(given.type),
       ...given,
       number: this.accepted,
       state: 'waiting',
@@ -107,82 +128,6 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
     this.keys.forget(now);
   }
 
-  /** Until when the session that holds the task is waited for after a restart. */
-  graceOf(task: ModelTask): number {
-    return this.sessions.find(({ id }) => id === task.session)?.graceUntil ?? 0;
-  }
-
-  get isFull(): boolean {
-    return this.sessions.length >= this.limits.sessionsMax;
-  }
-
-  attach(
-    given: Pick<ModelSession, 'id' | 'connection'> & ModelOffer & { readonly heardAt: number },
-  ): void {
-    this.sessions.push({
-      ...given,
-      loggedLeaseMs: given.leaseMs,
-      connected: true,
-      draining: false,
-      refused: new Map(),
-      leases: given.connection,
-      heldSince: 0,
-      graceUntil: 0,
-    });
-  }
-
-  /** Answers the leases that are lost. */
-  resume(
-    session: ModelSession,
-    running: readonly string[],
-    given: ModelOffer & { readonly heardAt: number },
-  ): string[] {
-    Object.assign(session, given, { connected: true, refused: new Map() });
-    this.newOffer = session.id;
-    const held = this.heldBy(session.id);
-    const lost = running.filter((lease) => !held.some((task) => task.lease === lease));
-    const unlisted = held.filter((task) => !running.includes(task.lease ?? ''));
-    for (const task of unlisted.toReversed()) this.loseLease(task, 'not_arrived', given.heardAt);
-    for (const task of this.heldBy(session.id)) listen(task, given.heardAt);
-    return lost;
-  }
-
-  disconnect(session: ModelSession, connection: number, now: number): void {
-    if (session.connection !== connection) return;
-    session.connected = false;
-    if (this.heldBy(session.id).length === 0) session.heardAt = now;
-  }
-
-  /** The sessions that an expiry at this time must find lost. */
-  lostAt(now: number): ModelSession[] {
-    return this.sessions.filter((session) => {
-      if (this.heldBy(session.id).length === 0) {
-        return !session.connected && now - session.heardAt >= session.leaseMs;
-      }
-      const silence = now - Math.max(session.heardAt, session.heldSince);
-      return silence >= session.leaseMs && now >= session.graceUntil;
-    });
-  }
-
-  /** Sessions end, all at once; what the last of them held goes to the very head. */
-  end(sessions: readonly ModelSession[], reason: 'handed_back' | 'worker_lost', now: number): void {
-    for (const session of sessions) this.sessions.splice(this.sessions.indexOf(session), 1);
-    for (const session of sessions) {
-      for (const task of this.heldBy(session.id).toReversed()) this.loseLease(task, reason, now);
-    }
-  }
-
-  private loseLease(task: ModelTask, reason: string, now: number): void {
-    const isSpent = reason !== 'not_arrived' && reason !== 'refused';
-    if (task.stop?.reason === 'cancelled') this.finish(task, 'cancelled', 'cancelled', now);
-    else if (isSpent && task.attempt >= attemptsOf(task.retry)) {
-      this.finish(task, 'failed', reason, now);
-    } else {
-      if (!isSpent) task.attempt -= 1;
-      this.queue(task, reason, { now, toHead: true });
-    }
-  }
-
   report(
     id: SessionId,
     { reports, capacity }: { reports: readonly TestReport[]; capacity?: ModelOffer['capacity'] },
@@ -199,26 +144,6 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
     return { found, outcomes: reports.map((report) => this.reportOne(id, report, now)) };
   }
 
-  restart(now: number, graceMsMin: number): void {
-    const holding = this.sessions.filter((each) => this.heldBy(each.id).length > 0);
-    this.sessions.length = 0;
-    this.sessions.push(...holding);
-    for (const session of holding) {
-      session.connection = 0;
-      session.connected = false;
-      session.draining = false;
-      session.capacity = { slots: 0 };
-      session.types = [];
-      session.labels = new Map();
-      session.refused = new Map();
-      session.leases = 0;
-      session.leaseMs = session.loggedLeaseMs;
-      session.heardAt = now;
-      session.graceUntil = now + Math.max(graceMsMin, session.leaseMs * 1.5);
-      for (const task of this.heldBy(session.id)) listen(task, session.graceUntil);
-    }
-  }
-
   /** A task goes to a worker; throws when it must not. */
   push({ task: number, session: id, lease }: Push, now: number): void {
     const task = this.waiting.find((each) => each.number === number);
@@ -232,6 +157,7 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
     if (this.heldBy(id).length === 0) session.heldSince = now;
     session.loggedLeaseMs = session.leaseMs;
     session.leases += 1;
+    session.unsentBytes += pushBytes(task);
     this.takeOut(task);
     this.held.push(task);
     Object.assign(task, { state: 'leased', reason: 'leased', attempt: task.attempt + 1 });
@@ -264,10 +190,6 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
     const aged = this.waiting.find((each) => each.number === task);
     if (session === undefined || aged === undefined) return false;
     return whyNotPushed({ ...this, rules }, aged, session, now) !== undefined;
-  }
-
-  heldBy(session: SessionId): ModelTask[] {
-    return this.held.filter((task) => task.session === session);
   }
 
   private reportOne(session: SessionId, report: TestReport, now: number): ReportOutcome {
@@ -316,10 +238,4 @@ export class PartitionModel extends ModelPlaces implements ModelScene {
     if (isLast) this.finish(task, 'failed', 'failed', now);
     else this.sleep(task, 'backoff', now + (report.retryAfterMs ?? delayAfter(task)));
   }
-}
-
-/** Its worker was heard of at this time. */
-function listen(task: ModelTask, heardAt: number): void {
-  const { heartbeatMs } = task.timeouts;
-  task.silentAt = heartbeatMs === undefined ? undefined : heardAt + heartbeatMs;
 }

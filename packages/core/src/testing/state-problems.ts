@@ -4,12 +4,6 @@ import { PRIORITY_LEVELS, QUEUED } from '../task-state.ts';
 import { describeState, type StateDescription } from './describe-state.ts';
 import { type ModelNeed, ModelRoom, type ModelWorker } from './model-room.ts';
 
-/** A session as its worker knows it. */
-export interface KnownSession extends ModelWorker {
-  /** Pushed to it and not read yet. */
-  unsentBytes: number;
-}
-
 /** What is wrong with a durable state by itself; nothing, if the core keeps its invariants. */
 export function stateProblems(state: ReadonlyState): string[] {
   const description = describeState(state);
@@ -178,19 +172,18 @@ function holderProblems({ tasks, holders }: StateDescription): string[] {
  */
 export function matchingProblems(
   state: ReadonlyState,
-  sessions: Iterable<KnownSession>,
+  sessions: Iterable<ModelWorker>,
   { pushed, kept, now }: MatchingMoment,
 ): string[] {
   const problems: string[] = [];
   const ready = readySlots(state).map((slot) => [slot, needOf(state, slot)] as const);
   for (const session of sessions) {
     const held = heldBy(state, session.id).map((slot) => needOf(state, slot));
-    const room = new ModelRoom(session, held);
+    const room = new ModelRoom(session, held, state.limits.unsentBytesMax);
     // Only a lease that is granted must fit: a worker may come back with less room than it uses.
     if (pushed.has(session.id) && !room.isWithinOffer) {
       problems.push(`M2: session ${session.id} holds more than it offers`);
     }
-    if (session.unsentBytes >= state.limits.unsentBytesMax) continue;
     for (const [slot, task] of ready) {
       if (!room.takes(task, now)) continue;
       const keptFor = kept.get(session.id);

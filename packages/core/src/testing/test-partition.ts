@@ -83,6 +83,8 @@ export class TestPartition {
   closed: readonly SessionId[] = [];
   cancels: readonly Notice[] = [];
   signals: readonly Notice[] = [];
+  /** Types of the commands so far. */
+  readonly executed = new Set<Command['type']>();
   private partition: Partition;
   private readonly batches: Uint8Array[] = [];
   /** With the number of batches that it stands for; undefined before the first. */
@@ -300,6 +302,7 @@ export class TestPartition {
     const command = { ...timeless, now: this.now } as unknown as C;
     this.latest = Math.max(this.now, this.latest, this.state.now);
     this.partition.grantsLeases = this.grantsLeases;
+    this.executed.add(command.type);
     const reply = this.partition.execute(command, this.writer);
     if (this.writer.recordCount >= RECORDS_PER_BATCH) this.closeBatch();
     this.takeOutputs();

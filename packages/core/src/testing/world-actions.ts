@@ -1,167 +1,63 @@
 import fc from 'fast-check';
 import type { ReportKind } from '../command.ts';
-import type { Resources } from '../resources.ts';
-import type { RetryPolicy } from '../retry-policy.ts';
-import type { Offer } from '../room.ts';
-import type { Timeouts } from '../timeouts.ts';
-import type { ModelOffer } from './partition-model.ts';
+import {
+  capacities,
+  definitions,
+  namespaces,
+  offers,
+  payloads,
+  reports,
+  TYPES,
+  tasks,
+} from './world-arbitraries.ts';
 
-export const LIMITS = {
-  tasksMax: 20,
-  finishedTasksMax: 5,
-  deadLettersMax: 2,
-  sessionsMax: 5,
-  dedupeKeysMax: 7,
-  payloadBytesMax: 100_000,
-  unsentBytesMax: 100_000,
-  // Payloads are moved all the time, a few after each command.
-  arenaChunkBytes: 64,
-  arenaCompaction: { liveShareMin: 1, slackChunks: 0, entriesMax: 3, bytesMax: 30 },
-};
-const TYPES = ['a', 'b', 'c'];
-const KINDS: readonly ReportKind[] = [
-  'started',
-  'heartbeat',
-  'progress',
-  'succeeded',
-  'failed',
-  'failed',
-  'cancelled',
-  'later',
-  'refused',
-];
-const NAMESPACES = ['default', 'default', 'default', 'other'];
-export const GRACE_MS = 6000;
-
-const namespaces = fc.constantFrom(...NAMESPACES);
-
-/** Short enough for every rule to come up within a few seconds. */
-export const RULES = { reserveAfterMs: 1500, ageAfterMs: 2500, agedLeaseEvery: 3 };
-
-const NEEDS: readonly Resources[] = [
-  {},
-  {},
-  { cpu: 0.5 },
-  { cpu: 2, memoryMb: 100 },
-  { slots: 3 },
-  { gpu: 1 },
-  { custom: { licence: 0.1 } },
-];
-
-const CONSTRAINTS: readonly (readonly string[])[] = [
-  [],
-  [],
-  [],
-  ['zone == a'],
-  ['zone != a'],
-  ['exists ssd', 'zone in (a, b)'],
-  ['zone not in (b, c)'],
-];
-
-const capacities: fc.Arbitrary<Offer> = fc.record({
-  slots: fc.integer({ min: 1, max: 4 }),
-  cpu: fc.constantFrom(1, 2, 2.5),
-  gpu: fc.constantFrom(0, 1),
-  custom: fc.constantFrom({}, { licence: 0.2 }),
-});
-
-const offers: fc.Arbitrary<ModelOffer> = fc.record({
-  types: fc
-    .subarray(TYPES, { minLength: 1 })
-    .chain((types) =>
-      fc.tuple(
-        ...types.map((type) =>
-          fc.constantFrom({ type }, { type }, { type, concurrency: 1 }, { type, concurrency: 2 }),
-        ),
-      ),
-    ),
-  capacity: capacities,
-  labels: fc.constantFrom(
-    new Map(),
-    new Map([['zone', 'a']]),
-    new Map([
-      ['zone', 'b'],
-      ['ssd', 'yes'],
-    ]),
-  ),
-  leaseMs: fc.constantFrom(3000, 5000),
-});
-
-const POLICIES: readonly RetryPolicy[] = [
-  { maxAttempts: 1, backoff: 'fixed', delayMs: 0, maxDelayMs: 0, jitter: false },
-  { maxAttempts: 3, backoff: 'fixed', delayMs: 0, maxDelayMs: 0, jitter: false },
-  { maxAttempts: 4, backoff: 'linear', delayMs: 300, maxDelayMs: 700, jitter: false },
-  { maxAttempts: 5, backoff: 'exponential', delayMs: 100, maxDelayMs: 500, jitter: false },
-  { delaysMs: [100, 0, 900], jitter: false },
-];
-
-const timeouts = fc.constantFrom<Timeouts>(
-  {},
-  {},
-  {},
-  { queueMs: 400 },
-  { runMs: 600 },
-  { heartbeatMs: 500 },
-  { totalMs: 1500 },
-  { queueMs: 1000, runMs: 2000, heartbeatMs: 900, totalMs: 5000 },
-);
-
-const tasks = fc.record({
-  type: fc.constantFrom(...TYPES),
-  priority: fc.oneof(fc.constant(4), fc.nat(8)),
-  input: fc.string({ maxLength: 40 }),
-  delayMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3000 }), fc.constant(30_000)),
-  resources: fc.constantFrom(...NEEDS),
-  constraints: fc.constantFrom(...CONSTRAINTS),
-  retry: fc.constantFrom(...POLICIES),
-  timeouts,
-  tags: fc.constantFrom({}, { customer: 'ada' }, { customer: 'bob', region: 'eu' }),
-  dedupe: fc.oneof(
-    { weight: 3, arbitrary: fc.constant(undefined) },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        key: fc.nat(5),
-        body: fc.constantFrom(1, 1, 1, 2),
-        windowMs: fc.constantFrom(500, 3000),
-      }),
-    },
-  ),
-});
-
-/** `of` picks a lease: mostly one that the session holds, else any that ever was, or garbage. */
-const reports = fc.record({
-  kind: fc.constantFrom(...KINDS),
-  of: fc.oneof(
-    { weight: 5, arbitrary: fc.record({ own: fc.nat(5) }) },
-    { weight: 2, arbitrary: fc.record({ any: fc.nat(200) }) },
-    { weight: 1, arbitrary: fc.record({ text: fc.constantFrom('', 'l_', 'l_garbage') }) },
-  ),
-  payload: fc.string({ maxLength: 40 }),
-  failure: fc.constantFrom({}, {}, {}, { retryable: false }, { retryAfterMs: 250 }),
-});
+/** One more than a task may have. */
+const MANY_TAGS = Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`tag${n}`, 'x']));
 
 const patches = fc.record(
   {
     priority: fc.constantFrom(null, 0, 8),
     runAt: fc.constantFrom(null, -500, 700),
-    input: fc.string({ maxLength: 20 }),
+    input: payloads,
     timeouts: fc.constantFrom(null, { totalMs: 900 }, { totalMs: null, queueMs: 300 }),
-    tags: fc.constantFrom(null, { customer: null }, { region: 'us' }),
+    tags: fc.constantFrom(null, null, { customer: null }, { region: 'us' }, MANY_TAGS),
   },
   { requiredKeys: [] },
 );
 
-/** What operators do to the task that `of` picks; now and then under another namespace. */
+/** Some are more than a worker may leave unread. */
+const words = fc.nat(1600).map((length) => 'x'.repeat(length));
+
+const targets = fc.oneof(
+  { weight: 6, arbitrary: fc.nat(200) },
+  { weight: 1, arbitrary: fc.constantFrom('again', 'unknown') },
+);
+
+/** What operators do to the tasks that `of` picks; now and then under another namespace. */
 const operations = fc.record({
-  of: fc.nat(200),
+  of: fc.oneof(
+    fc.array(targets, { minLength: 1, maxLength: 1 }),
+    fc.array(targets, { minLength: 2, maxLength: 5 }),
+  ),
   isForeign: fc.nat(9).map((n) => n === 0),
   operation: fc.oneof(
     { weight: 2, arbitrary: fc.record({ cancel: fc.constantFrom(0, 500, 10_000) }) },
-    { weight: 2, arbitrary: fc.record({ pause: fc.boolean() }) },
+    { weight: 4, arbitrary: fc.record({ pause: fc.boolean() }) },
     { weight: 2, arbitrary: fc.record({ retry: fc.constant(true) }) },
     { weight: 1, arbitrary: fc.record({ end: fc.constantFrom('succeeded', 'failed') }) },
-    { weight: 3, arbitrary: fc.record({ patch: patches }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ patch: fc.array(patches, { minLength: 1, maxLength: 3 }) }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        signal: fc.record({
+          name: fc.constantFrom('go', 'change'),
+          data: words,
+        }),
+      }),
+    },
   ),
 });
 
@@ -169,8 +65,32 @@ const operations = fc.record({
 const queueOperations = fc.record({
   type: fc.constantFrom(...TYPES),
   isForAll: fc.boolean(),
-  operation: fc.constantFrom('pause', 'resume', 'resume', 'redrive', 'redrive', 'discard'),
+  operation: fc.constantFrom(
+    'pause',
+    'resume',
+    'resume',
+    'redrive',
+    'redrive',
+    'end redrive',
+    'discard',
+    'discard',
+  ),
   ratePerSec: fc.constantFrom(1, 5, 100),
+});
+
+const typeDefinitions = fc.record({
+  type: fc.constantFrom(...TYPES),
+  definition: fc.oneof(
+    { weight: 1, arbitrary: fc.constant(undefined) },
+    { weight: 3, arbitrary: definitions },
+  ),
+});
+
+/** A worker reads a part of what is on its way to it, or more than that. */
+const reads = fc.record({
+  read: fc.nat(20),
+  share: fc.constantFrom(0.5, 1, 1, 2),
+  late: fc.nat(5).map((n) => n === 0),
 });
 
 export const actions = fc.oneof(
@@ -202,14 +122,29 @@ export const actions = fc.oneof(
       ),
     }),
   },
-  { weight: 6, arbitrary: fc.record({ operate: operations }) },
-  { weight: 2, arbitrary: fc.record({ namespace: namespaces, queue: queueOperations }) },
-  { weight: 1, arbitrary: fc.record({ readmit: fc.nat(200) }) },
+  { weight: 8, arbitrary: fc.record({ operate: operations }) },
+  { weight: 4, arbitrary: fc.record({ namespace: namespaces, queue: queueOperations }) },
+  { weight: 2, arbitrary: fc.record({ namespace: namespaces, define: typeDefinitions }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      readmit: fc.record({
+        of: fc.nat(200),
+        isKeyed: fc.boolean(),
+        isInMemory: fc.nat(9).map((n) => n === 0),
+      }),
+    }),
+  },
+  { weight: 4, arbitrary: reads },
+  { weight: 1, arbitrary: fc.record({ hear: fc.constant(true) }) },
   { weight: 2, arbitrary: fc.record({ disconnect: fc.nat(20), late: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ detach: fc.nat(20) }) },
   { weight: 1, arbitrary: fc.record({ drain: fc.nat(20) }) },
   { weight: 2, arbitrary: fc.record({ expireAfterMs: fc.constantFrom(0, 1000, 3000, 6000) }) },
-  { weight: 5, arbitrary: fc.record({ advanceAfterMs: fc.constantFrom(0, 100, 1000, 10_000) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ advanceAfterMs: fc.constantFrom(0, 100, 100, 1000, 10_000) }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -255,6 +190,7 @@ export const matchingActions: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ operate: operations }) },
   { weight: 1, arbitrary: fc.record({ drain: fc.nat(20) }) },
+  { weight: 4, arbitrary: reads },
   { weight: 3, arbitrary: fc.record({ advanceAfterMs: fc.constantFrom(100, 1000) }) },
 );
 

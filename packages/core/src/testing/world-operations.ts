@@ -1,38 +1,40 @@
 import { expect } from 'vitest';
+import { NO_SLOT, type TaskNumber } from '../ids.ts';
 import type {
   CancelTasks,
-  DiscardDeadLetters,
   EndTask,
   PatchTasks,
   PauseTask,
-  ReadmitTask,
   ResumeTask,
   RetryTasks,
-  SetQueuePaused,
-  StartRedrive,
+  SignalTask,
+  TaskOutcome,
 } from '../task-commands.ts';
-import { TASK_STATES } from '../task-state.ts';
+import { taskIdText } from '../task-id.ts';
 import {
   cancel,
   endOutside,
+  type ModelPatch,
   patch,
   pause,
   type Refusal,
   resume,
   retry,
+  signal,
 } from './model-operations.ts';
-import { isOver, keyOf, type ModelTask } from './model-task.ts';
+import { isOver, type ModelTask, namespaceOf } from './model-task.ts';
 import type { PartitionModel } from './partition-model.ts';
 import type { TestPartition } from './test-partition.ts';
+import { joined } from './test-payloads.ts';
 import { testUtf8 } from './test-utf8.ts';
 import type { Action } from './world-actions.ts';
 
-type TaskOperation = Extract<Action, { operate: unknown }>['operate'];
-type QueueOperation = Extract<Action, { queue: unknown }>['queue'];
-type Patch = Extract<TaskOperation['operation'], { patch: unknown }>['patch'];
+type Operate = Extract<Action, { operate: unknown }>['operate'];
+type Operation = Operate['operation'];
+type Patch = Extract<Operation, { patch: unknown }>['patch'][number];
 
 /** A partition and its model. */
-interface Operated {
+export interface Operated {
   readonly partition: TestPartition;
   readonly model: PartitionModel;
   /** The id of every task that ever was. */
@@ -41,167 +43,163 @@ interface Operated {
   readonly time: number;
 }
 
-/** There was no command. */
-export const NOTHING_DONE = 'nothing done';
+/** Of no task that ever was. */
+const UNKNOWN_ID = taskIdText({ submittedAt: 1, partition: 0, number: 999 as TaskNumber });
 
-/** What operators do to one task, in the partition and in the model; answers what was met. */
-export function operateOnTask(
-  world: Operated,
-  { of, isForeign, operation }: TaskOperation,
-): string {
-  const likely = [...world.ids].filter(([number]) => isLikely(world, number, operation));
-  const choices = likely.length > 0 ? likely : [...world.ids];
-  const [number, id] = choices[of % choices.length] ?? [0, 't_none'];
-  const task = world.model.tasks.find((each) => each.number === number);
-  const own = task?.type.startsWith('other/') ? 'other' : 'default';
-  world.partition.namespace = isForeign ? 'foreign' : own;
-  const found = isForeign ? undefined : task;
+/** What an operation is about: a task that the model finds, or none. */
+interface Target {
+  readonly id: string;
+  readonly task: ModelTask | undefined;
+}
+
+/** What operators do to tasks, in the partition and in the model; answers what was met. */
+export function operateOnTasks(world: Operated, { of, isForeign, operation }: Operate): string[] {
+  const isBatch = 'cancel' in operation || 'retry' in operation || 'patch' in operation;
+  const picked = pick(world, isBatch ? of : of.slice(0, 1), operation);
+  const { type } = picked.find(({ task }) => task !== undefined)?.task ?? { type: '' };
+  const namespace = isForeign ? 'foreign' : namespaceOf(type);
+  world.partition.namespace = namespace;
+  const targets = picked.map(({ id, task }) => ({
+    id,
+    task: task !== undefined && namespaceOf(task.type) === namespace ? task : undefined,
+  }));
+
+  const [refusals, outcomes] = perform(world, targets, operation);
+  const { tasks } = world.partition.state;
+  const slots = targets.map(({ task }) => {
+    return task === undefined ? NO_SLOT : tasks.find(task.number as TaskNumber);
+  });
+  expect(outcomes.map(({ slot }) => slot)).toEqual(slots);
+  expect(outcomes.map(({ rejection }) => rejection)).toEqual(refusals);
+
   const name = Object.keys(operation)[0];
-  const [expected, actual] = perform(world, { id, found, operation });
-  expect(actual).toBe(expected);
-  if (expected === undefined) return name;
-  return isForeign && task !== undefined ? 'foreign namespace' : `${name} ${expected}`;
+  const met = refusals.map((refusal) => (refusal === undefined ? name : `${name} ${refusal}`));
+  if (isForeign && picked[0].task !== undefined) met.push('foreign namespace');
+  if (targets.length > 1) met.push(`${name} of many`, ...batchOf(name, targets));
+  return met;
+}
+
+function batchOf(name: string, targets: readonly Target[]): string[] {
+  const found = targets.filter(({ task }) => task !== undefined);
+  if (found.length === 0) return [];
+  const isTwice = new Set(found.map(({ id }) => id)).size < found.length;
+  return [
+    ...(isTwice ? [`${name} of one twice`] : []),
+    ...(found.length < targets.length ? [`${name} of some unknown`] : []),
+  ];
+}
+
+/** Mostly tasks to which the operation may do something. */
+function pick(world: Operated, of: Operate['of'], operation: Operation): Target[] {
+  const { model, ids } = world;
+  const likely = [...ids.keys()].filter((number) => isLikely(world, number, operation));
+  const choices = likely.length > 0 ? likely : [...ids.keys()];
+  const targets: Target[] = [];
+  for (const choice of of) {
+    if (choice === 'again' && targets.length > 0) {
+      targets.push(targets[0]);
+      continue;
+    }
+    const number = typeof choice === 'number' ? choices[choice % choices.length] : undefined;
+    const task = model.tasks.find((each) => each.number === number);
+    targets.push({ id: ids.get(number ?? 0) ?? UNKNOWN_ID, task });
+  }
+  return targets;
 }
 
 /** Whether there is a chance that the operation does something to this task. */
-function isLikely(
-  { model }: Operated,
-  number: number,
-  operation: TaskOperation['operation'],
-): boolean {
+function isLikely({ model }: Operated, number: number, operation: Operation): boolean {
   const task = model.tasks.find((each) => each.number === number);
   if ('pause' in operation && !operation.pause) return task?.state === 'paused';
-  if ('pause' in operation) return task?.state === 'waiting';
+  if ('pause' in operation) return ['waiting', 'queued', 'leased'].includes(task?.state ?? '');
   if ('retry' in operation) return task !== undefined && isOver(task);
+  if ('signal' in operation) return task !== undefined && model.held.includes(task);
   return true;
 }
 
-interface Target {
-  readonly id: string;
-  readonly found: ModelTask | undefined;
-  readonly operation: TaskOperation['operation'];
-}
+type Outcomes = readonly TaskOutcome<string>[];
 
-function perform(world: Operated, { id, found, operation }: Target): [Refusal, Refusal] {
+/** Answers what the model refuses and what became of each in the partition. */
+function perform(
+  world: Operated,
+  targets: readonly Target[],
+  operation: Operation,
+): [Refusal[], Outcomes] {
   const { partition, model } = world;
   const now = world.time;
-  const decided = (decide: (task: ModelTask) => Refusal): Refusal => {
-    return found === undefined ? 'task_not_found' : decide(found);
+  const ids = targets.map(({ id }) => id);
+  const [id] = ids;
+  const each = (decide: (task: ModelTask, place: number) => Refusal): Refusal[] => {
+    return targets.map(({ task }, place) => {
+      return task === undefined ? 'task_not_found' : decide(task, place);
+    });
   };
   if ('cancel' in operation) {
     const graceMs = operation.cancel;
-    const command = { type: 'cancel_tasks', ids: [id], graceMs } as const;
-    const expected = decided((task) =>
-      cancel(model, task, { graceMs, now, graceUntil: model.graceOf(task) }),
-    );
-    return [expected, partition.operate<CancelTasks>(command).outcomes[0].rejection];
+    const refusals = each((task) => {
+      return cancel(model, task, { graceMs, now, graceUntil: model.graceOf(task) });
+    });
+    const command = { type: 'cancel_tasks', ids, graceMs } as const;
+    return [refusals, partition.operate<CancelTasks>(command).outcomes];
   }
   if ('retry' in operation) {
-    const expected = decided((task) => retry(model, task, now));
-    const { outcomes } = partition.operate<RetryTasks>({ type: 'retry_tasks', ids: [id] });
-    return [expected, outcomes[0].rejection];
+    const refusals = each((task) => retry(model, task, now));
+    return [refusals, partition.operate<RetryTasks>({ type: 'retry_tasks', ids }).outcomes];
   }
   if ('end' in operation) {
     const outcome = operation.end as 'succeeded' | 'failed';
-    const expected = decided((task) => endOutside(model, task, { outcome, payload: '"x"', now }));
+    const refusals = each((task) => endOutside(model, task, { outcome, payload: '"x"', now }));
     const payload = testUtf8.encode('"x"');
-    return [
-      expected,
-      partition.operate<EndTask>({ type: 'end_task', id, outcome, payload }).rejection,
-    ];
+    return [refusals, [partition.operate<EndTask>({ type: 'end_task', id, outcome, payload })]];
   }
   if ('pause' in operation) {
-    const expected = decided((task) => (operation.pause ? pause : resume)(model, task, now));
+    const refusals = each((task) => (operation.pause ? pause : resume)(model, task, now));
     const type = operation.pause ? 'pause_task' : 'resume_task';
-    return [expected, partition.operate<PauseTask | ResumeTask>({ type, id }).rejection];
+    return [refusals, [partition.operate<PauseTask | ResumeTask>({ type, id })]];
   }
-  return performPatch(world, { id, found, patch: operation.patch });
+  if ('signal' in operation) return performSignal(world, targets[0], operation.signal);
+  const patches = ids.map((_, place) =>
+    patchOf(operation.patch[place % operation.patch.length], now),
+  );
+  return [
+    each((task, place) => patch(model, task, patches[place], now)),
+    sendPatches(world, ids, patches),
+  ];
 }
 
-function performPatch(
-  world: Operated,
-  target: { readonly id: string; readonly found: ModelTask | undefined; readonly patch: Patch },
-): [Refusal, Refusal] {
-  const { id, found } = target;
-  const now = world.time;
-  const { input, runAt, ...rest } = target.patch;
-  const change = {
-    ...rest,
-    // Times are about now, in either direction.
-    ...(runAt === undefined ? {} : { runAt: runAt === null ? null : now + runAt }),
-  };
-  const expected =
-    found === undefined
-      ? 'task_not_found'
-      : patch(world.model, found, { ...change, ...(input === undefined ? {} : { input }) }, now);
-  const bytes = testUtf8.encode(input ?? '');
-  const { outcomes } = world.partition.operate<PatchTasks>({
+/** Times are about now, in either direction. */
+function patchOf({ runAt, ...rest }: Patch, now: number): ModelPatch {
+  if (runAt === undefined) return rest;
+  return { ...rest, runAt: runAt === null ? null : now + runAt };
+}
+
+function sendPatches(
+  { partition }: Operated,
+  ids: readonly string[],
+  patches: readonly ModelPatch[],
+): Outcomes {
+  const { bytes, ends } = joined(patches.map(({ input }) => input ?? ''));
+  return partition.operate<PatchTasks>({
     type: 'patch_tasks',
-    patches: [{ id, ...change, hasInput: input !== undefined }],
+    patches: patches.map(({ input, ...rest }, place) => {
+      return { id: ids[place], ...rest, hasInput: input !== undefined };
+    }),
     inputs: bytes,
-    inputEnds: [bytes.length],
-  });
-  return [expected, outcomes[0].rejection];
+    inputEnds: ends,
+  }).outcomes;
 }
 
-/** What operators do to a queue or to dead letters. */
-export function operateOnQueue(world: Operated, action: QueueOperation): string {
-  const { partition, model } = world;
-  const { type, isForAll, operation, ratePerSec } = action;
-  const { namespace } = partition;
-  const key = keyOf(namespace, type);
-  if (operation === 'pause' || operation === 'resume') {
-    const paused = operation === 'pause';
-    partition.operate<SetQueuePaused>({ type: 'set_queue_paused', taskType: type, paused });
-    if (paused) model.pausedQueues.add(key);
-    else model.hasRested = model.pausedQueues.delete(key);
-    return `queue ${operation}`;
-  }
-  const scope = isForAll ? {} : { taskType: type };
-  const isMeant = (other: string) => {
-    return isForAll ? other.includes('/') === (namespace === 'other') : other === key;
-  };
-  const meant = model.dead.filter((task) => isMeant(task.type));
-  if (operation === 'discard') {
-    const reply = partition.operate<DiscardDeadLetters>({ type: 'discard_dead_letters', ...scope });
-    expect(reply).toEqual({ discarded: meant.length, more: false });
-    for (let task = model.oldestDead(isMeant); task !== undefined; ) {
-      model.discard(task);
-      task = model.oldestDead(isMeant);
-    }
-    return meant.length > 0 ? 'discarded' : 'nothing to discard';
-  }
-  const reply = partition.operate<StartRedrive>({ type: 'start_redrive', ratePerSec, ...scope });
-  expect(reply.count).toBe(meant.length);
-  const startedAt = world.time;
-  model.redrives.push({ number: reply.redrive, isMeant, ratePerSec, startedAt, nextAt: startedAt });
-  return 'redrive';
-}
-
-/** A task that left memory comes back, as whoever kept it knows it. */
-export function readmit(world: Operated, choice: number): string {
-  const { partition, model } = world;
-  const task = [...model.gone.values()][choice % model.gone.size];
-  if (task === undefined) return NOTHING_DONE;
-  const [namespace, type] = task.type.includes('/') ? task.type.split('/') : ['default', task.type];
-  partition.namespace = namespace;
-  const { priority, resources, constraints, retry: policy, timeouts, tags } = task;
-  const reply = partition.operate<ReadmitTask>({
-    type: 'readmit_task',
-    id: world.ids.get(task.number) ?? '',
-    state: TASK_STATES.indexOf(task.state),
-    spec: { type, priority, resources, constraints, retry: policy, timeouts, tags },
-    input: testUtf8.encode(task.input),
-    dedupe: 0,
-  });
-  model.forgetOldest();
-  const refusal = task.state === 'succeeded' ? 'task_finished' : whenFull(world);
-  expect(reply.rejection).toBe(refusal);
-  if (refusal !== undefined) return `readmit ${refusal}`;
-  model.readmit(task, world.time);
-  return 'readmitted';
-}
-
-function whenFull({ model, partition }: Operated): Refusal {
-  return model.tasks.length >= partition.limits.tasksMax ? 'too_many_tasks' : undefined;
+/** A word reaches the worker that holds the task, or nobody. */
+function performSignal(
+  { partition, model }: Operated,
+  { id, task }: Target,
+  word: { readonly name: string; readonly data: string },
+): [Refusal[], Outcomes] {
+  const refusal = task === undefined ? 'task_not_found' : signal(model, task, word);
+  const data = testUtf8.encode(word.data);
+  const reply = partition.operate<SignalTask>({ type: 'signal_task', id, name: word.name, data });
+  const { number, session, lease } = task ?? {};
+  const heard = refusal === undefined ? [{ session, task: number, lease, ...word }] : [];
+  expect(partition.signals).toEqual(heard);
+  return [[refusal], [reply]];
 }

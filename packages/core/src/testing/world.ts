@@ -1,21 +1,27 @@
 import { expect } from 'vitest';
 import type { AttachSessionReply, SubmitTasksReply } from '../command.ts';
 import type { SessionId, TaskNumber } from '../ids.ts';
+import { TASK_STATES } from '../task-state.ts';
 import { describeState } from './describe-state.ts';
+import { textsOf } from './model-bytes.ts';
 import type { ModelSession } from './model-matching.ts';
-import { keyOf, type ModelTask } from './model-task.ts';
-import { type ModelOffer, PartitionModel } from './partition-model.ts';
+import type { ModelOffer } from './model-sessions.ts';
+import { keyOf, type ModelState, type ModelTask, type SubmittedTask } from './model-task.ts';
+import { PartitionModel, type SubmitAnswer } from './partition-model.ts';
 import { TestPartition } from './test-partition.ts';
 import type { TestOffer, TestReport } from './test-requests.ts';
 import { testUtf8 } from './test-utf8.ts';
-import { type Action, GRACE_MS, LIMITS, RULES } from './world-actions.ts';
-import { NOTHING_DONE, operateOnQueue, operateOnTask, readmit } from './world-operations.ts';
+import type { Action } from './world-actions.ts';
+import { GRACE_MS, LIMITS, RULES } from './world-arbitraries.ts';
+import { operateOnTasks } from './world-operations.ts';
+import { defineType, operateOnQueue } from './world-queues.ts';
+import { readmit } from './world-readmission.ts';
 
 /** A partition and its model, which get the same commands. */
 export class World {
   readonly partition = new TestPartition(LIMITS, { matching: RULES });
   readonly model = new PartitionModel(LIMITS, RULES);
-  /** What submits were answered. */
+  /** What commands did and were answered, in words. */
   readonly met = new Set<string>();
   /** Where the input of each task lies. */
   private readonly places = new Map<number, number>();
@@ -27,6 +33,8 @@ export class World {
   private readonly leases: string[] = [];
   /** The id of every task that ever was. */
   readonly ids = new Map<number, string>();
+  /** What the column said of the dedupe key of each. */
+  readonly keyEntries = new Map<number, number>();
   /** Time of the newest command since the last restart. */
   private latest = 0;
 
@@ -39,14 +47,17 @@ export class World {
     this.partition.namespace = 'namespace' in action ? action.namespace : 'default';
     if ('submit' in action) this.submit(action.submit);
     else if ('attach' in action) this.attach(action.attach);
-    else if ('operate' in action) this.operate(() => operateOnTask(this, action.operate));
+    else if ('operate' in action) this.operate(() => operateOnTasks(this, action.operate));
     else if ('queue' in action) this.operate(() => operateOnQueue(this, action.queue));
+    else if ('define' in action) this.operate(() => defineType(this, action.define));
     else if ('readmit' in action) this.operate(() => readmit(this, action.readmit));
     else if ('resume' in action) this.resume(action);
     else if ('report' in action) this.report(action);
     else if ('disconnect' in action) this.disconnect(action);
     else if ('detach' in action) this.detach(action.detach);
     else if ('drain' in action) this.drain(action.drain);
+    else if ('read' in action) this.read(action);
+    else if ('hear' in action) this.hear();
     else if ('expireAfterMs' in action) this.expire(action.expireAfterMs);
     else if ('advanceAfterMs' in action) this.advance(action.advanceAfterMs);
     else if ('snapshot' in action) this.partition.snapshot();
@@ -62,9 +73,13 @@ export class World {
     const byNumber = described.toSorted((a, b) => a.number - b.number);
     const expected = model.tasks.toSorted((a, b) => a.number - b.number);
     expect(byNumber.map(visible)).toEqual(expected.map(visible));
-    expect(byNumber.map(({ input }) => input)).toEqual(expected.map((t) => bytesOf(t.input)));
-    expect(byNumber.map(({ result }) => result)).toEqual(expected.map((t) => bytesOf(t.result)));
-    expect(byNumber.map(({ tags }) => tags)).toEqual(expected.map((t) => textOf(t.tags)));
+    expect(byNumber.map(({ input }) => input)).toEqual(expected.map((t) => encoded(t.input)));
+    expect(byNumber.map(({ result }) => result)).toEqual(expected.map((t) => encoded(t.result)));
+    const texts = byNumber.map(({ shape, retry, timeouts, tags }) => {
+      return { shape, retry, timeouts, tags };
+    });
+    expect(texts).toEqual(expected.map(textsOf));
+    expect(partition.state.heldBytes).toBe(model.heldBytes);
     expect(byNumber.map(({ stop }) => stop)).toEqual(expected.map((t) => t.stop?.reason ?? ''));
     for (const { type, dead, paused } of queues) {
       const ofType = model.dead.filter((task) => task.type === type);
@@ -72,8 +87,11 @@ export class World {
       expect(paused).toBe(model.pausedQueues.has(type));
     }
     expect(partition.state.deadLetters.dropped).toBe(model.dropped);
-    expect([...partition.state.redrives.entries()].map(([number]) => number)).toEqual(
-      model.redrives.map(({ number }) => number),
+    expect([...partition.state.redrives.entries()].map(([n, { nextAt }]) => [n, nextAt])).toEqual(
+      model.redrives.map(({ number, nextAt }) => [number, nextAt]),
+    );
+    expect([...partition.state.taskTypes.keys()].sort()).toEqual(
+      [...model.definitions.keys()].sort(),
     );
     expect(finished).toEqual(model.finished.map((task) => task.number));
     expect(partition.sessionCount).toBe(model.sessions.length);
@@ -101,36 +119,49 @@ export class World {
   }
 
   private submit(tasks: readonly Submit[]): void {
-    const list = tasks.map(({ dedupe, ...task }) => ({
-      ...task,
-      ...(dedupe === undefined ? {} : { dedupe }),
-    }));
-    const { namespace } = this.partition;
+    const { namespace, state } = this.partition;
+    const list = tasks.map((task) => this.said(task));
     const keyed = list.map((task) => ({ ...task, type: keyOf(namespace, task.type) }));
     const expected = this.model.submit(keyed, this.time);
     const reply = this.partition.submit(...list);
     for (const task of this.model.tasks) {
-      if (!this.ids.has(task.number)) this.ids.set(task.number, this.partition.id(task.number));
+      if (this.ids.has(task.number)) continue;
+      this.ids.set(task.number, this.partition.id(task.number));
+      const slot = state.tasks.find(task.number as TaskNumber);
+      this.keyEntries.set(task.number, state.tasks.dedupe[slot]);
     }
     this.met.add(typeof expected === 'string' ? expected : 'accepted');
     expect(reply.rejection ?? this.answersOf(reply)).toEqual(expected);
     this.follow();
   }
 
-  /** Answers what was refused, or which operation it was, for the list of what was met. */
-  private operate(operation: () => string): void {
+  /** A task without what it leaves to its type; how to retry, only if the type says that. */
+  private said({ unsaid, dedupe, ...task }: Submit): SubmittedTask {
+    const definition = this.model.definitions.get(keyOf(this.partition.namespace, task.type)) ?? {};
+    const parts = unsaid.filter((part) => part !== 'retry' || part in definition);
+    if (parts.some((part) => part in definition)) this.met.add('default of a type');
+    const said = Object.entries(task).filter(([part]) => !parts.some((each) => each === part));
+    return {
+      ...(Object.fromEntries(said) as typeof task),
+      ...(dedupe === undefined ? {} : { dedupe }),
+    };
+  }
+
+  /** Notes what was met, and looks at what became of it; without anything met nothing was done. */
+  private operate(operation: () => readonly string[]): void {
     const met = operation();
-    if (met === NOTHING_DONE) return;
-    this.met.add(met);
+    if (met.length === 0) return;
+    for (const what of met) this.met.add(what);
     this.follow();
     this.model.hasRested = false;
   }
 
-  private answersOf({ slots, known }: SubmitTasksReply): [number, boolean][] {
+  private answersOf({ slots, known }: SubmitTasksReply): SubmitAnswer[] {
     return slots.map((slot, place) => {
       const before = known?.get(place);
-      if (before !== undefined) this.met.add('deduplicated');
-      return [before?.number ?? this.partition.state.tasks.number[slot], before !== undefined];
+      if (before === undefined) return [this.partition.state.tasks.number[slot]];
+      this.met.add('deduplicated');
+      return [before.number, TASK_STATES[before.state] as ModelState];
     });
   }
 
@@ -227,6 +258,22 @@ export class World {
       session.draining = true;
       this.met.add('drained');
     }
+    this.follow();
+  }
+
+  private read({ read, share, late }: Extract<Action, { read: number }>): void {
+    const id = this.anySession(read);
+    const session = this.known(id);
+    const connection = (session?.connection ?? 1) - (late ? 1 : 0);
+    const bytes = Math.round((session?.unsentBytes ?? 0) * share);
+    this.partition.read(id, connection, bytes);
+    if (session !== undefined) this.model.read(session, connection, bytes);
+    this.follow();
+  }
+
+  private hear(): void {
+    this.model.hear(this.time);
+    this.partition.hear();
     this.follow();
   }
 
@@ -330,13 +377,6 @@ interface Visible {
   readonly session: string | null | undefined;
 }
 
-function bytesOf(text: string): number[] {
+function encoded(text: string): number[] {
   return [...testUtf8.encode(text)];
-}
-
-function textOf(tags: Readonly<Record<string, string>>): string {
-  const names = Object.keys(tags).sort();
-  return names.length === 0
-    ? ''
-    : JSON.stringify(Object.fromEntries(names.map((name) => [name, tags[name]])));
 }
