@@ -13,8 +13,11 @@ const DISK_TESTS = [
   'packages/log/src/write-error-process.test.ts',
 ];
 
-/** Tests that look for planted bugs, and compile them. */
-const MUTANT_TESTS = ['packages/simulator/src/mutants/mutants-process.test.ts'];
+/** Tests that let hundreds of worlds live, look for planted bugs, and compile them. */
+const SIMULATOR_TESTS = [
+  'packages/simulator/src/simulator-process.test.ts',
+  'packages/simulator/src/mutants/mutants-process.test.ts',
+];
 
 /** Tests that start servers, kill them or fill memory: they run alone, one file after the other. */
 const PROCESS_TESTS = [
@@ -30,7 +33,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'tests/*.test.ts'],
-          exclude: [...DISK_TESTS, ...MUTANT_TESTS],
+          exclude: [...DISK_TESTS, ...SIMULATOR_TESTS],
           // Random sequences take a while on a machine that does other things too.
           testTimeout: 60_000,
         },
@@ -38,7 +41,7 @@ export default defineConfig({
       {
         test: {
           name: 'process',
-          include: [...PROCESS_TESTS, ...DISK_TESTS, ...MUTANT_TESTS],
+          include: [...PROCESS_TESTS, ...DISK_TESTS, ...SIMULATOR_TESTS],
           fileParallelism: false,
           testTimeout: 600_000,
           hookTimeout: 60_000,

@@ -1,0 +1,18 @@
+import type { Mode } from './run-seed.ts';
+
+/**
+ * Seeds with which bugs of the product were found. A seed draws another world when the simulator
+ * itself changes, so each bug has a test of its own beside the code as well; these are kept because
+ * they are cheap and lead to places where something was wrong once.
+ */
+export const REGRESSIONS: readonly {
+  readonly seed: number;
+  readonly mode: Mode;
+  readonly what: string;
+}[] = [
+  { seed: 16, mode: 'safety', what: 'a resume that arrived late made an attempt run twice' },
+  { seed: 5, mode: 'safety', what: 'a resume that arrived late, after a restart of the server' },
+  { seed: 29, mode: 'safety', what: 'a power cut after a write error cut off durable records' },
+  { seed: 13, mode: 'liveness', what: 'time stood still after a restart with a clock set back' },
+  { seed: 12, mode: 'liveness', what: 'a worker with a small bound of unread bytes got no more' },
+];

@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { REGRESSIONS } from './regressions.ts';
+
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
+
+interface Outcome {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** The command as people run it. */
+async function sim(...args: string[]): Promise<Outcome> {
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], {
+      maxBuffer: 2 ** 26,
+    });
+    return { code: 0, output: stdout };
+  } catch (failure) {
+    const { code, stdout, stderr } = failure as { code: number; stdout: string; stderr: string };
+    return { code, output: `${stdout}${stderr}` };
+  }
+}
+
+function failuresIn({ output }: Outcome): string[] {
+  return output.split('\n').filter((line) => /^FAILED|^again:/.test(line));
+}
+
+test('every promise holds in 220 worlds', async () => {
+  const outcome = await sim('--seeds', '220', '--from', '1');
+  expect(failuresIn(outcome)).toEqual([]);
+  expect(outcome.output).toContain('220 seeds, 0 failed');
+  expect(outcome.code).toBe(0);
+});
+
+test('in 80 worlds everything that can end has ended a while after they were healed', async () => {
+  const outcome = await sim('--seeds', '80', '--from', '1', '--mode', 'liveness');
+  expect(failuresIn(outcome)).toEqual([]);
+  expect(outcome.output).toContain('80 seeds, 0 failed');
+});
+
+test.for(REGRESSIONS)('a bug that was found stays away: $what', async ({ seed, mode }) => {
+  const outcome = await sim('--seed', String(seed), '--mode', mode, '--no-shrink');
+  expect(failuresIn(outcome)).toEqual([]);
+  expect(outcome.output).toContain('1 seeds, 0 failed');
+});
+
+test('the same seed gives the same trace, line by line', async () => {
+  const [first, second] = [
+    await sim('--seed', '3', '--trace'),
+    await sim('--seed', '3', '--trace'),
+  ];
+  const lines = (outcome: Outcome) =>
+    outcome.output.split('\n').filter((line) => / core /.test(line));
+  expect(lines(first).length).toBeGreaterThan(100);
+  expect(lines(first)).toEqual(lines(second));
+});
+
+test('options that make no sense are named, with exit code 2', async () => {
+  for (const args of [
+    ['--seeds', 'many'],
+    ['--mode', 'fast'],
+    ['--sede', '4'],
+    ['--seed', '-1'],
+  ]) {
+    const { code, output } = await sim(...args);
+    expect(code).toBe(2);
+    expect(output).toContain(args[0]);
+    expect(output).toContain('--help');
+  }
+});
+
+test('--help says how to use it', async () => {
+  const { code, output } = await sim('--help');
+  expect(code).toBe(0);
+  expect(output).toContain('--mode MODE');
+});
