@@ -132,6 +132,27 @@ test('one session in four keeps room at the most, and at least one may', () => {
   expect(partition.reservations().size).toBe(2);
 });
 
+test('a worker that kept room gets as many others as it runs before it keeps room again', () => {
+  const { partition, session } = busy();
+  partition.submit({ resources: { slots: 2 } }, { resources: { slots: 2, cpu: 1 } });
+  partition.now += BOUND_MS;
+  partition.submit(...many(9, {}));
+
+  const seen = [1, 2, 3, 4, 7, 8].map((number) => {
+    finish(partition, session, number);
+    return [partition.heldBy(session), partition.reservations().get(session)];
+  });
+
+  expect(seen).toEqual([
+    [[2, 3, 4], 5],
+    [[3, 4, 5], undefined],
+    [[4, 5, 7], undefined],
+    [[5, 7, 8], undefined],
+    [[5, 8, 9], undefined],
+    [[5, 9], 6],
+  ]);
+});
+
 test.each([
   ['is leased elsewhere', (partition: TestPartition) => void partition.attach({ slots: 4 })],
   ['is cancelled', cancelBig],
@@ -208,5 +229,11 @@ function many<T>(count: number, task: T): T[] {
 
 /** The worker is done with the oldest task that it holds. */
 function succeed(partition: TestPartition, session: SessionId): void {
-  partition.report(session, { kind: 'succeeded', lease: partition.leasesOf(session)[0] });
+  finish(partition, session, partition.heldBy(session)[0]);
+}
+
+/** The worker is done with this task. */
+function finish(partition: TestPartition, session: SessionId, number: number): void {
+  const lease = partition.leasesOf(session)[partition.heldBy(session).indexOf(number)];
+  partition.report(session, { kind: 'succeeded', lease });
 }

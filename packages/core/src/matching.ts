@@ -18,13 +18,17 @@ import type { ReadonlyLane, ReadonlyState } from './state.ts';
  * M2 A lease is granted only when what is leased to the session, with it, is within its offer.
  * M3 Among the tasks that a session may take, the highest level goes first, and in a level the
  *    oldest. Every eighth lease of a session goes to the task that waited longest, if that was
- *    long. And a task that waited long is not overtaken where it could run (see reservation.ts).
+ *    long. And room is kept for a task that waited long, so that it is not overtaken for ever
+ *    where it could run (see reservation.ts).
  * M4 A task whose deadline has passed gets no lease, whether or not its timer was heard: it ends as
  *    `expired` where it would get one. A command ends a bounded number so and leaves the rest of
  *    the matching to the next, which the timers that are due bring.
  */
 export interface MatchingOptions {
-  /** `spread` goes round among the workers; `pack` fills one before it begins another. */
+  /**
+   * `spread` goes round and gives a task to a worker that it burdens little, for its size; `pack`
+   * fills one worker before it begins another. Both bring together what needs different kinds.
+   */
   readonly placement: 'pack' | 'spread';
   /** A task that waited this long has room kept for it rather than being overtaken. */
   readonly reserveAfterMs: number;
@@ -152,6 +156,7 @@ export function heldBy(state: ReadonlyState, session: Session): number {
 function lease(decision: Decision, slot: Slot, session: Session): void {
   const { state, outputs } = decision;
   const event = decision.events.attemptLeased;
+  const wasKept = session.reservedFor === slot;
   event.slot = slot;
   event.task = state.tasks.number[slot] as TaskNumber;
   event.lease = state.nextLease;
@@ -163,6 +168,7 @@ function lease(decision: Decision, slot: Slot, session: Session): void {
 
   listenFor(decision, slot, decision.now);
   session.leases += 1;
+  if (wasKept) session.keepsRoomFrom = session.leases + heldBy(state, session);
   session.unsentBytes += pushCost(state, slot);
   outputs.pushSessions.push(session.id);
   outputs.pushSlots.push(slot);

@@ -11,6 +11,11 @@ import { headFor, queueAt, rankOfTask } from './waiting-line.ts';
  * the worker's room is kept for it. Such a worker is given only the task itself and tasks that go
  * before it, so that a reservation holds back nobody who had the better claim. It ends when the
  * task leaves its place in the queue, or the session goes or changes its offer.
+ *
+ * Once it was given the task, the worker is given as many others as it runs before its room is kept
+ * again. A worker whose room is kept all the time runs tasks strictly in line and idles what the
+ * first in line does not need; with a long backlog everybody has waited long, and as many workers
+ * as may keep room would be like that (docs/decisions/0009-placement.md).
  */
 
 /** Reservations idle room: at most one session in so many has one, and at most so many in all. */
@@ -24,6 +29,7 @@ const RESERVATIONS_MAX = 16;
 export function reserveInstead(decision: Decision, session: Session, slot: Slot): boolean {
   const { roster } = decision;
   if (session.reservedFor !== NO_SLOT) return false;
+  if (session.leases < session.keepsRoomFrom) return false;
   if (roster.reservationCount >= reservationsMax(roster.size)) return false;
   const overtaken = overtakenBy(decision, session, slot);
   // One whose deadline has passed gets no lease, so it overtakes nobody (M4).

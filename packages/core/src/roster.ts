@@ -48,6 +48,8 @@ export interface Session {
   leases: number;
   /** The task that its room is kept for; `NO_SLOT` when there is none. */
   reservedFor: Slot;
+  /** Its room is kept for nobody before it has had so many leases; see reservation.ts. */
+  keepsRoomFrom: number;
   /** Tasks that it refused a moment ago, by number, and until when it is spared them. */
   readonly refused: Map<number, number>;
   /** Whether it waits for its turn to be filled in this command. */
@@ -78,6 +80,7 @@ export function makeSession(namespace: string, id: SessionId): Session {
     hasRoom: false,
     leases: 0,
     reservedFor: NO_SLOT,
+    keepsRoomFrom: 0,
     refused: new Map(),
     isPending: false,
   };

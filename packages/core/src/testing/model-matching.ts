@@ -20,6 +20,8 @@ export interface ModelSession extends ModelWorker {
   graceUntil: number;
   /** How many leases it counts. */
   leases: number;
+  /** It need not keep room before it counts so many. */
+  keepsRoomFrom: number;
 }
 
 /** For whom each session keeps its room. */
@@ -118,13 +120,17 @@ export interface Overtaken {
   readonly number: number;
 }
 
-/** Those that a push overtakes although they waited too long and could run on that session. */
+/**
+ * Those that a push overtakes although they waited too long and could run on that session, unless
+ * that kept room a moment ago.
+ */
 export function overtakenBy(
   scene: ModelScene,
   pushed: ModelTask,
   session: ModelSession,
   now: number,
 ): Overtaken[] {
+  if (session.leases < session.keepsRoomFrom) return [];
   const room = roomOf(scene, session);
   const open = ready(scene).filter(({ number }) => !session.refused.has(number));
   return open

@@ -31,6 +31,7 @@ export class ModelSessions extends ModelPlaces {
       draining: false,
       refused: new Map(),
       leases: given.connection,
+      keepsRoomFrom: 0,
       heldSince: 0,
       graceUntil: 0,
       unsentBytes: 0,
@@ -117,6 +118,7 @@ export class ModelSessions extends ModelPlaces {
       session.labels = new Map();
       session.refused = new Map();
       session.leases = 0;
+      session.keepsRoomFrom = 0;
       session.unsentBytes = 0;
       session.leaseMs = session.loggedLeaseMs;
       session.heardAt = now;

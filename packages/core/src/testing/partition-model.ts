@@ -162,6 +162,9 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     this.held.push(task);
     Object.assign(task, { state: 'leased', reason: 'leased', attempt: task.attempt + 1 });
     Object.assign(task, { lease, session: id, answered: '', leasedAt: now });
+    if (this.reservedBefore.get(id) === number) {
+      session.keepsRoomFrom = session.leases + this.heldBy(id).length;
+    }
     listen(task, now);
   }
 
