@@ -6,6 +6,12 @@ import type { Ring, Session } from './roster.ts';
 import type { ReadonlyLane, ReadonlyState } from './state.ts';
 import { goesBefore, headFor, mayTake, queueAt, rankLimit, rankOfTask } from './waiting-line.ts';
 
+/**
+ * How many sessions are looked at, from the first that may take a task on: enough to choose well
+ * among hundreds, at a cost that does not grow with them (docs/decisions/0009-placement.md).
+ */
+const SPREAD_LOOKS = 8;
+
 /** The task that the session is given next; `NO_SLOT` when it may take none of those that wait. */
 export function chooseTask(decision: Decision, session: Session): Slot {
   for (;;) {
@@ -71,7 +77,7 @@ function longestWaiting(decision: Decision, session: Session): Slot {
 /** Who runs the first task of a lane; `undefined` when nobody may take it. */
 export function chooseSession(decision: Decision, lane: ReadonlyLane): Session | undefined {
   const slot = lane.head;
-  const choose = decision.matching.placement === 'pack' ? fullest : nextInRing;
+  const choose = decision.matching.placement === 'pack' ? bestFilled : cheapest;
   for (;;) {
     const ring = decision.roster.ring(lane.queue.key);
     const session = ring === undefined ? undefined : choose(decision.state, ring, slot);
@@ -79,28 +85,44 @@ export function chooseSession(decision: Decision, lane: ReadonlyLane): Session |
   }
 }
 
-/** Goes round, so that the work spreads. */
-function nextInRing(state: ReadonlyState, ring: Ring, slot: Slot): Session | undefined {
-  for (let n = ring.sessions.length; n > 0; n--) {
-    if (ring.cursor >= ring.sessions.length) ring.cursor = 0;
-    const session = ring.sessions[ring.cursor++];
-    if (mayTake(state, session, slot)) return session;
-  }
-  return undefined;
-}
-
-/** The one that has the least room left afterwards. */
-function fullest(state: ReadonlyState, ring: Ring, slot: Slot): Session | undefined {
+/**
+ * Goes round, so that the work spreads: of the next few that may take the task, the one where it
+ * costs least. So tasks that need much of one kind go where that kind is left, and no worker runs
+ * out of one while it has plenty of another.
+ */
+function cheapest(state: ReadonlyState, ring: Ring, slot: Slot): Session | undefined {
+  const { sessions } = ring;
   const shape = state.shapes.at(state.tasks.shape[slot]);
   let best: Session | undefined;
-  let bestFullness = 0;
+  let leastCost = 0;
+  let place = ring.cursor;
+  let looks = sessions.length;
+  while (looks > 0) {
+    if (place >= sessions.length) place = 0;
+    const session = sessions[place++];
+    looks -= 1;
+    if (!mayTake(state, session, slot)) continue;
+    const cost = session.room.costOf(shape);
+    if (best === undefined) looks = Math.min(looks, SPREAD_LOOKS - 1);
+    else if (cost >= leastCost) continue;
+    best = session;
+    leastCost = cost;
+    ring.cursor = place;
+  }
+  return best;
+}
+
+/** The one that the task fills best. */
+function bestFilled(state: ReadonlyState, ring: Ring, slot: Slot): Session | undefined {
+  const shape = state.shapes.at(state.tasks.shape[slot]);
+  let best: Session | undefined;
+  let bestFilling = 0;
   for (const session of ring.sessions) {
     if (!mayTake(state, session, slot)) continue;
-    const fullness = session.room.fullnessWith(shape);
-    if (fullness > bestFullness) {
-      best = session;
-      bestFullness = fullness;
-    }
+    const filling = session.room.fillingWith(shape);
+    if (best !== undefined && filling <= bestFilling) continue;
+    best = session;
+    bestFilling = filling;
   }
   return best;
 }

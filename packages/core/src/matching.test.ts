@@ -169,17 +169,53 @@ test('spread goes round among the workers that fit', () => {
   expect(sessions.map((session) => partition.heldBy(session).length)).toEqual([3, 0, 3]);
 });
 
-test('pack fills the worker that has the least room left of what is scarcest there', () => {
+test('pack fills one worker before it begins another', () => {
   const partition = new TestPartition({}, { matching: { placement: 'pack' } });
-  const big = partition.attach({ slots: 9, capacity: { cpu: 8 } }).session;
-  const small = partition.attach({ slots: 9, capacity: { cpu: 4 } }).session;
+  const sessions = [1, 2].map(() => partition.attach({ slots: 9, capacity: { cpu: 4 } }).session);
 
   for (let n = 0; n < 4; n++) partition.submit({ resources: { cpu: 2 } });
 
-  expect([partition.heldBy(small), partition.heldBy(big)]).toEqual([
+  expect(sessions.map((session) => partition.heldBy(session))).toEqual([
     [1, 2],
     [3, 4],
   ]);
+});
+
+test('a task that needs nothing at all is packed, too', () => {
+  const partition = new TestPartition({}, { matching: { placement: 'pack' } });
+  const { session } = partition.attach({ slots: 1 });
+
+  partition.submit({ resources: { slots: 0 } });
+
+  expect(partition.heldBy(session)).toEqual([1]);
+});
+
+test.each(['spread', 'pack'] as const)(
+  '%s brings tasks together that need different kinds',
+  (placement) => {
+    const partition = new TestPartition({}, { matching: { placement } });
+    const capacity = { cpu: 12, memoryMb: 12 };
+    const sessions = [1, 2].map(() => partition.attach({ slots: 9, capacity }).session);
+
+    // Three of each fill a worker to the last bit; four of one leave two thirds of a kind empty.
+    for (let n = 0; n < 6; n++) {
+      partition.submit({ resources: { cpu: 3, memoryMb: 1 } });
+      partition.submit({ resources: { cpu: 1, memoryMb: 3 } });
+    }
+
+    expect(sessions.map((session) => partition.heldBy(session).length)).toEqual([6, 6]);
+  },
+);
+
+test('spread gives a task to the worker that it burdens least, for its size', () => {
+  const partition = new TestPartition();
+  const sessions = [2, 9, 4].map(
+    (cpu) => partition.attach({ slots: 9, capacity: { cpu } }).session,
+  );
+
+  for (let n = 0; n < 7; n++) partition.submit({ resources: { cpu: 2 } });
+
+  expect(sessions.map((session) => partition.heldBy(session))).toEqual([[4], [1, 2, 5, 7], [3, 6]]);
 });
 
 test('drain: the worker gets nothing new and keeps what it runs', () => {

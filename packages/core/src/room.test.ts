@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Resources } from './resources.ts';
 import { Room } from './room.ts';
 import { parseShape, type Shape, shapeText } from './shape.ts';
@@ -67,14 +67,47 @@ test('a shape that needs more than there is in all could never fit', () => {
   ]);
 });
 
-test('fullness is the largest share of any kind that would be in use', () => {
-  const room = roomOf({ slots: 10, cpu: 4 });
+test('a shape costs the share of the offer that it takes, more as a kind runs out', () => {
+  const room = roomOf({ slots: 10, cpu: 4, custom: { licence: 5 } });
+  const shapes = [{}, { cpu: 1 }, { memoryMb: 1e6 }, { custom: { licence: 1 } }].map(shape);
 
-  expect(room.fullnessWith(shape({}))).toBe(0.1);
-  expect(room.fullnessWith(shape({ cpu: 3 }))).toBe(0.75);
-  expect(room.fullnessWith(shape({ memoryMb: 5 }))).toBe(0.1);
-  room.take(shape({ cpu: 2 }));
-  expect(room.fullnessWith(shape({}))).toBe(0.5);
+  const before = shapes.map((each) => room.costOf(each));
+  room.take(shape({ cpu: 2, custom: { licence: 1 } }));
+  const after = shapes.map((each) => room.costOf(each));
+
+  expect(before).toEqual([0.1, 0.25, 0.1, 0.2]);
+  const slot = expect.closeTo(0.1 / 0.9 ** 3, 9);
+  expect(after).toEqual([slot, 0.25 * 8, slot, expect.closeTo(0.2 / 0.8 ** 3, 9)]);
+});
+
+describe('a shape fills a room the better', () => {
+  const offer = { slots: 100, cpu: 10, memoryMb: 10, custom: { licence: 10 } };
+  const cpu = shape({ cpu: 1 });
+
+  test('the fuller it is already', () => {
+    expect(roomWith(offer, 4, cpu).fillingWith(cpu)).toBeGreaterThan(
+      roomWith(offer, 3, cpu).fillingWith(cpu),
+    );
+  });
+
+  test.each([{ memoryMb: 1 }, { custom: { licence: 1 } }])(
+    'the more it needs kinds that are not in use: %o',
+    (resources) => {
+      const other = shape(resources);
+
+      expect(roomWith(offer, 3, cpu).fillingWith(other)).toBeGreaterThan(
+        roomWith(offer, 4, other).fillingWith(other),
+      );
+    },
+  );
+
+  test('the more it needs the kinds as they are offered', () => {
+    const even = shape({ cpu: 1, memoryMb: 1 });
+
+    expect(roomOf(offer).fillingWith(even)).toBeGreaterThan(
+      roomOf({ ...offer, memoryMb: 40 }).fillingWith(even),
+    );
+  });
 });
 
 test('what was taken and given back in any order leaves exactly nothing in use (R2)', () => {
@@ -101,6 +134,12 @@ test('what was taken and given back in any order leaves exactly nothing in use (
 function roomOf(offer: Resources & { slots: number }): Room {
   const room = new Room();
   room.offer(offer);
+  return room;
+}
+
+function roomWith(offer: Resources & { slots: number }, count: number, each: Shape): Room {
+  const room = roomOf(offer);
+  for (let n = 0; n < count; n++) room.take(each);
   return room;
 }
 

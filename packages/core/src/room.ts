@@ -2,6 +2,12 @@ import { type Constraint, holds, type Labels } from './constraints.ts';
 import { customOf, KINDS, offersOf, type Resources } from './resources.ts';
 import type { Shape } from './shape.ts';
 
+/**
+ * How much more it counts that tasks go together than that a worker is full; less leaves more of
+ * the room unused, more leaves fewer workers idle (docs/decisions/0009-placement.md).
+ */
+const GROWTH_WEIGHT = 64;
+
 const SLOTS = KINDS.indexOf('slots');
 
 /** What a worker offers in all. */
@@ -110,19 +116,57 @@ export class Room {
     return this.lacks(shape).find(({ needed, free }) => needed > free);
   }
 
-  /** The largest share of any kind that would be in use with the shape added: how full it gets. */
-  fullnessWith({ needs, custom }: Shape): number {
-    let fullness = 0;
+  /**
+   * What a shape, which fits, costs here: the share that it takes of the offer, at a price that
+   * rises as a kind runs out, of the kind that costs most.
+   */
+  costOf({ needs, custom }: Shape): number {
+    let cost = 0;
     for (let kind = 0; kind < needs.length; kind++) {
-      const used = this.used[kind] + needs[kind];
-      if (used > 0) fullness = Math.max(fullness, used / this.offered[kind]);
+      if (needs[kind] === 0) continue;
+      cost = Math.max(cost, costOfKind(needs[kind], this.used[kind], this.offered[kind]));
     }
-    if (this.custom.size === 0) return fullness;
-    for (const [name, { used, offered }] of this.custom) {
+    for (let i = 0; i < custom.length; i++) {
+      const { used, offered } = this.stock(custom[i].name);
+      cost = Math.max(cost, costOfKind(custom[i].thousandths, used, offered));
+    }
+    return cost;
+  }
+
+  /**
+   * How well a shape, which fits, fills the room: the higher, the better.
+   *
+   * The shares in use, one per kind, are an arrow. A shape that needs other kinds than those in use
+   * makes it longer by less than one that needs the same, and so does one that needs the kinds as
+   * they are offered here; that counts most, because what is left over of one kind when another is
+   * used up is of no use to anybody. Among equals the fullest worker is the best, so that others
+   * stay empty.
+   */
+  fillingWith({ needs, custom }: Shape): number {
+    let fullness = 0;
+    let taken = 0;
+    let squares = 0;
+    let squaresWith = 0;
+    const { used, offered } = this;
+    for (let kind = 0; kind < needs.length; kind++) {
+      const share = shareOf(used[kind], offered[kind]);
+      const shareWith = shareOf(used[kind] + needs[kind], offered[kind]);
+      fullness = Math.max(fullness, shareWith);
+      taken += shareWith - share;
+      squares += share * share;
+      squaresWith += shareWith * shareWith;
+    }
+    for (const [name, stock] of this.custom) {
       const needed = custom.find((each) => each.name === name)?.thousandths ?? 0;
-      if (used + needed > 0) fullness = Math.max(fullness, (used + needed) / offered);
+      const share = shareOf(stock.used, stock.offered);
+      const shareWith = shareOf(stock.used + needed, stock.offered);
+      fullness = Math.max(fullness, shareWith);
+      taken += shareWith - share;
+      squares += share * share;
+      squaresWith += shareWith * shareWith;
     }
-    return fullness;
+    const growth = taken === 0 ? 0 : (Math.sqrt(squaresWith) - Math.sqrt(squares)) / taken;
+    return fullness - GROWTH_WEIGHT * growth;
   }
 
   private use({ needs, custom }: Shape, sign: 1 | -1): void {
@@ -165,4 +209,15 @@ export class Room {
     }
     return stock;
   }
+}
+
+/** Of nothing at all, nothing is in use. */
+function shareOf(used: number, offered: number): number {
+  return used === 0 ? 0 : used / offered;
+}
+
+/** With half of it left, a kind costs eight times what it costs with all of it left. */
+function costOfKind(need: number, used: number, offered: number): number {
+  const left = 1 - shareOf(used, offered);
+  return need / offered / (left * left * left);
 }
