@@ -1,7 +1,7 @@
 import { MemoryLog, MemoryLogStore, MemorySnapshots } from '@sluice/log';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CommittedFeed } from './committed-feed.ts';
+import { CommittedFeed, type FeedSource } from './committed-feed.ts';
 import { TestEngine, type TestEngineOptions } from './testing/test-engine.ts';
 import { TestProjection } from './testing/test-projection.ts';
 import { settle, watch } from './testing/watched-answer.ts';
@@ -63,6 +63,21 @@ test('a consumer far behind holds no memory and misses nothing (C2)', async () =
 
   expect(projection.all).toHaveLength(80);
   expect(most).toBeLessThan(3 * bufferBytesMax);
+});
+
+test('what is read again stays as it was when the log uses its memory again', async () => {
+  const memory = Buffer.alloc(1);
+  const read: FeedSource['log']['read'] = async (_from, onBatch) => {
+    for (const firstRecord of [0, 1, 2]) {
+      memory[0] = firstRecord;
+      onBatch({ firstRecord, recordCount: 1, epoch: 1, bytes: memory });
+    }
+  };
+  const feed = new CommittedFeed({ log: { read }, from: 0, tail: 3, onAcknowledged: () => {} });
+
+  const batches = [await feed.next(), await feed.next(), await feed.next()];
+
+  expect(batches.map((batch) => batch?.bytes[0])).toEqual([0, 1, 2]);
 });
 
 test('a consumer that keeps up never makes the log be read', async () => {

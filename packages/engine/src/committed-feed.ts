@@ -107,7 +107,7 @@ export class CommittedFeed {
   /** A batch became durable. Its memory is the caller's. */
   committed(batch: CommittedBatch): void {
     this.tail = batch.firstRecord + batch.recordCount;
-    push(this.recent, { ...batch, bytes: batch.bytes.slice() });
+    push(this.recent, { ...batch, bytes: copyOf(batch.bytes) });
     while (this.recent.bytes > this.bytesMax && this.recent.batches.length > 1) shift(this.recent);
     this.wake?.();
   }
@@ -134,7 +134,7 @@ export class CommittedFeed {
       // The log may have more than the engine has heard of (C1).
       const end = recent.batches.at(0)?.firstRecord ?? tail;
       if (firstRecord >= end) return STOP_READING;
-      push(reread, { firstRecord, recordCount, bytes: bytes.slice() });
+      push(reread, { firstRecord, recordCount, bytes: copyOf(bytes) });
       return reread.bytes < this.bytesMax ? undefined : STOP_READING;
     };
     try {
@@ -144,6 +144,11 @@ export class CommittedFeed {
       if (!this.isClosed) throw cause;
     }
   }
+}
+
+/** Not `slice`, which is a view of the same memory when a log hands out Node's buffers. */
+function copyOf(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes);
 }
 
 interface Backlog {

@@ -1,6 +1,6 @@
 export { type AdmissionBounds, type AdmissionClass, COMMAND_CLASSES } from './admission.ts';
 export type { Releasable } from './batch.ts';
-export type { CommittedBatch, FeedOptions, Watermark } from './committed-feed.ts';
+export type { CommittedBatch, CommittedFeed, FeedOptions, Watermark } from './committed-feed.ts';
 export {
   Engine,
   type EngineOptions,
