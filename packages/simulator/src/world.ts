@@ -63,13 +63,13 @@ export class World implements ServerWatch {
     const { network } = this;
     const runs = new HandlerRuns(simulation);
     this.liveness = new Liveness(simulation);
-    this.checkers = [
-      ...makeCheckers({ simulation, plan, history, runs, situations }),
-      this.liveness,
-    ];
+    const made = makeCheckers({ simulation, plan, history, runs, situations });
+    this.checkers = [...made.checkers, this.liveness];
     this.disk = new HostDisk({ simulation, plan, situations });
     const { disk } = this;
-    this.host = new ServerHost({ simulation, network, disk, plan, situations, watch: this });
+    const { projection } = made;
+    const hostParts = { simulation, network, disk, plan, situations, projection };
+    this.host = new ServerHost({ ...hostParts, watch: this });
     this.host.boot();
     const parts = { simulation, network, situations };
     this.workerParts = { ...parts, runs };
@@ -202,6 +202,10 @@ export class World implements ServerWatch {
   letOut(records: number, what: string): void {
     this.simulation.log('server', `lets out ${what}, ${records}`);
     for (const checker of this.checkers) checker.letOut?.(records, what);
+  }
+
+  written(stream: object, bytes: Uint8Array): void {
+    for (const checker of this.checkers) checker.written?.(stream, bytes);
   }
 
   noticed(notice: EngineNotice): void {

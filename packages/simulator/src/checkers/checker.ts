@@ -19,6 +19,8 @@ export interface Checker {
   trimming?(trim: LogTrim): void;
   /** Something that can have seen so many records gets out of the server. */
   letOut?(records: number, what: string): void;
+  /** Bytes go out to a worker on the stream of its session. */
+  written?(stream: object, bytes: Uint8Array): void;
   noticed?(notice: EngineNotice): void;
   /** The server is gone. */
   stopped?(): void;

@@ -2,10 +2,15 @@ import type { History } from '../clients/history.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WorldPlan } from '../plan/world-plan.ts';
 import type { Situations } from '../situations.ts';
+import { Answers } from './answers.ts';
 import type { Checker } from './checker.ts';
 import { Durability } from './durability.ts';
 import type { HandlerRuns } from './handler-runs.ts';
+import { Linearizability } from './linearizability/linearizability.ts';
 import { MemoryOfLog } from './memory-of-log.ts';
+import { SimProjection } from './projection/sim-projection.ts';
+import { Pushes } from './pushes.ts';
+import { ReplayEquality } from './replay-equality.ts';
 import { Administration } from './rules/administration.ts';
 import { Attempts } from './rules/attempts.ts';
 import { Cancels } from './rules/cancels.ts';
@@ -16,10 +21,12 @@ import { Namespaces } from './rules/namespaces.ts';
 import { Offers } from './rules/offers.ts';
 import { RedriveRates } from './rules/redrives.ts';
 import { ReportsTaken } from './rules/reports.ts';
+import { Starvation } from './rules/starvation.ts';
 import { Submits } from './rules/submits.ts';
 import { TaskLives } from './rules/task-lives.ts';
 import { Timers } from './rules/timers.ts';
 import { Spotter } from './spotter.ts';
+import { StateBounds } from './state-bounds.ts';
 import { LogStory } from './story/log-story.ts';
 import { SessionStories } from './story/session-stories.ts';
 
@@ -31,8 +38,15 @@ export interface CheckerParts {
   readonly situations: Situations;
 }
 
-/** Everything that is checked while a world runs. What is told first is heard first. */
-export function makeCheckers(parts: CheckerParts): Checker[] {
+interface MadeCheckers {
+  /** What is told first is heard first. */
+  readonly checkers: readonly Checker[];
+  /** Of every second world, because finished tasks stay in memory until it has them. */
+  readonly projection: SimProjection | undefined;
+}
+
+/** Everything that is checked while a world runs. */
+export function makeCheckers(parts: CheckerParts): MadeCheckers {
   const { simulation, plan, history, runs, situations } = parts;
   const story = new LogStory(simulation);
   const sessions = new SessionStories(story, plan.graceMsMin);
@@ -51,8 +65,26 @@ export function makeCheckers(parts: CheckerParts): Checker[] {
     new RedriveRates(story),
     new Namespaces(story),
     new Administration(story),
+    new Starvation(story, sessions, { ageAfterMs: 30_000, agedLeaseEvery: 8, ...plan.matching }),
+    new Answers(story, history.entries),
     runs,
     new Spotter(situations),
   );
-  return [new Durability(simulation), story, new MemoryOfLog(story, history.entries)];
+  const pushes = new Pushes(story);
+  const hasProjection = simulation.random('has projection').chance(0.5);
+  const projection = hasProjection
+    ? new SimProjection({ simulation, situations, story })
+    : undefined;
+  story.rules.push(pushes, ...(projection === undefined ? [] : [projection]));
+  const checkers = [
+    new Durability(simulation),
+    story,
+    new MemoryOfLog(story, history.entries),
+    pushes,
+    new StateBounds(simulation, plan.limits, hasProjection),
+    new ReplayEquality(simulation),
+    new Linearizability({ simulation, situations, entries: history.entries }),
+    ...(projection === undefined ? [] : [projection]),
+  ];
+  return { checkers, projection };
 }

@@ -14,7 +14,10 @@ export interface HistoryEntry {
   readonly invokedAt: number;
   /** Infinite while there is no answer: the request may take effect at any time. */
   answeredAt: number;
+  /** 0 while there is no answer. */
   status: number;
+  /** The network delivered it twice, so it may take effect once more. */
+  isRepeated: boolean;
   /** What the answer's JSON says; undefined when there was none. */
   answer: unknown;
 }
@@ -31,6 +34,7 @@ export class History {
       invokedAt,
       answeredAt,
       status: 0,
+      isRepeated: false,
       answer: undefined,
     };
     this.entries.push(entry);

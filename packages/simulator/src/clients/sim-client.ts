@@ -114,7 +114,9 @@ export class SimClient {
   private ask(asked: Asked, sends = 1): void {
     const { simulation, history, network, situations } = this.parts;
     const entry = history.begin(this.process.name, asked, simulation.now);
-    call(network, this.process, requestOf(asked), (answer) => {
+    const request = requestOf(asked);
+    call(network, this.process, request, (answer) => {
+      entry.isRepeated = network.repeated.has(request);
       if (answer !== undefined) {
         entry.answeredAt = simulation.now;
         entry.status = answer.status;

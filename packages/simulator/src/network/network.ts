@@ -47,6 +47,8 @@ export class Network {
   private readonly outages = new Map<SimProcess, Outage>();
   private readonly open = new Set<ServerExchange>();
   private exchanges = 0;
+  /** Requests that arrive twice. */
+  readonly repeated = new WeakSet<ExchangeRequest>();
 
   constructor(simulation: Simulation, knobs: NetworkKnobs, situations: Situations) {
     this.simulation = simulation;
@@ -106,6 +108,7 @@ export class Network {
     this.deliver(exchange, this.delay(from));
     if (request.method !== 'GET' && random.chance(knobs.duplicateRate)) {
       this.situations.note('a request arrived twice');
+      this.repeated.add(request);
       const again = this.makeExchange(from, request, NOBODY);
       this.deliver(again, this.delay(from) + random.logarithmic(1, 20_000));
     }

@@ -28,6 +28,8 @@ export class ServerExchange implements Exchange, StreamSink {
   readonly request: ExchangeRequest;
   /** Set when the request has arrived. */
   server: SimProcess | undefined;
+  /** Hears what the server writes, if somebody wants to know. */
+  tap: ((bytes: Uint8Array) => void) | undefined;
   headersSent = false;
   writableEnded = false;
   /** When the last of what was written arrives. */
@@ -60,6 +62,7 @@ export class ServerExchange implements Exchange, StreamSink {
   }
 
   write(bytes: Buffer, written?: (error?: Error | null) => void): boolean {
+    this.tap?.(bytes);
     if (this.options.cutsNow()) {
       this.options.noteCut();
       const part = bytes.subarray(0, this.options.cutAt(bytes.length));

@@ -1,5 +1,11 @@
 import type { Command, PartitionOptions } from '@sluice/core';
-import { Engine, type EngineNotice, type SnapshotOptions } from '@sluice/engine';
+import {
+  type CommittedFeed,
+  Engine,
+  type EngineNotice,
+  type FeedOptions,
+  type SnapshotOptions,
+} from '@sluice/engine';
 import type { BoundedLog, LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
 import {
   Admission,
@@ -38,6 +44,8 @@ export interface ServerWatch {
   trimming(trim: LogTrim): void;
   /** Something that can have seen so many records gets out of the server. */
   letOut(records: number, what: string): void;
+  /** Bytes go out to a worker on the stream of its session. */
+  written(stream: object, bytes: Uint8Array): void;
   noticed(notice: EngineNotice): void;
   stopped(): void;
 }
@@ -49,6 +57,13 @@ export interface HostParts {
   readonly plan: WorldPlan;
   readonly situations: Situations;
   readonly watch: ServerWatch;
+  /** Follows the log of every server; absent in worlds without one. */
+  readonly projection: Projection | undefined;
+}
+
+interface Projection {
+  readonly feedOptions: FeedOptions;
+  follow(feed: CommittedFeed, process: SimProcess): void;
 }
 
 const encoder = new TextEncoder();
@@ -132,7 +147,7 @@ export class ServerHost {
   }
 
   private async start(process: SimProcess): Promise<void> {
-    const { plan, disk, watch, network, situations } = this.parts;
+    const { plan, disk, watch, network, situations, projection } = this.parts;
     const partitionOptions = partitionOptionsOf(plan);
     const storage = await disk.open(process, partitionOptions);
     let held: LogHold | undefined;
@@ -165,6 +180,7 @@ export class ServerHost {
         return partition;
       },
       ...(storage.snapshots === undefined ? {} : { snapshots: storage.snapshots }),
+      ...(projection === undefined ? {} : { feed: projection.feedOptions }),
       outputs,
       clock: () => clock.now(),
       onRecovered: (latest) => clock.notBefore(latest),
@@ -181,6 +197,7 @@ export class ServerHost {
     if (partition === undefined || held === undefined) throw new Error('nothing was recovered');
     partition.records = held.tail;
     watch.booted(partition, held);
+    if (engine.feed !== undefined) projection?.follow(engine.feed, process);
     const admission = new Admission(engine, log);
     const gateway = new Gateway({
       engine,
@@ -212,6 +229,9 @@ export class ServerHost {
     records: () => number,
   ): void {
     const { method, path } = exchange.request;
+    if (path === '/v1/worker-sessions') {
+      exchange.tap = (bytes) => this.parts.watch.written(exchange, bytes);
+    }
     const done = carryOut(parts, exchange);
     // The command was carried out in this very turn, so the answer can have seen no more.
     const seen = records();

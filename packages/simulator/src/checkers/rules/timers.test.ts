@@ -123,6 +123,18 @@ test('silence counts from the last report on the lease', () => {
   expect(early).toThrow(/^I20/);
 });
 
+test('a resume is heard, one that is refused is not', () => {
+  const silent = (rejection: string | undefined, ms: number) => () => {
+    const told = leased().after(100);
+    const resume = { ...ATTACH, resume: { session: 's_1', running: [told.lease()] } };
+    told.happens(resume, [], { ...ATTACHED, resumed: true, rejection });
+    told.after(ms).happens(TICK, [stopping('heartbeat_timeout', 99_999)]);
+  };
+  silent(undefined, 300)();
+  expect(silent(undefined, 299)).toThrow(/^I20/);
+  silent('resume_outdated', 200)();
+});
+
 test('after a restart silence counts from the end of the grace period', () => {
   const silent = (ms: number) => () =>
     leased()

@@ -37,7 +37,8 @@ export class Timers implements StoryRule {
       const held = this.story.heldBy(command.session);
       for (const { lease } of named) this.hear(held, at, lease);
     } else if (command.type === 'attach_session' && command.resume !== undefined) {
-      this.hear(this.story.heldBy(command.resume.session), at);
+      const isRefused = (reply as { readonly rejection?: string }).rejection !== undefined;
+      if (!isRefused) this.hear(this.story.heldBy(command.resume.session), at);
     } else if (command.type === 'hear_sessions') {
       for (const held of this.story.held.values()) this.hear(held, at);
     }

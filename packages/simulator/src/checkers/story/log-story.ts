@@ -5,14 +5,8 @@ import type { WatchedPartition } from '../../server/watched-partition.ts';
 import type { Checker } from '../checker.ts';
 import { keepCommand } from './keep-command.ts';
 import type { StoryRule, ToldCommand } from './story-rule.ts';
-import { advance, beginStory, isHeld, readmit, type TaskStory } from './task-story.ts';
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-const UTF8 = {
-  encode: (text: string) => encoder.encode(text),
-  decode: (bytes: Uint8Array) => decoder.decode(bytes),
-};
+import { advance, beginStory, isHeld, PATCHED, readmit, type TaskStory } from './task-story.ts';
+import { UTF8 } from './utf8.ts';
 
 type Carried = Omit<ToldCommand, 'at'>;
 
@@ -38,6 +32,8 @@ export class LogStory implements Checker {
   readonly tasks = new Map<number, TaskStory>();
   /** By the text of their ids. */
   readonly byId = new Map<string, TaskStory>();
+  /** Tasks that stand in their queues, by the key of the queue and what makes them alike. */
+  readonly lanes = new Map<string, Map<string, Set<TaskStory>>>();
   /** What each session holds, by the log alone. */
   readonly held = new Map<string, Set<TaskStory>>();
   /** Keys of queues that give nothing out. */
@@ -52,6 +48,9 @@ export class LogStory implements Checker {
   private records = 0;
   private readonly pending: Pending[] = [];
   private isBooting = true;
+  /** Where tasks go that join a lane at its tail or at its head. */
+  private nextTail = 1;
+  private nextHead = 0;
 
   constructor(simulation: Simulation) {
     this.simulation = simulation;
@@ -65,12 +64,14 @@ export class LogStory implements Checker {
     return this.held.get(session) ?? NONE;
   }
 
-  executed(command: Command, reply: unknown, { records }: WatchedPartition): void {
+  executed(command: Command, reply: unknown, partition: WatchedPartition): void {
+    const { records, grantsLeases } = partition;
     const hasRecord = records > this.records;
     this.records = records;
     const { now: executedAt } = this.simulation;
-    const kept = keepCommand(command);
-    this.pending.push({ command: kept, reply, executedAt, records, hasRecord });
+    const keeping = sessionsKeepingRoom(partition);
+    const told = { command: keepCommand(command), reply, executedAt, grantsLeases, keeping };
+    this.pending.push({ ...told, records, hasRecord });
     if (records === this.tail) this.tellUnrecorded();
   }
 
@@ -141,10 +142,11 @@ export class LogStory implements Checker {
   }
 
   /** A command is told of; what it did follows with `tell`, and `end` closes it. */
-  begin({ command, reply, executedAt }: Carried, at: number): ToldCommand {
+  begin({ command, reply, executedAt, ...rest }: Carried, at: number): ToldCommand {
     this.simulation.check(at >= this.now, 'I18', `time goes from ${this.now} back to ${at}`);
     this.now = at;
-    const told = { command, reply, at, executedAt };
+    const { grantsLeases, keeping } = rest;
+    const told = { command, reply, at, executedAt, grantsLeases, keeping };
     for (const rule of this.rules) rule.begins?.(told);
     return told;
   }
@@ -168,11 +170,32 @@ export class LogStory implements Checker {
     if (event.type === 'task_submitted' || event.type === 'task_readmitted') {
       if (task === undefined) this.addTask(beginStory(event, at));
       else readmit(task, event, at);
+      const added = this.tasks.get(event.task);
+      if (added?.phase === 'queued') this.joinLane(added, event, false);
     } else if (task !== undefined) {
       if (isHeld(task)) this.held.get(task.session)?.delete(task);
+      const wasQueued = task.phase === 'queued';
+      if (wasQueued) this.laneOf(task).delete(task);
       advance(task, event, at);
       if (isHeld(task)) this.hold(task);
+      if (task.phase === 'queued') this.joinLane(task, event, wasQueued);
     }
+  }
+
+  /** A task goes to the head when its lease or a pause was all that kept it from its place. */
+  private joinLane(task: TaskStory, event: Event, wasQueued: boolean): void {
+    const toHead = event.type === 'attempt_returned' || event.type === 'task_resumed';
+    if (!wasQueued || hasNewLevel(event)) task.place = toHead ? this.nextHead-- : this.nextTail++;
+    this.laneOf(task).add(task);
+  }
+
+  private laneOf({ queue, priority, shape }: TaskStory): Set<TaskStory> {
+    const lanes = this.lanes.get(queue) ?? new Map<string, Set<TaskStory>>();
+    this.lanes.set(queue, lanes);
+    const name = `${priority} ${shape}`;
+    const lane = lanes.get(name) ?? new Set<TaskStory>();
+    lanes.set(name, lane);
+    return lane;
   }
 
   private addTask(task: TaskStory): void {
@@ -188,6 +211,19 @@ export class LogStory implements Checker {
 }
 
 const NONE: ReadonlySet<TaskStory> = new Set();
+const NOBODY: ReadonlySet<string> = new Set();
+
+/** Of those that the last command gave something. */
+function sessionsKeepingRoom(partition: WatchedPartition): ReadonlySet<string> {
+  const { pushSessions } = partition.outputs;
+  if (pushSessions.length === 0) return NOBODY;
+  return new Set(pushSessions.filter((id) => partition.reservedFor(id) !== undefined));
+}
+
+/** Also the level that it had puts a task to the tail, if somebody says so. */
+function hasNewLevel(event: Event): boolean {
+  return event.type === 'task_patched' && (event.fields & PATCHED.priority) !== 0;
+}
 
 const ABOUT_NO_TASK: readonly Event['type'][] = [
   'queue_changed',

@@ -11,6 +11,10 @@ export interface ToldCommand {
   readonly at: number;
   /** The world's time of that. */
   readonly executedAt: number;
+  /** Whether leases were granted, or had to wait for the disk. */
+  readonly grantsLeases: boolean;
+  /** Sessions that got something and keep room for a task: no event tells of that. */
+  readonly keeping: ReadonlySet<string>;
 }
 
 /**

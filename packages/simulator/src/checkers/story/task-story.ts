@@ -40,6 +40,8 @@ export interface TaskStory {
   tags: string;
   input: string;
   phase: Phase;
+  /** While it is queued: who of a lane has the lower one goes first. */
+  place: number;
   /** Attempts that count, of this life. */
   attempt: number;
   /** The newest lease and who got it; 0 before the first. */
@@ -118,6 +120,7 @@ export function beginStory(event: Details, at: number): TaskStory {
     submittedAt,
     ...detailsOf(event),
     phase: 'queued',
+    place: 0,
     attempt: 0,
     lease: 0,
     session: '',
@@ -271,7 +274,7 @@ function runAgain(task: TaskStory, at: number): void {
 }
 
 /** Which fields a patch names, as the events number them. */
-const PATCHED = { priority: 1, runAt: 2, input: 4, timeouts: 8, tags: 16 };
+export const PATCHED = { priority: 1, runAt: 2, input: 4, timeouts: 8, tags: 16 };
 
 function patch(task: TaskStory, event: Extract<Event, { type: 'task_patched' }>, at: number): void {
   const { fields } = event;

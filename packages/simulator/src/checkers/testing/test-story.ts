@@ -92,6 +92,8 @@ export class TestStory {
   readonly simulation = new Simulation({ seed: 1 });
   readonly story = new LogStory(this.simulation);
   now = 1000;
+  grantsLeases = true;
+  keeping = new Set<string>();
 
   constructor(...rules: readonly ((story: LogStory) => StoryRule)[]) {
     for (const make of rules) this.story.rules.push(make(this.story));
@@ -101,7 +103,9 @@ export class TestStory {
   happens(given: Given, events: readonly Event[] = [], reply: unknown = {}): this {
     const command = { now: this.now, namespace: 'default', ...given } as unknown as Command;
     const { now: executedAt } = this.simulation;
-    const told = this.story.begin({ command, reply, executedAt }, this.now);
+    const { grantsLeases, keeping } = this;
+    const carried = { command, reply, executedAt, grantsLeases, keeping };
+    const told = this.story.begin(carried, this.now);
     for (const each of events) this.story.tell(each, told);
     this.story.end(told);
     return this;

@@ -1,0 +1,69 @@
+import type { Specification } from './search.ts';
+
+/** A submit with a key, and what the answer said of it. */
+export interface KeyOperation {
+  readonly body: string;
+  /** Whether the key may be forgotten while the world lasts. */
+  readonly isShort: boolean;
+  /** The task, and whether it was there before; undefined when the answer says neither. */
+  readonly id?: string;
+  readonly isKnown?: boolean;
+  /** The answer was that the key belongs to another body. */
+  readonly isMismatch?: boolean;
+}
+
+/** What a key stands for. */
+interface Claim {
+  readonly body: string;
+  readonly isShort: boolean;
+  /** Empty while nobody was told. */
+  readonly id: string;
+}
+
+/** Undefined for a key that is free. */
+type Holder = Claim | undefined;
+
+/** A dedupe key, as all that it may stand for (I7). */
+export class KeySpecification implements Specification<readonly Holder[], KeyOperation> {
+  readonly initial: readonly Holder[] = [undefined];
+
+  /** A short window may end at any time; a submit that nobody was answered may take a free key. */
+  settle(holders: readonly Holder[], loose: readonly KeyOperation[]): readonly Holder[] {
+    const all = [...holders];
+    if (holders.some((holder) => holder?.isShort === true)) all.push(undefined);
+    if (all.includes(undefined)) {
+      for (const { body, isShort } of loose) {
+        all.push({ body, isShort, id: '' });
+        if (isShort) all.push(undefined);
+      }
+    }
+    return distinct(all);
+  }
+
+  apply(holders: readonly Holder[], what: KeyOperation): readonly Holder[] | undefined {
+    const after = distinct(holders.flatMap((holder) => outcomes(holder, what)));
+    return after.length === 0 ? undefined : after;
+  }
+
+  keyOf(holders: readonly Holder[]): string {
+    return holders.map(textOf).toSorted().join('|');
+  }
+}
+
+/** What the key stands for after an answer; nothing when the answer cannot be. */
+function outcomes(holder: Holder, { body, isShort, id = '', ...said }: KeyOperation): Holder[] {
+  if (said.isMismatch === true) {
+    return holder !== undefined && holder.body !== body ? [holder] : [];
+  }
+  if (said.isKnown !== true) return holder === undefined ? [{ body, isShort, id }] : [];
+  if (holder === undefined || holder.body !== body) return [];
+  return holder.id === id || holder.id === '' ? [{ ...holder, id }] : [];
+}
+
+function textOf(holder: Holder): string {
+  return holder === undefined ? '' : JSON.stringify(holder);
+}
+
+function distinct(holders: readonly Holder[]): Holder[] {
+  return [...new Map(holders.map((holder) => [textOf(holder), holder])).values()];
+}

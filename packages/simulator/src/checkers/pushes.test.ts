@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { Pushes } from './pushes.ts';
+import { event, payload, SUBMIT, TestStory } from './testing/test-story.ts';
+
+/** A task that s_1 has, and what its stream says. */
+function begun(): { story: TestStory; say: (...events: readonly object[]) => void } {
+  let pushes: Pushes | undefined;
+  const story = new TestStory((of) => {
+    pushes = new Pushes(of);
+    return pushes;
+  });
+  const submitted = event('task_submitted', { input: payload('{"n":1}') });
+  story.happens(SUBMIT, [submitted, event('attempt_leased')]);
+  const stream = {};
+  const say = (...events: readonly object[]) => {
+    const welcome = { name: 'welcome', data: { sessionId: 's_1' } };
+    const texts = [welcome, ...events].map((each) => {
+      const { name, data } = each as { name: string; data: unknown };
+      return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+    });
+    pushes?.written(stream, new TextEncoder().encode(texts.join('')));
+  };
+  return { story, say };
+}
+
+function push(story: TestStory, changes: object = {}) {
+  const lease = story.lease();
+  const task = { id: story.id(), lease, attempt: 1, type: 'a', input: { n: 1 }, ...changes };
+  return { name: 'tasks', data: [task] };
+}
+
+test('a push of what the log says, and a cancel of it, pass', () => {
+  const { story, say } = begun();
+  const cancel = { name: 'cancel', data: { id: story.id(), lease: story.lease() } };
+  say(push(story), cancel, { name: 'ping', data: {} });
+});
+
+test('a lease that is not in the log is noticed', () => {
+  const { story, say } = begun();
+  expect(() => say(push(story, { lease: 'l_other' }))).toThrow(/^I29/);
+});
+
+test('a push to another session, or with another task, is noticed', () => {
+  const { story, say } = begun();
+  expect(() => say(push(story, { id: 't_other' }))).toThrow(/^I4/);
+  const { say: sayElse } = begun();
+  const welcome = { name: 'welcome', data: { sessionId: 's_2' } };
+  expect(() => sayElse(welcome, push(story))).toThrow(/^I4/);
+});
+
+test('another attempt, type or input is noticed', () => {
+  const wrong = (changes: object) => () => {
+    const { story, say } = begun();
+    say(push(story, changes));
+  };
+  expect(wrong({ attempt: 2 })).toThrow(/^I4/);
+  expect(wrong({ type: 'b' })).toThrow(/^I4/);
+  expect(wrong({ input: { n: 2 } })).toThrow(/^I3/);
+  expect(wrong({ input: null })).toThrow(/^I3/);
+});

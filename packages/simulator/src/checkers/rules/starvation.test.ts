@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { SessionStories } from '../story/session-stories.ts';
+import { ATTACH, ATTACHED, event, reason, SUBMIT, TestStory } from '../testing/test-story.ts';
+import { Starvation } from './starvation.ts';
+
+const AGEING = { ageAfterMs: 1000, agedLeaseEvery: 2 };
+
+/** A worker, and task 1 that waits longer than it should. */
+function begun(fields: object = {}): TestStory {
+  let sessions: SessionStories | undefined;
+  const told = new TestStory(
+    (of) => {
+      sessions = new SessionStories(of, 5000);
+      return sessions;
+    },
+    (of) => new Starvation(of, sessions as SessionStories, AGEING),
+  );
+  told.happens(ATTACH, [], ATTACHED);
+  return told.happens(SUBMIT, [event('task_submitted', { priority: 0, ...fields })]).after(1000);
+}
+
+/** So many tasks come, are leased and done, one after the other. */
+function others(told: TestStory, count: number): TestStory {
+  for (let i = 0; i < count; i++) {
+    const task = told.story.tasks.size + 1;
+    const leased = event('attempt_leased', { task, lease: task });
+    told.happens(SUBMIT, [event('task_submitted', { task }), leased]).after(1);
+    told.happens({ type: 'report_attempts' }, [event('attempt_succeeded', { task })]).after(1);
+  }
+  return told;
+}
+
+test('a task that waits gets its turn', () => {
+  const story = others(begun(), 3).happens(SUBMIT, [event('attempt_leased', { lease: 99 })]);
+  others(story, 20);
+});
+
+test('a task that is passed over again and again is noticed', () => {
+  expect(() => others(begun(), 4)).toThrow(/^I14: s_1 passes over task 1/);
+});
+
+test('a task that does not fit is not passed over', () => {
+  others(begun({ shape: '{"resources":{"slots":9}}' }), 20);
+  others(begun({ shape: '{"resources":{},"constraints":["zone == us"]}' }), 20);
+  others(begun({ taskType: 'c' }), 20);
+});
+
+test('a task that the session refused, and room that is kept, do not count', () => {
+  const refused = event('attempt_returned', { reason: reason('refused'), spent: false });
+  const lease = event('attempt_leased', { lease: 50 });
+  others(begun().happens({ type: 'report_attempts' }, [lease, refused]).after(1000), 20);
+  const keeping = begun();
+  keeping.keeping.add('s_1');
+  others(keeping, 20);
+});
+
+test('one that came back to the head hides those behind it', () => {
+  const story = begun();
+  const second = event('task_submitted', { task: 2, priority: 0 });
+  story.happens(SUBMIT, [second, event('attempt_leased', { task: 2, lease: 50 })]);
+  const back = event('attempt_returned', { task: 2, reason: reason('worker_lost') });
+  others(story.happens({ type: 'expire_sessions' }, [back]), 20);
+});
+
+test('leases that make up for a rest go by level', () => {
+  const story = begun();
+  for (let i = 0; i < 10; i++) {
+    story.grantsLeases = false;
+    story.happens({ type: 'expire_sessions' });
+    story.grantsLeases = true;
+    others(story, 1);
+  }
+});
