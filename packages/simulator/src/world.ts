@@ -150,6 +150,7 @@ export class World implements ServerWatch {
         break;
       case 'snapshot rots':
         this.disk.rotSnapshot();
+        if (fault.kills) this.host.kill(false, 1000, 0);
         break;
       case 'append unknown':
         this.disk.answerUnknown(fault.hasLanded);

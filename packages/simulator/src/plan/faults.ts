@@ -29,7 +29,7 @@ export type PlannedFault =
   | { readonly kind: 'disk slow'; readonly at: number; readonly forMs: number }
   | { readonly kind: 'disk full'; readonly at: number; readonly forMs: number }
   | { readonly kind: 'disk error'; readonly at: number; readonly of: 'write' | 'sync' }
-  | { readonly kind: 'snapshot rots'; readonly at: number }
+  | { readonly kind: 'snapshot rots'; readonly at: number; readonly kills: boolean }
   | { readonly kind: 'append unknown'; readonly at: number; readonly hasLanded: boolean }
   | { readonly kind: 'log taken over'; readonly at: number }
   | {
@@ -80,7 +80,8 @@ const FAULTS: { readonly [K in FaultKind]: Draw<K> } = {
   'disk slow': (random) => ({ forMs: random.logarithmic(100, 20_000) }),
   'disk full': (random) => ({ forMs: random.logarithmic(1000, 60_000) }),
   'disk error': (random) => ({ of: random.pick(['write', 'sync'] as const) }),
-  'snapshot rots': () => ({}),
+  // Nobody notices before a start, and the next snapshot is made soon.
+  'snapshot rots': (random) => ({ kills: random.chance(0.7) }),
   'append unknown': (random) => ({ hasLanded: random.chance(0.5) }),
   'log taken over': () => ({}),
   'worker told to stop': (random) => ({

@@ -91,7 +91,10 @@ export class HostDisk {
     const snapshots = this.disk.files(SNAPSHOT_FOLDER);
     const good = snapshots.filter((path) => !this.rotten.has(path));
     if (good.length < 2) return;
-    const path = this.random.pick(good);
+    // The newest is the one that a start looks at.
+    const newest = snapshots.toSorted().at(-1);
+    const isNewest = this.random.chance(0.7) && newest !== undefined && good.includes(newest);
+    const path = isNewest ? newest : this.random.pick(good);
     this.rotten.add(path);
     this.disk.flip(path, this.random.integer(0, this.disk.findFile(path).bytes - 1));
     this.parts.situations.note('a bit of a snapshot rotted');
