@@ -54,6 +54,13 @@ test('things happen in the order of time, with all promises settled in between',
   expect(simulation.now).toBe(10);
 });
 
+test('what goes round without waiting is noticed (V3)', async () => {
+  const simulation = new Simulation({ seed: 1 });
+  const again = () => void simulation.after(0, again);
+  again();
+  await expect(simulation.runUntil(10)).rejects.toThrow('V3: time stands still');
+});
+
 test('what is planned for later than the end stays planned', async () => {
   const simulation = new Simulation({ seed: 1 });
   const seen: number[] = [];

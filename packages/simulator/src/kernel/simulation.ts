@@ -10,6 +10,9 @@ export interface SimulationOptions {
   readonly print?: (line: string) => void;
 }
 
+/** So many happenings at one moment mean that something goes round for ever. */
+const HAPPENINGS_AT_ONCE_MAX = 100_000;
+
 /** A rule of the product was broken; the name of the rule is in front. */
 export class ViolationError extends Error {
   override readonly name = 'ViolationError';
@@ -27,6 +30,7 @@ export class ViolationError extends Error {
  *
  * V1 Nothing happens but by a happening, or by a promise that one of them settled.
  * V2 The same seed gives the same happenings in the same order.
+ * V3 Time goes on: whoever does something again and again waits in between.
  */
 export class Simulation {
   readonly seed: number;
@@ -38,6 +42,8 @@ export class Simulation {
   private readonly heap = new EventHeap();
   private readonly ties: RandomStream;
   private planned = 0;
+  /** Happenings since the time last changed. */
+  private atOnce = 0;
   private failure: Error | undefined;
 
   constructor({ seed, print }: SimulationOptions) {
@@ -92,9 +98,11 @@ export class Simulation {
         this.heap.push(next);
         break;
       }
+      this.atOnce = next.at > this.now ? 0 : this.atOnce + 1;
       this.now = next.at;
       this.steps += 1;
       try {
+        this.check(this.atOnce < HAPPENINGS_AT_ONCE_MAX, 'V3', 'time stands still');
         next.run();
       } catch (failure) {
         this.fail(failure as Error);
