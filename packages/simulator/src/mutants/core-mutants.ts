@@ -29,13 +29,6 @@ export const CORE_MUTANTS: readonly Mutant[] = [
     what: 'A timer moves down as its time comes (T1): here one that is far away stands too low.',
   },
   {
-    name: 'time-runs-backwards',
-    file: 'core/src/partition.ts',
-    find: 'const now = Math.max(command.now, this.decision.now, this.durable.now);',
-    replace: 'const now = command.now;',
-    what: 'Time never runs backwards inside a partition (P2): here with the clock.',
-  },
-  {
     name: 'queue-time-from-the-submit',
     file: 'core/src/deadlines.ts',
     find: 'return tasks.dueAt[slot] + queueMs;',

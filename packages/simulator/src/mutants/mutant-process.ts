@@ -6,12 +6,12 @@ import { MUTANT_VARIABLE, type Mutant, NOT_PLANTED_EXIT_CODE } from './mutant.ts
 /** What one seed led to. */
 export interface SeedOutcome {
   /** Undefined when every promise held. */
-  readonly failure?: { readonly rule: string; readonly message: string };
+  readonly failure?: Failure;
   readonly cpuMs: number;
 }
 
 /** A seed that takes longer than this will not end: none takes more than a few seconds. */
-const SEED_MS_MAX = 180_000;
+const SEED_MS_MAX = 90_000;
 
 /** Runs seeds one after the other in a process of its own, with a planted bug or without. */
 export class MutantProcess {
@@ -39,7 +39,7 @@ export class MutantProcess {
         settle({ failure: { rule: 'no end', message: `no answer after ${SEED_MS_MAX} ms` } });
       }, SEED_MS_MAX);
       child.once('message', ({ result: { failure }, cpuMs }: SeedAnswer) => {
-        settle(failure === undefined ? {} : { failure }, cpuMs);
+        settle(failure === undefined ? {} : { failure: named(failure) }, cpuMs);
       });
       child.once('exit', (code, signal) => {
         this.child = undefined;
@@ -80,7 +80,17 @@ export class MutantProcess {
 
 const LAST_WORDS_MAX = 4000;
 
+interface Failure {
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** An error without a name of its own may have one in what it says. */
+function named({ rule, message }: Failure): Failure {
+  return { rule: rule === 'Error' ? errorName(message, rule) : rule, message };
+}
+
 /** The name of the error that ended a process. */
-function errorName(words: string): string {
-  return /^(?:Uncaught )?(\w*Error)\b/m.exec(words)?.[1] ?? 'process ended';
+function errorName(words: string, otherwise = 'process ended'): string {
+  return /^(?:Uncaught )?(\w*Error)\b/m.exec(words)?.[1] ?? otherwise;
 }
