@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CancelTasks, PatchTasks, RetryTasks } from './task-commands.ts';
 import { TestPartition } from './testing/test-partition.ts';
+import type { TestTask } from './testing/test-requests.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
 
 const KEY = { key: 1, body: 1, windowMs: 1000 };
@@ -102,6 +103,31 @@ test('a key that nobody asks for again is forgotten when its window is over', ()
   expect(partition.state.dedupe.count).toBe(0);
 });
 
+test('a key whose window is over is not found, heard by its timer or not', () => {
+  const partition = new TestPartition();
+  partition.submit(...keyed(1, 9));
+  partition.now += 1000;
+
+  const { known, rejection } = partition.submit({ dedupe: { ...KEY, key: 9, body: 2 } });
+
+  expect([known, rejection]).toEqual([undefined, undefined]);
+  expect(partition.submit({ dedupe: { ...KEY, key: 9, body: 2 } }).known?.get(0)?.number).toBe(10);
+  expect(partition.state.dedupe.count).toBe(9);
+});
+
+test('keys whose windows are over keep no others out, and no more go than are in the way', () => {
+  const partition = new TestPartition({ dedupeKeysMax: 9 });
+  partition.submit(...keyed(1, 8));
+  partition.now += 999;
+  const before = partition.submit(...keyed(10, 3)).rejection;
+  partition.now += 1;
+
+  const after = partition.submit(...keyed(10, 3)).rejection;
+
+  expect([before, after]).toEqual(['too_many_keys', undefined]);
+  expect(partition.state.dedupe.count).toBe(9);
+});
+
 test('keys are bounded', () => {
   const partition = new TestPartition({
     dedupeKeysMax: 1,
@@ -113,3 +139,8 @@ test('keys are bounded', () => {
   expect(partition.submit({ dedupe: { ...KEY, key: 2 } }).rejection).toBe('too_many_keys');
   expect(partition.submit({}).rejection).toBeUndefined();
 });
+
+/** Tasks with the keys from `first` on. */
+function keyed(first: number, count: number): TestTask[] {
+  return Array.from({ length: count }, (_, n) => ({ dedupe: { ...KEY, key: first + n } }));
+}

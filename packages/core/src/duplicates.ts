@@ -2,7 +2,6 @@ import type { DedupeClaims } from './command.ts';
 import type { Decision } from './decision.ts';
 import { CLAIM_WORDS, type DedupeClaim } from './dedupe-table.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
-import type { ReadonlyState } from './state.ts';
 
 /** Which tasks of a submit are there already, by their places in it. */
 export interface Duplicates {
@@ -17,8 +16,9 @@ export interface Duplicates {
 const NONE: Duplicates = { mismatchAt: -1, entries: new Map(), earlier: new Map() };
 
 /** Looks up every key of a submit, before any of its tasks is accepted. */
-export function findDuplicates(state: ReadonlyState, claims: DedupeClaims | undefined): Duplicates {
+export function findDuplicates(decision: Decision, claims: DedupeClaims | undefined): Duplicates {
   if (claims === undefined) return NONE;
+  const { state } = decision;
   const entries = new Map<number, Slot>();
   const earlier = new Map<number, number>();
   const first = new Map<string, number>();
@@ -26,7 +26,7 @@ export function findDuplicates(state: ReadonlyState, claims: DedupeClaims | unde
   for (let i = 0; i < claims.windowsMs.length; i++) {
     pointAtClaim(claim, claims, i);
     if (claim.windowMs === 0) continue;
-    const entry = state.dedupe.find(claim);
+    const entry = liveEntry(decision, claim);
     if (entry !== NO_SLOT) {
       if (!state.dedupe.hasSameBody(entry, claim)) return { ...NONE, mismatchAt: i };
       entries.set(i, entry);
@@ -47,17 +47,31 @@ export function pointAtClaim(claim: DedupeClaim, claims: DedupeClaims, index: nu
   claim.windowMs = claims.windowsMs[index];
 }
 
+/** The entry of a key. One whose window is over is forgotten, heard by its timer or not. */
+function liveEntry(decision: Decision, claim: DedupeClaim): Slot {
+  const { dedupe } = decision.state;
+  const entry = dedupe.find(claim);
+  if (entry === NO_SLOT || dedupe.expiresAt[entry] > decision.now) return entry;
+  forgetKey(decision, entry);
+  return NO_SLOT;
+}
+
 /** Forgets keys whose windows are over, `most` of them; answers how many. */
-export function forgetKeys({ state, emit, events, now }: Decision, most: number): number {
+export function forgetKeys(decision: Decision, most: number): number {
+  const { state, now } = decision;
   let forgotten = 0;
   for (; forgotten < most; forgotten++) {
     const entry = state.dedupe.firstDue(now);
     if (entry === NO_SLOT) break;
-    events.dedupeForgotten.slot = entry;
-    events.dedupeForgotten.task = state.dedupe.task[entry] as TaskNumber;
-    emit(events.dedupeForgotten);
+    forgetKey(decision, entry);
   }
   return forgotten;
+}
+
+function forgetKey({ state, emit, events }: Decision, entry: Slot): void {
+  events.dedupeForgotten.slot = entry;
+  events.dedupeForgotten.task = state.dedupe.task[entry] as TaskNumber;
+  emit(events.dedupeForgotten);
 }
 
 function haveSameBody({ words }: DedupeClaims, one: number, other: number): boolean {

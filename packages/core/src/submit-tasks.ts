@@ -19,11 +19,14 @@ import { timeoutsText } from './timeouts.ts';
 
 /** Accepts all tasks or none. */
 export function decideSubmitTasks(decision: Decision, command: SubmitTasks): SubmitTasksReply {
-  // A key whose window is over must not be found, whether or not its timer was heard.
-  if (command.dedupe !== undefined) forgetKeys(decision, Number.POSITIVE_INFINITY);
+  // Keys whose windows are over must not keep others out; as many go as are in the way (L9).
+  const { count, capacity } = decision.state.dedupe;
+  if (command.dedupe !== undefined) {
+    forgetKeys(decision, count + command.tasks.length - capacity);
+  }
   const rejection = whyRefused(decision, command);
   if (rejection !== undefined) return { rejection, slots: [] };
-  const duplicates = findDuplicates(decision.state, command.dedupe);
+  const duplicates = findDuplicates(decision, command.dedupe);
   const { mismatchAt } = duplicates;
   if (mismatchAt >= 0) return { rejection: 'dedupe_mismatch', mismatchAt, slots: [] };
 

@@ -9,7 +9,7 @@ interface ModelKey {
 
 /** The dedupe keys that are remembered, as a plain list. */
 export class ModelKeys {
-  private live: ModelKey[] = [];
+  private readonly live: ModelKey[] = [];
 
   get count(): number {
     return this.live.length;
@@ -19,31 +19,40 @@ export class ModelKeys {
     return this.live.some((each) => each.task === task);
   }
 
-  forget(now: number): void {
-    this.live = this.live.filter(({ expiresAt }) => expiresAt > now);
+  /** Keys whose windows are over are forgotten, so many of them at the most, earliest first. */
+  forget(now: number, most: number): void {
+    const over = this.live.filter(({ expiresAt }) => expiresAt <= now);
+    const first = over.toSorted((a, b) => a.expiresAt - b.expiresAt || a.task - b.task);
+    for (const key of first.slice(0, Math.max(0, most))) this.remove(key);
+  }
+
+  private remove(key: ModelKey): void {
+    this.live.splice(this.live.indexOf(key), 1);
   }
 
   /**
    * Answers the number of each task and whether it was known; new ones follow `last`. All keys are
-   * remembered or none.
+   * remembered or none. A key whose window is over is forgotten when it is asked for.
    */
   claim(
     tasks: readonly SubmittedTask[],
     last: number,
     now: number,
   ): 'dedupe_mismatch' | [number, boolean][] {
-    const keys = [...this.live];
+    const fresh: ModelKey[] = [];
     let next = last;
     const answers: [number, boolean][] = [];
     for (const { dedupe } of tasks) {
-      const known = keys.find((each) => each.key === dedupe?.key);
+      const over = this.live.find(({ key, expiresAt }) => key === dedupe?.key && expiresAt <= now);
+      if (over !== undefined) this.remove(over);
+      const known = [...this.live, ...fresh].find((each) => each.key === dedupe?.key);
       if (known !== undefined && known.body !== dedupe?.body) return 'dedupe_mismatch';
       if (known === undefined) next += 1;
       answers.push([known?.task ?? next, known !== undefined]);
       if (dedupe === undefined || known !== undefined) continue;
-      keys.push({ ...dedupe, task: next, expiresAt: now + dedupe.windowMs });
+      fresh.push({ ...dedupe, task: next, expiresAt: now + dedupe.windowMs });
     }
-    this.live = keys;
+    this.live.push(...fresh);
     return answers;
   }
 }

@@ -67,12 +67,11 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     const bytes = tasks.reduce((sum, { input }) => sum + bytesOf(input), 0);
     this.forgetOldest(bytes);
     const isKeyed = tasks.some(({ dedupe }) => dedupe !== undefined);
-    if (isKeyed) this.keys.forget(now);
+    const keysMax = this.limits.dedupeKeysMax;
+    if (isKeyed) this.keys.forget(now, this.keys.count + tasks.length - keysMax);
     if (this.tasks.length + tasks.length > this.limits.tasksMax) return 'too_many_tasks';
     if (this.heldBytes + bytes > this.limits.payloadBytesMax) return 'too_many_bytes';
-    if (isKeyed && this.keys.count + tasks.length > this.limits.dedupeKeysMax) {
-      return 'too_many_keys';
-    }
+    if (isKeyed && this.keys.count + tasks.length > keysMax) return 'too_many_keys';
     const answers = this.keys.claim(tasks, this.accepted, now);
     if (answers === 'dedupe_mismatch') return answers;
     answers.forEach(([, isKnown], index) => {
@@ -125,7 +124,7 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     this.forgetOldest();
     redrive(this, this.redrives, now);
     passTime(this, now, (task) => this.graceOf(task));
-    this.keys.forget(now);
+    this.keys.forget(now, Number.POSITIVE_INFINITY);
   }
 
   report(

@@ -93,6 +93,7 @@ export class World {
     expect([...partition.state.taskTypes.keys()].sort()).toEqual(
       [...model.definitions.keys()].sort(),
     );
+    expect(partition.state.dedupe.count).toBe(model.keys.count);
     expect(finished).toEqual(model.finished.map((task) => task.number));
     expect(partition.sessionCount).toBe(model.sessions.length);
     const live = model.idle.length + model.waiting.length + model.held.length;
