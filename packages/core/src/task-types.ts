@@ -1,20 +1,11 @@
 import type { TaskSpec } from './command.ts';
-import type { Resources } from './resources.ts';
-import type { RetryPolicy } from './retry-policy.ts';
 import type { Archive } from './snapshot-archive.ts';
-import type { Callback, Tags } from './task-labels.ts';
-import type { Timeouts } from './timeouts.ts';
 
 /** What tasks of a type have when their submit does not say. A stated field is taken whole. */
-export interface TaskTypeDefinition {
-  readonly priority?: number;
-  readonly resources?: Resources;
-  readonly constraints?: readonly string[];
-  readonly retry?: RetryPolicy;
-  readonly timeouts?: Timeouts;
-  readonly tags?: Tags;
-  readonly callback?: Callback;
-}
+export type TaskTypeDefinition = Pick<
+  TaskSpec,
+  'priority' | 'resources' | 'constraints' | 'retry' | 'timeouts' | 'tags' | 'callback'
+>;
 
 /** What everybody but `apply` sees. */
 export interface TaskTypesReader {

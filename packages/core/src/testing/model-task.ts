@@ -1,6 +1,7 @@
 import type { SessionId } from '../ids.ts';
 import type { Resources } from '../resources.ts';
 import type { RetryPolicy } from '../retry-policy.ts';
+import type { TaskTypeDefinition } from '../task-types.ts';
 import type { Timeouts } from '../timeouts.ts';
 
 export type ModelState =
@@ -57,14 +58,7 @@ export interface ModelTask {
 }
 
 /** What a task may leave to the definition of its type. */
-export interface ModelDefinition {
-  readonly priority?: number;
-  readonly resources?: Resources;
-  readonly constraints?: readonly string[];
-  readonly retry?: RetryPolicy;
-  readonly timeouts?: Timeouts;
-  readonly tags?: Readonly<Record<string, string>>;
-}
+export type ModelDefinition = Omit<TaskTypeDefinition, 'callback'>;
 
 /** What is submitted. Policies say everything, and have no jitter, which nobody can foretell. */
 export interface SubmittedTask extends ModelDefinition {
