@@ -46,6 +46,39 @@ test('deadLettersMax: the oldest are dropped and counted', () => {
   expect(partition.task(3).state).toBe('failed');
 });
 
+test.each([
+  ['default', 'other'],
+  ['other', 'default'],
+])('dead letters of two namespaces: the oldest end goes first (%s before %s)', (first, second) => {
+  const partition = new TestPartition({ deadLettersMax: 1, finishedTasksMax: 0 });
+  const [one] = submittedIn(partition, first);
+  const [other] = submittedIn(partition, second);
+  failIn(partition, second, other);
+  partition.now += 1;
+  failIn(partition, first, one);
+
+  partition.submit({});
+
+  expect(() => partition.task(other)).toThrow('not in memory');
+  expect(partition.task(one).state).toBe('failed');
+});
+
+test.each([
+  ['default', 'other'],
+  ['other', 'default'],
+])('of dead letters that ended together the one submitted first goes (%s)', (first, second) => {
+  const partition = new TestPartition({ deadLettersMax: 1, finishedTasksMax: 0 });
+  const [one] = submittedIn(partition, first);
+  const [other] = submittedIn(partition, second);
+  failIn(partition, second, other);
+  failIn(partition, first, one);
+
+  partition.submit({});
+
+  expect(() => partition.task(one)).toThrow('not in memory');
+  expect(partition.task(other).state).toBe('failed');
+});
+
 test('a redrive runs dead letters again, oldest first, at its rate and no faster', () => {
   const partition = new TestPartition();
   fail(partition, ...submitted(partition, 5));
@@ -234,6 +267,16 @@ function submitted(partition: TestPartition, count: number, type = 'hello'): num
   const first = partition.state.nextTask;
   partition.submit(...Array.from({ length: count }, () => ({ type })));
   return Array.from({ length: count }, (_, index) => first + index);
+}
+
+function submittedIn(partition: TestPartition, namespace: string): number[] {
+  partition.namespace = namespace;
+  return submitted(partition, 1);
+}
+
+function failIn(partition: TestPartition, namespace: string, number: number): void {
+  partition.namespace = namespace;
+  fail(partition, number);
 }
 
 function fail(partition: TestPartition, ...numbers: number[]): void {

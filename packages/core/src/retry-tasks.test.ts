@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { PartitionLimits } from './state.ts';
 import type { CancelTasks, ReadmitTask, RetryTasks } from './task-commands.ts';
 import { TASK_STATES } from './task-state.ts';
 import { leasedTask, passTime } from './testing/leased-task.ts';
@@ -138,6 +139,17 @@ test('nobody is readmitted who never was, or succeeded, or finds no room', () =>
   expect(readmit(partition, { id, spec })).toBe('too_many_tasks');
 });
 
+test('a task is readmitted as long as its input fits beside what is there, and no further', () => {
+  const { partition, id, spec } = forgotten({ payloadBytesMax: 5 });
+  partition.submit({ input: '1' }, { input: '2' });
+  const before = readmit(partition, { id, spec });
+  partition.operate<CancelTasks>({ type: 'cancel_tasks', ids: [partition.id(4)], graceMs: 0 });
+
+  const after = readmit(partition, { id, spec });
+
+  expect([before, after]).toEqual(['too_many_bytes', undefined]);
+});
+
 test('the key of a readmitted task says how it ended, when it is forgotten again', () => {
   const dedupe = { key: 1, body: 1, windowMs: 100_000 };
   const { partition, id, spec } = forgotten({}, dedupe);
@@ -170,7 +182,7 @@ const SPEC = {
 
 /** Task 1 was cancelled and has left memory; two others are there. */
 function forgotten(
-  limits: { tasksMax?: number } = {},
+  limits: Partial<PartitionLimits> = {},
   dedupe?: { key: number; body: number; windowMs: number },
 ) {
   const partition = new TestPartition({ finishedTasksMax: 0, ...limits });

@@ -1,9 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { HolderIndex } from './ids.ts';
-import { Partition } from './partition.ts';
-import { RecordWriter } from './record-writer.ts';
-import { TASK_TYPES_MAX } from './state.ts';
 import { describeState } from './testing/describe-state.ts';
 import { TestPartition } from './testing/test-partition.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
@@ -75,37 +72,6 @@ test('a slot that a forgotten task left makes room for another task', () => {
 
   expect(reply).toEqual({ slots: [0] });
   expect(partition.task(3).state).toBe('queued');
-});
-
-test('a new type beyond the last possible one is refused, known types are not', () => {
-  const limits = {
-    tasksMax: TASK_TYPES_MAX + 10,
-    finishedTasksMax: 0,
-    deadLettersMax: 0,
-    sessionsMax: 100,
-    dedupeKeysMax: 100,
-    payloadBytesMax: 100_000,
-    unsentBytesMax: 100_000,
-  };
-  const partition = new Partition({ partition: 0, limits, utf8: testUtf8 });
-  const writer = new RecordWriter(testUtf8);
-  const submit = (...types: string[]) =>
-    partition.execute(
-      {
-        type: 'submit_tasks',
-        namespace: 'default',
-        now: 1,
-        tasks: types.map((type) => ({ type })),
-        inputs: new Uint8Array(0),
-        inputEnds: types.map(() => 0),
-      },
-      writer,
-    ).rejection;
-  submit(...Array.from({ length: TASK_TYPES_MAX - 1 }, (_, n) => `type-${n}`));
-
-  const rejections = [submit('last', 'last'), submit('type-0'), submit('type-1', 'one too many')];
-
-  expect(rejections).toEqual([undefined, undefined, 'too_many_types']);
 });
 
 test('a task is leased in the turn of its submit when a worker has room', () => {

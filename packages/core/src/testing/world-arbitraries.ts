@@ -113,6 +113,7 @@ const timeouts = fc.constantFrom<Timeouts>(
   { runMs: 600 },
   { runMs: 600 },
   { heartbeatMs: 500 },
+  { heartbeatMs: 500 },
   { totalMs: 1500 },
   { queueMs: 1000, runMs: 2000, heartbeatMs: 900, totalMs: 5000 },
 );
