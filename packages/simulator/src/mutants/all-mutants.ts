@@ -1,3 +1,4 @@
+import { BLIND_MUTANTS } from './blind-mutants.ts';
 import { CORE_MUTANTS } from './core-mutants.ts';
 import { ENGINE_MUTANTS } from './engine-mutants.ts';
 import { LEASE_MUTANTS } from './lease-mutants.ts';
@@ -16,6 +17,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SERVER_MUTANTS,
   ...LOG_MUTANTS,
   ...SDK_MUTANTS,
+  ...BLIND_MUTANTS,
 ];
 
 export function findMutant(name: string): Mutant {
