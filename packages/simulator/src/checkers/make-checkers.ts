@@ -1,6 +1,6 @@
 import type { History } from '../clients/history.ts';
 import type { Simulation } from '../kernel/simulation.ts';
-import type { WorldPlan } from '../plan/world-plan.ts';
+import { NO_RESERVATIONS_MS, type WorldPlan } from '../plan/world-plan.ts';
 import type { Situations } from '../situations.ts';
 import { Answers } from './answers.ts';
 import type { Checker } from './checker.ts';
@@ -65,11 +65,15 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
     new RedriveRates(story),
     new Namespaces(story),
     new Administration(story),
-    new Starvation(story, sessions, { ageAfterMs: 30_000, agedLeaseEvery: 8, ...plan.matching }),
     new Answers(story, history.entries),
     runs,
     new Spotter(situations),
   );
+  // Room that was kept for a moment cannot be told from the log, so the rule is for worlds without.
+  if (plan.matching.reserveAfterMs === NO_RESERVATIONS_MS) {
+    const rules = { ageAfterMs: 30_000, agedLeaseEvery: 8, ...plan.matching };
+    story.rules.push(new Starvation(story, sessions, rules));
+  }
   const pushes = new Pushes(story);
   const hasProjection = simulation.random('has projection').chance(0.5);
   const projection = hasProjection

@@ -24,6 +24,9 @@ export interface WorldPlan {
   readonly faults: readonly PlannedFault[];
 }
 
+/** Longer than any world lives: in some worlds no room is kept for anybody. */
+export const NO_RESERVATIONS_MS = 86_400_000;
+
 export function drawPlan(seed: number): WorldPlan {
   const random = new RandomStream(seed, 'plan');
   const durationMs = random.integer(60_000, 400_000);
@@ -48,7 +51,7 @@ export function drawPlan(seed: number): WorldPlan {
     limits: drawLimits(random),
     matching: {
       placement: random.pick(['spread', 'pack'] as const),
-      reserveAfterMs: random.pick([1000, 10_000]),
+      reserveAfterMs: random.pick([1000, 10_000, NO_RESERVATIONS_MS]),
       ageAfterMs: random.pick([2000, 30_000]),
       agedLeaseEvery: random.pick([3, 8]),
     },
