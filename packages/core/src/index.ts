@@ -47,7 +47,7 @@ export {
   parseLeaseToken,
   writeLeaseToken,
 } from './lease-token.ts';
-export { type MatchingOptions, pushCost, signalCost } from './matching.ts';
+export { MATCHING_DEFAULTS, type MatchingOptions, pushCost, signalCost } from './matching.ts';
 export type { Outputs } from './outputs.ts';
 export { Partition, type PartitionOptions } from './partition.ts';
 export { DEFAULT_NAMESPACE } from './queue-key.ts';

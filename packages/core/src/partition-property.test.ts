@@ -41,8 +41,6 @@ function live(steps: readonly [Action, number][], seen: Set<string>): void {
   if (world.model.forgotten > 0) seen.add('forgotten');
   if (world.model.dropped > 0) seen.add('dead letters dropped');
   for (const what of world.met) seen.add(what);
-  for (const type of world.partition.executed) seen.add(type);
-  if (world.turnedAway > 0) seen.add('turned away');
 }
 
 /** Every command there is: one that is added to the core has to be added to the actions too. */
@@ -92,7 +90,8 @@ const EVERYTHING = [
   'too_many_keys',
   'dedupe_mismatch',
   'deduplicated',
-  'turned away',
+  'too_many_sessions',
+  'resume_outdated',
   'payload moved',
   'leases held back',
   'drained',

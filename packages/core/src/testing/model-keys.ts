@@ -1,8 +1,8 @@
 import type { SubmittedTask } from './model-task.ts';
 
 interface ModelKey {
-  readonly key: number;
-  readonly body: number;
+  readonly key: string;
+  readonly body: string;
   readonly task: number;
   readonly expiresAt: number;
 }

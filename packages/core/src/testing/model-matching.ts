@@ -11,9 +11,12 @@ export interface ModelRules {
 }
 
 export interface ModelSession extends ModelWorker {
+  readonly namespace: string;
   leaseMs: number;
+  /** Of the last resume that had one. */
+  resumeNumber: number;
   /** As of its newest lease: what a restarted server knows. */
-  loggedLeaseMs: number;
+  logged: { readonly leaseMs: number; readonly resumeNumber: number };
   connection: number;
   heardAt: number;
   heldSince: number;

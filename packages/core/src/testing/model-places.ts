@@ -40,9 +40,9 @@ export class ModelPlaces {
     Object.assign(task, { state: 'queued', reason, joinedAt: now, place });
   }
 
-  sleep(task: ModelTask, reason: string, dueAt: number): void {
+  sleep(task: ModelTask, reason: string, dueAt: number, jitterMs = 0): void {
     this.takeOut(task);
-    Object.assign(task, { state: 'waiting', reason, dueAt });
+    Object.assign(task, { state: 'waiting', reason, dueAt, jitterMs });
   }
 
   finish(task: ModelTask, state: ModelState, reason: string, now: number): void {

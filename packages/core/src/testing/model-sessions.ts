@@ -6,6 +6,12 @@ import { attemptsOf, type ModelTask } from './model-task.ts';
 /** What a worker says of itself when it connects. */
 export type ModelOffer = Pick<ModelSession, 'types' | 'capacity' | 'labels' | 'leaseMs'>;
 
+/** When it was said, and which resume that was, if they are counted. */
+interface Heard {
+  readonly heardAt: number;
+  readonly resumeNumber?: number | undefined;
+}
+
 /** The sessions of the model, and what becomes of tasks when a session comes or goes. */
 export class ModelSessions extends ModelPlaces {
   /** Sessions that the roster should know. */
@@ -21,12 +27,11 @@ export class ModelSessions extends ModelPlaces {
     return this.sessions.length >= this.limits.sessionsMax;
   }
 
-  attach(
-    given: Pick<ModelSession, 'id' | 'connection'> & ModelOffer & { readonly heardAt: number },
-  ): void {
+  attach(given: Pick<ModelSession, 'id' | 'namespace' | 'connection'> & ModelOffer & Heard): void {
     this.sessions.push({
       ...given,
-      loggedLeaseMs: given.leaseMs,
+      resumeNumber: given.resumeNumber ?? 0,
+      logged: { leaseMs: given.leaseMs, resumeNumber: given.resumeNumber ?? 0 },
       connected: true,
       draining: false,
       refused: new Map(),
@@ -39,12 +44,10 @@ export class ModelSessions extends ModelPlaces {
   }
 
   /** Answers the leases that are lost. */
-  resume(
-    session: ModelSession,
-    running: readonly string[],
-    given: ModelOffer & { readonly heardAt: number },
-  ): string[] {
-    Object.assign(session, given, { connected: true, refused: new Map(), unsentBytes: 0 });
+  resume(session: ModelSession, running: readonly string[], given: ModelOffer & Heard): string[] {
+    const resumeNumber = given.resumeNumber ?? session.resumeNumber;
+    Object.assign(session, given, { resumeNumber, connected: true });
+    Object.assign(session, { refused: new Map(), unsentBytes: 0 });
     this.newOffer = session.id;
     const held = this.heldBy(session.id);
     const lost = running.filter((lease) => !held.some((task) => task.lease === lease));
@@ -97,7 +100,7 @@ export class ModelSessions extends ModelPlaces {
   protected loseLease(task: ModelTask, reason: string, now: number): void {
     const isSpent = reason !== 'not_arrived' && reason !== 'refused';
     if (task.stop?.reason === 'cancelled') this.finish(task, 'cancelled', 'cancelled', now);
-    else if (isSpent && task.attempt >= attemptsOf(task.retry)) {
+    else if (isSpent && task.attempt >= attemptsOf(task)) {
       this.finish(task, 'failed', reason, now);
     } else {
       if (!isSpent) task.attempt -= 1;
@@ -120,7 +123,7 @@ export class ModelSessions extends ModelPlaces {
       session.leases = 0;
       session.keepsRoomFrom = 0;
       session.unsentBytes = 0;
-      session.leaseMs = session.loggedLeaseMs;
+      Object.assign(session, session.logged);
       session.heardAt = now;
       session.graceUntil = now + Math.max(graceMsMin, session.leaseMs * 1.5);
       for (const task of this.heldBy(session.id)) listen(task, session.graceUntil);

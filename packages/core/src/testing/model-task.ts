@@ -32,8 +32,9 @@ export interface ModelTask {
   result: string;
   /** The kind of the report that ended the last lease; empty when none did. */
   answered: string;
-  /** While it waits for its time. */
+  /** While it waits for its time; with jitter it may be up to `jitterMs` later. */
   dueAt: number;
+  jitterMs: number;
   /** While it is queued: since when, and its place in line at its level. */
   joinedAt: number;
   place: number;
@@ -46,7 +47,7 @@ export interface ModelTask {
   endedAt: number;
   readonly resources: Resources;
   readonly constraints: readonly string[];
-  readonly retry: RetryPolicy;
+  readonly retry: RetryPolicy | undefined;
   timeouts: Timeouts;
   tags: Readonly<Record<string, string>>;
   /** Why its worker has to stop, and until when. */
@@ -60,20 +61,36 @@ export interface ModelTask {
 /** What a task may leave to the definition of its type. */
 export type ModelDefinition = Omit<TaskTypeDefinition, 'callback'>;
 
-/** What is submitted. Policies say everything, and have no jitter, which nobody can foretell. */
+/** What is submitted. */
 export interface SubmittedTask extends ModelDefinition {
   readonly type: string;
   readonly input: string;
   readonly delayMs: number;
-  readonly dedupe?: { readonly key: number; readonly body: number; readonly windowMs: number };
+  readonly dedupe?: { readonly key: string; readonly body: string; readonly windowMs: number };
 }
 
-export function attemptsOf({ maxAttempts, delaysMs }: RetryPolicy): number {
-  return delaysMs === undefined ? (maxAttempts ?? 0) : delaysMs.length + 1;
+const RETRY: Required<Omit<RetryPolicy, 'delaysMs'>> = {
+  maxAttempts: 3,
+  backoff: 'exponential',
+  delayMs: 1000,
+  maxDelayMs: 60_000,
+  jitter: true,
+};
+
+export function attemptsOf({ retry }: ModelTask): number {
+  const { maxAttempts, delaysMs } = { ...RETRY, ...retry };
+  return delaysMs === undefined ? maxAttempts : delaysMs.length + 1;
 }
 
-export function delayAfter({ retry, attempt }: ModelTask): number {
-  const { backoff, delayMs = 0, maxDelayMs = 0, delaysMs } = retry;
+/** How long to wait at the least, and how much jitter may add. */
+export function delayAfter({ retry, attempt }: ModelTask): { delayMs: number; jitterMs: number } {
+  const policy = { ...RETRY, ...retry };
+  const delayMs = ruleMs(policy, attempt);
+  return { delayMs, jitterMs: policy.jitter ? Math.floor(delayMs / 4) : 0 };
+}
+
+function ruleMs(policy: typeof RETRY & RetryPolicy, attempt: number): number {
+  const { backoff, delayMs, maxDelayMs, delaysMs } = policy;
   if (delaysMs !== undefined) return delaysMs[attempt - 1];
   if (backoff === 'fixed') return Math.min(delayMs, maxDelayMs);
   if (backoff === 'linear') return Math.min(delayMs * attempt, maxDelayMs);

@@ -1,3 +1,4 @@
+import type { Report } from '../command.ts';
 import type { ModelPlaces } from './model-places.ts';
 import { attemptsOf, delayAfter, isOver, type ModelTask } from './model-task.ts';
 
@@ -92,18 +93,37 @@ export function expire(places: ModelPlaces, task: ModelTask, now: number): void 
   places.finish(task, 'expired', reason, now);
 }
 
+/** What a worker says of a failure. */
+type Failure = Pick<Report, 'retryable' | 'retryAfterMs'>;
+
 /** The attempt took too long: another one follows, unless it was the last. */
 export function timeOut(
   places: ModelPlaces,
   task: ModelTask,
   reason: string,
   now: number,
-  report: { readonly retryable?: boolean; readonly retryAfterMs?: number } = {},
+  report: Failure = {},
 ): void {
   task.result = '';
-  const isLast = report.retryable === false || task.attempt >= attemptsOf(task.retry);
-  if (isLast) places.finish(task, 'timed_out', reason, now);
-  else places.sleep(task, reason, now + (report.retryAfterMs ?? delayAfter(task)));
+  if (isLastAttempt(task, report)) places.finish(task, 'timed_out', reason, now);
+  else backOff(places, task, reason, now, report);
+}
+
+export function isLastAttempt(task: ModelTask, report: Failure): boolean {
+  return report.retryable === false || task.attempt >= attemptsOf(task);
+}
+
+/** Another attempt follows, when the worker or else the policy says. */
+export function backOff(
+  places: ModelPlaces,
+  task: ModelTask,
+  reason: string,
+  now: number,
+  { retryAfterMs }: Failure,
+): void {
+  const { delayMs, jitterMs } = delayAfter(task);
+  if (retryAfterMs === undefined) places.sleep(task, reason, now + delayMs, jitterMs);
+  else places.sleep(task, reason, now + retryAfterMs);
 }
 
 /** Dead letters whose turn has come run again. Redrives that are through are gone afterwards. */

@@ -14,16 +14,11 @@ import {
   whyNotPushed,
 } from './model-matching.ts';
 import { listen, type ModelOffer, ModelSessions } from './model-sessions.ts';
+import type { ModelDefinition, ModelState, ModelTask, SubmittedTask } from './model-task.ts';
 import {
-  attemptsOf,
-  delayAfter,
-  type ModelDefinition,
-  type ModelState,
-  type ModelTask,
-  type SubmittedTask,
-} from './model-task.ts';
-import {
+  backOff,
   expire,
+  isLastAttempt,
   isOverdue,
   type ModelRedrive,
   passTime,
@@ -35,8 +30,15 @@ import type { Push, TestReport } from './test-requests.ts';
 /** The number of a task, and its state if it was known before. */
 export type SubmitAnswer = readonly [number, (ModelState | undefined)?];
 
-/** Of a task that nobody says more of. The world says a policy for retries, or its type does. */
-const DEFAULTS = { priority: 4, resources: {}, constraints: [], retry: {}, timeouts: {}, tags: {} };
+/** Of a task that nobody says more of. */
+const DEFAULTS = {
+  priority: 4,
+  resources: {},
+  constraints: [],
+  retry: undefined,
+  timeouts: {},
+  tags: {},
+};
 
 /**
  * What a partition should do, written as plainly as possible: arrays, objects and searches.
@@ -104,6 +106,7 @@ export class PartitionModel extends ModelSessions implements ModelScene {
       result: '',
       answered: '',
       dueAt: now + delayMs,
+      jitterMs: 0,
       joinedAt: 0,
       place: 0,
       queuedMs: undefined,
@@ -154,7 +157,7 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     this.overtaken.push(...overtakenBy(this, task, session, now));
 
     if (this.heldBy(id).length === 0) session.heldSince = now;
-    session.loggedLeaseMs = session.leaseMs;
+    session.logged = { leaseMs: session.leaseMs, resumeNumber: session.resumeNumber };
     session.leases += 1;
     session.unsentBytes += pushBytes(task);
     this.takeOut(task);
@@ -236,8 +239,7 @@ export class PartitionModel extends ModelSessions implements ModelScene {
   }
 
   private fail(task: ModelTask, report: TestReport, now: number): void {
-    const isLast = report.retryable === false || task.attempt >= attemptsOf(task.retry);
-    if (isLast) this.finish(task, 'failed', 'failed', now);
-    else this.sleep(task, 'backoff', now + (report.retryAfterMs ?? delayAfter(task)));
+    if (isLastAttempt(task, report)) this.finish(task, 'failed', 'failed', now);
+    else backOff(this, task, 'backoff', now, report);
   }
 }

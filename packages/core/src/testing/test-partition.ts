@@ -24,6 +24,7 @@ import type { PartitionLimits, ReadonlyState } from '../state.ts';
 import type { TaskCommand } from '../task-commands.ts';
 import { taskIdText } from '../task-id.ts';
 import { REASONS } from '../task-state.ts';
+import { type Carried, carriedCommand, pushOf, reservationsOf } from './carried-command.ts';
 import { describeTask, type TaskDescription } from './describe-state.ts';
 import { KnownSessions } from './known-sessions.ts';
 import { heldBy, matchingProblems, stateProblems } from './state-problems.ts';
@@ -58,6 +59,8 @@ export const LEASE_MS = 10_000;
 interface TestOptions {
   readonly hashEvery?: number;
   readonly matching?: Partial<MatchingOptions>;
+  /** Hears of every command. */
+  readonly watch?: (carried: Carried) => void;
 }
 
 /**
@@ -83,8 +86,6 @@ export class TestPartition {
   closed: readonly SessionId[] = [];
   cancels: readonly Notice[] = [];
   signals: readonly Notice[] = [];
-  /** Types of the commands so far. */
-  readonly executed = new Set<Command['type']>();
   private partition: Partition;
   private readonly batches: Uint8Array[] = [];
   /** With the number of batches that it stands for; undefined before the first. */
@@ -250,10 +251,9 @@ export class TestPartition {
   }
 
   /** For which task each session keeps its room. */
-  reservations(): Map<SessionId, number> {
-    const ids = [...this.known.sessions.keys()];
-    const pairs = ids.map((id) => [id, this.partition.reservedFor(id) ?? 0] as const);
-    return new Map(pairs.filter(([, task]) => task > 0));
+  reservations(): ReadonlyMap<SessionId, number> {
+    const ids = this.known.sessions.keys();
+    return reservationsOf(this.partition, ids);
   }
 
   /** What a restarted server makes of the log. */
@@ -302,13 +302,14 @@ export class TestPartition {
     const command = { ...timeless, now: this.now } as unknown as C;
     this.latest = Math.max(this.now, this.latest, this.state.now);
     this.partition.grantsLeases = this.grantsLeases;
-    this.executed.add(command.type);
     const reply = this.partition.execute(command, this.writer);
     if (this.writer.recordCount >= RECORDS_PER_BATCH) this.closeBatch();
     this.takeOutputs();
     this.known.follow(command, reply, { state: this.state, now: this.latest });
     this.known.followOutputs(this.state, this.partition.outputs);
     this.check();
+    const moment = { at: this.latest, sessions: this.known.sessions.keys() };
+    this.options.watch?.(carriedCommand(this.partition, command, reply, moment));
     return reply;
   }
 
@@ -321,24 +322,20 @@ export class TestPartition {
 
   private takeOutputs(): void {
     const { pushSessions, pushSlots, endedSlots, closedSessions } = this.partition.outputs;
-    this.pushes = pushSlots.map((slot, index) => this.pushOf(pushSessions[index], slot));
+    this.pushes = pushSlots.map((slot, index) => pushOf(this.state, pushSessions[index], slot));
     this.ended = endedSlots.map((slot) => this.state.tasks.number[slot]);
     this.closed = [...closedSessions];
     const { cancels, signals } = this.partition.outputs;
     this.cancels = cancels.map(({ session, slot, reason, graceMs }) => ({
-      ...this.pushOf(session, slot),
+      ...pushOf(this.state, session, slot),
       reason: REASONS[reason],
       graceMs,
     }));
     this.signals = signals.map(({ session, slot, name, data }) => ({
-      ...this.pushOf(session, slot),
+      ...pushOf(this.state, session, slot),
       name,
       data: testUtf8.decode(data),
     }));
-  }
-
-  private pushOf(session: SessionId, slot: Slot): Push {
-    return { session, task: this.state.tasks.number[slot], lease: leaseOf(this.state, slot) };
   }
 
   private check(): void {

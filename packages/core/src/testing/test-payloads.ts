@@ -32,3 +32,8 @@ export function claimsOf(tasks: readonly { readonly dedupe?: TestDedupe }[]): {
   const windowsMs = tasks.map(({ dedupe }) => dedupe?.windowMs ?? 0);
   return { dedupe: { words: Uint32Array.from(words), windowsMs } };
 }
+
+/** The text at this place of what a command carries. */
+export function payloadAt(bytes: Uint8Array, ends: ArrayLike<number>, place: number): string {
+  return testUtf8.decode(bytes.subarray(place === 0 ? 0 : ends[place - 1], ends[place]));
+}

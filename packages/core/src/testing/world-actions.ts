@@ -108,6 +108,8 @@ export const actions = fc.oneof(
       resume: fc.nat(20),
       keep: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
       extra: fc.array(fc.nat(200), { maxLength: 2 }),
+      // Of a resume that is counted: how far on, or back. 0 is not counted.
+      count: fc.constantFrom(0, 0, 1, 1, 2, -1),
       offer: offers,
     }),
   },

@@ -99,6 +99,7 @@ const POLICIES: readonly RetryPolicy[] = [
   { maxAttempts: 3, backoff: 'fixed', delayMs: 0, maxDelayMs: 0, jitter: false },
   { maxAttempts: 4, backoff: 'linear', delayMs: 300, maxDelayMs: 700, jitter: false },
   { maxAttempts: 5, backoff: 'exponential', delayMs: 100, maxDelayMs: 500, jitter: false },
+  { maxAttempts: 5, backoff: 'exponential', delayMs: 200, maxDelayMs: 500, jitter: true },
   { delaysMs: [100, 0, 900], jitter: false },
 ];
 

@@ -1,63 +1,61 @@
 import { expect } from 'vitest';
-import type { AttachSessionReply, SubmitTasksReply } from '../command.ts';
 import type { SessionId, TaskNumber } from '../ids.ts';
-import { TASK_STATES } from '../task-state.ts';
 import { describeState } from './describe-state.ts';
-import { textsOf } from './model-bytes.ts';
+import { compareWithModel } from './model-comparison.ts';
+import { ModelFollower } from './model-follower.ts';
 import type { ModelSession } from './model-matching.ts';
 import type { ModelOffer } from './model-sessions.ts';
-import { keyOf, type ModelState, type ModelTask, type SubmittedTask } from './model-task.ts';
-import { PartitionModel, type SubmitAnswer } from './partition-model.ts';
+import { keyOf } from './model-task.ts';
+import type { PartitionModel } from './partition-model.ts';
 import { TestPartition } from './test-partition.ts';
-import type { TestOffer, TestReport } from './test-requests.ts';
-import { testUtf8 } from './test-utf8.ts';
+import type { TestOffer, TestReport, TestTask } from './test-requests.ts';
 import type { Action } from './world-actions.ts';
 import { GRACE_MS, LIMITS, RULES } from './world-arbitraries.ts';
 import { operateOnTasks } from './world-operations.ts';
 import { defineType, operateOnQueue } from './world-queues.ts';
 import { readmit } from './world-readmission.ts';
 
-/** A partition and its model, which get the same commands. */
+/** A partition that gets random commands, and a model that follows it. */
 export class World {
-  readonly partition = new TestPartition(LIMITS, { matching: RULES });
-  readonly model = new PartitionModel(LIMITS, RULES);
+  readonly follower = new ModelFollower(LIMITS, RULES);
+  readonly model: PartitionModel = this.follower.model;
   /** What commands did and were answered, in words. */
-  readonly met = new Set<string>();
+  readonly met = this.follower.met;
+  readonly partition = new TestPartition(LIMITS, {
+    matching: RULES,
+    watch: (carried) => {
+      this.leases.push(...carried.pushes.map(({ lease }) => lease));
+      this.follower.follow(carried);
+    },
+  });
   /** Where the input of each task lies. */
   private readonly places = new Map<number, number>();
-  /** Sessions that were refused. */
-  turnedAway = 0;
   /** Every session and lease that ever was. */
   private readonly sessionIds: SessionId[] = [];
   private readonly namespaces = new Map<SessionId, string>();
   private readonly leases: string[] = [];
+  /** Resumes so far that are counted. */
+  private resumes = 0;
   /** The id of every task that ever was. */
   readonly ids = new Map<number, string>();
   /** What the column said of the dedupe key of each. */
   readonly keyEntries = new Map<number, number>();
-  /** Time of the newest command since the last restart. */
-  private latest = 0;
-
-  /** When a command happens: never before one that was there first (P2). */
-  get time(): number {
-    return Math.max(this.partition.now, this.partition.state.now, this.latest);
-  }
 
   act(action: Action): void {
     this.partition.namespace = 'namespace' in action ? action.namespace : 'default';
     if ('submit' in action) this.submit(action.submit);
     else if ('attach' in action) this.attach(action.attach);
-    else if ('operate' in action) this.operate(() => operateOnTasks(this, action.operate));
-    else if ('queue' in action) this.operate(() => operateOnQueue(this, action.queue));
-    else if ('define' in action) this.operate(() => defineType(this, action.define));
-    else if ('readmit' in action) this.operate(() => readmit(this, action.readmit));
+    else if ('operate' in action) operateOnTasks(this, action.operate);
+    else if ('queue' in action) operateOnQueue(this, action.queue);
+    else if ('define' in action) defineType(this, action.define);
+    else if ('readmit' in action) readmit(this, action.readmit);
     else if ('resume' in action) this.resume(action);
     else if ('report' in action) this.report(action);
     else if ('disconnect' in action) this.disconnect(action);
     else if ('detach' in action) this.detach(action.detach);
     else if ('drain' in action) this.drain(action.drain);
     else if ('read' in action) this.read(action);
-    else if ('hear' in action) this.hear();
+    else if ('hear' in action) this.partition.hear();
     else if ('expireAfterMs' in action) this.expire(action.expireAfterMs);
     else if ('advanceAfterMs' in action) this.advance(action.advanceAfterMs);
     else if ('snapshot' in action) this.partition.snapshot();
@@ -66,40 +64,7 @@ export class World {
   }
 
   compare(): void {
-    const { model, partition } = this;
-    if (partition.grantsLeases) expect(model.missingPushes(this.latest)).toEqual([]);
-    else expect(partition.pushes).toEqual([]);
-    const { tasks: described, finished, queues } = describeState(partition.state);
-    const byNumber = described.toSorted((a, b) => a.number - b.number);
-    const expected = model.tasks.toSorted((a, b) => a.number - b.number);
-    expect(byNumber.map(visible)).toEqual(expected.map(visible));
-    expect(byNumber.map(({ input }) => input)).toEqual(expected.map((t) => encoded(t.input)));
-    expect(byNumber.map(({ result }) => result)).toEqual(expected.map((t) => encoded(t.result)));
-    const texts = byNumber.map(({ shape, retry, timeouts, tags }) => {
-      return { shape, retry, timeouts, tags };
-    });
-    expect(texts).toEqual(expected.map(textsOf));
-    expect(partition.state.heldBytes).toBe(model.heldBytes);
-    expect(byNumber.map(({ stop }) => stop)).toEqual(expected.map((t) => t.stop?.reason ?? ''));
-    for (const { type, dead, paused } of queues) {
-      const ofType = model.dead.filter((task) => task.type === type);
-      expect(dead).toEqual(ofType.map((task) => task.number));
-      expect(paused).toBe(model.pausedQueues.has(type));
-    }
-    expect(partition.state.deadLetters.dropped).toBe(model.dropped);
-    expect([...partition.state.redrives.entries()].map(([n, { nextAt }]) => [n, nextAt])).toEqual(
-      model.redrives.map(({ number, nextAt }) => [number, nextAt]),
-    );
-    expect([...partition.state.taskTypes.keys()].sort()).toEqual(
-      [...model.definitions.keys()].sort(),
-    );
-    expect(partition.state.dedupe.count).toBe(model.keys.count);
-    expect(finished).toEqual(model.finished.map((task) => task.number));
-    expect(partition.sessionCount).toBe(model.sessions.length);
-    const live = model.idle.length + model.waiting.length + model.held.length;
-    const over = model.dead.length + finished.length + model.forgotten;
-    expect(model.accepted).toBe(live + over);
-    expect(partition.state.nextTask).toBe(model.accepted + 1);
+    compareWithModel(this.partition, this.model);
     this.lookForMoves();
   }
 
@@ -120,97 +85,47 @@ export class World {
   }
 
   private submit(tasks: readonly Submit[]): void {
-    const { namespace, state } = this.partition;
-    const list = tasks.map((task) => this.said(task));
-    const keyed = list.map((task) => ({ ...task, type: keyOf(namespace, task.type) }));
-    const expected = this.model.submit(keyed, this.time);
-    const reply = this.partition.submit(...list);
-    for (const task of this.model.tasks) {
-      if (this.ids.has(task.number)) continue;
-      this.ids.set(task.number, this.partition.id(task.number));
-      const slot = state.tasks.find(task.number as TaskNumber);
-      this.keyEntries.set(task.number, state.tasks.dedupe[slot]);
+    const { state } = this.partition;
+    this.partition.submit(...tasks.map((task) => this.said(task)));
+    for (const { number } of this.model.tasks) {
+      if (this.ids.has(number)) continue;
+      this.ids.set(number, this.partition.id(number));
+      this.keyEntries.set(number, state.tasks.dedupe[state.tasks.find(number as TaskNumber)]);
     }
-    this.met.add(typeof expected === 'string' ? expected : 'accepted');
-    expect(reply.rejection ?? this.answersOf(reply)).toEqual(expected);
-    this.follow();
   }
 
   /** A task without what it leaves to its type; how to retry, only if the type says that. */
-  private said({ unsaid, dedupe, ...task }: Submit): SubmittedTask {
+  private said({ unsaid, dedupe, ...task }: Submit): TestTask {
     const definition = this.model.definitions.get(keyOf(this.partition.namespace, task.type)) ?? {};
     const parts = unsaid.filter((part) => part !== 'retry' || part in definition);
-    if (parts.some((part) => part in definition)) this.met.add('default of a type');
     const said = Object.entries(task).filter(([part]) => !parts.some((each) => each === part));
-    return {
-      ...(Object.fromEntries(said) as typeof task),
-      ...(dedupe === undefined ? {} : { dedupe }),
-    };
-  }
-
-  /** Notes what was met, and looks at what became of it; without anything met nothing was done. */
-  private operate(operation: () => readonly string[]): void {
-    const met = operation();
-    if (met.length === 0) return;
-    for (const what of met) this.met.add(what);
-    this.follow();
-    this.model.hasRested = false;
-  }
-
-  private answersOf({ slots, known }: SubmitTasksReply): SubmitAnswer[] {
-    return slots.map((slot, place) => {
-      const before = known?.get(place);
-      if (before === undefined) return [this.partition.state.tasks.number[slot]];
-      this.met.add('deduplicated');
-      return [before.number, TASK_STATES[before.state] as ModelState];
-    });
+    return { ...Object.fromEntries(said), ...(dedupe === undefined ? {} : { dedupe }) };
   }
 
   private attach(offer: ModelOffer): void {
-    this.welcome(this.partition.attach(testOffer(offer)), offer);
-    this.follow();
+    this.remember(this.partition.attach(testOffer(offer)).session);
   }
 
   private resume(action: Extract<Action, { resume: number }>): void {
-    const id = this.anySession(action.resume);
-    const session = this.known(id);
-    this.partition.namespace = this.namespaceOf(id);
-    const kept = this.model.heldBy(id).filter((_, index) => action.keep[index] ?? true);
+    const session = this.anySession(action.resume);
+    this.partition.namespace = this.namespaceOf(session);
+    const kept = this.model.heldBy(session).filter((_, index) => action.keep[index] ?? true);
     const running = [
       ...kept.map((task) => task.lease ?? ''),
       ...action.extra.map((choice) => this.anyLease(choice)),
     ];
-    const reply = this.partition.resume(id, running, testOffer(action.offer));
-    const offer = { ...this.keyed(action.offer), heardAt: this.time };
-    expect(reply.resumed).toBe(session !== undefined);
-    if (session === undefined) {
-      this.welcome(reply, action.offer);
-      if (reply.rejection === undefined) expect(reply.lost).toEqual(running);
-    } else {
-      expect(reply.lost).toEqual(this.model.resume(session, running, offer));
-      expect(reply.connection).toBeGreaterThan(session.connection);
-      session.connection = reply.connection;
-    }
-    this.follow();
+    const number = Math.max(1, this.resumes + action.count);
+    this.resumes = Math.max(this.resumes, number);
+    const counted = action.count === 0 ? {} : { number };
+    const resume = { session, running, ...counted };
+    this.remember(this.partition.attach({ ...testOffer(action.offer), resume }).session);
   }
 
-  /** A new session, unless there are too many. */
-  private welcome(reply: AttachSessionReply, offer: ModelOffer): void {
-    const { rejection, session, connection } = reply;
-    expect(rejection).toBe(this.model.isFull ? 'too_many_sessions' : undefined);
-    if (rejection !== undefined) {
-      this.turnedAway += 1;
-      return;
-    }
+  /** A session that was refused has no id. */
+  private remember(session: SessionId): void {
+    if (session === '' || this.namespaces.has(session)) return;
     this.sessionIds.push(session);
     this.namespaces.set(session, this.partition.namespace);
-    this.model.attach({ id: session, ...this.keyed(offer), connection, heardAt: this.time });
-  }
-
-  private keyed(offer: ModelOffer): ModelOffer {
-    const { namespace } = this.partition;
-    const types = offer.types.map((each) => ({ ...each, type: keyOf(namespace, each.type) }));
-    return { ...offer, types };
   }
 
   private namespaceOf(session: SessionId): string {
@@ -225,116 +140,55 @@ export class World {
       const failure = kind === 'failed' ? report.failure : {};
       return { kind, payload, lease: this.leaseFor(id, report.of), ...failure };
     });
-    const { capacity } = action;
-    const more = capacity === undefined ? {} : { capacity };
-    const expected = this.model.report(id, { reports: list, ...more }, this.time);
-    expect(this.partition.reportWith(id, list, capacity)).toEqual(expected);
-    this.follow();
+    this.partition.reportWith(id, list, action.capacity);
   }
 
   private disconnect(action: Extract<Action, { disconnect: number }>): void {
     const id = this.anySession(action.disconnect);
-    const session = this.known(id);
-    const connection = (session?.connection ?? 1) - (action.late ? 1 : 0);
-    this.partition.disconnect(id, connection);
-    if (session !== undefined) this.model.disconnect(session, connection, this.time);
-    this.follow();
+    const { connection = 1 } = this.known(id) ?? {};
+    this.partition.disconnect(id, connection - (action.late ? 1 : 0));
   }
 
   private detach(choice: number): void {
     const id = this.anySession(choice);
-    const session = this.known(id);
     this.partition.namespace = this.namespaceOf(id);
-    expect(this.partition.detach(id)).toBe(session !== undefined);
-    if (session !== undefined) this.model.end([session], 'handed_back', this.time);
-    this.follow();
+    this.partition.detach(id);
   }
 
   private drain(choice: number): void {
     const id = this.anySession(choice);
-    const session = this.known(id);
     this.partition.namespace = this.namespaceOf(id);
-    expect(this.partition.drain(id)).toBe(session !== undefined);
-    if (session !== undefined) {
-      session.draining = true;
-      this.met.add('drained');
-    }
-    this.follow();
+    this.partition.drain(id);
   }
 
   private read({ read, share, late }: Extract<Action, { read: number }>): void {
     const id = this.anySession(read);
-    const session = this.known(id);
-    const connection = (session?.connection ?? 1) - (late ? 1 : 0);
-    const bytes = Math.round((session?.unsentBytes ?? 0) * share);
-    this.partition.read(id, connection, bytes);
-    if (session !== undefined) this.model.read(session, connection, bytes);
-    this.follow();
-  }
-
-  private hear(): void {
-    this.model.hear(this.time);
-    this.partition.hear();
-    this.follow();
+    const { connection = 1, unsentBytes = 0 } = this.known(id) ?? {};
+    this.partition.read(id, connection - (late ? 1 : 0), Math.round(unsentBytes * share));
   }
 
   private expire(passedMs: number): void {
     this.partition.now += passedMs;
-    const lost = this.model.lostAt(this.time);
     this.partition.expire();
-    const { closed } = this.partition;
-    expect([...closed].toSorted()).toEqual(lost.map((session) => session.id).toSorted());
-    // In which order sessions are lost that are lost together is up to the partition.
-    const inOrder = lost.toSorted((a, b) => closed.indexOf(a.id) - closed.indexOf(b.id));
-    this.model.end(inOrder, 'worker_lost', this.time);
-    this.follow();
   }
 
   private advance(passedMs: number): void {
     this.partition.now += passedMs;
-    this.model.advance(this.time);
     this.partition.advance();
-    this.follow();
   }
 
   /** What waited for leases to be granted gets them with the next command, whichever it is. */
   private grantLeases(grantsLeases: boolean): void {
-    if (!grantsLeases) this.met.add('leases held back');
-    this.model.hasRested = grantsLeases && !this.partition.grantsLeases;
     this.partition.grantsLeases = grantsLeases;
     this.advance(0);
-    this.model.hasRested = false;
   }
 
   private restart(action: Extract<Action, { restartAfterMs: number }>): void {
+    const { partition } = this;
     this.compareWithReplay();
-    this.partition.now += action.restartAfterMs;
-    this.partition.restart(GRACE_MS, action);
-    this.latest = 0;
-    this.model.restart(this.time, GRACE_MS);
-    this.model.reserved = new Map();
-  }
-
-  /** Tells the model what was pushed. */
-  private follow(): void {
-    const { model, partition, time } = this;
-    model.reservedBefore = model.reserved;
-    model.reserved = partition.reservations();
-    if (model.reserved.size > 0) this.met.add('reserved');
-    for (const push of partition.pushes) {
-      this.leases.push(push.lease);
-      const kept = [...model.reservedBefore].find(([, task]) => task === push.task);
-      if (kept?.[0] === push.session) this.met.add('given what was reserved');
-      if (model.isAgedTurn(push, time)) this.met.add('aged');
-      model.push(push, time);
-    }
-    for (const number of partition.ended) {
-      if (!model.waiting.some((task) => task.number === number)) continue;
-      model.expire(number, time);
-      this.met.add('expired instead of leased');
-    }
-    expect(model.reservationProblems(time)).toEqual([]);
-    this.latest = time;
+    partition.now += action.restartAfterMs;
+    partition.restart(GRACE_MS, action);
+    this.follower.restart(Math.max(partition.now, partition.state.now), GRACE_MS);
   }
 
   private known(id: SessionId): ModelSession | undefined {
@@ -364,20 +218,4 @@ type Submit = Extract<Action, { submit: unknown }>['submit'][number];
 
 function testOffer({ labels, ...offer }: ModelOffer): TestOffer {
   return { ...offer, labels: Object.fromEntries(labels) };
-}
-
-function visible(task: Pick<ModelTask, 'number' | 'type' | 'priority'> & Visible): string {
-  const { number, type, priority, state, reason, attempt, session } = task;
-  return `${number} ${type}/${priority} ${state} ${reason} ${attempt} ${session ?? 'nobody'}`;
-}
-
-interface Visible {
-  readonly state: string;
-  readonly reason: string;
-  readonly attempt: number;
-  readonly session: string | null | undefined;
-}
-
-function encoded(text: string): number[] {
-  return [...testUtf8.encode(text)];
 }

@@ -1,3 +1,4 @@
+import { MATCHING_DEFAULTS } from '@sluice/core';
 import type { History } from '../clients/history.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 import { NO_RESERVATIONS_MS, type WorldPlan } from '../plan/world-plan.ts';
@@ -8,6 +9,7 @@ import { Durability } from './durability.ts';
 import type { HandlerRuns } from './handler-runs.ts';
 import { Linearizability } from './linearizability/linearizability.ts';
 import { MemoryOfLog } from './memory-of-log.ts';
+import { ModelLockstep } from './model-lockstep.ts';
 import { SimProjection } from './projection/sim-projection.ts';
 import { Pushes } from './pushes.ts';
 import { ReplayEquality } from './replay-equality.ts';
@@ -71,8 +73,7 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
   );
   // Room that was kept for a moment cannot be told from the log, so the rule is for worlds without.
   if (plan.matching.reserveAfterMs === NO_RESERVATIONS_MS) {
-    const rules = { ageAfterMs: 30_000, agedLeaseEvery: 8, ...plan.matching };
-    story.rules.push(new Starvation(story, sessions, rules));
+    story.rules.push(new Starvation(story, sessions, { ...MATCHING_DEFAULTS, ...plan.matching }));
   }
   const pushes = new Pushes(story);
   const hasProjection = simulation.random('has projection').chance(0.5);
@@ -80,8 +81,12 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
     ? new SimProjection({ simulation, situations, story })
     : undefined;
   story.rules.push(pushes, ...(projection === undefined ? [] : [projection]));
+  const model = makeModel(story, plan, hasProjection);
+  if (model !== undefined) story.rules.push(model);
   const checkers = [
     new Durability(simulation),
+    // Before the story, which tells at once what makes no record.
+    ...(model === undefined ? [] : [model]),
     story,
     new MemoryOfLog(story, history.entries),
     pushes,
@@ -91,4 +96,18 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
     ...(projection === undefined ? [] : [projection]),
   ];
   return { checkers, projection };
+}
+
+/** The model searches plain lists, so it is for worlds with few tasks. */
+const MODEL_TASKS_MAX = 200;
+
+/** What a projection has not seen yet stays in memory, which the model does not know of. */
+function makeModel(
+  story: LogStory,
+  { limits, matching, graceMsMin }: WorldPlan,
+  hasProjection: boolean,
+): ModelLockstep | undefined {
+  if (hasProjection || limits.tasksMax > MODEL_TASKS_MAX) return undefined;
+  const rules = { ...MATCHING_DEFAULTS, ...matching };
+  return new ModelLockstep(story, { limits, matching: rules, graceMsMin });
 }

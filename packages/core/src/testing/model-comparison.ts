@@ -1,0 +1,73 @@
+import type { Partition } from '../partition.ts';
+import { agree } from './agree.ts';
+import { describeState, type TaskDescription } from './describe-state.ts';
+import { textsOf } from './model-bytes.ts';
+import type { ModelTask } from './model-task.ts';
+import type { PartitionModel } from './partition-model.ts';
+import { testUtf8 } from './test-utf8.ts';
+
+/** Throws when a partition and its model do not hold the same. */
+export function compareWithModel(
+  { state, sessionCount }: Pick<Partition, 'state' | 'sessionCount'>,
+  model: PartitionModel,
+): void {
+  const { tasks, finished, queues } = describeState(state);
+  const found = tasks.toSorted((a, b) => a.number - b.number);
+  const expected = model.tasks.toSorted((a, b) => a.number - b.number);
+  agree('which tasks there are', found.map(numberOf), expected.map(numberOf));
+  for (const [place, task] of found.entries()) {
+    agree(`task ${task.number}`, describe(task), describeModel(expected[place]));
+  }
+  agree('how many bytes are held', state.heldBytes, model.heldBytes);
+  for (const { type, dead, paused } of queues) {
+    const ofType = model.dead.filter((task) => task.type === type);
+    agree(`dead letters of ${type}`, dead, ofType.map(numberOf));
+    agree(`whether ${type} is paused`, paused, model.pausedQueues.has(type));
+  }
+  agree('how many dead letters were dropped', state.deadLetters.dropped, model.dropped);
+  agree(
+    'redrives',
+    [...state.redrives.entries()].map(([number, { nextAt }]) => [number, nextAt]),
+    model.redrives.map(({ number, nextAt }) => [number, nextAt]),
+  );
+  agree(
+    'which types are defined',
+    [...state.taskTypes.keys()].sort(),
+    [...model.definitions.keys()].sort(),
+  );
+  agree('how many keys there are', state.dedupe.count, model.keys.count);
+  agree('which tasks are finished', finished, model.finished.map(numberOf));
+  agree('how many sessions there are', sessionCount, model.sessions.length);
+  agree('the number of the next task', state.nextTask, model.accepted + 1);
+  const live = model.idle.length + model.waiting.length + model.held.length;
+  const over = model.dead.length + finished.length + model.forgotten;
+  agree('what became of all tasks (I12)', live + over, model.accepted);
+}
+
+function numberOf({ number }: { readonly number: number }): number {
+  return number;
+}
+
+type Compared = Record<string, unknown>;
+
+function describe(task: TaskDescription): Compared {
+  const { type, priority, state, reason, attempt, session, shape, retry, timeouts, tags } = task;
+  const texts = { shape, retry, timeouts, tags };
+  const [input, result] = [task.input, task.result].map(decoded);
+  const { stop, dueAt } = task;
+  const dueIfWaiting = state === 'waiting' ? dueAt : null;
+  const visible = { type, priority, state, reason, attempt, session };
+  return { ...visible, ...texts, input, result, stop, dueAt: dueIfWaiting };
+}
+
+function describeModel(task: ModelTask): Compared {
+  const { type, priority, state, reason, attempt, session = null, input, result, dueAt } = task;
+  const stop = task.stop?.reason ?? '';
+  const dueIfWaiting = state === 'waiting' ? dueAt : null;
+  const visible = { type, priority, state, reason, attempt, session };
+  return { ...visible, ...textsOf(task), input, result, stop, dueAt: dueIfWaiting };
+}
+
+function decoded(bytes: readonly number[]): string {
+  return testUtf8.decode(Uint8Array.from(bytes));
+}
