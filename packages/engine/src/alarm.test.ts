@@ -78,3 +78,20 @@ test('after it rang it can be set to the same time again', () => {
 
   expect(timers.delays).toEqual([1]);
 });
+
+test('a time that is overdue because the clock was set forward rings at once, and once', () => {
+  const { timers, rung, alarm } = makeAlarm();
+
+  alarm.set(60_000, 1000);
+  alarm.set(60_000, 59_999);
+  expect(timers.delays).toEqual([59_000]);
+
+  alarm.set(60_000, 61_000);
+  const [timer] = timers.running;
+  alarm.set(60_000, 61_001);
+  expect([...timers.running]).toEqual([timer]);
+  expect(timers.delays).toEqual([0]);
+
+  timers.fire();
+  expect(rung).toEqual(['rung']);
+});

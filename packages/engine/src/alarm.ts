@@ -12,6 +12,8 @@ export class Alarm {
   private readonly startTimer: StartTimer;
   private readonly ring: () => void;
   private at = Number.POSITIVE_INFINITY;
+  /** What it was started with. */
+  private delayMs = 0;
   private cancel: (() => void) | undefined;
 
   constructor(startTimer: StartTimer, ring: () => void) {
@@ -21,12 +23,15 @@ export class Alarm {
 
   /** Infinite turns it off. */
   set(at: number, now: number): void {
-    if (at === this.at) return;
+    const delayMs = Math.min(Math.max(at - now, 0), DELAY_MS_MAX);
+    // A clock that was set forward makes it overdue while its timer still sleeps.
+    const isOversleeping = delayMs === 0 && this.delayMs > 0;
+    if (at === this.at && !isOversleeping) return;
     this.cancel?.();
     this.cancel = undefined;
     this.at = at;
+    this.delayMs = delayMs;
     if (at === Number.POSITIVE_INFINITY) return;
-    const delayMs = Math.min(Math.max(at - now, 0), DELAY_MS_MAX);
     this.cancel = this.startTimer(delayMs, () => {
       this.at = Number.POSITIVE_INFINITY;
       this.cancel = undefined;

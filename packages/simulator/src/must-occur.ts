@@ -32,6 +32,7 @@ const MUST_OCCUR = [
   'a request arrived twice',
   'an answer was cut in the middle',
   'a client sent a request again',
+  'a client repeated a submit that was answered',
   // Workers.
   'a resume with a lease that was lost',
   'attach_session answers resume_outdated',

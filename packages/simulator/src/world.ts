@@ -123,6 +123,7 @@ export class World implements ServerWatch {
         break;
       case 'server stopped':
         this.host.pause(fault.forMs);
+        for (const checker of this.checkers) checker.stalled?.(fault.forMs);
         break;
       case 'clock set':
         this.host.shiftClock(fault.byMs);

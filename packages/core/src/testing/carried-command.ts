@@ -25,7 +25,7 @@ export interface Carried {
   readonly signals: readonly CarriedSignal[];
   /** For which task each session keeps its room afterwards. */
   readonly reserved: ReadonlyMap<SessionId, number>;
-  /** When each task that waits for its time is due afterwards; told where jitter may have a part. */
+  /** When each task that waits for its time is due afterwards; where jitter may have a part. */
   readonly dueAt: ReadonlyMap<number, number>;
   /** Of a submit that was taken. */
   readonly answers: readonly SubmitAnswer[];

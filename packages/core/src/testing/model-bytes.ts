@@ -1,14 +1,30 @@
-import { retryText } from '../retry-policy.ts';
+import { type RetryPolicy, retryText } from '../retry-policy.ts';
 import { ShapeTexts } from '../shape-texts.ts';
-import { tagsText } from '../task-labels.ts';
-import { timeoutsText } from '../timeouts.ts';
+import { type Tags, tagsText } from '../task-labels.ts';
+import { type Timeouts, timeoutsText } from '../timeouts.ts';
 import type { ModelTask } from './model-task.ts';
 import { testUtf8 } from './test-utf8.ts';
 
 /** What a push or a word takes beside what it carries. */
 const ENVELOPE_BYTES = 256;
 
+/** Texts that were made, by what they were made from. */
+class Texts<T extends object> {
+  private readonly known = new WeakMap<T, string>();
+
+  of(value: T, make: (value: T) => string): string {
+    const text = this.known.get(value) ?? make(value);
+    this.known.set(value, text);
+    return text;
+  }
+}
+
 const SHAPES = new ShapeTexts();
+const RETRIES = new Texts<RetryPolicy>();
+const TIMEOUTS = new Texts<Timeouts>();
+const TAGS = new Texts<Tags>();
+const LENGTHS = new Map<string, number>();
+const LENGTHS_MAX = 10_000;
 
 export type ModelTexts = Readonly<Record<'shape' | 'retry' | 'timeouts' | 'tags', string>>;
 
@@ -18,25 +34,34 @@ type Described = Pick<ModelTask, 'resources' | 'constraints' | 'retry' | 'timeou
 export function textsOf({ resources, constraints, retry, timeouts, tags }: Described): ModelTexts {
   return {
     shape: SHAPES.textOf({ resources, constraints }),
-    retry: retryText(retry),
-    timeouts: timeoutsText(timeouts),
-    tags: tagsText(tags),
+    retry: retry === undefined ? '' : RETRIES.of(retry, retryText),
+    timeouts: TIMEOUTS.of(timeouts, timeoutsText),
+    tags: TAGS.of(tags, tagsText),
   };
 }
 
 /** What tasks hold: payloads, and each text once, however many share it. */
 export function heldBytes(tasks: readonly ModelTask[]): number {
-  const texts = new Set(
-    tasks.map(textsOf).flatMap((each) => Object.entries(each).map((entry) => entry.join(' '))),
-  );
+  const shared = { shape: new Set(), retry: new Set(), timeouts: new Set(), tags: new Set() };
   let bytes = 0;
-  for (const text of texts) bytes += text.length - text.indexOf(' ') - 1;
-  for (const { input, result } of tasks) bytes += bytesOf(input) + bytesOf(result);
+  for (const task of tasks) {
+    for (const [kind, text] of Object.entries(textsOf(task)) as [keyof ModelTexts, string][]) {
+      if (!shared[kind].has(text)) bytes += text.length;
+      shared[kind].add(text);
+    }
+    bytes += bytesOf(task.input) + bytesOf(task.result);
+  }
   return bytes;
 }
 
 export function bytesOf(text: string): number {
-  return testUtf8.encode(text).length;
+  // Most of what is ever asked for was asked for before: after every command, of every task.
+  const known = LENGTHS.get(text);
+  if (known !== undefined) return known;
+  const { length } = testUtf8.encode(text);
+  if (LENGTHS.size >= LENGTHS_MAX) LENGTHS.clear();
+  LENGTHS.set(text, length);
+  return length;
 }
 
 /** What a push of the task adds to what its worker has not read. */

@@ -22,6 +22,8 @@ export interface Checker {
   /** Bytes go out to a worker on the stream of its session. */
   written?(stream: object, bytes: Uint8Array): void;
   noticed?(notice: EngineNotice): void;
+  /** The server stands still for so long. */
+  stalled?(forMs: number): void;
   /** The server is gone. */
   stopped?(): void;
   /** The world is at its end. */

@@ -16,8 +16,10 @@ function begun(): Durability {
 
 test('what is durable may be let out, comes back and may be trimmed', () => {
   const durability = begun();
+  durability.noticed({ type: 'snapshot_saved', position: 1 });
+  durability.noticed({ type: 'snapshot_saved', position: 2 });
   durability.letOut(2, 'an answer');
-  durability.trimming({ epoch: 1, upTo: 2 });
+  durability.trimming({ epoch: 1, upTo: 1 });
   durability.read({ firstRecord: 0, recordCount: 2, epoch: 1, bytes: BYTES });
   durability.booted(PARTITION, { epoch: 2, first: 0, tail: 3 });
   durability.committed({ ...BATCH, epoch: 2, expectedTail: 3 });
@@ -40,6 +42,14 @@ test('a gap between records, and an epoch that does not grow, are noticed', () =
   expect(() => begun().booted(PARTITION, { epoch: 1, first: 0, tail: 2 })).toThrow(/^I28/);
 });
 
-test('a trim of what is not durable is noticed', () => {
-  expect(() => begun().trimming({ epoch: 1, upTo: 3 })).toThrow(/^I33/);
+test('a trim without two snapshots, or past the older of them, is noticed', () => {
+  const durability = begun();
+  durability.noticed({ type: 'snapshot_saved', position: 1 });
+  expect(() => durability.trimming({ epoch: 1, upTo: 1 })).toThrow(/^I33/);
+  durability.noticed({ type: 'snapshot_saved', position: 2 });
+  expect(() => durability.trimming({ epoch: 1, upTo: 2 })).toThrow(/^I33/);
+});
+
+test('a snapshot of what is not durable is noticed', () => {
+  expect(() => begun().noticed({ type: 'snapshot_saved', position: 3 })).toThrow(/^I29/);
 });

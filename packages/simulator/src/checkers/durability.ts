@@ -1,3 +1,4 @@
+import type { EngineNotice } from '@sluice/engine';
 import type { LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
@@ -7,6 +8,7 @@ import type { Checker } from './checker.ts';
  * I29: what anybody can have seen is durable when it gets out, and there after every crash, byte by
  * byte.
  * I28: epochs grow, records follow each other without a gap.
+ * I33: the log is kept from the older of the two newest snapshots on.
  */
 export class Durability implements Checker {
   readonly name = 'durability';
@@ -14,6 +16,8 @@ export class Durability implements Checker {
   /** Records that the log called durable, over all restarts. */
   private committedTail = 0;
   private epoch = 0;
+  /** Where the two newest snapshots stand, the newest first. */
+  private snapshots: readonly number[] = [];
   /** Of each batch that is durable: a hash of its bytes, by its first record. */
   private readonly hashes = new Map<number, number>();
 
@@ -56,7 +60,19 @@ export class Durability implements Checker {
   }
 
   trimming({ upTo }: LogTrim): void {
-    this.simulation.check(upTo <= this.committedTail, 'I33', `trim up to ${upTo}`);
+    const older = this.snapshots[1] ?? 0;
+    this.simulation.check(upTo <= older, 'I33', () => {
+      return `the log is trimmed up to ${upTo}, and the older snapshot stands at ${older}`;
+    });
+  }
+
+  noticed(notice: EngineNotice): void {
+    if (notice.type !== 'snapshot_saved') return;
+    const { position } = notice;
+    this.simulation.check(position <= this.committedTail, 'I29', () => {
+      return `a snapshot holds ${position} records, and ${this.committedTail} are durable`;
+    });
+    this.snapshots = [position, ...this.snapshots].toSorted((a, b) => b - a).slice(0, 2);
   }
 }
 

@@ -11,6 +11,7 @@ import { Linearizability } from './linearizability/linearizability.ts';
 import { MemoryOfLog } from './memory-of-log.ts';
 import { ModelLockstep } from './model-lockstep.ts';
 import { SimProjection } from './projection/sim-projection.ts';
+import { Punctuality } from './punctuality.ts';
 import { Pushes } from './pushes.ts';
 import { ReplayEquality } from './replay-equality.ts';
 import { Administration } from './rules/administration.ts';
@@ -75,7 +76,7 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
   if (plan.matching.reserveAfterMs === NO_RESERVATIONS_MS) {
     story.rules.push(new Starvation(story, sessions, { ...MATCHING_DEFAULTS, ...plan.matching }));
   }
-  const pushes = new Pushes(story);
+  const pushes = new Pushes(story, sessions);
   const hasProjection = simulation.random('has projection').chance(0.5);
   const projection = hasProjection
     ? new SimProjection({ simulation, situations, story })
@@ -91,6 +92,7 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
     new MemoryOfLog(story, history.entries),
     pushes,
     new StateBounds(simulation, plan.limits, hasProjection),
+    new Punctuality(simulation, plan.graceMsMin),
     new ReplayEquality(simulation),
     new Linearizability({ simulation, situations, entries: history.entries }),
     ...(projection === undefined ? [] : [projection]),

@@ -1,14 +1,25 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Pushes } from './pushes.ts';
-import { event, payload, SUBMIT, TestStory } from './testing/test-story.ts';
+import { SessionStories } from './story/session-stories.ts';
+import {
+  ATTACH,
+  ATTACHED,
+  event,
+  payload,
+  SUBMIT,
+  state,
+  TestStory,
+} from './testing/test-story.ts';
 
 /** A task that s_1 has, and what its stream says. */
 function begun(): { story: TestStory; say: (...events: readonly object[]) => void } {
+  const sessions = { current: undefined as SessionStories | undefined };
   let pushes: Pushes | undefined;
-  const story = new TestStory((of) => {
-    pushes = new Pushes(of);
-    return pushes;
-  });
+  const story = new TestStory(
+    (of) => (sessions.current = new SessionStories(of, 5000)),
+    (of) => (pushes = new Pushes(of, sessions.current as SessionStories)),
+  );
+  story.happens(ATTACH, [], ATTACHED);
   const submitted = event('task_submitted', { input: payload('{"n":1}') });
   story.happens(SUBMIT, [submitted, event('attempt_leased')]);
   const stream = {};
@@ -57,4 +68,43 @@ test('another attempt, type or input is noticed', () => {
   expect(wrong({ type: 'b' })).toThrow(/^I4/);
   expect(wrong({ input: { n: 2 } })).toThrow(/^I3/);
   expect(wrong({ input: null })).toThrow(/^I3/);
+});
+
+describe('an attempt that has to stop', () => {
+  const TICK = { type: 'expire_sessions' } as const;
+  const CANCEL = { type: 'cancel_tasks', ids: [], graceMs: 500 } as const;
+
+  function stopping() {
+    const { story, say } = begun();
+    say(push(story));
+    story.happens(CANCEL, [event('attempt_stopping')]);
+    const cancel = { name: 'cancel', data: { id: story.id(), lease: story.lease() } };
+    return { story, tell: () => say(cancel) };
+  }
+
+  test('its worker hears of it in time', () => {
+    const { story, tell } = stopping();
+    story.after(1500).happens(TICK);
+    tell();
+    story.after(60_000).happens(TICK);
+  });
+
+  test('a worker with a stream that does not hear of it is noticed', () => {
+    const { story } = stopping();
+    expect(() => story.after(2500).happens(TICK)).toThrow(/^I25/);
+  });
+
+  test('a worker without a stream hears of it when it has one again', () => {
+    const { story } = stopping();
+    story.happens({ type: 'disconnect_session', session: 's_1', connection: 1 });
+    story.after(10_000).happens(ATTACH, [], { ...ATTACHED, connection: 2, resumed: true });
+    story.after(1500).happens(TICK);
+    expect(() => story.after(1000).happens(TICK)).toThrow(/^I25/);
+  });
+
+  test('one that ended meanwhile need not hear of it, nor while the server stands still', () => {
+    const { story } = stopping();
+    story.happens(TICK, [event('task_ended', { state: state('cancelled') })]);
+    story.after(10_000).happens(TICK);
+  });
 });

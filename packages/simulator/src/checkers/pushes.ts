@@ -2,8 +2,9 @@ import type { Event } from '@sluice/core';
 import { EventStreamParser } from '@sluice/sdk';
 import type { Checker } from './checker.ts';
 import type { LogStory } from './story/log-story.ts';
-import type { StoryRule } from './story/story-rule.ts';
-import { leaseText, type TaskStory } from './story/task-story.ts';
+import type { SessionStories } from './story/session-stories.ts';
+import type { StoryRule, ToldCommand } from './story/story-rule.ts';
+import { isHeld, leaseText, type TaskStory } from './story/task-story.ts';
 
 /** A lease as the log tells of it. */
 interface Lease {
@@ -12,6 +13,15 @@ interface Lease {
   readonly attempt: number;
   readonly input: string;
 }
+
+interface Stop {
+  readonly task: TaskStory;
+  readonly session: string;
+  since: number;
+}
+
+/** A server that runs has written it by then. */
+const TOLD_WITHIN_MS = 2000;
 
 interface Pushed {
   readonly id: string;
@@ -24,7 +34,8 @@ interface Pushed {
 /**
  * What workers are told, on the stream of each session:
  * I29: only leases that are durable. I4: only to the session that has them, with the attempt and
- * the task that the log says. I3: with the input as it was submitted.
+ * the task that the log says. I3: with the input as it was submitted. I25: soon, that an attempt has
+ * to stop, if they have a stream.
  */
 export class Pushes implements Checker, StoryRule {
   readonly name = 'pushes';
@@ -32,13 +43,53 @@ export class Pushes implements Checker, StoryRule {
   private readonly leases = new Map<string, Lease>();
   private readonly parsers = new WeakMap<object, EventStreamParser>();
   private readonly sessions = new WeakMap<object, string>();
+  private readonly stories: SessionStories;
+  /** Leases whose workers have to hear that they must stop, with the world's time of that. */
+  private readonly stops = new Map<string, Stop>();
+  /** Since when nothing keeps the server from telling them. */
+  private runningSince = 0;
 
-  constructor(story: LogStory) {
+  constructor(story: LogStory, stories: SessionStories) {
     this.story = story;
+    this.stories = stories;
+  }
+
+  booted(): void {
+    this.runningSince = this.story.simulation.now;
+  }
+
+  stalled(forMs: number): void {
+    this.runningSince = Math.max(this.runningSince, this.story.simulation.now + forMs);
+  }
+
+  /** A worker that opens a stream hears of it there. */
+  begins({ command, reply }: ToldCommand): void {
+    if (command.type !== 'attach_session') return;
+    const { session } = reply as { readonly session: string };
+    const { now } = this.story.simulation;
+    for (const stop of this.stops.values()) if (stop.session === session) stop.since = now;
+  }
+
+  ends(): void {
+    const { now } = this.story.simulation;
+    for (const [lease, { task, session, since }] of this.stops) {
+      const isOver = !isHeld(task) || leaseText(task) !== lease;
+      if (isOver) this.stops.delete(lease);
+      if (isOver || this.stories.get(session)?.isConnected !== true) continue;
+      const waitMs = now - Math.max(since, this.runningSince);
+      this.check(waitMs <= TOLD_WITHIN_MS, 'I25', () => {
+        return `${session} has not heard for ${Math.round(waitMs)} ms that task ${task.number} stops`;
+      });
+    }
   }
 
   event(event: Event, task: TaskStory | undefined): void {
-    if (event.type !== 'attempt_leased' || task === undefined) return;
+    if (task === undefined) return;
+    if (event.type === 'attempt_stopping') {
+      const { now } = this.story.simulation;
+      this.stops.set(leaseText(task), { task, session: task.session, since: now });
+    }
+    if (event.type !== 'attempt_leased') return;
     const { session, slot, lease } = event;
     const { input, attempt } = task;
     this.leases.set(leaseText({ slot, lease }), { task, session, attempt: attempt + 1, input });
@@ -60,6 +111,7 @@ export class Pushes implements Checker, StoryRule {
       for (const pushed of data as readonly Pushed[]) this.pushed(stream, pushed);
     } else if (name === 'cancel' || name === 'signal') {
       this.leaseOf(stream, data as Pushed);
+      if (name === 'cancel') this.stops.delete((data as Pushed).lease);
     }
   }
 

@@ -26,6 +26,9 @@ export interface ClientParts {
 /** A request that broke off is sent again so often. */
 const SENDS_MAX = 6;
 
+/** So many submits that were answered are sent again all the same, long after. */
+const REPEAT_RATE = 0.05;
+
 /** Dedupe keys that all clients share, so that they get into each other's way. */
 const SHARED_KEYS = 12;
 
@@ -122,12 +125,23 @@ export class SimClient {
         entry.status = answer.status;
         entry.answer = answer.body === '' ? undefined : JSON.parse(answer.body);
         this.learn(asked, answer);
+        this.repeat(asked);
         return;
       }
       if (sends >= SENDS_MAX || this.isStopped) return;
       situations.note('a client sent a request again');
       const again = this.random.chance(0.05) ? changed(asked) : asked;
       this.process.after(this.random.logarithmic(50, 20_000), () => this.ask(again, sends + 1));
+    });
+  }
+
+  /** As by somebody who lost its memory: what the keys are for (I2). */
+  private repeat(asked: Asked): void {
+    if (asked.kind !== 'submit' || !this.random.chance(REPEAT_RATE)) return;
+    this.process.after(this.random.logarithmic(500, 120_000), () => {
+      if (this.isStopped) return;
+      this.parts.situations.note('a client repeated a submit that was answered');
+      this.ask(asked);
     });
   }
 

@@ -83,6 +83,13 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     what: 'An alarm that rang too early is set again (L8): here the same time is never set twice.',
   },
   {
+    name: 'alarm-sleeps-while-the-clock-is-set',
+    file: 'engine/src/alarm.ts',
+    find: 'const isOversleeping = delayMs === 0 && this.delayMs > 0;',
+    replace: 'const isOversleeping = false;',
+    what: 'What is due happens soon (I18): here not when the clock is set forward meanwhile.',
+  },
+  {
     name: 'recovery-skips-the-last-batch',
     file: ENGINE,
     find: 'partition.replay(bytes, firstRecord);',
@@ -124,5 +131,26 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     find: 'const upTo = Math.min(upToSnapshot, this.feed?.watermark ?? upToSnapshot);',
     replace: 'const upTo = Math.max(upToSnapshot, this.tail);',
     what: 'The log is kept as long as somebody needs it (C3, K2): here all of it goes.',
+  },
+  {
+    name: 'trim-past-the-watermark',
+    file: ENGINE,
+    find: 'const upTo = Math.min(upToSnapshot, this.feed?.watermark ?? upToSnapshot);',
+    replace: 'const upTo = upToSnapshot;',
+    what: 'The log is kept for its consumer (C3): here snapshots alone say what may go.',
+  },
+  {
+    name: 'forget-before-the-consumer',
+    file: ENGINE,
+    find: 'this.partition.keepUnlessEndedBefore(isAll ? this.options.clock() : at);',
+    replace: 'this.partition.keepUnlessEndedBefore(this.options.clock());',
+    what: 'A task stays in memory until its consumer has it (L9): here until it has any batch.',
+  },
+  {
+    name: 'feed-with-a-gap',
+    file: 'engine/src/committed-feed.ts',
+    find: 'if (!isReread && recent?.firstRecord !== this.position) return undefined;',
+    replace: 'if (!isReread && recent === undefined) return undefined;',
+    what: 'A consumer gets all batches in order (C2): here those that no longer fit are left out.',
   },
 ];

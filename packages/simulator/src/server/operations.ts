@@ -9,7 +9,7 @@ import {
 } from '@sluice/core';
 import type { Request } from '@sluice/engine';
 
-const encoder = new TextEncoder();
+import { UTF8 } from '../utf8.ts';
 
 /** The fields of commands that are bytes; in a request they are text. */
 const BYTE_FIELDS = ['payload', 'data', 'input'] as const;
@@ -27,7 +27,7 @@ export function commandOf(operation: Operation): Request<OperationCommand> {
   const command: Record<string, unknown> = { ...operation };
   for (const field of BYTE_FIELDS) {
     const text = command[field];
-    if (typeof text === 'string') command[field] = encoder.encode(text);
+    if (typeof text === 'string') command[field] = UTF8.encode(text);
   }
   if (operation.type === 'patch_tasks') Object.assign(command, patchesOf(operation));
   return command as unknown as Request<OperationCommand>;
@@ -41,7 +41,7 @@ interface PatchText {
 /** Each patch brings its input as text; the command has them one behind the other. */
 function patchesOf(operation: Operation): object {
   const given = operation.patches as readonly PatchText[];
-  const inputs = given.map(({ input = '' }) => encoder.encode(input));
+  const inputs = given.map(({ input = '' }) => UTF8.encode(input));
   const inputEnds: number[] = [];
   for (const each of inputs) inputEnds.push((inputEnds.at(-1) ?? 0) + each.length);
   const patches = given.map(({ input, ...patch }) => ({ ...patch, hasInput: input !== undefined }));

@@ -23,6 +23,7 @@ import type { Listener, Network } from '../network/network.ts';
 import type { ServerExchange } from '../network/server-exchange.ts';
 import type { WorldPlan } from '../plan/world-plan.ts';
 import type { Situations } from '../situations.ts';
+import { UTF8 } from '../utf8.ts';
 import type { HostDisk } from './host-disk.ts';
 import { carryOut, hasSeenState } from './requests.ts';
 import { type LogWatch, WatchedLog } from './watched-log.ts';
@@ -65,13 +66,6 @@ interface Projection {
   readonly feedOptions: FeedOptions;
   follow(feed: CommittedFeed, process: SimProcess): void;
 }
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-const UTF8 = {
-  encode: (text: string) => encoder.encode(text),
-  decode: (bytes: Uint8Array) => decoder.decode(bytes),
-};
 
 /** A machine that runs the server, and starts it again when it ends. */
 export class ServerHost {

@@ -5,11 +5,11 @@ import type { RandomStream } from '../../kernel/random.ts';
 import type { SimProcess } from '../../kernel/sim-process.ts';
 import type { Simulation } from '../../kernel/simulation.ts';
 import type { Situations } from '../../situations.ts';
+import { UTF8 } from '../../utf8.ts';
 import type { Checker } from '../checker.ts';
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule } from '../story/story-rule.ts';
 import { advance, beginStory, hasEnded, readmit, type TaskStory } from '../story/task-story.ts';
-import { UTF8 } from '../story/utf8.ts';
 
 export interface ProjectionParts {
   readonly simulation: Simulation;

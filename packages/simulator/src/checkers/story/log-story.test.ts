@@ -1,9 +1,9 @@
 import type { Event } from '@sluice/core';
 import { expect, test } from 'vitest';
 import type { HistoryEntry } from '../../clients/history.ts';
+import { UTF8 } from '../../utf8.ts';
 import { MemoryOfLog } from '../memory-of-log.ts';
 import { ToldPartition } from '../testing/told-partition.ts';
-import { UTF8 } from './utf8.ts';
 
 /** A real partition, and the comparison of its memory with its log. */
 class Told extends ToldPartition {

@@ -2,11 +2,11 @@ import { type Command, type Event, readEvents } from '@sluice/core';
 import type { LogBatch, LogHold, StoredBatch } from '@sluice/log';
 import type { Simulation } from '../../kernel/simulation.ts';
 import type { WatchedPartition } from '../../server/watched-partition.ts';
+import { UTF8 } from '../../utf8.ts';
 import type { Checker } from '../checker.ts';
 import { keepCommand } from './keep-command.ts';
 import type { StoryRule, ToldCommand } from './story-rule.ts';
 import { advance, beginStory, isHeld, PATCHED, readmit, type TaskStory } from './task-story.ts';
-import { UTF8 } from './utf8.ts';
 
 type Carried = Omit<ToldCommand, 'at'>;
 

@@ -7,6 +7,7 @@ import {
   TASK_STATES,
   taskIdText,
 } from '@sluice/core';
+import { UTF8 } from '../../utf8.ts';
 
 type Phase =
   | 'waiting'
@@ -72,8 +73,6 @@ export interface TaskStory {
   retries: number;
 }
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
 interface Range {
   readonly bytes: Uint8Array;
   readonly start: number;
@@ -81,7 +80,7 @@ interface Range {
 }
 
 export function textOf({ bytes, start, end }: Range): string {
-  return decoder.decode(bytes.subarray(start, end));
+  return UTF8.decode(bytes.subarray(start, end));
 }
 
 const ENDED: readonly string[] = ['succeeded', 'failed', 'timed_out', 'expired', 'cancelled'];

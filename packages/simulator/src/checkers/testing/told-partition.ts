@@ -1,9 +1,9 @@
 import { type Command, DEFAULT_NAMESPACE, RecordWriter, type SessionId } from '@sluice/core';
 import { Simulation } from '../../kernel/simulation.ts';
 import { WatchedPartition } from '../../server/watched-partition.ts';
+import { UTF8 } from '../../utf8.ts';
 import type { Checker } from '../checker.ts';
 import { LogStory } from '../story/log-story.ts';
-import { UTF8 } from '../story/utf8.ts';
 
 const LIMITS = {
   tasksMax: 500,

@@ -1,0 +1,64 @@
+import type { PushedTask } from '@sluice/protocol';
+import { expect, test } from 'vitest';
+import { HandlerRuns } from './handler-runs.ts';
+import { event, reason, SUBMIT, TestStory } from './testing/test-story.ts';
+
+const REPORT = { type: 'report_attempts', session: 's_1', reports: [] } as const;
+
+function begun(): { story: TestStory; start: (worker: string) => void } {
+  let runs: HandlerRuns | undefined;
+  const story = new TestStory(({ simulation }) => {
+    runs = new HandlerRuns(simulation);
+    return runs;
+  });
+  story.happens(SUBMIT, [event('task_submitted'), event('attempt_leased', { lease: 1 })]);
+  const start = (worker: string) => {
+    runs?.started({ id: story.id(), lease: story.lease() } as PushedTask, worker);
+  };
+  return { story, start };
+}
+
+function returned(spent: boolean, lease: number) {
+  const given = { reason: reason(spent ? 'worker_lost' : 'not_arrived'), spent };
+  return [event('attempt_returned', given), event('attempt_leased', { lease })];
+}
+
+test('a handler that starts once for each attempt passes', () => {
+  const { story, start } = begun();
+  start('first');
+  story.happens(REPORT, returned(true, 2), { outcomes: [] });
+  start('second');
+});
+
+test('a second start of the same attempt is noticed, on whichever worker', () => {
+  for (const worker of ['first', 'second']) {
+    const { start } = begun();
+    start('first');
+    expect(() => start(worker)).toThrow(/^I27/);
+  }
+});
+
+test('an attempt that is said never to have arrived, and had started, is noticed', () => {
+  const { story, start } = begun();
+  start('first');
+  story.happens(REPORT, returned(false, 2), { outcomes: [] });
+  expect(() => start('second')).toThrow(/^I27/);
+});
+
+test('a task that was retried by hand runs its first attempt once more', () => {
+  const { story, start } = begun();
+  start('first');
+  const events = [event('task_retried'), event('attempt_leased', { lease: 2 })];
+  story.happens({ type: 'retry_tasks', ids: [story.id()] }, events, { outcomes: [] });
+  start('first');
+});
+
+test('a start under a lease that the log does not know is noticed', () => {
+  let runs: HandlerRuns | undefined;
+  const story = new TestStory(({ simulation }) => {
+    runs = new HandlerRuns(simulation);
+    return runs;
+  });
+  const pushed = { id: story.id(), lease: 'l_none' } as PushedTask;
+  expect(() => runs?.started(pushed, 'first')).toThrow(/^I29/);
+});

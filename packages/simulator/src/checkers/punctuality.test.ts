@@ -1,0 +1,91 @@
+import { type Command, DEFAULT_NAMESPACE, type SessionId } from '@sluice/core';
+import { expect, test } from 'vitest';
+import { Punctuality } from './punctuality.ts';
+import { ToldPartition } from './testing/told-partition.ts';
+
+const GRACE_MS = 5000;
+
+/** A partition that a checker looks at; time passes for both, or for the world alone. */
+function begun() {
+  const told = new ToldPartition();
+  const { simulation } = told.story;
+  const punctuality = new Punctuality(simulation, GRACE_MS);
+  told.listeners.push(punctuality);
+  punctuality.booted();
+  const tick = (type: 'expire_sessions' | 'hear_sessions' = 'hear_sessions') => {
+    told.do({ type, now: 1000 + simulation.now });
+  };
+  const pass = (ms: number) => {
+    simulation.now += ms;
+  };
+  return { told, punctuality, tick, pass };
+}
+
+/** A task that is due after a second. */
+function submitDelayed({ do: execute }: { do: (command: Command) => void }): void {
+  const tasks = [{ type: 'a', delayMs: 1000 }];
+  const payloads = { inputs: new Uint8Array(), inputEnds: [0] };
+  execute({ type: 'submit_tasks', now: 1000, namespace: DEFAULT_NAMESPACE, tasks, ...payloads });
+}
+
+test('a timer that fires in time passes', () => {
+  const { told, tick, pass } = begun();
+  submitDelayed({ do: (command) => told.do(command) });
+  pass(1500);
+  tick();
+  told.do({ type: 'advance_time', now: 2500, seed: 1 });
+  pass(60_000);
+  tick();
+});
+
+test('a timer that does not fire is noticed', () => {
+  const { told, tick, pass } = begun();
+  submitDelayed({ do: (command) => told.do(command) });
+  pass(1500);
+  tick();
+  pass(2500);
+  expect(() => tick()).toThrow(/^I18/);
+});
+
+test('a server that stands still fires no timer, and is to do so afterwards', () => {
+  const { told, tick, pass, punctuality } = begun();
+  submitDelayed({ do: (command) => told.do(command) });
+  pass(1500);
+  tick();
+  punctuality.stalled(10_000);
+  pass(11_000);
+  tick();
+  pass(2500);
+  expect(() => tick()).toThrow(/^I18/);
+});
+
+test('a silent worker that keeps its task is noticed, one that reports is not', () => {
+  const { told, tick, pass } = begun();
+  told.attach();
+  told.submit();
+  pass(6000);
+  told.do({
+    type: 'report_attempts',
+    now: 7000,
+    namespace: DEFAULT_NAMESPACE,
+    session: 's_1' as SessionId,
+    reports: [],
+    seed: 1,
+    payloads: new Uint8Array(),
+    payloadEnds: [],
+  });
+  pass(6000);
+  tick();
+  pass(6000);
+  expect(() => tick()).toThrow(/^I27/);
+});
+
+test('a silent worker that loses its task passes', () => {
+  const { told, tick, pass } = begun();
+  told.attach();
+  told.submit();
+  pass(6000);
+  tick('expire_sessions');
+  pass(60_000);
+  tick();
+});
