@@ -34,8 +34,8 @@ interface Pushed {
 /**
  * What workers are told, on the stream of each session:
  * I29: only leases that are durable. I4: only to the session that has them, with the attempt and
- * the task that the log says. I3: with the input as it was submitted. I25: soon, that an attempt has
- * to stop, if they have a stream.
+ * the task that the log says. I3: with the input as it was submitted. I25: that an attempt has to
+ * stop, soon, if they have a stream.
  */
 export class Pushes implements Checker, StoryRule {
   readonly name = 'pushes';

@@ -8,7 +8,6 @@ import {
   type TaskOutcome,
 } from '@sluice/core';
 import type { Request } from '@sluice/engine';
-
 import { UTF8 } from '../utf8.ts';
 
 /** The fields of commands that are bytes; in a request they are text. */
