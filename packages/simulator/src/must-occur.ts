@@ -33,6 +33,9 @@ const MUST_OCCUR = [
   'an answer was cut in the middle',
   'a client sent a request again',
   'a client repeated a submit that was answered',
+  'a call of the SDK was submitted',
+  'a call of the SDK was refused',
+  'a call of the SDK was unknown',
   // Workers.
   'a resume with a lease that was lost',
   'attach_session answers resume_outdated',

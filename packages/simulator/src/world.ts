@@ -1,6 +1,6 @@
 import type { Command, Replies } from '@sluice/core';
 import type { EngineNotice } from '@sluice/engine';
-import type { LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
+import type { AppendOutcome, LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
 import type { Checker } from './checkers/checker.ts';
 import { HandlerRuns } from './checkers/handler-runs.ts';
 import { Liveness } from './checkers/liveness.ts';
@@ -9,6 +9,7 @@ import { TASK_TYPES } from './clients/draw-task.ts';
 import { History } from './clients/history.ts';
 import { KnownSessions } from './clients/known-sessions.ts';
 import { KnownTasks } from './clients/known-tasks.ts';
+import { SdkClient } from './clients/sdk-client.ts';
 import { SimClient } from './clients/sim-client.ts';
 import { Simulation } from './kernel/simulation.ts';
 import { Network } from './network/network.ts';
@@ -25,6 +26,9 @@ import type { SimWorker, WorkerParts } from './workers/sim-worker.ts';
 
 /** Of virtual time: a minute, five of the longest leases, and what delays and backoff add. */
 const LIVENESS_BOUND_MS = 60_000 + 5 * 15_000 + 60_000;
+
+/** One in so many clients submits through the SDK, beside one that does anything. */
+const SDK_CLIENT_EVERY = 3;
 
 /** Together they can run everything. */
 const FLAWLESS_OFFERS: readonly WorkerOffer[] = [{ zone: 'a' }, { zone: 'b', ssd: 'yes' }].map(
@@ -45,7 +49,9 @@ export class World implements ServerWatch {
   private readonly disk: HostDisk;
   private readonly host: ServerHost;
   private readonly workers: SimWorker[];
-  private readonly clients: SimClient[];
+  private readonly clients: readonly (SimClient | SdkClient)[];
+  /** One of them, which may do anything. */
+  private readonly operator: SimClient;
   private readonly checkers: readonly Checker[];
   private readonly workerParts: WorkerParts;
   private readonly liveness: Liveness;
@@ -81,9 +87,15 @@ export class World implements ServerWatch {
     const known = new KnownTasks();
     const { sessions } = this;
     const everyMs = plan.requestEveryMs;
-    this.clients = numbered(plan.clients, 'client', (name) => {
-      return new SimClient({ ...parts, history, known, sessions, everyMs }, name);
-    });
+    const clientParts = { ...parts, history, known, sessions, everyMs };
+    this.operator = new SimClient(clientParts, 'operator');
+    this.clients = [
+      this.operator,
+      ...numbered(plan.clients - 1, 'client', (name, index) => {
+        if (index % SDK_CLIENT_EVERY !== 0) return new SimClient(clientParts, name);
+        return new SdkClient(clientParts, name, made.calls);
+      }),
+    ];
     for (const fault of plan.faults) simulation.after(fault.at, () => this.strike(fault));
   }
 
@@ -108,8 +120,8 @@ export class World implements ServerWatch {
       new SdkWorker(this.workerParts, `healer${index + 1}`, offer);
     }
     // Twice: what somebody asked for before may still be on its way.
-    this.clients[0].resumeQueues(TASK_TYPES);
-    simulation.after(30_000, () => this.clients[0].resumeQueues(TASK_TYPES));
+    this.operator.resumeQueues(TASK_TYPES);
+    simulation.after(30_000, () => this.operator.resumeQueues(TASK_TYPES));
     await simulation.runUntil(simulation.now + LIVENESS_BOUND_MS);
     this.liveness.look(LIVENESS_BOUND_MS);
   }
@@ -169,7 +181,7 @@ export class World implements ServerWatch {
     return this.workers[who % this.workers.length];
   }
 
-  private client(who: number): SimClient {
+  private client(who: number): SimClient | SdkClient {
     return this.clients[who % this.clients.length];
   }
 
@@ -187,6 +199,10 @@ export class World implements ServerWatch {
       this.situations.note('a worker was drained');
     }
     for (const checker of this.checkers) checker.executed?.(command, reply, partition);
+  }
+
+  answered(outcome: AppendOutcome): void {
+    for (const checker of this.checkers) checker.answered?.(outcome);
   }
 
   committed(batch: LogBatch): void {
@@ -219,6 +235,6 @@ export class World implements ServerWatch {
   }
 }
 
-function numbered<T>(count: number, kind: string, make: (name: string) => T): T[] {
-  return Array.from({ length: count }, (_, index) => make(`${kind}${index + 1}`));
+function numbered<T>(count: number, kind: string, make: (name: string, index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(`${kind}${index + 1}`, index));
 }

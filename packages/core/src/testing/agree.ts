@@ -7,5 +7,5 @@ export class ModelError extends Error {
 export function agree(what: string, found: unknown, expected: unknown): void {
   const [foundText, expectedText] = [JSON.stringify(found), JSON.stringify(expected)];
   if (foundText === expectedText) return;
-  throw new ModelError(`${what}: ${foundText}; by the model: ${expectedText}`);
+  throw new ModelError(`${what}: ${foundText}, not ${expectedText}`);
 }

@@ -1,6 +1,6 @@
 import type { Command } from '@sluice/core';
 import type { EngineNotice } from '@sluice/engine';
-import type { LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
+import type { AppendOutcome, LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
 import type { WatchedPartition } from '../server/watched-partition.ts';
 
 /**
@@ -12,6 +12,8 @@ export interface Checker {
   /** The server recovered; `partition` is what it made of its disk. */
   booted?(partition: WatchedPartition, hold: LogHold): void;
   executed?(command: Command, reply: unknown, partition: WatchedPartition): void;
+  /** What the log made of a batch. */
+  answered?(outcome: AppendOutcome): void;
   /** The log says that the batch is durable. */
   committed?(batch: LogBatch): void;
   /** The log hands out a batch; before `booted`, to a server that starts. */

@@ -53,3 +53,11 @@ test('a trim without two snapshots, or past the older of them, is noticed', () =
 test('a snapshot of what is not durable is noticed', () => {
   expect(() => begun().noticed({ type: 'snapshot_saved', position: 3 })).toThrow(/^I29/);
 });
+
+test('what a server lets out that lost its log is noticed, until another one has it', () => {
+  const durability = begun();
+  durability.answered('fenced');
+  expect(() => durability.letOut(2, 'an answer')).toThrow(/^I30/);
+  durability.booted(PARTITION, { epoch: 2, first: 0, tail: 2 });
+  durability.letOut(2, 'an answer');
+});

@@ -1,5 +1,5 @@
 import type { EngineNotice } from '@sluice/engine';
-import type { LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
+import type { AppendOutcome, LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
 import type { Checker } from './checker.ts';
@@ -7,6 +7,7 @@ import type { Checker } from './checker.ts';
 /**
  * I29: what anybody can have seen is durable when it gets out, and there after every crash, byte by
  * byte.
+ * I30: a server that learns that another one took its log over lets nothing out any more.
  * I28: epochs grow, records follow each other without a gap.
  * I33: the log is kept from the older of the two newest snapshots on.
  */
@@ -16,6 +17,7 @@ export class Durability implements Checker {
   /** Records that the log called durable, over all restarts. */
   private committedTail = 0;
   private epoch = 0;
+  private isFenced = false;
   /** Where the two newest snapshots stand, the newest first. */
   private snapshots: readonly number[] = [];
   /** Of each batch that is durable: a hash of its bytes, by its first record. */
@@ -33,6 +35,7 @@ export class Durability implements Checker {
     simulation.check(hold.epoch > epoch, 'I28', `epoch ${hold.epoch} follows ${epoch}`);
     this.committedTail = hold.tail;
     this.epoch = hold.epoch;
+    this.isFenced = false;
   }
 
   committed({ expectedTail, recordCount, epoch, bytes }: LogBatch): void {
@@ -53,7 +56,12 @@ export class Durability implements Checker {
     this.hashes.set(firstRecord, hash);
   }
 
+  answered(outcome: AppendOutcome): void {
+    if (outcome === 'fenced') this.isFenced = true;
+  }
+
   letOut(records: number, what: string): void {
+    this.simulation.check(!this.isFenced, 'I30', `${what}, of a server that is fenced`);
     this.simulation.check(records <= this.committedTail, 'I29', () => {
       return `${what} can have seen record ${records}, and ${this.committedTail} are durable`;
     });

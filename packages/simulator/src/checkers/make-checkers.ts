@@ -28,6 +28,7 @@ import { Starvation } from './rules/starvation.ts';
 import { Submits } from './rules/submits.ts';
 import { TaskLives } from './rules/task-lives.ts';
 import { Timers } from './rules/timers.ts';
+import { SdkCalls } from './sdk-calls.ts';
 import { Spotter } from './spotter.ts';
 import { StateBounds } from './state-bounds.ts';
 import { LogStory } from './story/log-story.ts';
@@ -46,6 +47,7 @@ interface MadeCheckers {
   readonly checkers: readonly Checker[];
   /** Of every second world, because finished tasks stay in memory until it has them. */
   readonly projection: SimProjection | undefined;
+  readonly calls: SdkCalls;
 }
 
 /** Everything that is checked while a world runs. */
@@ -76,6 +78,8 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
   if (plan.matching.reserveAfterMs === NO_RESERVATIONS_MS) {
     story.rules.push(new Starvation(story, sessions, { ...MATCHING_DEFAULTS, ...plan.matching }));
   }
+  const calls = new SdkCalls(story);
+  story.rules.push(calls);
   const pushes = new Pushes(story, sessions);
   const hasProjection = simulation.random('has projection').chance(0.5);
   const projection = hasProjection
@@ -97,7 +101,7 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
     new Linearizability({ simulation, situations, entries: history.entries }),
     ...(projection === undefined ? [] : [projection]),
   ];
-  return { checkers, projection };
+  return { checkers, projection, calls };
 }
 
 /** The model searches plain lists, so it is for worlds with few tasks. */

@@ -35,7 +35,7 @@ test('an answer that the model would not give is noticed once it is durable', ()
     session: 's_1' as SessionId,
   } as const;
   lockstep.executed(detach, { found: true }, told.partition);
-  expect(() => told.story.executed(detach, { found: true }, told.partition)).toThrow(/^model/);
+  expect(() => told.story.executed(detach, { found: true }, told.partition)).toThrow(/^I11/);
 });
 
 test('a push that the model misses, and a state that is another, are noticed', () => {
@@ -48,7 +48,7 @@ test('a push that the model misses, and a state that is another, are noticed', (
   const tick = { type: 'hear_sessions', now: 2000 } as const;
   lockstep.executed(tick, undefined, told.partition);
   expect(() => told.story.executed(tick, undefined, told.partition)).toThrow(/M1/);
-  expect(() => lockstep.booted(new ToldPartition().partition)).toThrow(/^model/);
+  expect(() => lockstep.booted(new ToldPartition().partition)).toThrow(/^I11/);
 });
 
 test('what a crash took back never happened', () => {

@@ -89,7 +89,7 @@ export class ModelLockstep implements Checker, StoryRule {
     try {
       look();
     } catch (cause) {
-      this.story.simulation.check(false, 'model', (cause as Error).message);
+      this.story.simulation.check(false, 'I11', `by the model: ${(cause as Error).message}`);
     }
   }
 }

@@ -13,14 +13,14 @@ const ANSWER_MS_MAX = 30_000;
 
 /**
  * Sends a request and waits for the whole answer. `done` hears `undefined` when there is none, and
- * then nobody knows whether the request had an effect.
+ * then nobody knows whether the request had an effect. Answers how to hang up before that.
  */
 export function call(
   network: Network,
   from: SimProcess,
   request: ExchangeRequest,
   done: (answer: CallAnswer | undefined) => void,
-): void {
+): () => void {
   let status = 0;
   const chunks: Uint8Array[] = [];
   const finish = (answer: CallAnswer | undefined): void => {
@@ -40,4 +40,8 @@ export function call(
     giveUp();
     finish(undefined);
   });
+  return () => {
+    stopTimer();
+    giveUp();
+  };
 }

@@ -65,8 +65,8 @@ function errorAnswer(cause: unknown): Answer {
   const error = cause instanceof EngineStoppedError ? stopping(cause) : cause;
   // Whatever else it is, no request may lead to it.
   if (!(error instanceof SluiceError)) throw cause;
-  const { code, message, retryAfterMs } = error;
-  return { status: error.status, body: JSON.stringify({ error: { code, message, retryAfterMs } }) };
+  const { status, code, message, details, retryAfterMs } = error;
+  return { status, body: JSON.stringify({ error: { code, message, details, retryAfterMs } }) };
 }
 
 function stopping(cause: Error): SluiceError {

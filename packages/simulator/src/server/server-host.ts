@@ -6,7 +6,14 @@ import {
   type FeedOptions,
   type SnapshotOptions,
 } from '@sluice/engine';
-import type { BoundedLog, LogBatch, LogHold, LogTrim, StoredBatch } from '@sluice/log';
+import type {
+  AppendOutcome,
+  BoundedLog,
+  LogBatch,
+  LogHold,
+  LogTrim,
+  StoredBatch,
+} from '@sluice/log';
 import {
   Admission,
   Gateway,
@@ -40,6 +47,7 @@ export interface Storage {
 export interface ServerWatch {
   booted(partition: WatchedPartition, hold: LogHold): void;
   executed(command: Command, reply: unknown, partition: WatchedPartition): void;
+  answered(outcome: AppendOutcome): void;
   committed(batch: LogBatch): void;
   read(batch: StoredBatch): void;
   trimming(trim: LogTrim): void;
@@ -145,16 +153,12 @@ export class ServerHost {
     const partitionOptions = partitionOptionsOf(plan);
     const storage = await disk.open(process, partitionOptions);
     let held: LogHold | undefined;
-    const logWatch: LogWatch = {
-      acquired: (hold) => {
+    const log = new WatchedLog(
+      storage.log,
+      this.logWatch((hold) => {
         held = hold;
-      },
-      answered: (outcome) => situations.note(`an append was answered ${outcome}`),
-      committed: (batch) => watch.committed(batch),
-      read: (batch) => watch.read(batch),
-      trimming: (trim) => watch.trimming(trim),
-    };
-    const log = new WatchedLog(storage.log, logWatch);
+      }),
+    );
     const streams = new WorkerStreams();
     let partition: WatchedPartition | undefined;
     const records = () => partition?.records ?? 0;
@@ -208,6 +212,20 @@ export class ServerHost {
     };
     network.listen(listener);
     process.log(`serves from record ${held.tail} on, epoch ${held.epoch}`);
+  }
+
+  private logWatch(acquired: (hold: LogHold) => void): LogWatch {
+    const { watch, situations } = this.parts;
+    return {
+      acquired,
+      answered: (outcome) => {
+        situations.note(`an append was answered ${outcome}`);
+        watch.answered(outcome);
+      },
+      committed: (batch) => watch.committed(batch),
+      read: (batch) => watch.read(batch),
+      trimming: (trim) => watch.trimming(trim),
+    };
   }
 
   private tick(process: SimProcess, gateway: Gateway): void {

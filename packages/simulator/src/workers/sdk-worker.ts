@@ -1,13 +1,6 @@
-import {
-  type Ending,
-  type HttpAnswer,
-  type HttpRequest,
-  type StreamListener,
-  WorkerSession,
-} from '@sluice/sdk';
+import { type Ending, type HttpRequest, type StreamListener, WorkerSession } from '@sluice/sdk';
 import type { RandomStream } from '../kernel/random.ts';
-import { call } from '../network/call.ts';
-import type { ExchangeRequest } from '../network/exchange.ts';
+import { exchangeOf, retryAfter, sendForSdk } from '../network/sdk-requests.ts';
 import { drawOffer, type WorkerOffer } from './draw-offer.ts';
 import { SimHandlers } from './sim-handlers.ts';
 import type { SimWorker, WorkerParts } from './sim-worker.ts';
@@ -70,7 +63,8 @@ export class SdkWorker implements SimWorker {
     const session = new WorkerSession(
       { name: process.name, ...this.offer, addresses: 1 },
       {
-        send: (request, answered) => this.send(request, answered),
+        send: (request, answered) =>
+          sendForSdk(this.parts.network, process, exchangeOf(request), answered),
         openStream: (request, listener) => this.openStream(request, listener),
         now: process.monotonic,
         wallTime: process.wall,
@@ -98,21 +92,6 @@ export class SdkWorker implements SimWorker {
     session.start();
   }
 
-  private send(
-    request: HttpRequest,
-    answered: (answer: HttpAnswer | undefined) => void,
-  ): () => void {
-    let isOff = false;
-    call(this.parts.network, this.process, exchangeOf(request), (answer) => {
-      if (isOff) return;
-      if (answer === undefined) answered(undefined);
-      else answered({ status: answer.status, text: answer.body, ...retryAfter(answer.body) });
-    });
-    return () => {
-      isOff = true;
-    };
-  }
-
   private openStream(request: HttpRequest, listener: StreamListener): () => void {
     let status = 0;
     const refusal: Uint8Array[] = [];
@@ -132,14 +111,4 @@ export class SdkWorker implements SimWorker {
       },
     });
   }
-}
-
-function exchangeOf({ method, path, body = '' }: HttpRequest): ExchangeRequest {
-  return { method, path, body };
-}
-
-/** The header that production has; here it comes with the body. */
-function retryAfter(text: string): { retryAfter?: string } {
-  const ms = /"retryAfterMs":(\d+)/.exec(text)?.[1];
-  return ms === undefined ? {} : { retryAfter: String(Math.ceil(Number(ms) / 1000)) };
 }

@@ -1,0 +1,97 @@
+import type { TaskRequest } from '@sluice/protocol';
+import { type HttpAnswer, type HttpRequest, type SubmitOutcome, Submitter } from '@sluice/sdk';
+import type { RandomStream } from '../kernel/random.ts';
+import { SimProcess } from '../kernel/sim-process.ts';
+import { exchangeOf, sendForSdk } from '../network/sdk-requests.ts';
+import { drawTask, type TaskInput } from './draw-task.ts';
+import type { ClientParts } from './sim-client.ts';
+
+/** Hears what callers of the SDK are promised. */
+export interface CallWatch {
+  /** Numbers of the tasks of a call. */
+  called(numbers: readonly number[]): void;
+  /** The network delivers a request with these twice. */
+  repeated(numbers: readonly number[]): void;
+  /** What the caller is told. */
+  heard(numbers: readonly number[], outcome: SubmitOutcome): void;
+}
+
+/** A client as users write it: submits without keys of its own, through the SDK. */
+export class SdkClient {
+  readonly process: SimProcess;
+  private readonly parts: ClientParts;
+  private readonly watch: CallWatch;
+  private readonly random: RandomStream;
+  private readonly submitter: Submitter;
+  private isStopped = false;
+
+  constructor(parts: ClientParts, name: string, watch: CallWatch) {
+    this.parts = parts;
+    this.watch = watch;
+    const process = new SimProcess(parts.simulation, name);
+    this.process = process;
+    this.random = parts.simulation.random(name);
+    this.submitter = new Submitter(
+      { addresses: 1, giveUpAfterMs: this.random.pick([3000, 60_000]) },
+      {
+        send: (request, answered) => this.send(request, answered),
+        now: process.monotonic,
+        startTimer: process.after,
+        random: this.random.next,
+      },
+    );
+    this.next();
+  }
+
+  /** It asks for nothing more; what it has asked for it asks for until it is answered. */
+  stop(): void {
+    this.isStopped = true;
+  }
+
+  private next(): void {
+    this.process.after(this.parts.everyMs * (0.2 + 1.6 * this.random.next()), () => {
+      if (this.isStopped) return;
+      this.submit();
+      this.next();
+    });
+  }
+
+  /** Several calls at once share a request. */
+  private submit(): void {
+    const calls = this.random.chance(0.8) ? 1 : this.random.integer(2, 6);
+    for (let made = 0; made < calls; made++) this.call(this.random.integer(1, 4));
+  }
+
+  private call(count: number): void {
+    const { known, situations } = this.parts;
+    const tasks = Array.from({ length: count }, () => drawTask(this.random, known.nextNumber()));
+    const numbers = tasks.map(({ input }) => (input as TaskInput).n);
+    this.watch.called(numbers);
+    this.submitter.submit(tasks, (outcome) => {
+      situations.note(`a call of the SDK was ${outcome.type}`);
+      this.watch.heard(numbers, outcome);
+      if (outcome.type === 'submitted') for (const { id } of outcome.tasks) known.add(id);
+    });
+  }
+
+  /** As it goes over the wire, for those who know only requests and answers. */
+  private send(
+    request: HttpRequest,
+    answered: (answer: HttpAnswer | undefined) => void,
+  ): () => void {
+    const { simulation, history, network } = this.parts;
+    const exchange = exchangeOf(request);
+    const tasks = JSON.parse(exchange.body) as TaskRequest[];
+    const entry = history.begin(this.process.name, { kind: 'submit', tasks }, simulation.now);
+    const hangUp = sendForSdk(network, this.process, exchange, (answer) => {
+      if (answer !== undefined) {
+        const { status, text } = answer;
+        Object.assign(entry, { answeredAt: simulation.now, status, answer: JSON.parse(text) });
+      }
+      answered(answer);
+    });
+    entry.isRepeated = network.repeated.has(exchange);
+    if (entry.isRepeated) this.watch.repeated(tasks.map(({ input }) => (input as TaskInput).n));
+    return hangUp;
+  }
+}

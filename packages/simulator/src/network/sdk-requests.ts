@@ -1,0 +1,34 @@
+import type { HttpAnswer, HttpRequest } from '@sluice/sdk';
+import type { SimProcess } from '../kernel/sim-process.ts';
+import { call } from './call.ts';
+import type { ExchangeRequest } from './exchange.ts';
+import type { Network } from './network.ts';
+
+/** Requests of the SDK on the simulated network: the `RequestPort` of a process. */
+export function sendForSdk(
+  network: Network,
+  process: SimProcess,
+  request: ExchangeRequest,
+  answered: (answer: HttpAnswer | undefined) => void,
+): () => void {
+  let isOff = false;
+  const hangUp = call(network, process, request, (answer) => {
+    if (isOff) return;
+    if (answer === undefined) answered(undefined);
+    else answered({ status: answer.status, text: answer.body, ...retryAfter(answer.body) });
+  });
+  return () => {
+    isOff = true;
+    hangUp();
+  };
+}
+
+export function exchangeOf({ method, path, body = '' }: HttpRequest): ExchangeRequest {
+  return { method, path, body };
+}
+
+/** The header that production has; here it comes with the body. */
+export function retryAfter(text: string): { retryAfter?: string } {
+  const ms = /"retryAfterMs":(\d+)/.exec(text)?.[1];
+  return ms === undefined ? {} : { retryAfter: String(Math.ceil(Number(ms) / 1000)) };
+}
