@@ -10,8 +10,11 @@ import { type LaneRequest, RequestLane } from './request-lane.ts';
 /** The contract: a request leaves at once while fewer than two are in flight. */
 const IN_FLIGHT_MAX = 2;
 
-/** How long a request may be under way after nobody waits for it any more. */
-const STRAY_MS = 15_000;
+/**
+ * How long a request may be under way after nobody waits for it any more. A server that stood still
+ * for longer than a few seconds takes none that it finds waiting.
+ */
+const STRAY_MS = 60_000;
 
 export interface SubmitterOptions {
   /** How many addresses the server has. */

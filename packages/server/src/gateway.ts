@@ -12,6 +12,7 @@ import {
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 import type { Admission } from './admission.ts';
+import { Standstill } from './standstill.ts';
 import { readTask } from './tasks/read-task.ts';
 import { renderSubmitted } from './tasks/submit-answer.ts';
 import { SubmitParser } from './tasks/submit-parser.ts';
@@ -20,11 +21,6 @@ import { ReportParser } from './workers/report-parser.ts';
 import { SessionParser } from './workers/session-parser.ts';
 import { type StreamSink, WorkerStream } from './workers/worker-stream.ts';
 import type { WorkerStreams } from './workers/worker-streams.ts';
-
-export const TICK_MS = 500;
-
-/** A tick that is late by more than this shows that the process did not run. */
-const OVERSLEPT_MS = 500;
 
 export interface GatewayOptions {
   readonly engine: Engine;
@@ -53,17 +49,18 @@ export class Gateway {
   private readonly submits = new SubmitParser();
   private readonly sessions = new SessionParser();
   private readonly reports: ReportParser;
-  private lastTickAt: number;
+  private readonly standstill: Standstill;
 
   constructor(options: GatewayOptions) {
     this.options = options;
     this.reports = new ReportParser(options.random);
-    this.lastTickAt = options.monotonic();
+    this.standstill = new Standstill(options.monotonic);
   }
 
   /** Takes one task or an array, all or nothing. `admit` may refuse before there is an effect. */
   async submit(body: unknown, admit?: () => void): Promise<Submitted> {
     const command = this.submits.parse(body);
+    if (this.standstill.isWaking) throw stoodStill();
     this.options.admission.command(command.type);
     admit?.();
     const isArray = Array.isArray(body);
@@ -116,17 +113,23 @@ export class Gateway {
 
   /** Once in `TICK_MS`: speaks to silent workers, and looks for those that are silent too long. */
   tick(): void {
-    const now = this.options.monotonic();
-    this.options.streams.pingSilent(now);
+    this.options.streams.pingSilent(this.options.monotonic());
     // A process that was stopped has not listened: what workers said meanwhile is still to be read.
-    const hasOverslept = now - this.lastTickAt > TICK_MS + OVERSLEPT_MS;
-    this.lastTickAt = now;
-    const type = hasOverslept ? 'hear_sessions' : 'expire_sessions';
+    const type = this.standstill.beat() ? 'hear_sessions' : 'expire_sessions';
     // A stopped engine has said so to its owner.
     this.options.engine
       .execute<HearSessions | ExpireSessions, void>({ type }, () => undefined)
       .catch(() => undefined);
   }
+}
+
+/**
+ * A submit that waited so long may have been sent again and stored since, and its dedupe key may be
+ * forgotten by now. Whoever still waits for it sends it once more.
+ */
+function stoodStill(): SluiceError {
+  const message = 'the server stood still for a while; send it again';
+  return new SluiceError('unavailable', message, { retryAfterMs: 1000 });
 }
 
 interface ReportAnswer {

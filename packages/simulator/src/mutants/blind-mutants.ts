@@ -102,9 +102,9 @@ return this.whenDurable(() => undefined).then(() => view(this.partition.state));
   },
   {
     name: 'time-of-a-tick-not-noted',
-    file: 'server/src/gateway.ts',
-    find: '    this.lastTickAt = now;\n',
-    replace: '    if (hasOverslept) this.lastTickAt = now;\n',
+    file: 'server/src/standstill.ts',
+    find: '    this.lastBeatAt = now;\n',
+    replace: '    if (hasOverslept) this.lastBeatAt = now;\n',
     what:
       'What a worker held that is gone for good runs elsewhere after leaseMs: here every third ' +
       'tick believes that the process overslept and takes all sessions for heard, so none is lost.',

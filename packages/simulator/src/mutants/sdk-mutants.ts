@@ -50,6 +50,20 @@ export const SDK_MUTANTS: readonly Mutant[] = [
     what: 'Only the bytes of the open stream count (Z1): here an older one, too.',
   },
   {
+    name: 'key-of-the-sdk-forgotten-too-soon',
+    file: 'sdk/src/submitter.ts',
+    find: 'dedupeWindowMs: Math.ceil(giveUpAfterMs + answerWithinMs + STRAY_MS),',
+    replace: 'dedupeWindowMs: Math.ceil(answerWithinMs),',
+    what: 'A key is remembered for longer than anybody sends it (J1): here not for a resend.',
+  },
+  {
+    name: 'fresh-key-for-every-send',
+    file: 'sdk/src/submitter.ts',
+    find: "texts).join(',')",
+    replace: "texts).map((text) => text.replace('sdk.', 'sdk.' + this.keyCount++)).join(',')",
+    what: 'A resend is the same bytes (J1): here with another key, so that it is another task.',
+  },
+  {
     name: 'worker-leaves-before-it-is-answered',
     file: SESSION,
     find: 'if (!this.sender.isDrained) return;',

@@ -5,9 +5,16 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: 'sleep-not-noticed',
     file: 'server/src/gateway.ts',
-    find: "const type = hasOverslept ? 'hear_sessions' : 'expire_sessions';",
-    replace: "const type = hasOverslept && now < 0 ? 'hear_sessions' : 'expire_sessions';",
+    find: "const type = this.standstill.beat() ? 'hear_sessions' : 'expire_sessions';",
+    replace: "const type = this.standstill.beat() ? 'expire_sessions' : 'expire_sessions';",
     what: 'Workers that a stopped server did not hear are not lost (L7): here they are.',
+  },
+  {
+    name: 'old-submits-after-a-standstill',
+    file: 'server/src/gateway.ts',
+    find: 'if (this.standstill.isWaking) throw stoodStill();',
+    replace: '',
+    what: 'What waited for long is not taken (J1): here it is stored again, its key forgotten.',
   },
   {
     name: 'streams-lose-their-session',
