@@ -104,7 +104,7 @@ return this.whenDurable(() => undefined).then(() => view(this.partition.state));
     name: 'time-of-a-tick-not-noted',
     file: 'server/src/standstill.ts',
     find: '    this.lastBeatAt = now;\n',
-    replace: '    if (hasOverslept) this.lastBeatAt = now;\n',
+    replace: '    if (lateMs > OVERSLEPT_MS) this.lastBeatAt = now;\n',
     what:
       'What a worker held that is gone for good runs elsewhere after leaseMs: here every third ' +
       'tick believes that the process overslept and takes all sessions for heard, so none is lost.',
