@@ -12,7 +12,7 @@ import {
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 import type { Admission } from './admission.ts';
-import { Standstill } from './standstill.ts';
+import { type Clocks, Standstill } from './standstill.ts';
 import { readTask } from './tasks/read-task.ts';
 import { renderSubmitted } from './tasks/submit-answer.ts';
 import { SubmitParser } from './tasks/submit-parser.ts';
@@ -22,12 +22,10 @@ import { SessionParser } from './workers/session-parser.ts';
 import { type StreamSink, WorkerStream } from './workers/worker-stream.ts';
 import type { WorkerStreams } from './workers/worker-streams.ts';
 
-export interface GatewayOptions {
+export interface GatewayOptions extends Clocks {
   readonly engine: Engine;
   readonly admission: Admission;
   readonly streams: WorkerStreams;
-  /** Milliseconds that only ever run forward. */
-  readonly monotonic: () => number;
   /** From 0 to below 1. */
   readonly random: () => number;
   /** Unguessable: it is all that a worker needs to speak for a session. */
@@ -54,7 +52,7 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     this.options = options;
     this.reports = new ReportParser(options.random);
-    this.standstill = new Standstill(options.monotonic);
+    this.standstill = new Standstill(options);
   }
 
   /** Takes one task or an array, all or nothing. `admit` may refuse before there is an effect. */
@@ -114,8 +112,18 @@ export class Gateway {
   /** Once in `TICK_MS`: speaks to silent workers, and looks for those that are silent too long. */
   tick(): void {
     this.options.streams.pingSilent(this.options.monotonic());
-    // A process that was stopped has not listened: what workers said meanwhile is still to be read.
-    const type = this.standstill.beat() ? 'hear_sessions' : 'expire_sessions';
+    this.execute(this.standstill.beat() ? 'hear_sessions' : 'expire_sessions');
+  }
+
+  /**
+   * Before anything happens because time has passed. A process that stood still has not listened:
+   * what workers said meanwhile is still to be read.
+   */
+  beforeTimers(): void {
+    if (this.standstill.hasBeen()) this.execute('hear_sessions');
+  }
+
+  private execute(type: 'hear_sessions' | 'expire_sessions'): void {
     // A stopped engine has said so to its owner.
     this.options.engine
       .execute<HearSessions | ExpireSessions, void>({ type }, () => undefined)

@@ -99,6 +99,7 @@ export class Server {
       const waiters = new TaskWaiters();
       const outputs = new ServerOutputs(streams, waiters);
       const partition = { partition: 0, limits: { ...DEFAULT_LIMITS, ...options.limits } };
+      let gateway: Gateway | undefined;
       const engine = await Engine.start({
         log,
         partition: { ...partition, utf8: UTF8 },
@@ -114,7 +115,11 @@ export class Server {
         nonce: () => Math.floor(Math.random() * 2 ** 53),
         atEndOfTurn: setImmediate,
         startTimer: (delayMs, run) => {
-          const timer = setTimeout(run, delayMs);
+          const ring = () => {
+            gateway?.beforeTimers();
+            run();
+          };
+          const timer = setTimeout(ring, delayMs);
           return () => clearTimeout(timer);
         },
         graceMsMin: GRACE_MS_MIN,
@@ -122,10 +127,11 @@ export class Server {
         onStopped: options.onFatal,
       });
       const admission = new Admission(engine, file);
-      const gateway = new Gateway({
+      gateway = new Gateway({
         engine,
         admission,
         streams,
+        clock: () => clock.now(),
         monotonic: () => performance.now(),
         random: Math.random,
         newSessionId: () => `s_${randomBytes(18).toString('base64url')}`,

@@ -10,39 +10,62 @@ const LONG_MS = 10_000;
 /** After so long all that waited has been read. */
 const WAKING_MS = 1000;
 
+export interface Clocks {
+  /** Milliseconds that only ever run forward; they may stop while the machine sleeps. */
+  readonly monotonic: () => number;
+  /** The time that commands carry. */
+  readonly clock: () => number;
+}
+
 /**
- * Notices that the process stood still: it was stopped, starved, or its machine was frozen.
+ * Notices that time passed in which nobody listened: the process was stopped, starved, its machine
+ * slept, or somebody set the clock.
  */
 export class Standstill {
-  private readonly monotonic: () => number;
-  private lastBeatAt: number;
+  private readonly clocks: Clocks;
+  /** On both clocks, at the last beat or standstill. */
+  private last: readonly [number, number];
+  private isUntold = false;
   /** When a long standstill was noticed. */
   private wokeAt = Number.NEGATIVE_INFINITY;
 
-  constructor(monotonic: () => number) {
-    this.monotonic = monotonic;
-    this.lastBeatAt = monotonic();
+  constructor(clocks: Clocks) {
+    this.clocks = clocks;
+    this.last = this.now();
   }
 
-  /** To be called once in `TICK_MS`. Answers whether the process did not run for a while. */
+  /** To be called once in `TICK_MS`; as `hasBeen`. */
   beat(): boolean {
-    this.look();
-    const now = this.monotonic();
-    const lateMs = now - this.lastBeatAt - TICK_MS;
-    this.lastBeatAt = now;
-    return lateMs > OVERSLEPT_MS;
+    const hasBeen = this.hasBeen();
+    this.last = this.now();
+    return hasBeen;
   }
 
-  /** Whether what is read now may have waited through a long standstill. */
+  /** Whether there was one that nobody was told of yet. */
+  hasBeen(): boolean {
+    this.look();
+    const { isUntold } = this;
+    this.isUntold = false;
+    return isUntold;
+  }
+
+  /** Whether what is read now may have waited through a long one. */
   get isWaking(): boolean {
     this.look();
-    return this.monotonic() - this.wokeAt < WAKING_MS;
+    return this.clocks.monotonic() - this.wokeAt < WAKING_MS;
   }
 
-  /** Whoever comes first notices it: the timers may have their turn after what was received. */
+  /** Whoever comes first notices it: timers may have their turn after what was received. */
   private look(): void {
-    const now = this.monotonic();
-    const hasWoken = now - this.lastBeatAt > TICK_MS + LONG_MS;
-    if (hasWoken && this.wokeAt < this.lastBeatAt) this.wokeAt = now;
+    const now = this.now();
+    const passedMs = Math.max(now[0] - this.last[0], now[1] - this.last[1]) - TICK_MS;
+    if (passedMs <= OVERSLEPT_MS) return;
+    this.last = now;
+    this.isUntold = true;
+    if (passedMs > LONG_MS) this.wokeAt = now[0];
+  }
+
+  private now(): readonly [number, number] {
+    return [this.clocks.monotonic(), this.clocks.clock()];
   }
 }

@@ -11,7 +11,7 @@ function begun() {
   const { simulation } = told.story;
   const punctuality = new Punctuality(simulation, GRACE_MS);
   told.listeners.push(punctuality);
-  punctuality.booted();
+  punctuality.booted(told.partition);
   const tick = (type: 'expire_sessions' | 'hear_sessions' = 'hear_sessions') => {
     told.do({ type, now: 1000 + simulation.now });
   };
@@ -78,6 +78,16 @@ test('a silent worker that keeps its task is noticed, one that reports is not', 
   tick();
   pass(6000);
   expect(() => tick()).toThrow(/^I27/);
+});
+
+test('a worker that is called silent before its time is noticed, by the clock of the world', () => {
+  const { told, tick, pass } = begun();
+  told.attach();
+  told.submit();
+  pass(3000);
+  const setForward = { type: 'expire_sessions', now: 100_000 } as const;
+  expect(() => told.do(setForward)).toThrow(/^I27/);
+  expect(() => tick()).not.toThrow();
 });
 
 test('a silent worker that loses its task passes', () => {

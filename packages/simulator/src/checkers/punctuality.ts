@@ -1,4 +1,4 @@
-import type { Command } from '@sluice/core';
+import type { Command, Replies } from '@sluice/core';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
 import type { Checker } from './checker.ts';
@@ -9,9 +9,14 @@ const LATE_MS_MAX = 2000;
 /** Of the patience with a silent worker: a clock that was set back makes up for it slowly. */
 const SLOW_CLOCK = 1.2;
 
+/** Clocks run a little fast, and a server notices only a standstill that lasts. */
+const FAST_CLOCK = 0.98;
+const NOTICED_MS = 1000;
+
 /**
  * What is due happens soon, whenever the server runs and does not wait for its disk:
- * I18 and I20: timers fire. I27: a worker that is silent for too long keeps nothing.
+ * I18 and I20: timers fire. I27: a worker that is silent for too long keeps nothing; and it is not
+ * called silent while nobody listened, because the server stood still or its clock was set.
  *
  * Times here are the world's, because the server's own clock may be set at any moment.
  */
@@ -22,30 +27,45 @@ export class Punctuality implements Checker {
   /** Since when nothing keeps the server from doing what is due. */
   private runningSince = 0;
   private overdueSince: number | undefined;
-  /** When each session was heard of, or was given something. */
+  /** Since when it could listen. */
+  private listeningSince = 0;
+  /** When each session spoke, and when it spoke or was given something. */
+  private readonly spokeAt = new Map<string, number>();
   private readonly heardAt = new Map<string, number>();
+  private readonly leaseMs = new Map<string, number>();
 
   constructor(simulation: Simulation, graceMsMin: number) {
     this.simulation = simulation;
     this.graceMsMin = graceMsMin;
   }
 
-  booted(): void {
+  booted({ state }: WatchedPartition): void {
     this.runningSince = this.simulation.now;
+    this.listeningSince = this.simulation.now;
     this.overdueSince = undefined;
+    this.spokeAt.clear();
     this.heardAt.clear();
+    this.leaseMs.clear();
+    for (const { session, leaseMs } of state.holders.holding()) this.leaseMs.set(session, leaseMs);
   }
 
   stalled(forMs: number): void {
-    this.runningSince = Math.max(this.runningSince, this.simulation.now + forMs);
+    const until = this.simulation.now + forMs;
+    this.runningSince = Math.max(this.runningSince, until);
+    if (forMs > NOTICED_MS) this.listeningSince = Math.max(this.listeningSince, until);
   }
 
-  executed(command: Command, _reply: unknown, partition: WatchedPartition): void {
+  executed(command: Command, reply: unknown, partition: WatchedPartition): void {
     const { now } = this.simulation;
     if (!partition.grantsLeases) this.runningSince = Math.max(this.runningSince, now);
+    if (command.type === 'expire_sessions') this.lookAtLost(partition.outputs.closedSessions);
     if ('session' in command) this.heardAt.set(command.session, now);
-    if (command.type === 'attach_session' && command.resume !== undefined) {
-      this.heardAt.set(command.resume.session, now);
+    if (command.type === 'report_attempts') this.spokeAt.set(command.session, now);
+    if (command.type === 'attach_session') {
+      const { session } = reply as Replies['attach_session'];
+      this.spokeAt.set(session, now);
+      this.heardAt.set(session, now);
+      this.leaseMs.set(session, command.leaseMs);
     }
     for (const id of partition.outputs.pushSessions) this.heardAt.set(id, now);
     this.lookAtTimers(Math.max(command.now, partition.state.now), partition);
@@ -64,6 +84,17 @@ export class Punctuality implements Checker {
     this.simulation.check(lateMs <= LATE_MS_MAX, 'I18', () => {
       return `a timer is due at ${nextTimerAt}, and has not fired for ${Math.round(lateMs)} ms`;
     });
+  }
+
+  private lookAtLost(sessions: readonly string[]): void {
+    const { now } = this.simulation;
+    for (const id of sessions) {
+      const silentMs = now - Math.max(this.spokeAt.get(id) ?? 0, this.listeningSince);
+      const patienceMs = (this.leaseMs.get(id) ?? 0) * FAST_CLOCK - NOTICED_MS;
+      this.simulation.check(silentMs >= patienceMs, 'I27', () => {
+        return `${id} is lost after ${Math.round(silentMs)} ms of silence`;
+      });
+    }
   }
 
   private lookAtSessions({ state }: WatchedPartition): void {

@@ -32,7 +32,11 @@ export class SdkClient {
     this.process = process;
     this.random = parts.simulation.random(name);
     this.submitter = new Submitter(
-      { addresses: 1, giveUpAfterMs: this.random.pick([3000, 60_000]) },
+      {
+        addresses: 1,
+        answerWithinMs: this.random.pick([1000, 5000]),
+        giveUpAfterMs: this.random.pick([3000, 60_000]),
+      },
       {
         send: (request, answered) => this.send(request, answered),
         now: process.monotonic,

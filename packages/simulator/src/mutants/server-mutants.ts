@@ -5,9 +5,23 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: 'sleep-not-noticed',
     file: 'server/src/gateway.ts',
-    find: "const type = this.standstill.beat() ? 'hear_sessions' : 'expire_sessions';",
-    replace: "const type = this.standstill.beat() ? 'expire_sessions' : 'expire_sessions';",
+    find: "this.execute(this.standstill.beat() ? 'hear_sessions' : 'expire_sessions');",
+    replace: "this.execute('expire_sessions');",
     what: 'Workers that a stopped server did not hear are not lost (L7): here they are.',
+  },
+  {
+    name: 'set-clock-counts-as-silence',
+    file: 'server/src/standstill.ts',
+    find: 'Math.max(now[0] - this.last[0], now[1] - this.last[1])',
+    replace: '(now[0] - this.last[0])',
+    what: 'A clock that is set does not make workers silent (I27): here all of them are lost.',
+  },
+  {
+    name: 'timers-before-what-workers-said',
+    file: 'server/src/gateway.ts',
+    find: "if (this.standstill.hasBeen()) this.execute('hear_sessions');",
+    replace: '',
+    what: 'A stopped server listens before it calls workers silent (I20): here timers go first.',
   },
   {
     name: 'old-submits-after-a-standstill',

@@ -64,7 +64,9 @@ const FAULTS: { readonly [K in FaultKind]: Draw<K> } = {
     restartAfterMs: random.logarithmic(10, 60_000),
     clockShiftMs: random.chance(0.3) ? random.integer(-120_000, 120_000) : 0,
   }),
-  'server stopped': (random) => ({ forMs: random.logarithmic(100, 120_000) }),
+  'server stopped': (random) => ({
+    forMs: random.chance(0.3) ? random.integer(60_000, 120_000) : random.logarithmic(100, 60_000),
+  }),
   'clock set': (random) => ({ byMs: random.integer(-300_000, 300_000) }),
   'worker killed': (random) => ({
     who: random.integer(0, 99),

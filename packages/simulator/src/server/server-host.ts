@@ -5,6 +5,7 @@ import {
   type EngineNotice,
   type FeedOptions,
   type SnapshotOptions,
+  type StartTimer,
 } from '@sluice/engine';
 import type {
   AppendOutcome,
@@ -168,6 +169,7 @@ export class ServerHost {
       (seen) => watch.letOut(seen, 'pushes'),
     );
     const clock = new SteadyClock(process);
+    let gateway: Gateway | undefined;
     const engine = await Engine.start({
       log,
       partition: partitionOptions,
@@ -184,7 +186,7 @@ export class ServerHost {
       onRecovered: (latest) => clock.notBefore(latest),
       nonce: () => Math.floor(this.random.next() * 2 ** 53),
       atEndOfTurn: (run) => void process.after(0, run),
-      startTimer: process.after,
+      startTimer: timersOf(process, () => gateway?.beforeTimers()),
       graceMsMin: plan.graceMsMin,
       notify: (notice) => {
         situations.note(`notice: ${notice.type}`);
@@ -197,10 +199,11 @@ export class ServerHost {
     watch.booted(partition, held);
     if (engine.feed !== undefined) projection?.follow(engine.feed, process);
     const admission = new Admission(engine, log);
-    const gateway = new Gateway({
+    gateway = new Gateway({
       engine,
       admission,
       streams,
+      clock: () => clock.now(),
       monotonic: process.monotonic,
       random: this.random.next,
       newSessionId: () => `s_${this.letters(24)}`,
@@ -261,6 +264,15 @@ export class ServerHost {
     const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
     return Array.from({ length: count }, () => this.random.pick([...alphabet])).join('');
   }
+}
+
+function timersOf(process: SimProcess, before: () => void): StartTimer {
+  return (delayMs, run) => {
+    return process.after(delayMs, () => {
+      before();
+      run();
+    });
+  };
 }
 
 function partitionOptionsOf({ limits, matching, hashEvery }: WorldPlan): PartitionOptions {
