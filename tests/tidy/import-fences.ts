@@ -120,6 +120,20 @@ export const importFences: TidyCheck = {
       ],
     },
     {
+      title: 'the reference model using what it is compared with',
+      files: [
+        planted('packages/core/src/testing/model-a.ts', "import { a } from '../a.ts';"),
+        planted('packages/core/src/testing/model-b.ts', "import type { B } from '../b.ts';"),
+        planted(
+          'packages/core/src/testing/partition-model.ts',
+          "import { c } from './model-c.ts';",
+        ),
+      ],
+      problems: [
+        "packages/core/src/testing/model-a.ts:1: the model may import '../a.ts' only as a type",
+      ],
+    },
+    {
       title: 'imports that are allowed',
       files: [
         planted('packages/core/src/a/b.ts', "import { c } from '../c.ts';"),
@@ -156,17 +170,23 @@ function findInFile(file: SourceFile): string[] {
 
   return findImports(file.text).flatMap(({ line, specifier, isTypeOnly }) => {
     const complaint = specifier.startsWith('.')
-      ? complaintAboutRelative(file, owner, specifier)
+      ? complaintAboutRelative(file, owner, { specifier, isTypeOnly })
       : complaintAboutPackage({ file, owner, fence, specifier, isTypeOnly });
     return complaint === undefined ? [] : [`${file.path}:${line}: ${complaint}`];
   });
 }
 
+/** The reference model, which would agree with the core's mistakes if it used the core. */
+const MODEL = /^packages\/core\/src\/testing\/(?:model-.*|partition-model)\.ts$/;
+
 function complaintAboutRelative(
   file: SourceFile,
   owner: string,
-  specifier: string,
+  { specifier, isTypeOnly }: { readonly specifier: string; readonly isTypeOnly: boolean },
 ): string | undefined {
+  if (MODEL.test(file.path) && specifier.startsWith('../') && !isTypeOnly) {
+    return `the model may import '${specifier}' only as a type`;
+  }
   const target = path.posix.join(path.posix.dirname(file.path), specifier);
   return target.startsWith(`packages/${owner}/`) ? undefined : `'${specifier}' leaves the package`;
 }

@@ -1,7 +1,7 @@
-import { type RetryPolicy, retryText } from '../retry-policy.ts';
-import { ShapeTexts } from '../shape-texts.ts';
-import { type Tags, tagsText } from '../task-labels.ts';
-import { type Timeouts, timeoutsText } from '../timeouts.ts';
+import type { Resources } from '../resources.ts';
+import type { RetryPolicy } from '../retry-policy.ts';
+import type { Tags } from '../task-labels.ts';
+import type { Timeouts } from '../timeouts.ts';
 import type { ModelTask } from './model-task.ts';
 import { testUtf8 } from './test-utf8.ts';
 
@@ -19,10 +19,11 @@ class Texts<T extends object> {
   }
 }
 
-const SHAPES = new ShapeTexts();
+const SHAPES = new Map<string, string>();
 const RETRIES = new Texts<RetryPolicy>();
 const TIMEOUTS = new Texts<Timeouts>();
 const TAGS = new Texts<Tags>();
+const KINDS = ['slots', 'cpu', 'memoryMb', 'diskMb', 'gpu'] as const;
 const LENGTHS = new Map<string, number>();
 const LENGTHS_MAX = 10_000;
 
@@ -33,11 +34,50 @@ type Described = Pick<ModelTask, 'resources' | 'constraints' | 'retry' | 'timeou
 /** What is said of a task, as texts that tasks share. */
 export function textsOf({ resources, constraints, retry, timeouts, tags }: Described): ModelTexts {
   return {
-    shape: SHAPES.textOf({ resources, constraints }),
+    shape: shapeText(resources, constraints),
     retry: retry === undefined ? '' : RETRIES.of(retry, retryText),
     timeouts: TIMEOUTS.of(timeouts, timeoutsText),
     tags: TAGS.of(tags, tagsText),
   };
+}
+
+/** Knows only the plain spelling of constraints. */
+function shapeText(resources: Resources, constraints: readonly string[]): string {
+  const said = JSON.stringify([resources, constraints]);
+  const known = SHAPES.get(said);
+  if (known !== undefined) return known;
+  const needs: Resources = { slots: 1, ...resources };
+  const custom = sorted(needs.custom ?? {});
+  const entries: [string, unknown][] = KINDS.map((kind) => [kind, needs[kind]]);
+  if (Object.keys(custom).length > 0) entries.push(['custom', custom]);
+  const needed = Object.fromEntries(entries.filter(([, amount]) => amount));
+  const isPlain = constraints.length === 0 && JSON.stringify(needed) === '{"slots":1}';
+  const words = { resources: needed, constraints: [...constraints].sort() };
+  const text = isPlain ? '' : JSON.stringify(words);
+  SHAPES.set(said, text);
+  return text;
+}
+
+function retryText(policy: RetryPolicy): string {
+  const { maxAttempts, backoff, delayMs, maxDelayMs, jitter, delaysMs } = policy;
+  return JSON.stringify({ maxAttempts, backoff, delayMs, maxDelayMs, jitter, delaysMs });
+}
+
+function timeoutsText({ queueMs, runMs, heartbeatMs, totalMs }: Timeouts): string {
+  return unlessEmpty({ queueMs, runMs, heartbeatMs, totalMs });
+}
+
+function tagsText(tags: Tags): string {
+  return unlessEmpty(sorted(tags));
+}
+
+function unlessEmpty(words: object): string {
+  const text = JSON.stringify(words);
+  return text === '{}' ? '' : text;
+}
+
+function sorted<T>(words: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(words).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** What tasks hold: payloads, and each text once, however many share it. */

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import type { SessionId, TaskNumber } from '../ids.ts';
+import { compareWithModel } from './compare-model.ts';
 import { describeState } from './describe-state.ts';
-import { compareWithModel } from './model-comparison.ts';
-import { ModelFollower } from './model-follower.ts';
+import { ModelFollower } from './follow-model.ts';
 import type { ModelSession } from './model-matching.ts';
 import type { ModelOffer } from './model-sessions.ts';
 import { keyOf } from './model-task.ts';

@@ -1,4 +1,4 @@
-import { type Command, DEFAULT_NAMESPACE, type SessionId } from '@sluice/core';
+import { DEFAULT_NAMESPACE, type SessionId, type TaskSpec } from '@sluice/core';
 import { expect, test } from 'vitest';
 import { Punctuality } from './punctuality.ts';
 import { ToldPartition } from './testing/told-partition.ts';
@@ -21,16 +21,15 @@ function begun() {
   return { told, punctuality, tick, pass };
 }
 
-/** A task that is due after a second. */
-function submitDelayed({ do: execute }: { do: (command: Command) => void }): void {
-  const tasks = [{ type: 'a', delayMs: 1000 }];
+function submit(told: ToldPartition, spec: Partial<TaskSpec>): void {
+  const tasks = [{ type: 'a', ...spec }];
   const payloads = { inputs: new Uint8Array(), inputEnds: [0] };
-  execute({ type: 'submit_tasks', now: 1000, namespace: DEFAULT_NAMESPACE, tasks, ...payloads });
+  told.do({ type: 'submit_tasks', now: 1000, namespace: DEFAULT_NAMESPACE, tasks, ...payloads });
 }
 
 test('a timer that fires in time passes', () => {
   const { told, tick, pass } = begun();
-  submitDelayed({ do: (command) => told.do(command) });
+  submit(told, { delayMs: 1000 });
   pass(1500);
   tick();
   told.do({ type: 'advance_time', now: 2500, seed: 1 });
@@ -40,7 +39,7 @@ test('a timer that fires in time passes', () => {
 
 test('a timer that does not fire is noticed', () => {
   const { told, tick, pass } = begun();
-  submitDelayed({ do: (command) => told.do(command) });
+  submit(told, { delayMs: 1000 });
   pass(1500);
   tick();
   pass(2500);
@@ -49,7 +48,7 @@ test('a timer that does not fire is noticed', () => {
 
 test('a server that stands still fires no timer, and is to do so afterwards', () => {
   const { told, tick, pass, punctuality } = begun();
-  submitDelayed({ do: (command) => told.do(command) });
+  submit(told, { delayMs: 1000 });
   pass(1500);
   tick();
   punctuality.stalled(10_000);
@@ -88,6 +87,15 @@ test('a worker that is called silent before its time is noticed, by the clock of
   const setForward = { type: 'expire_sessions', now: 100_000 } as const;
   expect(() => told.do(setForward)).toThrow(/^I27/);
   expect(() => tick()).not.toThrow();
+});
+
+test('an attempt that is called silent before its time is noticed', () => {
+  const { told, pass } = begun();
+  told.attach();
+  submit(told, { timeouts: { heartbeatMs: 4000 } });
+  pass(2000);
+  const setForward = { type: 'advance_time', now: 100_000, seed: 1 } as const;
+  expect(() => told.do(setForward)).toThrow(/^I20/);
 });
 
 test('a silent worker that loses its task passes', () => {

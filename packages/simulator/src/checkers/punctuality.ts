@@ -1,7 +1,8 @@
-import type { Command, Replies } from '@sluice/core';
+import { type Command, NO_SLOT, parseLeaseToken, REASONS, type Replies } from '@sluice/core';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
 import type { Checker } from './checker.ts';
+import { timeoutsOf } from './story/policies.ts';
 
 /** A server that runs has heard its alarm by then, even if its clock was set meanwhile. */
 const LATE_MS_MAX = 2000;
@@ -15,7 +16,7 @@ const NOTICED_MS = 1000;
 
 /**
  * What is due happens soon, whenever the server runs and does not wait for its disk:
- * I18 and I20: timers fire. I27: a worker that is silent for too long keeps nothing; and it is not
+ * I18 and I20: timers fire. I27: a worker that is silent for too long keeps nothing. And nobody is
  * called silent while nobody listened, because the server stood still or its clock was set.
  *
  * Times here are the world's, because the server's own clock may be set at any moment.
@@ -33,6 +34,8 @@ export class Punctuality implements Checker {
   private readonly spokeAt = new Map<string, number>();
   private readonly heardAt = new Map<string, number>();
   private readonly leaseMs = new Map<string, number>();
+  /** When the holder of each slot last spoke of it, or was given it. */
+  private readonly namedAt = new Map<number, number>();
 
   constructor(simulation: Simulation, graceMsMin: number) {
     this.simulation = simulation;
@@ -46,6 +49,7 @@ export class Punctuality implements Checker {
     this.spokeAt.clear();
     this.heardAt.clear();
     this.leaseMs.clear();
+    this.namedAt.clear();
     for (const { session, leaseMs } of state.holders.holding()) this.leaseMs.set(session, leaseMs);
   }
 
@@ -60,14 +64,20 @@ export class Punctuality implements Checker {
     if (!partition.grantsLeases) this.runningSince = Math.max(this.runningSince, now);
     if (command.type === 'expire_sessions') this.lookAtLost(partition.outputs.closedSessions);
     if ('session' in command) this.heardAt.set(command.session, now);
-    if (command.type === 'report_attempts') this.spokeAt.set(command.session, now);
+    if (command.type === 'advance_time') this.lookAtStops(partition);
+    if (command.type === 'report_attempts') {
+      this.spokeAt.set(command.session, now);
+      this.noteNamed(command.reports.map(({ lease }) => lease));
+    }
     if (command.type === 'attach_session') {
+      this.noteNamed(command.resume?.running ?? []);
       const { session } = reply as Replies['attach_session'];
       this.spokeAt.set(session, now);
       this.heardAt.set(session, now);
       this.leaseMs.set(session, command.leaseMs);
     }
     for (const id of partition.outputs.pushSessions) this.heardAt.set(id, now);
+    for (const slot of partition.outputs.pushSlots) this.namedAt.set(slot, now);
     this.lookAtTimers(Math.max(command.now, partition.state.now), partition);
     if (command.type === 'advance_time' || command.type === 'session_read') return;
     this.lookAtSessions(partition);
@@ -84,6 +94,24 @@ export class Punctuality implements Checker {
     this.simulation.check(lateMs <= LATE_MS_MAX, 'I18', () => {
       return `a timer is due at ${nextTimerAt}, and has not fired for ${Math.round(lateMs)} ms`;
     });
+  }
+
+  private noteNamed(leases: readonly string[]): void {
+    const { now } = this.simulation;
+    for (const lease of leases) this.namedAt.set(parseLeaseToken(lease)?.slot ?? NO_SLOT, now);
+  }
+
+  private lookAtStops({ state, outputs }: WatchedPartition): void {
+    const { now } = this.simulation;
+    const { tasks, timeouts } = state;
+    for (const { slot, reason } of outputs.cancels) {
+      if (REASONS[reason] !== 'heartbeat_timeout') continue;
+      const silentMs = now - Math.max(this.namedAt.get(slot) ?? 0, this.listeningSince);
+      const { heartbeatMs } = timeoutsOf(timeouts.textAt(tasks.timeouts[slot]));
+      this.simulation.check(silentMs >= heartbeatMs * FAST_CLOCK - NOTICED_MS, 'I20', () => {
+        return `task ${tasks.number[slot]} is stopped after ${Math.round(silentMs)} ms of silence`;
+      });
+    }
   }
 
   private lookAtLost(sessions: readonly string[]): void {
