@@ -36,6 +36,8 @@ export class Punctuality implements Checker {
   private readonly leaseMs = new Map<string, number>();
   /** When the holder of each slot last spoke of it, or was given it. */
   private readonly namedAt = new Map<number, number>();
+  /** Slots whose holders were told to stop: one that could not be reached is told again. */
+  private readonly stopping = new Set<number>();
 
   constructor(simulation: Simulation, graceMsMin: number) {
     this.simulation = simulation;
@@ -50,6 +52,9 @@ export class Punctuality implements Checker {
     this.heardAt.clear();
     this.leaseMs.clear();
     this.namedAt.clear();
+    this.stopping.clear();
+    const { capacity, stop } = state.tasks;
+    for (let slot = 0; slot < capacity; slot++) if (stop[slot] !== 0) this.stopping.add(slot);
     for (const { session, leaseMs } of state.holders.holding()) this.leaseMs.set(session, leaseMs);
   }
 
@@ -63,21 +68,14 @@ export class Punctuality implements Checker {
     const { now } = this.simulation;
     if (!partition.grantsLeases) this.runningSince = Math.max(this.runningSince, now);
     if (command.type === 'expire_sessions') this.lookAtLost(partition.outputs.closedSessions);
-    if ('session' in command) this.heardAt.set(command.session, now);
     if (command.type === 'advance_time') this.lookAtStops(partition);
-    if (command.type === 'report_attempts') {
-      this.spokeAt.set(command.session, now);
-      this.noteNamed(command.reports.map(({ lease }) => lease));
-    }
-    if (command.type === 'attach_session') {
-      this.noteNamed(command.resume?.running ?? []);
-      const { session } = reply as Replies['attach_session'];
-      this.spokeAt.set(session, now);
-      this.heardAt.set(session, now);
-      this.leaseMs.set(session, command.leaseMs);
-    }
+    if ('session' in command) this.heardAt.set(command.session, now);
+    this.listen(command, reply);
     for (const id of partition.outputs.pushSessions) this.heardAt.set(id, now);
-    for (const slot of partition.outputs.pushSlots) this.namedAt.set(slot, now);
+    for (const slot of partition.outputs.pushSlots) {
+      this.namedAt.set(slot, now);
+      this.stopping.delete(slot);
+    }
     this.lookAtTimers(Math.max(command.now, partition.state.now), partition);
     if (command.type === 'advance_time' || command.type === 'session_read') return;
     this.lookAtSessions(partition);
@@ -96,6 +94,22 @@ export class Punctuality implements Checker {
     });
   }
 
+  private listen(command: Command, reply: unknown): void {
+    const { now } = this.simulation;
+    if (command.type === 'report_attempts') {
+      const { outcomes } = reply as Replies['report_attempts'];
+      const taken = command.reports.filter((_, place) => outcomes[place] === 'ok');
+      this.noteNamed(taken.map(({ lease }) => lease));
+      this.spokeAt.set(command.session, now);
+    } else if (command.type === 'attach_session') {
+      const { session, lost } = reply as Replies['attach_session'];
+      this.noteNamed(command.resume?.running.filter((lease) => !lost.includes(lease)) ?? []);
+      this.spokeAt.set(session, now);
+      this.heardAt.set(session, now);
+      this.leaseMs.set(session, command.leaseMs);
+    }
+  }
+
   private noteNamed(leases: readonly string[]): void {
     const { now } = this.simulation;
     for (const lease of leases) this.namedAt.set(parseLeaseToken(lease)?.slot ?? NO_SLOT, now);
@@ -105,7 +119,8 @@ export class Punctuality implements Checker {
     const { now } = this.simulation;
     const { tasks, timeouts } = state;
     for (const { slot, reason } of outputs.cancels) {
-      if (REASONS[reason] !== 'heartbeat_timeout') continue;
+      if (this.stopping.has(slot) || REASONS[reason] !== 'heartbeat_timeout') continue;
+      this.stopping.add(slot);
       const silentMs = now - Math.max(this.namedAt.get(slot) ?? 0, this.listeningSince);
       const { heartbeatMs } = timeoutsOf(timeouts.textAt(tasks.timeouts[slot]));
       this.simulation.check(silentMs >= heartbeatMs * FAST_CLOCK - NOTICED_MS, 'I20', () => {
