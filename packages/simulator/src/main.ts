@@ -44,6 +44,9 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
+/** How often a long run says how far it is. */
+const SEEDS_PER_LINE = 100;
+
 class UsageError extends Error {}
 
 /** A whole number from `least` on, or `undefined` when the option is not there. */
@@ -116,6 +119,9 @@ async function main(): Promise<number> {
     if (result.failure !== undefined) {
       totals.failures += 1;
       console.log(reportFailure(answer, mode));
+    }
+    if (totals.seeds % SEEDS_PER_LINE === 0) {
+      console.error(`${totals.seeds} seeds so far, ${totals.failures} failed`);
     }
   }
   console.log(reportSummary(totals, situations));
