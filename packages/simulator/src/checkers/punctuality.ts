@@ -33,7 +33,9 @@ export class Punctuality implements Checker {
   /** When each session spoke, and when it spoke or was given something. */
   private readonly spokeAt = new Map<string, number>();
   private readonly heardAt = new Map<string, number>();
+  /** Of each session: the newest, and the longest since the server started. */
   private readonly leaseMs = new Map<string, number>();
+  private readonly longestLeaseMs = new Map<string, number>();
   /** When the holder of each slot last spoke of it, or was given it. */
   private readonly namedAt = new Map<number, number>();
   /** Slots whose holders were told to stop: one that could not be reached is told again. */
@@ -55,7 +57,8 @@ export class Punctuality implements Checker {
     this.stopping.clear();
     const { capacity, stop } = state.tasks;
     for (let slot = 0; slot < capacity; slot++) if (stop[slot] !== 0) this.stopping.add(slot);
-    for (const { session, leaseMs } of state.holders.holding()) this.leaseMs.set(session, leaseMs);
+    this.longestLeaseMs.clear();
+    for (const { session, leaseMs } of state.holders.holding()) this.offer(session, leaseMs);
   }
 
   stalled(forMs: number): void {
@@ -106,8 +109,14 @@ export class Punctuality implements Checker {
       this.noteNamed(command.resume?.running.filter((lease) => !lost.includes(lease)) ?? []);
       this.spokeAt.set(session, now);
       this.heardAt.set(session, now);
-      this.leaseMs.set(session, command.leaseMs);
+      this.offer(session, command.leaseMs);
     }
+  }
+
+  private offer(session: string, leaseMs: number): void {
+    this.leaseMs.set(session, leaseMs);
+    const before = this.longestLeaseMs.get(session) ?? 0;
+    this.longestLeaseMs.set(session, Math.max(before, leaseMs));
   }
 
   private noteNamed(leases: readonly string[]): void {
@@ -142,7 +151,8 @@ export class Punctuality implements Checker {
 
   private lookAtSessions({ state }: WatchedPartition): void {
     const { now } = this.simulation;
-    for (const { session, leaseMs } of state.holders.holding()) {
+    for (const { session } of state.holders.holding()) {
+      const leaseMs = this.longestLeaseMs.get(session) ?? 0;
       const silentMs = now - Math.max(this.heardAt.get(session) ?? 0, this.runningSince);
       const patienceMs = Math.max(this.graceMsMin, leaseMs * 1.5) * SLOW_CLOCK + LATE_MS_MAX;
       this.simulation.check(silentMs <= patienceMs, 'I27', () => {

@@ -73,7 +73,10 @@ export class SimProjection implements Checker, StoryRule {
     this.watermark = this.saved;
     this.unsaved.clear();
     this.changed.clear();
-    this.run(feed, process).catch((cause: Error) => this.parts.simulation.fail(cause));
+    this.run(feed, process).catch((cause: Error) => {
+      // The log cannot be read any more. The server ends by it when it writes, and another follows.
+      if (cause.name !== 'LogFailedError') this.parts.simulation.fail(cause);
+    });
   }
 
   trimming({ upTo }: LogTrim): void {
