@@ -135,7 +135,7 @@ export function overtakenBy(
 ): Overtaken[] {
   if (session.leases < session.keepsRoomFrom) return [];
   const room = roomOf(scene, session);
-  const open = ready(scene).filter(({ number }) => !session.refused.has(number));
+  const open = ready(scene).filter(({ number }) => (session.refused.get(number) ?? 0) <= now);
   return open
     .filter((task) => now - task.joinedAt >= scene.rules.reserveAfterMs)
     .filter((task) => open.find((other) => laneOf(other) === laneOf(task)) === task)
