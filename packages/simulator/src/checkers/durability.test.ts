@@ -7,8 +7,8 @@ const PARTITION = undefined as unknown as WatchedPartition;
 const BYTES = Uint8Array.of(1, 2, 3);
 const BATCH = { epoch: 1, expectedTail: 0, nonce: 1, recordCount: 2, bytes: BYTES };
 
-function begun(): Durability {
-  const durability = new Durability(new Simulation({ seed: 1 }));
+function begun(simulation = new Simulation({ seed: 1 })): Durability {
+  const durability = new Durability(simulation);
   durability.booted(PARTITION, { epoch: 1, first: 0, tail: 0 });
   durability.committed(BATCH);
   return durability;
@@ -54,9 +54,13 @@ test('a snapshot of what is not durable is noticed', () => {
   expect(() => begun().noticed({ type: 'snapshot_saved', position: 3 })).toThrow(/^I29/);
 });
 
-test('what a server lets out that lost its log is noticed, until another one has it', () => {
-  const durability = begun();
+test('what a server lets out that lost its log is noticed, until another one has it', async () => {
+  const simulation = new Simulation({ seed: 1 });
+  const durability = begun(simulation);
   durability.answered('fenced');
+  durability.letOut(2, 'what was released before');
+  simulation.after(1, () => undefined);
+  await simulation.runUntil(2);
   expect(() => durability.letOut(2, 'an answer')).toThrow(/^I30/);
   durability.booted(PARTITION, { epoch: 2, first: 0, tail: 2 });
   durability.letOut(2, 'an answer');

@@ -17,7 +17,8 @@ export class Durability implements Checker {
   /** Records that the log called durable, over all restarts. */
   private committedTail = 0;
   private epoch = 0;
-  private isFenced = false;
+  /** The turn in which the server learned that it lost its log. */
+  private fencedIn = Number.POSITIVE_INFINITY;
   /** Where the two newest snapshots stand, the newest first. */
   private snapshots: readonly number[] = [];
   /** Of each batch that is durable: a hash of its bytes, by its first record. */
@@ -35,7 +36,7 @@ export class Durability implements Checker {
     simulation.check(hold.epoch > epoch, 'I28', `epoch ${hold.epoch} follows ${epoch}`);
     this.committedTail = hold.tail;
     this.epoch = hold.epoch;
-    this.isFenced = false;
+    this.fencedIn = Number.POSITIVE_INFINITY;
   }
 
   committed({ expectedTail, recordCount, epoch, bytes }: LogBatch): void {
@@ -57,11 +58,13 @@ export class Durability implements Checker {
   }
 
   answered(outcome: AppendOutcome): void {
-    if (outcome === 'fenced') this.isFenced = true;
+    if (outcome === 'fenced') this.fencedIn = this.simulation.steps;
   }
 
   letOut(records: number, what: string): void {
-    this.simulation.check(!this.isFenced, 'I30', `${what}, of a server that is fenced`);
+    // What was released in the same turn, before it, may still be on its way out.
+    const isFenced = this.simulation.steps > this.fencedIn;
+    this.simulation.check(!isFenced, 'I30', `${what}, of a server that is fenced`);
     this.simulation.check(records <= this.committedTail, 'I29', () => {
       return `${what} can have seen record ${records}, and ${this.committedTail} are durable`;
     });
