@@ -116,6 +116,7 @@ export class World implements ServerWatch {
     network.heal();
     disk.heal();
     host.heal();
+    for (const checker of this.checkers) checker.woken?.();
     for (const [index, offer] of FLAWLESS_OFFERS.entries()) {
       new SdkWorker(this.workerParts, `healer${index + 1}`, offer);
     }

@@ -26,6 +26,8 @@ export interface Checker {
   noticed?(notice: EngineNotice): void;
   /** The server stands still for so long. */
   stalled?(forMs: number): void;
+  /** It goes on before that time. */
+  woken?(): void;
   /** The server is gone. */
   stopped?(): void;
   /** The world is at its end. */

@@ -67,6 +67,12 @@ export class Punctuality implements Checker {
     if (forMs > NOTICED_MS) this.listeningSince = Math.max(this.listeningSince, until);
   }
 
+  woken(): void {
+    const { now } = this.simulation;
+    this.runningSince = Math.min(this.runningSince, now);
+    this.listeningSince = Math.min(this.listeningSince, now);
+  }
+
   executed(command: Command, reply: unknown, partition: WatchedPartition): void {
     const { now } = this.simulation;
     if (!partition.grantsLeases) this.runningSince = Math.max(this.runningSince, now);

@@ -62,6 +62,10 @@ export class Pushes implements Checker, StoryRule {
     this.runningSince = Math.max(this.runningSince, this.story.simulation.now + forMs);
   }
 
+  woken(): void {
+    this.runningSince = Math.min(this.runningSince, this.story.simulation.now);
+  }
+
   /** A worker that opens a stream hears of it there. */
   begins({ command, reply }: ToldCommand): void {
     if (command.type !== 'attach_session') return;

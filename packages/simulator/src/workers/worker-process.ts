@@ -8,6 +8,8 @@ export class WorkerProcess {
   private readonly start: () => void;
   current: SimProcess;
   private isOver = false;
+  /** It is dead, and will be started again. */
+  private isDown = false;
 
   constructor(simulation: Simulation, name: string, start: () => void) {
     this.simulation = simulation;
@@ -18,9 +20,12 @@ export class WorkerProcess {
   }
 
   kill(restartAfterMs: number): void {
+    if (this.isDown) return;
+    this.isDown = true;
     this.current.kill();
     this.simulation.after(restartAfterMs, () => {
       if (this.isOver) return;
+      this.isDown = false;
       this.current = new SimProcess(this.simulation, this.name);
       this.start();
     });
