@@ -140,6 +140,7 @@ export class World implements ServerWatch {
         break;
       case 'clock set':
         this.host.shiftClock(fault.byMs);
+        for (const checker of this.checkers) checker.clockSet?.();
         break;
       case 'worker killed':
         this.worker(fault.who).kill(fault.isNoticed, fault.restartAfterMs);

@@ -28,6 +28,8 @@ export interface Checker {
   stalled?(forMs: number): void;
   /** It goes on before that time. */
   woken?(): void;
+  /** Somebody set the clock of the server's machine. */
+  clockSet?(): void;
   /** The server is gone. */
   stopped?(): void;
   /** The world is at its end. */

@@ -84,7 +84,7 @@ test('a worker that is called silent before its time is noticed, by the clock of
   told.attach();
   told.submit();
   pass(3000);
-  const setForward = { type: 'expire_sessions', now: 100_000 } as const;
+  const setForward = { type: 'expire_sessions', now: 50_000 } as const;
   expect(() => told.do(setForward)).toThrow(/^I27/);
   expect(() => tick()).not.toThrow();
 });
@@ -94,7 +94,7 @@ test('an attempt that is called silent before its time is noticed', () => {
   told.attach();
   submit(told, { timeouts: { heartbeatMs: 4000 } });
   pass(2000);
-  const setForward = { type: 'advance_time', now: 100_000, seed: 1 } as const;
+  const setForward = { type: 'advance_time', now: 50_000, seed: 1 } as const;
   expect(() => told.do(setForward)).toThrow(/^I20/);
 });
 
@@ -106,4 +106,20 @@ test('a silent worker that loses its task passes', () => {
   tick('expire_sessions');
   pass(60_000);
   tick();
+});
+
+test('a jump of time is noticed unless the clock was set a while ago', () => {
+  const { told, pass, punctuality } = begun();
+  const tick = (now: number) => told.do({ type: 'hear_sessions', now });
+  tick(1000);
+  punctuality.clockSet();
+  pass(500);
+  tick(1500);
+  pass(500);
+  expect(() => tick(100_000)).toThrow(/^I18/);
+  const late = begun();
+  late.punctuality.clockSet();
+  late.pass(10_000);
+  late.told.do({ type: 'hear_sessions', now: 11_000 });
+  late.told.do({ type: 'hear_sessions', now: 300_000 });
 });

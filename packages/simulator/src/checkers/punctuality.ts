@@ -14,6 +14,10 @@ const SLOW_CLOCK = 1.2;
 const FAST_CLOCK = 0.98;
 const NOTICED_MS = 1000;
 
+/** A jump of more than a minute has to last for ten seconds, by whichever clock. */
+const JUMP_MS = 61_000;
+const CONFIRMED_MS = 9500;
+
 /**
  * What is due happens soon, whenever the server runs and does not wait for its disk:
  * I18 and I20: timers fire. I27: a worker that is silent for too long keeps nothing. And nobody is
@@ -28,6 +32,9 @@ export class Punctuality implements Checker {
   /** Since when nothing keeps the server from doing what is due. */
   private runningSince = 0;
   private overdueSince: number | undefined;
+  /** When the clock was set first since time jumped; what both clocks said at the last command. */
+  private clockSetAt: number | undefined;
+  private last: readonly [partition: number, world: number] | undefined;
   /** Since when it could listen. */
   private listeningSince = 0;
   /** When each session spoke, and when it spoke or was given something. */
@@ -50,6 +57,8 @@ export class Punctuality implements Checker {
     this.runningSince = this.simulation.now;
     this.listeningSince = this.simulation.now;
     this.overdueSince = undefined;
+    this.last = undefined;
+    this.clockSetAt = undefined;
     this.spokeAt.clear();
     this.heardAt.clear();
     this.leaseMs.clear();
@@ -67,6 +76,10 @@ export class Punctuality implements Checker {
     if (forMs > NOTICED_MS) this.listeningSince = Math.max(this.listeningSince, until);
   }
 
+  clockSet(): void {
+    this.clockSetAt ??= this.simulation.now;
+  }
+
   woken(): void {
     const { now } = this.simulation;
     this.runningSince = Math.min(this.runningSince, now);
@@ -75,6 +88,7 @@ export class Punctuality implements Checker {
 
   executed(command: Command, reply: unknown, partition: WatchedPartition): void {
     const { now } = this.simulation;
+    this.lookAtClock(command.now);
     if (!partition.grantsLeases) this.runningSince = Math.max(this.runningSince, now);
     if (command.type === 'expire_sessions') this.lookAtLost(partition.outputs.closedSessions);
     if (command.type === 'advance_time') this.lookAtStops(partition);
@@ -88,6 +102,20 @@ export class Punctuality implements Checker {
     this.lookAtTimers(Math.max(command.now, partition.state.now), partition);
     if (command.type === 'advance_time' || command.type === 'session_read') return;
     this.lookAtSessions(partition);
+  }
+
+  /** L8: a jump of more than a minute is believed once it has lasted. */
+  private lookAtClock(partitionNow: number): void {
+    const { now } = this.simulation;
+    const [lastPartition, lastWorld] = this.last ?? [partitionNow, now];
+    this.last = [partitionNow, now];
+    const jumpMs = partitionNow - lastPartition - (now - lastWorld);
+    if (jumpMs < JUMP_MS) return;
+    const isLasting = now - (this.clockSetAt ?? now) >= CONFIRMED_MS;
+    this.simulation.check(isLasting, 'I18', () => {
+      return `time jumps by ${Math.round(jumpMs)} ms as soon as the clock is set`;
+    });
+    this.clockSetAt = undefined;
   }
 
   private lookAtTimers(partitionNow: number, { nextTimerAt }: WatchedPartition): void {

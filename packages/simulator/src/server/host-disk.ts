@@ -29,6 +29,8 @@ export class HostDisk {
   private readonly random: RandomStream;
   private mount: MountedDisk | undefined;
   private log: FaultyLog | undefined;
+  /** Whether somebody else took the log over from the process that has it open. */
+  wasTakenOver = false;
   /** Snapshots in which a bit has rotted: of two, one stays good. */
   private readonly rotten = new Set<string>();
 
@@ -51,6 +53,7 @@ export class HostDisk {
       startTimer: process.after,
     });
     this.log = new FaultyLog(file);
+    this.wasTakenOver = false;
     const store = await FileSnapshots.open(SNAPSHOT_FOLDER, mount);
     const startFold = foldInProcess({
       partition,
@@ -106,6 +109,7 @@ export class HostDisk {
 
   /** Somebody else takes the log over, so whoever holds it is fenced. */
   takeOver(): void {
+    if (this.log !== undefined) this.wasTakenOver = true;
     this.parts.situations.note('the log was taken over');
     this.log?.acquire().catch(() => undefined);
   }

@@ -140,7 +140,8 @@ export class ServerHost {
     if (!process.alive || this.process !== process) return;
     const root = rootOf(cause);
     process.log(`ends: ${root.message}`);
-    if (!isExpected(root)) {
+    const isFenced = root.name === 'FencedError' && this.parts.disk.wasTakenOver;
+    if (!isFenced && !EXPECTED.includes(root.name)) {
       this.parts.simulation.fail(cause);
       return;
     }
@@ -280,11 +281,7 @@ function partitionOptionsOf({ limits, matching, hashEvery }: WorldPlan): Partiti
 }
 
 /** What a disk does to a server, as opposed to what the server does wrong. */
-const EXPECTED = ['LogFailedError', 'LogFullError', 'DiskError', 'FencedError'];
-
-function isExpected(cause: Error): boolean {
-  return EXPECTED.includes(cause.name);
-}
+const EXPECTED = ['LogFailedError', 'LogFullError', 'DiskError'];
 
 function rootOf(cause: Error): Error {
   return cause.name === 'EngineStoppedError' && cause.cause instanceof Error

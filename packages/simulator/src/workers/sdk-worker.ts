@@ -1,4 +1,10 @@
-import { type Ending, type HttpRequest, type StreamListener, WorkerSession } from '@sluice/sdk';
+import {
+  type Ending,
+  EventStreamParser,
+  type HttpRequest,
+  type StreamListener,
+  WorkerSession,
+} from '@sluice/sdk';
 import type { RandomStream } from '../kernel/random.ts';
 import { exchangeOf, retryAfter, sendForSdk } from '../network/sdk-requests.ts';
 import { drawOffer, type WorkerOffer } from './draw-offer.ts';
@@ -65,7 +71,9 @@ export class SdkWorker implements SimWorker {
       {
         send: (request, answered) =>
           sendForSdk(this.parts.network, process, exchangeOf(request), answered),
-        openStream: (request, listener) => this.openStream(request, listener),
+        openStream: (request, listener) => {
+          return this.openStream(request, listener, (lost) => this.lookAtLost(handlers, lost));
+        },
         now: process.monotonic,
         wallTime: process.wall,
         startTimer: process.after,
@@ -92,7 +100,23 @@ export class SdkWorker implements SimWorker {
     session.start();
   }
 
-  private openStream(request: HttpRequest, listener: StreamListener): () => void {
+  /** U2: a handler hears that its lease is gone. */
+  private lookAtLost(handlers: SimHandlers, lost: readonly string[]): void {
+    for (const lease of lost) {
+      this.parts.simulation.check(!handlers.runsUnaware(lease), 'I27', () => {
+        return `${this.process.name} lost ${lease}, and its handler runs on`;
+      });
+    }
+  }
+
+  private openStream(
+    request: HttpRequest,
+    listener: StreamListener,
+    welcomed: (lost: readonly string[]) => void,
+  ): () => void {
+    const events = new EventStreamParser(({ name, data }) => {
+      if (name === 'welcome') welcomed((JSON.parse(data) as { lost: string[] }).lost);
+    });
     let status = 0;
     const refusal: Uint8Array[] = [];
     return this.parts.network.request(this.process, exchangeOf(request), {
@@ -100,8 +124,14 @@ export class SdkWorker implements SimWorker {
         status = given;
       },
       bytes: (chunk) => {
-        if (status === 200) listener.bytes(chunk);
-        else refusal.push(chunk);
+        if (status !== 200) {
+          refusal.push(chunk);
+          return;
+        }
+        // The listener may use its bytes up.
+        const copy = chunk.slice();
+        listener.bytes(chunk);
+        events.push(copy);
       },
       ended: (how) => {
         const isRefusal = how === 'whole' && status !== 200;

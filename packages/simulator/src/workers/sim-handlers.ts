@@ -20,6 +20,8 @@ const HEARTBEAT_MS = 1000;
 export class SimHandlers {
   private readonly parts: HandlerParts;
   private readonly running = new Set<string>();
+  /** Of them, those that were told to stop. */
+  private readonly aborted = new Set<string>();
 
   constructor(parts: HandlerParts) {
     this.parts = parts;
@@ -42,12 +44,19 @@ export class SimHandlers {
   /** Most handlers listen; the others go on, and what they say later counts for nothing. */
   abort(lease: string): void {
     const { process, random } = this.parts;
+    if (this.running.has(lease)) this.aborted.add(lease);
     if (random.chance(0.3)) return;
     process.after(random.logarithmic(1, 3000), () => this.end(lease, { kind: 'cancelled' }));
   }
 
+  /** Whether a handler runs that nobody told to stop. */
+  runsUnaware(lease: string): boolean {
+    return this.running.has(lease) && !this.aborted.has(lease);
+  }
+
   private end(lease: string, ending: Ending): void {
     if (!this.running.delete(lease)) return;
+    this.aborted.delete(lease);
     this.parts.finish(lease, ending);
   }
 
