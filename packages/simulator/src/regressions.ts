@@ -17,5 +17,4 @@ export const REGRESSIONS: readonly {
   { seed: 12, mode: 'liveness', what: 'a worker with a small bound of unread bytes got no more' },
   { seed: 4, mode: 'liveness', what: 'timers slept on when the clock was set forward' },
   { seed: 1, mode: 'safety', what: 'a clock that was set forward made all workers silent' },
-  { seed: 26, mode: 'safety', what: 'keys of the SDK were forgotten before a resend arrived' },
 ];
