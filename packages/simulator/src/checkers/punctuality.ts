@@ -17,6 +17,7 @@ const NOTICED_MS = 1000;
 /** A jump of more than a minute has to last for ten seconds, by whichever clock. */
 const JUMP_MS = 61_000;
 const CONFIRMED_MS = 9500;
+const CONFIRMATION_MS = 11_000;
 
 /**
  * What is due happens soon, whenever the server runs and does not wait for its disk:
@@ -37,6 +38,8 @@ export class Punctuality implements Checker {
   private last: readonly [partition: number, world: number] | undefined;
   /** Since when it could listen. */
   private listeningSince = 0;
+  /** Until when a clock that was set may make it wait for its workers anew. */
+  private patientUntil = 0;
   /** When each session spoke, and when it spoke or was given something. */
   private readonly spokeAt = new Map<string, number>();
   private readonly heardAt = new Map<string, number>();
@@ -56,6 +59,7 @@ export class Punctuality implements Checker {
   booted({ state }: WatchedPartition): void {
     this.runningSince = this.simulation.now;
     this.listeningSince = this.simulation.now;
+    this.patientUntil = 0;
     this.overdueSince = undefined;
     this.last = undefined;
     this.clockSetAt = undefined;
@@ -78,6 +82,7 @@ export class Punctuality implements Checker {
 
   clockSet(): void {
     this.clockSetAt ??= this.simulation.now;
+    this.patientUntil = this.simulation.now + CONFIRMATION_MS;
   }
 
   woken(): void {
@@ -139,7 +144,8 @@ export class Punctuality implements Checker {
       this.noteNamed(taken.map(({ lease }) => lease));
       this.spokeAt.set(command.session, now);
     } else if (command.type === 'attach_session') {
-      const { session, lost } = reply as Replies['attach_session'];
+      const { rejection, session, lost } = reply as Replies['attach_session'];
+      if (rejection !== undefined) return;
       this.noteNamed(command.resume?.running.filter((lease) => !lost.includes(lease)) ?? []);
       this.spokeAt.set(session, now);
       this.heardAt.set(session, now);
@@ -187,7 +193,8 @@ export class Punctuality implements Checker {
     const { now } = this.simulation;
     for (const { session } of state.holders.holding()) {
       const leaseMs = this.longestLeaseMs.get(session) ?? 0;
-      const silentMs = now - Math.max(this.heardAt.get(session) ?? 0, this.runningSince);
+      const since = Math.max(this.runningSince, this.patientUntil);
+      const silentMs = now - Math.max(this.heardAt.get(session) ?? 0, since);
       const patienceMs = Math.max(this.graceMsMin, leaseMs * 1.5) * SLOW_CLOCK + LATE_MS_MAX;
       this.simulation.check(silentMs <= patienceMs, 'I27', () => {
         return `${session} is silent for ${Math.round(silentMs)} ms and keeps what it holds`;
