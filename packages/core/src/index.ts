@@ -29,7 +29,7 @@ export {
   VALUE_RULE,
 } from './constraints.ts';
 export type { Event, PayloadRange } from './event.ts';
-export { UnknownEventError } from './event-codec.ts';
+export { EventDecoder, UnknownEventError } from './event-codec.ts';
 export type { Explanation } from './explain.ts';
 export { findTask } from './find-task.ts';
 export {

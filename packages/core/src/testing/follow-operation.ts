@@ -157,21 +157,18 @@ function signalTask(model: PartitionModel, carried: CarriedOf<SignalTask>): stri
 function readmit(model: PartitionModel, carried: CarriedOf<ReadmitTask>): string[] {
   const { command, outcomes, at } = carried;
   const { number } = parseTaskId(command.id) ?? {};
+  // Room is made first, and the task itself may be what leaves memory for it.
+  model.forgetOldest(command.input.length);
   const task = model.gone.get(number ?? 0);
-  const refusal = whyNotReadmitted(model, task, command);
+  const refusal = whyNotReadmitted(model, task);
   agree('why a task is not readmitted', outcomes[0]?.rejection, refusal);
   if (refusal !== undefined || task === undefined) return [`readmit ${refusal}`];
   model.readmit(task, at);
   return [model.keys.isHeldBy(task.number) ? 'readmitted with its key' : 'readmitted'];
 }
 
-function whyNotReadmitted(
-  model: PartitionModel,
-  task: ModelTask | undefined,
-  { input }: ReadmitTask,
-): Refusal {
+function whyNotReadmitted(model: PartitionModel, task: ModelTask | undefined): Refusal {
   const { tasksMax, payloadBytesMax } = model.limits;
-  model.forgetOldest(input.length);
   if (task === undefined) return 'task_not_found';
   if (task.state === 'succeeded') return 'task_finished';
   if (model.tasks.length >= tasksMax) return 'too_many_tasks';

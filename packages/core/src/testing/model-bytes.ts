@@ -19,7 +19,7 @@ class Texts<T extends object> {
   }
 }
 
-const SHAPES = new Map<string, string>();
+const SHAPES = new Texts<Described>();
 const RETRIES = new Texts<RetryPolicy>();
 const TIMEOUTS = new Texts<Timeouts>();
 const TAGS = new Texts<Tags>();
@@ -32,9 +32,10 @@ export type ModelTexts = Readonly<Record<'shape' | 'retry' | 'timeouts' | 'tags'
 type Described = Pick<ModelTask, 'resources' | 'constraints' | 'retry' | 'timeouts' | 'tags'>;
 
 /** What is said of a task, as texts that tasks share. */
-export function textsOf({ resources, constraints, retry, timeouts, tags }: Described): ModelTexts {
+export function textsOf(task: Described): ModelTexts {
+  const { retry, timeouts, tags } = task;
   return {
-    shape: shapeText(resources, constraints),
+    shape: SHAPES.of(task, shapeText),
     retry: retry === undefined ? '' : RETRIES.of(retry, retryText),
     timeouts: TIMEOUTS.of(timeouts, timeoutsText),
     tags: TAGS.of(tags, tagsText),
@@ -42,10 +43,7 @@ export function textsOf({ resources, constraints, retry, timeouts, tags }: Descr
 }
 
 /** Knows only the plain spelling of constraints. */
-function shapeText(resources: Resources, constraints: readonly string[]): string {
-  const said = JSON.stringify([resources, constraints]);
-  const known = SHAPES.get(said);
-  if (known !== undefined) return known;
+function shapeText({ resources, constraints }: Described): string {
   const needs: Resources = { slots: 1, ...resources };
   const custom = sorted(needs.custom ?? {});
   const entries: [string, unknown][] = KINDS.map((kind) => [kind, needs[kind]]);
@@ -53,9 +51,7 @@ function shapeText(resources: Resources, constraints: readonly string[]): string
   const needed = Object.fromEntries(entries.filter(([, amount]) => amount));
   const isPlain = constraints.length === 0 && JSON.stringify(needed) === '{"slots":1}';
   const words = { resources: needed, constraints: [...constraints].sort() };
-  const text = isPlain ? '' : JSON.stringify(words);
-  SHAPES.set(said, text);
-  return text;
+  return isPlain ? '' : JSON.stringify(words);
 }
 
 function retryText(policy: RetryPolicy): string {
@@ -82,15 +78,15 @@ function sorted<T>(words: Readonly<Record<string, T>>): Record<string, T> {
 
 /** What tasks hold: payloads, and each text once, however many share it. */
 export function heldBytes(tasks: readonly ModelTask[]): number {
-  const shared = { shape: new Set(), retry: new Set(), timeouts: new Set(), tags: new Set() };
+  // No text of one kind is also one of another.
+  const shared = new Set<string>();
   let bytes = 0;
   for (const task of tasks) {
-    for (const [kind, text] of Object.entries(textsOf(task)) as [keyof ModelTexts, string][]) {
-      if (!shared[kind].has(text)) bytes += text.length;
-      shared[kind].add(text);
-    }
+    const { shape, retry, timeouts, tags } = textsOf(task);
+    shared.add(shape).add(retry).add(timeouts).add(tags);
     bytes += bytesOf(task.input) + bytesOf(task.result);
   }
+  for (const { length } of shared) bytes += length;
   return bytes;
 }
 

@@ -1,4 +1,4 @@
-import { type Command, type Event, readEvents } from '@sluice/core';
+import { type Command, type Event, EventDecoder, readEvents } from '@sluice/core';
 import type { LogBatch, LogHold, StoredBatch } from '@sluice/log';
 import type { Simulation } from '../../kernel/simulation.ts';
 import type { WatchedPartition } from '../../server/watched-partition.ts';
@@ -47,6 +47,7 @@ export class LogStory implements Checker {
   /** How many records the newest server made, durable or not. */
   private records = 0;
   private readonly pending: Pending[] = [];
+  private readonly decoder = new EventDecoder();
   private isBooting = true;
   /** Where tasks go that join a lane at its tail or at its head. */
   private nextTail = 1;
@@ -109,14 +110,15 @@ export class LogStory implements Checker {
     });
     let told: ToldCommand | undefined;
     let toldPlace = -1;
-    readEvents(bytes, UTF8, (event, at, place) => {
+    const visit = (event: Event, at: number, place: number) => {
       if (place !== toldPlace) {
         if (told !== undefined) this.end(told);
         told = this.beginRecord(firstRecord + place, at);
         toldPlace = place;
       }
       if (told !== undefined) this.tell(event, told);
-    });
+    };
+    readEvents(bytes, UTF8, visit, this.decoder);
     if (told !== undefined) this.end(told);
     this.tellUnrecorded();
   }
