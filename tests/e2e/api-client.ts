@@ -23,6 +23,14 @@ export class ApiClient {
     return this.call('POST', path, body);
   }
 
+  put(path: string, body: unknown): Promise<Answer> {
+    return this.call('PUT', path, body);
+  }
+
+  patch(path: string, body: unknown): Promise<Answer> {
+    return this.call('PATCH', path, body);
+  }
+
   delete(path: string): Promise<Answer> {
     return this.call('DELETE', path);
   }
@@ -36,7 +44,7 @@ export class ApiClient {
   }
 
   private async call(
-    method: 'GET' | 'POST' | 'DELETE',
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     body?: unknown,
   ): Promise<Answer> {

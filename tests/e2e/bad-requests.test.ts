@@ -262,7 +262,7 @@ test('unknown paths, methods and addresses have the shape of every other error',
 
   expect([noPath.status, noPath.body.error.code]).toEqual([404, 'route_not_found']);
   expect([noMethod.status, noMethod.body.error.code]).toEqual([405, 'method_not_allowed']);
-  expect(noMethod.headers.get('allow')).toBe('POST');
+  expect(noMethod.headers.get('allow')).toBe('POST, GET, PATCH');
   expect([badAddress.status, badAddress.body.error.code]).toEqual([400, 'invalid_request']);
   expect([noTask.status, noTask.body.error.code]).toEqual([404, 'task_not_found']);
   expect([longId.status, longId.body.error.code]).toEqual([404, 'task_not_found']);

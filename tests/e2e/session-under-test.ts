@@ -4,6 +4,7 @@ import {
   openWorkerStream,
   type PushedTask,
   type SessionRequest,
+  type SignalNotice,
   type Welcome,
 } from '../support/worker-client.ts';
 
@@ -13,6 +14,7 @@ export class SessionUnderTest {
   private readonly stream: HttpStream;
   private readonly tasks: PushedTask[] = [];
   private readonly cancels: CancelNotice[] = [];
+  private readonly signals: SignalNotice[] = [];
   private welcome: Welcome | undefined;
   private arrived: (() => void)[] = [];
 
@@ -28,6 +30,10 @@ export class SessionUnderTest {
         this.cancels.push(notice);
         this.wake();
       },
+      onSignal: (notice) => {
+        this.signals.push(notice);
+        this.wake();
+      },
       onTasks: (tasks) => {
         this.tasks.push(...tasks);
         this.wake();
@@ -40,20 +46,16 @@ export class SessionUnderTest {
     return this.welcome;
   }
 
-  async takeTask(): Promise<PushedTask> {
-    for (;;) {
-      const task = this.tasks.shift();
-      if (task !== undefined) return task;
-      await this.next();
-    }
+  takeTask(): Promise<PushedTask> {
+    return this.take(this.tasks);
   }
 
-  async takeCancel(): Promise<CancelNotice> {
-    for (;;) {
-      const notice = this.cancels.shift();
-      if (notice !== undefined) return notice;
-      await this.next();
-    }
+  takeCancel(): Promise<CancelNotice> {
+    return this.take(this.cancels);
+  }
+
+  takeSignal(): Promise<SignalNotice> {
+    return this.take(this.signals);
   }
 
   /** Pushed and not taken by the test. */
@@ -69,6 +71,14 @@ export class SessionUnderTest {
   /** Breaks the connection, as a network would. */
   disconnect(): void {
     this.http.close();
+  }
+
+  private async take<T>(arrived: T[]): Promise<T> {
+    for (;;) {
+      const first = arrived.shift();
+      if (first !== undefined) return first;
+      await this.next();
+    }
   }
 
   private next(): Promise<void> {

@@ -13,7 +13,7 @@ import type { Readable } from 'node:stream';
 export type Protocol = 'http1' | 'h2c';
 
 interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   /** Sent as JSON. */
   readonly body?: unknown;

@@ -7,9 +7,12 @@ interface WaitOptions {
 }
 
 /** Resolves as soon as `condition` holds, and rejects when the time is up. */
-export async function waitUntil(condition: () => boolean, options: WaitOptions): Promise<void> {
+export async function waitUntil(
+  condition: () => boolean | Promise<boolean>,
+  options: WaitOptions,
+): Promise<void> {
   const giveUpAt = performance.now() + options.timeoutMs;
-  while (!condition()) {
+  while (!(await condition())) {
     if (performance.now() > giveUpAt) {
       throw new Error(`waited ${options.timeoutMs} ms in vain until ${options.what}`);
     }

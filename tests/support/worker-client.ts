@@ -25,10 +25,18 @@ export interface CancelNotice {
   readonly reason: string;
 }
 
+export interface SignalNotice {
+  readonly id: string;
+  readonly lease: string;
+  readonly name: string;
+  readonly data: unknown;
+}
+
 export interface SessionRequest {
   readonly name: string;
-  readonly types: readonly { readonly type: string }[];
-  readonly capacity?: { readonly slots: number };
+  readonly types: readonly { readonly type: string; readonly concurrency?: number }[];
+  readonly capacity?: { readonly slots: number; readonly cpu?: number };
+  readonly labels?: Readonly<Record<string, string>>;
   readonly leaseMs?: number;
   readonly resume?: { readonly sessionId: string; readonly running: readonly string[] };
 }
@@ -37,6 +45,7 @@ export interface WorkerListener {
   readonly onWelcome: (welcome: Welcome) => void;
   readonly onTasks: (tasks: readonly PushedTask[]) => void;
   readonly onCancel?: (notice: CancelNotice) => void;
+  readonly onSignal?: (notice: SignalNotice) => void;
 }
 
 export type FinalReport =
@@ -58,6 +67,7 @@ export function openWorkerStream(
   const parser = new EventStreamParser(({ name, data }) => {
     if (name === 'welcome') listener.onWelcome(JSON.parse(data) as Welcome);
     if (name === 'cancel') listener.onCancel?.(JSON.parse(data) as CancelNotice);
+    if (name === 'signal') listener.onSignal?.(JSON.parse(data) as SignalNotice);
     if (name === 'tasks') listener.onTasks(JSON.parse(data) as PushedTask[]);
   });
   return http.open({ method: 'POST', path: '/v1/worker-sessions', body }, (chunk) =>

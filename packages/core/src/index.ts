@@ -41,6 +41,7 @@ export {
   type TaskNumber,
 } from './ids.ts';
 export { InvariantError, invariant, unreachable } from './invariant.ts';
+export type { Progress } from './lease-activity.ts';
 export {
   LEASE_TOKEN_LENGTH,
   leaseTokenText,
@@ -49,14 +50,15 @@ export {
 } from './lease-token.ts';
 export { MATCHING_DEFAULTS, type MatchingOptions, pushCost, signalCost } from './matching.ts';
 export type { Outputs } from './outputs.ts';
-export { Partition, type PartitionOptions } from './partition.ts';
-export { DEFAULT_NAMESPACE } from './queue-key.ts';
+export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';
+export { DEFAULT_NAMESPACE, queueKey, taskTypeOf } from './queue-key.ts';
 export { readEvents } from './read-events.ts';
 export { RecordWriter } from './record-writer.ts';
 export { hasThreeDecimals, type Resources } from './resources.ts';
+export type { SessionView } from './session-view.ts';
 export type { Shape } from './shape.ts';
 export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot-archive.ts';
-export type { PartitionLimits, ReadonlyState } from './state.ts';
+export type { PartitionLimits, ReadonlyQueue, ReadonlyState } from './state.ts';
 export { StateHashError } from './state-hash.ts';
 export type {
   CancelTasks,
@@ -95,6 +97,8 @@ export {
   DEFAULT_PRIORITY,
   isHeld,
   isTerminal,
+  NO_ANSWER,
+  nameOfAnswer,
   PRIORITY_LEVELS,
   REASONS,
   type Reason,

@@ -16,6 +16,7 @@ import { persistState } from './persist-state.ts';
 import { RecordReader } from './record-reader.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { Roster } from './roster.ts';
+import { type SessionView, viewSession } from './session-view.ts';
 import { expectHolders } from './sessions.ts';
 import { ShapeTexts } from './shape-texts.ts';
 import { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot-archive.ts';
@@ -24,6 +25,9 @@ import { SnapshotSaver } from './snapshot-saver.ts';
 import { type PartitionLimits, type ReadonlyState, State } from './state.ts';
 import { StateHashError, StateHasher } from './state-hash.ts';
 import type { Utf8 } from './utf8.ts';
+
+/** What somebody who looks at a partition sees beside its durable state. */
+export type PartitionReader = Pick<Partition, 'progressOf' | 'explain' | 'sessions'>;
 
 export interface PartitionOptions {
   readonly partition: number;
@@ -127,6 +131,11 @@ export class Partition {
   reservedFor(id: SessionId): TaskNumber | undefined {
     const slot = this.roster.find(id)?.reservedFor ?? NO_SLOT;
     return slot === NO_SLOT ? undefined : (this.durable.tasks.number[slot] as TaskNumber);
+  }
+
+  /** Every session that is known, also those that are expected back. */
+  sessions(): SessionView[] {
+    return [...this.roster.sessions()].map(viewSession);
   }
 
   get sessionCount(): number {

@@ -89,6 +89,15 @@ export class Room {
     return this.suits(shape);
   }
 
+  /** For people. What has no bound is left out. */
+  offeredAmounts(): Resources {
+    return amountsOf(this.offered, this.custom, ({ offered }) => offered);
+  }
+
+  usedAmounts(): Resources {
+    return amountsOf(this.used, this.custom, ({ used }) => used);
+  }
+
   /** Whether the shape fits once nothing is in use. */
   couldFit(shape: Shape): boolean {
     return this.beyond(shape) === undefined && this.suits(shape);
@@ -220,4 +229,19 @@ function shareOf(used: number, offered: number): number {
 function costOfKind(need: number, used: number, offered: number): number {
   const left = 1 - shareOf(used, offered);
   return need / offered / (left * left * left);
+}
+
+function amountsOf(
+  thousandths: Float64Array,
+  custom: ReadonlyMap<string, Stock>,
+  of: (stock: Stock) => number,
+): Resources {
+  const kinds = KINDS.map((kind, place) => [kind, thousandths[place] / 1000] as const);
+  const customs = [...custom].map(([name, stock]) => [name, of(stock) / 1000] as const);
+  const isStated = ([, amount]: readonly [string, number]) => amount > 0 && Number.isFinite(amount);
+  const stated = customs.filter(isStated);
+  return {
+    ...Object.fromEntries(kinds.filter(isStated)),
+    ...(stated.length === 0 ? {} : { custom: Object.fromEntries(stated) }),
+  };
 }

@@ -49,27 +49,19 @@ export function isHeld(state: number): boolean {
 /** What a report that ended a lease said; 0 while nothing ended it, or something else did. */
 export const NO_ANSWER = 0;
 export const SUCCEEDED_ANSWER = 1;
-const FAILED_ANSWER = 2;
-const CANCELLED_ANSWER = 3;
 export const LATER_ANSWER = 4;
 export const REFUSED_ANSWER = 5;
 
+const ANSWER_NAMES = ['', 'succeeded', 'failed', 'cancelled', 'later', 'refused'];
+
 /** -1 for a kind of report that ends nothing. */
 export function answerOf(kind: string): number {
-  switch (kind) {
-    case 'succeeded':
-      return SUCCEEDED_ANSWER;
-    case 'failed':
-      return FAILED_ANSWER;
-    case 'cancelled':
-      return CANCELLED_ANSWER;
-    case 'later':
-      return LATER_ANSWER;
-    case 'refused':
-      return REFUSED_ANSWER;
-    default:
-      return -1;
-  }
+  return ANSWER_NAMES.indexOf(kind);
+}
+
+/** The kind of the report; empty for `NO_ANSWER`. */
+export function nameOfAnswer(answer: number): string {
+  return ANSWER_NAMES[answer];
 }
 
 export const REASONS = [

@@ -4,6 +4,7 @@ import type {
   Outputs,
   Partition,
   PartitionOptions,
+  PartitionReader,
   ReadonlyState,
   Replies,
 } from '@sluice/core';
@@ -163,7 +164,7 @@ export class Engine {
    */
   execute<C extends Command, T>(
     request: Request<C>,
-    render: (reply: Replies[C['type']], state: ReadonlyState) => T,
+    render: (reply: Replies[C['type']], state: ReadonlyState, partition: PartitionReader) => T,
   ): Promise<T> {
     if (this.stopped !== undefined) return Promise.reject(this.stopped);
     const command = { ...request, now: this.options.clock() } as unknown as C;
@@ -174,7 +175,7 @@ export class Engine {
     } catch (broken) {
       return Promise.reject(this.stop(broken as Error));
     }
-    const answer = this.whenDurable(() => render(reply, this.partition.state));
+    const answer = this.whenDurable(() => render(reply, this.partition.state, this.partition));
     this.stageOutputs();
     this.scheduleAppend();
     this.setAlarm();
@@ -182,9 +183,9 @@ export class Engine {
   }
 
   /** Reads the state now; the promise resolves once all that the view can have seen is durable. */
-  read<T>(view: (state: ReadonlyState) => T): Promise<T> {
+  read<T>(view: (state: ReadonlyState, partition: PartitionReader) => T): Promise<T> {
     if (this.stopped !== undefined) return Promise.reject(this.stopped);
-    return this.whenDurable(() => view(this.partition.state));
+    return this.whenDurable(() => view(this.partition.state, this.partition));
   }
 
   /** Waits for what is outstanding. The caller sends no more commands. */

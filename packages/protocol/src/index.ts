@@ -2,12 +2,38 @@ export { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 export { ErrorBody } from './error-schema.ts';
 export { LIMITS, PING_AFTER_MS } from './limits.ts';
 export { openApiDocument } from './openapi.ts';
+export {
+  DeadLetterQuery,
+  DiscardRequest,
+  QueuePatch,
+  type RedriveParams,
+  RedriveRequest,
+  TypeParams,
+  WorkerListQuery,
+  type WorkerParams,
+} from './operation-schemas.ts';
 export { Capacity } from './resource-schemas.ts';
-export { ROUTES, type Route, type RouteName } from './routes.ts';
+export type { Route } from './route.ts';
+export { ROUTES, type RouteName } from './routes.ts';
 export { type ErrorDetail, SluiceError } from './sluice-error.ts';
 export {
+  CancelRequest,
+  CancelTasksRequest,
+  CompleteRequest,
+  FailRequest,
+  GetTasksRequest,
+  ListQuery,
+  SignalRequest,
+  type TaskFilter,
+  TaskListQuery,
+  WaitTasksRequest,
+} from './task-operation-schemas.ts';
+export {
   SubmitQuery,
+  TaskDefinition,
   TaskParams,
+  TaskPatch,
+  TaskPatchOf,
   TaskRequest,
   TaskRequests,
   WaitQuery,

@@ -2,6 +2,8 @@
 export const LIMITS = {
   bodyBytesMax: 4 * 1024 * 1024,
   batchTasksMax: 1000,
+  pageDefault: 50,
+  pageMax: 1000,
   payloadBytesMax: 256 * 1024,
   /** A year and a leap day. */
   delayMsMax: 366 * 86_400_000,
@@ -10,6 +12,8 @@ export const LIMITS = {
   dedupeWindowMsMin: 1000,
   dedupeWindowMsMax: 30 * 86_400_000,
   dedupeWindowMsDefault: 86_400_000,
+  graceMsDefault: 10_000,
+  graceMsMax: 3_600_000,
   waitMsMax: 60_000,
   waitMsDefault: 30_000,
   leaseMsMin: 3000,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ERROR_CODES } from './error-codes.ts';
 import { openApiDocument } from './openapi.ts';
-import { ROUTES, type Route } from './routes.ts';
+import type { Route } from './route.ts';
+import { ROUTES } from './routes.ts';
 
 interface Operation {
   readonly operationId: string;

@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox';
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 import { ErrorBody } from './error-schema.ts';
-import { ROUTES, type Route } from './routes.ts';
+import type { Route } from './route.ts';
+import { ROUTES } from './routes.ts';
 
 /** The API as an OpenAPI 3.1 document, made from the schemas that validate requests. */
 export function openApiDocument(version: string): object {
@@ -31,7 +32,7 @@ function operation(operationId: string, route: Route): object {
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body) }),
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body) }),
     responses: { ...answers(route), ...errors(route.errors) },
   };
 }
@@ -52,8 +53,8 @@ function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): obj
   }));
 }
 
-function requestBody(schema: TSchema): object {
-  return { required: true, content: { 'application/json': { schema } } };
+function requestBody({ isBodyOptional = false }: Route, schema: TSchema): object {
+  return { required: !isBodyOptional, content: { 'application/json': { schema } } };
 }
 
 function answers(route: Route): Record<string, object> {

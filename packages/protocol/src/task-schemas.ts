@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { LIMITS } from './limits.ts';
 import { Constraints, TaskResources } from './resource-schemas.ts';
 
@@ -53,11 +53,11 @@ const Timeouts = Type.Object(
   },
 );
 
-const Tags = Type.Record(
-  Type.String({ minLength: 1, maxLength: 128 }),
-  Type.String({ maxLength: 256 }),
-  { maxProperties: 32 },
-);
+const TagName = Type.String({ minLength: 1, maxLength: 128 });
+
+const TagValue = Type.String({ maxLength: 256 });
+
+const Tags = Type.Record(TagName, TagValue, { maxProperties: 32 });
 
 const Callback = Type.Object(
   {
@@ -75,28 +75,44 @@ const Callback = Type.Object(
   { additionalProperties: false, description: 'Kept with the task. The secret is not read back.' },
 );
 
+const Priority = Type.Integer({ minimum: 0, maximum: 8, default: 4, description: '8 runs first.' });
+
+/** A time as requests give it. */
+export const GivenTime = Type.Union(
+  [Type.String(), Type.Integer({ minimum: 0, maximum: LIMITS.timeMsMax })],
+  {
+    description: 'ISO 8601, or milliseconds since 1970.',
+    examples: ['2030-01-01T00:00:00.000Z'],
+  },
+);
+
+/** What a task may leave to the definition of its type. */
+const DEFINABLE = {
+  priority: Type.Optional(Priority),
+  resources: Type.Optional(TaskResources),
+  constraints: Type.Optional(Constraints),
+  retry: Type.Optional(Retry),
+  timeouts: Type.Optional(Timeouts),
+  tags: Type.Optional(Tags),
+  callback: Type.Optional(Callback),
+};
+
+export const TaskDefinition = Type.Object(DEFINABLE, {
+  additionalProperties: false,
+  description: 'What tasks of the type have when their submit does not say.',
+  examples: [{ priority: 6, retry: { maxAttempts: 5 }, timeouts: { runMs: 600_000 } }],
+});
+export type TaskDefinition = Static<typeof TaskDefinition>;
+
 export const TaskRequest = Type.Object(
   {
     type: TaskType,
     input: Type.Optional(
       Type.Unknown({ description: 'Any JSON up to 256 KiB. Numbers are doubles. Default null.' }),
     ),
-    priority: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 8, default: 4, description: '8 runs first.' }),
-    ),
-    runAt: Type.Optional(
-      Type.Union([Type.String(), Type.Integer({ minimum: 0, maximum: LIMITS.timeMsMax })], {
-        description: 'Not before this time: ISO 8601, or milliseconds since 1970.',
-        examples: ['2030-01-01T00:00:00.000Z'],
-      }),
-    ),
+    ...DEFINABLE,
+    runAt: Type.Optional(GivenTime),
     delayMs: Type.Optional(DelayMs),
-    resources: Type.Optional(TaskResources),
-    constraints: Type.Optional(Constraints),
-    retry: Type.Optional(Retry),
-    timeouts: Type.Optional(Timeouts),
-    tags: Type.Optional(Tags),
-    callback: Type.Optional(Callback),
     parentId: Type.Optional(
       Type.String({
         pattern: '^t_[0-9a-v]{20}$',
@@ -144,7 +160,43 @@ export const SubmitQuery = Type.Object(
 );
 export type SubmitQuery = Static<typeof SubmitQuery>;
 
-const TaskStateName = Type.Union(
+function orNull<T extends TSchema>(schema: T) {
+  return Type.Optional(Type.Union([schema, Type.Null()]));
+}
+
+/** A JSON merge patch: what is absent stays, null clears. */
+const PATCHABLE = {
+  priority: orNull(Priority),
+  runAt: orNull(GivenTime),
+  input: Type.Optional(Type.Unknown({ description: 'Replaces the input as a whole.' })),
+  timeouts: orNull(
+    Type.Object(
+      {
+        queueMs: orNull(TimeoutMs),
+        runMs: orNull(TimeoutMs),
+        heartbeatMs: orNull(TimeoutMs),
+        totalMs: orNull(TimeoutMs),
+      },
+      { additionalProperties: false },
+    ),
+  ),
+  tags: orNull(Type.Record(TagName, Type.Union([TagValue, Type.Null()]), { maxProperties: 64 })),
+};
+
+export const TaskPatch = Type.Object(PATCHABLE, {
+  additionalProperties: false,
+  minProperties: 1,
+  examples: [{ priority: 8, runAt: null }],
+});
+export type TaskPatch = Static<typeof TaskPatch>;
+
+export const TaskPatchOf = Type.Object(
+  { id: Type.String(), ...PATCHABLE },
+  { additionalProperties: false, minProperties: 2 },
+);
+export type TaskPatchOf = Static<typeof TaskPatchOf>;
+
+export const TaskStateName = Type.Union(
   [
     'waiting',
     'blocked',
@@ -170,11 +222,14 @@ export const SubmittedTasks = Type.Object({ items: Type.Array(SubmittedTask) });
 
 const Time = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
 
-const TaskError = Type.Object({
-  message: Type.String(),
-  code: Type.Optional(Type.String()),
-  stack: Type.Optional(Type.String()),
-});
+export const TaskError = Type.Object(
+  {
+    message: Type.String(),
+    code: Type.Optional(Type.String()),
+    stack: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
 
 const AttemptView = Type.Object({
   attempt: Type.Integer(),
@@ -182,7 +237,10 @@ const AttemptView = Type.Object({
   leasedAt: Time,
   startedAt: Time,
   endedAt: Time,
-  outcome: Type.Union([Type.String(), Type.Null()]),
+  outcome: Type.Union([Type.String(), Type.Null()], {
+    description: 'What the worker said of its end, or why it ended without that.',
+  }),
+  error: Type.Optional(TaskError),
   output: Type.Optional(
     Type.Unknown({ description: 'Of an attempt that succeeded when its task was cancelled.' }),
   ),
@@ -213,6 +271,10 @@ export const TaskView = Type.Object({
     description: 'When somebody asked to cancel it while a worker held it.',
   }),
   endedAt: Time,
+  progress: Type.Union(
+    [Type.Object({ fraction: Type.Number(), message: Type.String() }), Type.Null()],
+    { description: 'What the worker that holds it last said of how far it is.' },
+  ),
   input: Type.Unknown(),
   output: Type.Unknown(),
   error: Type.Union([TaskError, Type.Null()]),

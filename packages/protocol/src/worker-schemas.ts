@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from './limits.ts';
 import { Capacity, Labels } from './resource-schemas.ts';
-import { TaskType } from './task-schemas.ts';
+import { TaskError, TaskType } from './task-schemas.ts';
 
 const Lease = Type.String({ description: 'Opaque; as it came with the task.' });
 
@@ -115,14 +115,7 @@ const Failed = Type.Object(
   {
     lease: Lease,
     kind: Type.Literal('failed'),
-    error: Type.Object(
-      {
-        message: Type.String(),
-        code: Type.Optional(Type.String()),
-        stack: Type.Optional(Type.String()),
-      },
-      { additionalProperties: false },
-    ),
+    error: TaskError,
     retryable: Type.Optional(
       Type.Boolean({ default: true, description: 'False when another attempt makes no sense.' }),
     ),

@@ -4,14 +4,17 @@ import {
   type DetachSession,
   type ExpireSessions,
   type HearSessions,
+  type ReadonlyState,
   type ReportAttempts,
   type ReportAttemptsReply,
   type SessionId,
   type SubmitTasks,
+  type SubmitTasksReply,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 import type { Admission } from './admission.ts';
+import type { QueueRates } from './queues/queue-rates.ts';
 import { type Clocks, Standstill } from './standstill.ts';
 import { readTask } from './tasks/read-task.ts';
 import { renderSubmitted } from './tasks/submit-answer.ts';
@@ -26,6 +29,7 @@ export interface GatewayOptions extends Clocks {
   readonly engine: Engine;
   readonly admission: Admission;
   readonly streams: WorkerStreams;
+  readonly rates: QueueRates;
   /** From 0 to below 1. */
   readonly random: () => number;
   /** Unguessable: it is all that a worker needs to speak for a session. */
@@ -62,10 +66,19 @@ export class Gateway {
     this.options.admission.command(command.type);
     admit?.();
     const isArray = Array.isArray(body);
-    return this.options.engine.execute<SubmitTasks, Submitted>(command, (reply, state) => ({
-      isNew: isArray || reply.known === undefined,
-      json: renderSubmitted(reply, state, isArray),
-    }));
+    return this.options.engine.execute<SubmitTasks, Submitted>(command, (reply, state) => {
+      this.countSubmitted(reply, state);
+      return {
+        isNew: isArray || reply.known === undefined,
+        json: renderSubmitted(reply, state, isArray),
+      };
+    });
+  }
+
+  private countSubmitted({ slots, known }: SubmitTasksReply, { tasks }: ReadonlyState): void {
+    slots.forEach((slot, place) => {
+      if (known === undefined || !known.has(place)) this.options.rates.submitted(tasks.queue[slot]);
+    });
   }
 
   /** The task as it is, as JSON text. */

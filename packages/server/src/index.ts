@@ -1,5 +1,6 @@
 export { Admission } from './admission.ts';
 export { Gateway } from './gateway.ts';
+export { QueueRates } from './queues/queue-rates.ts';
 export { Server, type ServerOptions } from './server.ts';
 export { ServerOutputs } from './server-outputs.ts';
 export { TICK_MS } from './standstill.ts';

@@ -9,6 +9,7 @@ import {
   signalCost,
 } from '@sluice/core';
 import type { OutputPort, Releasable } from '@sluice/engine';
+import type { QueueRates } from './queues/queue-rates.ts';
 import { taskIdOf } from './tasks/task-view.ts';
 import type { TaskWaiters } from './tasks/task-waiters.ts';
 import type { WorkerStream } from './workers/worker-stream.ts';
@@ -21,12 +22,14 @@ import type { WorkerStreams } from './workers/worker-streams.ts';
 export class ServerOutputs implements OutputPort {
   private readonly streams: WorkerStreams;
   private readonly waiters: TaskWaiters;
+  private readonly rates: QueueRates;
   private ended: (() => void)[] = [];
   private closing: WorkerStream[] = [];
 
-  constructor(streams: WorkerStreams, waiters: TaskWaiters) {
+  constructor(streams: WorkerStreams, waiters: TaskWaiters, rates: QueueRates) {
     this.streams = streams;
     this.waiters = waiters;
+    this.rates = rates;
   }
 
   stage(outputs: Outputs, state: ReadonlyState): void {
@@ -47,6 +50,7 @@ export class ServerOutputs implements OutputPort {
       const notice = { ...leaseOf(state, slot), name, data: value };
       this.stageNotice(session, 'signal', notice, signalCost({ name, data }));
     }
+    for (const slot of outputs.endedSlots) this.rates.ended(state.tasks.queue[slot]);
     this.ended.push(...this.waiters.stage(state, outputs.endedSlots));
     for (const session of outputs.closedSessions) {
       const stream = this.streams.find(session);

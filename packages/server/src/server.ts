@@ -14,14 +14,26 @@ import { answerError, installErrorAnswers, unavailable } from './http/error-answ
 import { createListener } from './http/listener.ts';
 import { OriginGuard } from './http/origin-guard.ts';
 import { routeOptions } from './http/route-options.ts';
+import { deadLetterRoutes } from './queues/dead-letter.route.ts';
+import { DeadLetterOperations } from './queues/dead-letters.ts';
+import { queueRoutes } from './queues/queue.route.ts';
+import { QueueRates } from './queues/queue-rates.ts';
+import { taskTypeRoutes } from './queues/task-type.route.ts';
 import { ServerOutputs } from './server-outputs.ts';
 import { TICK_MS } from './standstill.ts';
 import { SteadyClock } from './steady-clock.ts';
+import { manyTasksRoutes } from './tasks/many-tasks.route.ts';
+import { patchTasksRoutes } from './tasks/patch-tasks.route.ts';
+import { TaskPatcher } from './tasks/patch-tasks.ts';
 import { readTaskRoutes } from './tasks/read-task.route.ts';
 import { submitTasksRoute } from './tasks/submit-tasks.route.ts';
+import { taskOperationRoutes } from './tasks/task-operations.route.ts';
+import { TaskOperations } from './tasks/task-operations.ts';
 import { TaskWaiters } from './tasks/task-waiters.ts';
 import { TaskWaiting } from './tasks/task-waiting.ts';
 import { reportAttemptsRoute } from './workers/report-attempts.route.ts';
+import { workerListRoutes } from './workers/worker-list.route.ts';
+import { WorkerList } from './workers/worker-list.ts';
 import { workerSessionRoutes } from './workers/worker-session.route.ts';
 import { WorkerStreams } from './workers/worker-streams.ts';
 
@@ -95,9 +107,11 @@ export class Server {
     const log = options.wrapLog?.(file) ?? file;
     try {
       const clock = new SteadyClock();
+      const now = () => clock.now();
       const streams = new WorkerStreams();
       const waiters = new TaskWaiters();
-      const outputs = new ServerOutputs(streams, waiters);
+      const rates = new QueueRates(() => performance.now());
+      const outputs = new ServerOutputs(streams, waiters, rates);
       const partition = { partition: 0, limits: { ...DEFAULT_LIMITS, ...options.limits } };
       let gateway: Gateway | undefined;
       const engine = await Engine.start({
@@ -110,7 +124,7 @@ export class Server {
         },
         outputs,
         ...(options.admission === undefined ? {} : { admission: options.admission }),
-        clock: () => clock.now(),
+        clock: now,
         onRecovered: (latest) => clock.notBefore(latest),
         nonce: () => Math.floor(Math.random() * 2 ** 53),
         atEndOfTurn: setImmediate,
@@ -131,12 +145,13 @@ export class Server {
         engine,
         admission,
         streams,
-        clock: () => clock.now(),
+        rates,
+        clock: now,
         monotonic: () => performance.now(),
         random: Math.random,
         newSessionId: () => `s_${randomBytes(18).toString('base64url')}`,
       });
-      const app = buildApp(options, { engine, admission, gateway, waiters });
+      const app = buildApp(options, { engine, admission, gateway, waiters, rates, clock: now });
       await app.listen({ host: options.host, port: options.port });
       const { port } = app.server.address() as AddressInfo;
       return new Server(
@@ -190,10 +205,12 @@ interface AppParts {
   readonly admission: Admission;
   readonly gateway: Gateway;
   readonly waiters: TaskWaiters;
+  readonly rates: QueueRates;
+  readonly clock: () => number;
 }
 
 function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
-  const { engine, admission, gateway, waiters } = parts;
+  const { engine } = parts;
   const app = Fastify({
     serverFactory: createListener as never,
     genReqId: requestIds(),
@@ -219,13 +236,29 @@ function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
     done();
   });
 
+  taskRoutes(app, parts);
+  workerRoutes(app, parts);
+  queueRoutes(app, parts);
+  taskTypeRoutes(app, engine, parts.admission);
+  deadLetterRoutes(app, new DeadLetterOperations(engine, parts.admission));
+  operationRoutes(app, engine, options.version);
+  return app;
+}
+
+function taskRoutes(app: FastifyInstance, parts: AppParts): void {
+  const { engine, admission, gateway, waiters } = parts;
   const waiting = new TaskWaiting(engine, admission, waiters);
   submitTasksRoute(app, gateway, waiting);
   readTaskRoutes(app, gateway, waiting);
+  manyTasksRoutes(app, { engine, admission, waiting });
+  patchTasksRoutes(app, new TaskPatcher(engine, admission));
+  taskOperationRoutes(app, new TaskOperations({ engine, admission }));
+}
+
+function workerRoutes(app: FastifyInstance, { engine, admission, gateway }: AppParts): void {
   workerSessionRoutes(app, gateway);
   reportAttemptsRoute(app, gateway);
-  operationRoutes(app, engine, options.version);
-  return app;
+  workerListRoutes(app, new WorkerList(engine, admission));
 }
 
 /** Unique among restarts by the beginning, within one by the count; random ones cost more. */

@@ -8,9 +8,11 @@ Settings.Set({ maxErrors: 50 });
 
 /** Checks values against a schema and says all that is wrong with one, by JSON pointer. */
 export class Checker<T extends TSchema> {
+  readonly schema: T;
   private readonly compiled;
 
   constructor(schema: T) {
+    this.schema = schema;
     this.compiled = Compile(schema);
   }
 

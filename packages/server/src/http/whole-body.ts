@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { LIMITS, SluiceError } from '@sluice/protocol';
+import type { Static, TSchema } from 'typebox';
+import type { Checker } from './validation.ts';
 
 /**
  * Reads a request's body as JSON, under any content type; `undefined` when it is empty.
@@ -25,6 +27,15 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   } catch (cause) {
     throw notJson((cause as Error).message);
   }
+}
+
+/** Reads a body by its schema; one that is not there counts as an empty object. */
+export async function readBody<T extends TSchema>(
+  request: IncomingMessage,
+  checker: Checker<T>,
+): Promise<Static<T>> {
+  const body = await readJsonBody(request);
+  return checker.parse(body === undefined ? {} : body, 'the body is not valid');
 }
 
 function readWhole(request: IncomingMessage): Promise<Buffer> {

@@ -4,11 +4,14 @@ import { SluiceError } from '@sluice/protocol';
 import { taskViewJson } from './task-view.ts';
 
 /** The task as it is, as JSON text. */
-export async function readTask(engine: Engine, id: string): Promise<string> {
-  const viewJson = await engine.read((state) => {
+export function readTask(engine: Engine, id: string): Promise<string> {
+  return engine.read((state, partition) => {
     const slot = findTask(state, DEFAULT_NAMESPACE, id);
-    return slot === NO_SLOT ? undefined : taskViewJson(state, slot);
+    if (slot === NO_SLOT) throw taskNotFound(id);
+    return taskViewJson(state, slot, partition.progressOf(slot));
   });
-  if (viewJson === undefined) throw new SluiceError('task_not_found', `no task '${id}'`);
-  return viewJson;
+}
+
+export function taskNotFound(id: string): SluiceError {
+  return new SluiceError('task_not_found', `no task '${id}'`);
 }

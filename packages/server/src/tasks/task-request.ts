@@ -33,9 +33,18 @@ function checkTogether(request: TaskRequest, path: string, problems: ErrorDetail
   if (request.dedupeWindowMs !== undefined && request.dedupeKey === undefined) {
     problems.push({ path: `${path}/dedupeWindowMs`, problem: 'needs a dedupeKey beside it' });
   }
-  if (retry?.delaysMs === undefined) return;
+  if (retry !== undefined) checkRetry(retry, `${path}/retry`, problems);
+}
+
+/** A ladder stands in the place of the rule. */
+export function checkRetry(
+  retry: NonNullable<TaskRequest['retry']>,
+  path: string,
+  problems: ErrorDetail[],
+): void {
+  if (retry.delaysMs === undefined) return;
   for (const name of ['maxAttempts', 'backoff', 'delayMs', 'maxDelayMs'] as const) {
     if (retry[name] === undefined) continue;
-    problems.push({ path: `${path}/retry/${name}`, problem: 'cannot be given beside delaysMs' });
+    problems.push({ path: `${path}/${name}`, problem: 'cannot be given beside delaysMs' });
   }
 }

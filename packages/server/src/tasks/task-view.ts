@@ -1,6 +1,9 @@
 import {
   type Callback,
   isTerminal,
+  NO_ANSWER,
+  nameOfAnswer,
+  type Progress,
   REASONS,
   type ReadonlyState,
   type Slot,
@@ -20,7 +23,7 @@ export function taskIdOf(state: ReadonlyState, slot: Slot): string {
 }
 
 /** A task as JSON text. Payloads are spliced in as the bytes that came in. */
-export function taskViewJson(state: ReadonlyState, slot: Slot): string {
+export function taskViewJson(state: ReadonlyState, slot: Slot, progress?: Progress): string {
   const { tasks } = state;
   const shape = state.shapes.at(tasks.shape[slot]);
   const stateName = TASK_STATES[tasks.state[slot]];
@@ -43,6 +46,7 @@ export function taskViewJson(state: ReadonlyState, slot: Slot): string {
     callback: shownCallback(state.callbacks.at(tasks.callback[slot])),
     cancelRequestedAt: time(tasks.cancelAskedAt[slot]),
     endedAt: isTerminal(tasks.state[slot]) ? time(tasks.endedAt[slot]) : null,
+    progress: progress ?? null,
   });
   const input = payloadText(state, tasks.input[slot], tasks.inputLength[slot]);
   const result = payloadText(state, tasks.result[slot], tasks.resultLength[slot]);
@@ -80,15 +84,30 @@ function newestAttempt(state: ReadonlyState, slot: Slot): object[] {
       leasedAt: time(tasks.leasedAt[slot]),
       startedAt: time(tasks.startedAt[slot]),
       endedAt,
-      outcome: endedAt === null ? null : reason,
-      ...(wasTooLate(state, slot) ? { output: outputOf(state, slot) } : {}),
+      outcome: endedAt === null ? null : outcomeOf(state, slot),
+      ...resultOf(state, slot),
     },
   ];
 }
 
-function outputOf(state: ReadonlyState, slot: Slot): unknown {
+/** Reasons that say how an attempt ended about which its worker said nothing. */
+const ENDS: readonly string[] = ['worker_lost', 'handed_back', 'run_timeout', 'heartbeat_timeout'];
+
+/** What the worker said of the end, or why there was one. */
+function outcomeOf({ tasks }: ReadonlyState, slot: Slot): string | null {
+  const reason = REASONS[tasks.reason[slot]];
+  const isSaid = !ENDS.includes(reason) && tasks.answered[slot] !== NO_ANSWER;
+  if (isSaid) return nameOfAnswer(tasks.answered[slot]);
+  return ENDS.includes(reason) || isTerminal(tasks.state[slot]) ? reason : null;
+}
+
+/** Memory keeps one result: what the last attempt that ended said of it. */
+function resultOf(state: ReadonlyState, slot: Slot): object {
   const { tasks } = state;
-  return JSON.parse(payloadText(state, tasks.result[slot], tasks.resultLength[slot]));
+  if (tasks.resultLength[slot] === 0) return {};
+  const parsed = () => JSON.parse(payloadText(state, tasks.result[slot], tasks.resultLength[slot]));
+  if (wasTooLate(state, slot)) return { output: parsed() };
+  return nameOfAnswer(tasks.answered[slot]) === 'failed' ? { error: parsed() } : {};
 }
 
 function payloadText(state: ReadonlyState, reference: number, length: number): string {

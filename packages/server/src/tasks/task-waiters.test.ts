@@ -2,16 +2,41 @@ import type { TaskNumber } from '@sluice/core';
 import { expect, test } from 'vitest';
 import { TaskWaiters } from './task-waiters.ts';
 
+const [first, second] = [1, 2] as TaskNumber[];
+const forever = new AbortController().signal;
+
 test('waiting is refused while too many wait, and possible again afterwards', async () => {
   const waiters = new TaskWaiters();
-  const signal = new AbortController();
   const waiting = Array.from({ length: 10_000 }, () =>
-    waiters.wait(1 as TaskNumber, 60_000, signal.signal),
+    waiters.waitForAny([first], 60_000, forever),
   );
   expect(() => waiters.admit()).toThrow('too many requests wait');
 
   waiters.giveUp();
 
-  expect(await Promise.all(waiting)).toEqual(Array(10_000).fill(undefined));
+  expect(await Promise.all(waiting)).toEqual(Array(10_000).fill([]));
   expect(() => waiters.admit()).not.toThrow();
+});
+
+test('few requests for very many tasks are too many, too', async () => {
+  const waiters = new TaskWaiters();
+  const tasks = Array.from({ length: 1000 }, (_, number) => number as TaskNumber);
+  const waiting = Array.from({ length: 500 }, () => waiters.waitForAny(tasks, 60_000, forever));
+
+  expect(() => waiters.admit(1)).toThrow('too many requests wait');
+
+  waiters.giveUp();
+  await Promise.all(waiting);
+  expect(() => waiters.admit(1000)).not.toThrow();
+});
+
+test('who waits for several tasks and goes away is forgotten by all of them', async () => {
+  const waiters = new TaskWaiters();
+  const gone = new AbortController();
+  const waiting = waiters.waitForAny([first, second], 60_000, gone.signal);
+
+  gone.abort();
+
+  expect(await waiting).toEqual([]);
+  expect(() => waiters.admit(500_000)).not.toThrow();
 });

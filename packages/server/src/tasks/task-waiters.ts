@@ -2,42 +2,59 @@ import type { ReadonlyState, Slot, TaskNumber } from '@sluice/core';
 import { overloaded } from '../admission.ts';
 import { taskViewJson } from './task-view.ts';
 
+/** Takes the view of a task that ended, or nothing when nobody waits any longer. */
 type Waiter = (viewJson: string | undefined) => void;
 
-const WAITERS_MAX = 10_000;
+const REQUESTS_MAX = 10_000;
+
+/** Of a task and a request that waits for it. */
+const PAIRS_MAX = 500_000;
 
 /** Requests that wait for tasks to end. */
 export class TaskWaiters {
   private readonly waiters = new Map<TaskNumber, Set<Waiter>>();
-  private count = 0;
+  private requests = 0;
+  private pairs = 0;
 
-  /** Refuses a request that will wait, before it has any effect. */
-  admit(): void {
-    if (this.count >= WAITERS_MAX) throw overloaded('too many requests wait for tasks');
+  /** Refuses a request that will wait for so many tasks, before it has any effect. */
+  admit(tasks = 1): void {
+    if (this.requests >= REQUESTS_MAX || this.pairs + tasks > PAIRS_MAX) {
+      throw overloaded('too many requests wait for tasks');
+    }
   }
 
   /**
-   * Answers the task's view when it ended, or `undefined` when the time is up or `signal` fires.
-   * It must be called in the turn in which the task was seen alive.
+   * Answers the views of those that ended together first; of none when the time is up or `signal`
+   * fires. It must be called in the turn in which the tasks were seen alive.
    */
-  wait(task: TaskNumber, timeoutMs: number, signal: AbortSignal): Promise<string | undefined> {
+  waitForAny(
+    tasks: readonly TaskNumber[],
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
     return new Promise((resolve) => {
-      const finish = (viewJson: string | undefined): void => {
+      const ended: string[] = [];
+      const waiter: Waiter = (viewJson) => {
+        // Others may end in the same commit: all of them are let out in this turn.
+        if (ended.length === 0) queueMicrotask(finish);
+        if (viewJson !== undefined) ended.push(viewJson);
+      };
+      const giveUp = (): void => waiter(undefined);
+      const timer = setTimeout(giveUp, timeoutMs);
+      const finish = (): void => {
+        if (!this.remove(tasks, waiter)) return;
         clearTimeout(timer);
         signal.removeEventListener('abort', giveUp);
-        this.remove(task, finish);
-        resolve(viewJson);
+        resolve(ended);
       };
-      const giveUp = (): void => finish(undefined);
-      const timer = setTimeout(giveUp, timeoutMs);
       signal.addEventListener('abort', giveUp);
-      this.add(task, finish);
+      this.add(tasks, waiter);
     });
   }
 
   /** Renders what the waiters of these tasks get; the answer lets it out. */
   stage(state: ReadonlyState, ended: readonly Slot[]): (() => void)[] {
-    if (this.count === 0) return [];
+    if (this.pairs === 0) return [];
     const releases: (() => void)[] = [];
     for (const slot of ended) {
       const waiters = this.waiters.get(state.tasks.number[slot] as TaskNumber);
@@ -57,16 +74,27 @@ export class TaskWaiters {
     }
   }
 
-  private add(task: TaskNumber, waiter: Waiter): void {
-    const known = this.waiters.get(task);
-    if (known === undefined) this.waiters.set(task, new Set([waiter]));
-    else known.add(waiter);
-    this.count += 1;
+  private add(tasks: readonly TaskNumber[], waiter: Waiter): void {
+    for (const task of tasks) {
+      const known = this.waiters.get(task);
+      if (known === undefined) this.waiters.set(task, new Set([waiter]));
+      else known.add(waiter);
+    }
+    this.requests += 1;
+    this.pairs += tasks.length;
   }
 
-  private remove(task: TaskNumber, waiter: Waiter): void {
-    const known = this.waiters.get(task);
-    if (known?.delete(waiter)) this.count -= 1;
-    if (known?.size === 0) this.waiters.delete(task);
+  /** Answers whether it was there. */
+  private remove(tasks: readonly TaskNumber[], waiter: Waiter): boolean {
+    let wasThere = false;
+    for (const task of tasks) {
+      const known = this.waiters.get(task);
+      if (known?.delete(waiter)) wasThere = true;
+      if (known?.size === 0) this.waiters.delete(task);
+    }
+    if (!wasThere) return false;
+    this.requests -= 1;
+    this.pairs -= tasks.length;
+    return true;
   }
 }

@@ -75,9 +75,9 @@ export const BLIND_MUTANTS: readonly Mutant[] = [
   {
     name: 'view-made-when-it-leaves',
     file: 'engine/src/engine.ts',
-    find: 'return this.whenDurable(() => view(this.partition.state));',
+    find: 'return this.whenDurable(() => view(this.partition.state, this.partition));',
     replace: `\
-return this.whenDurable(() => undefined).then(() => view(this.partition.state));`,
+return this.whenDurable(() => undefined).then(() => view(this.partition.state, this.partition));`,
     what:
       'Whoever reads a task sees nothing that a crash can undo: here the view is made once the ' +
       'wait is over, and shows what was decided meanwhile and is not durable.',

@@ -23,8 +23,9 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     name: 'read-uncommitted',
     file: ENGINE,
-    find: 'return this.whenDurable(() => view(this.partition.state));',
-    replace: 'return new Promise((resolve) => resolve(view(this.partition.state)));',
+    find: 'return this.whenDurable(() => view(this.partition.state, this.partition));',
+    replace:
+      'return new Promise((resolve) => resolve(view(this.partition.state, this.partition)));',
     what: 'A read shows nothing that is not durable (L2): here it shows what is in memory.',
   },
   {

@@ -18,6 +18,7 @@ import type {
 import {
   Admission,
   Gateway,
+  QueueRates,
   ServerOutputs,
   SteadyClock,
   TaskWaiters,
@@ -162,10 +163,11 @@ export class ServerHost {
       }),
     );
     const streams = new WorkerStreams();
+    const rates = new QueueRates(process.monotonic);
     let partition: WatchedPartition | undefined;
     const records = () => partition?.records ?? 0;
     const outputs = new WatchedOutputs(
-      new ServerOutputs(streams, new TaskWaiters()),
+      new ServerOutputs(streams, new TaskWaiters(), rates),
       records,
       (seen) => watch.letOut(seen, 'pushes'),
     );
@@ -204,6 +206,7 @@ export class ServerHost {
       engine,
       admission,
       streams,
+      rates,
       clock: () => clock.now(),
       monotonic: process.monotonic,
       random: this.random.next,

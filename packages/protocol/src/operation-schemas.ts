@@ -1,0 +1,110 @@
+import { type Static, Type } from 'typebox';
+import { Capacity, Labels, TaskResources } from './resource-schemas.ts';
+import { ListQuery } from './task-operation-schemas.ts';
+import { TaskDefinition, TaskType } from './task-schemas.ts';
+
+export const TypeParams = Type.Object({ type: TaskType });
+export type TypeParams = Static<typeof TypeParams>;
+
+export const TaskTypeView = Type.Object({ type: TaskType, definition: TaskDefinition });
+
+export const QueuePatch = Type.Object(
+  { paused: Type.Boolean() },
+  { additionalProperties: false, examples: [{ paused: true }] },
+);
+
+export const QueueView = Type.Object({
+  type: TaskType,
+  paused: Type.Boolean(),
+  depth: Type.Integer({ description: 'Tasks that are ready and wait for a worker.' }),
+  depthByPriority: Type.Array(Type.Integer(), {
+    minItems: 9,
+    maxItems: 9,
+    description: 'The same, of priority 0 to 8.',
+  }),
+  oldestAgeMs: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'How long the oldest of them has waited; null when there is none.',
+  }),
+  leased: Type.Integer({ description: 'Tasks that workers hold.' }),
+  deadLetters: Type.Integer(),
+  inPerSec: Type.Number({ description: 'Tasks that were submitted, over the last ten seconds.' }),
+  outPerSec: Type.Number({ description: 'Tasks that ended, over the last ten seconds.' }),
+  workers: Type.Integer({ description: 'Workers that are connected and take the type.' }),
+});
+
+export const Queues = Type.Object({ items: Type.Array(QueueView) });
+
+const WorkerType = Type.Object({
+  type: TaskType,
+  concurrency: Type.Optional(Type.Integer()),
+  leased: Type.Integer({ description: 'How many the worker holds.' }),
+});
+
+export const WorkerView = Type.Object({
+  id: Type.String({ examples: ['w_1f0c6o7a2k9m3q5s8u4e'] }),
+  name: Type.String(),
+  version: Type.String(),
+  types: Type.Array(WorkerType),
+  labels: Labels,
+  capacity: Capacity,
+  used: TaskResources,
+  leaseMs: Type.Integer(),
+  connected: Type.Boolean({ description: 'False while its stream is broken.' }),
+  draining: Type.Boolean(),
+  heardAt: Type.String({ format: 'date-time' }),
+});
+
+export const WorkerListQuery = ListQuery;
+
+export const WorkerParams = Type.Object({ id: Type.String({ description: 'Id of a worker.' }) });
+export type WorkerParams = Static<typeof WorkerParams>;
+
+export const DeadLetterQuery = Type.Object(
+  { ...ListQuery.properties, type: Type.Optional(TaskType) },
+  { additionalProperties: false },
+);
+
+const DeadLetterFilter = Type.Object(
+  { type: Type.Optional(TaskType) },
+  { additionalProperties: false, description: 'Without a type: of all types.' },
+);
+
+export const RedriveRequest = Type.Object(
+  {
+    filter: Type.Optional(DeadLetterFilter),
+    ratePerSec: Type.Optional(
+      Type.Number({
+        minimum: 0.001,
+        maximum: 100_000,
+        default: 100,
+        description: 'Tasks that run again per second.',
+      }),
+    ),
+  },
+  { additionalProperties: false, examples: [{ filter: { type: 'transcode' }, ratePerSec: 10 }] },
+);
+
+export const RedriveReply = Type.Object({
+  id: Type.String({ examples: ['d_1'] }),
+  count: Type.Integer({ description: 'Dead letters that will run again.' }),
+});
+
+const RedriveView = Type.Object({
+  id: Type.String(),
+  type: Type.Union([TaskType, Type.Null()]),
+  ratePerSec: Type.Number(),
+  startedAt: Type.String({ format: 'date-time' }),
+  done: Type.Integer({ description: 'Dead letters that it has run again so far.' }),
+});
+
+export const Redrives = Type.Object({ items: Type.Array(RedriveView) });
+
+export const RedriveParams = Type.Object({ id: Type.String({ description: 'Id of a redrive.' }) });
+export type RedriveParams = Static<typeof RedriveParams>;
+
+export const DiscardRequest = Type.Object(
+  { filter: Type.Optional(DeadLetterFilter) },
+  { additionalProperties: false },
+);
+
+export const DiscardReply = Type.Object({ discarded: Type.Integer() });

@@ -1,0 +1,30 @@
+import type { TSchema } from 'typebox';
+import type { ErrorCode } from './error-codes.ts';
+
+/** One call of the API: what server, clients and the OpenAPI document agree on. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path with parameters in braces. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  readonly body?: TSchema;
+  /** A request without a body is as good as one with an empty object. */
+  readonly isBodyOptional?: boolean;
+  /** By status: the schema of a JSON answer, or the media type of any other. */
+  readonly answers: Readonly<Record<number, TSchema | 'text/event-stream' | 'none'>>;
+  readonly errors: readonly ErrorCode[];
+}
+
+/** What can be wrong with any request that has a body. */
+export const BODY_ERRORS = [
+  'invalid_request',
+  'payload_too_large',
+  'unsupported_encoding',
+  'unavailable',
+] as const;
+
+/** What changes something is refused while too much waits for the disk. */
+export const CHANGE_ERRORS = [...BODY_ERRORS, 'overloaded'] as const;

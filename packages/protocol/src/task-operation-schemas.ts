@@ -1,0 +1,193 @@
+import { type Static, Type } from 'typebox';
+import { LIMITS } from './limits.ts';
+import {
+  GivenTime,
+  TaskError,
+  TaskPatchOf,
+  TaskStateName,
+  TaskType,
+  TaskView,
+} from './task-schemas.ts';
+
+const Ids = Type.Array(Type.String(), { minItems: 1, maxItems: LIMITS.batchTasksMax });
+
+const GraceMs = Type.Integer({
+  minimum: 0,
+  maximum: LIMITS.graceMsMax,
+  default: LIMITS.graceMsDefault,
+  description: 'How long a worker may take to stop before its lease is revoked.',
+});
+
+export const CancelRequest = Type.Object(
+  { graceMs: Type.Optional(GraceMs) },
+  { additionalProperties: false },
+);
+export type CancelRequest = Static<typeof CancelRequest>;
+
+/** Which tasks are meant: all that is said must hold. */
+const FILTER = {
+  type: Type.Optional(TaskType),
+  state: Type.Optional(TaskStateName),
+  tags: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'Tags that the task has.' }),
+  ),
+  parentId: Type.Optional(Type.String({ description: 'Tasks that belong to this one.' })),
+  since: Type.Optional(GivenTime),
+  until: Type.Optional(GivenTime),
+};
+
+export const TaskFilter = Type.Object(FILTER, { additionalProperties: false, minProperties: 1 });
+export type TaskFilter = Static<typeof TaskFilter>;
+
+export const CancelTasksRequest = Type.Object(
+  {
+    ids: Type.Optional(Ids),
+    filter: Type.Optional(TaskFilter),
+    graceMs: Type.Optional(GraceMs),
+    dryRun: Type.Optional(
+      Type.Boolean({ default: false, description: 'Say how many it would be, and do nothing.' }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'Either ids or a filter.',
+    examples: [{ filter: { type: 'transcode', tags: { customer: '42' } }, dryRun: true }],
+  },
+);
+export type CancelTasksRequest = Static<typeof CancelTasksRequest>;
+
+const ItemError = Type.Object({ code: Type.String(), message: Type.String() });
+
+/** Of a call about several tasks: one per task, in order. */
+const ItemOutcome = Type.Union([
+  Type.Object({ id: Type.String(), ok: Type.Literal(true), state: TaskStateName }),
+  Type.Object({ id: Type.String(), error: ItemError }),
+]);
+
+export const TaskOutcomes = Type.Object({ items: Type.Array(ItemOutcome) });
+
+export const CancelTasksReply = Type.Union([
+  TaskOutcomes,
+  Type.Object({
+    matched: Type.Integer({ description: 'Tasks that had not ended and are meant.' }),
+    cancelled: Type.Integer({ description: 'Of those, ended at once.' }),
+    requested: Type.Integer({ description: 'Of those, held by workers that are told to stop.' }),
+    dryRun: Type.Boolean(),
+  }),
+]);
+
+export const PatchTasksRequest = Type.Array(TaskPatchOf, {
+  minItems: 1,
+  maxItems: LIMITS.batchTasksMax,
+});
+
+export const GetTasksRequest = Type.Object({ ids: Ids }, { additionalProperties: false });
+
+export const GetTasksReply = Type.Object({
+  items: Type.Array(TaskView),
+  unknown: Type.Array(Type.String(), { description: 'Ids that nobody knows.' }),
+});
+
+export const WaitTasksRequest = Type.Object(
+  {
+    ids: Ids,
+    timeoutMs: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: LIMITS.waitMsMax, default: LIMITS.waitMsDefault }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const WaitTasksReply = Type.Object({
+  items: Type.Array(TaskView, { description: 'Those that have ended.' }),
+  unknown: Type.Array(Type.String(), { description: 'Ids that nobody knows.' }),
+});
+
+export const SignalRequest = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 128 }),
+    data: Type.Optional(Type.Unknown({ description: 'Any JSON up to 256 KiB. Default null.' })),
+  },
+  { additionalProperties: false, examples: [{ name: 'bitrate', data: { kbps: 800 } }] },
+);
+
+export const CompleteRequest = Type.Object(
+  { output: Type.Optional(Type.Unknown()) },
+  { additionalProperties: false },
+);
+
+export const FailRequest = Type.Object({ error: TaskError }, { additionalProperties: false });
+
+const Code = Type.Union(
+  [
+    'not_due',
+    'paused',
+    'queue_paused',
+    'no_worker_for_type',
+    'worker_full',
+    'exceeds_worker',
+    'constraint_unmet',
+    'draining',
+    'reserved',
+    'behind_in_queue',
+    'finished',
+  ].map((code) => Type.Literal(code)),
+);
+
+export const Explanation = Type.Object({
+  running: Type.Boolean(),
+  reasons: Type.Array(
+    Type.Object({
+      code: Code,
+      message: Type.String(),
+      worker: Type.Optional(Type.String({ description: 'Name of the worker it speaks of.' })),
+    }),
+  ),
+  workersNotShown: Type.Integer(),
+});
+
+export const ListQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: LIMITS.pageMax, default: LIMITS.pageDefault }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 256, description: 'As `nextCursor` of the page before.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ListQuery = Static<typeof ListQuery>;
+
+export const TaskListQuery = Type.Object(
+  {
+    ...ListQuery.properties,
+    type: FILTER.type,
+    state: FILTER.state,
+    parent: FILTER.parentId,
+    since: FILTER.since,
+    until: FILTER.until,
+    q: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'Text in the input or the error.' }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'A tag is asked for as tag.NAME=VALUE.',
+  },
+);
+export type TaskListQuery = Static<typeof TaskListQuery>;
+
+/** A page of anything. */
+export function pageOf<T extends Parameters<typeof Type.Array>[0]>(item: T) {
+  return Type.Object({
+    items: Type.Array(item),
+    nextCursor: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'Where the next page begins; null when there is none. A page may have fewer items than ' +
+        'asked for and still not be the last.',
+    }),
+    asOf: Type.String({ format: 'date-time' }),
+    lagMs: Type.Integer({ description: 'How far what is listed is behind.' }),
+  });
+}

@@ -1,0 +1,141 @@
+import {
+  DEFAULT_NAMESPACE,
+  type DiscardDeadLetters,
+  type DiscardDeadLettersReply,
+  type EndRedrive,
+  NO_SLOT,
+  queueKey,
+  type ReadonlyState,
+  type Slot,
+  type StartRedrive,
+  taskTypeOf,
+} from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { LIMITS, SluiceError } from '@sluice/protocol';
+import { type Admission, overloaded } from '../admission.ts';
+import { badCursor, cursorText, type PageRequest, pageJson } from '../tasks/list-tasks.ts';
+import { taskViewJson } from '../tasks/task-view.ts';
+
+const namespace = DEFAULT_NAMESPACE;
+const ID_PREFIX = 'd_';
+const RATE_DEFAULT = 100;
+
+/** Failed and timed-out tasks that wait for somebody to deal with them. */
+export class DeadLetterOperations {
+  private readonly engine: Engine;
+  private readonly admission: Admission;
+
+  constructor(engine: Engine, admission: Admission) {
+    this.engine = engine;
+    this.admission = admission;
+  }
+
+  /** A page, the first to end first, as JSON text. */
+  list(
+    taskType: string | undefined,
+    { limit = LIMITS.pageDefault, cursor }: PageRequest,
+  ): Promise<string> {
+    const after = cursor === undefined ? undefined : parsePlace(cursor);
+    this.admission.read();
+    return this.engine.read((state) => {
+      const items: string[] = [];
+      let last: Slot = NO_SLOT;
+      let isMore = false;
+      for (const slot of deadLetters(state, taskType)) {
+        if (after !== undefined && !isBehind(state, slot, after)) continue;
+        isMore = items.length === limit;
+        if (isMore) break;
+        items.push(taskViewJson(state, slot));
+        last = slot;
+      }
+      const { endedAt, number } = state.tasks;
+      return pageJson(items, isMore ? `${endedAt[last]}.${number[last]}` : undefined, state.now);
+    });
+  }
+
+  redrive(taskType: string | undefined, ratePerSec = RATE_DEFAULT): Promise<object> {
+    const type = 'start_redrive';
+    this.admission.command(type);
+    const command = { type, namespace, ratePerSec, ...ofType(taskType) } as const;
+    return this.engine.execute<StartRedrive, object>(command, ({ rejection, redrive, count }) => {
+      if (rejection !== undefined) throw overloaded('too many redrives are under way');
+      return { id: `${ID_PREFIX}${redrive}`, count };
+    });
+  }
+
+  redrives(): Promise<object[]> {
+    this.admission.read();
+    return this.engine.read(({ redrives }) =>
+      [...redrives.entries()]
+        .filter(([, redrive]) => redrive.namespace === namespace)
+        .map(([number, { taskType, ratePerSec, startedAt, done }]) => ({
+          id: `${ID_PREFIX}${number}`,
+          type: taskType === '' ? null : taskTypeOf(taskType),
+          ratePerSec,
+          startedAt: new Date(startedAt).toISOString(),
+          done,
+        })),
+    );
+  }
+
+  endRedrive(id: string): Promise<void> {
+    const type = 'end_redrive';
+    const [, number] = /^d_(\d{1,15})$/.exec(id) ?? [];
+    this.admission.command(type);
+    const command = { type, namespace, redrive: Number(number ?? 0) } as const;
+    return this.engine.execute<EndRedrive, void>(command, ({ found }) => {
+      if (!found) throw new SluiceError('redrive_not_found', `no redrive '${id}' is under way`);
+    });
+  }
+
+  /** Answers how many. */
+  async discard(taskType: string | undefined): Promise<number> {
+    const type = 'discard_dead_letters';
+    const command = { type, namespace, ...ofType(taskType) } as const;
+    let sum = 0;
+    for (;;) {
+      this.admission.command(type);
+      const { discarded, more } = await this.engine.execute<
+        DiscardDeadLetters,
+        DiscardDeadLettersReply
+      >(command, (reply) => reply);
+      sum += discarded;
+      if (!more) return sum;
+    }
+  }
+}
+
+function ofType(taskType: string | undefined): { readonly taskType?: string } {
+  return taskType === undefined ? {} : { taskType };
+}
+
+/** Of a type they are linked by one column, of a namespace by another. */
+function* deadLetters(state: ReadonlyState, taskType: string | undefined): Iterable<Slot> {
+  const { tasks, deadLetters } = state;
+  const queue = taskType === undefined ? undefined : state.queueOf(queueKey(namespace, taskType));
+  if (taskType !== undefined && queue === undefined) return;
+  const links = queue === undefined ? tasks.nextHeld : tasks.next;
+  let slot =
+    queue === undefined
+      ? deadLetters.firstOfNamespace(namespace)
+      : deadLetters.firstOfQueue(queue.index);
+  for (; slot !== NO_SLOT; slot = links[slot] as Slot) yield slot;
+}
+
+/** The last one of a page. */
+interface Place {
+  readonly endedAt: number;
+  readonly number: number;
+}
+
+function parsePlace(cursor: string): Place {
+  const [, endedAt, number] = /^(\d{1,15})\.(\d{1,15})$/.exec(cursorText(cursor)) ?? [];
+  if (endedAt === undefined) throw badCursor();
+  return { endedAt: Number(endedAt), number: Number(number) };
+}
+
+/** Of those that ended at once nothing says who was first, so all later numbers count as behind. */
+function isBehind({ tasks }: ReadonlyState, slot: Slot, { endedAt, number }: Place): boolean {
+  if (tasks.endedAt[slot] !== endedAt) return tasks.endedAt[slot] > endedAt;
+  return tasks.number[slot] > number;
+}

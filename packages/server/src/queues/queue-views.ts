@@ -1,0 +1,76 @@
+import {
+  DEFAULT_NAMESPACE,
+  type PartitionReader,
+  PRIORITY_LEVELS,
+  type ReadonlyQueue,
+  type ReadonlyState,
+} from '@sluice/core';
+import type { QueueRates } from './queue-rates.ts';
+
+/** What workers do about each type. */
+interface Handling {
+  workers: number;
+  leased: number;
+}
+
+/** Shows queues as they are at one moment. */
+export class QueueViews {
+  private readonly state: ReadonlyState;
+  private readonly rates: QueueRates;
+  private readonly now: number;
+  private readonly handling = new Map<string, Handling>();
+
+  constructor(
+    state: ReadonlyState,
+    partition: PartitionReader,
+    { rates, now }: { readonly rates: QueueRates; readonly now: number },
+  ) {
+    this.state = state;
+    this.rates = rates;
+    this.now = now;
+    for (const { namespace, connected, types } of partition.sessions()) {
+      if (namespace !== DEFAULT_NAMESPACE) continue;
+      for (const { type, leased } of types) {
+        const known = this.handling.get(type) ?? { workers: 0, leased: 0 };
+        this.handling.set(type, known);
+        known.workers += connected ? 1 : 0;
+        known.leased += leased;
+      }
+    }
+  }
+
+  /** By type. A type that only workers know has a queue too: an empty one. */
+  all(): object[] {
+    const known = this.state.queues.filter(({ namespace }) => namespace === DEFAULT_NAMESPACE);
+    const types = new Set([...known.map(({ taskType }) => taskType), ...this.handling.keys()]);
+    return [...types].sort().map((type) => this.one(type));
+  }
+
+  one(type: string): object {
+    const queue = this.state.queueOf(type);
+    const { workers = 0, leased = 0 } = this.handling.get(type) ?? {};
+    const levels = Array.from({ length: PRIORITY_LEVELS }, (_, level) => level);
+    const rates = queue === undefined ? NO_RATES : this.rates.perSecond(queue.index);
+    return {
+      type,
+      paused: queue?.paused ?? false,
+      depth: queue?.depth ?? 0,
+      depthByPriority: levels.map((level) => queue?.depthOf(level) ?? 0),
+      oldestAgeMs: queue === undefined ? null : this.oldestAge(queue),
+      leased,
+      deadLetters: queue === undefined ? 0 : this.state.deadLetters.countOfQueue(queue.index),
+      ...rates,
+      workers,
+    };
+  }
+
+  /** The first of each lane has waited longest there, unless it was put back to the head. */
+  private oldestAge({ open }: ReadonlyQueue): number | null {
+    if (open.length === 0) return null;
+    let since = Number.POSITIVE_INFINITY;
+    for (const { head } of open) since = Math.min(since, this.state.tasks.dueAt[head]);
+    return Math.max(0, Math.round(this.now - since));
+  }
+}
+
+const NO_RATES = { inPerSec: 0, outPerSec: 0 };

@@ -1,0 +1,48 @@
+import { DEFAULT_NAMESPACE, type SetQueuePaused } from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { QueuePatch, ROUTES, TypeParams } from '@sluice/protocol';
+import type { FastifyInstance } from 'fastify';
+import { type Admission, overloaded } from '../admission.ts';
+import { routeOptions } from '../http/route-options.ts';
+import { Checker } from '../http/validation.ts';
+import { readBody } from '../http/whole-body.ts';
+import type { QueueRates } from './queue-rates.ts';
+import { QueueViews } from './queue-views.ts';
+
+interface Parts {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly rates: QueueRates;
+  readonly clock: () => number;
+}
+
+export function queueRoutes(app: FastifyInstance, parts: Parts): void {
+  const { engine, admission, rates, clock } = parts;
+  const params = new Checker(TypeParams);
+  const patch = new Checker(QueuePatch);
+
+  app.route({
+    ...routeOptions(ROUTES.listQueues),
+    handler: async () => {
+      admission.read();
+      return engine.read((state, partition) => ({
+        items: new QueueViews(state, partition, { rates, now: clock() }).all(),
+      }));
+    },
+  });
+
+  app.route({
+    ...routeOptions(ROUTES.patchQueue),
+    handler: async (request) => {
+      const { type: taskType } = params.parse(request.params, 'the path is not valid');
+      const { paused } = await readBody(request.raw, patch);
+      const type = 'set_queue_paused';
+      admission.command(type);
+      const command = { type, namespace: DEFAULT_NAMESPACE, taskType, paused } as const;
+      return engine.execute<SetQueuePaused, object>(command, (reply, state, partition) => {
+        if (reply.rejection !== undefined) throw overloaded('there are too many task types');
+        return new QueueViews(state, partition, { rates, now: clock() }).one(taskType);
+      });
+    },
+  });
+}

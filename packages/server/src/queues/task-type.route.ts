@@ -1,0 +1,116 @@
+import { DEFAULT_NAMESPACE, type PutTaskType, queueKey, type ReadonlyState } from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import {
+  type ErrorDetail,
+  ROUTES,
+  SluiceError,
+  TaskDefinition,
+  TypeParams,
+} from '@sluice/protocol';
+import type { FastifyInstance } from 'fastify';
+import { type Admission, overloaded } from '../admission.ts';
+import { routeOptions } from '../http/route-options.ts';
+import { Checker, invalid } from '../http/validation.ts';
+import { readBody } from '../http/whole-body.ts';
+import { checkConstraints, checkResources } from '../resource-checks.ts';
+import { checkRetry } from '../tasks/task-request.ts';
+
+const namespace = DEFAULT_NAMESPACE;
+const type = 'put_task_type';
+
+/** Definitions of task types: what tasks have when their submit does not say. */
+export function taskTypeRoutes(app: FastifyInstance, engine: Engine, admission: Admission): void {
+  readTypeRoutes(app, engine, admission);
+  changeTypeRoutes(app, engine, admission);
+}
+
+const params = new Checker(TypeParams);
+
+function typeOf(value: unknown): string {
+  return params.parse(value, 'the path is not valid').type;
+}
+
+function readTypeRoutes(app: FastifyInstance, engine: Engine, admission: Admission): void {
+  app.route({
+    ...routeOptions(ROUTES.listTaskTypes),
+    handler: async () => {
+      admission.read();
+      return engine.read((state) => ({
+        items: [...state.taskTypes.keys()]
+          .filter((key) => !key.includes('/'))
+          .sort()
+          .map((key) => viewOf(state, key)),
+      }));
+    },
+  });
+
+  app.route({
+    ...routeOptions(ROUTES.getTaskType),
+    handler: async (request) => {
+      const taskType = typeOf(request.params);
+      admission.read();
+      return engine.read((state) => {
+        if (state.taskTypes.get(queueKey(namespace, taskType)) === undefined) {
+          throw notFound(taskType);
+        }
+        return viewOf(state, taskType);
+      });
+    },
+  });
+}
+
+function changeTypeRoutes(app: FastifyInstance, engine: Engine, admission: Admission): void {
+  const definitions = new Checker(TaskDefinition);
+  app.route({
+    ...routeOptions(ROUTES.putTaskType),
+    handler: async (request, reply) => {
+      const taskType = typeOf(request.params);
+      const definition = await readBody(request.raw, definitions);
+      checkDefinition(definition);
+      admission.command(type);
+      const command = { type, namespace, taskType, definition } as const;
+      const { existed, view } = await engine.execute<PutTaskType, Put>(command, (put, state) => {
+        if (put.rejection !== undefined) throw overloaded('there are too many task types');
+        return { existed: put.existed, view: viewOf(state, taskType) };
+      });
+      return reply.code(existed ? 200 : 201).send(view);
+    },
+  });
+
+  app.route({
+    ...routeOptions(ROUTES.deleteTaskType),
+    handler: async (request, reply) => {
+      const taskType = typeOf(request.params);
+      admission.command(type);
+      const command = { type, namespace, taskType, definition: undefined } as const;
+      await engine.execute<PutTaskType, void>(command, ({ existed }) => {
+        if (!existed) throw notFound(taskType);
+      });
+      return reply.code(204).send();
+    },
+  });
+}
+
+interface Put {
+  readonly existed: boolean;
+  readonly view: object;
+}
+
+/** The secret of a callback is never read back. */
+function viewOf({ taskTypes }: ReadonlyState, taskType: string): object {
+  const { callback, ...rest } = taskTypes.get(queueKey(namespace, taskType)) ?? {};
+  const shown = callback === undefined ? {} : { callback: { url: callback.url, on: callback.on } };
+  return { type: taskType, definition: { ...rest, ...shown } };
+}
+
+function checkDefinition({ resources, constraints, retry }: TaskDefinition): void {
+  const problems: ErrorDetail[] = [];
+  if (resources !== undefined) checkResources(resources, '/resources', problems);
+  if (constraints !== undefined) checkConstraints(constraints, '/constraints', problems);
+  if (retry !== undefined) checkRetry(retry, '/retry', problems);
+  if (problems.length > 0) throw invalid('the definition is not valid', problems);
+}
+
+function notFound(taskType: string): SluiceError {
+  return new SluiceError('task_type_not_found', `no definition of task type '${taskType}'`);
+}

@@ -1,0 +1,127 @@
+import {
+  type CancelTasks,
+  DEFAULT_NAMESPACE,
+  findTask,
+  isTerminal,
+  NO_SLOT,
+  type ReadonlyState,
+  type Slot,
+  TASK_STATES,
+} from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { type CancelTasksRequest, LIMITS } from '@sluice/protocol';
+import type { Admission } from '../admission.ts';
+import { invalid } from '../http/validation.ts';
+import { makeTaskFilter, type TaskFilter } from './task-filter.ts';
+import { refusalOf } from './task-refusals.ts';
+import { type ScanPlace, scanStart, scanTasks } from './task-scan.ts';
+import { taskIdOf } from './task-view.ts';
+
+/** One command cancels so many. */
+const IDS_PER_COMMAND = 1000;
+
+/** Of tasks that a filter meant: how many ended at once, and how many workers were told. */
+interface Cancelled {
+  matched: number;
+  cancelled: number;
+  requested: number;
+}
+
+/** Cancels many tasks, by their ids or by what they have in common. */
+export class BulkCancel {
+  private readonly engine: Engine;
+  private readonly admission: Admission;
+
+  constructor(engine: Engine, admission: Admission) {
+    this.engine = engine;
+    this.admission = admission;
+  }
+
+  async run(request: CancelTasksRequest): Promise<object> {
+    const { ids, filter, graceMs = LIMITS.graceMsDefault, dryRun = false } = request;
+    if ((ids === undefined) === (filter === undefined)) {
+      throw invalid('the body is not valid', [{ path: '', problem: 'needs ids or a filter' }]);
+    }
+    if (ids === undefined) return this.byFilter(filter ?? {}, graceMs, dryRun);
+    return dryRun ? this.wouldCancel(ids) : this.byIds(ids, graceMs);
+  }
+
+  private byIds(ids: readonly string[], graceMs: number): Promise<object> {
+    return this.execute(ids, graceMs, (outcomes, state) => ({
+      items: outcomes.map(({ rejection, slot }, place) => {
+        const id = ids[place];
+        if (rejection === undefined) {
+          return { id, ok: true, state: TASK_STATES[state.tasks.state[slot]] };
+        }
+        const { code, message } = refusalOf(rejection, id);
+        return { id, error: { code, message } };
+      }),
+    }));
+  }
+
+  private async wouldCancel(ids: readonly string[]): Promise<object> {
+    this.admission.read();
+    return this.engine.read((state) => {
+      const slots = [...new Set(ids)].map((id) => findTask(state, DEFAULT_NAMESPACE, id));
+      const live = slots.filter((slot) => slot !== NO_SLOT && isLive(state, slot));
+      return { matched: live.length, cancelled: 0, requested: 0, dryRun: true };
+    });
+  }
+
+  /** Slice by slice: tasks that are submitted meanwhile are not meant. */
+  private async byFilter(filter: TaskFilter, graceMs: number, dryRun: boolean): Promise<object> {
+    const isMeant = makeTaskFilter(filter);
+    const sum: Cancelled = { matched: 0, cancelled: 0, requested: 0 };
+    this.admission.read();
+    let place: ScanPlace | undefined = await this.engine.read(scanStart);
+    while (place !== undefined) {
+      const ids: string[] = [];
+      const from: ScanPlace = place;
+      place = await this.engine.read((state) =>
+        scanTasks(state, from, (slot) => {
+          if (isLive(state, slot) && isMeant(state, slot)) ids.push(taskIdOf(state, slot));
+          return ids.length === IDS_PER_COMMAND;
+        }),
+      );
+      sum.matched += ids.length;
+      if (!dryRun && ids.length > 0) await this.cancelAndCount(ids, graceMs, sum);
+    }
+    return { ...sum, dryRun };
+  }
+
+  private async cancelAndCount(
+    ids: readonly string[],
+    graceMs: number,
+    sum: Cancelled,
+  ): Promise<void> {
+    const counts = await this.execute(ids, graceMs, (outcomes, state) => {
+      const done = outcomes.filter(({ rejection }) => rejection === undefined);
+      const ended = done.filter(({ slot }) => !isLive(state, slot)).length;
+      return { ended, told: done.length - ended };
+    });
+    sum.cancelled += counts.ended;
+    sum.requested += counts.told;
+  }
+
+  private execute<T>(
+    ids: readonly string[],
+    graceMs: number,
+    render: (outcomes: Outcomes, state: ReadonlyState) => T,
+  ): Promise<T> {
+    const type = 'cancel_tasks';
+    this.admission.command(type);
+    const command = { type, namespace: DEFAULT_NAMESPACE, ids, graceMs } as const;
+    return this.engine.execute<CancelTasks, T>(command, ({ outcomes }, state) => {
+      return render(outcomes, state);
+    });
+  }
+}
+
+type Outcomes = readonly {
+  readonly rejection?: 'task_not_found' | 'task_finished';
+  readonly slot: Slot;
+}[];
+
+function isLive({ tasks }: ReadonlyState, slot: Slot): boolean {
+  return !isTerminal(tasks.state[slot]);
+}

@@ -1,0 +1,104 @@
+import type { Engine } from '@sluice/engine';
+import {
+  CancelTasksRequest,
+  GetTasksRequest,
+  LIMITS,
+  ROUTES,
+  TaskListQuery,
+  WaitTasksRequest,
+} from '@sluice/protocol';
+import type { FastifyInstance } from 'fastify';
+import type { Admission } from '../admission.ts';
+import { parseQuery } from '../http/query.ts';
+import { routeOptions } from '../http/route-options.ts';
+import { timeProblems } from '../http/times.ts';
+import { Checker, invalid } from '../http/validation.ts';
+import { readBody } from '../http/whole-body.ts';
+import { BulkCancel } from './cancel-tasks.ts';
+import { listTasks } from './list-tasks.ts';
+import { readTasks } from './read-tasks.ts';
+import type { TaskFilter } from './task-filter.ts';
+import type { TaskWaiting } from './task-waiting.ts';
+
+interface Parts {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly waiting: TaskWaiting;
+}
+
+/** Calls about many tasks at once. */
+export function manyTasksRoutes(app: FastifyInstance, parts: Parts): void {
+  const { engine, admission, waiting } = parts;
+  const get = new Checker(GetTasksRequest);
+  app.route({
+    ...routeOptions(ROUTES.getTasks),
+    handler: async ({ raw }, reply) => {
+      const { ids } = await readBody(raw, get);
+      admission.read();
+      return reply.type('application/json').send(await readTasks(engine, ids));
+    },
+  });
+  const wait = new Checker(WaitTasksRequest);
+  app.route({
+    ...routeOptions(ROUTES.waitForTasks),
+    handler: async ({ raw }, reply) => {
+      const { ids, timeoutMs = LIMITS.waitMsDefault } = await readBody(raw, wait);
+      waiting.admit(ids.length);
+      const json = await waiting.waitForAny(ids, timeoutMs, reply);
+      return reply.type('application/json').send(json);
+    },
+  });
+  const list = new Checker(TaskListQuery);
+  app.route({
+    ...routeOptions(ROUTES.listTasks),
+    handler: async ({ query }, reply) => {
+      const { filter, ...page } = parseListQuery(list, query as Record<string, unknown>);
+      return reply.type('application/json').send(await listTasks(parts, filter, page));
+    },
+  });
+  const cancel = new Checker(CancelTasksRequest);
+  const bulk = new BulkCancel(engine, admission);
+  app.route({
+    ...routeOptions(ROUTES.cancelTasks),
+    handler: async ({ raw }) => {
+      const request = await readBody(raw, cancel);
+      checkTimes(request.filter ?? {}, '/filter', 'the body is not valid');
+      return bulk.run(request);
+    },
+  });
+}
+
+const TAG_PREFIX = 'tag.';
+
+/** Tags are asked for by names that no schema can list. */
+function parseListQuery(checker: Checker<typeof TaskListQuery>, query: Record<string, unknown>) {
+  const isTag = ([name]: [string, unknown]) => name.startsWith(TAG_PREFIX);
+  const entries = Object.entries(query);
+  const tags: Record<string, string> = {};
+  for (const [name, value] of entries.filter(isTag)) {
+    // A tag that is asked for twice has two values, which no task has.
+    tags[name.slice(TAG_PREFIX.length)] = String(value);
+  }
+  const plain = Object.fromEntries(entries.filter((entry) => !isTag(entry)));
+  const { limit, cursor, parent, q, ...rest } = parseQuery(checker, plain);
+  checkTimes(rest, '', 'the query string is not valid');
+  const filter: TaskFilter = {
+    ...rest,
+    ...(Object.keys(tags).length === 0 ? {} : { tags }),
+    ...(parent === undefined ? {} : { parentId: parent }),
+    ...(q === undefined ? {} : { text: q }),
+  };
+  return {
+    filter,
+    ...(limit === undefined ? {} : { limit }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+}
+
+function checkTimes({ since, until }: TaskFilter, path: string, what: string): void {
+  const problems = [
+    ...timeProblems(since, `${path}/since`),
+    ...timeProblems(until, `${path}/until`),
+  ];
+  if (problems.length > 0) throw invalid(what, problems);
+}

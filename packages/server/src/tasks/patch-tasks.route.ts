@@ -1,0 +1,24 @@
+import { ROUTES, type TaskParams, TaskPatch } from '@sluice/protocol';
+import type { FastifyInstance } from 'fastify';
+import { routeOptions } from '../http/route-options.ts';
+import { Checker } from '../http/validation.ts';
+import { readBody, readJsonBody } from '../http/whole-body.ts';
+import type { TaskPatcher } from './patch-tasks.ts';
+
+export function patchTasksRoutes(app: FastifyInstance, patcher: TaskPatcher): void {
+  const patch = new Checker(TaskPatch);
+  app.route<{ Params: TaskParams }>({
+    ...routeOptions(ROUTES.patchTask),
+    handler: async ({ params, raw }, reply) => {
+      const json = await patcher.one(params.id, await readBody(raw, patch));
+      return reply.type('application/json').send(json);
+    },
+  });
+  app.route({
+    ...routeOptions(ROUTES.patchTasks),
+    handler: async ({ raw }, reply) => {
+      const json = await patcher.many(await readJsonBody(raw));
+      return reply.type('application/json').send(json);
+    },
+  });
+}

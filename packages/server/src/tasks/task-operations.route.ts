@@ -1,0 +1,82 @@
+import {
+  CancelRequest,
+  CompleteRequest,
+  FailRequest,
+  ROUTES,
+  SignalRequest,
+  type TaskParams,
+} from '@sluice/protocol';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { routeOptions } from '../http/route-options.ts';
+import { Checker } from '../http/validation.ts';
+import { readBody } from '../http/whole-body.ts';
+import type { Operated, TaskOperations } from './task-operations.ts';
+
+type OfTask = { Params: TaskParams };
+
+/** What clients and operators do to one task. */
+export function taskOperationRoutes(app: FastifyInstance, operations: TaskOperations): void {
+  const cancel = new Checker(CancelRequest);
+  app.route<OfTask>({
+    ...routeOptions(ROUTES.cancelTask),
+    handler: async ({ params, raw }, reply) => {
+      const done = await operations.cancel(params.id, await readBody(raw, cancel));
+      reply.code(done.hasEnded ? 200 : 202);
+      return answer(reply, done);
+    },
+  });
+  app.route<OfTask>({
+    ...routeOptions(ROUTES.retryTask),
+    handler: async ({ params }, reply) => answer(reply, await operations.retry(params.id)),
+  });
+  app.route<OfTask>({
+    ...routeOptions(ROUTES.pauseTask),
+    handler: async ({ params }, reply) => {
+      return answer(reply, await operations.hold('pause_task', params.id));
+    },
+  });
+  app.route<OfTask>({
+    ...routeOptions(ROUTES.resumeTask),
+    handler: async ({ params }, reply) => {
+      return answer(reply, await operations.hold('resume_task', params.id));
+    },
+  });
+  app.route<OfTask>({
+    ...routeOptions(ROUTES.explainTask),
+    handler: async ({ params }) => operations.explain(params.id),
+  });
+  signalRoutes(app, operations);
+}
+
+/** Words from outside: to the worker that holds a task, or in its place. */
+function signalRoutes(app: FastifyInstance, operations: TaskOperations): void {
+  const signal = new Checker(SignalRequest);
+  app.route<OfTask>({
+    ...routeOptions(ROUTES.signalTask),
+    handler: async ({ params, raw }, reply) => {
+      const { name, data } = await readBody(raw, signal);
+      await operations.signal(params.id, name, data);
+      return reply.code(204).send();
+    },
+  });
+  const complete = new Checker(CompleteRequest);
+  app.route<OfTask>({
+    ...routeOptions(ROUTES.completeTask),
+    handler: async ({ params, raw }, reply) => {
+      const { output } = await readBody(raw, complete);
+      return answer(reply, await operations.end(params.id, 'succeeded', output));
+    },
+  });
+  const fail = new Checker(FailRequest);
+  app.route<OfTask>({
+    ...routeOptions(ROUTES.failTask),
+    handler: async ({ params, raw }, reply) => {
+      const { error } = await readBody(raw, fail);
+      return answer(reply, await operations.end(params.id, 'failed', error));
+    },
+  });
+}
+
+function answer(reply: FastifyReply, { json }: Operated): FastifyReply {
+  return reply.type('application/json').send(json);
+}

@@ -1,0 +1,37 @@
+import { SluiceError } from '@sluice/protocol';
+import { overloaded } from '../admission.ts';
+import { taskNotFound } from './read-task.ts';
+
+type Refusal =
+  | 'task_not_found'
+  | 'task_running'
+  | 'task_finished'
+  | 'task_not_finished'
+  | 'task_not_leased'
+  | 'worker_unreachable'
+  | 'too_many_tags'
+  | 'too_many_bytes';
+
+/** Why an operation on a task was not carried out, in the words of the contract. */
+export function refusalOf(refusal: Refusal, id: string): SluiceError {
+  switch (refusal) {
+    case 'task_not_found':
+      return taskNotFound(id);
+    case 'task_running':
+      return new SluiceError(refusal, `a worker holds task '${id}'; cancel it or wait`);
+    case 'task_finished':
+      return new SluiceError(refusal, `task '${id}' has ended`);
+    case 'task_not_finished':
+      return new SluiceError(refusal, `task '${id}' has not ended yet`);
+    case 'task_not_leased':
+      return new SluiceError(refusal, `no worker holds task '${id}'`);
+    case 'worker_unreachable':
+      return new SluiceError(refusal, `the worker that holds task '${id}' is not connected`);
+    case 'too_many_tags': {
+      const details = [{ path: '/tags', problem: 'would be more than 32 in all' }];
+      return new SluiceError('invalid_request', '/tags would be more than 32 in all', { details });
+    }
+    case 'too_many_bytes':
+      return overloaded('too much memory is taken by inputs and results');
+  }
+}

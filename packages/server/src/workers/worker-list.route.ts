@@ -1,0 +1,20 @@
+import { ROUTES, WorkerListQuery, type WorkerParams } from '@sluice/protocol';
+import type { FastifyInstance } from 'fastify';
+import { parseQuery } from '../http/query.ts';
+import { routeOptions } from '../http/route-options.ts';
+import { Checker } from '../http/validation.ts';
+import type { WorkerList } from './worker-list.ts';
+
+export function workerListRoutes(app: FastifyInstance, workers: WorkerList): void {
+  const list = new Checker(WorkerListQuery);
+  app.route({
+    ...routeOptions(ROUTES.listWorkers),
+    handler: async ({ query }, reply) => {
+      return reply.type('application/json').send(await workers.list(parseQuery(list, query)));
+    },
+  });
+  app.route<{ Params: WorkerParams }>({
+    ...routeOptions(ROUTES.drainWorker),
+    handler: async ({ params }) => workers.drain(params.id),
+  });
+}

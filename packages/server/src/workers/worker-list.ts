@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import {
+  DEFAULT_NAMESPACE,
+  type DrainSession,
+  type PartitionReader,
+  type SessionId,
+  type SessionView,
+} from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { LIMITS, SluiceError } from '@sluice/protocol';
+import type { Admission } from '../admission.ts';
+import { cursorText, type PageRequest, pageJson } from '../tasks/list-tasks.ts';
+
+const namespace = DEFAULT_NAMESPACE;
+
+/** Workers as people see them. */
+export class WorkerList {
+  private readonly engine: Engine;
+  private readonly admission: Admission;
+  /** Of sessions that were shown; hashing costs more than looking up. */
+  private ids = new Map<SessionId, string>();
+
+  constructor(engine: Engine, admission: Admission) {
+    this.engine = engine;
+    this.admission = admission;
+  }
+
+  /** A page by the names of the workers, as JSON text. */
+  list({ limit = LIMITS.pageDefault, cursor }: PageRequest): Promise<string> {
+    const after = cursor === undefined ? '' : cursorText(cursor);
+    this.admission.read();
+    return this.engine.read((state, partition) => {
+      const workers = this.workers(partition)
+        .filter(({ place }) => place > after)
+        .sort((a, b) => (a.place < b.place ? -1 : 1));
+      const shown = workers.slice(0, limit);
+      const next = workers.length > limit ? shown.at(-1)?.place : undefined;
+      const items = shown.map(({ id, session }) => JSON.stringify(viewOf(id, session)));
+      return pageJson(items, next, state.now);
+    });
+  }
+
+  /** It keeps what it runs and gets nothing more. */
+  async drain(id: string): Promise<object> {
+    const type = 'drain_session';
+    this.admission.command(type);
+    const session = await this.engine.read((_state, partition) => {
+      return this.workers(partition).find((worker) => worker.id === id)?.session.id;
+    });
+    if (session === undefined) throw notFound(id);
+    const command = { type, namespace, session } as const;
+    return this.engine.execute<DrainSession, object>(command, ({ found }, _state, partition) => {
+      const worker = this.workers(partition).find((each) => each.id === id);
+      if (!found || worker === undefined) throw notFound(id);
+      return viewOf(id, worker.session);
+    });
+  }
+
+  private workers(partition: PartitionReader) {
+    const sessions = partition.sessions().filter((session) => session.namespace === namespace);
+    // What is gone is forgotten with the old map.
+    const ids = new Map<SessionId, string>();
+    for (const { id } of sessions) ids.set(id, this.ids.get(id) ?? publicId(id));
+    this.ids = ids;
+    return sessions.map((session) => {
+      const id = ids.get(session.id) ?? '';
+      return { id, session, place: `${session.worker} ${id}` };
+    });
+  }
+}
+
+/** A session's own id is secret: who knows it can speak for the worker. */
+function publicId(session: SessionId): string {
+  return `w_${createHash('sha256').update(session).digest('hex').slice(0, 20)}`;
+}
+
+function viewOf(id: string, session: SessionView): object {
+  const { worker, version, types, labels, capacity, used } = session;
+  const { leaseMs, connected, draining, heardAt } = session;
+  return {
+    id,
+    name: worker,
+    version,
+    types,
+    labels,
+    capacity,
+    used,
+    leaseMs,
+    connected,
+    draining,
+    heardAt: new Date(heardAt).toISOString(),
+  };
+}
+
+function notFound(id: string): SluiceError {
+  return new SluiceError('worker_not_found', `no worker '${id}'; see GET /v1/workers`);
+}
