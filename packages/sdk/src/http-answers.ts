@@ -33,6 +33,16 @@ export function isPassing({ status }: { readonly status: number }): boolean {
   return status === 429 || status >= 500;
 }
 
+/**
+ * Whether the request has had no effect for certain: it was refused at the door. A server that
+ * fails or stops while it works on it says so with another status, and cannot know its end.
+ */
+export function isUntouched({ status }: { readonly status: number }): boolean {
+  return status < 500 || status === DISK_FULL;
+}
+
+const DISK_FULL = 507;
+
 /** How long the server asks to be left alone; 0 when it does not say, or names a date. */
 export function retryAfterMs(answer: HttpAnswer | undefined): number {
   const seconds = Number(answer?.retryAfter ?? 0);

@@ -16,7 +16,7 @@ export interface SubmitCall<Done> {
   readonly bytes: number;
   readonly since: number;
   readonly done: Done;
-  /** A request with it got no answer: it may have been taken. */
+  /** A request with it got no answer, or none that says for certain that it was not taken. */
   mayBeStored: boolean;
   /** Why it was not taken the last time somebody said so. */
   refusal: Refusal | undefined;

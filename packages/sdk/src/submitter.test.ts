@@ -284,6 +284,16 @@ describe('giving up', () => {
     expect(client.requests).toHaveLength(2);
   });
 
+  test.each([500, 503, 504])('a server that failed with %i may have stored it', (status) => {
+    const client = new SubmitterUnderTest({ giveUpAfterMs: 1000 });
+    client.submit('a');
+
+    client.request.refuse(status, 'unavailable', { retryAfter: '60' });
+    client.time.advance(1000);
+
+    expect(client.outcomes).toEqual({ a: { type: 'unknown' } });
+  });
+
   test('a call that was only ever refused is known not to be stored', () => {
     const client = new SubmitterUnderTest({ giveUpAfterMs: 1000 });
     client.submit('a');

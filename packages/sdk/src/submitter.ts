@@ -1,7 +1,7 @@
 import type { TaskRequest } from '@sluice/protocol';
 import { LIMITS } from '@sluice/protocol/limits';
 import { BACKOFF_DEFAULT, Backoff, type BackoffOptions } from './backoff.ts';
-import { isPassing, jsonOf, type Refusal, refusalOf } from './http-answers.ts';
+import { isPassing, isUntouched, jsonOf, type Refusal, refusalOf } from './http-answers.ts';
 import { jsonText } from './json-text.ts';
 import { bytesOf, CALL_BYTES_MAX, PendingCalls, type SubmitCall } from './pending-calls.ts';
 import type { Cancel, ClientPorts, HttpAnswer } from './ports.ts';
@@ -173,7 +173,7 @@ export class Submitter {
     const refusal = answer === undefined || answer.status < 300 ? undefined : refusalOf(answer);
     if (refusal === undefined || isPassing(refusal)) {
       for (const call of calls) {
-        call.mayBeStored ||= refusal === undefined;
+        call.mayBeStored ||= refusal === undefined || !isUntouched(refusal);
         call.refusal = refusal;
       }
       this.calls.putBack(calls);

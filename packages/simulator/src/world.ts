@@ -69,10 +69,11 @@ export class World implements ServerWatch {
     const { network } = this;
     const runs = new HandlerRuns(simulation);
     this.liveness = new Liveness(simulation);
-    const made = makeCheckers({ simulation, plan, history, runs, situations });
-    this.checkers = [...made.checkers, this.liveness];
     this.disk = new HostDisk({ simulation, plan, situations });
     const { disk } = this;
+    const snapshots = () => disk.snapshots();
+    const made = makeCheckers({ simulation, plan, history, runs, situations, snapshots });
+    this.checkers = [...made.checkers, this.liveness];
     const { projection } = made;
     const hostParts = { simulation, network, disk, plan, situations, projection };
     this.host = new ServerHost({ ...hostParts, watch: this });

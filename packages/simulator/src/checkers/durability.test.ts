@@ -7,16 +7,18 @@ const PARTITION = undefined as unknown as WatchedPartition;
 const BYTES = Uint8Array.of(1, 2, 3);
 const BATCH = { epoch: 1, expectedTail: 0, nonce: 1, recordCount: 2, bytes: BYTES };
 
-function begun(simulation = new Simulation({ seed: 1 })): Durability {
-  const durability = new Durability(simulation);
+function begun(
+  simulation = new Simulation({ seed: 1 }),
+  snapshots: readonly number[] = [],
+): Durability {
+  const durability = new Durability(simulation, () => snapshots);
   durability.booted(PARTITION, { epoch: 1, first: 0, tail: 0 });
   durability.committed(BATCH);
   return durability;
 }
 
 test('what is durable may be let out, comes back and may be trimmed', () => {
-  const durability = begun();
-  durability.noticed({ type: 'snapshot_saved', position: 1 });
+  const durability = begun(undefined, [2, 0, 1]);
   durability.noticed({ type: 'snapshot_saved', position: 2 });
   durability.letOut(2, 'an answer');
   durability.trimming({ epoch: 1, upTo: 1 });
@@ -43,11 +45,11 @@ test('a gap between records, and an epoch that does not grow, are noticed', () =
 });
 
 test('a trim without two snapshots, or past the older of them, is noticed', () => {
-  const durability = begun();
-  durability.noticed({ type: 'snapshot_saved', position: 1 });
-  expect(() => durability.trimming({ epoch: 1, upTo: 1 })).toThrow(/^I33/);
-  durability.noticed({ type: 'snapshot_saved', position: 2 });
-  expect(() => durability.trimming({ epoch: 1, upTo: 2 })).toThrow(/^I33/);
+  const trim = (snapshots: readonly number[], upTo: number) => {
+    begun(undefined, snapshots).trimming({ epoch: 1, upTo });
+  };
+  expect(() => trim([1], 1)).toThrow(/^I33/);
+  expect(() => trim([1, 2], 2)).toThrow(/^I33/);
 });
 
 test('a snapshot of what is not durable is noticed', () => {

@@ -14,18 +14,19 @@ import type { Checker } from './checker.ts';
 export class Durability implements Checker {
   readonly name = 'durability';
   private readonly simulation: Simulation;
+  private readonly snapshots: () => readonly number[];
   /** Records that the log called durable, over all restarts. */
   private committedTail = 0;
   private epoch = 0;
   /** The turn in which the server learned that it lost its log. */
   private fencedIn = Number.POSITIVE_INFINITY;
-  /** Where the two newest snapshots stand, the newest first. */
-  private snapshots: readonly number[] = [];
   /** Of each batch that is durable: a hash of its bytes, by its first record. */
   private readonly hashes = new Map<number, number>();
 
-  constructor(simulation: Simulation) {
+  /** `snapshots` says where those on the disk stand, in any order. */
+  constructor(simulation: Simulation, snapshots: () => readonly number[]) {
     this.simulation = simulation;
+    this.snapshots = snapshots;
   }
 
   booted(_partition: WatchedPartition, hold: LogHold): void {
@@ -71,7 +72,8 @@ export class Durability implements Checker {
   }
 
   trimming({ upTo }: LogTrim): void {
-    const older = this.snapshots[1] ?? 0;
+    // Also one whose maker was killed before it could say so.
+    const [, older = 0] = this.snapshots().toSorted((a, b) => b - a);
     this.simulation.check(upTo <= older, 'I33', () => {
       return `the log is trimmed up to ${upTo}, and the older snapshot stands at ${older}`;
     });
@@ -83,7 +85,6 @@ export class Durability implements Checker {
     this.simulation.check(position <= this.committedTail, 'I29', () => {
       return `a snapshot holds ${position} records, and ${this.committedTail} are durable`;
     });
-    this.snapshots = [position, ...this.snapshots].toSorted((a, b) => b - a).slice(0, 2);
   }
 }
 

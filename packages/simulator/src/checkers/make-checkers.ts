@@ -40,6 +40,8 @@ export interface CheckerParts {
   readonly history: History;
   readonly runs: HandlerRuns;
   readonly situations: Situations;
+  /** Where the snapshots on the disk stand. */
+  readonly snapshots: () => readonly number[];
 }
 
 interface MadeCheckers {
@@ -52,7 +54,7 @@ interface MadeCheckers {
 
 /** Everything that is checked while a world runs. */
 export function makeCheckers(parts: CheckerParts): MadeCheckers {
-  const { simulation, plan, history, runs, situations } = parts;
+  const { simulation, plan, history, runs, situations, snapshots } = parts;
   const story = new LogStory(simulation);
   const sessions = new SessionStories(story, plan.graceMsMin);
   story.rules.push(
@@ -89,7 +91,7 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
   const model = makeModel(story, plan, hasProjection);
   if (model !== undefined) story.rules.push(model);
   const checkers = [
-    new Durability(simulation),
+    new Durability(simulation, snapshots),
     // Before the story, which tells at once what makes no record.
     ...(model === undefined ? [] : [model]),
     story,

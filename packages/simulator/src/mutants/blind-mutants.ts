@@ -127,8 +127,8 @@ return this.whenDurable(() => undefined).then(() => view(this.partition.state, t
   {
     name: 'refused-though-it-may-be-stored',
     file: 'sdk/src/submitter.ts',
-    find: 'call.mayBeStored ||= refusal === undefined;',
-    replace: 'call.mayBeStored = refusal === undefined;',
+    find: 'call.mayBeStored ||= refusal === undefined || !isUntouched(refusal);',
+    replace: 'call.mayBeStored = refusal === undefined || !isUntouched(refusal);',
     what:
       'A call that hears refused has stored nothing: here one that was sent without an answer ' +
       'first and turned away later hears it too, and its tasks may run all the same.',

@@ -63,6 +63,17 @@ export class HostDisk {
     return { log: this.log, snapshots: { store, startFold, everyBytes: snapshotEveryBytes } };
   }
 
+  /** Where those stand that are finished. */
+  snapshots(): number[] {
+    const names = this.disk
+      .files(SNAPSHOT_FOLDER)
+      .map((path) => path.slice(SNAPSHOT_FOLDER.length));
+    return names.flatMap((name) => {
+      const [, position] = /^\/(\d+)\.snapshot$/.exec(name) ?? [];
+      return position === undefined ? [] : [Number(position)];
+    });
+  }
+
   /** The process that used it is gone; after a power loss so may be what was not synced. */
   killed(isPowerLoss: boolean): void {
     this.mount?.kill();
