@@ -1,42 +1,33 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { Server } from '@sluice/server';
+import type { Server } from '@sluice/server';
+import { defineCommand } from './command.ts';
 import { type CommandIo, ExitCode } from './exit-code.ts';
-import { parseFlags, UsageError } from './usage-error.ts';
+import { UsageError } from './usage-error.ts';
 import { VERSION } from './version.ts';
 
 const HOST = '127.0.0.1';
 const DEFAULT_PORT = 7420;
 const DEFAULT_DATA = '.sluice';
 
-export const DEV_HELP = `Run a server for one machine: everything in one process, data in a folder.
-
-Usage: sluice dev [--port N] [--data DIR]
-
-  --port N     port on ${HOST} (default ${DEFAULT_PORT}; 0 takes any free one)
-  --data DIR   folder that holds the data (default ./${DEFAULT_DATA})
-  --help       this text
-
-Examples:
-  sluice dev
-  sluice dev --port 8000 --data /var/lib/sluice`;
-
-const FLAGS = {
-  port: { type: 'string' },
-  data: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
+export const dev = defineCommand({
+  name: 'dev',
+  summary: 'Run a server for one machine: everything in one process, data in a folder',
+  flags: {
+    port: {
+      value: 'N',
+      help: `port on ${HOST} (default ${DEFAULT_PORT}; 0 takes any free one)`,
+    },
+    data: { value: 'DIR', help: `folder that holds the data (default ./${DEFAULT_DATA})` },
+  },
+  examples: ['sluice dev', 'sluice dev --port 8000 --data /var/lib/sluice'],
+  run: ({ flags }, io) => serve(portOf(flags.port), flags.data ?? DEFAULT_DATA, io),
+});
 
 /** Serves until it is told to stop, or until the server can no longer keep its promises. */
-export async function dev(args: readonly string[], io: CommandIo): Promise<ExitCode> {
-  const flags = parseFlags(args, FLAGS);
-  if (flags.help === true) {
-    io.stdout(DEV_HELP);
-    return ExitCode.done;
-  }
-  const port = portOf(flags.port);
-  if (flags.data === '') throw new UsageError('--data needs the name of a folder');
-  const dataFolder = resolve(flags.data ?? DEFAULT_DATA);
+async function serve(port: number, data: string, io: CommandIo): Promise<ExitCode> {
+  if (data === '') throw new UsageError('--data needs the name of a folder');
+  const dataFolder = resolve(data);
   const failed = new AbortController();
   const server = await startOrExplain({ port, dataFolder, failed, io });
   if (server === undefined) return ExitCode.refused;
@@ -61,6 +52,8 @@ interface StartArgs {
 
 async function startOrExplain(args: StartArgs): Promise<Server | undefined> {
   const { port, dataFolder, failed, io } = args;
+  // Only here: loading the server takes longer than most commands do.
+  const { Server } = await import('@sluice/server');
   try {
     return await Server.start({
       host: HOST,

@@ -12,6 +12,21 @@ export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 export interface CommandIo {
   readonly stdout: (line: string) => void;
   readonly stderr: (line: string) => void;
+  /** What is piped into the command, to its end. */
+  readonly readStdin: () => Promise<string>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The screen, when stdout or stderr is one. */
+  readonly terminal: Terminal;
   /** Fires when the user or the system wants the command to end. */
   readonly stop: AbortSignal;
+}
+
+interface Terminal {
+  readonly isStdout: boolean;
+  readonly isStderr: boolean;
+  readonly columns: number;
+  readonly rows: number;
+  /** Writes to stderr as it is, without a line end. */
+  readonly drawOnStderr: (text: string) => void;
+  readonly drawOnStdout: (text: string) => void;
 }

@@ -1,23 +1,9 @@
-import { DEV_HELP, dev } from './dev.command.ts';
+import { NoServerError, RefusedError } from './api/api-caller.ts';
+import { find } from './command.ts';
+import { COMMANDS, HELP } from './commands.ts';
 import { type CommandIo, ExitCode } from './exit-code.ts';
-import { suggest } from './suggestion.ts';
 import { UsageError } from './usage-error.ts';
 import { VERSION } from './version.ts';
-
-type Run = (args: readonly string[], io: CommandIo) => Promise<ExitCode>;
-
-const COMMANDS: Readonly<Record<string, { readonly run: Run; readonly help: string }>> = {
-  dev: { run: dev, help: DEV_HELP },
-};
-
-const HELP = `Sluice ${VERSION}: runs tasks on workers that have room, and loses none.
-
-Usage: sluice COMMAND [flags]
-
-  dev          run a server for one machine
-
-  --help       this text, or that of a command: sluice dev --help
-  --version    the version`;
 
 async function main(args: readonly string[], io: CommandIo): Promise<ExitCode> {
   const [name, ...rest] = args;
@@ -29,30 +15,62 @@ async function main(args: readonly string[], io: CommandIo): Promise<ExitCode> {
     io.stdout(VERSION);
     return ExitCode.done;
   }
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (command === undefined) {
-    const close = suggest(name, Object.keys(COMMANDS));
-    const hint = close === undefined ? 'see sluice --help' : `did you mean '${close}'?`;
-    throw new UsageError(`unknown command '${name}'; ${hint}`);
-  }
-  return command.run(rest, io);
+  return find(COMMANDS, name).run(rest, io);
 }
 
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
 
+// A reader that has seen enough, as `head`, is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit();
+  throw error;
+});
+
 const io: CommandIo = {
   stdout: (line) => process.stdout.write(`${line}\n`),
   stderr: (line) => process.stderr.write(`${line}\n`),
+  readStdin: async () => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString();
+  },
+  env: process.env,
+  terminal: {
+    isStdout: process.stdout.isTTY === true,
+    isStderr: process.stderr.isTTY === true,
+    get columns() {
+      // A terminal that does not know its size says 0.
+      return process.stdout.columns || process.stderr.columns || 80;
+    },
+    get rows() {
+      return process.stdout.rows || 24;
+    },
+    drawOnStderr: (text) => process.stderr.write(text),
+    drawOnStdout: (text) => process.stdout.write(text),
+  },
   stop: stop.signal,
 };
+
+/** What a command could not do, in a line; anything else is our mistake and keeps its stack. */
+function explain(error: Error): ExitCode {
+  if (error instanceof UsageError) {
+    io.stderr(`sluice: ${error.message}`);
+    return ExitCode.usage;
+  }
+  if (error instanceof NoServerError || error instanceof RefusedError) {
+    io.stderr(`sluice: ${error.message}`);
+    return error instanceof NoServerError ? ExitCode.noServer : ExitCode.refused;
+  }
+  if (stop.signal.aborted) return ExitCode.refused;
+  throw error;
+}
 
 try {
   process.exitCode = await main(process.argv.slice(2), io);
 } catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  io.stderr(`sluice: ${error.message}`);
-  process.exitCode = ExitCode.usage;
+  process.exitCode = explain(error as Error);
 }
-// A stopped server may leave client connections open; nothing is owed to them.
-process.exit();
+// A stopped server may leave client connections open; nothing is owed to them. What was printed
+// goes out first: a pipe takes it in pieces.
+process.stdout.write('', () => process.exit());

@@ -21,7 +21,7 @@ export {
   LogTrimmedError,
   NetworkFolderError,
 } from './log-errors.ts';
-export { type CommittedRange, readLogFolder } from './log-reader.ts';
+export { type CommittedRange, peekLogFolder, readLogFolder } from './log-reader.ts';
 export { MemoryLog, MemoryLogStore } from './memory-log.ts';
 export { MemorySnapshots } from './memory-snapshots.ts';
 export type {

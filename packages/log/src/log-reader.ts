@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Disk } from './disk.ts';
 import { FileLoader } from './file-loader.ts';
-import { LogTrimmedError } from './log-errors.ts';
+import { LogCorruptError, LogTrimmedError } from './log-errors.ts';
 import { nodeDisk } from './node-disk.ts';
 import type { OnBatch } from './partition-log.ts';
 import { parseSegmentName } from './segment-name.ts';
-import { readExtents, type Segment, type SegmentExtent } from './segment-reader.ts';
+import { readExtents, type Segment, type SegmentExtent, scanFrames } from './segment-reader.ts';
 import { damagedHeader, readHeader } from './segment-recovery.ts';
 
 /** Which batches are read, and who gets them. */
@@ -38,6 +38,32 @@ export async function readLogFolder(
     endRecord: segments.at(index + 1)?.header.baseTail ?? upTo,
   }));
   await readExtents(disk, extents, { from, onBatch, first: () => first });
+}
+
+/**
+ * The same for somebody who only looks and does not know how far the log is committed: hands out
+ * what is there from `from` on, up to the last batch that is whole. The newest may not be durable.
+ */
+export async function peekLogFolder(
+  folder: string,
+  { from, onBatch }: Omit<CommittedRange, 'upTo'>,
+  disk: Disk = nodeDisk,
+): Promise<void> {
+  const segments = await segmentsBefore(disk, folder, Number.POSITIVE_INFINITY);
+  const loader = new FileLoader(disk);
+  for (const [index, { path, header, fileBytes }] of segments.entries()) {
+    const endRecord = segments.at(index + 1)?.header.baseTail ?? Number.POSITIVE_INFINITY;
+    if (endRecord <= from) continue;
+    const bytes = await loader.load(path, fileBytes);
+    const end = scanFrames(bytes, header, endRecord, (frame) =>
+      frame.firstRecord + frame.recordCount > from ? onBatch(frame) : undefined,
+    );
+    if (end.isEnough) return;
+    if (end.record !== endRecord && index < segments.length - 1) {
+      const position = { file: path, offset: end.offset, record: end.record };
+      throw new LogCorruptError(position, 'a committed batch is damaged');
+    }
+  }
 }
 
 /** A segment that begins later may be under way in this very moment; it is not looked at. */

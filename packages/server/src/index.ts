@@ -1,4 +1,5 @@
 export { Admission } from './admission.ts';
+export { dumpLog } from './dump-log.ts';
 export { Gateway } from './gateway.ts';
 export { QueueRates } from './queues/queue-rates.ts';
 export { Server, type ServerOptions } from './server.ts';

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   DEFAULT_NAMESPACE,
   type DrainSession,
@@ -10,6 +9,7 @@ import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
 import { cursorText, type PageRequest, pageJson } from '../tasks/list-tasks.ts';
+import { workerIdOf } from './worker-id.ts';
 
 const namespace = DEFAULT_NAMESPACE;
 
@@ -60,18 +60,13 @@ export class WorkerList {
     const sessions = partition.sessions().filter((session) => session.namespace === namespace);
     // What is gone is forgotten with the old map.
     const ids = new Map<SessionId, string>();
-    for (const { id } of sessions) ids.set(id, this.ids.get(id) ?? publicId(id));
+    for (const { id } of sessions) ids.set(id, this.ids.get(id) ?? workerIdOf(id));
     this.ids = ids;
     return sessions.map((session) => {
       const id = ids.get(session.id) ?? '';
       return { id, session, place: `${session.worker} ${id}` };
     });
   }
-}
-
-/** A session's own id is secret: who knows it can speak for the worker. */
-function publicId(session: SessionId): string {
-  return `w_${createHash('sha256').update(session).digest('hex').slice(0, 20)}`;
 }
 
 function viewOf(id: string, session: SessionView): object {

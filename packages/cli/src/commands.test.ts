@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import type { Command } from './command.ts';
+import { COMMANDS, HELP } from './commands.ts';
+
+type Commands = Readonly<Record<string, Command>>;
+
+/** Each command that does something, by its whole name. */
+function leaves(commands: Commands, before = ''): (readonly [string, Command])[] {
+  return Object.entries(commands).flatMap(([name, command]) => {
+    const path = `${before}${name}`;
+    if (command.commands !== undefined) return leaves(command.commands, `${path} `);
+    return [[path, command]];
+  });
+}
+
+test('docs/command-line.md says what --help says', async () => {
+  const pages = leaves(COMMANDS).map(([name, { help }]) => {
+    return `## sluice ${name}\n\n\`\`\`\n${help}\n\`\`\`\n`;
+  });
+  const page = `# The command line
+
+From the repository it is \`npx sluice …\`. Every text below is what \`--help\` prints; \`npm run unit -- -u\`
+writes this page anew.
+
+\`\`\`
+${HELP}
+\`\`\`
+
+${pages.join('\n')}`;
+
+  await expect(page).toMatchFileSnapshot('../../../docs/command-line.md');
+});
+
+test.each(leaves(COMMANDS))(
+  '%s has an example, and its help fits on a screen',
+  (name, { help }) => {
+    expect(help).toContain(`sluice ${name}`);
+    expect(help).toContain('Examples:');
+    expect(help.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  },
+);
+
+test.each(leaves(COMMANDS))('%s names every flag once', (_name, { flags }) => {
+  expect(new Set(flags).size).toBe(flags.length);
+});

@@ -1,0 +1,61 @@
+import { type ApiCaller, NoServerError } from '../api/api-caller.ts';
+import { type Task, TERMINAL } from '../api/task-shapes.ts';
+import type { CommandIo } from '../exit-code.ts';
+
+/** One request waits for so long; between two of them progress is shown. */
+const LOOK_EVERY_MS = 1000;
+
+/** Without a screen there is no progress to show. */
+const WAIT_MS = 30_000;
+
+/** A server that is away for less is waited for. */
+const AWAY_MS_MAX = 60_000;
+
+const BAR_COLUMNS = 24;
+
+interface FollowOptions {
+  readonly timeoutMs?: number | undefined;
+  readonly io: CommandIo;
+}
+
+/**
+ * Waits until a task has ended, or until the time is up, and shows meanwhile how far it is. The
+ * server may be started again while somebody waits.
+ */
+export async function followTask(
+  api: ApiCaller,
+  id: string,
+  { timeoutMs = Number.POSITIVE_INFINITY, io }: FollowOptions,
+): Promise<Task> {
+  const until = performance.now() + timeoutMs;
+  const eachMs = io.terminal.isStderr ? LOOK_EVERY_MS : WAIT_MS;
+  let awaySince: number | undefined;
+  for (;;) {
+    const waitMs = Math.max(0, Math.min(eachMs, until - performance.now()));
+    try {
+      const task = await api.get<Task>(`/v1/tasks/${id}/wait?timeoutMs=${Math.round(waitMs)}`);
+      awaySince = undefined;
+      const isOver = TERMINAL.includes(task.state) || performance.now() >= until;
+      draw(io, isOver ? '' : line(task));
+      if (isOver) return task;
+    } catch (cause) {
+      if (!(cause instanceof NoServerError)) throw cause;
+      awaySince ??= performance.now();
+      if (performance.now() - awaySince > AWAY_MS_MAX) throw cause;
+      draw(io, 'the server is away; waiting for it');
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+}
+
+/** Over itself, on a terminal only. */
+function draw({ terminal }: CommandIo, text: string): void {
+  if (terminal.isStderr) terminal.drawOnStderr(`\r\u001b[K${text.slice(0, terminal.columns - 1)}`);
+}
+
+function line({ state, progress, attempt }: Task): string {
+  if (progress === null) return `${state}${attempt > 1 ? `, attempt ${attempt}` : ''} …`;
+  const done = Math.round(progress.fraction * BAR_COLUMNS);
+  const bar = '█'.repeat(done) + '░'.repeat(BAR_COLUMNS - done);
+  return `${bar} ${Math.round(progress.fraction * 100)} % ${progress.message}`;
+}

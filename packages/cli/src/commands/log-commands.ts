@@ -1,0 +1,31 @@
+import { resolve } from 'node:path';
+import { defineCommand, defineGroup } from '../command.ts';
+import { ExitCode } from '../exit-code.ts';
+import { integerOf } from './shared.ts';
+
+const dump = defineCommand({
+  name: 'log dump',
+  summary: 'Print the events of a log as JSON lines',
+  details:
+    'Reads the folder of a server that runs or does not. The log holds what happened since the\n' +
+    'older of two snapshots; payloads are printed only with --payloads.',
+  flags: {
+    data: { value: 'DIR', help: 'the data folder (default ./.sluice)' },
+    from: { value: 'N', help: 'begin with this record' },
+    payloads: { help: 'print inputs, outputs and errors, which may be secret' },
+  },
+  examples: ['sluice log dump | tail -n 20', 'sluice log dump --data /var/lib/sluice --from 1000'],
+  run: async ({ flags }, io) => {
+    const from = integerOf(flags.from, 'from') ?? 0;
+    // Only here: loading the server takes longer than most commands do.
+    const { dumpLog } = await import('@sluice/server');
+    await dumpLog(resolve(flags.data ?? '.sluice'), {
+      from,
+      withPayloads: flags.payloads === true,
+      print: io.stdout,
+    });
+    return ExitCode.done;
+  },
+});
+
+export const logCommands = defineGroup('log', 'Look into the log', { dump });

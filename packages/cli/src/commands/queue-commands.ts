@@ -1,0 +1,59 @@
+import type { Queue } from '../api/task-shapes.ts';
+import { type Command, defineCommand, defineGroup } from '../command.ts';
+import { ExitCode } from '../exit-code.ts';
+import { duration, table } from '../screen/table.ts';
+import { connect, print, SERVER_FLAGS } from './shared.ts';
+
+const listQueues = defineCommand({
+  name: 'queue list',
+  summary: 'List the queues: how deep, how old, how fast',
+  flags: SERVER_FLAGS,
+  examples: ['sluice queue list'],
+  run: async ({ flags }, io) => {
+    const reply = await connect(flags, io).get<{ items: readonly Queue[] }>('/v1/queues');
+    if (reply.items.length === 0 && flags.json !== true)
+      io.stderr('no queues: no task was submitted yet');
+    else print(io, flags, reply, ({ items }) => queueTable(items));
+    return ExitCode.done;
+  },
+});
+
+export function queueTable(queues: readonly Queue[]): string {
+  const head = ['TYPE', 'DEPTH', 'OLDEST', 'LEASED', 'IN/S', 'OUT/S', 'WORKERS', 'DEAD', ''];
+  return table(
+    head,
+    queues.map((queue) => [
+      queue.type,
+      queue.depth,
+      queue.oldestAgeMs === null ? '-' : duration(queue.oldestAgeMs),
+      queue.leased,
+      queue.inPerSec,
+      queue.outPerSec,
+      queue.workers,
+      queue.deadLetters,
+      queue.paused ? 'paused' : '',
+    ]),
+  );
+}
+
+function setPaused(word: 'pause' | 'resume', summary: string): Command {
+  return defineCommand({
+    name: `queue ${word}`,
+    summary,
+    args: ['TYPE'],
+    flags: SERVER_FLAGS,
+    examples: [`sluice queue ${word} transcode`],
+    run: async ({ args: [type], flags }, io) => {
+      const path = `/v1/queues/${encodeURIComponent(type)}`;
+      const queue = await connect(flags, io).patch<Queue>(path, { paused: word === 'pause' });
+      print(io, flags, queue, (each) => queueTable([each]));
+      return ExitCode.done;
+    },
+  });
+}
+
+export const queueCommands = defineGroup('queue', 'Look at queues, pause and resume them', {
+  list: listQueues,
+  pause: setPaused('pause', 'Give out no more tasks of a type; what workers hold goes on'),
+  resume: setPaused('resume', 'Give out tasks of a type again'),
+});

@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises';
+import { ApiCaller } from '../api/api-caller.ts';
+import type { CommandIo } from '../exit-code.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** Flags of every command that asks a server. */
+export const SERVER_FLAGS = {
+  url: { value: 'URL', help: 'address of the server (default SLUICE_URL, else 127.0.0.1:7420)' },
+  json: { help: 'print the answer as JSON' },
+} as const;
+
+interface ServerFlags {
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+export function connect({ url }: ServerFlags, { env, stop }: CommandIo): ApiCaller {
+  return new ApiCaller({ url, env, signal: stop });
+}
+
+/** Data as JSON for programs, else as `render` makes it for people. */
+export function print<T>(
+  io: CommandIo,
+  { json = false }: ServerFlags,
+  value: T,
+  render: (value: T) => string,
+): void {
+  io.stdout(json ? JSON.stringify(value, null, 2) : render(value));
+}
+
+export function integerOf(text: string | undefined, flag: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new UsageError(`--${flag} takes a whole number, not '${text}'`);
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** `500ms`, `30s`, `5m`, `2h`, `1d`; a number alone is milliseconds. */
+export function durationOf(text: string | undefined, flag: string): number | undefined {
+  if (text === undefined) return undefined;
+  const [, number, unit = 'ms'] = /^(\d{1,12}(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
+  if (number !== undefined) return Math.round(Number(number) * UNITS[unit]);
+  throw new UsageError(`--${flag} takes a time such as 500ms, 30s, 5m, 2h or 1d, not '${text}'`);
+}
+
+/** A value as JSON: as it stands, `@file`, or `-` for what is piped in. */
+export async function jsonOf(
+  text: string | undefined,
+  flag: string,
+  io: CommandIo,
+): Promise<unknown> {
+  if (text === undefined) return undefined;
+  const json = await textOf(text, flag, io);
+  try {
+    return JSON.parse(json) as unknown;
+  } catch (cause) {
+    const isPlain = /^[A-Za-z][\w .-]*$/.test(text);
+    const hint = isPlain ? `; a text needs quotes inside: --${flag} '"${text}"'` : '';
+    throw new UsageError(`--${flag} is not JSON: ${(cause as Error).message}${hint}`);
+  }
+}
+
+async function textOf(text: string, flag: string, io: CommandIo): Promise<string> {
+  if (text === '-') return io.readStdin();
+  if (!text.startsWith('@')) return text;
+  try {
+    return await readFile(text.slice(1), 'utf8');
+  } catch (cause) {
+    throw new UsageError(`--${flag} cannot be read: ${(cause as Error).message}`);
+  }
+}
+
+export function tagsOf(given: readonly string[] | undefined): Record<string, string> | undefined {
+  if (given === undefined) return undefined;
+  return Object.fromEntries(
+    given.map((text) => {
+      const at = text.indexOf('=');
+      if (at < 1) throw new UsageError(`--tag takes NAME=VALUE, not '${text}'`);
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );
+}
+
+/** Without what nobody said. */
+export function stated<T extends object>(values: T): Partial<T> {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined),
+  ) as Partial<T>;
+}

@@ -1,0 +1,103 @@
+import type { Task } from '../api/task-shapes.ts';
+import { defineCommand } from '../command.ts';
+import { ExitCode } from '../exit-code.ts';
+import { stylesFor } from '../screen/styles.ts';
+import { followTask } from './follow-task.ts';
+import {
+  connect,
+  durationOf,
+  integerOf,
+  jsonOf,
+  print,
+  SERVER_FLAGS,
+  stated,
+  tagsOf,
+} from './shared.ts';
+import { errorText, taskText } from './task-text.ts';
+
+export const submitTask = defineCommand({
+  name: 'task submit',
+  summary: 'Submit a task',
+  details:
+    'Prints its id. With --wait it shows how far the task is, prints its output, and exits\n' +
+    'with 1 unless it succeeded.',
+  args: ['TYPE'],
+  flags: {
+    input: { value: 'JSON', short: 'i', help: 'its input; @FILE reads a file, - what is piped in' },
+    priority: { value: 'N', short: 'p', help: '0 to 8, 8 runs first (default 4)' },
+    delay: { value: 'TIME', help: 'not before so long: 500ms, 30s, 5m, 2h, 1d' },
+    'run-at': { value: 'TIME', help: 'not before then, as ISO 8601: 2030-01-01T00:00:00Z' },
+    'max-attempts': { value: 'N', help: 'how often it is tried in all (default 3)' },
+    'run-timeout': { value: 'TIME', help: 'how long an attempt may run' },
+    'dedupe-key': { value: 'KEY', help: 'a second submit with this key is the same task' },
+    tag: { value: 'NAME=VALUE', isMultiple: true, help: 'a tag; may be given several times' },
+    wait: { short: 'w', help: 'wait until it has ended' },
+    timeout: { value: 'TIME', help: 'with --wait: wait no longer than that' },
+    ...SERVER_FLAGS,
+  },
+  examples: [
+    `sluice task submit hello --input '{"name": "Ada"}'`,
+    'sluice task submit transcode --input @video.json --priority 8 --wait',
+    'sluice task submit report --run-at 2030-01-01T06:00:00Z --tag team=finance',
+  ],
+  run: async ({ args: [type], flags }, io) => {
+    const api = connect(flags, io);
+    const maxAttempts = integerOf(flags['max-attempts'], 'max-attempts');
+    const runMs = durationOf(flags['run-timeout'], 'run-timeout');
+    const timeoutMs = durationOf(flags.timeout, 'timeout');
+    const submitted = await api.post<{ id: string; state: string }>(
+      '/v1/tasks',
+      stated({
+        type,
+        input: await jsonOf(flags.input, 'input', io),
+        priority: integerOf(flags.priority, 'priority'),
+        delayMs: durationOf(flags.delay, 'delay'),
+        runAt: flags['run-at'],
+        retry: maxAttempts === undefined ? undefined : { maxAttempts },
+        timeouts: runMs === undefined ? undefined : { runMs },
+        dedupeKey: flags['dedupe-key'],
+        tags: tagsOf(flags.tag),
+      }),
+    );
+    if (flags.wait !== true) {
+      print(io, flags, submitted, ({ id }) => id);
+      return ExitCode.done;
+    }
+    io.stderr(`submitted ${submitted.id}`);
+    const task = await followTask(api, submitted.id, { io, timeoutMs });
+    const hasOutput = task.state === 'succeeded' || flags.json === true;
+    if (hasOutput) print(io, flags, task, ({ output }) => JSON.stringify(output, null, 2));
+    return exitOf(task, io.stderr);
+  },
+});
+
+export const waitForTask = defineCommand({
+  name: 'task wait',
+  summary: 'Wait until a task has ended, and show how far it is',
+  details: 'Exits with 1 when it did not succeed, or has not ended when the time is up.',
+  args: ['ID'],
+  flags: {
+    timeout: { value: 'TIME', help: 'wait no longer than that: 30s, 5m (default: without end)' },
+    ...SERVER_FLAGS,
+  },
+  examples: ['sluice task wait t_01k7f6b1oj0000000001 --timeout 5m'],
+  run: async ({ args: [id], flags }, io) => {
+    const timeoutMs = durationOf(flags.timeout, 'timeout');
+    const task = await followTask(connect(flags, io), id, { io, timeoutMs });
+    const styles = stylesFor({ isTerminal: io.terminal.isStdout, env: io.env });
+    print(io, flags, task, (each) => taskText(each, styles, Date.now()));
+    return exitOf(task, () => undefined);
+  },
+});
+
+function exitOf({ state, error }: Task, complain: (line: string) => void): ExitCode {
+  if (state === 'succeeded') return ExitCode.done;
+  complain(`sluice: the task ${stateWords(state)}${error === null ? '' : `: ${errorText(error)}`}`);
+  return ExitCode.refused;
+}
+
+function stateWords(state: string): string {
+  if (state === 'timed_out') return 'timed out';
+  if (state === 'cancelled') return 'was cancelled';
+  return ['failed', 'expired'].includes(state) ? state : `has not ended; it is ${state}`;
+}

@@ -1,0 +1,223 @@
+import { type Page, type Task, TERMINAL } from '../api/task-shapes.ts';
+import { type Command, defineCommand, defineGroup } from '../command.ts';
+import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { stylesFor } from '../screen/styles.ts';
+import { UsageError } from '../usage-error.ts';
+import {
+  connect,
+  durationOf,
+  integerOf,
+  jsonOf,
+  print,
+  SERVER_FLAGS,
+  stated,
+  tagsOf,
+} from './shared.ts';
+import { submitTask, waitForTask } from './submit-task.command.ts';
+import { taskTable, taskText } from './task-text.ts';
+
+const FILTER_FLAGS = {
+  type: { value: 'TYPE', help: 'of this type' },
+  state: { value: 'STATE', help: 'in this state: queued, running, failed, …' },
+  tag: { value: 'NAME=VALUE', isMultiple: true, help: 'with this tag; may be given several times' },
+  parent: { value: 'ID', help: 'that belong to this task' },
+  since: { value: 'TIME', help: 'submitted at this time (ISO 8601) or later' },
+  until: { value: 'TIME', help: 'submitted before this time' },
+} as const;
+
+const listTasks = defineCommand({
+  name: 'task list',
+  summary: 'List tasks, newest first',
+  flags: {
+    ...FILTER_FLAGS,
+    q: { value: 'TEXT', help: 'with this text in the input or the error' },
+    limit: { value: 'N', short: 'n', help: 'at most so many (default 50)' },
+    ...SERVER_FLAGS,
+  },
+  examples: [
+    'sluice task list --state failed',
+    'sluice task list --type transcode --tag team=video',
+  ],
+  run: async ({ flags }, io) => {
+    const limit = integerOf(flags.limit, 'limit') ?? 50;
+    const query = new URLSearchParams(
+      stated({
+        type: flags.type,
+        state: flags.state,
+        parent: flags.parent,
+        since: flags.since,
+        until: flags.until,
+        q: flags.q,
+      }) as Record<string, string>,
+    );
+    for (const [name, value] of Object.entries(tagsOf(flags.tag) ?? {})) {
+      query.append(`tag.${name}`, value);
+    }
+    const items: Task[] = [];
+    const api = connect(flags, io);
+    for (let cursor: string | null = ''; cursor !== null && items.length < limit; ) {
+      query.set('limit', String(Math.min(1000, limit - items.length)));
+      if (cursor !== '') query.set('cursor', cursor);
+      const page: Page<Task> = await api.get(`/v1/tasks?${query}`);
+      items.push(...page.items);
+      cursor = page.nextCursor;
+    }
+    if (items.length === 0 && flags.json !== true) io.stderr('no tasks');
+    else print(io, flags, { items }, () => taskTable(items, Date.now()));
+    return ExitCode.done;
+  },
+});
+
+/** A command that does one thing to a task and shows it. */
+function operation(
+  word: string,
+  summary: string,
+  call: 'GET' | { readonly path: string } = { path: `/${word}` },
+): Command {
+  return defineCommand({
+    name: `task ${word}`,
+    summary,
+    args: ['ID'],
+    flags: SERVER_FLAGS,
+    examples: [`sluice task ${word} t_01k7f6b1oj0000000001`],
+    run: async ({ args: [id], flags }, io) => {
+      const api = connect(flags, io);
+      const path = `/v1/tasks/${encodeURIComponent(id)}`;
+      const task = await (call === 'GET' ? api.get<Task>(path) : api.post<Task>(path + call.path));
+      show(io, flags, task);
+      return ExitCode.done;
+    },
+  });
+}
+
+function show(io: CommandIo, flags: { readonly json?: boolean }, task: Task): void {
+  const styles = stylesFor({ isTerminal: io.terminal.isStdout, env: io.env });
+  print(io, flags, task, (each) => taskText(each, styles, Date.now()));
+}
+
+interface BulkReply {
+  readonly items?: readonly {
+    readonly id: string;
+    readonly state?: string;
+    readonly error?: { readonly message: string };
+  }[];
+  readonly matched?: number;
+  readonly cancelled?: number;
+  readonly requested?: number;
+}
+
+const cancelTasks = defineCommand({
+  name: 'task cancel',
+  summary: 'Cancel tasks, by their ids or by what they have in common',
+  details: 'A worker that holds one is told to stop and has --grace for it.',
+  args: ['[ID...]'],
+  flags: {
+    ...FILTER_FLAGS,
+    grace: { value: 'TIME', help: 'how long a worker may take to stop (default 10s)' },
+    'dry-run': { help: 'say how many it would be, and do nothing' },
+    ...SERVER_FLAGS,
+  },
+  examples: [
+    'sluice task cancel t_01k7f6b1oj0000000001',
+    'sluice task cancel --type transcode --tag customer=42 --dry-run',
+  ],
+  run: async ({ args: ids, flags }, io) => {
+    const { type, state, parent, since, until } = flags;
+    const filter = stated({ type, state, parentId: parent, since, until, tags: tagsOf(flags.tag) });
+    const hasFilter = Object.keys(filter).length > 0;
+    if (hasFilter === ids.length > 0) {
+      throw new UsageError(
+        "'sluice task cancel' needs ids, or flags such as --type that say which",
+      );
+    }
+    const reply = await connect(flags, io).post<BulkReply>(
+      '/v1/tasks/cancel',
+      stated({
+        ...(hasFilter ? { filter } : { ids }),
+        graceMs: durationOf(flags.grace, 'grace'),
+        dryRun: flags['dry-run'],
+      }),
+    );
+    print(io, flags, reply, cancelText);
+    return (reply.items ?? []).some(({ error }) => error !== undefined)
+      ? ExitCode.refused
+      : ExitCode.done;
+  },
+});
+
+function cancelText({ items, matched = 0, cancelled = 0, requested = 0 }: BulkReply): string {
+  if (items !== undefined) {
+    return items
+      .map(({ id, state = '', error }) => {
+        const done = TERMINAL.includes(state) ? state : `${state}; its worker is told to stop`;
+        return `${id}  ${error?.message ?? done}`;
+      })
+      .join('\n');
+  }
+  const told = requested === 0 ? '' : `, ${requested} workers told to stop`;
+  return `${matched} tasks: ${cancelled} cancelled${told}`;
+}
+
+interface Explanation {
+  readonly running: boolean;
+  readonly reasons: readonly { code: string; message: string; worker?: string }[];
+  readonly workersNotShown: number;
+}
+
+const explainTask = defineCommand({
+  name: 'task explain',
+  summary: 'Say why a task is not running, worker by worker',
+  args: ['ID'],
+  flags: SERVER_FLAGS,
+  examples: ['sluice task explain t_01k7f6b1oj0000000001'],
+  run: async ({ args: [id], flags }, io) => {
+    const path = `/v1/tasks/${encodeURIComponent(id)}/explain`;
+    print(io, flags, await connect(flags, io).get<Explanation>(path), explanationText);
+    return ExitCode.done;
+  },
+});
+
+function explanationText({ running, reasons, workersNotShown }: Explanation): string {
+  if (running) return 'it is running';
+  const lines = reasons.map(({ code, message, worker }) => {
+    return `${code}: ${worker === undefined ? '' : `worker ${worker} `}${message}`;
+  });
+  if (workersNotShown > 0) lines.push(`and ${workersNotShown} more workers`);
+  return lines.length === 0 ? 'nothing keeps it: a worker gets it any moment' : lines.join('\n');
+}
+
+const signalTask = defineCommand({
+  name: 'task signal',
+  summary: 'Say a word to the worker that holds a task',
+  args: ['ID', 'NAME'],
+  flags: {
+    data: { value: 'JSON', help: 'what goes with it; @FILE reads a file, - what is piped in' },
+    url: SERVER_FLAGS.url,
+  },
+  examples: [`sluice task signal t_01k7f6b1oj0000000001 bitrate --data '{"kbps": 800}'`],
+  run: async ({ args: [id, name], flags }, io) => {
+    const data = await jsonOf(flags.data, 'data', io);
+    await connect(flags, io).post(
+      `/v1/tasks/${encodeURIComponent(id)}/signal`,
+      stated({ name, data }),
+    );
+    return ExitCode.done;
+  },
+});
+
+export const taskCommands = defineGroup(
+  'task',
+  'Submit tasks, look at them, and change their course',
+  {
+    submit: submitTask,
+    list: listTasks,
+    get: operation('get', 'Show a task', 'GET'),
+    wait: waitForTask,
+    cancel: cancelTasks,
+    retry: operation('retry', 'Run a task again that ended without success'),
+    pause: operation('pause', 'Hold back a task that no worker holds'),
+    resume: operation('resume', 'Let a paused task go on'),
+    explain: explainTask,
+    signal: signalTask,
+  },
+);

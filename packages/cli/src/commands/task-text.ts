@@ -1,0 +1,52 @@
+import type { Task } from '../api/task-shapes.ts';
+import { type Styles, stateText } from '../screen/styles.ts';
+import { ago, short, table } from '../screen/table.ts';
+
+/** A task for people, a line per thing worth knowing. */
+export function taskText(task: Task, styles: Styles, now: number): string {
+  const { id, type, state, reason, priority, attempt, progress } = task;
+  const rows: (readonly [string, string])[] = [
+    ['task', `${styles.bold(id)} (${type})`],
+    ['state', `${stateText(state, styles)}${reason === state ? '' : ` (${reason})`}`],
+    ['priority', String(priority)],
+    ['submitted', `${task.submittedAt} (${ago(task.submittedAt, now)} ago)`],
+  ];
+  if (task.runAt !== null) rows.push(['runs at', task.runAt]);
+  if (attempt > 0) {
+    const [newest] = task.attempts;
+    rows.push(['attempt', `${attempt}${newest === undefined ? '' : ` on ${newest.worker}`}`]);
+  }
+  if (progress !== null) rows.push(['progress', progressText(progress)]);
+  if (task.cancelRequestedAt !== null) rows.push(['cancel asked', task.cancelRequestedAt]);
+  if (task.endedAt !== null)
+    rows.push(['ended', `${task.endedAt} (${ago(task.endedAt, now)} ago)`]);
+  rows.push(['input', short(task.input, 500)]);
+  if (task.error !== null) rows.push(['error', styles.red(errorText(task.error))]);
+  if (state === 'succeeded') rows.push(['output', short(task.output, 500)]);
+  return rows.map(([name, value]) => `${styles.dim(name.padEnd(13))}${value}`).join('\n');
+}
+
+export function errorText({ message, code }: NonNullable<Task['error']>): string {
+  return code === undefined ? message : `${message} (${code})`;
+}
+
+function progressText({ fraction, message }: NonNullable<Task['progress']>): string {
+  return `${Math.round(fraction * 100)} % ${message}`.trimEnd();
+}
+
+export function taskTable(tasks: readonly Task[], now: number): string {
+  const head = ['ID', 'TYPE', 'STATE', 'REASON', 'PRIO', 'ATTEMPT', 'AGE', 'INPUT'];
+  return table(
+    head,
+    tasks.map(({ id, type, state, reason, priority, attempt, submittedAt, input }) => [
+      id,
+      type,
+      state,
+      reason,
+      priority,
+      attempt,
+      ago(submittedAt, now),
+      short(input, 40),
+    ]),
+  );
+}

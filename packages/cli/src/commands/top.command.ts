@@ -1,0 +1,142 @@
+import { type ApiCaller, NoServerError } from '../api/api-caller.ts';
+import type { Page, Queue, Task, Worker } from '../api/task-shapes.ts';
+import { defineCommand } from '../command.ts';
+import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { type Styles, stylesFor } from '../screen/styles.ts';
+import { queueTable } from './queue-commands.ts';
+import { connect, durationOf, SERVER_FLAGS } from './shared.ts';
+import { taskTable } from './task-text.ts';
+import { workerTable } from './worker-commands.ts';
+
+const EVERY_MS = 1000;
+
+/** Leaves the screen that was there before as it is. */
+const ENTER = '\u001b[?1049h\u001b[?25l';
+const LEAVE = '\u001b[?25h\u001b[?1049l';
+const HOME = '\u001b[H';
+const CLEAR_LINE = '\u001b[K';
+const CLEAR_REST = '\u001b[J';
+
+export const top = defineCommand({
+  name: 'top',
+  summary: 'Watch queues, workers and failures live',
+  details: 'Ctrl-C ends it. Without a terminal it prints the view once.',
+  flags: {
+    every: { value: 'TIME', help: 'look so often (default 1s)' },
+    once: { help: 'print the view once' },
+    url: SERVER_FLAGS.url,
+  },
+  examples: ['sluice top', 'sluice top --every 5s'],
+  run: async ({ flags }, io) => {
+    const api = connect(flags, io);
+    const everyMs = Math.max(100, durationOf(flags.every, 'every') ?? EVERY_MS);
+    const isLive = io.terminal.isStdout && flags.once !== true;
+    const styles = stylesFor({ isTerminal: isLive, env: io.env });
+    if (!isLive) {
+      io.stdout(await view(api, styles, 60));
+      return ExitCode.done;
+    }
+    await watch(api, { io, styles, everyMs });
+    return ExitCode.done;
+  },
+});
+
+interface Watched {
+  readonly io: CommandIo;
+  readonly styles: Styles;
+  readonly everyMs: number;
+}
+
+async function watch(api: ApiCaller, { io, styles, everyMs }: Watched): Promise<void> {
+  const { terminal, stop } = io;
+  // Somebody who has no server hears so before the screen changes.
+  let text = await view(api, styles, terminal.rows);
+  terminal.drawOnStdout(ENTER);
+  try {
+    while (!stop.aborted) {
+      terminal.drawOnStdout(frame(text, terminal.columns, terminal.rows));
+      await pause(everyMs, stop);
+      if (!stop.aborted) text = await viewOrWhyNot(api, styles, terminal.rows);
+    }
+  } finally {
+    terminal.drawOnStdout(LEAVE);
+  }
+}
+
+/** A server that is started again is waited for. */
+async function viewOrWhyNot(api: ApiCaller, styles: Styles, rows: number): Promise<string> {
+  try {
+    return await view(api, styles, rows);
+  } catch (cause) {
+    if (cause instanceof NoServerError) return styles.red(cause.message);
+    if ((cause as Error).name === 'AbortError') return '';
+    throw cause;
+  }
+}
+
+async function view(api: ApiCaller, styles: Styles, rows: number): Promise<string> {
+  const [queues, workers, dead] = await Promise.all([
+    api.get<{ items: readonly Queue[] }>('/v1/queues'),
+    api.get<Page<Worker>>('/v1/workers?limit=1000'),
+    api.get<Page<Task>>('/v1/tasks?state=failed&limit=5'),
+  ]);
+  const now = Date.now();
+  const busiest = queues.items.toSorted(byActivity).slice(0, Math.max(5, Math.floor(rows / 3)));
+  const sum = (of: (queue: Queue) => number) =>
+    queues.items.reduce((all, each) => all + of(each), 0);
+  const figures = [
+    `${sum(({ depth }) => depth)} queued`,
+    `${sum(({ leased }) => leased)} with workers`,
+    `${sum(({ inPerSec }) => inPerSec).toFixed(1)} in/s`,
+    `${sum(({ outPerSec }) => outPerSec).toFixed(1)} out/s`,
+    `${workers.items.length} workers`,
+    `${sum(({ deadLetters }) => deadLetters)} dead letters`,
+  ];
+  return [
+    `${styles.bold(`Sluice at ${api.urls[0]}`)}  ${new Date(now).toISOString()}`,
+    figures.join('   '),
+    section('queues', busiest.length === 0 ? 'none yet' : queueTable(busiest), styles),
+    section('workers', workersText(workers.items, rows, now), styles),
+    section('failed last', dead.items.length === 0 ? 'none' : taskTable(dead.items, now), styles),
+  ].join('\n\n');
+}
+
+function byActivity(a: Queue, b: Queue): number {
+  return activity(b) - activity(a) || (a.type < b.type ? -1 : 1);
+}
+
+function activity({ depth, leased, inPerSec, outPerSec }: Queue): number {
+  return depth + leased + inPerSec + outPerSec;
+}
+
+function workersText(workers: readonly Worker[], rows: number, now: number): string {
+  if (workers.length === 0) return 'none is connected';
+  const shown = workers.slice(0, Math.max(5, Math.floor(rows / 4)));
+  const more = workers.length - shown.length;
+  return `${workerTable(shown, now)}${more > 0 ? `\nand ${more} more` : ''}`;
+}
+
+function section(title: string, text: string, styles: Styles): string {
+  return `${styles.dim(title)}\n${text}`;
+}
+
+/** Drawn over the last one, line by line, so that nothing flickers. */
+function frame(text: string, columns: number, rows: number): string {
+  const lines = text.split('\n').slice(0, rows - 1);
+  return HOME + lines.map((line) => cut(line, columns) + CLEAR_LINE).join('\r\n') + CLEAR_REST;
+}
+
+/** Colours take no room on the screen, so lines with them are short enough as they are. */
+function cut(line: string, columns: number): string {
+  return line.includes('\u001b') ? line : line.slice(0, columns);
+}
+
+function pause(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    stop.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,64 @@
+import type { Page, Worker } from '../api/task-shapes.ts';
+import { defineCommand, defineGroup } from '../command.ts';
+import { ExitCode } from '../exit-code.ts';
+import { ago, short, table } from '../screen/table.ts';
+import { connect, print, SERVER_FLAGS } from './shared.ts';
+
+const listWorkers = defineCommand({
+  name: 'worker list',
+  summary: 'List the workers, with what they offer and hold',
+  flags: SERVER_FLAGS,
+  examples: ['sluice worker list'],
+  run: async ({ flags }, io) => {
+    const api = connect(flags, io);
+    const items: Worker[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const more: string = cursor === '' ? '' : `&cursor=${cursor}`;
+      const page: Page<Worker> = await api.get(`/v1/workers?limit=1000${more}`);
+      items.push(...page.items);
+      cursor = page.nextCursor;
+    }
+    if (items.length === 0 && flags.json !== true) io.stderr('no workers');
+    else print(io, flags, { items }, () => workerTable(items, Date.now()));
+    return ExitCode.done;
+  },
+});
+
+export function workerTable(workers: readonly Worker[], now: number): string {
+  return table(
+    ['ID', 'NAME', 'VERSION', 'SLOTS', 'HEARD', 'STATE', 'TYPES'],
+    workers.map((worker) => [
+      worker.id,
+      short(worker.name, 30),
+      worker.version,
+      `${worker.used.slots ?? 0}/${worker.capacity.slots ?? 0}`,
+      ago(worker.heardAt, now),
+      stateOf(worker),
+      short(worker.types.map(({ type }) => type).join(' '), 50),
+    ]),
+  );
+}
+
+function stateOf({ connected, draining }: Worker): string {
+  if (!connected) return 'away';
+  return draining ? 'draining' : 'connected';
+}
+
+const drainWorker = defineCommand({
+  name: 'worker drain',
+  summary: 'Give a worker nothing new; what it holds it may finish',
+  args: ['ID'],
+  flags: SERVER_FLAGS,
+  examples: ['sluice worker drain w_1f0c6a7a2d9b3c5e8f4e'],
+  run: async ({ args: [id], flags }, io) => {
+    const path = `/v1/workers/${encodeURIComponent(id)}/drain`;
+    const worker = await connect(flags, io).post<Worker>(path);
+    print(io, flags, worker, (each) => workerTable([each], Date.now()));
+    return ExitCode.done;
+  },
+});
+
+export const workerCommands = defineGroup('worker', 'Look at workers, and let them drain', {
+  list: listWorkers,
+  drain: drainWorker,
+});
