@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type SubmitOutcome, Submitter } from '@sluice/sdk';
+import { type SubmitOutcome, Submitter } from '@sluice/sdk/logic';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';

@@ -11,7 +11,7 @@ import {
   type WorkerPorts,
   WorkerSession,
   type WorkerSessionOptions,
-} from '@sluice/sdk';
+} from '@sluice/sdk/logic';
 import { type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 

@@ -1,5 +1,5 @@
 /** The worker's side of the protocol, call by call: what a worker does with it is the test's. */
-import { EventStreamParser } from '@sluice/sdk';
+import { EventStreamParser } from '@sluice/sdk/logic';
 import type { HttpClient, HttpStream } from './http-client.ts';
 
 export interface Welcome {

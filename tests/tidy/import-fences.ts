@@ -1,4 +1,7 @@
-/** Who may import whom (DESIGN §10). `tests/` and `bench/` may import anything. */
+/**
+ * Who may import whom (DESIGN §10). `tests/` and `bench/` may import anything. A folder that is
+ * named beside its package has a fence of its own.
+ */
 import path from 'node:path';
 import { findImports } from './imports.ts';
 import { planted, type SourceFile, type TidyCheck } from './repository.ts';
@@ -21,6 +24,10 @@ const FENCES: Readonly<Record<string, Fence>> = {
   server: { packages: ['engine', 'protocol', 'core', 'log'], allowsNode: true, external: 'any' },
   // It runs in browsers, and installs nothing but itself.
   sdk: { packages: ['protocol'], allowsNode: false, external: [] },
+  // What of it runs on Node alone.
+  'sdk/src/node': { packages: [], allowsNode: true, external: [] },
+  // A server in the process of a user's tests: it decides as the core does, being the core.
+  'sdk/src/test-sluice': { packages: ['protocol', 'core'], allowsNode: false, external: [] },
   // `sluice dev` runs the server in its own process.
   cli: { packages: ['protocol', 'sdk', 'server'], allowsNode: true, external: 'any' },
   agent: { packages: ['protocol', 'sdk'], allowsNode: true, external: 'any' },
@@ -93,6 +100,9 @@ export const importFences: TidyCheck = {
           "import 'node:timers';",
           "import { Type } from 'typebox';",
         ),
+        planted('packages/sdk/src/node/a.ts', "import { a } from '@sluice/core';"),
+        planted('packages/sdk/src/browser/a.ts', "import 'node:http';"),
+        planted('packages/sdk/src/test-sluice/a.ts', "import { a } from '@sluice/engine';"),
         planted('packages/cli/src/a.ts', "import { a } from '@sluice/engine';"),
         planted('packages/agent/src/a.ts', "import type { A } from '@sluice/core';"),
         planted('packages/console/src/a.tsx', "import { a } from '@sluice/log';"),
@@ -101,6 +111,9 @@ export const importFences: TidyCheck = {
         "packages/sdk/src/a.ts:1: sdk may not import '@sluice/server'",
         "packages/sdk/src/b.ts:1: sdk may not import 'node:timers'",
         "packages/sdk/src/b.ts:2: sdk may not import 'typebox'",
+        "packages/sdk/src/node/a.ts:1: sdk may not import '@sluice/core'",
+        "packages/sdk/src/browser/a.ts:1: sdk may not import 'node:http'",
+        "packages/sdk/src/test-sluice/a.ts:1: sdk may not import '@sluice/engine'",
         "packages/cli/src/a.ts:1: cli may not import '@sluice/engine'",
         "packages/agent/src/a.ts:1: agent may not import '@sluice/core'",
         "packages/console/src/a.tsx:1: console may not import '@sluice/log'",
@@ -144,6 +157,12 @@ export const importFences: TidyCheck = {
         planted('packages/log/src/conformance.ts', "import { test } from 'vitest';"),
         planted('packages/server/src/a.ts', "import { a } from '@sluice/log/conformance';"),
         planted('packages/sdk/src/a.ts', "import { LIMITS } from '@sluice/protocol/limits';"),
+        planted(
+          'packages/sdk/src/node/a.ts',
+          "import 'node:http';",
+          "import { a } from '../a.ts';",
+        ),
+        planted('packages/sdk/src/test-sluice/a.ts', "import { a } from '@sluice/core';"),
         planted('packages/cli/src/main.ts', "const { a } = await import('@sluice/server');"),
         planted('tests/e2e/a.ts', "import '@sluice/core/src/a.ts';", "import '../../bench/a.ts';"),
       ],
@@ -163,7 +182,8 @@ export const importFences: TidyCheck = {
 function findInFile(file: SourceFile): string[] {
   const owner = /^packages\/([^/]+)\/.*\.(?:tsx?|mjs)$/.exec(file.path)?.[1];
   if (owner === undefined) return [];
-  const fence = FENCES[owner];
+  const folder = /^packages\/([^/]+\/src\/[^/]+)\//.exec(file.path)?.[1] ?? owner;
+  const fence = FENCES[folder] ?? FENCES[owner];
   if (fence === undefined) {
     return [`${file.path}:1: the package has no fence; add it to import-fences.ts`];
   }

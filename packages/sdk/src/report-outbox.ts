@@ -1,10 +1,11 @@
 import { LIMITS } from '@sluice/protocol/limits';
+import { AttemptLog } from './attempt-log.ts';
 import type { FinalKind, FinalReport } from './final-reports.ts';
 import { utf8Bytes } from './json-text.ts';
 
 export type Outcome = 'ok' | 'duplicate' | 'stale_lease';
 
-type ReportKind = 'started' | 'progress' | 'heartbeat' | FinalKind;
+type ReportKind = 'started' | 'progress' | 'heartbeat' | 'log' | FinalKind;
 
 /** One report of a request. */
 export interface SentReport {
@@ -38,13 +39,16 @@ interface Words {
  *    order; so two requests in flight keep the order of reports per lease.
  * O2 A final report is put into words once and stays until it is answered, across connections,
  *    sessions and restarts of the server.
- * O3 Nothing follows a final report. Of progress only the newest word is kept.
+ * O3 Nothing follows a final report, and lines that were written before it go before it. Of
+ *    progress only the newest word is kept.
  * O4 A batch is bounded in reports and in bytes.
  */
 export class ReportOutbox {
   private readonly byLease = new Map<string, Words>();
   /** Leases with something to say and nothing in flight, in the order in which they spoke up. */
   private readonly ready = new Set<string>();
+  /** What handlers wrote, by lease, from the first line to the end of the lease. */
+  private readonly logs = new Map<string, AttemptLog>();
 
   /** Nothing is to be said, and nothing waits for an answer. */
   get isEmpty(): boolean {
@@ -66,6 +70,16 @@ export class ReportOutbox {
     if (words !== undefined) words.progress = text;
   }
 
+  log(lease: string, line: string): void {
+    if (this.openWords(lease) === undefined) return;
+    let log = this.logs.get(lease);
+    if (log === undefined) {
+      log = new AttemptLog(lease);
+      this.logs.set(lease, log);
+    }
+    log.add(line);
+  }
+
   /** The first end counts. */
   finish(report: FinalReport): void {
     const words = this.openWords(report.lease);
@@ -76,6 +90,7 @@ export class ReportOutbox {
   drop(lease: string): void {
     this.byLease.delete(lease);
     this.ready.delete(lease);
+    this.logs.delete(lease);
   }
 
   /** Takes as much as one request may hold; nothing when nobody has anything to say. */
@@ -85,7 +100,7 @@ export class ReportOutbox {
     for (const lease of this.ready) {
       const words = this.byLease.get(lease) as Words;
       if (words.isAlone && batch.length > 0) continue;
-      const reports = reportsOf(lease, words);
+      const reports = reportsOf(lease, words, this.logs.get(lease)?.take() ?? []);
       const more = reports.reduce((sum, { text }) => sum + utf8Bytes(text) + 1, 0);
       const isFull = batch.length + reports.length > LIMITS.reportsMax;
       if (isFull || (batch.length > 0 && bytes + more > REPORTS_BYTES_MAX)) break;
@@ -103,7 +118,8 @@ export class ReportOutbox {
 
   /** The batch was answered: its leases may speak again, or are done. */
   answered(batch: readonly SentReport[]): void {
-    for (const { lease, isFinal } of batch) {
+    for (const { lease, kind, text, isFinal } of batch) {
+      if (kind === 'log') this.logs.get(lease)?.answered(text);
       if (isFinal) this.drop(lease);
       else this.landed(lease);
     }
@@ -127,7 +143,10 @@ export class ReportOutbox {
   isolate(batch: readonly SentReport[]): void {
     for (const { lease } of batch) {
       const words = this.byLease.get(lease);
-      if (words !== undefined) words.isAlone = true;
+      if (words === undefined) continue;
+      // What it says by itself cannot be read either: its end matters more than its lines.
+      if (words.isAlone) this.logs.delete(lease);
+      words.isAlone = true;
     }
     this.unanswered(batch);
   }
@@ -158,7 +177,8 @@ export class ReportOutbox {
     words.isInFlight = false;
     const { isStarted, isAlive, progress, final } = words;
     const isReady = isStarted || isAlive || progress !== undefined || final !== undefined;
-    if (isReady) this.ready.add(lease);
+    const isLogSaid = this.logs.get(lease)?.isEmpty ?? true;
+    if (isReady || !isLogSaid) this.ready.add(lease);
     else this.byLease.delete(lease);
   }
 }
@@ -174,15 +194,15 @@ function silent(): Words {
   };
 }
 
-function reportsOf(lease: string, words: Words): SentReport[] {
+function reportsOf(lease: string, words: Words, logs: readonly string[]): SentReport[] {
   const { isStarted, isAlive, progress, final } = words;
-  if (final !== undefined) return [final];
-  const reports: SentReport[] = [];
-  if (isStarted) reports.push(plain(lease, 'started'));
+  const lines = logs.map((text): SentReport => ({ lease, kind: 'log', text, isFinal: false }));
+  if (final !== undefined) return [...lines, final];
+  const reports: SentReport[] = isStarted ? [plain(lease, 'started'), ...lines] : lines;
   if (progress !== undefined) {
     reports.push({ lease, kind: 'progress', text: progress, isFinal: false });
-  } else if (isAlive) {
-    // Progress says so, too.
+  } else if (isAlive && lines.length === 0) {
+    // Progress and lines say so, too.
     reports.push(plain(lease, 'heartbeat'));
   }
   return reports;

@@ -72,7 +72,10 @@ export class TaskWaits {
     else this.joinSoon();
     return () => {
       watchers.delete(told);
-      if (watchers.size === 0 && this.watchers.get(id) === watchers) this.forget(id);
+      if (watchers.size > 0 || this.watchers.get(id) !== watchers) return;
+      this.forget(id);
+      // A request that nobody waits for would keep a program from ending.
+      if (this.watchers.size === 0) this.lane.recall();
     };
   }
 

@@ -140,6 +140,11 @@ export class WorkerSession {
     if (this.held.isRunning(lease)) this.say(() => this.sender.outbox.heartbeat(lease));
   }
 
+  /** A line that the handler wrote. */
+  log(lease: string, line: string): void {
+    if (this.held.isRunning(lease)) this.say(() => this.sender.outbox.log(lease, line));
+  }
+
   /** All that the worker offers from now on. */
   changeCapacity(capacity: Capacity): void {
     if (this.stage !== 'working') return;

@@ -1,5 +1,5 @@
 import type { Event } from '@sluice/core';
-import { EventStreamParser } from '@sluice/sdk';
+import { EventStreamParser } from '@sluice/sdk/logic';
 import type { Checker } from './checker.ts';
 import type { LogStory } from './story/log-story.ts';
 import type { SessionStories } from './story/session-stories.ts';

@@ -1,5 +1,5 @@
 import { type TaskNumber, taskIdText } from '@sluice/core';
-import type { SubmitOutcome } from '@sluice/sdk';
+import type { SubmitOutcome } from '@sluice/sdk/logic';
 import { expect, test } from 'vitest';
 import { SdkCalls } from './sdk-calls.ts';
 import { event, payload, SUBMIT, TestStory } from './testing/test-story.ts';

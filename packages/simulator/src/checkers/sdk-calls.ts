@@ -1,5 +1,5 @@
 import { type Event, taskIdText } from '@sluice/core';
-import type { SubmitOutcome } from '@sluice/sdk';
+import type { SubmitOutcome } from '@sluice/sdk/logic';
 import type { CallWatch } from '../clients/sdk-client.ts';
 import type { LogStory } from './story/log-story.ts';
 import type { StoryRule, ToldCommand } from './story/story-rule.ts';

@@ -1,5 +1,10 @@
 import type { TaskRequest } from '@sluice/protocol';
-import { type HttpAnswer, type HttpRequest, type SubmitOutcome, Submitter } from '@sluice/sdk';
+import {
+  type HttpAnswer,
+  type HttpRequest,
+  type SubmitOutcome,
+  Submitter,
+} from '@sluice/sdk/logic';
 import type { RandomStream } from '../kernel/random.ts';
 import { SimProcess } from '../kernel/sim-process.ts';
 import { exchangeOf, sendForSdk } from '../network/sdk-requests.ts';

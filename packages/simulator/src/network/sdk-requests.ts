@@ -1,4 +1,4 @@
-import type { HttpAnswer, HttpRequest } from '@sluice/sdk';
+import type { HttpAnswer, HttpRequest } from '@sluice/sdk/logic';
 import type { SimProcess } from '../kernel/sim-process.ts';
 import { call } from './call.ts';
 import type { ExchangeRequest } from './exchange.ts';

@@ -1,4 +1,4 @@
-import { EventStreamParser } from '@sluice/sdk';
+import { EventStreamParser } from '@sluice/sdk/logic';
 import type { TaskInput } from '../clients/draw-task.ts';
 import type { RandomStream } from '../kernel/random.ts';
 import { call } from '../network/call.ts';

@@ -4,7 +4,7 @@ import {
   type HttpRequest,
   type StreamListener,
   WorkerSession,
-} from '@sluice/sdk';
+} from '@sluice/sdk/logic';
 import type { RandomStream } from '../kernel/random.ts';
 import { exchangeOf, retryAfter, sendForSdk } from '../network/sdk-requests.ts';
 import { drawOffer, type WorkerOffer } from './draw-offer.ts';

@@ -1,5 +1,5 @@
 import type { PushedTask } from '@sluice/protocol';
-import type { Ending, Progress } from '@sluice/sdk';
+import type { Ending, Progress } from '@sluice/sdk/logic';
 import type { TaskInput } from '../clients/draw-task.ts';
 import type { RandomStream } from '../kernel/random.ts';
 import type { SimProcess } from '../kernel/sim-process.ts';

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { AttemptLog } from './attempt-log.ts';
+import { finalReport } from './final-reports.ts';
+import { ReportOutbox } from './report-outbox.ts';
+import { WorkerUnderTest } from './testing/worker-under-test.ts';
+
+function reportsOf(log: AttemptLog): { seq: number; lines: string[] }[] {
+  return log.take().map((text) => JSON.parse(text));
+}
+
+test('what gathered is one report, and the next has the next number (Q1)', () => {
+  const log = new AttemptLog('l_1');
+  log.add('one');
+  log.add('two');
+
+  const [first] = log.take();
+  log.answered(first);
+  log.add('three');
+
+  expect(JSON.parse(first)).toEqual({ lease: 'l_1', kind: 'log', seq: 1, lines: ['one', 'two'] });
+  expect(reportsOf(log)).toMatchObject([{ seq: 2, lines: ['three'] }]);
+});
+
+test('a report without an answer is said again in the same words, before newer lines', () => {
+  const log = new AttemptLog('l_1');
+  log.add('one');
+  const [first] = log.take();
+
+  log.add('two');
+
+  expect(log.take()[0]).toBe(first);
+  expect(reportsOf(log)).toMatchObject([
+    { seq: 1, lines: ['one'] },
+    { seq: 2, lines: ['two'] },
+  ]);
+});
+
+test('of more than can be kept the newest lines stay, and the rest is counted (Q2)', () => {
+  const log = new AttemptLog('l_1');
+  for (let n = 0; n < 40; n++) log.add(`${n} ${'x'.repeat(8000)}`);
+
+  const [{ lines }] = reportsOf(log);
+
+  const kept = lines.slice(1).map((line) => Number.parseInt(line, 10));
+  expect(kept.at(-1)).toBe(39);
+  expect(lines[0]).toBe(`… ${40 - kept.length} lines were not sent: too many`);
+  expect(kept.length).toBeLessThan(20);
+});
+
+test('lines go before the end of their attempt, in the same request (O3)', () => {
+  const outbox = new ReportOutbox();
+  outbox.started('l_1');
+  outbox.log('l_1', 'one');
+  const batch = outbox.take();
+  outbox.log('l_1', 'two');
+  outbox.finish(finalReport('l_1', { kind: 'succeeded' }, 0));
+  outbox.answered(batch);
+
+  const last = outbox.take();
+
+  expect(batch.map(({ kind }) => kind)).toEqual(['started', 'log']);
+  expect(last.map(({ kind }) => kind)).toEqual(['log', 'succeeded']);
+  outbox.answered(last);
+  expect(outbox.isEmpty).toBe(true);
+});
+
+test('a server that does not know lines still hears the end', () => {
+  const worker = WorkerUnderTest.welcomed({}, 'l_1');
+  worker.session.log('l_1', 'one');
+
+  worker.request.refuse(400, 'invalid_request', { path: '/reports/0/kind' });
+  worker.succeed('l_1');
+
+  expect(worker.request.body.reports).toMatchObject([{ lease: 'l_1', kind: 'succeeded' }]);
+});
+
+test('of a lease that is not running nothing is kept', () => {
+  const worker = WorkerUnderTest.welcomed({}, 'l_1');
+
+  worker.session.log('l_2', 'one');
+
+  expect(worker.requests).toEqual([]);
+});

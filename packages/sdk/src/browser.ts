@@ -1,0 +1,2 @@
+export { Sluice } from './browser/sluice.ts';
+export * from './surface.ts';

@@ -1,0 +1,20 @@
+import type { Platform } from '../platform.ts';
+import { FetchTransport } from './fetch-transport.ts';
+
+const RANDOM_NAME_RADIX = 36;
+
+export const BROWSER_PLATFORM: Platform = {
+  // A page that the server itself delivers talks to that server.
+  defaultUrl: () => {
+    const { location } = globalThis as { location?: { origin: string } };
+    return location?.origin.startsWith('http') ? location.origin : 'http://127.0.0.1:7420';
+  },
+  setting: () => undefined,
+  connect: (options) => new FetchTransport(options),
+  workerName: () => {
+    const [word] = crypto.getRandomValues(new Uint32Array(1));
+    return `browser-${word.toString(RANDOM_NAME_RADIX)}`;
+  },
+  // A page that is closed says nothing to anybody; its tasks go to others when their leases end.
+  onTermination: () => () => undefined,
+};

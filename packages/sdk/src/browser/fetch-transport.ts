@@ -1,0 +1,68 @@
+import type { Transport, TransportOptions } from '../platform.ts';
+import type { Cancel, HttpAnswer, HttpRequest, StreamListener } from '../ports.ts';
+
+/** Requests over `fetch`, for browsers. An answer counts only when all of it arrived (L10). */
+export class FetchTransport implements Transport {
+  private readonly options: TransportOptions;
+
+  constructor(options: TransportOptions) {
+    this.options = options;
+  }
+
+  send(request: HttpRequest, answered: (answer: HttpAnswer | undefined) => void): Cancel {
+    return this.exchange(request, {
+      read: (response) => answerOf(response),
+      settled: answered,
+    });
+  }
+
+  openStream(request: HttpRequest, listener: StreamListener): Cancel {
+    return this.exchange(request, {
+      read: async (response, isWanted) => {
+        if (response.status !== 200) return answerOf(response);
+        const reader = response.body?.getReader();
+        for (;;) {
+          const part = await reader?.read();
+          if (part?.value === undefined || !isWanted()) return undefined;
+          listener.bytes(part.value);
+        }
+      },
+      settled: (refusal) => listener.ended(refusal),
+    });
+  }
+
+  close(): void {}
+
+  /** Cancelled, it calls back to nobody; failed, it settles with nothing. */
+  private exchange(request: HttpRequest, { read, settled }: Exchange): Cancel {
+    const { addresses, headers } = this.options;
+    const { address, method, path, body } = request;
+    const connection = new AbortController();
+    const isWanted = (): boolean => !connection.signal.aborted;
+    const settle = (answer?: HttpAnswer): void => {
+      if (isWanted()) settled(answer);
+    };
+    fetch(`${addresses[address]}${path}`, {
+      method,
+      body: body ?? null,
+      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+      signal: connection.signal,
+      // A key goes to no other server than the one that it is for.
+      redirect: 'error',
+    })
+      .then((response) => read(response, isWanted))
+      .then(settle, () => settle());
+    return () => connection.abort();
+  }
+}
+
+interface Exchange {
+  readonly read: (response: Response, isWanted: () => boolean) => Promise<HttpAnswer | undefined>;
+  readonly settled: (answer?: HttpAnswer) => void;
+}
+
+async function answerOf(response: Response): Promise<HttpAnswer> {
+  const retryAfter = response.headers.get('retry-after');
+  const text = await response.text();
+  return { status: response.status, text, ...(retryAfter === null ? {} : { retryAfter }) };
+}

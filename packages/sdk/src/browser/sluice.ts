@@ -1,0 +1,9 @@
+import { SluiceClient, type SluiceOptions } from '../sluice-client.ts';
+import { BROWSER_PLATFORM } from './browser-platform.ts';
+
+/** The same as on Node, over `fetch`. Without an address it talks to where the page came from. */
+export class Sluice extends SluiceClient {
+  constructor(options: SluiceOptions = {}) {
+    super(options, BROWSER_PLATFORM);
+  }
+}

@@ -1,0 +1,60 @@
+import type { Later } from './failures.ts';
+import type { TaskContext } from './task-context.ts';
+import type { SubmitOptions, TaskDefaults } from './task-options.ts';
+
+/** A type of task: what its tasks need, and how one is run. */
+export interface TaskDefinition<Input, Output> extends TaskDefaults {
+  /** Letters, digits and `. _ : -`, at most 128. */
+  readonly type: string;
+  /** How many of this type a worker runs at once; without it, as many as it has room for. */
+  readonly concurrency?: number;
+  /** The handler. A program that only submits may leave it out. */
+  run?(input: Input, context: TaskContext): Output | Later | Promise<Output | Later>;
+}
+
+/** A definition of whatever input and output. */
+export type AnyTask = TaskDefinition<never, unknown>;
+
+const TYPE = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/**
+ * Defines a type of task. Its input and output flow into `submit` and `result`; its options travel
+ * with each submit, and only `Sluice.register` writes them to the server.
+ */
+export function defineTask<Input = unknown, Output = unknown>(
+  definition: TaskDefinition<Input, Output>,
+): TaskDefinition<Input, Output> {
+  if (!TYPE.test(definition.type)) {
+    throw new TypeError(
+      `'${definition.type}' is no type of a task: letters, digits and . _ : - , at most 128`,
+    );
+  }
+  return definition;
+}
+
+/** The body of a submit: what its options name replaces what the definition says. */
+export interface TaskBody extends TaskDefaults, Omit<SubmitOptions, 'runAt'> {
+  readonly type: string;
+  readonly input: unknown;
+  readonly runAt?: string | number;
+}
+
+export function taskBody(
+  task: string | AnyTask,
+  input: unknown,
+  { runAt, ...options }: SubmitOptions,
+): TaskBody {
+  const time = runAt instanceof Date ? runAt.toISOString() : runAt;
+  return {
+    ...(typeof task === 'string' ? { type: task } : { type: task.type, ...defaultsOf(task) }),
+    input,
+    ...options,
+    ...(time === undefined ? {} : { runAt: time }),
+  };
+}
+
+/** What the definition says of its tasks; all that a server takes of it. */
+export function defaultsOf(definition: AnyTask): TaskDefaults {
+  const { type: _, concurrency: __, run: ___, ...defaults } = definition;
+  return defaults;
+}

@@ -1,0 +1,38 @@
+import { hostname } from 'node:os';
+import type { Platform } from '../platform.ts';
+import type { Cancel } from '../ports.ts';
+import { NodeTransport } from './node-transport.ts';
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+export const NODE_PLATFORM: Platform = {
+  defaultUrl: () => 'http://127.0.0.1:7420',
+  setting: (name) => process.env[name],
+  connect: (options) => new NodeTransport(options),
+  workerName: () => `${hostname()}-${process.pid}`.slice(-128),
+  onTermination,
+};
+
+/** Who is to be stopped when the process is asked to end. */
+const stops = new Set<() => Promise<void>>();
+
+function onTermination(stop: () => Promise<void>): Cancel {
+  if (stops.size === 0) for (const signal of SIGNALS) process.once(signal, terminate);
+  stops.add(stop);
+  return () => {
+    stops.delete(stop);
+    if (stops.size === 0) forgetSignals();
+  };
+}
+
+function forgetSignals(): void {
+  for (const signal of SIGNALS) process.off(signal, terminate);
+}
+
+/** The second signal ends the process as if nobody listened. */
+async function terminate(signal: NodeJS.Signals): Promise<void> {
+  forgetSignals();
+  await Promise.allSettled([...stops].map((stop) => stop()));
+  // Listening has kept the process from ending. Where somebody else listens too, it is theirs.
+  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+}

@@ -1,0 +1,142 @@
+import type { TaskRequest } from '@sluice/protocol';
+import { addressesOf, authorization, type ServerUrl } from './addresses.ts';
+import { ApiCalls } from './api-calls.ts';
+import type { AnyTask, TaskBody } from './define-task.ts';
+import type { Refusal } from './http-answers.ts';
+import type { Platform, Transport } from './platform.ts';
+import type { Cancel, ClientPorts } from './ports.ts';
+import { RemoteTasks } from './remote-tasks.ts';
+import { closedError, errorOf, SluiceError } from './sluice-error.ts';
+import { Submitter } from './submitter.ts';
+import { SYSTEM_PORTS } from './system-ports.ts';
+import { type Submitted, TaskClient } from './task-client.ts';
+import type { TaskDefaults } from './task-options.ts';
+import { TaskWaits } from './task-waits.ts';
+import { Worker, type WorkOptions } from './worker.ts';
+
+export interface SluiceOptions {
+  /**
+   * Where the server is. Default: `SLUICE_URL`, then `http://127.0.0.1:7420`. Of several addresses,
+   * those that do not answer are passed over.
+   */
+  readonly url?: ServerUrl;
+  /** Default: `SLUICE_API_KEY`. */
+  readonly apiKey?: string;
+  /** How long a call is tried before it fails with `no_answer`. Default 60 s. */
+  readonly giveUpAfterMs?: number;
+}
+
+/** All of the SDK, wherever it runs. */
+export abstract class SluiceClient extends TaskClient {
+  /** Where the server is, in the order in which the addresses are tried. */
+  readonly addresses: readonly string[];
+  protected readonly operations: RemoteTasks;
+  private readonly platform: Platform;
+  private readonly transport: Transport;
+  private readonly submitter: Submitter;
+  private readonly workers = new Set<Worker>();
+  /** What waits and has to hear when the client is closed. */
+  private readonly onClose = new Set<Cancel>();
+  private isClosed = false;
+
+  protected constructor({ url, apiKey, giveUpAfterMs }: SluiceOptions, platform: Platform) {
+    super();
+    this.platform = platform;
+    this.addresses = addressesOf(url ?? (platform.setting('SLUICE_URL') || platform.defaultUrl()));
+    const headers = authorization(apiKey ?? platform.setting('SLUICE_API_KEY'));
+    this.transport = platform.connect({ addresses: this.addresses, headers });
+    const ports: ClientPorts = {
+      ...SYSTEM_PORTS,
+      send: (request, answered) => this.transport.send(request, answered),
+    };
+    const patience = giveUpAfterMs === undefined ? {} : { giveUpAfterMs };
+    const options = { addresses: this.addresses.length, ...patience };
+    this.submitter = new Submitter(options, ports);
+    this.operations = new RemoteTasks({
+      calls: new ApiCalls(options, ports),
+      waits: new TaskWaits(options, ports),
+      until: (start) => this.untilClosed(start),
+      startTimer: ports.startTimer,
+    });
+  }
+
+  /**
+   * Runs tasks of these types until the process is asked to end (SIGTERM, SIGINT) or the worker is
+   * stopped. Resolves once the server has welcomed the worker, however long that takes, and rejects
+   * when the server will not have it.
+   */
+  async work(tasks: readonly AnyTask[], options: WorkOptions = {}): Promise<Worker> {
+    if (this.isClosed) throw closedError();
+    const { platform, transport, addresses } = this;
+    const worker = new Worker(tasks, { ...options, platform, transport, addresses });
+    this.workers.add(worker);
+    const forget = (): boolean => this.workers.delete(worker);
+    worker.stopped.then(forget, forget);
+    await worker.start();
+    return worker;
+  }
+
+  /**
+   * Stops the workers, and lets go of all connections. What is still waited for is rejected with a
+   * `SluiceError` with code `closed`.
+   */
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    for (const reject of this.onClose) reject();
+    this.submitter.close();
+    this.operations.close();
+    await Promise.all([...this.workers].map((worker) => worker.stop()));
+    this.transport.close();
+  }
+
+  protected async send(tasks: readonly TaskBody[], first: number): Promise<readonly Submitted[]> {
+    return this.untilClosed((resolve, reject) => {
+      this.submitter.submit(tasks as readonly TaskRequest[], (outcome) => {
+        if (outcome.type === 'submitted') resolve(outcome.tasks);
+        else if (outcome.type === 'refused') reject(errorOf(movedBy(first, outcome.refusal)));
+        else reject(new SluiceError('no_answer', `${NO_ANSWER}: it is stored or not`));
+      });
+    });
+  }
+
+  protected async putType(type: string, defaults: TaskDefaults): Promise<void> {
+    await this.operations.putType(type, defaults);
+  }
+
+  /** A promise that is rejected when the client is closed first. */
+  private untilClosed<T>(start: Start<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.isClosed) {
+        reject(closedError());
+        return;
+      }
+      const closed = (): void => reject(closedError());
+      this.onClose.add(closed);
+      start(
+        (value) => {
+          this.onClose.delete(closed);
+          resolve(value);
+        },
+        (cause) => {
+          this.onClose.delete(closed);
+          reject(cause);
+        },
+      );
+    });
+  }
+}
+
+const NO_ANSWER = 'no server answered in time';
+
+/** What is to come, told by one of two functions. */
+type Start<T> = (resolve: (value: T) => void, reject: (cause: unknown) => void) => void;
+
+/** Paths in the details begin with the place among all tasks that the caller named. */
+function movedBy(first: number, refusal: Refusal): Refusal {
+  const details = refusal.details.map(({ path, problem }) => ({
+    path: path.replace(/^\/(\d+)/, (_, place: string) => `/${Number(place) + first}`),
+    problem,
+  }));
+  return { ...refusal, details };
+}

@@ -1,0 +1,66 @@
+export type TaskState =
+  | 'waiting'
+  | 'blocked'
+  | 'queued'
+  | 'leased'
+  | 'running'
+  | 'paused'
+  | 'succeeded'
+  | 'failed'
+  | 'timed_out'
+  | 'expired'
+  | 'cancelled';
+
+/** What a handler failed with. */
+export interface TaskError {
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+}
+
+export interface AttemptView {
+  readonly attempt: number;
+  /** Name of the worker. */
+  readonly worker: string;
+  readonly leasedAt: string | null;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly outcome: string | null;
+  /** Of an attempt that succeeded when its task had been cancelled. */
+  readonly output?: unknown;
+}
+
+/** A task as the server shows it. Times are ISO 8601. A later server may show more. */
+export interface TaskView<Output = unknown> {
+  readonly id: string;
+  readonly type: string;
+  readonly state: TaskState;
+  /** Why it is in this state. */
+  readonly reason: string;
+  readonly priority: number;
+  /** Attempts so far; 0 before the first. */
+  readonly attempt: number;
+  readonly attempts: readonly AttemptView[];
+  readonly submittedAt: string | null;
+  /** When a waiting task will be queued. */
+  readonly runAt: string | null;
+  readonly endedAt: string | null;
+  /** When somebody asked to cancel it while a worker held it. */
+  readonly cancelRequestedAt: string | null;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly parentId: string | null;
+  readonly input: unknown;
+  /** Null until the task succeeded. */
+  readonly output: Output | null;
+  /** Of the last attempt, if that failed. */
+  readonly error: TaskError | null;
+  /** What its handler last said of how far it is. */
+  readonly progress?: { readonly fraction?: number; readonly message?: string } | null;
+}
+
+const ENDED: readonly TaskState[] = ['succeeded', 'failed', 'timed_out', 'expired', 'cancelled'];
+
+/** Whether nothing happens to the task any more by itself. */
+export function hasEnded({ state }: Pick<TaskView, 'state'>): boolean {
+  return ENDED.includes(state);
+}
