@@ -1,7 +1,7 @@
+import { type Attempt, AttemptContext, type AttemptReports } from './attempt-context.ts';
 import type { AnyTask } from './define-task.ts';
 import { Later, PermanentFailure, RetryAfter } from './failures.ts';
 import type { Ending, HandlerError } from './final-reports.ts';
-import { type Attempt, AttemptContext, type AttemptReports } from './task-context.ts';
 import type { AbortReason } from './worker-ports.ts';
 
 export interface HandlerRunsOptions {

@@ -1,5 +1,10 @@
-import type { ErrorDetail } from '@sluice/protocol';
 import type { HttpAnswer } from './ports.ts';
+
+/** One thing that is wrong with a request: where, as a JSON pointer, and what. */
+export interface ErrorDetail {
+  readonly path: string;
+  readonly problem: string;
+}
 
 /** What an answer with an error says. */
 export interface Refusal {

@@ -10,6 +10,7 @@ import { closedError, errorOf, SluiceError } from './sluice-error.ts';
 import { Submitter } from './submitter.ts';
 import { SYSTEM_PORTS } from './system-ports.ts';
 import { type Submitted, TaskClient } from './task-client.ts';
+import type { TaskOperations } from './task-handle.ts';
 import type { TaskDefaults } from './task-options.ts';
 import { TaskWaits } from './task-waits.ts';
 import { Worker, type WorkOptions } from './worker.ts';
@@ -30,7 +31,8 @@ export interface SluiceOptions {
 export abstract class SluiceClient extends TaskClient {
   /** Where the server is, in the order in which the addresses are tried. */
   readonly addresses: readonly string[];
-  protected readonly operations: RemoteTasks;
+  protected readonly operations: TaskOperations;
+  private readonly remote: RemoteTasks;
   private readonly platform: Platform;
   private readonly transport: Transport;
   private readonly submitter: Submitter;
@@ -52,12 +54,13 @@ export abstract class SluiceClient extends TaskClient {
     const patience = giveUpAfterMs === undefined ? {} : { giveUpAfterMs };
     const options = { addresses: this.addresses.length, ...patience };
     this.submitter = new Submitter(options, ports);
-    this.operations = new RemoteTasks({
+    this.remote = new RemoteTasks({
       calls: new ApiCalls(options, ports),
       waits: new TaskWaits(options, ports),
       until: (start) => this.untilClosed(start),
       startTimer: ports.startTimer,
     });
+    this.operations = this.remote;
   }
 
   /**
@@ -85,7 +88,7 @@ export abstract class SluiceClient extends TaskClient {
     this.isClosed = true;
     for (const reject of this.onClose) reject();
     this.submitter.close();
-    this.operations.close();
+    this.remote.close();
     await Promise.all([...this.workers].map((worker) => worker.stop()));
     this.transport.close();
   }
@@ -101,7 +104,7 @@ export abstract class SluiceClient extends TaskClient {
   }
 
   protected async putType(type: string, defaults: TaskDefaults): Promise<void> {
-    await this.operations.putType(type, defaults);
+    await this.remote.putType(type, defaults);
   }
 
   /** A promise that is rejected when the client is closed first. */

@@ -1,11 +1,5 @@
-import type { Refusal } from './http-answers.ts';
+import type { ErrorDetail, Refusal } from './http-answers.ts';
 import type { TaskView } from './task-view.ts';
-
-/** One thing that is wrong with a request: where, as a JSON pointer, and what. */
-export interface ErrorDetail {
-  readonly path: string;
-  readonly problem: string;
-}
 
 /** What a message names of a longer list. */
 const DETAILS_SHOWN = 3;

@@ -2,8 +2,9 @@
 export type { ServerUrl } from './addresses.ts';
 export { type AnyTask, defineTask, type TaskDefinition } from './define-task.ts';
 export { Later, PermanentFailure, RetryAfter, TaskAborted } from './failures.ts';
+export type { ErrorDetail } from './http-answers.ts';
 export type { SluiceOptions } from './sluice-client.ts';
-export { type ErrorDetail, SluiceError, TaskFailed } from './sluice-error.ts';
+export { SluiceError, TaskFailed } from './sluice-error.ts';
 export type { SubmitManyOptions, TaskClient } from './task-client.ts';
 export type { SignalListener, TaskContext } from './task-context.ts';
 export type { CancelOptions, ResultOptions, TaskHandle, WaitOptions } from './task-handle.ts';

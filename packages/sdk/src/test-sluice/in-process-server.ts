@@ -1,0 +1,226 @@
+import {
+  type Command,
+  DEFAULT_NAMESPACE,
+  findTask,
+  isHeld,
+  type LeaseNumber,
+  leaseTokenText,
+  NO_SLOT,
+  Partition,
+  parseLeaseToken,
+  REASONS,
+  type ReadonlyState,
+  RecordWriter,
+  type Replies,
+  type Report,
+  type SessionId,
+  type Slot,
+} from '@sluice/core';
+import type { Attempt } from '../attempt-context.ts';
+import type { Resources } from '../task-options.ts';
+import type { TaskView } from '../task-view.ts';
+import type { AbortReason } from '../worker-ports.ts';
+import { joinedPayloads, UTF8 } from './payloads.ts';
+import { payloadOf, taskIdOf, taskView } from './task-views.ts';
+
+export interface InProcessOptions {
+  /** What the clock says at first. */
+  readonly startAt: number;
+  /** From which jitter is drawn; the same one gives the same delays. */
+  readonly seed: number;
+  readonly types: readonly { readonly type: string; readonly concurrency?: number }[];
+  readonly capacity: Resources & { readonly slots: number };
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** What the worker of the server hears. */
+export interface WorkerEars {
+  pushed(attempt: Attempt): void;
+  /** The handler has to stop. */
+  stop(lease: string, reason: AbortReason): void;
+  signalled(lease: string, name: string, data: unknown): void;
+  ended(task: TaskView): void;
+}
+
+const LIMITS = {
+  tasksMax: 20_000,
+  finishedTasksMax: 20_000,
+  deadLettersMax: 20_000,
+  sessionsMax: 2,
+  dedupeKeysMax: 20_000,
+  payloadBytesMax: 2 ** 30,
+  // The one worker reads at once.
+  unsentBytesMax: 2 ** 50,
+} as const;
+
+const SESSION = 's_in_process' as SessionId;
+/** It never passes: nobody looks for silent workers here. */
+const LEASE_MS = 600_000;
+
+type Timeless<Type> = Omit<Extract<Command, { type: Type }>, 'now' | 'type'> & { type: Type };
+
+/**
+ * A partition of the real core with one worker, in this process. Nothing is written anywhere, and
+ * time passes when somebody says so.
+ */
+export class InProcessServer {
+  private readonly partition = new Partition({ partition: 0, limits: LIMITS, utf8: UTF8 });
+  private readonly writer = new RecordWriter(UTF8);
+  private readonly ears: WorkerEars;
+  /** Leases whose handlers were started and did not report their end. */
+  private readonly held = new Set<string>();
+  private draws: number;
+  now: number;
+  /** Counts what happened, for those who wait until nothing does. */
+  commands = 0;
+
+  constructor(options: InProcessOptions, ears: WorkerEars) {
+    this.ears = ears;
+    this.now = options.startAt;
+    this.draws = options.seed;
+    this.execute({
+      type: 'attach_session',
+      newSession: SESSION,
+      namespace: DEFAULT_NAMESPACE,
+      worker: 'test',
+      version: '',
+      types: options.types,
+      capacity: options.capacity,
+      labels: new Map(Object.entries(options.labels)),
+      leaseMs: LEASE_MS,
+    });
+  }
+
+  /** Handlers that run under a lease that is still theirs. */
+  get running(): number {
+    return this.held.size;
+  }
+
+  /** Nothing happens by itself before then. */
+  get nextTimerAt(): number {
+    return this.partition.nextTimerAt;
+  }
+
+  /** Does something. `read` sees the state right after it, before anybody else does anything. */
+  execute<Type extends Command['type'], T = void>(
+    command: Timeless<Type>,
+    read: (reply: Replies[Type], state: ReadonlyState) => T = () => undefined as T,
+  ): T {
+    this.commands += 1;
+    const timed = { ...command, now: this.now } as unknown as Command & { type: Type };
+    const reply = this.partition.execute(timed, this.writer) as Replies[Type];
+    this.writer.reset();
+    const told = this.told();
+    const value = read(reply, this.partition.state);
+    // A handler may do the next thing while it is being started.
+    for (const tell of told) tell();
+    return value;
+  }
+
+  /** A worker's word about an attempt. A payload goes with an end. */
+  report(report: Report, payload?: unknown): void {
+    const isEnd = !['started', 'progress', 'heartbeat'].includes(report.kind);
+    if (isEnd) this.held.delete(report.lease);
+    const { bytes, ends } = joinedPayloads([payload]);
+    this.execute({
+      type: 'report_attempts',
+      namespace: DEFAULT_NAMESPACE,
+      session: SESSION,
+      reports: [report],
+      seed: this.draw(),
+      payloads: bytes,
+      payloadEnds: ends,
+    });
+  }
+
+  /** Lets time pass, and what is due happen. */
+  advanceTo(time: number): void {
+    this.now = Math.max(this.now, time);
+    let hasMore = true;
+    while (hasMore) {
+      hasMore = this.execute({ type: 'advance_time', seed: this.draw() }, ({ more }) => more);
+    }
+  }
+
+  find(id: string): Slot | undefined {
+    const slot = findTask(this.partition.state, DEFAULT_NAMESPACE, id);
+    return slot === NO_SLOT ? undefined : slot;
+  }
+
+  view(slot: Slot): TaskView {
+    return taskView(this.partition, slot);
+  }
+
+  /** Why the task is not running, in words. */
+  explain(slot: Slot): string {
+    const { reasons } = this.partition.explain(slot);
+    return reasons.map(({ message }) => message).join('; ');
+  }
+
+  /** What the last command wants done, to be done after it. */
+  private told(): (() => void)[] {
+    const { state, outputs } = this.partition;
+    const told: (() => void)[] = [];
+    for (const { slot, reason, graceMs } of outputs.cancels) {
+      const word = REASONS[reason];
+      const type = word.endsWith('timeout') ? 'timed_out' : 'cancelled';
+      const lease = leaseOf(state, slot);
+      told.push(() => this.ears.stop(lease, { type, graceMs, reason: word }));
+    }
+    for (const { slot, name, data } of outputs.signals) {
+      const lease = leaseOf(state, slot);
+      const value: unknown = data.length === 0 ? null : JSON.parse(UTF8.decode(data));
+      told.push(() => this.ears.signalled(lease, name, value));
+    }
+    for (const lease of this.lostLeases()) {
+      this.held.delete(lease);
+      told.push(() => this.ears.stop(lease, { type: 'lease_lost' }));
+    }
+    for (const slot of outputs.endedSlots) {
+      const view = this.view(slot);
+      told.push(() => this.ears.ended(view));
+    }
+    for (const slot of outputs.pushSlots) told.push(this.push(slot));
+    return told;
+  }
+
+  private push(slot: Slot): () => void {
+    const { state } = this.partition;
+    const { tasks } = state;
+    const lease = leaseOf(state, slot);
+    const attempt: Attempt = {
+      id: taskIdOf(state, slot),
+      type: state.typeOf(slot),
+      attempt: tasks.attempt[slot],
+      lease,
+      input: payloadOf(state, tasks.input[slot], tasks.inputLength[slot]),
+      tags: state.tags.at(tasks.tags[slot]) ?? {},
+    };
+    this.held.add(lease);
+    return () => {
+      this.report({ lease, kind: 'started' });
+      if (this.held.has(lease)) this.ears.pushed(attempt);
+    };
+  }
+
+  /** Leases that were taken away, or ended by somebody else than their handlers. */
+  private lostLeases(): string[] {
+    const { tasks } = this.partition.state;
+    return [...this.held].filter((lease) => {
+      const key = parseLeaseToken(lease);
+      if (key === undefined) return true;
+      return !tasks.hasLease(key.slot, key.number) || !isHeld(tasks.state[key.slot]);
+    });
+  }
+
+  /** 32 bits, by the same steps each time. */
+  private draw(): number {
+    this.draws = (Math.imul(this.draws, 1_664_525) + 1_013_904_223) >>> 0;
+    return this.draws;
+  }
+}
+
+function leaseOf(state: ReadonlyState, slot: Slot): string {
+  const number = state.tasks.lease[slot] as LeaseNumber;
+  return leaseTokenText({ partition: state.partition, slot, number });
+}

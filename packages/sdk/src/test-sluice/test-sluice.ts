@@ -1,0 +1,201 @@
+import { DEFAULT_NAMESPACE, taskIdText } from '@sluice/core';
+import type { AnyTask, TaskBody } from '../define-task.ts';
+import { finalReport } from '../final-reports.ts';
+import { HandlerRuns } from '../handler-runs.ts';
+import { SluiceError } from '../sluice-error.ts';
+import { type Submitted, TaskClient } from '../task-client.ts';
+import type { TaskOperations } from '../task-handle.ts';
+import type { Resources, TaskDefaults } from '../task-options.ts';
+import { InProcessServer } from './in-process-server.ts';
+import { InProcessTasks } from './in-process-tasks.ts';
+import { dedupeClaims, joinedPayloads } from './payloads.ts';
+import { taskSpecs } from './task-specs.ts';
+import { TestWaits, turn } from './test-waits.ts';
+
+export interface TestSluiceOptions {
+  /** What the virtual clock says at first. Default 2030-01-01. */
+  readonly startAt?: Date | string | number;
+  /** The same seed gives the same jitter. Default 1. */
+  readonly seed?: number;
+  /** Default 100. */
+  readonly slots?: number;
+  /** What the worker has. Default: any amount of what the definitions need. */
+  readonly resources?: Omit<Resources, 'slots'>;
+  readonly labels?: Record<string, string>;
+  /** Time passes only by `advance`, also while somebody waits for a task. Default false. */
+  readonly manualTime?: boolean;
+  /** Hears what listeners for signals throw. Default: it is written to the console. */
+  readonly onListenerError?: (taskId: string, cause: unknown) => void;
+}
+
+/** In which handlers have to be silent before `advance` lets time pass. */
+const QUIET_TURNS = 3;
+const TURNS_MAX = 1000;
+
+const PLENTY = 1_000_000;
+
+/**
+ * A Sluice server, a worker and a client in this process, on a virtual clock: for tests of
+ * handlers.
+ *
+ * Retries, delays, time-outs, priorities, cancel and signals are decided by the same code as on a
+ * server. While somebody waits for a task and no handler runs, time passes by itself, from one
+ * thing that is due to the next. While a handler runs, it stands still, unless `advance` moves it.
+ */
+export class TestSluice extends TaskClient {
+  protected readonly operations: TaskOperations;
+  private readonly server: InProcessServer;
+  private readonly runs: HandlerRuns;
+  private readonly waits: TestWaits;
+  private readonly lines = new Map<string, string[]>();
+  private readonly idOfLease = new Map<string, string>();
+
+  constructor(tasks: readonly AnyTask[], options: TestSluiceOptions = {}) {
+    super();
+    const { startAt = Date.UTC(2030, 0, 1), seed = 1, labels = {}, manualTime = false } = options;
+    this.runs = this.makeRuns(tasks, options.onListenerError ?? writeError);
+    this.server = new InProcessServer(
+      {
+        startAt: new Date(startAt).getTime(),
+        seed,
+        labels,
+        types: tasks.filter(({ run }) => run !== undefined).map(offered),
+        capacity: { ...(options.resources ?? plentyFor(tasks)), slots: options.slots ?? 100 },
+      },
+      {
+        pushed: (attempt) => {
+          this.idOfLease.set(attempt.lease, attempt.id);
+          this.runs.run(attempt);
+        },
+        stop: (lease, reason) => this.runs.abort(lease, reason),
+        signalled: (lease, name, data) => this.runs.signal(lease, name, data),
+        ended: (task) => this.waits.ended(task),
+      },
+    );
+    this.waits = new TestWaits(this.server, { manualTime, whyNever: (id) => this.whyNever(id) });
+    this.operations = new InProcessTasks(this.server, (id, wait) => this.waits.wait(id, wait));
+  }
+
+  /** What the virtual clock says. */
+  get now(): Date {
+    return new Date(this.server.now);
+  }
+
+  /**
+   * Lets time pass, and everything that is due meanwhile happen, in order. Handlers that need no
+   * time have done what they could before it resolves; those that wait for something else run on.
+   */
+  async advance(ms: number): Promise<void> {
+    const until = this.server.now + ms;
+    await this.waits.holdTime(async () => {
+      await this.settle();
+      for (let next = this.waits.nextAt; next <= until; next = this.waits.nextAt) {
+        this.waits.advanceTo(next);
+        await this.settle();
+      }
+      this.waits.advanceTo(until);
+      await this.settle();
+    });
+  }
+
+  /** What the handler of the task wrote with `log`, over all its attempts. */
+  logOf(id: string): readonly string[] {
+    return this.lines.get(id) ?? [];
+  }
+
+  protected async send(bodies: readonly TaskBody[], first: number): Promise<readonly Submitted[]> {
+    const tasks = taskSpecs(bodies, first);
+    const { bytes, ends } = joinedPayloads(bodies.map(({ input }) => input));
+    const dedupe = dedupeClaims(bodies);
+    const submit = {
+      type: 'submit_tasks',
+      namespace: DEFAULT_NAMESPACE,
+      tasks,
+      inputs: bytes,
+      inputEnds: ends,
+      ...(dedupe === undefined ? {} : { dedupe }),
+    } as const;
+    return this.server.execute(submit, ({ rejection, slots, known }, { partition }) => {
+      if (rejection !== undefined) {
+        const status = rejection === 'dedupe_mismatch' ? 409 : 429;
+        throw new SluiceError(rejection, `the tasks were refused: ${rejection}`, { status });
+      }
+      return slots.map((slot, index) => {
+        const before = known?.get(index);
+        if (before === undefined) return { id: this.server.view(slot).id, deduplicated: false };
+        return { id: taskIdText({ ...before, partition }), deduplicated: true };
+      });
+    });
+  }
+
+  protected async putType(taskType: string, definition: TaskDefaults): Promise<void> {
+    const namespace = DEFAULT_NAMESPACE;
+    this.server.execute({ type: 'put_task_type', namespace, taskType, definition });
+  }
+
+  private makeRuns(
+    tasks: readonly AnyTask[],
+    onListenerError: (taskId: string, cause: unknown) => void,
+  ): HandlerRuns {
+    return new HandlerRuns(tasks, {
+      reports: {
+        finish: (lease, ending) => {
+          // Put into words as a worker does: what is not JSON or too large becomes a failure.
+          const report = JSON.parse(finalReport(lease, ending, 0).text);
+          this.server.report(report, report.kind === 'failed' ? report.error : report.output);
+          this.waits.kick();
+        },
+        progress: (lease, progress) => {
+          this.server.report({ lease, kind: 'progress', ...progress });
+        },
+        heartbeat: (lease) => this.server.report({ lease, kind: 'heartbeat' }),
+        log: (lease, line) => this.keepLine(lease, line),
+      },
+      onListenerError,
+    });
+  }
+
+  private keepLine(lease: string, line: string): void {
+    const id = this.idOfLease.get(lease) ?? '';
+    const lines = this.lines.get(id) ?? [];
+    lines.push(line);
+    this.lines.set(id, lines);
+    // A line shows that the handler is alive, as it does to a server.
+    this.server.report({ lease, kind: 'heartbeat' });
+  }
+
+  /** Gives handlers time on the event loop, until nothing happens for a while. */
+  private async settle(): Promise<void> {
+    let quiet = 0;
+    for (let turns = 0; quiet < QUIET_TURNS && turns < TURNS_MAX; turns++) {
+      const before = this.server.commands;
+      await turn();
+      quiet = this.server.commands === before ? quiet + 1 : 0;
+      if (this.server.running === 0 && quiet > 0) return;
+    }
+  }
+
+  /** Undefined while somebody may still end it. */
+  private whyNever(id: string): string | undefined {
+    const slot = this.server.find(id);
+    if (slot === undefined) return 'it is no longer known';
+    const { state } = this.server.view(slot);
+    // No handler runs, so its own returned `Later`.
+    if (state === 'running') return undefined;
+    return this.server.explain(slot) || `it is ${state}`;
+  }
+}
+
+function offered({ type, concurrency }: AnyTask): { type: string; concurrency?: number } {
+  return concurrency === undefined ? { type } : { type, concurrency };
+}
+
+/** Enough of everything that is not unlimited anyway. */
+function plentyFor(tasks: readonly AnyTask[]): Omit<Resources, 'slots'> {
+  const names = tasks.flatMap(({ resources }) => Object.keys(resources?.custom ?? {}));
+  return { gpu: PLENTY, custom: Object.fromEntries(names.map((name) => [name, PLENTY])) };
+}
+
+function writeError(taskId: string, cause: unknown): void {
+  console.error(`sluice: a signal listener of ${taskId} failed:`, cause);
+}
