@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** An address that stays the same while the server behind it comes and goes. */
+export class Relay {
+  private readonly target: () => string;
+  private readonly sockets = new Set<Socket>();
+  private readonly server = createServer((near) => this.join(near));
+
+  private constructor(target: () => string) {
+    this.target = target;
+  }
+
+  /** `target` says where the server is now. */
+  static async start(target: () => string): Promise<Relay> {
+    const relay = new Relay(target);
+    relay.server.listen(0, '127.0.0.1');
+    await once(relay.server, 'listening');
+    return relay;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  stop(): void {
+    for (const socket of this.sockets) socket.destroy();
+    this.server.close();
+  }
+
+  private join(near: Socket): void {
+    const far = connect(Number(new URL(this.target()).port), '127.0.0.1');
+    this.carry(near, far);
+    this.carry(far, near);
+  }
+
+  /** What breaks on one side breaks on the other. */
+  private carry(from: Socket, to: Socket): void {
+    this.sockets.add(from);
+    from.on('error', () => to.destroy());
+    from.on('close', () => {
+      this.sockets.delete(from);
+      to.destroy();
+    });
+    from.pipe(to);
+  }
+}
