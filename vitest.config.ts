@@ -32,7 +32,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'tests/*.test.ts'],
+          include: ['packages/*/src/**/*.test.ts', 'examples/**/*.test.ts', 'tests/*.test.ts'],
           exclude: [...DISK_TESTS, ...SIMULATOR_TESTS],
           setupFiles: ['tests/support/random-sequences.ts'],
           // Random sequences take a while on a machine that does other things too.

@@ -24,6 +24,7 @@ const STAGES: readonly Stage[] = [
   { name: 'biome', command: 'biome', args: ['check', '--error-on-warnings'] },
   { name: 'knip', command: 'knip', args: [] },
   { name: 'tsc core', command: 'tsc', args: ['-p', 'packages/core'] },
+  { name: 'tsc sdk', command: 'tsc', args: ['-p', 'packages/sdk'] },
   { name: 'tsc', command: 'tsc', args: ['-p', '.'] },
 ];
 

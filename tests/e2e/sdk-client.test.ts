@@ -275,6 +275,38 @@ test('the hello world of the README is the example, and prints its greeting', as
   }
 });
 
+test('the entry for browsers does the same over fetch', () => {
+  const program = `
+    import { defineTask, Sluice } from '@sluice/sdk';
+    const sluice = new Sluice({ url: '${server.url}' });
+    const double = defineTask({ type: 'double', run: (n) => n * 2 });
+    await sluice.work([double], { onNotice: (notice) => console.log(notice.type) });
+    const tasks = await sluice.submitMany(double, [1, 2, 3]);
+    console.log(await Promise.all(tasks.map((task) => task.result())));
+    await sluice.close();
+  `;
+
+  const output = runProgram(program, '--conditions=browser');
+
+  expect(output).toBe('connected\n[ 2, 4, 6 ]\n');
+});
+
+test('a program that only submits and waits ends by itself', () => {
+  const program = `
+    import { Sluice } from '@sluice/sdk';
+    const sluice = new Sluice({ url: '${server.url}' });
+    const task = await sluice.submit('nobody-handles-it', null);
+    console.log((await task.wait({ timeoutMs: 10 })).state);
+  `;
+
+  expect(runProgram(program)).toBe('queued\n');
+});
+
+function runProgram(program: string, ...flags: string[]): string {
+  const args = [...flags, '--input-type=module', '--eval', program];
+  return execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8', timeout: 30_000 });
+}
+
 interface Watched {
   get(): Promise<{ state: string }>;
 }

@@ -74,6 +74,24 @@ test('a server that does not know lines still hears the end', () => {
   expect(worker.request.body.reports).toMatchObject([{ lease: 'l_1', kind: 'succeeded' }]);
 });
 
+test('a server that takes none of several reports of lines is not asked again', () => {
+  const worker = WorkerUnderTest.welcomed({}, 'l_1');
+  worker.session.log('l_1', 'one');
+  worker.request.fail();
+  worker.session.log('l_1', 'two');
+  worker.time.advance(200);
+  expect(worker.request.body.reports).toMatchObject([{ seq: 1 }, { seq: 2 }]);
+
+  const sent = worker.requests.length;
+  const details = [0, 1].map((n) => ({ path: `/reports/${n}/kind`, problem: 'is not known' }));
+  worker.request.answer({ error: { code: 'invalid_request', message: 'no', details } }, 400);
+  worker.session.progress('l_1', { fraction: 1 });
+
+  expect(worker.requests.slice(sent).map(({ body }) => body.reports)).toMatchObject([
+    [{ kind: 'progress' }],
+  ]);
+});
+
 test('of a lease that is not running nothing is kept', () => {
   const worker = WorkerUnderTest.welcomed({}, 'l_1');
 

@@ -1,7 +1,7 @@
 import type { ApiCalls } from './api-calls.ts';
 import { jsonOf } from './http-answers.ts';
 import type { HttpAnswer, HttpRequest, TimePort } from './ports.ts';
-import { errorOf, SluiceError } from './sluice-error.ts';
+import { errorOf, noAnswer, SluiceError } from './sluice-error.ts';
 import type { CancelOptions, TaskOperations, WaitOptions } from './task-handle.ts';
 import type { TaskDefaults } from './task-options.ts';
 import type { TaskError, TaskView } from './task-view.ts';
@@ -14,6 +14,8 @@ export interface RemoteTasksOptions {
   readonly calls: ApiCalls;
   readonly waits: TaskWaits;
   readonly startTimer: TimePort['startTimer'];
+  /** Where the server is, for people. */
+  readonly addresses: readonly string[];
   /** Makes a promise that ends with the client at the latest. */
   readonly until: <T>(start: Start<T>) => Promise<T>;
 }
@@ -96,7 +98,7 @@ export class RemoteTasks implements TaskOperations {
       this.options.calls.call(request, (outcome) => {
         if (outcome.type === 'answered') resolve(outcome.answer);
         else if (outcome.type === 'refused') reject(errorOf(outcome.refusal));
-        else reject(new SluiceError('no_answer', 'no server answered in time'));
+        else reject(noAnswer(this.options.addresses));
       });
     });
   }

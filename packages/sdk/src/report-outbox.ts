@@ -118,8 +118,10 @@ export class ReportOutbox {
 
   /** The batch was answered: its leases may speak again, or are done. */
   answered(batch: readonly SentReport[]): void {
-    for (const { lease, kind, text, isFinal } of batch) {
+    for (const { lease, kind, text } of batch) {
       if (kind === 'log') this.logs.get(lease)?.answered(text);
+    }
+    for (const { lease, isFinal } of batch) {
       if (isFinal) this.drop(lease);
       else this.landed(lease);
     }
@@ -178,8 +180,12 @@ export class ReportOutbox {
     const { isStarted, isAlive, progress, final } = words;
     const isReady = isStarted || isAlive || progress !== undefined || final !== undefined;
     const isLogSaid = this.logs.get(lease)?.isEmpty ?? true;
-    if (isReady || !isLogSaid) this.ready.add(lease);
-    else this.byLease.delete(lease);
+    if (isReady || !isLogSaid) {
+      this.ready.add(lease);
+    } else {
+      this.byLease.delete(lease);
+      this.ready.delete(lease);
+    }
   }
 }
 

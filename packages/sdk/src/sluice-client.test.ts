@@ -94,7 +94,10 @@ describe('submit', () => {
   test('a server that is away is given up after a while', async () => {
     const lost = new Sluice({ url: 'http://127.0.0.1:1', giveUpAfterMs: 1 });
 
-    expect(await errorOf(lost.submit('hello', 1))).toMatchObject({ code: 'no_answer', status: 0 });
+    const error = await errorOf(lost.submit('hello', 1));
+
+    expect(error).toMatchObject({ code: 'no_answer', status: 0 });
+    expect(error.message).toContain('http://127.0.0.1:1');
   });
 });
 

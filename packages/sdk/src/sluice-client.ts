@@ -6,7 +6,7 @@ import type { Refusal } from './http-answers.ts';
 import type { Platform, Transport } from './platform.ts';
 import type { Cancel, ClientPorts } from './ports.ts';
 import { RemoteTasks } from './remote-tasks.ts';
-import { closedError, errorOf, SluiceError } from './sluice-error.ts';
+import { closedError, errorOf, noAnswer } from './sluice-error.ts';
 import { Submitter } from './submitter.ts';
 import { SYSTEM_PORTS } from './system-ports.ts';
 import { type Submitted, TaskClient } from './task-client.ts';
@@ -59,6 +59,7 @@ export abstract class SluiceClient extends TaskClient {
       waits: new TaskWaits(options, ports),
       until: (start) => this.untilClosed(start),
       startTimer: ports.startTimer,
+      addresses: this.addresses,
     });
     this.operations = this.remote;
   }
@@ -84,12 +85,12 @@ export abstract class SluiceClient extends TaskClient {
    * `SluiceError` with code `closed`.
    */
   async close(): Promise<void> {
-    if (this.isClosed) return;
+    // Handlers that still run may submit and wait until they have ended.
+    await Promise.all([...this.workers].map((worker) => worker.stop()));
     this.isClosed = true;
     for (const reject of this.onClose) reject();
     this.submitter.close();
     this.remote.close();
-    await Promise.all([...this.workers].map((worker) => worker.stop()));
     this.transport.close();
   }
 
@@ -98,7 +99,7 @@ export abstract class SluiceClient extends TaskClient {
       this.submitter.submit(tasks as readonly TaskRequest[], (outcome) => {
         if (outcome.type === 'submitted') resolve(outcome.tasks);
         else if (outcome.type === 'refused') reject(errorOf(movedBy(first, outcome.refusal)));
-        else reject(new SluiceError('no_answer', `${NO_ANSWER}: it is stored or not`));
+        else reject(noAnswer(this.addresses));
       });
     });
   }
@@ -129,8 +130,6 @@ export abstract class SluiceClient extends TaskClient {
     });
   }
 }
-
-const NO_ANSWER = 'no server answered in time';
 
 /** What is to come, told by one of two functions. */
 type Start<T> = (resolve: (value: T) => void, reject: (cause: unknown) => void) => void;

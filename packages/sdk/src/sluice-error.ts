@@ -63,3 +63,9 @@ export function errorOf({ status, code, message, details }: Refusal): SluiceErro
 export function closedError(): SluiceError {
   return new SluiceError('closed', 'the client was closed');
 }
+
+/** What was asked for was done or not. */
+export function noAnswer(addresses: readonly string[]): SluiceError {
+  const where = addresses.join(', ');
+  return new SluiceError('no_answer', `no answer in time from ${where}; is a server there?`);
+}

@@ -69,7 +69,7 @@ class World {
 }
 
 test('on a bad network every task ends once, and no rule of the contract is broken', () => {
-  const seen = { resumes: 0, losses: 0 };
+  const seen = { resumes: 0, losses: 0, lines: 0 };
   fc.assert(
     fc.property(fc.integer(), (seed) => {
       const world = new World(seed);
@@ -81,6 +81,10 @@ test('on a bad network every task ends once, and no rule of the contract is brok
       expect([...server.succeeded.values()].every((times) => times === 1)).toBe(true);
       expect(worker.unansweredLeases).toEqual([]);
       expect(worker.unheard).toEqual([]);
+      for (const [lease, lines] of server.keptLines()) {
+        expect(lines).toEqual(worker.written.get(lease));
+        seen.lines += lines.length;
+      }
       seen.resumes += worker.resumes;
       seen.losses += worker.losses;
     }),
@@ -88,6 +92,7 @@ test('on a bad network every task ends once, and no rule of the contract is brok
   );
   expect(seen.resumes).toBeGreaterThan(100);
   expect(seen.losses).toBeGreaterThan(10);
+  expect(seen.lines).toBeGreaterThan(1000);
 });
 
 test('a worker that stops on a bad network leaves nothing behind', () => {

@@ -211,7 +211,8 @@ function writeTrouble(addresses: readonly string[]): (notice: WorkerNotice) => v
       isSaid = false;
     } else if (notice.type === 'disconnected') {
       if (!isSaid) {
-        console.error(`sluice: no stream from ${addresses.join(', ')} (${notice.why}); trying on`);
+        const where = addresses.join(', ');
+        console.error(`sluice: no connection to ${where} (${notice.why}); trying again`);
       }
       isSaid = true;
     } else if (notice.type === 'report_refused') {

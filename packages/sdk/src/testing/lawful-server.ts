@@ -18,11 +18,16 @@ interface Lease {
   readonly session: string;
   /** The final report that ended it; `undefined` while it is held, or when it was taken back. */
   end: string | undefined;
+  /** What its handler wrote, and the number of the last report of it. */
+  readonly lines: string[];
+  lastSeq: number;
 }
 
 interface Report {
   readonly lease: string;
   readonly kind: string;
+  readonly seq?: number;
+  readonly lines?: readonly string[];
 }
 
 const LEASE_MS = 15_000;
@@ -161,14 +166,26 @@ export class LawfulServer implements NetworkPeer {
     this.quietUntil = this.time.now() + RESTART_GRACE_MS;
   }
 
-  private outcomeOf(sessionId: string, { lease, kind }: Report): Outcome {
+  /** Lines of the leases that ended with success. */
+  keptLines(): Map<string, readonly string[]> {
+    const ended = [...this.leases].filter(([, { end }]) => end === 'succeeded');
+    return new Map(ended.map(([lease, { lines }]) => [lease, lines]));
+  }
+
+  private outcomeOf(sessionId: string, report: Report): Outcome {
+    const { lease, kind, seq = 0, lines = [] } = report;
     const known = this.leases.get(lease);
     if (known === undefined || known.session !== sessionId) return 'stale_lease';
     const session = this.sessions.get(sessionId);
     if (session === undefined || !session.held.has(lease)) {
       return known.end === kind ? 'duplicate' : 'stale_lease';
     }
-    if (kind === 'started' || kind === 'progress' || kind === 'heartbeat') return 'ok';
+    if (kind === 'log' && seq > known.lastSeq) {
+      known.lastSeq = seq;
+      known.lines.push(...lines);
+    }
+    if (kind === 'log' || kind === 'started' || kind === 'progress' || kind === 'heartbeat')
+      return 'ok';
     known.end = kind;
     session.held.delete(lease);
     if (kind === 'succeeded') {
@@ -197,7 +214,13 @@ export class LawfulServer implements NetworkPeer {
       while (session.stream && session.held.size < session.slots && this.queue.length > 0) {
         const id = this.queue.shift() as string;
         const lease = `l_${this.next()}`;
-        this.leases.set(lease, { task: id, session: session.id, end: undefined });
+        this.leases.set(lease, {
+          task: id,
+          session: session.id,
+          end: undefined,
+          lines: [],
+          lastSeq: 0,
+        });
         session.held.set(lease, id);
         const task = { id, type: 'a', attempt: 1, resources: { slots: 1 }, input: 'ä€😀' };
         tasks.push({ ...task, lease });

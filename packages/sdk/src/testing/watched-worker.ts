@@ -19,7 +19,7 @@ interface Report {
   readonly kind: string;
 }
 
-const VOLATILE = ['started', 'progress', 'heartbeat'];
+const VOLATILE = ['started', 'progress', 'heartbeat', 'log'];
 const HANDLER_MS_MAX = 3000;
 
 /**
@@ -41,7 +41,11 @@ export class WatchedWorker implements WorkerPorts {
   private readonly unanswered = new Set<string>();
   private readonly answers = new Map<string, string>();
   private readonly finalTexts = new Map<string, string>();
+  /** Reports of lines that were sent. */
+  private readonly saidLines = new Set<string>();
   private requestsInFlight = 0;
+  /** What each handler wrote while it ran. */
+  readonly written = new Map<string, string[]>();
   isOver = false;
   resumes = 0;
   losses = 0;
@@ -118,6 +122,11 @@ export class WatchedWorker implements WorkerPorts {
     this.handlers.set(lease, 'running');
     const durationMs = this.chances.next() ** 3 * HANDLER_MS_MAX;
     this.time.startTimer(durationMs, () => this.end(lease));
+    this.written.set(lease, []);
+    const lines = this.chances.chance(0.5) ? 5 : 0;
+    for (let n = 0; n < lines; n++) {
+      this.time.startTimer(this.chances.next() * durationMs, () => this.write(lease, `line ${n}`));
+    }
     if (this.chances.chance(0.3)) {
       this.time.startTimer(durationMs / 2, () => this.session.progress(lease, { fraction: 0.5 }));
     }
@@ -156,6 +165,12 @@ export class WatchedWorker implements WorkerPorts {
     return this.time.now();
   }
 
+  private write(lease: string, line: string): void {
+    if (this.handlers.get(lease) !== 'running') return;
+    this.written.get(lease)?.push(line);
+    this.session.log(lease, line);
+  }
+
   private end(lease: string, ending?: Ending): void {
     if (this.handlers.get(lease) === 'ended') return;
     this.handlers.set(lease, 'ended');
@@ -183,6 +198,12 @@ export class WatchedWorker implements WorkerPorts {
   private checkReport(report: Report): void {
     const text = JSON.stringify(report);
     const final = this.finalTexts.get(report.lease);
+    if (report.kind === 'log') {
+      const isNew = !this.saidLines.has(text);
+      check('no new lines follow a final report', final !== undefined && isNew, false);
+      this.saidLines.add(text);
+      return;
+    }
     if (final !== undefined) check('what follows a final report is the same again', text, final);
     else if (!VOLATILE.includes(report.kind)) this.finalTexts.set(report.lease, text);
   }
