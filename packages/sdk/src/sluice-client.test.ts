@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { defineTask } from './define-task.ts';
 import { Sluice } from './node/sluice.ts';
@@ -49,6 +50,30 @@ async function errorOf(promise: Promise<unknown>): Promise<SluiceError> {
   expect(outcome).toBeInstanceOf(SluiceError);
   return outcome as SluiceError;
 }
+
+test('address and key come from the environment, and the key is shown to nobody', async () => {
+  const { SLUICE_URL, SLUICE_API_KEY, ...others } = process.env;
+  process.env = { ...others, SLUICE_URL: server.url, SLUICE_API_KEY: 'slk_env' };
+  const client = new Sluice();
+  process.env = { SLUICE_URL, SLUICE_API_KEY, ...others };
+
+  await client.submit('hello', 1);
+
+  expect(client.addresses).toEqual([server.url]);
+  expect(server.requests[0].key).toBe('Bearer slk_env');
+  expect(inspect(client, { depth: 9 })).not.toContain('slk_env');
+  expect(JSON.stringify(client.addresses)).not.toContain('slk_env');
+  await client.close();
+});
+
+test('without an environment the address is the usual one', () => {
+  const { SLUICE_URL, ...others } = process.env;
+  process.env = others;
+  const client = new Sluice();
+  process.env = { ...others, ...(SLUICE_URL === undefined ? {} : { SLUICE_URL }) };
+
+  expect(client.addresses).toEqual(['http://127.0.0.1:7420']);
+});
 
 describe('submit', () => {
   test('sends the task with a key of its own and the API key, and gives its handle', async () => {

@@ -28,6 +28,8 @@ export interface AttemptView {
   readonly outcome: string | null;
   /** Of an attempt that succeeded when its task had been cancelled. */
   readonly output?: unknown;
+  /** Of an attempt that failed. */
+  readonly error?: TaskError;
 }
 
 /** A task as the server shows it. Times are ISO 8601. A later server may show more. */

@@ -165,6 +165,8 @@ export class Worker {
         return;
       case 'report_answered':
         if (notice.outcome === 'ok' || notice.outcome === 'duplicate') return;
+        // It was told to stop and did: that nobody waited for its word is no trouble.
+        if (notice.kind === 'cancelled') return;
         this.notice({ type: 'report_refused', why: notice.outcome });
         return;
       case 'offer_refused':

@@ -3,10 +3,11 @@ import type { Cancel, HttpAnswer, HttpRequest, StreamListener } from '../ports.t
 
 /** Requests over `fetch`, for browsers. An answer counts only when all of it arrived (L10). */
 export class FetchTransport implements Transport {
-  private readonly options: TransportOptions;
+  /** Out of sight of whoever prints a client: the key is in them. */
+  readonly #options: TransportOptions;
 
   constructor(options: TransportOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   send(request: HttpRequest, answered: (answer: HttpAnswer | undefined) => void): Cancel {
@@ -35,7 +36,7 @@ export class FetchTransport implements Transport {
 
   /** Cancelled, it calls back to nobody; failed, it settles with nothing. */
   private exchange(request: HttpRequest, { read, settled }: Exchange): Cancel {
-    const { addresses, headers } = this.options;
+    const { addresses, headers } = this.#options;
     const { address, method, path, body } = request;
     const connection = new AbortController();
     const isWanted = (): boolean => !connection.signal.aborted;

@@ -31,13 +31,14 @@ interface Exchange {
  */
 export class NodeTransport implements Transport {
   private readonly addresses: readonly Address[];
-  private readonly headers: Readonly<Record<string, string>>;
+  /** Out of sight of whoever prints a client: the key is in them. */
+  readonly #headers: Readonly<Record<string, string>>;
   private readonly http = new HttpAgent({ keepAlive: true });
   private readonly https = new HttpsAgent({ keepAlive: true });
 
   constructor({ addresses, headers }: TransportOptions) {
     this.addresses = addresses.map(addressOf);
-    this.headers = headers;
+    this.#headers = headers;
   }
 
   send(request: HttpRequest, answered: (answer: HttpAnswer | undefined) => void): Cancel {
@@ -69,7 +70,7 @@ export class NodeTransport implements Transport {
 
   private exchange({ address, method, path, body }: HttpRequest, exchange: Exchange): Cancel {
     const { isSecure, host, port, prefix } = this.addresses[address];
-    const headers = body === undefined ? this.headers : { ...this.headers, ...JSON_BODY };
+    const headers = body === undefined ? this.#headers : { ...this.#headers, ...JSON_BODY };
     const target = { host, port, method, path: `${prefix}${path}`, headers };
     const request: ClientRequest = isSecure
       ? httpsRequest({ ...target, agent: this.https })

@@ -1,5 +1,7 @@
 import {
   isTerminal,
+  NO_ANSWER,
+  nameOfAnswer,
   type Partition,
   REASONS,
   type ReadonlyState,
@@ -34,7 +36,7 @@ export function taskView(partition: Partition, slot: Slot): TaskView {
     reason: REASONS[tasks.reason[slot]],
     priority: tasks.priority[slot],
     attempt: tasks.attempt[slot],
-    attempts: newestAttempt(state, slot, isTooLate ? { output: result } : {}),
+    attempts: newestAttempt(state, slot, isTooLate ? { output: result } : errorOf(state, slot)),
     submittedAt: time(tasks.submittedAt[slot]),
     runAt: stateName === 'waiting' ? time(tasks.dueAt[slot]) : null,
     endedAt: isTerminal(tasks.state[slot]) ? time(tasks.endedAt[slot]) : null,
@@ -54,9 +56,12 @@ export function payloadOf(state: ReadonlyState, reference: number, length: numbe
   return JSON.parse(UTF8.decode(state.payloads.bytesOf(reference).subarray(start, start + length)));
 }
 
-function newestAttempt(state: ReadonlyState, slot: Slot, more: object): AttemptView[] {
+/** Reasons after which the last push did not count as an attempt. */
+const UNCOUNTED: readonly string[] = ['not_arrived', 'refused'];
+
+function newestAttempt(state: ReadonlyState, slot: Slot, result: object): AttemptView[] {
   const { tasks } = state;
-  if (tasks.attempt[slot] === 0) return [];
+  if (tasks.attempt[slot] === 0 || UNCOUNTED.includes(REASONS[tasks.reason[slot]])) return [];
   const endedAt = time(tasks.endedAt[slot]);
   return [
     {
@@ -65,10 +70,29 @@ function newestAttempt(state: ReadonlyState, slot: Slot, more: object): AttemptV
       leasedAt: time(tasks.leasedAt[slot]),
       startedAt: time(tasks.startedAt[slot]),
       endedAt,
-      outcome: endedAt === null ? null : REASONS[tasks.reason[slot]],
-      ...more,
+      outcome: endedAt === null ? null : outcomeOf(state, slot),
+      ...result,
     },
   ];
+}
+
+/** Reasons that say how an attempt ended about which its worker said nothing. */
+const ENDS: readonly string[] = ['worker_lost', 'handed_back', 'run_timeout', 'heartbeat_timeout'];
+
+function outcomeOf({ tasks }: ReadonlyState, slot: Slot): string | null {
+  const reason = REASONS[tasks.reason[slot]];
+  if (ENDS.includes(reason)) return reason;
+  const answer = tasks.answered[slot];
+  if (answer !== NO_ANSWER) return nameOfAnswer(answer) ?? null;
+  return isTerminal(tasks.state[slot]) ? reason : null;
+}
+
+/** What the attempt failed with, if it did. */
+function errorOf(state: ReadonlyState, slot: Slot): { error?: TaskError } {
+  const { tasks } = state;
+  const hasFailed = nameOfAnswer(tasks.answered[slot]) === 'failed';
+  if (!hasFailed || tasks.resultLength[slot] === 0) return {};
+  return { error: payloadOf(state, tasks.result[slot], tasks.resultLength[slot]) as TaskError };
 }
 
 function time(ms: number): string | null {

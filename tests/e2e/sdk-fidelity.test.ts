@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  defineTask,
+  Later,
+  PermanentFailure,
+  RetryAfter,
+  Sluice,
+  type TaskClient,
+  type TaskHandle,
+  type TaskView,
+} from '@sluice/sdk';
+import { TestSluice } from '@sluice/sdk/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ServerProcess } from '../support/server-process.ts';
+
+/** What the handler does at each attempt. */
+type Script = readonly ('return' | 'throw' | 'give up' | 'come back' | 'later' | 'hang' | 'bad')[];
+
+const scripted = defineTask({
+  type: 'scripted',
+  retry: { maxAttempts: 3, delayMs: 10, backoff: 'fixed', jitter: false },
+  run: (script: Script, { attempt, signal }): unknown => {
+    switch (script[attempt - 1]) {
+      case 'throw':
+        throw Object.assign(new Error(`attempt ${attempt}`), { code: 'E_SCRIPT' });
+      case 'give up':
+        throw new PermanentFailure('never');
+      case 'come back':
+        throw new RetryAfter(20);
+      case 'later':
+        return Later;
+      case 'hang':
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        });
+      case 'bad':
+        return { n: 1n };
+      default:
+        return { attempt };
+    }
+  },
+});
+
+type Scenario = (client: TaskClient) => Promise<TaskHandle>;
+
+async function untilStarted(task: TaskHandle): Promise<void> {
+  for (;;) if (['leased', 'running'].includes((await task.get()).state)) return;
+}
+
+const SCENARIOS: Record<string, Scenario> = {
+  succeeds: (client) => client.submit(scripted, ['return'], { tags: { a: 'b' }, priority: 8 }),
+  'succeeds at last': (client) => client.submit(scripted, ['throw', 'come back', 'return']),
+  'has no attempts left': (client) => client.submit(scripted, ['throw', 'throw', 'throw']),
+  'fails for good': (client) => client.submit(scripted, ['throw', 'give up']),
+  'returns what is no JSON': (client) => client.submit(scripted, ['bad']),
+  'is late': (client) => client.submit(scripted, ['return'], { delayMs: 30 }),
+  'expires while it waits': (client) =>
+    client.submit(scripted, ['return'], { delayMs: 60_000, timeouts: { totalMs: 20 } }),
+  'is cancelled while it waits': async (client) => {
+    const task = await client.submit(scripted, ['return'], { delayMs: 60_000 });
+    await task.cancel();
+    return task;
+  },
+  'is cancelled while it runs': async (client) => {
+    const task = await client.submit(scripted, ['hang']);
+    await untilStarted(task);
+    await task.cancel();
+    return task;
+  },
+  'is completed from outside': async (client) => {
+    const task = await client.submit(scripted, ['later']);
+    while ((await task.get()).reason !== 'later') await new Promise(setImmediate);
+    await task.complete({ by: 'somebody' });
+    return task;
+  },
+  'is failed from outside': async (client) => {
+    const task = await client.submit(scripted, ['hang']);
+    await untilStarted(task);
+    await task.fail({ message: 'enough', code: 'E_ENOUGH' });
+    return task;
+  },
+};
+
+let folder: string;
+let server: ServerProcess;
+let sluice: Sluice;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-e2e-'));
+  server = await ServerProcess.startDev(folder);
+  sluice = new Sluice({ url: server.url });
+  await sluice.work([scripted], { handleSignals: false });
+});
+
+afterAll(async () => {
+  await sluice.close();
+  await server.kill();
+  await rm(folder, { recursive: true });
+});
+
+/** All that is not an id, a name or a time. */
+function story({ attempts, error, ...task }: TaskView): object {
+  const { type, state, reason, priority, attempt, runAt, tags, parentId, input, output } = task;
+  const wasCancelled = task.cancelRequestedAt !== null;
+  return {
+    ...{ type, state, reason, priority, attempt, runAt, tags, parentId, input, output },
+    wasCancelled,
+    error: error === null ? null : { message: error.message, code: error.code },
+    attempts: attempts.map(({ attempt, outcome, error: own }) => {
+      return { attempt, outcome, error: own?.message };
+    }),
+  };
+}
+
+test.each(Object.entries(SCENARIOS))('a task that %s ends as on a server', async (_, scenario) => {
+  const real = await scenario(sluice);
+  const simulated = await scenario(new TestSluice([scripted]));
+
+  expect(story(await simulated.wait())).toEqual(story(await real.wait()));
+});
