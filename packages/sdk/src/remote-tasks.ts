@@ -8,7 +8,7 @@ import type { TaskError, TaskView } from './task-view.ts';
 import type { TaskWaits, WaitOutcome } from './task-waits.ts';
 
 /** What is to come, told by one of two functions. */
-type Start<T> = (resolve: (value: T) => void, reject: (cause: unknown) => void) => void;
+export type Start<T> = (resolve: (value: T) => void, reject: (cause: unknown) => void) => void;
 
 export interface RemoteTasksOptions {
   readonly calls: ApiCalls;

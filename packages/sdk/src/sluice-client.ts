@@ -5,7 +5,7 @@ import type { AnyTask, TaskBody } from './define-task.ts';
 import type { Refusal } from './http-answers.ts';
 import type { Platform, Transport } from './platform.ts';
 import type { Cancel, ClientPorts } from './ports.ts';
-import { RemoteTasks } from './remote-tasks.ts';
+import { RemoteTasks, type Start } from './remote-tasks.ts';
 import { closedError, errorOf, noAnswer } from './sluice-error.ts';
 import { Submitter } from './submitter.ts';
 import { SYSTEM_PORTS } from './system-ports.ts';
@@ -130,9 +130,6 @@ export abstract class SluiceClient extends TaskClient {
     });
   }
 }
-
-/** What is to come, told by one of two functions. */
-type Start<T> = (resolve: (value: T) => void, reject: (cause: unknown) => void) => void;
 
 /** Paths in the details begin with the place among all tasks that the caller named. */
 function movedBy(first: number, refusal: Refusal): Refusal {
