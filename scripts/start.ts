@@ -1,0 +1,40 @@
+/**
+ * `npm start`: a server for one machine, and beside it a worker that does real work. Flags go to
+ * `sluice dev`.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const LAUNCHER = join(ROOT, 'packages/cli/bin/sluice');
+const EXAMPLE = join(ROOT, 'examples/waveform/main.ts');
+
+const server = spawn(LAUNCHER, ['dev', ...process.argv.slice(2)], {
+  stdio: ['inherit', 'pipe', 'inherit'],
+});
+let example: ChildProcess | undefined;
+
+// Ctrl-C reaches all of them; a signal to this process alone is handed on.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    example?.kill('SIGTERM');
+    server.kill('SIGTERM');
+  });
+}
+
+createInterface({ input: server.stdout }).on('line', (line) => {
+  process.stdout.write(`${line}\n`);
+  const [url] = /(?<=ready at )http\S+/.exec(line) ?? [];
+  if (url !== undefined) example = startExample(url);
+});
+
+const [code] = await once(server, 'exit');
+example?.kill('SIGTERM');
+process.exitCode = typeof code === 'number' ? code : 1;
+
+function startExample(url: string): ChildProcess {
+  const env = { ...process.env, SLUICE_URL: url };
+  return spawn(process.execPath, [EXAMPLE], { stdio: 'inherit', env });
+}
