@@ -281,11 +281,55 @@ describe('progress', () => {
   });
 });
 
+describe('lines that handlers write', () => {
+  test('are kept by attempt, once however often they are sent, and read or followed', async () => {
+    const id = await submit({ retry: { delaysMs: [0] } });
+    const { session, report } = await hold();
+    const log = { kind: 'log', seq: 1, lines: ['first', 'ünd'] };
+    expect(await report(log)).toBe('ok');
+    expect(await report(log)).toBe('ok');
+    const following = fetch(`${server.url}/v1/tasks/${id}/logs?follow=true`);
+    await report({ kind: 'failed', error: { message: 'no' } });
+    const second = await session.takeTask();
+    const { sessionId } = await session.welcomed();
+    await api.report(sessionId, [
+      { lease: second.lease, kind: 'log', seq: 1, lines: ['again'] },
+      { lease: second.lease, kind: 'succeeded' },
+    ]);
+
+    const { body } = await api.get(`/v1/tasks/${id}/logs`);
+    expect(body.items).toEqual([
+      { attempt: 1, at: expect.any(String), line: 'first' },
+      { attempt: 1, at: expect.any(String), line: 'ünd' },
+      { attempt: 2, at: expect.any(String), line: 'again' },
+    ]);
+    const only = await api.get(`/v1/tasks/${id}/logs?attempt=1&limit=1`);
+    expect(only.body.items.map(({ line }: { line: string }) => line)).toEqual(['ünd']);
+    const events = await (await following).text();
+    expect(events.match(/"line":"[^"]*"/g)).toEqual([
+      '"line":"first"',
+      '"line":"ünd"',
+      '"line":"again"',
+    ]);
+    expect(events).toContain('event: end\ndata: {"state":"succeeded"}');
+  });
+
+  test('of a lease that is not current are not kept', async () => {
+    const id = await submit();
+    const { report } = await hold();
+    await report({ kind: 'succeeded' });
+    expect(await report({ kind: 'log', seq: 1, lines: ['late'] })).not.toBe('ok');
+    expect((await api.get(`/v1/tasks/${id}/logs`)).body).toEqual({ items: [] });
+  });
+});
+
 test('every operation on an unknown task is a 404 that says so', async () => {
   const id = 't_00000000000000000000';
   const calls = [
     api.get(`/v1/tasks/${id}`),
     api.get(`/v1/tasks/${id}/explain`),
+    api.get(`/v1/tasks/${id}/logs`),
+    api.get(`/v1/tasks/${id}/logs?follow`),
     api.get(`/v1/tasks/${id}/wait?timeoutMs=1`),
     api.patch(`/v1/tasks/${id}`, { priority: 1 }),
     api.post(`/v1/tasks/${id}/fail`, { error: { message: 'x' } }),

@@ -23,6 +23,7 @@ export {
   FailRequest,
   GetTasksRequest,
   ListQuery,
+  LogQuery,
   SignalRequest,
   type TaskFilter,
   TaskListQuery,

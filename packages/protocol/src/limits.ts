@@ -23,6 +23,12 @@ export const LIMITS = {
   slotsDefault: 100,
   typesPerWorkerMax: 1000,
   reportsMax: 10_000,
+  /** Of one report. */
+  logLinesMax: 1000,
+  logLineLengthMax: 16_384,
+  /** Of one answer. */
+  logLinesDefault: 1000,
+  logLinesShownMax: 10_000,
   /** Of one kind; small enough for sums of thousandths to stay exact. */
   resourceMax: 100_000_000,
   customResourcesMax: 16,

@@ -146,6 +146,44 @@ export const Explanation = Type.Object({
   workersNotShown: Type.Integer(),
 });
 
+/** A flag in a query string: `?follow`, `?follow=1`, `?follow=true`. */
+const FLAG_TEXTS = ['', '1', 'true', 'false'];
+
+export const LogQuery = Type.Object(
+  {
+    attempt: Type.Optional(Type.Integer({ minimum: 1, description: 'Of this attempt only.' })),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LIMITS.logLinesShownMax,
+        default: LIMITS.logLinesDefault,
+        description: 'The last so many lines.',
+      }),
+    ),
+    follow: Type.Optional(
+      Type.Union(
+        FLAG_TEXTS.map((text) => Type.Literal(text)),
+        {
+          description:
+            'Answer with events as lines are written, until the task has ended: ' +
+            'lines [{attempt, at, line}], ping {}, end {state}.',
+        },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const TaskLogLines = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      attempt: Type.Integer(),
+      at: Type.String({ format: 'date-time' }),
+      line: Type.String(),
+    }),
+  ),
+});
+
 export const ListQuery = Type.Object(
   {
     limit: Type.Optional(

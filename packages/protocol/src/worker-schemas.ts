@@ -91,6 +91,25 @@ const Progress = Type.Object(
   { additionalProperties: false },
 );
 
+const Log = Type.Object(
+  {
+    lease: Lease,
+    kind: Type.Literal('log'),
+    seq: Type.Integer({
+      minimum: 1,
+      description: 'Counts the reports of this kind of an attempt. What is sent again is dropped.',
+    }),
+    lines: Type.Array(Type.String({ maxLength: LIMITS.logLineLengthMax }), {
+      minItems: 1,
+      maxItems: LIMITS.logLinesMax,
+    }),
+  },
+  {
+    additionalProperties: false,
+    description: 'Lines for people. Of an attempt the last MiB or so is kept.',
+  },
+);
+
 const Cancelled = Type.Object(
   { lease: Lease, kind: Type.Literal('cancelled'), startedAt: StartedAt },
   { additionalProperties: false },
@@ -140,6 +159,7 @@ export const REPORT_SCHEMAS = {
   started: Started,
   heartbeat: Heartbeat,
   progress: Progress,
+  log: Log,
   succeeded: Succeeded,
   failed: Failed,
   cancelled: Cancelled,
@@ -151,6 +171,7 @@ export type ReportRequest =
   | Static<typeof Started>
   | Static<typeof Heartbeat>
   | Static<typeof Progress>
+  | Static<typeof Log>
   | Static<typeof Cancelled>
   | Static<typeof Later>
   | Static<typeof Succeeded>

@@ -14,6 +14,8 @@ import {
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 import type { Admission } from './admission.ts';
+import { linesOf, logReportsOf } from './logs/log-reports.ts';
+import type { AttemptLines, LogSink } from './logs/task-logs.ts';
 import type { QueueRates } from './queues/queue-rates.ts';
 import { type Clocks, Standstill } from './standstill.ts';
 import { readTask } from './tasks/read-task.ts';
@@ -30,6 +32,7 @@ export interface GatewayOptions extends Clocks {
   readonly admission: Admission;
   readonly streams: WorkerStreams;
   readonly rates: QueueRates;
+  readonly logs: LogSink;
   /** From 0 to below 1. */
   readonly random: () => number;
   /** Unguessable: it is all that a worker needs to speak for a session. */
@@ -112,14 +115,29 @@ export class Gateway {
   async report(sessionId: string, body: unknown): Promise<string> {
     const command = this.reports.parse(sessionId as SessionId, body);
     this.options.admission.command(command.type);
-    const { found, json } = await this.options.engine.execute<ReportAttempts, ReportAnswer>(
+    const logged = logReportsOf(body);
+    const { found, json, kept } = await this.options.engine.execute<ReportAttempts, ReportAnswer>(
       command,
-      reportAnswer,
+      (reply, state) => ({
+        ...reportAnswer(reply),
+        kept: this.keepLines(logged.flatMap((report) => linesOf(report, reply, state))),
+      }),
     );
+    await kept;
     if (!found && command.reports.length === 0) {
       throw new SluiceError('session_not_found', 'no such worker session; open a new one');
     }
     return json;
+  }
+
+  /**
+   * Lines are worth less than reports: they do not wait for the log, so that they are there before
+   * anybody hears of the end of their task, and what cannot be written is lost, and nothing else.
+   */
+  private keepLines(lines: readonly Omit<AttemptLines, 'at'>[]): Promise<unknown> | undefined {
+    if (lines.length === 0) return undefined;
+    const at = this.options.clock();
+    return Promise.allSettled(lines.map((each) => this.options.logs.append({ ...each, at })));
   }
 
   /** Once in `TICK_MS`: speaks to silent workers, and looks for those that are silent too long. */
@@ -156,9 +174,11 @@ function stoodStill(): SluiceError {
 interface ReportAnswer {
   readonly found: boolean;
   readonly json: string;
+  /** Settles when the lines among them are kept. */
+  readonly kept: Promise<unknown> | undefined;
 }
 
 /** An unknown session still gets outcomes: a report that came twice must hear `duplicate` (L6). */
-function reportAnswer({ found, outcomes }: ReportAttemptsReply): ReportAnswer {
+function reportAnswer({ found, outcomes }: ReportAttemptsReply): Omit<ReportAnswer, 'kept'> {
   return { found, json: JSON.stringify({ outcomes }) };
 }

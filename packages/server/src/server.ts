@@ -14,6 +14,8 @@ import { answerError, installErrorAnswers, unavailable } from './http/error-answ
 import { createListener } from './http/listener.ts';
 import { OriginGuard } from './http/origin-guard.ts';
 import { routeOptions } from './http/route-options.ts';
+import { taskLogsRoute } from './logs/task-logs.route.ts';
+import { TaskLogs } from './logs/task-logs.ts';
 import { deadLetterRoutes } from './queues/dead-letter.route.ts';
 import { DeadLetterOperations } from './queues/dead-letters.ts';
 import { queueRoutes } from './queues/queue.route.ts';
@@ -111,6 +113,8 @@ export class Server {
       const streams = new WorkerStreams();
       const waiters = new TaskWaiters();
       const rates = new QueueRates(() => performance.now());
+      const logs = new TaskLogs({ folder: join(options.dataFolder, 'task-logs') });
+      await logs.sweep();
       const outputs = new ServerOutputs(streams, waiters, rates);
       const partition = { partition: 0, limits: { ...DEFAULT_LIMITS, ...options.limits } };
       let gateway: Gateway | undefined;
@@ -146,12 +150,21 @@ export class Server {
         admission,
         streams,
         rates,
+        logs,
         clock: now,
         monotonic: () => performance.now(),
         random: Math.random,
         newSessionId: () => `s_${randomBytes(18).toString('base64url')}`,
       });
-      const app = buildApp(options, { engine, admission, gateway, waiters, rates, clock: now });
+      const app = buildApp(options, {
+        engine,
+        admission,
+        gateway,
+        waiters,
+        rates,
+        logs,
+        clock: now,
+      });
       await app.listen({ host: options.host, port: options.port });
       const { port } = app.server.address() as AddressInfo;
       return new Server(
@@ -206,6 +219,7 @@ interface AppParts {
   readonly gateway: Gateway;
   readonly waiters: TaskWaiters;
   readonly rates: QueueRates;
+  readonly logs: TaskLogs;
   readonly clock: () => number;
 }
 
@@ -250,6 +264,7 @@ function taskRoutes(app: FastifyInstance, parts: AppParts): void {
   const waiting = new TaskWaiting(engine, admission, waiters);
   submitTasksRoute(app, gateway, waiting);
   readTaskRoutes(app, gateway, waiting);
+  taskLogsRoute(app, parts);
   manyTasksRoutes(app, { engine, admission, waiting });
   patchTasksRoutes(app, new TaskPatcher(engine, admission));
   taskOperationRoutes(app, new TaskOperations({ engine, admission }));

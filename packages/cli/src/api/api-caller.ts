@@ -1,4 +1,5 @@
 /** What the command line asks of a server, and what it makes of the answers. */
+import { EventStreamParser } from '@sluice/sdk/logic';
 
 const DEFAULT_URL = 'http://127.0.0.1:7420';
 
@@ -59,6 +60,14 @@ export class ApiCaller {
 
   patch<T>(path: string, body: unknown): Promise<T> {
     return this.call<T>('PATCH', path, body);
+  }
+
+  /** Hands out the events of a stream until it ends. */
+  async follow(path: string, onEvent: (name: string, data: unknown) => void): Promise<void> {
+    const response = await this.reach('GET', path, undefined);
+    if (!response.ok) throw refusal(response.status, parsed(await response.text()) as ErrorAnswer);
+    const parser = new EventStreamParser(({ name, data }) => onEvent(name, JSON.parse(data)));
+    for await (const chunk of response.body ?? []) parser.push(chunk);
   }
 
   private async call<T>(method: string, path: string, body?: unknown): Promise<T> {

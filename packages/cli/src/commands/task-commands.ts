@@ -186,6 +186,44 @@ function explanationText({ running, reasons, workersNotShown }: Explanation): st
   return lines.length === 0 ? 'nothing keeps it: a worker gets it any moment' : lines.join('\n');
 }
 
+interface LogLine {
+  readonly attempt: number;
+  readonly at: string;
+  readonly line: string;
+}
+
+const taskLogs = defineCommand({
+  name: 'task logs',
+  summary: 'Print the lines that handlers wrote about a task',
+  args: ['ID'],
+  flags: {
+    follow: { short: 'f', help: 'go on until the task has ended' },
+    attempt: { value: 'N', help: 'of this attempt only' },
+    limit: { value: 'N', short: 'n', help: 'the last so many lines (default 1000)' },
+    ...SERVER_FLAGS,
+  },
+  examples: ['sluice task logs t_01k7f6b1oj0000000001 --follow'],
+  run: async ({ args: [id], flags }, io) => {
+    const path = `/v1/tasks/${encodeURIComponent(id)}/logs`;
+    const api = connect(flags, io);
+    const show = (line: LogLine) =>
+      io.stdout(flags.json === true ? JSON.stringify(line) : line.line);
+    if (flags.follow === true) {
+      await api.follow(`${path}?follow=true`, (name, data) => {
+        if (name === 'lines') (data as LogLine[]).forEach(show);
+      });
+      return ExitCode.done;
+    }
+    const attempt = integerOf(flags.attempt, 'attempt')?.toString();
+    const limit = integerOf(flags.limit, 'limit')?.toString();
+    const query = new URLSearchParams(stated({ attempt, limit }) as Record<string, string>);
+    const { items } = await api.get<{ items: readonly LogLine[] }>(`${path}?${query}`);
+    items.forEach(show);
+    if (items.length === 0) io.stderr('no lines');
+    return ExitCode.done;
+  },
+});
+
 const signalTask = defineCommand({
   name: 'task signal',
   summary: 'Say a word to the worker that holds a task',
@@ -218,6 +256,7 @@ export const taskCommands = defineGroup(
     pause: operation('pause', 'Hold back a task that no worker holds'),
     resume: operation('resume', 'Let a paused task go on'),
     explain: explainTask,
+    logs: taskLogs,
     signal: signalTask,
   },
 );

@@ -19,6 +19,7 @@ export class ReportParser {
     started: new Checker(REPORT_SCHEMAS.started),
     heartbeat: new Checker(REPORT_SCHEMAS.heartbeat),
     progress: new Checker(REPORT_SCHEMAS.progress),
+    log: new Checker(REPORT_SCHEMAS.log),
     succeeded: new Checker(REPORT_SCHEMAS.succeeded),
     failed: new Checker(REPORT_SCHEMAS.failed),
     cancelled: new Checker(REPORT_SCHEMAS.cancelled),
@@ -116,6 +117,8 @@ function startProblems(report: ReportRequest, index: number): ErrorDetail[] {
 
 /** The report as the core takes it. Most are one already. */
 function toReport(report: ReportRequest): Report {
+  // Lines are kept elsewhere; to the core they are a sign of life.
+  if (report.kind === 'log') return { lease: report.lease, kind: 'heartbeat' };
   if (!('startedAt' in report) || typeof report.startedAt !== 'string') return report as Report;
   return { ...report, startedAt: Date.parse(report.startedAt) };
 }

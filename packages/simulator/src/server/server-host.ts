@@ -207,6 +207,8 @@ export class ServerHost {
       admission,
       streams,
       rates,
+      // Lines are no part of what is promised.
+      logs: { append: () => Promise.resolve() },
       clock: () => clock.now(),
       monotonic: process.monotonic,
       random: this.random.next,

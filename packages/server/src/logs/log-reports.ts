@@ -1,0 +1,45 @@
+import {
+  parseLeaseToken,
+  type ReadonlyState,
+  type ReportAttemptsReply,
+  type Slot,
+} from '@sluice/core';
+import type { ReportRequest } from '@sluice/protocol';
+import { taskIdOf } from '../tasks/task-view.ts';
+import type { AttemptLines } from './task-logs.ts';
+
+interface LogReport {
+  /** Among the reports of the request. */
+  readonly place: number;
+  readonly lease: string;
+  readonly seq: number;
+  readonly lines: readonly string[];
+}
+
+/** The reports of a body, which was checked, that bring lines. */
+export function logReportsOf(body: unknown): LogReport[] {
+  const { reports = [] } = (body ?? {}) as { readonly reports?: readonly ReportRequest[] };
+  return reports.flatMap((report, place) => {
+    if (report.kind !== 'log') return [];
+    const { lease, seq, lines } = report;
+    return [{ place, lease, seq, lines }];
+  });
+}
+
+/** Whose lines they are; nobody's when the lease was not current. */
+export function linesOf(
+  { place, lease, seq, lines }: LogReport,
+  { outcomes }: ReportAttemptsReply,
+  state: ReadonlyState,
+): Omit<AttemptLines, 'at'>[] {
+  const token = parseLeaseToken(lease);
+  if (outcomes[place] !== 'ok' || token === undefined) return [];
+  const slot = token.slot as Slot;
+  const { tasks } = state;
+  // A task that ended by the same request may have been forgotten with it.
+  if (tasks.number[slot] === 0) return [];
+  // One that failed by the same request may have gone to the next worker already.
+  const isCurrent = tasks.lease[slot] === token.number;
+  const attempt = tasks.attempt[slot] - (isCurrent ? 0 : 1);
+  return [{ id: taskIdOf(state, slot), attempt: Math.max(1, attempt), seq, lines }];
+}
