@@ -213,7 +213,7 @@ describe('a request that is refused stores nothing and names the field', () => {
 
     expect(answer.status).toBe(400);
     expect(answer.body.error.details).toEqual([
-      { path: '/input', problem: 'is nested too deeply' },
+      { path: '/input', problem: 'is nested too deeply: 500 levels are taken' },
     ]);
   });
 

@@ -47,6 +47,12 @@ export class ServerProcess {
     return ServerProcess.start({ command: LAUNCHER, args, ...(env === undefined ? {} : { env }) });
   }
 
+  /** Starts `sluice server` on a free port with these flags, and waits until it serves. */
+  static startServer(dataFolder: string, ...flags: string[]): Promise<ServerProcess> {
+    const args = ['server', '--port', '0', '--data', dataFolder, ...flags];
+    return ServerProcess.start({ command: LAUNCHER, args });
+  }
+
   /** Starts any program that says `… is ready at URL`, and waits until it does. */
   static async start(program: Program): Promise<ServerProcess> {
     const server = new ServerProcess(program);

@@ -7,10 +7,12 @@ import { taskCommands } from './commands/task-commands.ts';
 import { top } from './commands/top.command.ts';
 import { workerCommands } from './commands/worker-commands.ts';
 import { dev } from './dev.command.ts';
+import { server } from './server.command.ts';
 import { VERSION } from './version.ts';
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   dev,
+  server,
   task: taskCommands,
   queue: queueCommands,
   worker: workerCommands,

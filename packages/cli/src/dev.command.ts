@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import { resolve } from 'node:path';
-import type { Server } from '@sluice/server';
 import { defineCommand } from './command.ts';
-import { type CommandIo, ExitCode } from './exit-code.ts';
+import type { CommandIo, ExitCode } from './exit-code.ts';
 import { UsageError } from './usage-error.ts';
 import { VERSION } from './version.ts';
 
@@ -21,56 +19,19 @@ export const dev = defineCommand({
     data: { value: 'DIR', help: `folder that holds the data (default ./${DEFAULT_DATA})` },
   },
   examples: ['sluice dev', 'sluice dev --port 8000 --data /var/lib/sluice'],
-  run: ({ flags }, io) => serve(portOf(flags.port), flags.data ?? DEFAULT_DATA, io),
+  run: ({ flags }, io) => runDev(portOf(flags.port), flags.data ?? DEFAULT_DATA, io),
 });
 
-/** Serves until it is told to stop, or until the server can no longer keep its promises. */
-async function serve(port: number, data: string, io: CommandIo): Promise<ExitCode> {
+/** A server as it comes, on this machine only: no file and no variable changes what it does. */
+async function runDev(port: number, data: string, io: CommandIo): Promise<ExitCode> {
   if (data === '') throw new UsageError('--data needs the name of a folder');
   const dataFolder = resolve(data);
-  const failed = new AbortController();
-  const server = await startOrExplain({ port, dataFolder, failed, io });
-  if (server === undefined) return ExitCode.refused;
-
-  io.stdout(greeting(server.url, dataFolder));
-  await firstOf(io.stop, failed.signal);
-  if (failed.signal.aborted) {
-    io.stderr(`sluice: ${(failed.signal.reason as Error).message}`);
-    return ExitCode.refused;
-  }
-  io.stderr('sluice: stopping');
-  await server.close();
-  return ExitCode.done;
-}
-
-interface StartArgs {
-  readonly port: number;
-  readonly dataFolder: string;
-  readonly failed: AbortController;
-  readonly io: CommandIo;
-}
-
-async function startOrExplain(args: StartArgs): Promise<Server | undefined> {
-  const { port, dataFolder, failed, io } = args;
   // Only here: loading the server takes longer than most commands do.
-  const { Server } = await import('@sluice/server');
-  try {
-    return await Server.start({
-      host: HOST,
-      port,
-      dataFolder,
-      version: VERSION,
-      onFatal: (cause) => failed.abort(cause),
-    });
-  } catch (cause) {
-    const error = cause as NodeJS.ErrnoException;
-    io.stderr(
-      error.code === 'EADDRINUSE'
-        ? `sluice: port ${port} is in use; choose another one with --port`
-        : `sluice: cannot start: ${error.message}`,
-    );
-    return undefined;
-  }
+  const { loadConfig, serverOptions } = await import('@sluice/server');
+  const { serve } = await import('./serve.ts');
+  const { config } = loadConfig({ flags: {}, env: {} });
+  const options = serverOptions({ ...config, host: HOST, port, dataFolder, logLevel: 'warn' });
+  return serve(options, io, (url) => greeting(url, dataFolder));
 }
 
 function portOf(text: string | undefined): number {
@@ -94,9 +55,4 @@ Be its worker:
 How to report is in README.md.
 
 Stop with Ctrl-C.`;
-}
-
-async function firstOf(...signals: readonly AbortSignal[]): Promise<void> {
-  if (signals.some((signal) => signal.aborted)) return;
-  await Promise.race(signals.map((signal) => once(signal, 'abort')));
 }

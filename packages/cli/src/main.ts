@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { NoServerError, RefusedError } from './api/api-caller.ts';
 import { find } from './command.ts';
 import { COMMANDS, HELP } from './commands.ts';
@@ -19,7 +20,13 @@ async function main(args: readonly string[], io: CommandIo): Promise<ExitCode> {
 }
 
 const stop = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    // Somebody who asks twice does not want to wait; what was acknowledged is on disk.
+    if (stop.signal.aborted) process.exit(128 + constants.signals[signal]);
+    stop.abort();
+  });
+}
 
 // A reader that has seen enough, as `head`, is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -142,6 +142,17 @@ export class Partition {
     return this.roster.size;
   }
 
+  /** Sessions by what can be said to them: `away` are those whose stream broke. */
+  countSessions(): { connected: number; draining: number; away: number } {
+    const counts = { connected: 0, draining: 0, away: 0 };
+    for (const { connected, draining } of this.roster.sessions()) {
+      if (!connected) counts.away += 1;
+      else if (draining) counts.draining += 1;
+      else counts.connected += 1;
+    }
+    return counts;
+  }
+
   /**
    * Finished tasks leave memory only if they ended before `time`, from here on. Without this call,
    * as soon as there are too many. Whatever happens later does not end before that (P2).

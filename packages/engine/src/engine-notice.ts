@@ -1,5 +1,12 @@
 /** What an operator may want to know and no caller hears of. */
 export type EngineNotice =
+  /** A start has all that the log holds: from a snapshot, and from the records behind it. */
+  | {
+      readonly type: 'recovered';
+      readonly snapshot: number;
+      readonly tail: number;
+      readonly replayedBytes: number;
+    }
   | { readonly type: 'snapshot_saved'; readonly position: number }
   | { readonly type: 'log_trimmed'; readonly upTo: number }
   /** A start passed over a snapshot and goes back to an older one, or to the log alone. */

@@ -44,6 +44,23 @@ test('a restart from a snapshot and the log behind it gives the same tasks', asy
   expect(await after.tasks()).toEqual(tasks);
   expect(await after.leasesOf('s')).toEqual(await before.leasesOf('s'));
   expect(reads).toEqual([before.folds.started[0]]);
+  const behind = before.log.appends.filter(({ expectedTail }) => expectedTail >= reads[0]);
+  expect(after.recovered).toEqual({
+    type: 'recovered',
+    snapshot: reads[0],
+    tail: reads[0] + behind.reduce((sum, { recordCount }) => sum + recordCount, 0),
+    replayedBytes: behind.reduce((sum, { bytes }) => sum + bytes.length, 0),
+  });
+});
+
+test('a start says which limit is too low for what is stored', async () => {
+  const before = await workedEngine();
+  const { store, now } = before;
+  const problem = 'what is stored does not fit into tasksMax (3); raise that limit again';
+
+  await expect(TestEngine.start({ store, now, tasksMax: 3 })).rejects.toThrow(problem);
+  await fold(before);
+  await expect(TestEngine.start({ store, now, tasksMax: 3, snapshots })).rejects.toThrow(problem);
 });
 
 test('the live engine answers while a fold is under way', async () => {

@@ -15,7 +15,7 @@ import { Batch, type Releasable } from './batch.ts';
 import { CommittedFeed, type FeedOptions, type Watermark } from './committed-feed.ts';
 import type { Notify } from './engine-notice.ts';
 import type { OutputPort } from './output-port.ts';
-import { type MakePartition, RecoveryError, recoverPartition } from './recovery.ts';
+import { type MakePartition, RecoveryError, recoverPartition, withinLimits } from './recovery.ts';
 import { SnapshotKeeper, type SnapshotOptions } from './snapshot-keeper.ts';
 
 export interface EngineOptions {
@@ -136,7 +136,7 @@ export class Engine {
     });
     let replayedBytes = 0;
     await options.log.read(position, ({ bytes, firstRecord }) => {
-      partition.replay(bytes, firstRecord);
+      withinLimits(partition, () => partition.replay(bytes, firstRecord));
       replayedBytes += bytes.length;
     });
     const engine = new Engine(options, hold, partition);
@@ -144,6 +144,7 @@ export class Engine {
     partition.expectHolders(options.clock(), options.graceMsMin);
     engine.setAlarm();
     engine.keeper?.grew(hold.tail, replayedBytes);
+    options.notify({ type: 'recovered', snapshot: position, tail: hold.tail, replayedBytes });
     return engine;
   }
 

@@ -76,7 +76,7 @@ test('a restart on the folders has every task, also when the newest snapshot is 
   await restart();
 
   expect(await countTasks()).toBe(tasks);
-  expect(notices).toMatchObject([{ type: 'snapshot_unusable' }]);
+  expect(notices).toMatchObject([{ type: 'snapshot_unusable' }, { type: 'recovered' }]);
 });
 
 test('a fold that cannot save is said, and the engine goes on', async () => {

@@ -1,4 +1,4 @@
-import { Partition, type PartitionOptions, SnapshotError } from '@sluice/core';
+import { NO_SLOT, Partition, type PartitionOptions, SnapshotError } from '@sluice/core';
 import { SnapshotDamagedError, type SnapshotStore } from '@sluice/log';
 import type { Notify } from './engine-notice.ts';
 
@@ -63,8 +63,26 @@ async function load(source: RecoverySource, position: number): Promise<Partition
   }
   const partition = empty(source);
   const snapshot = await source.snapshots?.open(position);
-  if (snapshot !== undefined) partition.load(snapshot);
+  if (snapshot !== undefined) withinLimits(partition, () => partition.load(snapshot));
   return partition;
+}
+
+/** Says so when what is stored does not fit because somebody lowered a limit since. */
+export function withinLimits(partition: Partition, take: () => void): void {
+  try {
+    take();
+  } catch (cause) {
+    const { tasks, dedupe, limits } = partition.state;
+    for (const [name, used, max] of [
+      ['tasksMax', tasks.nextFree() === NO_SLOT ? tasks.used : 0, limits.tasksMax],
+      ['dedupeKeysMax', dedupe.count, limits.dedupeKeysMax],
+    ] as const) {
+      if (used < max) continue;
+      const problem = `what is stored does not fit into ${name} (${max}); raise that limit again`;
+      throw new RecoveryError(problem, { cause });
+    }
+    throw cause;
+  }
 }
 
 function empty({ partition, makePartition }: RecoverySource): Partition {

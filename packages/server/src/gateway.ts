@@ -37,6 +37,8 @@ export interface GatewayOptions extends Clocks {
   readonly random: () => number;
   /** Unguessable: it is all that a worker needs to speak for a session. */
   readonly newSessionId: () => string;
+  /** Hears how many tasks of a submit were there before. */
+  readonly onRecognised?: (tasks: number) => void;
 }
 
 export interface Submitted {
@@ -79,6 +81,7 @@ export class Gateway {
   }
 
   private countSubmitted({ slots, known }: SubmitTasksReply, { tasks }: ReadonlyState): void {
+    if (known !== undefined) this.options.onRecognised?.(known.size);
     slots.forEach((slot, place) => {
       if (known === undefined || !known.has(place)) this.options.rates.submitted(tasks.queue[slot]);
     });
@@ -96,6 +99,7 @@ export class Gateway {
     const newSession = this.options.newSessionId() as SessionId;
     const command: Omit<AttachSession, 'now'> = this.sessions.parse(body, newSession);
     admission.command(command.type);
+    if (streams.isDraining) throw goingAway();
     const openStream = () => new WorkerStream(openSink(), monotonic);
     await attachSession(engine, streams, command, openStream);
   }
@@ -142,7 +146,7 @@ export class Gateway {
 
   /** Once in `TICK_MS`: speaks to silent workers, and looks for those that are silent too long. */
   tick(): void {
-    this.options.streams.pingSilent(this.options.monotonic());
+    this.options.streams.tick(this.options.monotonic());
     this.execute(this.standstill.beat() ? 'hear_sessions' : 'expire_sessions');
   }
 
@@ -168,6 +172,11 @@ export class Gateway {
  */
 function stoodStill(): SluiceError {
   const message = 'the server stood still for a while; send it again';
+  return new SluiceError('unavailable', message, { retryAfterMs: 1000 });
+}
+
+function goingAway(): SluiceError {
+  const message = 'the server is stopping; connect elsewhere, or again later';
   return new SluiceError('unavailable', message, { retryAfterMs: 1000 });
 }
 

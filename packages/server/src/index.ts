@@ -1,8 +1,18 @@
 export { Admission } from './admission.ts';
+export { flagsHelp, flagTypes } from './config/flags.ts';
+export {
+  ConfigError,
+  type ConfigSources,
+  type LoadedConfig,
+  loadConfig,
+} from './config/load-config.ts';
+export { printConfig } from './config/print-config.ts';
+export { serverOptions } from './config/server-options.ts';
 export { dumpLog } from './dump-log.ts';
 export { Gateway } from './gateway.ts';
 export { QueueRates } from './queues/queue-rates.ts';
 export { Server, type ServerOptions } from './server.ts';
+export { ServerLog } from './server-log.ts';
 export { ServerOutputs } from './server-outputs.ts';
 export { TICK_MS } from './standstill.ts';
 export { SteadyClock } from './steady-clock.ts';

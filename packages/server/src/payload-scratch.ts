@@ -3,6 +3,21 @@ import { type ErrorCode, LIMITS, SluiceError } from '@sluice/protocol';
 const INITIAL_BYTES = 1024 * 1024;
 
 /**
+ * Arrays and objects within each other. What goes deeper is no data that anybody means, and breaks
+ * parsers in other languages, whose workers would fail on it.
+ */
+export const JSON_DEPTH_MAX = 500;
+
+const TOO_DEEP = `is nested too deeply: ${JSON_DEPTH_MAX} levels are taken`;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/**
  * Turns the payloads of one request into bytes, one behind the other, as commands want them.
  *
  * The memory is used again for the next request: a command is done with its payloads when `execute`
@@ -35,6 +50,10 @@ export class PayloadScratch {
       const problem = `is ${written} bytes of JSON; at most ${LIMITS.payloadBytesMax} are taken`;
       throw this.refusal('payload_too_large', problem);
     }
+    // A level takes two bytes: most payloads are too short to be too deep.
+    if (written > JSON_DEPTH_MAX * 2 && this.isTooDeep(this.length + written)) {
+      throw this.refusal('invalid_request', TOO_DEEP);
+    }
     this.length += written;
   }
 
@@ -42,9 +61,28 @@ export class PayloadScratch {
     try {
       return JSON.stringify(value);
     } catch {
-      // Parsing has no bound on depth, writing has one: the stack.
-      throw this.refusal('invalid_request', 'is nested too deeply');
+      // Parsing has no bound on depth, writing has one: the stack. It is far above ours.
+      throw this.refusal('invalid_request', TOO_DEEP);
     }
+  }
+
+  /** Of the JSON between the payloads so far and `end`; it is known to be valid. */
+  private isTooDeep(end: number): boolean {
+    let depth = 0;
+    for (let at = this.length; at < end; at++) {
+      const byte = this.bytes[at];
+      if (byte === QUOTE) at = this.endOfText(at);
+      else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth += 1;
+      else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth -= 1;
+      if (depth > JSON_DEPTH_MAX) return true;
+    }
+    return false;
+  }
+
+  private endOfText(start: number): number {
+    let at = start + 1;
+    while (this.bytes[at] !== QUOTE) at += this.bytes[at] === BACKSLASH ? 2 : 1;
+    return at;
   }
 
   private refusal(code: ErrorCode, problem: string): SluiceError {

@@ -15,6 +15,9 @@ import type { TaskWaiters } from './tasks/task-waiters.ts';
 import type { WorkerStream } from './workers/worker-stream.ts';
 import type { WorkerStreams } from './workers/worker-streams.ts';
 
+/** Hears of everything that is staged, before it is durable: what it learns must wait too (L2). */
+export type OutputObserver = (outputs: Outputs, state: ReadonlyState) => void;
+
 /**
  * Lets the engine's outputs out into the world: renders them while the command runs, holds them
  * until they are durable, then writes them (L2).
@@ -23,16 +26,24 @@ export class ServerOutputs implements OutputPort {
   private readonly streams: WorkerStreams;
   private readonly waiters: TaskWaiters;
   private readonly rates: QueueRates;
+  private readonly observe: OutputObserver | undefined;
   private ended: (() => void)[] = [];
   private closing: WorkerStream[] = [];
 
-  constructor(streams: WorkerStreams, waiters: TaskWaiters, rates: QueueRates) {
+  constructor(
+    streams: WorkerStreams,
+    waiters: TaskWaiters,
+    rates: QueueRates,
+    observe?: OutputObserver,
+  ) {
     this.streams = streams;
     this.waiters = waiters;
     this.rates = rates;
+    this.observe = observe;
   }
 
   stage(outputs: Outputs, state: ReadonlyState): void {
+    this.observe?.(outputs, state);
     const { pushSessions, pushSlots } = outputs;
     for (let i = 0; i < pushSlots.length; i++) {
       const stream = this.streams.find(pushSessions[i]);
@@ -53,6 +64,7 @@ export class ServerOutputs implements OutputPort {
     for (const slot of outputs.endedSlots) this.rates.ended(state.tasks.queue[slot]);
     this.ended.push(...this.waiters.stage(state, outputs.endedSlots));
     for (const session of outputs.closedSessions) {
+      this.streams.ended(session);
       const stream = this.streams.find(session);
       if (stream !== undefined) this.closing.push(stream);
     }

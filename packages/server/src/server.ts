@@ -1,26 +1,31 @@
 import { randomBytes } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import type { PartitionLimits } from '@sluice/core';
-import { type AdmissionBounds, Engine, type EngineNotice, foldInThread } from '@sluice/engine';
+import type { MatchingOptions, PartitionLimits } from '@sluice/core';
+import { type AdmissionBounds, Engine, foldInThread } from '@sluice/engine';
 import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
 import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { Admission } from './admission.ts';
-import { ERROR_LOG } from './error-log.ts';
+import { loadConfig } from './config/load-config.ts';
+import type { Configuration } from './config/settings.ts';
 import { Gateway } from './gateway.ts';
-import { answerError, installErrorAnswers, unavailable } from './http/error-answer.ts';
+import { errorAnswers, installErrorAnswers, unavailable } from './http/error-answer.ts';
 import { createListener } from './http/listener.ts';
-import { OriginGuard } from './http/origin-guard.ts';
+import type { RefusalDesk } from './http/refusal.ts';
+import { RequestGuard } from './http/request-guard.ts';
 import { routeOptions } from './http/route-options.ts';
 import { taskLogsRoute } from './logs/task-logs.route.ts';
 import { TaskLogs } from './logs/task-logs.ts';
+import { metricsRoute, timeRoutes } from './metrics/metrics-page.ts';
+import { Observation } from './observation.ts';
 import { deadLetterRoutes } from './queues/dead-letter.route.ts';
 import { DeadLetterOperations } from './queues/dead-letters.ts';
 import { queueRoutes } from './queues/queue.route.ts';
 import { QueueRates } from './queues/queue-rates.ts';
 import { taskTypeRoutes } from './queues/task-type.route.ts';
+import { ServerLog } from './server-log.ts';
 import { ServerOutputs } from './server-outputs.ts';
 import { TICK_MS } from './standstill.ts';
 import { SteadyClock } from './steady-clock.ts';
@@ -49,6 +54,15 @@ export interface ServerOptions {
   /** Called once when the server can no longer keep its promises; the process should end. */
   readonly onFatal: (cause: Error) => void;
   readonly limits?: Partial<PartitionLimits>;
+  /** Bounds of requests and connections, where they are not the usual ones. */
+  readonly http?: Partial<Configuration['http']>;
+  /** Names beside loopback and `host` that a request may have been sent to. */
+  readonly allowedHosts?: readonly string[];
+  readonly matching?: Partial<MatchingOptions>;
+  /** Time that requests under way have to finish in `close`; then their connections are cut. */
+  readonly drainMs?: number;
+  /** Only what went wrong is said unless somebody wants to hear more. */
+  readonly log?: ServerLog;
   /** What may wait for the disk; tests have less. */
   readonly admission?: AdmissionBounds;
   /** Stands between engine and log; tests stop the world with it. */
@@ -59,19 +73,12 @@ export interface ServerOptions {
   readonly segmentBytes?: number;
 }
 
+const DEFAULTS = loadConfig({ flags: {}, env: {} }).config;
+
 const DEFAULT_LIMITS: PartitionLimits = {
-  tasksMax: 10_000_000,
-  // The thread that folds the log has the state a second time.
-  payloadBytesMax: totalmem() / 4,
-  finishedTasksMax: 1_000_000,
-  deadLettersMax: 100_000,
-  dedupeKeysMax: 10_000_000,
-  sessionsMax: 50_000,
+  ...DEFAULTS.limits,
   unsentBytesMax: 16 * 1024 * 1024,
 };
-
-/** Of log. The disk holds what two snapshots need: twice that and a fold's worth. */
-const SNAPSHOT_EVERY_BYTES = 256 * 1024 * 1024;
 
 const GRACE_MS_MIN = 15_000;
 
@@ -84,6 +91,7 @@ export class Server {
   private readonly streams: WorkerStreams;
   private readonly waiters: TaskWaiters;
   private readonly ticker: NodeJS.Timeout;
+  private readonly observation: Observation;
 
   private constructor(parts: Parts, url: string) {
     this.url = url;
@@ -92,6 +100,7 @@ export class Server {
     this.log = parts.log;
     this.streams = parts.streams;
     this.waiters = parts.waiters;
+    this.observation = parts.observation;
     this.ticker = setInterval(() => parts.gateway.tick(), TICK_MS);
   }
 
@@ -107,24 +116,31 @@ export class Server {
       ...(segmentBytes === undefined ? {} : { segmentBytes }),
     });
     const log = options.wrapLog?.(file) ?? file;
+    const serverLog = options.log ?? ServerLog.onStderr('error');
+    const observation = new Observation(serverLog, options.version);
     try {
       const clock = new SteadyClock();
       const now = () => clock.now();
-      const streams = new WorkerStreams();
+      const streams = new WorkerStreams({
+        notify: observation.streamed,
+        stalledMs: options.http?.stalledReaderMs ?? DEFAULTS.http.stalledReaderMs,
+      });
       const waiters = new TaskWaiters();
       const rates = new QueueRates(() => performance.now());
       const logs = new TaskLogs({ folder: join(options.dataFolder, 'task-logs') });
       await logs.sweep();
-      const outputs = new ServerOutputs(streams, waiters, rates);
-      const partition = { partition: 0, limits: { ...DEFAULT_LIMITS, ...options.limits } };
+      const outputs = new ServerOutputs(streams, waiters, rates, observation.staged);
+      const limits = { ...DEFAULT_LIMITS, ...options.limits };
+      const partition = { partition: 0, limits, matching: options.matching ?? {} };
       let gateway: Gateway | undefined;
       const engine = await Engine.start({
-        log,
+        log: observation.measured(log),
         partition: { ...partition, utf8: UTF8 },
+        makePartition: observation.makePartition,
         snapshots: {
           store: await FileSnapshots.open(snapshotFolder),
           startFold: foldInThread({ ...partition, logFolder, snapshotFolder }),
-          everyBytes: options.snapshotEveryBytes ?? SNAPSHOT_EVERY_BYTES,
+          everyBytes: options.snapshotEveryBytes ?? DEFAULTS.snapshotEveryBytes,
         },
         outputs,
         ...(options.admission === undefined ? {} : { admission: options.admission }),
@@ -132,18 +148,16 @@ export class Server {
         onRecovered: (latest) => clock.notBefore(latest),
         nonce: () => Math.floor(Math.random() * 2 ** 53),
         atEndOfTurn: setImmediate,
-        startTimer: (delayMs, run) => {
-          const ring = () => {
+        startTimer: (delayMs, run) =>
+          startTimer(delayMs, () => {
             gateway?.beforeTimers();
             run();
-          };
-          const timer = setTimeout(ring, delayMs);
-          return () => clearTimeout(timer);
-        },
+          }),
         graceMsMin: GRACE_MS_MIN,
-        notify,
+        notify: observation.noticed,
         onStopped: options.onFatal,
       });
+      observation.begin();
       const admission = new Admission(engine, file);
       gateway = new Gateway({
         engine,
@@ -155,23 +169,17 @@ export class Server {
         monotonic: () => performance.now(),
         random: Math.random,
         newSessionId: () => `s_${randomBytes(18).toString('base64url')}`,
+        onRecognised: observation.recognised,
       });
-      const app = buildApp(options, {
-        engine,
-        admission,
-        gateway,
-        waiters,
-        rates,
-        logs,
-        clock: now,
-      });
+      const shared = { engine, admission, gateway, waiters, observation, log };
+      const app = buildApp(options, { ...shared, rates, logs, clock: now });
       await app.listen({ host: options.host, port: options.port });
       const { port } = app.server.address() as AddressInfo;
-      return new Server(
-        { app, engine, gateway, log, streams, waiters },
-        `http://${options.host}:${port}`,
-      );
+      const url = `http://${urlHost(options.host)}:${port}`;
+      serverLog.line('info', 'the server listens', { url, version: options.version });
+      return new Server({ app, engine, gateway, log, streams, waiters, observation }, url);
     } catch (cause) {
+      observation.close();
       await log.close();
       throw cause;
     }
@@ -179,12 +187,15 @@ export class Server {
 
   /** Tells the workers, finishes what is in flight, and lets go of the data folder. */
   async close(): Promise<void> {
+    this.observation.log.line('info', 'the server stops');
     clearInterval(this.ticker);
     this.streams.drain();
     this.waiters.giveUp();
     await this.app.close();
     await this.engine.close();
     await this.log.close();
+    this.observation.close();
+    this.observation.log.line('info', 'the server has stopped');
   }
 }
 
@@ -195,6 +206,7 @@ interface Parts {
   readonly log: BoundedLog;
   readonly streams: WorkerStreams;
   readonly waiters: TaskWaiters;
+  readonly observation: Observation;
 }
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -204,15 +216,6 @@ const UTF8 = {
   decode: (bytes: Uint8Array) => decoder.decode(bytes),
 };
 
-/** What goes as it should is not worth a line. */
-function notify(notice: EngineNotice): void {
-  if (notice.type === 'snapshot_unusable') {
-    ERROR_LOG.error({ err: notice.cause }, 'a snapshot is passed over at this start');
-  } else if (notice.type === 'fold_failed') {
-    ERROR_LOG.error({ err: new Error(notice.reason) }, 'the log could not be folded');
-  }
-}
-
 interface AppParts {
   readonly engine: Engine;
   readonly admission: Admission;
@@ -221,14 +224,25 @@ interface AppParts {
   readonly rates: QueueRates;
   readonly logs: TaskLogs;
   readonly clock: () => number;
+  readonly observation: Observation;
+  readonly log: BoundedLog;
 }
 
 function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
-  const { engine } = parts;
+  const { engine, observation } = parts;
+  const limits = { ...DEFAULTS.http, ...options.http };
+  const drainMs = options.drainMs ?? DEFAULTS.drainMs;
+  const desk: RefusalDesk = {
+    newRequestId: requestIds(),
+    refused: observation.refused,
+  };
+  const answerError = errorAnswers(desk);
   const app = Fastify({
-    serverFactory: createListener as never,
-    genReqId: requestIds(),
-    loggerInstance: ERROR_LOG,
+    serverFactory: ((handler: RequestListener) =>
+      createListener(handler, { limits, drainMs, desk })) as never,
+    genReqId: desk.newRequestId,
+    loggerInstance: observation.log.forFramework(),
+    logController: new LogController({ disableRequestLogging: true }),
     return503OnClosing: false,
     routerOptions: { maxParamLength: 1000 },
     // Comes from the router, before any hook or handler could give it the contract's shape.
@@ -240,13 +254,12 @@ function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
   // (L10).
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  installErrorAnswers(app);
+  installErrorAnswers(app, answerError);
+  timeRoutes(app, observation.server);
 
-  const guard = new OriginGuard([options.host]);
+  const guard = new RequestGuard([options.host, ...(options.allowedHosts ?? [])], limits);
   app.addHook('onRequest', (request, _reply, done) => {
-    guard.check(request.headers);
-    // The framework refuses what it cannot parse as a media type; here every body is JSON.
-    request.raw.headers['content-type'] = undefined;
+    guard.check(request.raw);
     done();
   });
 
@@ -256,6 +269,7 @@ function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
   taskTypeRoutes(app, engine, parts.admission);
   deadLetterRoutes(app, new DeadLetterOperations(engine, parts.admission));
   operationRoutes(app, engine, options.version);
+  metricsRoute(app, parts);
   return app;
 }
 
@@ -274,6 +288,16 @@ function workerRoutes(app: FastifyInstance, { engine, admission, gateway }: AppP
   workerSessionRoutes(app, gateway);
   reportAttemptsRoute(app, gateway);
   workerListRoutes(app, new WorkerList(engine, admission));
+}
+
+function startTimer(delayMs: number, ring: () => void): () => void {
+  const timer = setTimeout(ring, delayMs);
+  return () => clearTimeout(timer);
+}
+
+/** As it stands in an address: one of IPv6 has brackets there. */
+function urlHost(host: string): string {
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
 
 /** Unique among restarts by the beginning, within one by the count; random ones cost more. */

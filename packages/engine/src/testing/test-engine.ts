@@ -74,7 +74,9 @@ export class TestEngine {
   readonly faults: FaultyLog;
   readonly log: RecordingLog;
   readonly folds = new ManualFolds();
+  /** Without what every start says. */
   readonly notices: EngineNotice[] = [];
+  recovered: EngineNotice | undefined;
   /** What `onStopped` was called with. */
   readonly stops: Error[] = [];
   now: number;
@@ -109,7 +111,10 @@ export class TestEngine {
       },
       atEndOfTurn: setImmediate,
       graceMsMin: options.graceMsMin ?? 0,
-      notify: (notice) => test.notices.push(notice),
+      notify: (notice) => {
+        if (notice.type === 'recovered') test.recovered = notice;
+        else test.notices.push(notice);
+      },
       ...(snapshots === undefined
         ? {}
         : {

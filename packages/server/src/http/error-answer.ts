@@ -1,22 +1,30 @@
 import { EngineStoppedError } from '@sluice/engine';
-import { type ErrorBody, ROUTES, type Route, SluiceError } from '@sluice/protocol';
+import { ROUTES, type Route, SluiceError } from '@sluice/protocol';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { errorJson } from './raw-answer.ts';
+import type { RefusalDesk } from './refusal.ts';
+
+export type AnswerError = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: FastifyError | Error,
+) => FastifyReply;
 
 /** Gives every error the contract's shape, unknown routes and methods too. */
-export function installErrorAnswers(app: FastifyInstance): void {
+export function installErrorAnswers(app: FastifyInstance, answer: AnswerError): void {
   app.setErrorHandler((error: FastifyError | Error, request, reply) =>
-    answerError(request, reply, asSluiceError(error, request)),
+    answer(request, reply, error),
   );
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0];
     const allowed = methodsOf(path);
     if (allowed.length === 0) {
       const error = new SluiceError('route_not_found', `no route ${request.method} ${path}`);
-      return answerError(request, reply, error);
+      return answer(request, reply, error);
     }
     reply.header('allow', allowed.join(', '));
     const problem = `${path} takes ${allowed.join(' or ')}, not ${request.method}`;
-    return answerError(request, reply, new SluiceError('method_not_allowed', problem));
+    return answer(request, reply, new SluiceError('method_not_allowed', problem));
   });
 }
 
@@ -29,34 +37,34 @@ function methodsOf(path: string): string[] {
   return PATHS.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
 }
 
-export function answerError(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  error: SluiceError,
-): FastifyReply {
-  const body: ErrorBody = {
-    error: {
+export function errorAnswers({ refused }: RefusalDesk): AnswerError {
+  return (request, reply, failure) => {
+    const error = asSluiceError(failure);
+    const { url: route } = request.routeOptions;
+    refused({
       code: error.code,
-      message: error.message,
-      details: error.details,
+      status: error.status,
       requestId: request.id,
-    },
+      method: request.method,
+      ...(route === undefined ? {} : { route }),
+      cause: error.cause,
+    });
+    if (error.retryAfterMs !== undefined) {
+      reply.header('retry-after', Math.ceil(error.retryAfterMs / 1000));
+    }
+    const body = errorJson(error, request.id);
+    return reply.code(error.status).type('application/json').send(body);
   };
-  if (error.retryAfterMs !== undefined) {
-    reply.header('retry-after', Math.ceil(error.retryAfterMs / 1000));
-  }
-  return reply.code(error.status).type('application/json').send(JSON.stringify(body));
 }
 
 /** What is not meant for the client stays here: it gets a request id, the log gets the cause. */
-function asSluiceError(error: FastifyError | Error, request: FastifyRequest): SluiceError {
+function asSluiceError(error: FastifyError | Error): SluiceError {
   if (error instanceof SluiceError) return error;
   if (error instanceof EngineStoppedError) return unavailable(error);
   const status = 'statusCode' in error ? error.statusCode : undefined;
   if (status !== undefined && status >= 400 && status < 500) {
     return new SluiceError('invalid_request', error.message, { cause: error });
   }
-  request.log.error({ err: error, requestId: request.id }, 'request failed');
   return new SluiceError('internal_error', 'something went wrong on the server', { cause: error });
 }
 

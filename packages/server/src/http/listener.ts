@@ -1,69 +1,74 @@
 import { readFileSync } from 'node:fs';
-import { createServer as createHttp1, type RequestListener } from 'node:http';
-import { createServer as createHttp2, type ServerHttp2Session } from 'node:http2';
+import type { Server as Http1Server, RequestListener } from 'node:http';
 import { createServer as createTcp, type Server, type Socket } from 'node:net';
+import { overloaded } from '../admission.ts';
+import type { Configuration } from '../config/settings.ts';
+import { createHttp1 } from './http1-server.ts';
+import { createHttp2, type Http2Connections } from './http2-server.ts';
+import { refuseConnection } from './raw-answer.ts';
+import type { RefusalDesk } from './refusal.ts';
 
 /**
  * What a client with prior knowledge of HTTP/2 sends first; no HTTP/1.1 request starts like this.
  */
 const HTTP2_PREFACE = Buffer.from('PRI * HTTP/2.0');
 
-const CONCURRENT_STREAMS_MAX = 1000;
-const WINDOW_BYTES = 4 * 1024 * 1024;
-const CONNECTIONS_MAX = 10_000;
-
 /** Descriptors that connections may not take: the log has to open its next segment. */
 const RESERVED_DESCRIPTORS = 64;
 
-/** A connection that does not say in time what it speaks is cut. */
-const FIRST_BYTES_MS_MAX = 10_000;
+/** Connections that are told at once that there are too many; beyond them they are just closed. */
+const REFUSING_MAX = 100;
 
 /** How often a listener that closes looks for connections that have become idle. */
 const CLOSE_CHECK_MS = 20;
 
-/** A connection that is still busy after this is cut. */
-const CLOSE_GRACE_MS = 5000;
+export interface ListenerOptions {
+  readonly limits: Configuration['http'];
+  /** A connection that is still busy so long after the listener was told to close is cut. */
+  readonly drainMs: number;
+  readonly desk: RefusalDesk;
+}
 
 /** One port for HTTP/1.1 and for HTTP/2 in clear text: the first bytes of a connection decide. */
-export function createListener(handler: RequestListener): Server {
-  const http1 = createHttp1({ keepAliveTimeout: 65_000, noDelay: true }, handler);
-  // It gets its connections from here and never listens, which is when it would begin to watch
-  // them.
-  http1.emit('listening');
-  const http2 = createHttp2(
-    { settings: { maxConcurrentStreams: CONCURRENT_STREAMS_MAX, initialWindowSize: WINDOW_BYTES } },
-    handler as never,
-  );
-  const http2Sessions = new Set<ServerHttp2Session>();
-  http2.on('session', (session) => {
-    session.setLocalWindowSize(WINDOW_BYTES);
-    http2Sessions.add(session);
-    session.on('close', () => http2Sessions.delete(session));
-  });
-
+export function createListener(handler: RequestListener, options: ListenerOptions): Server {
+  const { limits, desk } = options;
+  const http1 = createHttp1(handler, limits, desk);
+  const http2 = createHttp2(handler, limits);
   const undecided = new Set<Socket>();
   const sockets = new Set<Socket>();
+  const roomFor = Math.min(
+    limits.connectionsMax,
+    descriptorsMax() - RESERVED_DESCRIPTORS - REFUSING_MAX,
+  );
   const tcp = createTcp({ noDelay: true }, (socket) => {
+    socket.on('error', () => socket.destroy());
+    if (sockets.size >= roomFor) return refuse(socket, desk);
     sockets.add(socket);
     undecided.add(socket);
-    socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       sockets.delete(socket);
       undecided.delete(socket);
     });
-    whenDecided(socket, (isHttp2) => {
+    whenDecided(socket, limits.headTimeoutMs, (isHttp2) => {
       undecided.delete(socket);
-      (isHttp2 ? http2 : http1).emit('connection', socket);
+      (isHttp2 ? http2.server : http1).emit('connection', socket);
     });
   });
-  tcp.maxConnections = Math.min(CONNECTIONS_MAX, descriptorsMax() - RESERVED_DESCRIPTORS);
-  tcp.close = closeGently(tcp, { http1, http2Sessions, undecided, sockets });
+  tcp.maxConnections = roomFor + REFUSING_MAX;
+  tcp.close = closeGently(tcp, { http1, http2, undecided, sockets }, options.drainMs);
   return tcp;
 }
 
+function refuse(socket: Socket, desk: RefusalDesk): void {
+  const error = overloaded('too many connections');
+  const requestId = desk.newRequestId();
+  desk.refused({ code: error.code, status: error.status, requestId });
+  refuseConnection(socket, error, requestId);
+}
+
 /** Reads until the bytes can only be one of the two protocols, and puts them back. */
-function whenDecided(socket: Socket, decided: (isHttp2: boolean) => void): void {
-  const timer = setTimeout(() => socket.destroy(), FIRST_BYTES_MS_MAX);
+function whenDecided(socket: Socket, timeoutMs: number, decided: (isHttp2: boolean) => void): void {
+  const timer = setTimeout(() => socket.destroy(), timeoutMs);
   socket.once('close', () => clearTimeout(timer));
   let first: Buffer = Buffer.alloc(0);
   const look = (): void => {
@@ -93,32 +98,34 @@ function descriptorsMax(): number {
 }
 
 interface Connections {
-  readonly http1: ReturnType<typeof createHttp1>;
-  readonly http2Sessions: ReadonlySet<ServerHttp2Session>;
+  readonly http1: Http1Server;
+  readonly http2: Http2Connections;
   /** Connected, and nothing was said yet. */
   readonly undecided: ReadonlySet<Socket>;
   readonly sockets: ReadonlySet<Socket>;
 }
 
 /** Requests that are under way may finish; what is idle, or takes too long, is closed. */
-function closeGently(tcp: Server, connections: Connections): Server['close'] {
+function closeGently(tcp: Server, connections: Connections, drainMs: number): Server['close'] {
+  const { http1, http2, undecided, sockets } = connections;
   const close = tcp.close.bind(tcp);
   return (done) => {
     const closeIdle = (): void => {
-      connections.http1.closeIdleConnections();
-      for (const session of connections.http2Sessions) session.close();
-      for (const socket of connections.undecided) socket.destroy();
+      http1.closeIdleConnections();
+      for (const session of http2.sessions.keys()) session.close();
+      for (const socket of undecided) socket.destroy();
     };
     const checking = setInterval(closeIdle, CLOSE_CHECK_MS);
     const cutting = setTimeout(() => {
-      for (const socket of connections.sockets) socket.destroy();
-    }, CLOSE_GRACE_MS);
+      for (const socket of sockets) socket.destroy();
+    }, drainMs);
     closeIdle();
     return close((error) => {
       clearInterval(checking);
       clearTimeout(cutting);
+      http2.stopWatching();
       // Stops watching connections; that it was not listening is no news.
-      connections.http1.close(() => undefined);
+      http1.close(() => undefined);
       done?.(error);
     });
   };

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { SluiceError } from '@sluice/protocol';
-
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+import { isLoopback } from '../config/relations.ts';
 
 /**
  * Keeps web pages from driving a local server: a page's requests carry its origin, and a page that
@@ -13,14 +12,17 @@ export class OriginGuard {
   private readonly accepted = new Set<string>();
 
   constructor(configuredHosts: readonly string[]) {
-    this.hostNames = new Set([...LOOPBACK, ...configuredHosts]);
+    this.hostNames = new Set(configuredHosts.map((name) => name.toLowerCase()));
   }
 
   /** Throws `forbidden_origin` when the request may come from a web page of somebody else. */
   check(headers: IncomingHttpHeaders): void {
     const host = headers[':authority'] ?? headers.host;
-    if (typeof host !== 'string' || !this.isOwn(host)) {
-      throw forbidden(`host '${host ?? ''}' is not a name of this server`);
+    if (typeof host !== 'string' || host === '') {
+      throw new SluiceError('invalid_request', 'the request has no Host header');
+    }
+    if (!this.isOwn(host)) {
+      throw forbidden(`host '${host}' is not a name of this server; see 'allowedHosts'`);
     }
     if (headers['sec-fetch-site'] === 'cross-site') {
       throw forbidden('requests from other sites are refused');
@@ -34,7 +36,7 @@ export class OriginGuard {
   private isOwn(host: string): boolean {
     if (this.accepted.has(host)) return true;
     const name = host.replace(/:\d+$/, '').toLowerCase();
-    if (!this.hostNames.has(name)) return false;
+    if (!isLoopback(name) && !this.hostNames.has(name)) return false;
     if (this.accepted.size < 100) this.accepted.add(host);
     return true;
   }

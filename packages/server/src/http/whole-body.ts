@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 import type { Static, TSchema } from 'typebox';
+import { overloaded } from '../admission.ts';
 import type { Checker } from './validation.ts';
 
 /**
@@ -38,25 +39,62 @@ export async function readBody<T extends TSchema>(
   return checker.parse(body === undefined ? {} : body, 'the body is not valid');
 }
 
+/** Of requests whose bound is not the usual one. */
+const bodyBounds = new WeakMap<IncomingMessage, number>();
+
+/** The body of this request may be so long. */
+export function limitBody(request: IncomingMessage, bytesMax: number): void {
+  if (bytesMax !== LIMITS.bodyBytesMax) bodyBounds.set(request, bytesMax);
+}
+
+/** Bytes of bodies that are still arriving, of all requests of this process. */
+let arrivingBytes = 0;
+
+/** Many clients that each send a body that is allowed could still fill the memory (L9). */
+const ARRIVING_BYTES_MAX = 256 * 1024 * 1024;
+
 function readWhole(request: IncomingMessage): Promise<Buffer> {
   const announced = announcedLength(request);
-  if (announced > LIMITS.bodyBytesMax) return Promise.reject(tooLarge());
+  const bytesMax = bodyBounds.get(request) ?? LIMITS.bodyBytesMax;
+  if (announced > bytesMax) return Promise.reject(tooLarge(bytesMax));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    let isOver = false;
+    const finish = (settle: () => void): void => {
+      if (isOver) return;
+      isOver = true;
+      arrivingBytes -= length;
+      settle();
+    };
+    const refuse = (error: Error): void => finish(() => reject(error));
     request.on('data', (chunk: Buffer) => {
+      if (isOver) return;
+      if (length + chunk.length > bytesMax) return refuse(tooLarge(bytesMax));
+      if (arrivingBytes + chunk.length > ARRIVING_BYTES_MAX) {
+        return refuse(overloaded('too many large requests arrive at once'));
+      }
       length += chunk.length;
-      if (length > LIMITS.bodyBytesMax) reject(tooLarge());
-      else chunks.push(chunk);
+      arrivingBytes += chunk.length;
+      chunks.push(chunk);
     });
     request.on('end', () => {
       const cut = wasCut(request) || (announced >= 0 && announced !== length);
-      if (cut) reject(notJson('the body did not arrive whole'));
-      else resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length));
+      if (cut) return refuse(notWhole());
+      finish(() => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length)));
     });
-    request.on('error', reject);
-    request.on('aborted', () => reject(notJson('the body did not arrive whole')));
+    // An error is made only when it is needed: it takes its stack along.
+    const cutShort = (): void => {
+      if (!isOver) refuse(notWhole());
+    };
+    request.on('error', refuse);
+    request.on('aborted', cutShort);
+    request.on('close', cutShort);
   });
+}
+
+function notWhole(): SluiceError {
+  return notJson('the body did not arrive whole');
 }
 
 function wasCut(request: IncomingMessage): boolean {
@@ -70,10 +108,10 @@ function announcedLength(request: IncomingMessage): number {
   return header === undefined ? -1 : Number(header);
 }
 
-function tooLarge(): SluiceError {
+function tooLarge(bytesMax: number): SluiceError {
   return new SluiceError(
     'payload_too_large',
-    `the body is larger than ${LIMITS.bodyBytesMax} bytes; send smaller batches`,
+    `the body is larger than ${bytesMax} bytes; send smaller batches`,
   );
 }
 

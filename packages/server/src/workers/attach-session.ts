@@ -26,7 +26,7 @@ export async function attachSession(
     }
     if (rejection !== undefined) throw overloaded('too many workers are connected');
     stream = openStream();
-    streams.bind(session, stream);
+    streams.bind(session, stream, { worker: command.worker, resumed });
     const heartbeatMs = Math.floor(command.leaseMs / HEARTBEATS_PER_LEASE);
     const welcome = { sessionId: session, heartbeatMs, leaseMs: command.leaseMs, resumed, lost };
     stream.stageEvent('welcome', welcome);

@@ -60,6 +60,10 @@ export class WorkerStream {
   private frameBytesHint = FRAME_BYTES_MIN;
   private closed = false;
   lastWriteAt: number;
+  /** Writes that have not left this process; the reader has not made room for them. */
+  private unreadWrites = 0;
+  /** How often it was asked since the reader last took something, while there was something. */
+  private ticksUnread = 0;
   /** Set by the session's owner. */
   onSent: (cost: number) => void = () => undefined;
 
@@ -119,8 +123,11 @@ export class WorkerStream {
     this.lastWriteAt = this.monotonic();
     // The head waits for the first commit too: a status is an answer (L2).
     if (!this.response.headersSent) this.response.writeHead(200, HEADERS);
-    // An error shows as the end of the stream, too.
+    this.unreadWrites += 1;
     this.response.write(bytes, (error) => {
+      this.unreadWrites -= 1;
+      this.ticksUnread = 0;
+      // An error shows as the end of the stream, too.
       if (error === null || error === undefined) sent?.();
     });
   }
@@ -133,6 +140,17 @@ export class WorkerStream {
   signal(name: 'ping' | 'drain'): void {
     // Before the welcome is durable nothing may be seen, not even that the session was taken (L2).
     if (this.response.headersSent) this.write(Buffer.from(`event: ${name}\ndata: {}\n\n`));
+  }
+
+  /** For how many calls in a row the reader has taken nothing of what is there for it. */
+  stalledTicks(): number {
+    if (this.unreadWrites > 0) this.ticksUnread += 1;
+    return this.ticksUnread;
+  }
+
+  /** Without waiting for what was written: nobody reads it. */
+  cut(): void {
+    this.response.destroy();
   }
 
   end(): void {

@@ -1,6 +1,22 @@
 import type { SessionId } from '@sluice/core';
 import { PING_AFTER_MS } from '@sluice/protocol';
+import { TICK_MS } from '../standstill.ts';
 import type { Frame, WorkerStream } from './worker-stream.ts';
+
+/** What happened to the stream of a worker. The session id is not in it: it is secret. */
+export interface StreamNotice {
+  readonly event: 'opened' | 'resumed' | 'closed' | 'stalled' | 'ended';
+  /** The name that the worker gave itself. */
+  readonly worker: string;
+}
+
+export interface StreamWatch {
+  readonly notify: (notice: StreamNotice) => void;
+  /** A stream whose reader takes nothing for so long is cut. */
+  readonly stalledMs: number;
+}
+
+const UNWATCHED: StreamWatch = { notify: () => undefined, stalledMs: 30_000 };
 
 /**
  * Which stream belongs to which session. Holds sockets only; who may run what is the core's to
@@ -8,22 +24,41 @@ import type { Frame, WorkerStream } from './worker-stream.ts';
  */
 export class WorkerStreams {
   private readonly bySession = new Map<SessionId, WorkerStream>();
+  /** Names of workers, until their sessions end. */
+  private readonly workers = new Map<SessionId, string>();
   /** Streams with staged bytes. */
   private readonly staged = new Set<WorkerStream>();
+  private readonly watch: StreamWatch;
+  /** No stream is opened any more: the server is going away. */
+  isDraining = false;
+
+  constructor(watch = UNWATCHED) {
+    this.watch = watch;
+  }
 
   find(session: SessionId): WorkerStream | undefined {
     return this.bySession.get(session);
   }
 
   /** The stream is the session's from now on; one that it had before is ended. */
-  bind(session: SessionId, stream: WorkerStream): void {
+  bind(session: SessionId, stream: WorkerStream, how: { worker: string; resumed: boolean }): void {
     this.bySession.get(session)?.end();
     this.bySession.set(session, stream);
+    this.workers.set(session, how.worker);
+    this.note(how.resumed ? 'resumed' : 'opened', session);
   }
 
   /** Forgets the stream unless the session has another one by now. */
   unbind(session: SessionId, stream: WorkerStream): void {
-    if (this.bySession.get(session) === stream) this.bySession.delete(session);
+    if (this.bySession.get(session) !== stream) return;
+    this.bySession.delete(session);
+    if (this.workers.has(session)) this.note('closed', session);
+  }
+
+  /** There is no such session any more. */
+  ended(session: SessionId): void {
+    this.note('ended', session);
+    this.workers.delete(session);
   }
 
   markStaged(stream: WorkerStream): void {
@@ -41,17 +76,30 @@ export class WorkerStreams {
     return frames;
   }
 
-  pingSilent(now: number): void {
-    for (const stream of this.bySession.values()) {
-      if (now - stream.lastWriteAt >= PING_AFTER_MS) stream.signal('ping');
+  /**
+   * Once in `TICK_MS`: speaks to workers that heard nothing for a while, and cuts off those that do
+   * not listen. Ticks are counted, not time: a process that stood still has not listened itself.
+   */
+  tick(now: number): void {
+    for (const [session, stream] of this.bySession) {
+      if (stream.stalledTicks() * TICK_MS > this.watch.stalledMs) {
+        this.note('stalled', session);
+        stream.cut();
+      } else if (now - stream.lastWriteAt >= PING_AFTER_MS) {
+        stream.signal('ping');
+      }
     }
   }
 
   /** Tells every worker to go elsewhere and ends the streams. */
   drain(): void {
+    this.isDraining = true;
     for (const stream of this.bySession.values()) {
       stream.signal('drain');
       stream.end();
     }
+  }
+  private note(event: StreamNotice['event'], session: SessionId): void {
+    this.watch.notify({ event, worker: this.workers.get(session) ?? 'unknown' });
   }
 }

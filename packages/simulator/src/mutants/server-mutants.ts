@@ -33,8 +33,8 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: 'streams-lose-their-session',
     file: 'server/src/workers/worker-streams.ts',
-    find: 'if (this.bySession.get(session) === stream) this.bySession.delete(session);',
-    replace: 'if (stream.lastWriteAt >= 0) this.bySession.delete(session);',
+    find: 'if (this.bySession.get(session) !== stream) return;',
+    replace: 'if (stream.lastWriteAt < 0) return;',
     what: 'What a session is given goes to its newest stream: here nowhere once an old one ends.',
   },
   {

@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import {
+  ConfigError,
+  type ConfigSources,
+  flagsHelp,
+  flagTypes,
+  type LoadedConfig,
+  loadConfig,
+  printConfig,
+  serverOptions,
+} from '@sluice/server';
+import { type CommandIo, ExitCode } from './exit-code.ts';
+import { serve } from './serve.ts';
+import { flagProblem, UsageError } from './usage-error.ts';
+import { VERSION } from './version.ts';
+
+/** What `--help` says. It is kept in server-help.txt, which is read faster than it is made. */
+export function serverHelp(): string {
+  return `Run a server as configured by a file, the environment and flags.
+
+Usage: sluice server [--config FILE] [--host H] [--port N] [--data DIR] …
+
+  --config FILE
+      YAML file with settings (also SLUICE_CONFIG)
+  --print-config
+      print the configuration as it is in effect, with the source of each value, and end
+  --help
+      this text
+
+Settings. Each can stand in the file, in the environment as SLUICE_…, or be a flag; flags go before
+the environment, and that before the file. docs/configuration.md has their names there.
+
+${flagsHelp()}
+
+Examples:
+  sluice server --config /etc/sluice.yaml
+  SLUICE_PORT=8000 sluice server --data /var/lib/sluice --print-config`;
+}
+
+const OPTIONS = {
+  ...flagTypes(),
+  config: { type: 'string' },
+  'print-config': { type: 'boolean' },
+} as const;
+
+/** Serves as configured, until it is told to stop. */
+export async function runServer(args: readonly string[], io: CommandIo): Promise<ExitCode> {
+  const { config, ...flags } = parseFlags(args);
+  const name = typeof config === 'string' ? config : io.env.SLUICE_CONFIG;
+  const loaded = await loadOrExplain({ flags, name }, io);
+  if (loaded === undefined) return ExitCode.usage;
+  for (const warning of loaded.warnings) io.stderr(`sluice: ${warning}`);
+  if (flags['print-config'] === true) {
+    io.stdout(printConfig(loaded.given));
+    return ExitCode.done;
+  }
+  return serve(serverOptions(loaded.config), io, (url) => `Sluice ${VERSION} is ready at ${url}`);
+}
+
+function parseFlags(args: readonly string[]): ConfigSources['flags'] {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: false })
+      .values as ConfigSources['flags'];
+  } catch (cause) {
+    throw new UsageError(flagProblem(cause as NodeJS.ErrnoException, Object.keys(OPTIONS)), {
+      cause,
+    });
+  }
+}
+
+interface Given {
+  readonly flags: ConfigSources['flags'];
+  /** Of the configuration file. */
+  readonly name: string | undefined;
+}
+
+async function loadOrExplain(
+  { flags, name }: Given,
+  io: CommandIo,
+): Promise<LoadedConfig | undefined> {
+  const file = name === undefined ? undefined : { name, text: await readText(name) };
+  try {
+    return loadConfig({ flags, env: io.env, ...(file === undefined ? {} : { file }) });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    io.stderr(`sluice: ${error.message}`);
+    return undefined;
+  }
+}
+
+async function readText(name: string): Promise<string> {
+  try {
+    return await readFile(name, 'utf8');
+  } catch (cause) {
+    const problem = `cannot read the configuration: ${(cause as Error).message}`;
+    throw new UsageError(problem, { cause });
+  }
+}

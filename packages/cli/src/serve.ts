@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { Server, type ServerOptions } from '@sluice/server';
+import { type CommandIo, ExitCode } from './exit-code.ts';
+import { VERSION } from './version.ts';
+
+/** Beside the time for requests: closing the log takes a moment, unless the disk hangs. */
+const CLOSE_MS_MAX = 2000;
+
+export interface ServeOptions extends Omit<ServerOptions, 'version' | 'onFatal'> {
+  readonly drainMs: number;
+}
+
+/**
+ * Serves until it is told to stop, or until the server can no longer keep its promises. A stop is
+ * bounded in time: whatever still waits then was not acknowledged.
+ */
+export async function serve(
+  options: ServeOptions,
+  io: CommandIo,
+  greeting: (url: string) => string,
+): Promise<ExitCode> {
+  const failed = new AbortController();
+  const server = await startOrExplain(options, failed, io);
+  if (server === undefined) return ExitCode.refused;
+
+  io.stdout(greeting(server.url));
+  await firstOf(io.stop, failed.signal);
+  if (failed.signal.aborted) {
+    io.stderr(`sluice: ${(failed.signal.reason as Error).message}`);
+    return ExitCode.refused;
+  }
+  io.stderr('sluice: stopping; once more ends it at once');
+  const isClosed = await within(options.drainMs + CLOSE_MS_MAX, server.close());
+  if (isClosed) return ExitCode.done;
+  io.stderr('sluice: the disk does not answer; ending without it');
+  return ExitCode.refused;
+}
+
+async function startOrExplain(
+  options: ServeOptions,
+  failed: AbortController,
+  io: CommandIo,
+): Promise<Server | undefined> {
+  try {
+    return await Server.start({
+      ...options,
+      version: VERSION,
+      onFatal: (cause) => failed.abort(cause),
+    });
+  } catch (cause) {
+    const error = cause as NodeJS.ErrnoException;
+    io.stderr(
+      error.code === 'EADDRINUSE'
+        ? `sluice: port ${options.port} is in use; choose another one with --port`
+        : `sluice: cannot start: ${error.message}`,
+    );
+    return undefined;
+  }
+}
+
+async function firstOf(...signals: readonly AbortSignal[]): Promise<void> {
+  if (signals.some((signal) => signal.aborted)) return;
+  await Promise.race(signals.map((signal) => once(signal, 'abort')));
+}
+
+/** Whether the work was done in time. */
+async function within(timeMs: number, work: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), timeMs);
+  });
+  const isDone = await Promise.race([work.then(() => true), timeout]);
+  clearTimeout(timer);
+  return isDone;
+}

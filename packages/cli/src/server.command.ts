@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from './command.ts';
+import { ExitCode } from './exit-code.ts';
+
+/**
+ * The flags are the settings of the server, and loading the server takes longer than most commands
+ * do. So help is made from them beforehand; a test sees to it that it is up to date.
+ */
+const HELP_FILE = new URL('./server-help.txt', import.meta.url);
+
+export const server: Command = {
+  summary: 'Run a server as configured by a file, the environment and flags',
+  get help() {
+    return readFileSync(HELP_FILE, 'utf8').trimEnd();
+  },
+  get flags() {
+    return Array.from(this.help.matchAll(/^ {2}--([a-z-]+)/gm), ([, name]) => name);
+  },
+  async run(args, io) {
+    if (args.includes('--help') || args.includes('-h')) {
+      io.stdout(this.help);
+      return ExitCode.done;
+    }
+    const { runServer } = await import('./run-server.ts');
+    return runServer(args, io);
+  },
+};

@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Type } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { flagsHelp, flagTypes } from './flags.ts';
+import { ConfigError, type ConfigSources, collect, loadConfig } from './load-config.ts';
+import { printConfig, printSettings } from './print-config.ts';
+import { settingsOf } from './setting.ts';
+import { Settings } from './settings.ts';
+
+function load(sources: Partial<ConfigSources> = {}) {
+  return loadConfig({ flags: {}, env: {}, ...sources });
+}
+
+function problemsOf(sources: Partial<ConfigSources>): readonly string[] {
+  try {
+    load(sources);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+const file = (text: string) => ({ name: 'sluice.yaml', text });
+
+test('without any source every setting has its default', () => {
+  const { config, given } = load();
+
+  expect(config).toMatchObject({
+    host: '127.0.0.1',
+    port: 7420,
+    limits: { tasksMax: 10_000_000 },
+    placement: { strategy: 'spread' },
+  });
+  expect(new Set([...given.values()].map(({ source }) => source))).toEqual(new Set(['default']));
+});
+
+test('flags go before the environment, that before the file, that before defaults', () => {
+  const text = 'port: 1\nlogLevel: warn\ndrainMs: 1\nlimits:\n  sessionsMax: 1\n';
+  const env = { SLUICE_PORT: '2', SLUICE_LOG_LEVEL: 'debug', SLUICE_DRAIN_MS: '' };
+
+  const { config, given } = load({ file: file(text), env, flags: { port: '3' } });
+
+  expect(config).toMatchObject({
+    port: 3,
+    logLevel: 'debug',
+    drainMs: 1,
+    limits: { sessionsMax: 1, tasksMax: 10_000_000 },
+  });
+  expect(given.get('port')?.source).toBe('flag --port');
+  expect(given.get('logLevel')?.source).toBe('environment SLUICE_LOG_LEVEL');
+  expect(given.get('limits.sessionsMax')?.source).toBe('file sluice.yaml');
+});
+
+test('every problem of every source is named, also of values that are overridden', () => {
+  const text = 'port: x\nprot: 1\nlimits:\n  tasksMax: -1\n  tasks: 2\nhttp: 5\n';
+
+  const problems = problemsOf({
+    file: file(text),
+    env: { SLUICE_PORT: 'http', SLUICE_LIMITS_TASKS_MAX: '0' },
+    flags: { port: '7420', 'log-level': 'loud' },
+  });
+
+  expect(problems).toEqual([
+    'file sluice.yaml: prot is not a known setting',
+    'file sluice.yaml: limits.tasks is not a known setting',
+    'file sluice.yaml: http must hold settings',
+    'file sluice.yaml: port must be integer, not "x"',
+    'environment SLUICE_PORT: port must be integer, not "http"',
+    'flag --log-level: logLevel must be one of debug, info, warn, error, not "loud"',
+    'file sluice.yaml: limits.tasksMax must be >= 1, not -1',
+    'environment SLUICE_LIMITS_TASKS_MAX: limits.tasksMax must be >= 1, not 0',
+  ]);
+});
+
+test.each([
+  ['port: 1\nport: 2\n', /^file sluice.yaml: Map keys must be unique at line 2, column 1/],
+  ['port: [\n', /^file sluice.yaml: .* at line /],
+  ['- port\n', /must hold settings/],
+  ['just text', /must hold settings/],
+])('a file that is no set of settings: %j', (text, problem) => {
+  expect(problemsOf({ file: file(text) })[0]).toMatch(problem);
+});
+
+test('an empty file, and one of comments, sets nothing', () => {
+  expect(load({ file: file('') }).config).toEqual(load().config);
+  expect(load({ file: file('# port: 1\n') }).config).toEqual(load().config);
+});
+
+test('settings that are each fine are refused where they do not go together', () => {
+  const text = 'limits: {tasksMax: 10, finishedTasksMax: 10, deadLettersMax: 20}';
+
+  const problems = problemsOf({
+    file: file(text),
+    flags: { host: '0.0.0.0' },
+    env: { SLUICE_HTTP_REQUEST_TIMEOUT_MS: '100' },
+  });
+
+  expect(problems).toEqual([
+    expect.stringMatching(/^flag --host: host '0.0.0.0' .* --insecure$/),
+    'file sluice.yaml: limits.finishedTasksMax (10) must be below limits.tasksMax',
+    'file sluice.yaml: limits.deadLettersMax (20) must be below limits.tasksMax',
+    'default: http.headTimeoutMs must not be over http.requestTimeoutMs',
+  ]);
+});
+
+test.each(['127.0.0.1', '127.8.0.1', '::1', 'localhost'])('%s is this machine', (host) => {
+  expect(problemsOf({ flags: { host } })).toEqual([]);
+});
+
+test.each(['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.0.0.1.example.com'])(
+  '%s is not, and needs to be wanted',
+  (host) => {
+    expect(problemsOf({ flags: { host } })).toHaveLength(1);
+    expect(problemsOf({ flags: { host, insecure: true } })).toEqual([]);
+  },
+);
+
+test('lists are written with commas outside of files', () => {
+  const { config } = load({ env: { SLUICE_ALLOWED_HOSTS: 'a.example, b.example' } });
+
+  expect(config.allowedHosts).toEqual(['a.example', 'b.example']);
+});
+
+test('a variable that means nothing is pointed out; one of Kubernetes is not ours', () => {
+  const env = { SLUICE_PROT: '1', SLUICE_URL: 'http://x', SLUICE_PORT: 'tcp://10.0.0.1:7420' };
+
+  const { config, warnings } = load({ env });
+
+  expect(warnings).toEqual(['environment SLUICE_PROT is not a setting of the server']);
+  expect(config.port).toBe(7420);
+});
+
+describe('the printed configuration', () => {
+  test('says where each value comes from, and is a configuration', () => {
+    const flags = { port: '8000', 'allowed-hosts': 'a.example,b.example' };
+    const { config, given } = load({ flags, file: file('limits: {tasksMax: 5000000}') });
+
+    const printed = printConfig(given);
+
+    expect(printed).toContain('\nport: 8000 # flag --port\n');
+    expect(printed).toContain('\nlimits:\n  tasksMax: 5000000 # file sluice.yaml\n');
+    expect(load({ file: file(printed) }).config).toEqual(config);
+  });
+
+  test('hides secrets, in problems too', () => {
+    const settings = settingsOf(
+      Type.Object({
+        key: Type.String({ secret: true, minLength: 20 }),
+        unset: Type.String({ secret: true }),
+      }),
+    );
+    const { given, problems } = collect(settings, { flags: { key: 'hunter2' }, env: {} });
+
+    expect(printSettings(settings, given)).toContain('key: (hidden) # flag --key');
+    expect(problems).toHaveLength(1);
+    expect(printSettings(settings, given) + problems).not.toContain('hunter2');
+  });
+});
+
+describe('what is made from the settings', () => {
+  const settings = settingsOf(Settings);
+
+  test('every setting has a flag and a variable of its own, and a description', () => {
+    expect(new Set(settings.map(({ flag }) => flag)).size).toBe(settings.length);
+    expect(new Set(settings.map(({ variable }) => variable)).size).toBe(settings.length);
+    for (const setting of settings) {
+      expect(setting.description, setting.path).not.toBe('');
+      expect(flagTypes()[setting.flag]).toBeDefined();
+      expect(flagsHelp()).toContain(`  --${setting.flag}`);
+    }
+    expect(Object.keys(flagTypes())).toContain('data');
+  });
+
+  test('docs/configuration.md lists every setting as it is', () => {
+    const page = join(import.meta.dirname, '../../../../docs/configuration.md');
+    const rows = settings.map(({ path, variable, flag, defaultText, description }) => {
+      return `| \`${path}\` | \`${variable}\`<br>\`--${flag}\` | ${defaultText} | ${description} |`;
+    });
+
+    const documented = readFileSync(page, 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('| `'));
+
+    expect(documented).toEqual(rows);
+  });
+});

@@ -1,0 +1,165 @@
+import type { TSchema } from 'typebox';
+import { isMap, parseDocument } from 'yaml';
+import { Checker } from '../http/validation.ts';
+import { relationProblems } from './relations.ts';
+import { type Setting, settingsOf } from './setting.ts';
+import { type Configuration, Settings } from './settings.ts';
+
+/** Where values come from, the strongest first: flags, environment, file, defaults. */
+export interface ConfigSources {
+  /** By the names of flags, without dashes. */
+  readonly flags: Readonly<Record<string, string | boolean | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly file?: { readonly name: string; readonly text: string };
+}
+
+/** A value and who says so. */
+export interface Given {
+  readonly value: unknown;
+  /** `flag --port`, `environment SLUICE_PORT`, `file sluice.yaml`, or `default`. */
+  readonly source: string;
+}
+
+export interface LoadedConfig {
+  readonly config: Configuration;
+  /** By path, of every setting. */
+  readonly given: ReadonlyMap<string, Given>;
+  /** What is probably not meant as it stands, and harms nobody. */
+  readonly warnings: readonly string[];
+}
+
+/** The configuration makes no sense; every problem is named with its source and path. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`the configuration is not valid:\n${problems.map((each) => `  ${each}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+/** Variables with our prefix that other parts of Sluice read. */
+const OTHER_VARIABLES = new Set(['SLUICE_URL', 'SLUICE_API_KEY', 'SLUICE_CONFIG']);
+
+/**
+ * Kubernetes tells every container about a service named `sluice` in variables that look like
+ * ours: this one holds an address.
+ */
+const SERVICE_LINK = /^tcp:\/\//;
+
+/** Brings all sources together, or throws a `ConfigError` that names all that is wrong. */
+export function loadConfig(sources: ConfigSources): LoadedConfig {
+  const { given, problems } = collect(settingsOf(Settings), sources);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const config = build(Settings, given) as Configuration;
+  const unrelated = relationProblems(config, (path) => given.get(path)?.source ?? 'default');
+  if (unrelated.length > 0) throw new ConfigError(unrelated);
+  return { config, given, warnings: strayVariables(sources.env) };
+}
+
+interface Collected {
+  readonly given: Map<string, Given>;
+  readonly problems: string[];
+}
+
+/** Every value of every source is checked, also one that a stronger source overrides. */
+export function collect(settings: readonly Setting[], sources: ConfigSources): Collected {
+  const given = new Map<string, Given>();
+  const problems: string[] = [];
+  const fileValues = readFile(settings, sources.file, problems);
+  for (const setting of settings) {
+    const { path, variable, flag } = setting;
+    given.set(path, { value: setting.default, source: 'default' });
+    const values = [
+      { value: fileValues.get(path), source: `file ${sources.file?.name ?? ''}` },
+      { value: fromVariable(setting, sources.env[variable]), source: `environment ${variable}` },
+      { value: fromText(setting, sources.flags[flag]), source: `flag --${flag}` },
+    ];
+    for (const each of values) {
+      if (each.value === undefined) continue;
+      const found = problemsOf(setting, each.value);
+      problems.push(...found.map((problem) => `${each.source}: ${path} ${problem}`));
+      given.set(path, each);
+    }
+  }
+  return { given, problems };
+}
+
+function problemsOf({ schema, kind, choices, secret }: Setting, value: unknown): string[] {
+  const checker = new Checker(schema);
+  if (checker.accepts(value)) return [];
+  const shown = secret ? '' : `, not ${JSON.stringify(value)}`;
+  if (kind === 'choice') return [`must be one of ${choices.join(', ')}${shown}`];
+  return checker.problems(value).map(({ path, problem }) => {
+    return `${path === '' ? '' : `${path} `}${problem}${shown}`;
+  });
+}
+
+function fromVariable(setting: Setting, text: string | undefined): unknown {
+  if (text === undefined || text === '') return undefined;
+  if (setting.path === 'port' && SERVICE_LINK.test(text)) return undefined;
+  return fromText(setting, text);
+}
+
+/** Text that cannot be what it should stays text, so that the check says what is wrong with it. */
+function fromText({ kind }: Setting, text: string | boolean | undefined): unknown {
+  if (typeof text !== 'string') return text;
+  if (kind === 'whole' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (kind === 'boolean' && /^(?:true|false)$/.test(text)) return text === 'true';
+  if (kind === 'list') return text.split(',').map((item) => item.trim());
+  return text;
+}
+
+function readFile(
+  settings: readonly Setting[],
+  file: ConfigSources['file'],
+  problems: string[],
+): Map<string, unknown> {
+  const values = new Map<string, unknown>();
+  if (file === undefined) return values;
+  const document = parseDocument(file.text, { prettyErrors: true });
+  for (const { message } of document.errors) {
+    problems.push(`file ${file.name}: ${message.split('\n')[0].replace(/:$/, '')}`);
+  }
+  if (document.errors.length > 0 || document.contents === null) return values;
+  if (!isMap(document.contents)) {
+    problems.push(`file ${file.name}: must hold settings, such as 'port: 7420'`);
+    return values;
+  }
+  const known = new Set(settings.map(({ path }) => path));
+  const walk = (value: unknown, path: string): void => {
+    if (known.has(path)) {
+      values.set(path, value);
+    } else if (isGroup(settings, path) && typeof value === 'object' && value !== null) {
+      const prefix = path === '' ? '' : `${path}.`;
+      for (const [name, part] of Object.entries(value)) walk(part, `${prefix}${name}`);
+    } else {
+      const problem = isGroup(settings, path) ? 'must hold settings' : 'is not a known setting';
+      problems.push(`file ${file.name}: ${path} ${problem}`);
+    }
+  };
+  walk(document.toJS({ maxAliasCount: 0 }), '');
+  return values;
+}
+
+function isGroup(settings: readonly Setting[], path: string): boolean {
+  return path === '' || settings.some((setting) => setting.path.startsWith(`${path}.`));
+}
+
+function build(schema: TSchema, given: ReadonlyMap<string, Given>, path = ''): unknown {
+  const { properties } = schema as { properties?: Record<string, TSchema> };
+  if (properties === undefined) return given.get(path)?.value;
+  const entries = Object.entries(properties).map(([name, part]) => {
+    return [name, build(part, given, path === '' ? name : `${path}.${name}`)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** A misspelt variable would silently do nothing. */
+function strayVariables(env: ConfigSources['env']): string[] {
+  const known = new Set(settingsOf(Settings).map(({ variable }) => variable));
+  return Object.keys(env)
+    .filter((name) => name.startsWith('SLUICE_') && !known.has(name) && !OTHER_VARIABLES.has(name))
+    .map((name) => `environment ${name} is not a setting of the server`);
+}

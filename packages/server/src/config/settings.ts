@@ -1,0 +1,202 @@
+import { totalmem } from 'node:os';
+import { LIMITS } from '@sluice/protocol';
+import { type Static, type TSchema, Type } from 'typebox';
+
+/**
+ * What a setting says of itself beside its type. `flag` stands where its name is not made from the
+ * path, `defaultText` where the default depends on the machine; a `secret` is never printed.
+ */
+type NumberAbout = {
+  readonly description: string;
+  readonly default: number;
+  readonly defaultText?: string;
+  readonly minimum: number;
+  readonly maximum: number;
+};
+
+const MIB = 2 ** 20;
+const HOUR_MS = 3_600_000;
+
+function whole(about: NumberAbout) {
+  return Type.Integer(about);
+}
+
+function group<T extends Record<string, TSchema>>(settings: T) {
+  return Type.Object(settings, { additionalProperties: false });
+}
+
+const Limits = group({
+  tasksMax: whole({
+    description: 'Tasks in memory at once, finished ones included',
+    default: 10_000_000,
+    minimum: 1,
+    maximum: 50_000_000,
+  }),
+  payloadBytesMax: whole({
+    description: 'Bytes of inputs, outputs and errors in memory at once',
+    default: Math.floor(totalmem() / 4),
+    defaultText: "a quarter of the machine's memory",
+    minimum: MIB,
+    maximum: 2 ** 40,
+  }),
+  finishedTasksMax: whole({
+    description: 'Finished tasks that are kept for reading; the oldest are forgotten first',
+    default: 1_000_000,
+    minimum: 0,
+    maximum: 50_000_000,
+  }),
+  deadLettersMax: whole({
+    description: 'Failed and timed-out tasks that are kept until somebody deals with them',
+    default: 100_000,
+    minimum: 0,
+    maximum: 50_000_000,
+  }),
+  dedupeKeysMax: whole({
+    description: 'Dedupe keys that are remembered at once',
+    default: 10_000_000,
+    minimum: 1,
+    maximum: 50_000_000,
+  }),
+  sessionsMax: whole({
+    description: 'Worker sessions at once, those that are expected back included',
+    default: 50_000,
+    minimum: 1,
+    maximum: 1_000_000,
+  }),
+});
+
+const Http = group({
+  bodyBytesMax: whole({
+    description: 'Bytes of a request body; clients count on the default',
+    default: LIMITS.bodyBytesMax,
+    minimum: 1024,
+    maximum: LIMITS.bodyBytesMax,
+  }),
+  headerBytesMax: whole({
+    description: 'Bytes of the head of a request: its address and all its headers',
+    default: 16_384,
+    minimum: 1024,
+    maximum: MIB,
+  }),
+  headersMax: whole({
+    description: 'Headers of a request',
+    default: 100,
+    minimum: 8,
+    maximum: 2000,
+  }),
+  connectionsMax: whole({
+    description:
+      'Connections at once; fewer if the system gives the process fewer files. ' +
+      'Further ones are refused',
+    default: 10_000,
+    minimum: 1,
+    maximum: 1_000_000,
+  }),
+  streamsPerConnectionMax: whole({
+    description: 'Requests at once on one HTTP/2 connection',
+    default: 1000,
+    minimum: 1,
+    maximum: 100_000,
+  }),
+  headTimeoutMs: whole({
+    description: 'Time that a client has to send the head of a request once it has begun',
+    default: 10_000,
+    minimum: 100,
+    maximum: HOUR_MS,
+  }),
+  requestTimeoutMs: whole({
+    description: 'Time that a client has to send a whole request, the body included',
+    default: 60_000,
+    minimum: 100,
+    maximum: HOUR_MS,
+  }),
+  idleTimeoutMs: whole({
+    description: 'A connection without a request is closed after this time',
+    default: 65_000,
+    minimum: 100,
+    maximum: HOUR_MS,
+  }),
+  stalledReaderMs: whole({
+    description: 'A worker stream whose reader takes nothing for so long is cut',
+    default: 30_000,
+    minimum: 100,
+    maximum: HOUR_MS,
+  }),
+});
+
+const Placement = group({
+  strategy: Type.Union([Type.Literal('spread'), Type.Literal('pack')], {
+    description:
+      'Which of the workers with room gets a task: `spread` burdens all alike, `pack` fills one ' +
+      'before it begins another',
+    default: 'spread',
+  }),
+  reserveAfterMs: whole({
+    description: 'A task that waited this long has room kept for it rather than being overtaken',
+    default: 10_000,
+    minimum: 0,
+    maximum: 24 * HOUR_MS,
+  }),
+  ageAfterMs: whole({
+    description: 'The priority of a task that waited this long does not count in every 8th lease',
+    default: 30_000,
+    minimum: 0,
+    maximum: 24 * HOUR_MS,
+  }),
+});
+
+/**
+ * Every setting of a server, in one place: what it is called, what it may be, what it is by
+ * default and what it is for. Validation, flags, environment, help and documents are made from it.
+ */
+export const Settings = group({
+  host: Type.String({
+    description: 'Address to listen on',
+    default: '127.0.0.1',
+    minLength: 1,
+  }),
+  port: whole({
+    description: 'Port to listen on; 0 takes any free one',
+    default: 7420,
+    minimum: 0,
+    maximum: 65_535,
+  }),
+  dataFolder: Type.String({
+    description: 'Folder that holds everything that must survive',
+    default: '.sluice',
+    flag: 'data',
+    minLength: 1,
+  }),
+  allowedHosts: Type.Array(Type.String({ minLength: 1 }), {
+    description: 'Names beside loopback and `host` that requests may have in their `Host` header',
+    default: [],
+  }),
+  insecure: Type.Boolean({
+    description: 'Allow to listen beyond this machine, although anybody could use the server',
+    default: false,
+  }),
+  logLevel: Type.Union(
+    [Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error')],
+    { description: 'What is worth a line on stderr', default: 'info' },
+  ),
+  drainMs: whole({
+    description: 'Time that requests under way have to finish when the server is told to stop',
+    default: 10_000,
+    minimum: 0,
+    maximum: HOUR_MS,
+  }),
+  snapshotEveryBytes: whole({
+    description: 'Bytes of log after which the next snapshot is made and the log trimmed',
+    default: 256 * MIB,
+    minimum: MIB,
+    maximum: 2 ** 40,
+  }),
+  limits: Limits,
+  http: Http,
+  placement: Placement,
+});
+
+export type Configuration = Static<typeof Settings>;
+
+/** From the chattiest on. */
+export const LOG_LEVELS: readonly Configuration['logLevel'][] = ['debug', 'info', 'warn', 'error'];

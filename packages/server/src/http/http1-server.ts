@@ -1,0 +1,90 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { SluiceError } from '@sluice/protocol';
+import type { Configuration } from '../config/settings.ts';
+import { errorJson, refuseConnection } from './raw-answer.ts';
+import type { RefusalDesk } from './refusal.ts';
+
+/** A wait may be silent for a minute; a connection on which nothing moves for longer is dead. */
+const STALLED_MS = 120_000;
+
+/** How often connections are looked at, at the most. */
+export const WATCH_EVERY_MS_MAX = 1000;
+
+/** HTTP/1.1 for connections that somebody else accepts. */
+export function createHttp1(
+  handler: RequestListener,
+  limits: Configuration['http'],
+  desk: RefusalDesk,
+): Server {
+  const server = createServer(
+    {
+      noDelay: true,
+      maxHeaderSize: limits.headerBytesMax,
+      headersTimeout: limits.headTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.idleTimeoutMs,
+      connectionsCheckingInterval: Math.min(WATCH_EVERY_MS_MAX, limits.headTimeoutMs),
+      // A request without a host gets an answer in the contract's shape, like any other.
+      requireHostHeader: false,
+    },
+    handler,
+  );
+  server.timeout = STALLED_MS;
+  // Node would drop the headers behind this count and say nothing; they are counted as a whole.
+  server.maxHeadersCount = 0;
+  // It gets its connections from elsewhere and never listens, which is when it would begin to watch
+  // them.
+  server.emit('listening');
+
+  const refuse = (socket: Socket, error: SluiceError): void => {
+    const requestId = desk.newRequestId();
+    desk.refused({ code: error.code, status: error.status, requestId, cause: error.cause });
+    refuseConnection(socket, error, requestId);
+  };
+  const refused = new WeakSet<Socket>();
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
+    const socket = stream as Socket;
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();
+    else refuse(socket, parserError(error, limits));
+  });
+  server.on('connect', (_request, socket) => {
+    refuse(socket as Socket, new SluiceError('method_not_allowed', 'this server is no proxy'));
+  });
+  server.on('checkExpectation', (request: IncomingMessage, response) => {
+    const problem = `expectation '${request.headers.expect}' cannot be met`;
+    const error = new SluiceError('expectation_failed', problem);
+    const requestId = desk.newRequestId();
+    desk.refused({ code: error.code, status: error.status, requestId });
+    response.writeHead(error.status, { 'content-type': 'application/json', connection: 'close' });
+    response.end(errorJson(error, requestId));
+  });
+  return server;
+}
+
+/** Node keeps the answer under way here; what it has begun to say cannot be followed by another. */
+function isAnswering(socket: Socket): boolean {
+  const { _httpMessage } = socket as { _httpMessage?: { readonly headersSent: boolean } };
+  return _httpMessage?.headersSent === true;
+}
+
+function parserError(error: NodeJS.ErrnoException, limits: Configuration['http']): SluiceError {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW': {
+      const problem = `the head of the request is larger than ${limits.headerBytesMax} bytes`;
+      return new SluiceError('headers_too_large', problem);
+    }
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new SluiceError(
+        'request_timeout',
+        `the request did not arrive in time: its head within ${limits.headTimeoutMs} ms, all of ` +
+          `it within ${limits.requestTimeoutMs} ms`,
+      );
+    default:
+      return new SluiceError('invalid_request', 'this is not HTTP as this server knows it', {
+        cause: error,
+      });
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Every metric, with its type and what it says. Dashboards and alerts rely on the names: one never
+ * changes its meaning. docs/metrics.md has the same table.
+ */
+export const METRIC_FAMILIES = {
+  sluice_tasks_submitted_total: ['counter', 'Tasks that were taken on since the start'],
+  sluice_tasks_deduplicated_total: ['counter', 'Submits that were recognised by their dedupe key'],
+  sluice_tasks_leased_total: ['counter', 'Leases that were granted'],
+  sluice_tasks_finished_total: ['counter', 'Tasks that ended, by outcome'],
+  sluice_task_queue_seconds: ['histogram', 'Time from being ready to the lease'],
+  sluice_task_lease_seconds: ['histogram', 'Time from the last lease to the end of the task'],
+  sluice_tasks: ['gauge', 'Tasks in memory, finished ones included'],
+  sluice_tasks_queued: ['gauge', 'Tasks that are ready and wait for a worker, by priority'],
+  sluice_tasks_finished: ['gauge', 'Finished tasks in memory, without dead letters'],
+  sluice_dead_letters: ['gauge', 'Failed and timed-out tasks that wait for somebody'],
+  sluice_dedupe_keys: ['gauge', 'Dedupe keys that are remembered'],
+  sluice_worker_sessions: [
+    'gauge',
+    'Worker sessions by state: connected, draining (connected, gets nothing more), away',
+  ],
+  sluice_payload_bytes: ['gauge', 'Bytes of payloads in memory'],
+  sluice_payload_chunks: ['gauge', 'Pieces of memory that payloads lie in'],
+  sluice_commit_seconds: ['histogram', 'Time until a batch of the log is durable'],
+  sluice_commit_records: [
+    'histogram',
+    'Records of a batch, about one per request that changed something',
+  ],
+  sluice_commit_outstanding_seconds: [
+    'gauge',
+    'Age of the append that is under way; 0 without one',
+  ],
+  sluice_log_bytes_total: ['counter', 'Bytes that were appended to the log'],
+  sluice_log_full: ['gauge', '1 while the disk is full'],
+  sluice_snapshots_total: ['counter', 'Snapshots, by outcome'],
+  sluice_http_request_seconds: [
+    'histogram',
+    'Time from the head of a request to its answer, by method and route; streams are left out',
+  ],
+  sluice_http_refused_total: ['counter', 'Requests and connections that were refused, by code'],
+  sluice_http_connections: ['gauge', 'Open connections'],
+  sluice_event_loop_lag_seconds: ['histogram', 'By how much a timer of 100 ms was late'],
+  sluice_event_loop_busy_seconds_total: ['counter', 'Time that the main thread was busy'],
+  sluice_process_cpu_seconds_total: ['counter', 'CPU time of the process, by mode'],
+  sluice_memory_bytes: ['gauge', 'Memory of the process, by kind'],
+  sluice_start_time_seconds: ['gauge', 'When the process started, in seconds since 1970'],
+  sluice_info: ['gauge', 'Always 1; the version is a label'],
+} as const satisfies Record<string, readonly ['counter' | 'gauge' | 'histogram', string]>;
+
+export type MetricName = keyof typeof METRIC_FAMILIES;
+
+type OfType<T extends string> = {
+  [N in MetricName]: (typeof METRIC_FAMILIES)[N][0] extends T ? N : never;
+}[MetricName];
+
+export type PlainName = OfType<'counter' | 'gauge'>;
+export type HistogramName = OfType<'histogram'>;

@@ -1,0 +1,98 @@
+import type { EngineNotice } from '@sluice/engine';
+import { ERROR_CODES, type ErrorCode } from '@sluice/protocol';
+import type { Exposition, Labels } from './exposition.ts';
+import { Histogram, LATENCY_BOUNDS_MS } from './histogram.ts';
+import { CommitMetrics } from './measured-log.ts';
+
+/** How often the event loop is asked whether it is late. */
+const LAG_EVERY_MS = 100;
+
+/** What is known of the process and its surroundings, whatever the disk does. */
+export class ServerMetrics {
+  readonly commits = new CommitMetrics();
+  private readonly snapshots = { saved: 0, failed: 0, unusable: 0 };
+  private readonly refusals = new Map<ErrorCode, number>();
+  private readonly routes: [Labels, Histogram][] = [];
+  private readonly lagMs = new Histogram(LATENCY_BOUNDS_MS);
+  private readonly lagTimer: NodeJS.Timeout;
+  private readonly version: string;
+
+  constructor(version: string) {
+    this.version = version;
+    for (const code of Object.keys(ERROR_CODES)) this.refusals.set(code as ErrorCode, 0);
+    let due = performance.now() + LAG_EVERY_MS;
+    this.lagTimer = setInterval(() => {
+      const now = performance.now();
+      this.lagMs.observe(Math.max(0, now - due));
+      due = now + LAG_EVERY_MS;
+    }, LAG_EVERY_MS);
+    this.lagTimer.unref();
+  }
+
+  close(): void {
+    clearInterval(this.lagTimer);
+  }
+
+  /** Where the times of a route's requests go, in milliseconds. */
+  route(method: string, route: string): Histogram {
+    const histogram = new Histogram(LATENCY_BOUNDS_MS);
+    this.routes.push([{ method, route }, histogram]);
+    return histogram;
+  }
+
+  refused(code: ErrorCode): void {
+    this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1);
+  }
+
+  noticed({ type }: EngineNotice): void {
+    if (type === 'snapshot_saved') this.snapshots.saved += 1;
+    if (type === 'fold_failed') this.snapshots.failed += 1;
+    if (type === 'snapshot_unusable') this.snapshots.unusable += 1;
+  }
+
+  write(out: Exposition, now: { readonly connections: number; readonly logIsFull: boolean }): void {
+    const { commits } = this;
+    const { appendingSince } = commits;
+    const outstandingMs = appendingSince === undefined ? 0 : performance.now() - appendingSince;
+    out.histograms('sluice_commit_seconds', [[{}, commits.latencyMs]], 0.001);
+    out.histograms('sluice_commit_records', [[{}, commits.records]], 1);
+    out.value('sluice_commit_outstanding_seconds', outstandingMs / 1000);
+    out.value('sluice_log_bytes_total', commits.bytes);
+    out.value('sluice_log_full', now.logIsFull ? 1 : 0);
+    out.values('sluice_snapshots_total', labelled('outcome', Object.entries(this.snapshots)));
+    out.histograms('sluice_http_request_seconds', this.routes, 0.001);
+    out.values('sluice_http_refused_total', labelled('code', this.refusals));
+    out.value('sluice_http_connections', now.connections);
+    out.histograms('sluice_event_loop_lag_seconds', [[{}, this.lagMs]], 0.001);
+    this.writeProcess(out);
+  }
+
+  private writeProcess(out: Exposition): void {
+    const memory = process.memoryUsage();
+    const cpu = process.cpuUsage();
+    const { active } = performance.eventLoopUtilization();
+    out.value('sluice_event_loop_busy_seconds_total', active / 1000);
+    out.values('sluice_process_cpu_seconds_total', [
+      [{ mode: 'user' }, cpu.user / 1e6],
+      [{ mode: 'system' }, cpu.system / 1e6],
+    ]);
+    out.values(
+      'sluice_memory_bytes',
+      labelled('kind', [
+        ['rss', memory.rss],
+        ['heap_total', memory.heapTotal],
+        ['heap_used', memory.heapUsed],
+        ['array_buffers', memory.arrayBuffers],
+      ]),
+    );
+    out.value('sluice_start_time_seconds', performance.timeOrigin / 1000);
+    out.values('sluice_info', [[{ version: this.version }, 1]]);
+  }
+}
+
+function labelled(
+  name: string,
+  values: Iterable<readonly [string, number]>,
+): (readonly [Labels, number])[] {
+  return Array.from(values, ([text, value]) => [{ [name]: text }, value] as const);
+}

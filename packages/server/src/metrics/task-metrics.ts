@@ -1,0 +1,79 @@
+import {
+  isTerminal,
+  type Outputs,
+  PRIORITY_LEVELS,
+  type ReadonlyState,
+  TASK_STATES,
+} from '@sluice/core';
+import type { Exposition, Labels } from './exposition.ts';
+import { Histogram, LATENCY_BOUNDS_MS } from './histogram.ts';
+
+export interface SessionCounts {
+  readonly connected: number;
+  readonly draining: number;
+  readonly away: number;
+}
+
+const OUTCOMES = TASK_STATES.map((name, state) => ({ name, state })).filter(({ state }) =>
+  isTerminal(state),
+);
+
+/**
+ * What happens to tasks, taken from what commands want done: a few additions per task, with the
+ * times that the core gave them. Nothing here may be shown before it is durable (L2).
+ */
+export class TaskMetrics {
+  private readonly queueMs = new Histogram(LATENCY_BOUNDS_MS);
+  private readonly leaseMs = new Histogram(LATENCY_BOUNDS_MS);
+  private readonly finished = new Float64Array(TASK_STATES.length);
+  private leased = 0;
+  private deduplicated = 0;
+  /** Tasks from this number on are counted; set when it is known what there was before. */
+  firstTask = 1;
+
+  staged({ pushSlots, endedSlots }: Outputs, { tasks }: ReadonlyState): void {
+    this.leased += pushSlots.length;
+    for (const slot of pushSlots) this.queueMs.observe(tasks.leasedAt[slot] - tasks.dueAt[slot]);
+    for (const slot of endedSlots) {
+      this.finished[tasks.state[slot]] += 1;
+      if (tasks.attempt[slot] > 0) {
+        this.leaseMs.observe(tasks.endedAt[slot] - tasks.leasedAt[slot]);
+      }
+    }
+  }
+
+  recognised(tasks: number): void {
+    this.deduplicated += tasks;
+  }
+
+  write(out: Exposition, state: ReadonlyState, sessions: SessionCounts): void {
+    out.value('sluice_tasks_submitted_total', state.nextTask - this.firstTask);
+    out.value('sluice_tasks_deduplicated_total', this.deduplicated);
+    out.value('sluice_tasks_leased_total', this.leased);
+    out.values(
+      'sluice_tasks_finished_total',
+      OUTCOMES.map((outcome) => [{ outcome: outcome.name }, this.finished[outcome.state]]),
+    );
+    out.histograms('sluice_task_queue_seconds', [[{}, this.queueMs]], 0.001);
+    out.histograms('sluice_task_lease_seconds', [[{}, this.leaseMs]], 0.001);
+    out.value('sluice_tasks', state.tasks.count);
+    out.values('sluice_tasks_queued', queuedByPriority(state));
+    out.value('sluice_tasks_finished', state.finished.length);
+    out.value('sluice_dead_letters', state.deadLetters.count);
+    out.value('sluice_dedupe_keys', state.dedupe.count);
+    out.values(
+      'sluice_worker_sessions',
+      Object.entries(sessions).map(([name, count]) => [{ state: name }, count]),
+    );
+    out.value('sluice_payload_bytes', state.payloads.liveBytes);
+    out.value('sluice_payload_chunks', state.payloads.chunkCount);
+  }
+}
+
+function queuedByPriority({ queues }: ReadonlyState): [Labels, number][] {
+  const depths = new Float64Array(PRIORITY_LEVELS);
+  for (const { open } of queues) {
+    for (const { level, length } of open) depths[level] += length;
+  }
+  return Array.from(depths, (depth, level) => [{ priority: String(level) }, depth]);
+}

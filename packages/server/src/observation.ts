@@ -1,0 +1,91 @@
+import { type Outputs, Partition, type PartitionOptions, type ReadonlyState } from '@sluice/core';
+import type { EngineNotice } from '@sluice/engine';
+import type { BoundedLog } from '@sluice/log';
+import type { Refusal } from './http/refusal.ts';
+import { measuredLog } from './metrics/measured-log.ts';
+import { ServerMetrics } from './metrics/server-metrics.ts';
+import { TaskMetrics } from './metrics/task-metrics.ts';
+import { causeText, type ServerLog } from './server-log.ts';
+import type { StreamNotice } from './workers/worker-streams.ts';
+
+/** What operators see of a server: every part says here what it does, and goes on. */
+export class Observation {
+  readonly log: ServerLog;
+  readonly server: ServerMetrics;
+  readonly tasks = new TaskMetrics();
+  private made: Partition | undefined;
+
+  constructor(log: ServerLog, version: string) {
+    this.log = log;
+    this.server = new ServerMetrics(version);
+  }
+
+  /** Makes the partition, to look at it later. A start may make several; the last one is used. */
+  readonly makePartition = (options: PartitionOptions): Partition => {
+    this.made = new Partition(options);
+    return this.made;
+  };
+
+  /** Once the engine has started. */
+  get partition(): Partition {
+    if (this.made === undefined) throw new Error('the engine has not started');
+    return this.made;
+  }
+
+  /** From here on tasks are counted: what there is was there before. */
+  begin(): void {
+    this.tasks.firstTask = this.partition.state.nextTask;
+  }
+
+  measured(log: BoundedLog): BoundedLog {
+    return measuredLog(log, this.server.commits);
+  }
+
+  readonly staged = (outputs: Outputs, state: ReadonlyState): void => {
+    this.tasks.staged(outputs, state);
+  };
+
+  readonly recognised = (tasks: number): void => this.tasks.recognised(tasks);
+
+  readonly refused = (refusal: Refusal): void => {
+    this.server.refused(refusal.code);
+    this.log.refused(refusal);
+  };
+
+  readonly streamed = ({ event, worker }: StreamNotice): void => {
+    this.log.line(event === 'closed' ? 'debug' : 'info', STREAM_EVENTS[event], { worker });
+  };
+
+  readonly noticed = (notice: EngineNotice): void => {
+    this.server.noticed(notice);
+    switch (notice.type) {
+      case 'recovered': {
+        const { type: _, ...figures } = notice;
+        return this.log.line('info', 'recovered from the log', figures);
+      }
+      case 'snapshot_saved':
+        return this.log.line('info', 'a snapshot was saved', { position: notice.position });
+      case 'log_trimmed':
+        return this.log.line('info', 'the log was trimmed', { upTo: notice.upTo });
+      case 'snapshot_unusable': {
+        const { position, cause } = notice;
+        const fields = { position, cause: causeText(cause) };
+        return this.log.line('error', 'a snapshot is passed over at this start', fields);
+      }
+      case 'fold_failed':
+        return this.log.line('error', 'the log could not be folded', { cause: notice.reason });
+    }
+  };
+
+  close(): void {
+    this.server.close();
+  }
+}
+
+const STREAM_EVENTS = {
+  opened: 'a worker session was opened',
+  resumed: 'a worker session was resumed',
+  closed: 'the stream of a worker was closed',
+  stalled: 'a worker does not read its stream, which is cut',
+  ended: 'a worker session has ended',
+} as const satisfies Record<StreamNotice['event'], string>;
