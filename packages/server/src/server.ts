@@ -108,13 +108,9 @@ export class Server {
    * Recovers from the log, then listens: no request meets a server that does not know its tasks.
    */
   static async start(options: ServerOptions): Promise<Server> {
-    const { segmentBytes } = options;
     const logFolder = join(options.dataFolder, 'log');
     const snapshotFolder = join(options.dataFolder, 'snapshots');
-    const file = await FileLog.open({
-      folder: logFolder,
-      ...(segmentBytes === undefined ? {} : { segmentBytes }),
-    });
+    const file = await openLog(logFolder, options.segmentBytes);
     const log = options.wrapLog?.(file) ?? file;
     const serverLog = options.log ?? ServerLog.onStderr('error');
     const observation = new Observation(serverLog, options.version);
@@ -288,6 +284,10 @@ function workerRoutes(app: FastifyInstance, { engine, admission, gateway }: AppP
   workerSessionRoutes(app, gateway);
   reportAttemptsRoute(app, gateway);
   workerListRoutes(app, new WorkerList(engine, admission));
+}
+
+function openLog(folder: string, segmentBytes: number | undefined): Promise<FileLog> {
+  return FileLog.open({ folder, ...(segmentBytes === undefined ? {} : { segmentBytes }) });
 }
 
 function startTimer(delayMs: number, ring: () => void): () => void {

@@ -58,8 +58,13 @@ export function createHttp1(
     const error = new SluiceError('expectation_failed', problem);
     const requestId = desk.newRequestId();
     desk.refused({ code: error.code, status: error.status, requestId });
-    response.writeHead(error.status, { 'content-type': 'application/json', connection: 'close' });
-    response.end(errorJson(error, requestId));
+    const body = errorJson(error, requestId);
+    response.writeHead(error.status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      connection: 'close',
+    });
+    response.end(body);
   });
   return server;
 }

@@ -1,0 +1,55 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { SluiceError } from '@sluice/protocol';
+import { expect, test } from 'vitest';
+import { OriginGuard } from './origin-guard.ts';
+
+const guard = new OriginGuard(['127.0.0.1', 'Sluice.example']);
+
+function codeOf(headers: IncomingHttpHeaders): string {
+  try {
+    guard.check(headers);
+    return 'allowed';
+  } catch (error) {
+    if (error instanceof SluiceError) return error.code;
+    throw error;
+  }
+}
+
+test.each([
+  { host: 'localhost:7420' },
+  { host: '127.0.0.1' },
+  { host: '127.1.2.3:80' },
+  { host: '[::1]:7420' },
+  { host: 'sluice.example:7420' },
+  { host: 'SLUICE.EXAMPLE' },
+  { ':authority': 'localhost:7420' },
+  { host: 'localhost:7420', origin: 'http://localhost:7420' },
+  { host: 'sluice.example', origin: 'https://sluice.example' },
+  { host: 'localhost', 'sec-fetch-site': 'same-origin' },
+  { host: 'localhost', 'sec-fetch-site': 'none' },
+])('%j is from here', (headers) => {
+  expect(codeOf(headers)).toBe('allowed');
+  expect(codeOf(headers)).toBe('allowed');
+});
+
+test.each([
+  { host: 'evil.example' },
+  { host: 'evil.example:7420' },
+  { host: 'localhost.evil.example' },
+  { host: '127.0.0.1.evil.example' },
+  { host: 'sluice.example.evil' },
+  { host: '10.0.0.1' },
+  { ':authority': 'evil.example' },
+  { host: 'localhost', origin: 'https://evil.example' },
+  { host: 'localhost:7420', origin: 'http://localhost:3000' },
+  { host: 'localhost', origin: 'null' },
+  { host: 'localhost', 'sec-fetch-site': 'cross-site' },
+  { host: 'sluice.example', 'sec-fetch-site': 'cross-site', origin: 'http://sluice.example' },
+])('%j may be from a page of somebody else', (headers) => {
+  expect(codeOf(headers)).toBe('forbidden_origin');
+});
+
+test('a request that says no host is not valid', () => {
+  expect(codeOf({})).toBe('invalid_request');
+  expect(codeOf({ host: '' })).toBe('invalid_request');
+});
