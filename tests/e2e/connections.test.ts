@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect as connectHttp2 } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Protocol } from '../support/http-client.ts';
 import { parseMetrics } from '../support/metrics-text.ts';
 import { errorOf, RawConnection } from '../support/raw-connection.ts';
 import { ServerProcess } from '../support/server-process.ts';
@@ -103,28 +106,47 @@ test(`${CROWD} connections at once: requests are answered, and all is cleaned up
   expect(server.hasCrashed).toBe(false);
 });
 
-test('a worker that does not read is cut off, and its tasks go to another one', async () => {
-  server = await ServerProcess.startServer(folder, '--http-stalled-reader-ms', '1000');
-  const api = new ApiClient(server.url, 'http1');
-  const [deaf, kept] = await open(2);
-  const body = '{"name":"deaf","types":[{"type":"big"}],"leaseMs":3000,"capacity":{"slots":1000}}';
-  const head = `host: localhost\r\ncontent-length: ${body.length}\r\n`;
-  deaf.send(`POST /v1/worker-sessions HTTP/1.1\r\n${head}\r\n${body}`);
+const DEAF = '{"name":"deaf","types":[{"type":"big"}],"leaseMs":3000,"capacity":{"slots":1000}}';
+
+async function openDeaf(protocol: Protocol): Promise<void> {
+  if (protocol === 'h2c') {
+    const client = connectHttp2(server.url);
+    client.on('error', () => undefined);
+    const request = client.request({ ':path': '/v1/worker-sessions', ':method': 'POST' });
+    request.on('error', () => undefined);
+    request.end(DEAF);
+    // Nobody reads what follows.
+    await once(request, 'response');
+    return;
+  }
+  const [deaf] = await open(1);
+  const head = `host: localhost\r\ncontent-length: ${DEAF.length}\r\n`;
+  deaf.send(`POST /v1/worker-sessions HTTP/1.1\r\n${head}\r\n${DEAF}`);
   await deaf.heard(/event: welcome/);
   deaf.socket.pause();
+}
 
-  const task = { type: 'big', input: 'x'.repeat(250_000) };
-  for (let i = 0; i < 5; i++) await api.post('/v1/tasks', Array(15).fill(task));
-  await server.printed(/a worker does not read its stream, which is cut","worker":"deaf"/);
-  const scraper = new Scraper(kept);
-  await scraper.until('sluice_worker_sessions', (count) => count === 0, 'connected');
-  const session = new SessionUnderTest(server.url, 'http1', {
-    types: [{ type: 'big' }],
-    capacity: { slots: 75 },
-  });
-  for (let i = 0; i < 75; i++) await session.takeTask();
+test.each<Protocol>(['http1', 'h2c'])(
+  'a worker that does not read is cut off, and its tasks go to another (%s)',
+  async (protocol) => {
+    server = await ServerProcess.startServer(folder, '--http-stalled-reader-ms', '1000');
+    const api = new ApiClient(server.url, 'http1');
+    await openDeaf(protocol);
+    const [kept] = await open(1);
 
-  expect(session.waitingTasks).toBe(0);
-  session.disconnect();
-  api.close();
-});
+    const task = { type: 'big', input: 'x'.repeat(250_000) };
+    for (let i = 0; i < 5; i++) await api.post('/v1/tasks', Array(15).fill(task));
+    await server.printed(/a worker does not read its stream, which is cut","worker":"deaf"/);
+    const scraper = new Scraper(kept);
+    await scraper.until('sluice_worker_sessions', (count) => count === 0, 'connected');
+    const session = new SessionUnderTest(server.url, 'http1', {
+      types: [{ type: 'big' }],
+      capacity: { slots: 75 },
+    });
+    for (let i = 0; i < 75; i++) await session.takeTask();
+
+    expect(session.waitingTasks).toBe(0);
+    session.disconnect();
+    api.close();
+  },
+);

@@ -220,6 +220,19 @@ describe('over HTTP/2', () => {
   });
 });
 
+test.each(['/metrics', '/health/live', '/openapi.json', '/no/such/path'])(
+  'a page of somebody else gets nothing from %s',
+  async (path) => {
+    const foreign = ['origin: https://evil.example', 'sec-fetch-site: cross-site'];
+    const lines = ['host: evil.example', ...foreign.map((line) => `host: localhost\r\n${line}`)];
+    for (const line of lines) {
+      const connection = await raw(`GET ${path} HTTP/1.1\r\nconnection: close\r\n${line}\r\n\r\n`);
+
+      expect(errorOf(await connection.whenClosed())).toMatchObject({ code: 'forbidden_origin' });
+    }
+  },
+);
+
 test('a body over the configured bound is refused, announced or not', async () => {
   const body = JSON.stringify({ type: 'a', input: 'x'.repeat(100_000) });
 

@@ -168,7 +168,8 @@ export const Settings = group({
     minLength: 1,
   }),
   allowedHosts: Type.Array(Type.String({ minLength: 1 }), {
-    description: 'Names beside loopback and `host` that requests may have in their `Host` header',
+    description:
+      'Names, without ports, that requests may have in their `Host` header beside loopback and `host`',
     default: [],
   }),
   insecure: Type.Boolean({

@@ -6,7 +6,7 @@ import { errorJson, refuseConnection } from './raw-answer.ts';
 import type { RefusalDesk } from './refusal.ts';
 
 /** A wait may be silent for a minute; a connection on which nothing moves for longer is dead. */
-const STALLED_MS = 120_000;
+export const STALLED_MS = 120_000;
 
 /** How often connections are looked at, at the most. */
 export const WATCH_EVERY_MS_MAX = 1000;

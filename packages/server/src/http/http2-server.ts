@@ -7,7 +7,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { Configuration } from '../config/settings.ts';
-import { WATCH_EVERY_MS_MAX } from './http1-server.ts';
+import { STALLED_MS, WATCH_EVERY_MS_MAX } from './http1-server.ts';
 
 const WINDOW_BYTES = 4 * 1024 * 1024;
 
@@ -71,6 +71,7 @@ export function createHttp2(
     session.on('close', () => sessions.delete(session));
     // What is wrong with one connection is of no interest to the others.
     session.on('error', () => session.destroy());
+    session.setTimeout(STALLED_MS, () => session.destroy());
   });
 
   /** Streams whose request is not whole yet, oldest first, and since when. */
