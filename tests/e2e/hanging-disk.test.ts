@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FaultyLog } from '@sluice/log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type CommandIo, ExitCode } from '../../packages/cli/src/exit-code.ts';
+import { ExitCode } from '../../packages/cli/src/exit-code.ts';
 import { serve } from '../../packages/cli/src/serve.ts';
 import { type MetricFamily, parseMetrics } from '../support/metrics-text.ts';
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
   stop = new AbortController();
   said = [];
   url = await new Promise<string>((resolve) => {
-    const io: CommandIo = { stdout: resolve, stderr: (line) => said.push(line), stop: stop.signal };
+    const io = { stdout: resolve, stderr: (line: string) => said.push(line), stop: stop.signal };
     const options = {
       host: '127.0.0.1',
       port: 0,

@@ -79,7 +79,7 @@ test('what happens to tasks is counted', async () => {
   expect(sampleValue(after, 'sluice_dedupe_keys')).toBe(1);
   expect(sampleValue(after, 'sluice_worker_sessions', 'connected')).toBe(1);
   expect(sampleValue(after, 'sluice_http_refused_total', 'invalid_request')).toBe(1);
-  expect(sampleValue(after, 'sluice_http_request_seconds_count', '/v1/tasks')).toBe(3);
+  expect(sampleValue(after, 'sluice_http_request_seconds_count', 'POST', '/v1/tasks')).toBe(3);
   expect(sampleValue(after, 'sluice_commit_seconds_count')).toBeGreaterThanOrEqual(3);
   expect(sampleValue(after, 'sluice_log_bytes_total')).toBeGreaterThan(100);
   expect(sampleValue(after, 'sluice_log_full')).toBe(0);

@@ -10,13 +10,15 @@ export interface ServeOptions extends Omit<ServerOptions, 'version' | 'onFatal'>
   readonly drainMs: number;
 }
 
+type ServeIo = Pick<CommandIo, 'stdout' | 'stderr' | 'stop'>;
+
 /**
  * Serves until it is told to stop, or until the server can no longer keep its promises. A stop is
  * bounded in time: whatever still waits then was not acknowledged.
  */
 export async function serve(
   options: ServeOptions,
-  io: CommandIo,
+  io: ServeIo,
   greeting: (url: string) => string,
 ): Promise<ExitCode> {
   const failed = new AbortController();
@@ -39,7 +41,7 @@ export async function serve(
 async function startOrExplain(
   options: ServeOptions,
   failed: AbortController,
-  io: CommandIo,
+  io: ServeIo,
 ): Promise<Server | undefined> {
   try {
     return await Server.start({

@@ -168,8 +168,7 @@ export const Settings = group({
     minLength: 1,
   }),
   allowedHosts: Type.Array(Type.String({ minLength: 1 }), {
-    description:
-      'Names, without ports, that requests may have in their `Host` header beside loopback and `host`',
+    description: 'Names, without ports, that `Host` headers may have beside loopback and `host`',
     default: [],
   }),
   insecure: Type.Boolean({
