@@ -88,6 +88,7 @@ export class Server {
   private readonly app: FastifyInstance;
   private readonly engine: Engine;
   private readonly log: BoundedLog;
+  private readonly logs: TaskLogs;
   private readonly streams: WorkerStreams;
   private readonly waiters: TaskWaiters;
   private readonly ticker: NodeJS.Timeout;
@@ -98,6 +99,7 @@ export class Server {
     this.app = parts.app;
     this.engine = parts.engine;
     this.log = parts.log;
+    this.logs = parts.logs;
     this.streams = parts.streams;
     this.waiters = parts.waiters;
     this.observation = parts.observation;
@@ -108,9 +110,7 @@ export class Server {
    * Recovers from the log, then listens: no request meets a server that does not know its tasks.
    */
   static async start(options: ServerOptions): Promise<Server> {
-    const logFolder = join(options.dataFolder, 'log');
-    const snapshotFolder = join(options.dataFolder, 'snapshots');
-    const file = await openLog(logFolder, options.segmentBytes);
+    const file = await openLog(logFolderOf(options), options.segmentBytes);
     const log = options.wrapLog?.(file) ?? file;
     const serverLog = options.log ?? ServerLog.onStderr('error');
     const observation = new Observation(serverLog, options.version);
@@ -123,36 +123,12 @@ export class Server {
       });
       const waiters = new TaskWaiters();
       const rates = new QueueRates(() => performance.now());
-      const logs = new TaskLogs({ folder: join(options.dataFolder, 'task-logs') });
-      await logs.sweep();
+      const logs = await TaskLogs.open({ folder: join(options.dataFolder, 'task-logs') });
       const outputs = new ServerOutputs(streams, waiters, rates, observation.staged);
-      const limits = { ...DEFAULT_LIMITS, ...options.limits };
-      const partition = { partition: 0, limits, matching: options.matching ?? {} };
       let gateway: Gateway | undefined;
-      const engine = await Engine.start({
-        log: observation.measured(log),
-        partition: { ...partition, utf8: UTF8 },
-        makePartition: observation.makePartition,
-        snapshots: {
-          store: await FileSnapshots.open(snapshotFolder),
-          startFold: foldInThread({ ...partition, logFolder, snapshotFolder }),
-          everyBytes: options.snapshotEveryBytes ?? DEFAULTS.snapshotEveryBytes,
-        },
-        outputs,
-        ...(options.admission === undefined ? {} : { admission: options.admission }),
-        clock: now,
-        onRecovered: (latest) => clock.notBefore(latest),
-        nonce: () => Math.floor(Math.random() * 2 ** 53),
-        atEndOfTurn: setImmediate,
-        startTimer: (delayMs, run) =>
-          startTimer(delayMs, () => {
-            gateway?.beforeTimers();
-            run();
-          }),
-        graceMsMin: GRACE_MS_MIN,
-        notify: observation.noticed,
-        onStopped: options.onFatal,
-      });
+      const beforeTimers = () => gateway?.beforeTimers();
+      const parts = { log, outputs, clock, observation, beforeTimers };
+      const engine = await startEngine(options, parts);
       observation.begin();
       const admission = new Admission(engine, file);
       gateway = new Gateway({
@@ -173,7 +149,7 @@ export class Server {
       const { port } = app.server.address() as AddressInfo;
       const url = `http://${urlHost(options.host)}:${port}`;
       serverLog.line('info', 'the server listens', { url, version: options.version });
-      return new Server({ app, engine, gateway, log, streams, waiters, observation }, url);
+      return new Server({ app, engine, gateway, log, logs, streams, waiters, observation }, url);
     } catch (cause) {
       observation.close();
       await log.close();
@@ -190,6 +166,7 @@ export class Server {
     await this.app.close();
     await this.engine.close();
     await this.log.close();
+    this.logs.close();
     this.observation.close();
     this.observation.log.line('info', 'the server has stopped');
   }
@@ -200,6 +177,7 @@ interface Parts {
   readonly engine: Engine;
   readonly gateway: Gateway;
   readonly log: BoundedLog;
+  readonly logs: TaskLogs;
   readonly streams: WorkerStreams;
   readonly waiters: TaskWaiters;
   readonly observation: Observation;
@@ -211,6 +189,51 @@ const UTF8 = {
   encode: (text: string) => encoder.encode(text),
   decode: (bytes: Uint8Array) => decoder.decode(bytes),
 };
+
+interface EngineParts {
+  readonly log: BoundedLog;
+  readonly outputs: ServerOutputs;
+  readonly clock: SteadyClock;
+  readonly observation: Observation;
+  readonly beforeTimers: () => void;
+}
+
+/** Takes over the log and gives the partition its clock, its timers and its snapshots. */
+async function startEngine(options: ServerOptions, parts: EngineParts): Promise<Engine> {
+  const { log, outputs, clock, observation, beforeTimers } = parts;
+  const logFolder = logFolderOf(options);
+  const snapshotFolder = join(options.dataFolder, 'snapshots');
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const partition = { partition: 0, limits, matching: options.matching ?? {} };
+  return Engine.start({
+    log: observation.measured(log),
+    partition: { ...partition, utf8: UTF8 },
+    makePartition: observation.makePartition,
+    snapshots: {
+      store: await FileSnapshots.open(snapshotFolder),
+      startFold: foldInThread({ ...partition, logFolder, snapshotFolder }),
+      everyBytes: options.snapshotEveryBytes ?? DEFAULTS.snapshotEveryBytes,
+    },
+    outputs,
+    ...(options.admission === undefined ? {} : { admission: options.admission }),
+    clock: () => clock.now(),
+    onRecovered: (latest) => clock.notBefore(latest),
+    nonce: () => Math.floor(Math.random() * 2 ** 53),
+    atEndOfTurn: setImmediate,
+    startTimer: (delayMs, run) =>
+      startTimer(delayMs, () => {
+        beforeTimers();
+        run();
+      }),
+    graceMsMin: GRACE_MS_MIN,
+    notify: observation.noticed,
+    onStopped: options.onFatal,
+  });
+}
+
+function logFolderOf({ dataFolder }: ServerOptions): string {
+  return join(dataFolder, 'log');
+}
 
 interface AppParts {
   readonly engine: Engine;

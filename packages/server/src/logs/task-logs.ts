@@ -28,6 +28,8 @@ const DEFAULTS = { attemptBytesMax: 1024 * 1024, totalBytesMax: 1024 * 1024 * 10
 /** Attempts whose files are known; others are looked at again. */
 const OPEN_MAX = 10_000;
 
+const SWEEP_EVERY_MS = 3_600_000;
+
 type Listener = (lines: AttemptLines) => void;
 
 /**
@@ -40,8 +42,23 @@ export class TaskLogs implements LogSink {
   private readonly open = new Map<string, { file: LogFile; last: Promise<unknown> }>();
   private readonly listeners = new Map<string, Set<Listener>>();
 
+  private sweeper: NodeJS.Timeout | undefined;
+
   constructor(options: TaskLogsOptions) {
     this.options = { ...DEFAULTS, ...options };
+  }
+
+  /** Keeps the bound on all of them from here on. */
+  static async open(options: TaskLogsOptions): Promise<TaskLogs> {
+    const logs = new TaskLogs(options);
+    await logs.sweep();
+    // What cannot be removed now is tried again in an hour.
+    logs.sweeper = setInterval(() => void logs.sweep().catch(() => undefined), SWEEP_EVERY_MS);
+    return logs;
+  }
+
+  close(): void {
+    clearInterval(this.sweeper);
   }
 
   async append(lines: AttemptLines): Promise<void> {

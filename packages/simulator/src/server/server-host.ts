@@ -77,6 +77,9 @@ interface Projection {
   follow(feed: CommittedFeed, process: SimProcess): void;
 }
 
+/** Lines of handlers are no part of what is promised. */
+const NO_LINES = { append: () => Promise.resolve() };
+
 /** A machine that runs the server, and starts it again when it ends. */
 export class ServerHost {
   private readonly parts: HostParts;
@@ -207,8 +210,7 @@ export class ServerHost {
       admission,
       streams,
       rates,
-      // Lines are no part of what is promised.
-      logs: { append: () => Promise.resolve() },
+      logs: NO_LINES,
       clock: () => clock.now(),
       monotonic: process.monotonic,
       random: this.random.next,
