@@ -27,6 +27,7 @@ const MUST_OCCUR = [
   'a redrive that goes on after a restart',
   'a session came back after a restart',
   'the server had not run for a while',
+  'fault: server stopped amid a submit',
   // The network.
   'a request was lost',
   'a request arrived twice',
@@ -52,6 +53,7 @@ const MUST_OCCUR = [
   'a handler heard a signal',
   'a worker changed its offer',
   'a worker was stopped gently',
+  'a worker that was stopped is over',
   'event attempt_returned worker_lost',
   'event attempt_returned handed_back',
   'event attempt_returned not_arrived',

@@ -9,6 +9,7 @@ import { TASK_TYPES } from './clients/draw-task.ts';
 import { History } from './clients/history.ts';
 import { KnownSessions } from './clients/known-sessions.ts';
 import { KnownTasks } from './clients/known-tasks.ts';
+import { PeriodicClient } from './clients/periodic-client.ts';
 import { SdkClient } from './clients/sdk-client.ts';
 import { SimClient } from './clients/sim-client.ts';
 import { Simulation } from './kernel/simulation.ts';
@@ -30,6 +31,9 @@ const LIVENESS_BOUND_MS = 60_000 + 5 * 15_000 + 60_000;
 /** One in so many clients submits through the SDK, beside one that does anything. */
 const SDK_CLIENT_EVERY = 3;
 
+/** Of worlds, how many have a client that wants a task once in every so often. */
+const PERIODIC_RATE = 0.3;
+
 /** Together they can run everything. */
 const FLAWLESS_OFFERS: readonly WorkerOffer[] = [{ zone: 'a' }, { zone: 'b', ssd: 'yes' }].map(
   (labels) => ({
@@ -50,6 +54,7 @@ export class World implements ServerWatch {
   private readonly host: ServerHost;
   private readonly workers: SimWorker[];
   private readonly clients: readonly (SimClient | SdkClient)[];
+  private readonly periodic: PeriodicClient | undefined;
   /** One of them, which may do anything. */
   private readonly operator: SimClient;
   private readonly checkers: readonly Checker[];
@@ -97,6 +102,8 @@ export class World implements ServerWatch {
         return new SdkClient(clientParts, name, made.calls);
       }),
     ];
+    const isPeriodic = simulation.random('is periodic').chance(PERIODIC_RATE);
+    this.periodic = isPeriodic ? new PeriodicClient(clientParts, 'periodic') : undefined;
     for (const fault of plan.faults) simulation.after(fault.at, () => this.strike(fault));
   }
 
@@ -113,6 +120,7 @@ export class World implements ServerWatch {
     this.isHealed = true;
     simulation.log('world', 'is healed');
     for (const client of this.clients) client.stop();
+    this.periodic?.stop();
     for (const worker of this.workers) worker.heal();
     network.heal();
     disk.heal();
@@ -137,7 +145,9 @@ export class World implements ServerWatch {
         break;
       case 'server stopped':
         this.host.pause(fault.forMs);
-        for (const checker of this.checkers) checker.stalled?.(fault.forMs);
+        break;
+      case 'server stopped amid a submit':
+        this.host.pauseAmidSubmit(fault.forMs);
         break;
       case 'clock set':
         this.host.shiftClock(fault.byMs);
@@ -223,6 +233,14 @@ export class World implements ServerWatch {
   letOut(records: number, what: string): void {
     this.simulation.log('server', `lets out ${what}, ${records}`);
     for (const checker of this.checkers) checker.letOut?.(records, what);
+  }
+
+  stalled(forMs: number): void {
+    for (const checker of this.checkers) checker.stalled?.(forMs);
+  }
+
+  shown(id: string, json: string, askedAt: number): void {
+    for (const checker of this.checkers) checker.shown?.(id, json, askedAt);
   }
 
   written(stream: object, bytes: Uint8Array): void {

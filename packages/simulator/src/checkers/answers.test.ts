@@ -4,9 +4,13 @@ import { Answers } from './answers.ts';
 import { event, payload, SUBMIT, TestStory } from './testing/test-story.ts';
 
 /** A task that is queued at 0, leased at 100, succeeded at 200 and forgotten at 300. */
-function lived(): { story: TestStory; hear: (heard: Partial<HistoryEntry>) => void } {
+function lived() {
   const entries: HistoryEntry[] = [];
-  const story = new TestStory((of) => new Answers(of, entries));
+  let answers: Answers | undefined;
+  const story = new TestStory((of) => {
+    answers = new Answers(of, entries);
+    return answers;
+  });
   const done = event('attempt_succeeded', { output: payload('"out"') });
   story.happens(SUBMIT, [event('task_submitted', { input: payload('{"n":1}') })]).after(100);
   story.happens({ type: 'attach_session' }, [event('attempt_leased')]).after(100);
@@ -18,7 +22,10 @@ function lived(): { story: TestStory; hear: (heard: Partial<HistoryEntry>) => vo
     entries.push({ ...entry, invokedAt: 0, answeredAt: 0, ...heard });
     story.story.ended();
   };
-  return { story, hear };
+  const show = (view: object, askedAt: number) => {
+    answers?.shown(story.id(), JSON.stringify(view), askedAt);
+  };
+  return { story, hear, show };
 }
 
 const VIEW = { input: { n: 1 }, priority: 4, output: null, error: null };
@@ -67,4 +74,12 @@ test('a submit hears the state of its task, also by its key after that is gone',
   const wrong = [{ id: story.id(), state: 'failed', deduplicated: true }];
   const heard = { asked, invokedAt: 350, answeredAt: 360, answer: { items: wrong } };
   expect(() => hear(heard)).toThrow(/^I3/);
+});
+
+test('what gets out of the server is in the log by then', () => {
+  const { show } = lived();
+  show(LEASED, 150);
+  show(DONE, 150);
+  expect(() => show(QUEUED, 150)).toThrow(/^I29/);
+  expect(() => show({ ...DONE, attempt: 2 }, 150)).toThrow(/^I29/);
 });

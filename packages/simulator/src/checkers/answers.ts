@@ -5,6 +5,8 @@ import type { LogStory } from './story/log-story.ts';
 import type { StoryRule, ToldCommand } from './story/story-rule.ts';
 import type { TaskStory } from './story/task-story.ts';
 
+type Asking = Pick<HistoryEntry, 'invokedAt' | 'answeredAt'>;
+
 /** How a task was for a while. */
 interface Version {
   /** When it came to be so, by the world's time. */
@@ -32,7 +34,7 @@ interface Said {
 /**
  * I3: what a client is told of a task is what it was, by the log, at some time between question and
  * answer: state, attempt, input and result. I1: it is not told that a task does not exist which
- * does.
+ * does. I29: the log says so already when the answer gets out of the server.
  */
 export class Answers implements Checker, StoryRule {
   readonly name = 'answers';
@@ -68,6 +70,17 @@ export class Answers implements Checker, StoryRule {
 
   booted(): void {
     this.look();
+  }
+
+  shown(id: string, json: string, invokedAt: number): void {
+    const { simulation } = this.story;
+    const said = JSON.parse(json) as Said;
+    const versions = this.versionsDuring({ invokedAt, answeredAt: simulation.now }, id);
+    const isDurable = versions.some((version) => agrees(version, said));
+    simulation.check(isDurable, 'I29', () => {
+      const durable = versions.map(({ state, attempt }) => `${state} ${attempt}`).join(', ');
+      return `${id} is shown as ${said.state} ${said.attempt}, and is ${durable} by the log`;
+    });
   }
 
   ended(): void {
@@ -127,7 +140,7 @@ export class Answers implements Checker, StoryRule {
     });
   }
 
-  private versionsDuring({ invokedAt, answeredAt }: HistoryEntry, id: string): Version[] {
+  private versionsDuring({ invokedAt, answeredAt }: Asking, id: string): Version[] {
     const versions = this.versions.get(id) ?? [];
     return versions.filter(({ from }, place) => {
       const until = versions.at(place + 1)?.from ?? Number.POSITIVE_INFINITY;

@@ -21,6 +21,8 @@ export interface Checker {
   trimming?(trim: LogTrim): void;
   /** Something that can have seen so many records gets out of the server. */
   letOut?(records: number, what: string): void;
+  /** A client that asked at `askedAt` is shown a task: the JSON of an answer that gets out. */
+  shown?(id: string, json: string, askedAt: number): void;
   /** Bytes go out to a worker on the stream of its session. */
   written?(stream: object, bytes: Uint8Array): void;
   noticed?(notice: EngineNotice): void;

@@ -7,6 +7,7 @@ import { Answers } from './answers.ts';
 import type { Checker } from './checker.ts';
 import { Durability } from './durability.ts';
 import type { HandlerRuns } from './handler-runs.ts';
+import { IdleRoom } from './idle-room.ts';
 import { Linearizability } from './linearizability/linearizability.ts';
 import { MemoryOfLog } from './memory-of-log.ts';
 import { ModelLockstep } from './model-lockstep.ts';
@@ -57,6 +58,7 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
   const { simulation, plan, history, runs, situations, snapshots } = parts;
   const story = new LogStory(simulation);
   const sessions = new SessionStories(story, plan.graceMsMin);
+  const answers = new Answers(story, history.entries);
   story.rules.push(
     sessions,
     new TaskLives(story),
@@ -72,7 +74,7 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
     new RedriveRates(story),
     new Namespaces(story),
     new Administration(story),
-    new Answers(story, history.entries),
+    answers,
     runs,
     new Spotter(situations),
   );
@@ -96,8 +98,10 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
     ...(model === undefined ? [] : [model]),
     story,
     new MemoryOfLog(story, history.entries),
+    answers,
     pushes,
     new StateBounds(simulation, plan.limits, hasProjection),
+    new IdleRoom(simulation),
     new Punctuality(simulation, plan.graceMsMin),
     new ReplayEquality(simulation),
     new Linearizability({ simulation, situations, entries: history.entries }),

@@ -4,8 +4,14 @@ import type { WatchedPartition } from '../server/watched-partition.ts';
 import type { Checker } from './checker.ts';
 import { timeoutsOf } from './story/policies.ts';
 
-/** A server that runs has heard its alarm by then, even if its clock was set meanwhile. */
-const LATE_MS_MAX = 2000;
+/** A server that runs hears its alarm by then: in a world in which computing takes no time. */
+const TIMER_LATE_MS_MAX = 20;
+
+/** More than this between two commands, and the partition's time jumped. */
+const STEP_MS = 20;
+
+/** Sessions are looked at by a tick that comes twice in a second. */
+const TICK_LATE_MS_MAX = 2000;
 
 /** Of the patience with a silent worker: a clock that was set back makes up for it slowly. */
 const SLOW_CLOCK = 1.2;
@@ -33,11 +39,20 @@ export class Punctuality implements Checker {
   /** Since when nothing keeps the server from doing what is due. */
   private runningSince = 0;
   private overdueSince: number | undefined;
+  /** What the alarm has been set to since the last command. */
+  private alarmAt = Number.POSITIVE_INFINITY;
+  /** No timer fired and no lease was granted at the last command, for want of a disk. */
+  private wasResting = false;
+  /** How far the partition's time jumped since the last command. */
+  private jumpMs = 0;
   /** When the clock was set first since time jumped; what both clocks said at the last command. */
   private clockSetAt: number | undefined;
   private last: readonly [partition: number, world: number] | undefined;
   /** Since when it could listen. */
   private listeningSince = 0;
+  /** When the standstill began that keeps it from listening, and since when it could before. */
+  private stalledAt = 0;
+  private listenedSince = 0;
   /** Until when a clock that was set may make it wait for its workers anew. */
   private patientUntil = 0;
   /** When each session spoke, and when it spoke or was given something. */
@@ -61,6 +76,8 @@ export class Punctuality implements Checker {
     this.listeningSince = this.simulation.now;
     this.patientUntil = 0;
     this.overdueSince = undefined;
+    this.alarmAt = Number.POSITIVE_INFINITY;
+    this.wasResting = false;
     this.last = undefined;
     this.clockSetAt = undefined;
     this.spokeAt.clear();
@@ -75,9 +92,14 @@ export class Punctuality implements Checker {
   }
 
   stalled(forMs: number): void {
-    const until = this.simulation.now + forMs;
-    this.runningSince = Math.max(this.runningSince, until);
-    if (forMs > NOTICED_MS) this.listeningSince = Math.max(this.listeningSince, until);
+    const { now } = this.simulation;
+    this.runningSince = Math.max(this.runningSince, now + forMs);
+    if (forMs <= NOTICED_MS) return;
+    if (this.listeningSince <= now) {
+      this.stalledAt = now;
+      this.listenedSince = this.listeningSince;
+    }
+    this.listeningSince = Math.max(this.listeningSince, now + forMs);
   }
 
   clockSet(): void {
@@ -88,13 +110,18 @@ export class Punctuality implements Checker {
   woken(): void {
     const { now } = this.simulation;
     this.runningSince = Math.min(this.runningSince, now);
-    this.listeningSince = Math.min(this.listeningSince, now);
+    if (this.listeningSince <= now) return;
+    const isNoticed = now - this.stalledAt > NOTICED_MS;
+    this.listeningSince = isNoticed ? now : this.listenedSince;
   }
 
   executed(command: Command, reply: unknown, partition: WatchedPartition): void {
     const { now } = this.simulation;
     this.lookAtClock(command.now);
-    if (!partition.grantsLeases) this.runningSince = Math.max(this.runningSince, now);
+    const isResting = !partition.grantsLeases;
+    // Whether the rest ended at this command or before it, the alarm was off until then.
+    if (isResting || this.wasResting) this.runningSince = Math.max(this.runningSince, now);
+    this.wasResting = isResting;
     if (command.type === 'expire_sessions') this.lookAtLost(partition.outputs.closedSessions);
     if (command.type === 'advance_time') this.lookAtStops(partition);
     if ('session' in command) this.heardAt.set(command.session, now);
@@ -115,6 +142,7 @@ export class Punctuality implements Checker {
     const [lastPartition, lastWorld] = this.last ?? [partitionNow, now];
     this.last = [partitionNow, now];
     const jumpMs = partitionNow - lastPartition - (now - lastWorld);
+    this.jumpMs = jumpMs;
     if (jumpMs < JUMP_MS) return;
     const isLasting = now - (this.clockSetAt ?? now) >= CONFIRMED_MS;
     this.simulation.check(isLasting, 'I18', () => {
@@ -125,13 +153,17 @@ export class Punctuality implements Checker {
 
   private lookAtTimers(partitionNow: number, { nextTimerAt }: WatchedPartition): void {
     const { now } = this.simulation;
+    const wasKnown = nextTimerAt === this.alarmAt;
+    this.alarmAt = nextTimerAt;
     if (nextTimerAt > partitionNow) {
       this.overdueSince = undefined;
       return;
     }
-    this.overdueSince ??= now;
+    // A timer of the past that this command set, or a jump of time made due, is late from now on.
+    const hasWaited = wasKnown && this.jumpMs <= STEP_MS;
+    this.overdueSince ??= hasWaited ? now - (partitionNow - nextTimerAt) : now;
     const lateMs = now - Math.max(this.overdueSince, this.runningSince);
-    this.simulation.check(lateMs <= LATE_MS_MAX, 'I18', () => {
+    this.simulation.check(lateMs <= TIMER_LATE_MS_MAX, 'I18', () => {
       return `a timer is due at ${nextTimerAt}, and has not fired for ${Math.round(lateMs)} ms`;
     });
   }
@@ -195,7 +227,7 @@ export class Punctuality implements Checker {
       const leaseMs = this.longestLeaseMs.get(session) ?? 0;
       const since = Math.max(this.runningSince, this.patientUntil);
       const silentMs = now - Math.max(this.heardAt.get(session) ?? 0, since);
-      const patienceMs = Math.max(this.graceMsMin, leaseMs * 1.5) * SLOW_CLOCK + LATE_MS_MAX;
+      const patienceMs = Math.max(this.graceMsMin, leaseMs * 1.5) * SLOW_CLOCK + TICK_LATE_MS_MAX;
       this.simulation.check(silentMs <= patienceMs, 'I27', () => {
         return `${session} is silent for ${Math.round(silentMs)} ms and keeps what it holds`;
       });

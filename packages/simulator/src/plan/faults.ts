@@ -10,6 +10,7 @@ export type PlannedFault =
       readonly clockShiftMs: number;
     }
   | { readonly kind: 'server stopped'; readonly at: number; readonly forMs: number }
+  | { readonly kind: 'server stopped amid a submit'; readonly at: number; readonly forMs: number }
   | { readonly kind: 'clock set'; readonly at: number; readonly byMs: number }
   | {
       readonly kind: 'worker killed';
@@ -46,7 +47,7 @@ interface CutOff {
   readonly breaks: boolean;
 }
 
-type FaultKind = PlannedFault['kind'];
+type FaultKind = Exclude<PlannedFault['kind'], 'server stopped amid a submit'>;
 
 type Draw<K extends FaultKind> = (
   random: RandomStream,
@@ -92,6 +93,23 @@ const FAULTS: { readonly [K in FaultKind]: Draw<K> } = {
   }),
 };
 
+/** One in so many worlds that are not calm has them. */
+const STANDSTILL_RATE = 0.25;
+
+/**
+ * Standstills that last longer than dedupe keys of the SDK do, of a server that has just carried
+ * out a submit of the SDK and did not answer yet: it is sent again meanwhile.
+ */
+export function drawStandstills(random: RandomStream, durationMs: number): PlannedFault[] {
+  if (!random.chance(STANDSTILL_RATE)) return [];
+  return Array.from({ length: random.integer(1, 2) }, () => ({
+    kind: 'server stopped amid a submit',
+    // Early, so that the world is still there when the server goes on.
+    at: Math.round(random.next() * 0.5 * durationMs),
+    forMs: random.integer(66_000, 180_000),
+  }));
+}
+
 /** Some kinds of faults, each some times: with all of them at once little else would happen. */
 export function drawFaults(random: RandomStream, durationMs: number): PlannedFault[] {
   const kinds = (Object.keys(FAULTS) as FaultKind[]).filter(() => random.chance(0.35));
@@ -102,5 +120,22 @@ export function drawFaults(random: RandomStream, durationMs: number): PlannedFau
       return { kind, at, ...FAULTS[kind](random) } as PlannedFault;
     });
   });
+  return inOrder(faults);
+}
+
+/** What would end a server before it goes on, whoever stopped it. */
+const ENDS_SERVER: readonly PlannedFault['kind'][] = [
+  'server killed',
+  'disk error',
+  'snapshot rots',
+  'log taken over',
+];
+
+/** Those that a server lives through. */
+export function survivable(faults: readonly PlannedFault[]): PlannedFault[] {
+  return faults.filter(({ kind }) => !ENDS_SERVER.includes(kind));
+}
+
+export function inOrder(faults: readonly PlannedFault[]): PlannedFault[] {
   return faults.toSorted((a, b) => a.at - b.at);
 }

@@ -1,7 +1,7 @@
 import type { MatchingOptions, PartitionLimits } from '@sluice/core';
 import { RandomStream } from '../kernel/random.ts';
 import type { NetworkKnobs } from '../network/network.ts';
-import { drawFaults, type PlannedFault } from './faults.ts';
+import { drawFaults, drawStandstills, inOrder, type PlannedFault, survivable } from './faults.ts';
 
 /** All that chance decides before a world begins. A failure is shrunk by making it smaller. */
 export interface WorldPlan {
@@ -60,8 +60,17 @@ export function drawPlan(seed: number): WorldPlan {
     serverDrift: random.chance(0.3) ? (random.next() - 0.5) * 0.02 : 0,
     segmentBytes: random.pick([4096, 16_384, 262_144]),
     snapshotEveryBytes: random.pick([3000, 20_000, 200_000]),
-    faults: isCalm ? [] : drawFaults(random, durationMs),
+    faults: isCalm ? [] : drawAllFaults(random, { seed, durationMs }),
   };
+}
+
+function drawAllFaults(
+  random: RandomStream,
+  { seed, durationMs }: Pick<WorldPlan, 'seed' | 'durationMs'>,
+): PlannedFault[] {
+  const standstills = drawStandstills(new RandomStream(seed, 'standstills'), durationMs);
+  const others = drawFaults(random, durationMs);
+  return standstills.length === 0 ? others : inOrder([...survivable(others), ...standstills]);
 }
 
 function drawLimits(random: RandomStream): PartitionLimits {

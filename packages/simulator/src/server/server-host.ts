@@ -28,6 +28,7 @@ import {
 import type { RandomStream } from '../kernel/random.ts';
 import { SimProcess } from '../kernel/sim-process.ts';
 import type { Simulation } from '../kernel/simulation.ts';
+import type { ExchangeRequest } from '../network/exchange.ts';
 import type { Listener, Network } from '../network/network.ts';
 import type { ServerExchange } from '../network/server-exchange.ts';
 import type { WorldPlan } from '../plan/world-plan.ts';
@@ -55,9 +56,13 @@ export interface ServerWatch {
   trimming(trim: LogTrim): void;
   /** Something that can have seen so many records gets out of the server. */
   letOut(records: number, what: string): void;
+  /** A client that asked at `askedAt` is shown a task: the JSON of an answer that gets out. */
+  shown(id: string, json: string, askedAt: number): void;
   /** Bytes go out to a worker on the stream of its session. */
   written(stream: object, bytes: Uint8Array): void;
   noticed(notice: EngineNotice): void;
+  /** The server stands still for so long. */
+  stalled(forMs: number): void;
   stopped(): void;
 }
 
@@ -87,6 +92,8 @@ export class ServerHost {
   private process: SimProcess | undefined;
   private clockOffsetMs = 0;
   private boots = 0;
+  /** How long it stands still after its next submit; 0 when it does not. */
+  private pauseAfterSubmitMs = 0;
 
   constructor(parts: HostParts) {
     this.parts = parts;
@@ -117,6 +124,12 @@ export class ServerHost {
 
   pause(ms: number): void {
     this.process?.pause(ms);
+    this.parts.watch.stalled(ms);
+  }
+
+  /** It stands still once it has carried out a submit of the SDK, which is not answered yet. */
+  pauseAmidSubmit(ms: number): void {
+    this.pauseAfterSubmitMs = ms;
   }
 
   shiftClock(ms: number): void {
@@ -127,6 +140,7 @@ export class ServerHost {
 
   /** A process that is stopped goes on. */
   heal(): void {
+    this.pauseAfterSubmitMs = 0;
     this.process?.wake();
   }
 
@@ -145,7 +159,7 @@ export class ServerHost {
     const root = rootOf(cause);
     process.log(`ends: ${root.message}`);
     const isFenced = root.name === 'FencedError' && this.parts.disk.wasTakenOver;
-    if (!isFenced && !EXPECTED.includes(root.name)) {
+    if (!isFenced && !(EXPECTED.includes(root.name) && isOfDisk(root))) {
       this.parts.simulation.fail(cause);
       return;
     }
@@ -252,17 +266,26 @@ export class ServerHost {
     records: () => number,
   ): void {
     const { method, path } = exchange.request;
+    const { now: askedAt } = this.parts.simulation;
     if (path === '/v1/worker-sessions') {
       exchange.tap = (bytes) => this.parts.watch.written(exchange, bytes);
     }
     const done = carryOut(parts, exchange);
     // The command was carried out in this very turn, so the answer can have seen no more.
     const seen = records();
+    if (this.pauseAfterSubmitMs > 0 && isOfSdk(exchange.request)) {
+      this.pause(this.pauseAfterSubmitMs);
+      this.pauseAfterSubmitMs = 0;
+    }
     done.then(
       (answer) => {
         if (answer === undefined) return;
+        const { status, body } = answer;
         if (hasSeenState(answer)) this.parts.watch.letOut(seen, `answer to ${method} ${path}`);
-        exchange.answer(answer.status, answer.body);
+        if (method === 'GET' && status === 200) {
+          this.parts.watch.shown(path.slice(path.lastIndexOf('/') + 1), body, askedAt);
+        }
+        exchange.answer(status, body);
       },
       (cause: Error) => this.parts.simulation.fail(cause),
     );
@@ -272,6 +295,11 @@ export class ServerHost {
     const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
     return Array.from({ length: count }, () => this.random.pick([...alphabet])).join('');
   }
+}
+
+/** A submit with keys that the SDK made. */
+function isOfSdk({ path, body }: ExchangeRequest): boolean {
+  return path === '/v1/tasks' && body.includes('"dedupeKey":"sdk.');
 }
 
 function timersOf(process: SimProcess, before: () => void): StartTimer {
@@ -289,6 +317,15 @@ function partitionOptionsOf({ limits, matching, hashEvery }: WorldPlan): Partiti
 
 /** What a disk does to a server, as opposed to what the server does wrong. */
 const EXPECTED = ['LogFailedError', 'LogFullError', 'DiskError'];
+
+/** What is ordered to go wrong on a disk. A file that is not there is the fault of who asks. */
+const DISK_CODES: readonly unknown[] = ['EIO', 'ENOSPC'];
+
+/** Whether the disk refused something that a disk refuses, by all that is known of it. */
+function isOfDisk(cause: Error & { code?: unknown }): boolean {
+  if (cause.cause instanceof Error) return isOfDisk(cause.cause);
+  return cause.code === undefined || DISK_CODES.includes(cause.code);
+}
 
 function rootOf(cause: Error): Error {
   return cause.name === 'EngineStoppedError' && cause.cause instanceof Error

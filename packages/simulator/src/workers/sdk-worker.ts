@@ -58,11 +58,16 @@ export class SdkWorker implements SimWorker {
   private start(): void {
     const { process, random } = this;
     const { situations, runs } = this.parts;
+    /** Leases whose handlers ended by themselves, as long as their reports are not answered. */
+    const unanswered = new Set<string>();
     const handlers = new SimHandlers({
       process,
       random,
       isFlawless: this.isFlawless,
-      finish: (lease: string, ending: Ending) => session.finish(lease, ending),
+      finish: (lease: string, ending: Ending, isAborted: boolean) => {
+        if (!isAborted) unanswered.add(lease);
+        session.finish(lease, ending);
+      },
       heartbeat: (lease) => session.heartbeat(lease),
       progress: (lease, progress) => session.progress(lease, progress),
     });
@@ -88,7 +93,10 @@ export class SdkWorker implements SimWorker {
         },
         signal: () => situations.note('a handler heard a signal'),
         notify: (notice) => {
-          if (notice.type === 'report_answered') {
+          if (notice.type === 'over' && notice.refusal === undefined) {
+            this.lookAtEnd(handlers, unanswered);
+          } else if (notice.type === 'report_answered') {
+            unanswered.delete(notice.lease);
             situations.note(`a final report was ${notice.outcome}`);
           } else if (notice.type === 'welcomed') {
             situations.note(notice.resumed ? 'a session was resumed' : 'a session was opened');
@@ -107,6 +115,18 @@ export class SdkWorker implements SimWorker {
         return `${this.process.name} lost ${lease}, and its handler runs on`;
       });
     }
+  }
+
+  /** U3: a worker that stops lets its handlers end or tells them, and is answered. */
+  private lookAtEnd(handlers: SimHandlers, unanswered: ReadonlySet<string>): void {
+    this.parts.situations.note('a worker that was stopped is over');
+    const unaware = handlers.unaware();
+    this.parts.simulation.check(unaware.length === 0, 'I27', () => {
+      return `${this.process.name} has left, and ${unaware} run on`;
+    });
+    this.parts.simulation.check(unanswered.size === 0, 'I27', () => {
+      return `${this.process.name} has left before ${[...unanswered]} were answered`;
+    });
   }
 
   private openStream(

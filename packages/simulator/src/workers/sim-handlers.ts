@@ -9,7 +9,8 @@ export interface HandlerParts {
   readonly random: RandomStream;
   /** Everything succeeds, at once. */
   readonly isFlawless: boolean;
-  readonly finish: (lease: string, ending: Ending) => void;
+  /** `isAborted` says that the handler was told to stop before it ended. */
+  readonly finish: (lease: string, ending: Ending, isAborted: boolean) => void;
   readonly heartbeat: (lease: string) => void;
   readonly progress: (lease: string, progress: Progress) => void;
 }
@@ -54,10 +55,14 @@ export class SimHandlers {
     return this.running.has(lease) && !this.aborted.has(lease);
   }
 
+  /** All that run and that nobody told to stop. */
+  unaware(): string[] {
+    return [...this.running].filter((lease) => !this.aborted.has(lease));
+  }
+
   private end(lease: string, ending: Ending): void {
     if (!this.running.delete(lease)) return;
-    this.aborted.delete(lease);
-    this.parts.finish(lease, ending);
+    this.parts.finish(lease, ending, this.aborted.delete(lease));
   }
 
   private beat(lease: string): void {
