@@ -74,14 +74,12 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     what: 'An engine that lost its log lets nothing out (E3): here all that waited.',
   },
   {
-    name: 'alarm-rings-once',
+    name: 'alarm-rounded-up',
     file: 'engine/src/alarm.ts',
-    find: `      this.at = Number.POSITIVE_INFINITY;
-      this.cancel = undefined;
-      this.ring();`,
-    replace: `      this.cancel = undefined;
-      this.ring();`,
-    what: 'An alarm that rang too early is set again (L8): here the same time is never set twice.',
+    find: 'const delayMs = Math.min(Math.max(at - now, 0), DELAY_MS_MAX);',
+    replace:
+      'const delayMs = Math.min(Math.ceil(Math.max(at - now, 0) / 100) * 100, DELAY_MS_MAX);',
+    what: 'A timer fires within milliseconds of its time (I18): here with the next tenth second.',
   },
   {
     name: 'alarm-sleeps-while-the-clock-is-set',

@@ -146,4 +146,11 @@ export const LEASE_MUTANTS: readonly Mutant[] = [
     replace: 'enqueue(state, slot, { at, reason: event.reason, toHead: false });',
     what: 'A task whose worker was lost goes to the head of its level: here to the tail.',
   },
+  {
+    name: 'repeated-resume-counts',
+    file: 'core/src/sessions.ts',
+    find: 'if (resumed !== undefined && number <= resumed.resumeNumber) {',
+    replace: 'if (resumed !== undefined && number < resumed.resumeNumber) {',
+    what: 'A resume that arrives again, late, undoes nothing (L6): here it takes leases back.',
+  },
 ];

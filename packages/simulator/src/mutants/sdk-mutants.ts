@@ -42,14 +42,6 @@ export const SDK_MUTANTS: readonly Mutant[] = [
     what: 'A request leaves often enough to keep the leases (H1): here only when there is news.',
   },
   {
-    name: 'old-stream-is-heard',
-    file: 'sdk/src/stream-connection.ts',
-    find: `        bytes: (chunk) => {
-          if (this.closeStream !== close) return;`,
-    replace: '        bytes: (chunk) => {',
-    what: 'Only the bytes of the open stream count (Z1): here an older one, too.',
-  },
-  {
     name: 'key-of-the-sdk-forgotten-too-soon',
     file: 'sdk/src/submitter.ts',
     find: 'dedupeWindowMs: Math.ceil(giveUpAfterMs + answerWithinMs + STRAY_MS),',
@@ -69,5 +61,12 @@ export const SDK_MUTANTS: readonly Mutant[] = [
     find: 'if (!this.sender.isDrained) return;',
     replace: '',
     what: 'A worker that stops has every final report answered (U3): here it hands them back.',
+  },
+  {
+    name: 'worker-leaves-its-handlers',
+    file: SESSION,
+    find: "    if (this.stage === 'stopping' && this.held.active > 0) return;\n",
+    replace: '',
+    what: 'A worker that stops lets its handlers end for a while (U3): here it leaves at once.',
   },
 ];
