@@ -102,6 +102,15 @@ describe('an attempt that has to stop', () => {
     expect(() => story.after(1000).happens(TICK)).toThrow(/^I25/);
   });
 
+  test('what was carried out before does not count, however late it is told', () => {
+    const { story } = stopping();
+    story.after(5000).lateMs = 4000;
+    story.happens(TICK);
+    story.happens({ type: 'disconnect_session', session: 's_1', connection: 1 });
+    story.after(10_000).lateMs = 0;
+    story.happens(TICK);
+  });
+
   test('one that ended meanwhile need not hear of it, nor while the server stands still', () => {
     const { story } = stopping();
     story.happens(TICK, [event('task_ended', { state: state('cancelled') })]);

@@ -74,13 +74,13 @@ export class Pushes implements Checker, StoryRule {
     for (const stop of this.stops.values()) if (stop.session === session) stop.since = now;
   }
 
-  ends(): void {
-    const { now } = this.story.simulation;
+  /** By when the command was carried out: that a stream broke may be told much later. */
+  ends({ executedAt }: ToldCommand): void {
     for (const [lease, { task, session, since }] of this.stops) {
       const isOver = !isHeld(task) || leaseText(task) !== lease;
       if (isOver) this.stops.delete(lease);
       if (isOver || this.stories.get(session)?.isConnected !== true) continue;
-      const waitMs = now - Math.max(since, this.runningSince);
+      const waitMs = executedAt - Math.max(since, this.runningSince);
       this.check(waitMs <= TOLD_WITHIN_MS, 'I25', () => {
         return `${session} has not heard for ${Math.round(waitMs)} ms that task ${task.number} stops`;
       });

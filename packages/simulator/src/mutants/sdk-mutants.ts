@@ -56,13 +56,6 @@ export const SDK_MUTANTS: readonly Mutant[] = [
     what: 'A resend is the same bytes (J1): here with another key, so that it is another task.',
   },
   {
-    name: 'worker-leaves-before-it-is-answered',
-    file: SESSION,
-    find: 'if (!this.sender.isDrained) return;',
-    replace: '',
-    what: 'A worker that stops has every final report answered (U3): here it hands them back.',
-  },
-  {
     name: 'worker-leaves-its-handlers',
     file: SESSION,
     find: "    if (this.stage === 'stopping' && this.held.active > 0) return;\n",

@@ -93,6 +93,8 @@ export class TestStory {
   readonly story = new LogStory(this.simulation);
   now = 1000;
   grantsLeases = true;
+  /** How long ago what happens was carried out: a slow disk has it told late. */
+  lateMs = 0;
   keeping = new Set<string>();
 
   constructor(...rules: readonly ((story: LogStory) => StoryRule)[]) {
@@ -102,7 +104,7 @@ export class TestStory {
   /** A command was carried out and led to these events. */
   happens(given: Given, events: readonly Event[] = [], reply: unknown = {}): this {
     const command = { now: this.now, namespace: 'default', ...given } as unknown as Command;
-    const { now: executedAt } = this.simulation;
+    const executedAt = this.simulation.now - this.lateMs;
     const { grantsLeases, keeping } = this;
     const carried = { command, reply, executedAt, grantsLeases, keeping };
     const told = this.story.begin(carried, this.now);
