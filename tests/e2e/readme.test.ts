@@ -86,7 +86,13 @@ afterAll(async () => {
 });
 
 test("the README's commands work word for word on a fresh clone", async () => {
-  const [, submit, work, report, read] = await commandBlocks();
+  const [, commands, submit, work, report, read] = await commandBlocks();
+
+  const commanding = new Shell(commands);
+  await commanding.ends();
+  expect(commanding.output).toMatch(/"picture": ".*\.svg"/);
+  expect(commanding.output).toMatch(/t_\w+ +waveform\.peaks +succeeded/);
+  expect(commanding.output).toContain('Sluice at http://127.0.0.1:7420');
 
   const submitting = new Shell(submit);
   await submitting.ends();
@@ -103,6 +109,15 @@ test("the README's commands work word for word on a fresh clone", async () => {
   await reading.ends();
   expect(JSON.parse(reading.output)).toMatchObject({ state: 'succeeded', output: 'Hello, Ada' });
   await working.stop();
+});
+
+test('the first handler of a reader runs', async () => {
+  const text = await readFile(join(ROOT, 'README.md'), 'utf8');
+  const [, command] = /`(npx node examples.*)`/.exec(text) ?? [];
+  const handling = new Shell(command);
+  await handling.ends();
+
+  expect(handling.output).toContain('Hello, Ada');
 });
 
 test('the greeting of the server shows commands that work', async () => {
