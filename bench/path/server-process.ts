@@ -12,46 +12,61 @@ const NODE_FLAGS = ['--disable-proto=delete', '--max-semi-space-size=64'];
 
 /** A real server in a process and a folder of its own. */
 export class ServerProcess {
-  readonly url: string;
-  private readonly child: ChildProcess;
+  url = '';
+  private child: ChildProcess | undefined;
   private readonly folder: string;
+  private readonly nodeFlags: readonly string[];
 
-  private constructor(url: string, child: ChildProcess, folder: string) {
-    this.url = url;
-    this.child = child;
+  private constructor(folder: string, extraNodeFlags: readonly string[]) {
     this.folder = folder;
+    this.nodeFlags = [...NODE_FLAGS, ...extraNodeFlags];
   }
 
   static async start(extraNodeFlags: readonly string[] = []): Promise<ServerProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
-    const args = [...NODE_FLAGS, ...extraNodeFlags, MAIN, 'dev', '--port', '0', '--data', folder];
+    const server = new ServerProcess(folder, extraNodeFlags);
+    await server.run();
+    return server;
+  }
+
+  /** Kills it, and starts it on the same data. */
+  async startAgain(): Promise<void> {
+    this.child?.kill('SIGKILL');
+    await this.run();
+  }
+
+  private async run(): Promise<void> {
+    const args = [...this.nodeFlags, MAIN, 'dev', '--port', '0', '--data', this.folder];
     const child = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, UV_THREADPOOL_SIZE: '8' },
     });
+    this.child = child;
     for await (const line of createInterface({ input: child.stdout })) {
       const url = /ready at (\S+)/.exec(line)?.[1];
-      if (url !== undefined) return new ServerProcess(url, child, folder);
+      if (url === undefined) continue;
+      this.url = url;
+      return;
     }
     throw new Error('the server ended before it was ready');
   }
 
   /** CPU time since the start, user and system. */
   async cpuMs(): Promise<number> {
-    const stat = await readFile(`/proc/${this.child.pid}/stat`, 'utf8');
+    const stat = await readFile(`/proc/${this.child?.pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     // Fields 14 and 15 of proc(5), in ticks of 10 ms.
     return (Number(fields[11]) + Number(fields[12])) * 10;
   }
 
   async residentBytes(): Promise<number> {
-    const status = await readFile(`/proc/${this.child.pid}/status`, 'utf8');
+    const status = await readFile(`/proc/${this.child?.pid}/status`, 'utf8');
     return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
   }
 
   async stop(): Promise<void> {
-    this.child.kill('SIGTERM');
-    await once(this.child, 'exit');
+    this.child?.kill('SIGTERM');
+    if (this.child?.exitCode === null) await once(this.child, 'exit');
     await rm(this.folder, { recursive: true, force: true });
   }
 }

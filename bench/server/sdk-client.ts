@@ -1,0 +1,67 @@
+/** An SDK client in a process of its own, with the SDK's defaults. */
+import { Sluice } from '@sluice/sdk';
+import { wallClockMs } from '../path/connection.ts';
+
+export interface SdkClientOrder {
+  readonly url: string;
+  readonly tasks: number;
+  /** Submits that are under way at once. */
+  readonly inFlight: number;
+  /** Tasks per second; 0 for as fast as it goes. */
+  readonly rate: number;
+  /** Whether it waits for every result. */
+  readonly waits: boolean;
+}
+
+export interface SdkClientReport {
+  readonly startedAt: number;
+  /** When the last submit was answered, and the last result was there. */
+  readonly ackedAt: number;
+  readonly endedAt: number;
+  readonly cpuMs: number;
+}
+
+process.once('message', async (order: SdkClientOrder) => {
+  const { url, tasks, inFlight, rate, waits } = order;
+  const sluice = new Sluice({ url });
+  const cpu = process.cpuUsage();
+  const startedAt = wallClockMs();
+  const results: Promise<unknown>[] = [];
+  let next = 0;
+  const submitOne = async (): Promise<void> => {
+    next += 1;
+    const task = await sluice.submit('bench', { at: wallClockMs() });
+    if (waits) results.push(task.result());
+  };
+  if (rate > 0) await atRate(rate, tasks, submitOne);
+  else {
+    const submitAll = async (): Promise<void> => {
+      while (next < tasks) await submitOne();
+    };
+    await Promise.all(Array.from({ length: inFlight }, submitAll));
+  }
+  const ackedAt = wallClockMs();
+  await Promise.all(results);
+  const { user, system } = process.cpuUsage(cpu);
+  const report: SdkClientReport = {
+    startedAt,
+    ackedAt,
+    endedAt: wallClockMs(),
+    cpuMs: (user + system) / 1000,
+  };
+  process.send?.(report);
+  await sluice.close();
+  process.disconnect();
+});
+
+/** Open loop: what is late is made up for, and nobody waits for answers. */
+async function atRate(rate: number, tasks: number, submit: () => Promise<void>): Promise<void> {
+  const startedAt = performance.now();
+  const submits: Promise<void>[] = [];
+  while (submits.length < tasks) {
+    const due = Math.min(tasks, ((performance.now() - startedAt) * rate) / 1000);
+    while (submits.length < due) submits.push(submit());
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await Promise.all(submits);
+}
