@@ -1,0 +1,17 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { openApiDocument } from '@sluice/protocol';
+import { expect, test } from 'vitest';
+
+/** As a client gets it. */
+function document(): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(openApiDocument('1.2.3')));
+}
+
+test('a validator of others accepts the document', async () => {
+  expect(await new Validator().validate(document())).toEqual({ valid: true });
+});
+
+test('the same validator refuses a document that is not right', async () => {
+  const wrong = { ...document(), info: { title: 'no version' } };
+  expect(await new Validator().validate(wrong)).toMatchObject({ valid: false });
+});
