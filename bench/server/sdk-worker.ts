@@ -1,6 +1,6 @@
 /**
- * SDK workers in a process of their own, with the SDK's defaults: the handler does nothing. Says when
- * they are connected, and what it measured when the last task has been handled.
+ * SDK workers in a process of their own, with the SDK's defaults: the handler does nothing. Says
+ * when they are connected, and what it measured when the last task has been handled.
  */
 import { defineTask, Sluice } from '@sluice/sdk';
 import { wallClockMs } from '../path/connection.ts';
