@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import type { PushedTask } from '../support/worker-client.ts';
 import { ApiClient } from './api-client.ts';
 import { SessionUnderTest } from './session-under-test.ts';
@@ -243,6 +244,21 @@ describe('words from outside', () => {
     expect((await api.post(`/v1/tasks/${id}/signal`, signal)).status).toBe(204);
 
     expect(await session.takeSignal()).toMatchObject({ id, ...signal });
+  });
+
+  test('a signal for a worker whose connection is broken says so', async () => {
+    const id = await submit();
+    const { session } = await hold();
+    session.disconnect();
+    const signal = async () => (await api.post(`/v1/tasks/${id}/signal`, { name: 'go' })).status;
+    // Until the server has noticed, the word goes into a connection that nobody reads.
+    await waitUntil(async () => (await signal()) !== 204, {
+      what: 'the server has noticed',
+      timeoutMs: 10_000,
+    });
+
+    const { status, body } = await api.post(`/v1/tasks/${id}/signal`, { name: 'go' });
+    expect([status, body.error.code]).toEqual([409, 'worker_unreachable']);
   });
 
   test('a task whose handler left the end to others ends from outside', async () => {
