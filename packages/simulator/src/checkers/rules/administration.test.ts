@@ -3,6 +3,7 @@ import { event, SUBMIT, state, TestStory } from '../testing/test-story.ts';
 import { Administration } from './administration.ts';
 
 const CANCELLED = event('task_ended', { state: state('cancelled') });
+const EXPIRED = event('task_ended', { state: state('expired') });
 const DONE = { outcomes: [{}] };
 
 function begun(): TestStory {
@@ -51,6 +52,42 @@ test('a refused change with an event is noticed', () => {
   const cancel = { type: 'cancel_tasks', ids: [story.id()] } as const;
   const reply = { outcomes: [{ rejection: 'task_not_found' }] };
   expect(() => story.happens(cancel, [CANCELLED], reply)).toThrow(/^I42/);
+});
+
+test('a task that is past its deadline ends in the turn of any command', () => {
+  const other = event('task_submitted', { task: 2, slot: 1 });
+  const otherEnds = (how: string) =>
+    event('task_ended', { task: 2, slot: 1, state: state(how as 'expired') });
+  const refused = { outcomes: [{ rejection: 'task_not_found' }] };
+  const cancel = { type: 'cancel_tasks', ids: ['t_none'] } as const;
+  begun().happens(cancel, [EXPIRED], refused);
+  const end = (how: string) => () => {
+    const story = begun().happens(SUBMIT, [other]);
+    const failed = event('task_ended', { state: state('failed') });
+    story.happens({ type: 'end_task', id: story.id() }, [failed, otherEnds(how)], {});
+  };
+  expect(end('expired')).not.toThrow();
+  expect(end('failed')).toThrow(/^I42.*task 2 has 1 events, not 0/);
+
+  const pause = (how: string) => () => {
+    const story = begun().happens(SUBMIT, [other]);
+    story.happens({ type: 'pause_task', id: story.id() }, [event('task_paused'), otherEnds(how)]);
+  };
+  expect(pause('expired')).not.toThrow();
+  expect(pause('cancelled')).toThrow(/^I42.*task 2 has 1 events, not 0/);
+});
+
+test('an expiry does not stand for the change that was asked for', () => {
+  const story = begun();
+  const cancel = { type: 'cancel_tasks', ids: [story.id()] } as const;
+  expect(() => story.happens(cancel, [EXPIRED], DONE)).toThrow(/^I42.*0 events, not 1/);
+});
+
+test('a task that is paused does not end in the turn of a command', () => {
+  const story = begun();
+  const id = story.id();
+  story.happens({ type: 'pause_task', id }, [event('task_paused')], {});
+  expect(() => story.happens({ type: 'end_redrive' }, [EXPIRED], { found: false })).toThrow(/^I42/);
 });
 
 test('a refusal that is not so is noticed', () => {

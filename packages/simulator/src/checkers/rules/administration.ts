@@ -1,4 +1,4 @@
-import type { Event } from '@sluice/core';
+import { type Event, TASK_STATES } from '@sluice/core';
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { hasEnded, isHeld, namespaceOf, type TaskStory } from '../story/task-story.ts';
@@ -68,8 +68,7 @@ export class Administration implements StoryRule {
   event(event: Event, task: TaskStory | undefined, { command }: ToldCommand): void {
     if (!isAdministration(command) || !CHANGES.includes(event.type)) return;
     if (event.type === 'dead_letter_dropped' && event.isOverflow) return;
-    const isExpiry = event.type === 'task_ended' && task?.phase === 'queued';
-    if (isExpiry && command.type !== 'cancel_tasks' && command.type !== 'end_task') return;
+    if (isExpiry(event, task)) return;
     const isOfAll = command.type === 'discard_dead_letters';
     const who = task === undefined || isOfAll ? 0 : task.number;
     this.found.set(who, (this.found.get(who) ?? 0) + 1);
@@ -128,6 +127,12 @@ const COMMANDS = [
 
 function isAdministration(command: ToldCommand['command']): command is Administering {
   return (COMMANDS as readonly string[]).includes(command.type);
+}
+
+/** Any command may end what is past its deadline in place of a lease, whatever it names itself. */
+function isExpiry(event: Event, task: TaskStory | undefined): boolean {
+  if (event.type !== 'task_ended' || task?.phase !== 'queued') return false;
+  return TASK_STATES[event.state] === 'expired';
 }
 
 function idsOf(command: Administering): readonly string[] {
