@@ -83,6 +83,7 @@ export class ClientOperations {
     const kind = kindOf(operation);
     if (kind === undefined) return;
     const outcomes = entry.status === 200 ? (entry.answer as Outcomes).outcomes : [];
+    const heard = new Map<string, TaskOperation[]>();
     idsOf(operation).forEach((id, place) => {
       const operations = operationsOf(this.tasks, id);
       if (mayStillHappen(entry)) operations.loose.push({ ...entry, what: { kind } });
@@ -90,8 +91,11 @@ export class ClientOperations {
       if (outcome === undefined) return;
       const { rejection, state } = outcome;
       const what = { kind, ...defined({ rejection, state }) };
-      operations.answered.push({ ...entry, what });
+      heard.set(id, [...(heard.get(id) ?? []), what]);
     });
+    for (const [id, answers] of heard) {
+      operationsOf(this.tasks, id).answered.push({ ...entry, what: oneStep(answers) });
+    }
   }
 }
 
@@ -139,6 +143,13 @@ function idsOf(operation: Operation): readonly string[] {
   if (operation.ids !== undefined) return operation.ids as readonly string[];
   if (operation.patches === undefined) return [operation.id as string];
   return (operation.patches as readonly { readonly id: string }[]).map(({ id }) => id);
+}
+
+/** A call may name a task more than once; nothing comes between what it does to it. */
+function oneStep(answers: readonly TaskOperation[]): TaskOperation {
+  const earlier = answers.slice(0, -1);
+  const last = answers[answers.length - 1];
+  return earlier.length === 0 ? last : { ...last, earlier };
 }
 
 function keyOf({ type, dedupeKey }: TaskRequest): string {

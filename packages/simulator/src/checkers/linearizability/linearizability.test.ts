@@ -90,6 +90,42 @@ test('a refusal that cannot be is noticed', () => {
   ).toThrow(/^linear/);
 });
 
+/** One call that patches the task as often as there are outcomes. */
+function patched(...outcomes: readonly object[]): Heard {
+  const patches = outcomes.map(() => ({ id: 't' }));
+  const operation = { type: 'patch_tasks', namespace: 'default', patches };
+  return [{ kind: 'operate', operation } as unknown as Asked, 200, { outcomes }];
+}
+
+const EXPIRED = { state: 'expired' };
+const TOO_LATE = { rejection: 'task_finished', ...EXPIRED };
+
+test('what one call does to a task is one step, and its answers name the state after it', () => {
+  judge([submitted('t'), patched(EXPIRED, EXPIRED, EXPIRED), patched(TOO_LATE, TOO_LATE)]);
+  const wrong = (...heard: readonly Heard[]) => {
+    expect(() => judge([submitted('t'), ...heard])).toThrow(/^linear/);
+  };
+  wrong(patched(EXPIRED), patched(EXPIRED));
+  wrong(patched(EXPIRED, TOO_LATE));
+  wrong(patched({ state: 'queued' }, EXPIRED));
+});
+
+test('the end of a command may lease or expire what is queued, and nothing else', () => {
+  const unfinished = { rejection: 'task_not_finished' };
+  const unleased = { rejection: 'task_not_leased' };
+  judge([submitted('t'), did('retry_tasks', { ...unfinished, ...EXPIRED })]);
+  judge([submitted('t'), did('signal_task', { ...unleased, state: 'leased' })]);
+  const wrong = (...heard: readonly Heard[]) => {
+    expect(() => judge([submitted('t'), ...heard])).toThrow(/^linear/);
+  };
+  wrong(patched({ state: 'succeeded' }));
+  wrong(patched({ state: 'running' }));
+  wrong(did('pause_task', { rejection: 'task_running', state: 'queued' }));
+  const paused = did('pause_task', { state: 'paused' });
+  wrong(paused, did('signal_task', { ...unleased, state: 'leased' }));
+  wrong(paused, did('retry_tasks', { ...unfinished, ...EXPIRED }));
+});
+
 test('a foreign operation does not matter', () => {
   const foreign = did('cancel_tasks', { rejection: 'task_not_found' }, { namespace: 'foreign' });
   judge([submitted('t'), foreign, got('t', 'queued')]);

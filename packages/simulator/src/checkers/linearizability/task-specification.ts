@@ -21,6 +21,11 @@ export interface TaskOperation {
   readonly isCancelAsked?: boolean;
   /** Whether the answer may speak of a task that has left memory: its key outlives it. */
   readonly isByKey?: boolean;
+  /**
+   * What the same call said of the same task before: all of it is one step, and every answer names
+   * the state after the last.
+   */
+  readonly earlier?: readonly TaskOperation[];
 }
 
 /**
@@ -75,12 +80,17 @@ const BY_ITSELF: { readonly [P in Phase]?: number } = {
   cancelled: bits('gone'),
 };
 
+/** What the end of a command may make of a task before the answer is written: nothing else. */
+const AT_END: { readonly [P in Phase]?: number } = {
+  queued: bits('leased', 'expired'),
+};
+
 /** What an operation makes of each phase in which it is done; in others it is refused. */
 const EFFECTS: {
   readonly [K in TaskOperation['kind']]: { readonly [P in Phase]?: number };
 } = {
   submit: { absent: bits('waiting', 'queued') },
-  get: {},
+  get: each(~0, (phase) => bits(phase)),
   cancel: {
     ...each(IDLE | bits('deferred', 'cancelled'), () => bits('cancelled')),
     leased: bits('leasedC'),
@@ -155,6 +165,11 @@ function steps(table: { readonly [P in Phase]?: number }, mask: number): number 
   return after;
 }
 
+/** What is left after one operation, before its command ends. */
+function step(mask: number, { kind, rejection }: TaskOperation): number {
+  return rejection === undefined ? steps(EFFECTS[kind], mask) : mask & refusing(kind, rejection);
+}
+
 const settled = new Map<string, number>();
 
 /** One task from the outside, as a set of phases in which it may be. */
@@ -192,10 +207,9 @@ export class TaskSpecification implements Specification<number, TaskOperation> {
   }
 
   private outcome(mask: number, what: TaskOperation): number {
-    const { kind, rejection } = what;
-    if (rejection !== undefined) return mask & refusing(kind, rejection) & looking(what);
-    if (kind === 'get') return mask & looking(what);
-    // What the operation readies may be given to a worker before the answer is written.
-    return this.settle(steps(EFFECTS[kind], mask), []) & looking(what);
+    const answers = [...(what.earlier ?? []), what];
+    const done = answers.reduce(step, mask);
+    const after = done | steps(AT_END, done);
+    return answers.reduce((left, answer) => left & looking(answer), after);
   }
 }
