@@ -15,6 +15,7 @@ interface Program {
 const PROGRAMS: readonly Program[] = [
   { name: 'git', packages: ['git'] },
   { name: 'curl', packages: ['curl', 'ca-certificates'] },
+  { name: 'python3', packages: ['python3'] },
   { name: 'mount', packages: ['mount'] },
   { name: 'cc', packages: ['gcc', 'libc6-dev'] },
 ];

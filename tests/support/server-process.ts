@@ -41,9 +41,13 @@ export class ServerProcess {
     }
   }
 
-  /** Starts `sluice dev` on a free port and waits until it serves. */
-  static startDev(dataFolder: string, env?: Program['env']): Promise<ServerProcess> {
-    const args = ['dev', '--port', '0', '--data', dataFolder];
+  /** Starts `sluice dev`, on a free port unless told otherwise, and waits until it serves. */
+  static startDev(
+    dataFolder: string,
+    env?: Program['env'],
+    port: string | number = 0,
+  ): Promise<ServerProcess> {
+    const args = ['dev', '--port', `${port}`, '--data', dataFolder];
     return ServerProcess.start({ command: LAUNCHER, args, ...(env === undefined ? {} : { env }) });
   }
 
