@@ -35,8 +35,8 @@ describe.each(WORKERS)('$file', ({ file, command, exit }) => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-e2e-'));
     server = await ServerProcess.startDev(folder);
     const env = { SLUICE_URL: server.url, WORKER_NAME: file };
-    worker = await ServerProcess.start({ command, args: [join(EXAMPLES, file)], env });
     api = new ApiClient(server.url, 'http1');
+    worker = await ServerProcess.start({ command, args: [join(EXAMPLES, file)], env });
   });
 
   afterEach(async () => {
