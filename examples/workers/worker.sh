@@ -48,7 +48,7 @@ handle() { # TYPE INPUT: prints what the final report says, beside the lease.
     '"fail"') echo "\"kind\":\"failed\",\"error\":{\"message\":$(field "$2" message)}" ;;
     '"sleep"')
       local ms=$(field "$2" ms) slept=0
-      while ((slept += 200, slept <= ms)); do
+      while kill -0 $$ && ((slept += 200, slept <= ms)); do # Not without the worker.
         sleep 0.2
         fraction=$((slept * 1000000 / ms))e-6 # There are only integers here.
         report "{\"lease\":$lease,\"kind\":\"progress\",\"fraction\":$fraction}" >&2

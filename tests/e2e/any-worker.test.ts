@@ -33,8 +33,9 @@ describe.each(WORKERS)('$file', ({ file, command, exit }) => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-e2e-'));
-    server = await ServerProcess.startDev(folder);
-    const env = { SLUICE_URL: server.url, WORKER_NAME: file };
+    server = await ServerProcess.startDev(join(folder, 'data'));
+    // What a killed worker leaves behind is removed with the folder.
+    const env = { SLUICE_URL: server.url, WORKER_NAME: file, TMPDIR: folder };
     api = new ApiClient(server.url, 'http1');
     worker = await ServerProcess.start({ command, args: [join(EXAMPLES, file)], env });
   });
@@ -71,7 +72,8 @@ describe.each(WORKERS)('$file', ({ file, command, exit }) => {
   /** Starts the server again where it was. */
   async function startAgain(): Promise<void> {
     api.close();
-    server = await ServerProcess.startDev(folder, undefined, new URL(server.url).port);
+    const { port } = new URL(server.url);
+    server = await ServerProcess.startDev(join(folder, 'data'), undefined, port);
     api = new ApiClient(server.url, 'http1');
   }
 
