@@ -85,8 +85,10 @@ async function sendOne(url: string, request: RandomRequest, known: KnownThings):
       signal: giveUp.signal,
     } as RequestInit);
     const { status } = response;
-    if (operationId === 'openWorkerSession' && status === 200) {
-      await hearWelcome(response, known);
+    if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) {
+      if (operationId === 'openWorkerSession') await hearWelcome(response, known);
+      // A stream goes on for as long as there is something to tell.
+      else await response.body?.cancel();
       return { status };
     }
     const text = await response.text();
