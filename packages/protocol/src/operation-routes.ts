@@ -16,13 +16,11 @@ import {
   WorkerParams,
   WorkerView,
 } from './operation-schemas.ts';
-import { CHANGE_ERRORS, type Route } from './route.ts';
+import { CHANGE_ERRORS, READ_ERRORS, type Route } from './route.ts';
 import { pageOf } from './task-operation-schemas.ts';
 import { TaskDefinition, TaskView } from './task-schemas.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') });
-
-const READ_ERRORS = ['invalid_request', 'overloaded', 'unavailable'] as const;
 
 /** Calls about everything that is no single task and no session of a worker. */
 export const OPERATION_ROUTES = {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { BODY_ERRORS, CHANGE_ERRORS, type Route } from './route.ts';
+import { BODY_ERRORS, CHANGE_ERRORS, READ_ERRORS, type Route } from './route.ts';
 import {
   CancelRequest,
   CancelTasksReply,
@@ -30,8 +30,6 @@ import {
   TaskView,
   WaitQuery,
 } from './task-schemas.ts';
-
-const READ_ERRORS = ['invalid_request', 'overloaded', 'unavailable'] as const;
 
 /** A call that does something to one task and answers with it. */
 const OPERATION = { method: 'POST', params: TaskParams, answers: { 200: TaskView } } as const;

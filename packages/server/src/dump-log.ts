@@ -10,6 +10,7 @@ import {
   taskIdText,
 } from '@sluice/core';
 import { peekLogFolder } from '@sluice/log';
+import { UTF8 } from './utf8.ts';
 import { workerIdOf } from './workers/worker-id.ts';
 
 export interface DumpOptions {
@@ -19,13 +20,6 @@ export interface DumpOptions {
   readonly withPayloads: boolean;
   readonly print: (line: string) => void;
 }
-
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-const encoder = new TextEncoder();
-const UTF8 = {
-  encode: (text: string) => encoder.encode(text),
-  decode: (bytes: Uint8Array) => decoder.decode(bytes),
-};
 
 /** Prints the events of a data folder as JSON lines. The server may run meanwhile. */
 export async function dumpLog(dataFolder: string, options: DumpOptions): Promise<void> {
@@ -71,7 +65,7 @@ function isPayload(value: unknown): value is PayloadRange {
 
 /** An empty range stands for null. */
 function payloadOf({ bytes, start, end }: PayloadRange): unknown {
-  return start === end ? null : JSON.parse(decoder.decode(bytes.subarray(start, end)));
+  return start === end ? null : JSON.parse(UTF8.decode(bytes.subarray(start, end)));
 }
 
 /** Words of a hash stand in typed arrays, which JSON would show as objects. */

@@ -12,6 +12,7 @@ import type { OutputPort, Releasable } from '@sluice/engine';
 import type { QueueRates } from './queues/queue-rates.ts';
 import { taskIdOf } from './tasks/task-view.ts';
 import type { TaskWaiters } from './tasks/task-waiters.ts';
+import { UTF8 } from './utf8.ts';
 import type { WorkerStream } from './workers/worker-stream.ts';
 import type { WorkerStreams } from './workers/worker-streams.ts';
 
@@ -57,7 +58,7 @@ export class ServerOutputs implements OutputPort {
       this.stageNotice(session, 'cancel', notice);
     }
     for (const { session, slot, name, data } of outputs.signals) {
-      const value: unknown = data.length === 0 ? null : JSON.parse(decoder.decode(data));
+      const value: unknown = data.length === 0 ? null : JSON.parse(UTF8.decode(data));
       const notice = { ...leaseOf(state, slot), name, data: value };
       this.stageNotice(session, 'signal', notice, signalCost({ name, data }));
     }
@@ -102,8 +103,6 @@ export class ServerOutputs implements OutputPort {
     };
   }
 }
-
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 function leaseOf(state: ReadonlyState, slot: Slot): { id: string; lease: string } {
   const number = state.tasks.lease[slot] as LeaseNumber;

@@ -38,6 +38,7 @@ import { taskOperationRoutes } from './tasks/task-operations.route.ts';
 import { TaskOperations } from './tasks/task-operations.ts';
 import { TaskWaiters } from './tasks/task-waiters.ts';
 import { TaskWaiting } from './tasks/task-waiting.ts';
+import { UTF8 } from './utf8.ts';
 import { reportAttemptsRoute } from './workers/report-attempts.route.ts';
 import { workerListRoutes } from './workers/worker-list.route.ts';
 import { WorkerList } from './workers/worker-list.ts';
@@ -182,13 +183,6 @@ interface Parts {
   readonly waiters: TaskWaiters;
   readonly observation: Observation;
 }
-
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-const encoder = new TextEncoder();
-const UTF8 = {
-  encode: (text: string) => encoder.encode(text),
-  decode: (bytes: Uint8Array) => decoder.decode(bytes),
-};
 
 interface EngineParts {
   readonly log: BoundedLog;
