@@ -121,6 +121,8 @@ export function missingPushes(scene: ModelScene, now: number): number[] {
 export interface Overtaken {
   readonly session: SessionId;
   readonly number: number;
+  /** For how many more others room may have been kept at that time, until they were pushed too. */
+  keptMeanwhile: number;
 }
 
 /**
@@ -142,7 +144,22 @@ export function overtakenBy(
     .filter((task) => !isOverdue(task, now))
     .filter((task) => inLine(task, pushed) < 0 && couldRun(session, task))
     .filter((task) => room.hasTypeLeft(task) && !room.takes(task, now))
-    .map(({ number }) => ({ session: session.id, number }));
+    .map(({ number }) => ({ session: session.id, number, keptMeanwhile: 0 }));
+}
+
+/**
+ * Whether room may have been kept for a task within the command that pushes it to this session:
+ * workers are filled one after the other, and one that has no room for it now may come first.
+ */
+export function mayHaveBeenKept(
+  scene: ModelScene,
+  pushed: ModelTask,
+  session: ModelSession,
+  now: number,
+): boolean {
+  if (now - pushed.joinedAt < scene.rules.reserveAfterMs) return false;
+  if ([...scene.reservedBefore.values()].includes(pushed.number)) return false;
+  return scene.sessions.some((each) => each !== session && couldRun(each, pushed));
 }
 
 /** What is wrong with the reservations after a command that overtook these. */
@@ -163,9 +180,10 @@ export function reservationProblems(
     else if (now - task.joinedAt < rules.reserveAfterMs) problems.push(`${number} is too early`);
     else if (!couldRun(session, task)) problems.push(`${id} could never run ${number}`);
   }
-  if (Math.max(reserved.size, reservedBefore.size) >= most) return problems;
+  const known = Math.max(reserved.size, reservedBefore.size);
   const kept = new Set(reserved.values());
-  for (const { session, number } of overtaken) {
+  for (const { session, number, keptMeanwhile } of overtaken) {
+    if (known + keptMeanwhile >= most) continue;
     if (reserved.has(session) || reservedBefore.has(session) || kept.has(number)) continue;
     const isWaiting = waiting.some((task) => task.number === number);
     if (isWaiting) problems.push(`${number} is overtaken at ${session}`);

@@ -6,6 +6,7 @@ import { ModelKeys } from './model-keys.ts';
 import {
   type ModelRules,
   type ModelScene,
+  mayHaveBeenKept,
   missingPushes,
   type Overtaken,
   overtakenBy,
@@ -154,6 +155,9 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     if (session === undefined) throw new Error(`task ${number} is pushed to ${id}, which is gone`);
     const problem = whyNotPushed(this, task, session, now);
     if (problem !== undefined) throw new Error(problem);
+    if (this.overtaken.length > 0 && mayHaveBeenKept(this, task, session, now)) {
+      for (const each of this.overtaken) each.keptMeanwhile += 1;
+    }
     this.overtaken.push(...overtakenBy(this, task, session, now));
 
     if (this.heldBy(id).length === 0) session.heldSince = now;

@@ -71,3 +71,20 @@ test('leases that make up for a rest go by level', () => {
     others(story, 1);
   }
 });
+
+test('the turn of a task that waits counts also when leases make up for a rest', () => {
+  const story = others(begun(), 3);
+  story.grantsLeases = false;
+  story.happens({ type: 'expire_sessions' });
+  story.grantsLeases = true;
+  const second = event('task_submitted', { task: 5, priority: 0 });
+  story.happens(SUBMIT, [event('attempt_leased', { lease: 99 }), second]).after(1000);
+  others(story, 3);
+  expect(() => others(story, 1)).toThrow(/^I14: s_1 passes over task 5/);
+});
+
+test('a session that was lost and comes back begins anew, one that resumes does not', () => {
+  const story = others(begun(), 3).happens(ATTACH, [], ATTACHED);
+  others(story, 3).happens(ATTACH, [], { ...ATTACHED, resumed: true });
+  expect(() => others(story, 1)).toThrow(/^I14: s_1 passes over task 1/);
+});

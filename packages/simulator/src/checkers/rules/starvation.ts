@@ -1,4 +1,4 @@
-import { type Event, REASONS } from '@sluice/core';
+import { type Event, REASONS, type Replies } from '@sluice/core';
 import type { LogStory } from '../story/log-story.ts';
 import { lackingKind, meets, needsOf } from '../story/policies.ts';
 import type { SessionStories, SessionStory } from '../story/session-stories.ts';
@@ -44,7 +44,8 @@ export class Starvation implements StoryRule {
     this.ageing = ageing;
   }
 
-  begins({ command, grantsLeases }: ToldCommand): void {
+  begins({ command, reply, grantsLeases }: ToldCommand): void {
+    if (command.type === 'attach_session') this.attached(reply as Replies['attach_session']);
     this.onlyLevelsCount = this.hasRested || command.type === 'set_queue_paused';
     this.hasRested = !grantsLeases;
   }
@@ -61,12 +62,18 @@ export class Starvation implements StoryRule {
     this.passed.clear();
   }
 
+  /** One that was lost and comes back under its id begins anew. */
+  private attached({ session, resumed }: Replies['attach_session']): void {
+    if (!resumed) this.passed.delete(session);
+  }
+
   private leased(task: TaskStory, id: string, { at, keeping }: ToldCommand): void {
     const session = this.sessions.get(id);
     if (session === undefined) return;
-    if (this.onlyLevelsCount) return;
     const oldest = keeping.has(id) ? undefined : this.longestWaiting(session, at);
     const isPassed = oldest !== undefined && oldest.queuedSince < task.queuedSince;
+    // The turn of the one that waited longest is its turn also where levels alone may count.
+    if (isPassed && this.onlyLevelsCount) return;
     const passed = isPassed ? (this.passed.get(id) ?? 0) + 1 : 0;
     this.passed.set(id, passed);
     const { agedLeaseEvery } = this.ageing;
