@@ -86,6 +86,10 @@ export class SdkShell implements WorkerPorts {
     return () => clearTimeout(timer);
   }
 
+  atEndOfTurn(run: () => void): void {
+    setImmediate(run);
+  }
+
   run({ id, lease, input }: PushedTask): void {
     this.runs.set(id, (this.runs.get(id) ?? 0) + 1);
     setImmediate(() => {

@@ -21,7 +21,7 @@ export function findDuplicates(decision: Decision, claims: DedupeClaims | undefi
   const { state } = decision;
   const entries = new Map<number, Slot>();
   const earlier = new Map<number, number>();
-  const first = new Map<string, number>();
+  const fresh = new FreshKeys(claims);
   const claim: DedupeClaim = { words: claims.words, start: 0, windowMs: 0 };
   for (let i = 0; i < claims.windowsMs.length; i++) {
     pointAtClaim(claim, claims, i);
@@ -32,14 +32,42 @@ export function findDuplicates(decision: Decision, claims: DedupeClaims | undefi
       entries.set(i, entry);
       continue;
     }
-    const key = claims.words.subarray(claim.start, claim.start + CLAIM_WORDS / 2).join();
-    const before = first.get(key);
-    if (before === undefined) first.set(key, i);
-    else if (haveSameBody(claims, before, i)) earlier.set(i, before);
-    else return { ...NONE, mismatchAt: i };
+    const before = fresh.add(i);
+    if (before < 0) continue;
+    if (!agree(claims, before, i, BODY)) return { ...NONE, mismatchAt: i };
+    earlier.set(i, before);
   }
   return { mismatchAt: -1, entries, earlier };
 }
+
+/** The keys of a submit that nobody had before it. */
+class FreshKeys {
+  private readonly claims: DedupeClaims;
+  /** By the first word of the key: the newest claim with it. */
+  private readonly newest = new Map<number, number>();
+  /** The claim before, with the same first word and mostly another key. */
+  private readonly previous = new Map<number, number>();
+
+  constructor(claims: DedupeClaims) {
+    this.claims = claims;
+  }
+
+  /** The claim that has the key already; -1 when there is none, and from now on this one has it. */
+  add(index: number): number {
+    const word = this.claims.words[index * CLAIM_WORDS];
+    const newest = this.newest.get(word);
+    for (let before = newest; before !== undefined; before = this.previous.get(before)) {
+      if (agree(this.claims, before, index, KEY)) return before;
+    }
+    if (newest !== undefined) this.previous.set(index, newest);
+    this.newest.set(word, index);
+    return -1;
+  }
+}
+
+/** Which words of a claim are of what. */
+const KEY = { from: 0, to: CLAIM_WORDS / 2 };
+const BODY = { from: CLAIM_WORDS / 2, to: CLAIM_WORDS };
 
 export function pointAtClaim(claim: DedupeClaim, claims: DedupeClaims, index: number): void {
   claim.words = claims.words;
@@ -74,8 +102,13 @@ function forgetKey({ state, emit, events }: Decision, entry: Slot): void {
   emit(events.dedupeForgotten);
 }
 
-function haveSameBody({ words }: DedupeClaims, one: number, other: number): boolean {
-  for (let i = CLAIM_WORDS / 2; i < CLAIM_WORDS; i++) {
+function agree(
+  { words }: DedupeClaims,
+  one: number,
+  other: number,
+  { from, to }: { readonly from: number; readonly to: number },
+): boolean {
+  for (let i = from; i < to; i++) {
     if (words[one * CLAIM_WORDS + i] !== words[other * CLAIM_WORDS + i]) return false;
   }
   return true;

@@ -1,11 +1,16 @@
 import { LIMITS } from '@sluice/protocol/limits';
 import type { Refusal } from './http-answers.ts';
-import { utf8Bytes } from './json-text.ts';
 
 /** Brackets, and a comma behind each task. */
 const ENVELOPE_BYTES = 2 + LIMITS.batchTasksMax;
 
 export const CALL_BYTES_MAX = LIMITS.bodyBytesMax - ENVELOPE_BYTES;
+
+/**
+ * Calls share a request up to so many tasks: of more they gain little, and everybody else waits
+ * while a server is busy with a large one.
+ */
+const GATHERED_TASKS_MAX = 250;
 
 /** Tasks that somebody submits together: all of them travel in one request. */
 export interface SubmitCall<Done> {
@@ -68,12 +73,16 @@ export class PendingCalls<Done> {
     for (const call of this.waiting) {
       tasks += call.texts.length;
       bytes += call.bytes;
-      const isTooMuch = tasks > LIMITS.batchTasksMax || bytes > CALL_BYTES_MAX;
+      const isTooMuch = tasks > GATHERED_TASKS_MAX || bytes > CALL_BYTES_MAX;
       if (count > 0 && (isTooMuch || call.isAlone)) break;
       count += 1;
       if (call.isAlone) break;
     }
     return this.waiting.splice(0, count);
+  }
+
+  takeAll(): SubmitCall<Done>[] {
+    return this.waiting.splice(0);
   }
 
   /** They were taken and have to be sent again, before everything else. */
@@ -95,8 +104,4 @@ export class PendingCalls<Done> {
       this.bytes -= bytes;
     }
   }
-}
-
-export function bytesOf(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + utf8Bytes(text), 0);
 }

@@ -1,4 +1,4 @@
-import type { Cancel, RequestPort, StreamPort } from './ports.ts';
+import type { Cancel, RequestPort, StreamPort, TimePort } from './ports.ts';
 
 /** Requests over real connections. */
 export interface Transport extends RequestPort, StreamPort {
@@ -19,6 +19,7 @@ export interface Platform {
   /** A variable of the environment; undefined where there is none. */
   setting(name: string): string | undefined;
   connect(options: TransportOptions): Transport;
+  readonly atEndOfTurn: TimePort['atEndOfTurn'];
   /** What a worker is called when nobody names it. */
   workerName(): string;
   /** Calls `stop` when the process is asked to end, and lets it end after that. */

@@ -45,6 +45,8 @@ export interface TimePort {
   /** Milliseconds that only ever run forward. */
   now(): number;
   startTimer(delayMs: number, run: () => void): Cancel;
+  /** After all that happens now, and before time passes: what happens together leaves together. */
+  atEndOfTurn(run: () => void): void;
 }
 
 export interface ChancePort {

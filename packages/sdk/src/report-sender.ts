@@ -84,9 +84,10 @@ export class ReportSender {
     this.session = '';
   }
 
+  /** There is something to say, or a lease to keep alive. */
   pump(): void {
     this.watchSilence();
-    this.lane.pump();
+    this.lane.gather();
   }
 
   /** Replaces what the worker offers; the newest word counts. */

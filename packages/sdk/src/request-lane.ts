@@ -25,8 +25,8 @@ export interface LaneOptions {
 /**
  * Lets requests leave, batched without a timer.
  *
- * Y1 A request leaves at once while fewer than `inFlightMax` are in flight; what gathers meanwhile
- *    leaves when one returns.
+ * Y1 A request leaves at the end of the turn while fewer than `inFlightMax` are in flight; what
+ *    gathers meanwhile leaves when one returns.
  * Y2 Every request that is not recalled is settled once, also when its answer never comes or comes
  *    twice.
  * Y3 After a failure nothing leaves until the pause is over; the next request goes to the next
@@ -41,6 +41,8 @@ export class RequestLane {
   private isPauseAsked = false;
   /** A request is being made, or its end is being told. */
   private isBusy = false;
+  /** The end of this turn will let something leave. */
+  private isGathering = false;
   private isClosed = false;
   /** Where the next request goes. */
   address = 0;
@@ -51,6 +53,17 @@ export class RequestLane {
 
   get isIdle(): boolean {
     return this.inFlight.size === 0;
+  }
+
+  /** Lets leave what there is to say when this turn ends. */
+  gather(): void {
+    const isFull = this.inFlight.size >= this.options.inFlightMax;
+    if (this.isGathering || isFull || this.pause !== undefined) return;
+    this.isGathering = true;
+    this.options.ports.atEndOfTurn(() => {
+      this.isGathering = false;
+      this.pump();
+    });
   }
 
   /** Lets leave what can leave. */

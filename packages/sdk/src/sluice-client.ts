@@ -4,10 +4,10 @@ import { ApiCalls } from './api-calls.ts';
 import type { AnyTask, TaskBody } from './define-task.ts';
 import type { Refusal } from './http-answers.ts';
 import type { Platform, Transport } from './platform.ts';
-import type { Cancel, ClientPorts } from './ports.ts';
+import type { ClientPorts } from './ports.ts';
 import { RemoteTasks, type Start } from './remote-tasks.ts';
 import { closedError, errorOf, noAnswer } from './sluice-error.ts';
-import { Submitter } from './submitter.ts';
+import { type SubmitOutcome, Submitter } from './submitter.ts';
 import { SYSTEM_PORTS } from './system-ports.ts';
 import { type Submitted, TaskClient } from './task-client.ts';
 import type { TaskOperations } from './task-handle.ts';
@@ -38,7 +38,7 @@ export abstract class SluiceClient extends TaskClient {
   private readonly submitter: Submitter;
   private readonly workers = new Set<Worker>();
   /** What waits and has to hear when the client is closed. */
-  private readonly onClose = new Set<Cancel>();
+  private readonly onClose = new Set<(cause: Error) => void>();
   private isClosed = false;
 
   protected constructor({ url, apiKey, giveUpAfterMs }: SluiceOptions, platform: Platform) {
@@ -49,6 +49,7 @@ export abstract class SluiceClient extends TaskClient {
     this.transport = platform.connect({ addresses: this.addresses, headers });
     const ports: ClientPorts = {
       ...SYSTEM_PORTS,
+      atEndOfTurn: platform.atEndOfTurn,
       send: (request, answered) => this.transport.send(request, answered),
     };
     const patience = giveUpAfterMs === undefined ? {} : { giveUpAfterMs };
@@ -88,20 +89,30 @@ export abstract class SluiceClient extends TaskClient {
     // Handlers that still run may submit and wait until they have ended.
     await Promise.all([...this.workers].map((worker) => worker.stop()));
     this.isClosed = true;
-    for (const reject of this.onClose) reject();
+    for (const reject of this.onClose) reject(closedError());
     this.submitter.close();
     this.remote.close();
     this.transport.close();
   }
 
-  protected async send(tasks: readonly TaskBody[], first: number): Promise<readonly Submitted[]> {
-    return this.untilClosed((resolve, reject) => {
-      this.submitter.submit(tasks as readonly TaskRequest[], (outcome) => {
-        if (outcome.type === 'submitted') resolve(outcome.tasks);
-        else if (outcome.type === 'refused') reject(errorOf(movedBy(first, outcome.refusal)));
-        else reject(noAnswer(this.addresses));
-      });
+  protected send<T>(
+    tasks: readonly TaskBody[],
+    first: number,
+    made: (submitted: readonly Submitted[]) => T,
+  ): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const told = this.tellerOf({ first, made, resolve, reject });
+      this.submitter.submit(tasks as readonly TaskRequest[], told);
     });
+  }
+
+  /** Made here, so that what waits does not hold on to the tasks themselves. */
+  private tellerOf<T>({ first, made, resolve, reject }: Sent<T>): (outcome: SubmitOutcome) => void {
+    return (outcome) => {
+      if (outcome.type === 'submitted') resolve(made(outcome.tasks));
+      else if (outcome.type === 'refused') reject(errorOf(movedBy(first, outcome.refusal)));
+      else reject(outcome.type === 'closed' ? closedError() : noAnswer(this.addresses));
+    };
   }
 
   protected async putType(type: string, defaults: TaskDefaults): Promise<void> {
@@ -115,20 +126,27 @@ export abstract class SluiceClient extends TaskClient {
         reject(closedError());
         return;
       }
-      const closed = (): void => reject(closedError());
-      this.onClose.add(closed);
+      this.onClose.add(reject);
       start(
         (value) => {
-          this.onClose.delete(closed);
+          this.onClose.delete(reject);
           resolve(value);
         },
         (cause) => {
-          this.onClose.delete(closed);
+          this.onClose.delete(reject);
           reject(cause);
         },
       );
     });
   }
+}
+
+/** Who waits for tasks that were sent, and how they are to be told. */
+interface Sent<T> {
+  readonly first: number;
+  readonly made: (submitted: readonly Submitted[]) => T;
+  readonly resolve: (value: T) => void;
+  readonly reject: (cause: Error) => void;
 }
 
 /** Paths in the details begin with the place among all tasks that the caller named. */

@@ -99,6 +99,10 @@ class ClientWorld implements ClientPorts {
     return this.time.startTimer(delayMs, run);
   }
 
+  atEndOfTurn(run: () => void): void {
+    this.time.atEndOfTurn(run);
+  }
+
   random(): number {
     return this.chances.next();
   }

@@ -64,20 +64,31 @@ describe('gathering', () => {
     expect(client.time.pending).toBe(0);
   });
 
+  test('what is submitted in one turn leaves in one request (Y1)', () => {
+    const client = new SubmitterUnderTest();
+    client.isOneTurn = true;
+
+    for (const type of ['a', 'b', 'c']) client.submit(type);
+    expect(client.requests).toEqual([]);
+    client.time.advance(0);
+
+    expect(client.requests.map(typesIn)).toEqual([['a', 'b', 'c']]);
+  });
+
   test('the tasks of one call travel together (J2)', () => {
     const client = new SubmitterUnderTest();
-    const many = Array.from({ length: 600 }, (_, index) => `m${index}`);
+    const many = Array.from({ length: 240 }, (_, index) => `m${index}`);
     client.submit('a');
     client.submit('b');
 
     client.submit(...many);
     client.submit('c', 'd');
-    client.submit(...many.map((type) => `${type}x`));
+    client.submit(...Array.from({ length: 600 }, (_, index) => `x${index}`));
     accept(client.requests[0]);
     accept(client.requests[1]);
 
     const counts = client.requests.map((request) => typesIn(request).length);
-    expect(counts).toEqual([1, 1, 602, 600]);
+    expect(counts).toEqual([1, 1, 242, 600]);
     accept(client.requests[2]);
     expect(client.outcomes.c).toEqual(submitted('c', 'd'));
   });
@@ -315,15 +326,18 @@ describe('giving up', () => {
     expect(client.requests.map(typesIn)).toEqual([['a'], ['b']]);
   });
 
-  test('a closed submitter says nothing more', () => {
+  test('whoever waits when it is closed hears of it, and whoever comes later', () => {
     const client = new SubmitterUnderTest();
-    client.submit('a');
+    for (const type of ['a', 'b', 'c']) client.submit(type);
 
     client.submitter.close();
     accept(client.request);
+    client.submit('late');
     client.time.advance(100_000);
 
-    expect(client.outcomes).toEqual({});
+    const closed = { type: 'closed' };
+    expect(client.outcomes).toEqual({ a: closed, b: closed, c: closed, late: closed });
+    expect(client.requests).toHaveLength(2);
     expect(client.time.pending).toBe(0);
   });
 });

@@ -2,8 +2,8 @@ import type { TaskRequest } from '@sluice/protocol';
 import { LIMITS } from '@sluice/protocol/limits';
 import { BACKOFF_DEFAULT, Backoff, type BackoffOptions } from './backoff.ts';
 import { isPassing, isUntouched, jsonOf, type Refusal, refusalOf } from './http-answers.ts';
-import { jsonText } from './json-text.ts';
-import { bytesOf, CALL_BYTES_MAX, PendingCalls, type SubmitCall } from './pending-calls.ts';
+import { jsonText, utf8Bytes } from './json-text.ts';
+import { CALL_BYTES_MAX, PendingCalls, type SubmitCall } from './pending-calls.ts';
 import type { Cancel, ClientPorts, HttpAnswer } from './ports.ts';
 import { type LaneRequest, RequestLane } from './request-lane.ts';
 
@@ -47,7 +47,9 @@ export type SubmitOutcome =
   /** Nothing of the call was stored. Paths in the details begin with the place in the call. */
   | { readonly type: 'refused'; readonly refusal: Refusal }
   /** Nobody answered in time: the tasks are stored or not. */
-  | { readonly type: 'unknown' };
+  | { readonly type: 'unknown' }
+  /** The submitter was closed before there was an answer: the tasks are stored or not. */
+  | { readonly type: 'closed' };
 
 type Done = (outcome: SubmitOutcome) => void;
 type Call = SubmitCall<Done>;
@@ -69,7 +71,9 @@ export class Submitter {
   private readonly calls: PendingCalls<Done>;
   private readonly keyPrefix: string;
   private keyCount = 0;
+  private readonly inFlight = new Set<readonly Call[]>();
   private ageTimer: Cancel | undefined;
+  private isClosed = false;
 
   constructor(options: SubmitterOptions, ports: ClientPorts) {
     this.options = { ...DEFAULTS, ...options };
@@ -89,6 +93,10 @@ export class Submitter {
 
   /** Submits tasks, all or none. `done` may be called before this returns. */
   submit(tasks: readonly TaskRequest[], done: Done): void {
+    if (this.isClosed) {
+      done({ type: 'closed' });
+      return;
+    }
     const call = this.callOf(tasks, done);
     if ('code' in call) {
       done({ type: 'refused', refusal: call });
@@ -97,14 +105,18 @@ export class Submitter {
       done({ type: 'refused', refusal: { status: 429, code: 'overloaded', message, details: [] } });
     } else {
       this.watchAge();
-      this.lane.pump();
+      this.lane.gather();
     }
   }
 
-  /** Forgets everything; nobody hears anything any more. */
+  /** Sends nothing any more; whoever waits hears of it. */
   close(): void {
+    this.isClosed = true;
     this.ageTimer?.();
     this.lane.close();
+    const calls = [...[...this.inFlight].flat(), ...this.calls.takeAll()];
+    this.inFlight.clear();
+    for (const { done } of calls) done({ type: 'closed' });
   }
 
   /** The call in the words that are sent, or what is wrong with it. */
@@ -118,14 +130,15 @@ export class Submitter {
       );
     }
     const texts: string[] = [];
+    let bytes = 0;
     for (const task of tasks) {
-      const json = jsonText(task.dedupeKey === undefined ? { ...task, ...this.freshKey() } : task);
+      const json = jsonText(task.dedupeKey === undefined ? this.withFreshKey(task) : task);
       if ('problem' in json) {
         return wrong(400, 'invalid_request', `/${texts.length}`, `is not JSON: ${json.problem}`);
       }
       texts.push(json.text);
+      bytes += utf8Bytes(json.text);
     }
-    const bytes = bytesOf(texts);
     if (bytes > CALL_BYTES_MAX) {
       const problem = `is ${bytes} bytes of JSON; at most ${CALL_BYTES_MAX} are taken`;
       return wrong(413, 'payload_too_large', '', problem);
@@ -142,24 +155,27 @@ export class Submitter {
     };
   }
 
-  private freshKey(): { dedupeKey: string; dedupeWindowMs: number } {
+  private withFreshKey(task: TaskRequest): TaskRequest {
     const { answerWithinMs, giveUpAfterMs } = this.options;
     this.keyCount += 1;
-    return {
-      dedupeKey: `sdk.${this.keyPrefix}.${this.keyCount.toString(36)}`,
-      dedupeWindowMs: Math.ceil(giveUpAfterMs + answerWithinMs + STRAY_MS),
-    };
+    const dedupeKey = `sdk.${this.keyPrefix}.${this.keyCount.toString(36)}`;
+    const dedupeWindowMs = Math.ceil(giveUpAfterMs + answerWithinMs + STRAY_MS);
+    return { ...task, dedupeKey, dedupeWindowMs };
   }
 
   private next(): LaneRequest | undefined {
     const calls = this.calls.take();
     if (calls.length === 0) return undefined;
+    this.inFlight.add(calls);
     return {
       method: 'POST',
       path: '/v1/tasks',
       body: `[${calls.flatMap(({ texts }) => texts).join(',')}]`,
       answerWithinMs: this.options.answerWithinMs,
-      settled: (answer) => this.settle(calls, answer),
+      settled: (answer) => {
+        this.inFlight.delete(calls);
+        return this.settle(calls, answer);
+      },
     };
   }
 

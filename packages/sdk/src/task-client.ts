@@ -29,10 +29,14 @@ export abstract class TaskClient {
   protected abstract readonly operations: TaskOperations;
 
   /**
-   * Submits tasks in one call, all or none. `first` is the place of the first among those that the
-   * caller named: errors speak of those.
+   * Submits tasks in one call, all or none, and resolves with what `made` makes of them. `first` is
+   * the place of the first among those that the caller named: errors speak of those.
    */
-  protected abstract send(tasks: readonly TaskBody[], first: number): Promise<readonly Submitted[]>;
+  protected abstract send<T>(
+    tasks: readonly TaskBody[],
+    first: number,
+    made: (submitted: readonly Submitted[]) => T,
+  ): Promise<T>;
 
   protected abstract putType(type: string, defaults: TaskDefaults): Promise<void>;
 
@@ -48,13 +52,17 @@ export abstract class TaskClient {
     input?: unknown,
     options?: SubmitOptions,
   ): Promise<TaskHandle<Output>>;
-  async submit(
+  // Not asynchronous itself: a client may have very many of these promises, and one each is enough.
+  submit(
     task: string | AnyTask,
     input?: unknown,
     options: SubmitOptions = {},
   ): Promise<TaskHandle> {
-    const [submitted] = await this.send([taskBody(task, input, options)], 0);
-    return this.handle(submitted);
+    try {
+      return this.send([taskBody(task, input, options)], 0, this.firstHandle);
+    } catch (cause) {
+      return Promise.reject(cause);
+    }
   }
 
   /**
@@ -116,13 +124,16 @@ export abstract class TaskClient {
     return new TaskHandle(id, this.operations, deduplicated);
   }
 
+  private readonly firstHandle = ([submitted]: readonly Submitted[]): TaskHandle =>
+    this.handle(submitted);
+
   /** Sends one call, or says which smaller ones to send in its place. */
   private async sendPart(
     { first, bodies }: Part,
     submitted: (tasks: readonly Submitted[]) => void,
   ): Promise<Part[]> {
     try {
-      submitted(await this.send(bodies, first));
+      await this.send(bodies, first, submitted);
       return [];
     } catch (cause) {
       if (bodies.length > 1 && isTooLargeTogether(cause)) return halvesOf({ first, bodies });

@@ -68,7 +68,7 @@ export class TaskWaits {
       this.late.add(id);
     }
     watchers.add(told);
-    if (this.lane.isIdle) this.lane.pump();
+    if (this.lane.isIdle) this.lane.gather();
     else this.joinSoon();
     return () => {
       watchers.delete(told);

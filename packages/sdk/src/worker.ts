@@ -113,8 +113,8 @@ export class Worker {
   }
 
   private makeSession(tasks: readonly AnyTask[]): WorkerSession {
-    const { transport, addresses, version, labels, leaseMs, slots, resources } = this.setup;
-    const { concurrency = {} } = this.setup;
+    const { platform, transport, addresses, version, labels, leaseMs } = this.setup;
+    const { slots, resources, concurrency = {} } = this.setup;
     const runs = new HandlerRuns(tasks, {
       reports: {
         finish: (lease, ending) => this.session.finish(lease, ending),
@@ -141,6 +141,7 @@ export class Worker {
       },
       {
         ...SYSTEM_PORTS,
+        atEndOfTurn: platform.atEndOfTurn,
         send: (request, answered) => transport.send(request, answered),
         openStream: (request, listener) => transport.openStream(request, listener),
         run: (task) => runs.run(task),

@@ -11,6 +11,8 @@ export const BROWSER_PLATFORM: Platform = {
   },
   setting: () => undefined,
   connect: (options) => new FetchTransport(options),
+  // Timers of pages are slow; what is said in a row without waiting is in time for this.
+  atEndOfTurn: queueMicrotask,
   workerName: () => {
     const [word] = crypto.getRandomValues(new Uint32Array(1));
     return `browser-${word.toString(RANDOM_NAME_RADIX)}`;

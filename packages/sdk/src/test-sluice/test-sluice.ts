@@ -103,7 +103,11 @@ export class TestSluice extends TaskClient {
     return this.lines.get(id) ?? [];
   }
 
-  protected async send(bodies: readonly TaskBody[], first: number): Promise<readonly Submitted[]> {
+  protected async send<T>(
+    bodies: readonly TaskBody[],
+    first: number,
+    made: (submitted: readonly Submitted[]) => T,
+  ): Promise<T> {
     const tasks = taskSpecs(bodies, first);
     const { bytes, ends } = joinedPayloads(bodies.map(({ input }) => input));
     const dedupe = dedupeClaims(bodies);
@@ -120,11 +124,12 @@ export class TestSluice extends TaskClient {
         const status = rejection === 'dedupe_mismatch' ? 409 : 429;
         throw new SluiceError(rejection, `the tasks were refused: ${rejection}`, { status });
       }
-      return slots.map((slot, index) => {
+      const submitted = slots.map((slot, index) => {
         const before = known?.get(index);
         if (before === undefined) return { id: this.server.view(slot).id, deduplicated: false };
         return { id: taskIdText({ ...before, partition }), deduplicated: true };
       });
+      return made(submitted);
     });
   }
 

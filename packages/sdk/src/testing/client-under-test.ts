@@ -6,6 +6,8 @@ import { VirtualTime } from './virtual-time.ts';
 export class ClientUnderTest implements ClientPorts {
   readonly time = new VirtualTime();
   private readonly http = new ScriptedHttp();
+  /** Set while all that happens is one turn, which ends when time passes. */
+  isOneTurn = false;
 
   get requests(): ScriptedRequest[] {
     return this.http.requests;
@@ -22,6 +24,12 @@ export class ClientUnderTest implements ClientPorts {
 
   startTimer(delayMs: number, run: () => void): Cancel {
     return this.time.startTimer(delayMs, run);
+  }
+
+  /** Every step of a test is a turn of its own, unless it says otherwise. */
+  atEndOfTurn(run: () => void): void {
+    if (this.isOneTurn) this.time.atEndOfTurn(run);
+    else run();
   }
 
   send(request: HttpRequest, answered: (answer: HttpAnswer | undefined) => void): Cancel {

@@ -21,6 +21,10 @@ export class VirtualTime implements TimePort {
     return () => this.timers.delete(timer);
   }
 
+  atEndOfTurn(run: () => void): void {
+    this.startTimer(0, run);
+  }
+
   get pending(): number {
     return this.timers.size;
   }

@@ -157,6 +157,10 @@ export class WatchedWorker implements WorkerPorts {
     return this.time.startTimer(delayMs, run);
   }
 
+  atEndOfTurn(run: () => void): void {
+    this.time.atEndOfTurn(run);
+  }
+
   random(): number {
     return this.chances.next();
   }

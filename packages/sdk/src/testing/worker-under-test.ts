@@ -19,6 +19,8 @@ export class WorkerUnderTest implements WorkerPorts {
   readonly aborts: { lease: string; reason: AbortReason }[] = [];
   readonly signals: { lease: string; name: string; data: unknown }[] = [];
   readonly notices: SessionNotice[] = [];
+  /** Set while all that happens is one turn, which ends when time passes. */
+  isOneTurn = false;
   /** What the next draw gives. */
   chance = 0.5;
 
@@ -82,6 +84,12 @@ export class WorkerUnderTest implements WorkerPorts {
 
   startTimer(delayMs: number, run: () => void): Cancel {
     return this.time.startTimer(delayMs, run);
+  }
+
+  /** Every step of a test is a turn of its own, unless it says otherwise. */
+  atEndOfTurn(run: () => void): void {
+    if (this.isOneTurn) this.time.atEndOfTurn(run);
+    else run();
   }
 
   send(request: HttpRequest, answered: (answer: HttpAnswer | undefined) => void): Cancel {

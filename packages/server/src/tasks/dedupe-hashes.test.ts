@@ -22,6 +22,14 @@ test('dedupe: compared is the body as sent, whatever its order, without dedupeWi
   expect(bodyOf({ ...TASK, input: { a: 1, b: [2, 2] } })).not.toBe(bodyOf(TASK));
 });
 
+test('dedupe: fields of any name are part of the body', () => {
+  const bodies = ['{"__proto__":1}', '{"__proto__":2}', '{}', '{"constructor":1}'];
+
+  const hashes = bodies.map((text) => bodyOf({ ...TASK, input: JSON.parse(text) }));
+
+  expect(new Set(hashes).size).toBe(4);
+});
+
 test('dedupe: the window is 24 hours unless it is said, and a task without a key has none', () => {
   const claims = dedupeClaims('default', [TASK, { ...TASK, dedupeWindowMs: 7 }, { type: 'hello' }]);
 

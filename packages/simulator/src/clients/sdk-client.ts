@@ -46,6 +46,7 @@ export class SdkClient {
         send: (request, answered) => this.send(request, answered),
         now: process.monotonic,
         startTimer: process.after,
+        atEndOfTurn: (run) => void process.after(0, run),
         random: this.random.next,
       },
     );

@@ -82,6 +82,7 @@ export class SdkWorker implements SimWorker {
         now: process.monotonic,
         wallTime: process.wall,
         startTimer: process.after,
+        atEndOfTurn: (run) => void process.after(0, run),
         random: random.next,
         run: (task) => {
           runs.started(task, process.name);
