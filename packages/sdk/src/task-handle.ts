@@ -46,7 +46,7 @@ export class TaskHandle<Output = unknown> {
    * with code `wait_timeout` when it has not ended in time.
    */
   async result(options: ResultOptions = {}): Promise<Output> {
-    const task = await this.wait(options);
+    const task = await this.operations.wait(this.id, options);
     if (task.state === 'succeeded') return task.output as Output;
     if (hasEnded(task)) throw new TaskFailed(task);
     const waited = `task ${this.id} is ${task.state} after ${options.timeoutMs} ms`;
@@ -54,8 +54,8 @@ export class TaskHandle<Output = unknown> {
   }
 
   /** The task once it ended, however it did, or as it is when the time is up. */
-  async wait(options: WaitOptions = {}): Promise<TaskView<Output>> {
-    return (await this.operations.wait(this.id, options)) as TaskView<Output>;
+  wait(options: WaitOptions = {}): Promise<TaskView<Output>> {
+    return this.operations.wait(this.id, options) as Promise<TaskView<Output>>;
   }
 
   /** The task as it is. */

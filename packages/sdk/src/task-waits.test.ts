@@ -92,15 +92,53 @@ describe('one request for all', () => {
 
     for (let round = 0; round < 3; round++) {
       const seen = new Set<string>();
-      for (let turn = 0; turn < 3; turn++) {
-        expect(client.request.body.ids).toHaveLength(1000);
+      for (let turn = 0; turn < 5; turn++) {
+        const asked: string[] = client.request.body.ids;
+        expect(asked).toHaveLength(1000);
+        expect(asked).toEqual(expect.arrayContaining(ids.slice(0, 500)));
         expect(client.request.body.timeoutMs).toBe(250);
-        for (const id of client.request.body.ids) seen.add(id);
+        for (const id of asked) seen.add(id);
         client.time.advance(250);
         client.request.answer({ items: [] });
+        client.time.advance(10);
       }
       expect(seen.size).toBe(2500);
     }
+  });
+
+  test('new ids are asked for at once, also while there are too many, and all have turns', () => {
+    const client = new WaitsUnderTest();
+    for (let n = 0; n < 3000; n++) client.watch(`t_${n}`);
+    client.time.advance(50);
+    const seen = new Set<string>();
+
+    for (let turn = 0; turn < 30; turn++) {
+      const fresh = Array.from({ length: 200 }, (_, n) => `n_${turn}_${n}`);
+      for (const id of fresh) client.watch(id);
+      for (const id of client.request.body.ids) seen.add(id);
+      client.end(...client.request.body.ids.slice(0, 200));
+      client.time.advance(10);
+    }
+
+    for (let n = 0; n < 3000; n++) expect(seen).toContain(`t_${n}`);
+    expect(client.requests.at(-1)?.body.ids).toContain('n_29_0');
+  });
+
+  test('a request that brought little is followed by a pause, one that brought much is not', () => {
+    const client = new WaitsUnderTest();
+    client.isOneTurn = true;
+    const ids = Array.from({ length: 600 }, (_, index) => `t_${index}`);
+    for (const id of ids) client.watch(id);
+    client.time.advance(0);
+
+    client.end(...ids.slice(0, 100));
+    client.time.advance(5);
+    expect(client.requests).toHaveLength(1);
+    client.time.advance(1);
+    expect(client.requests).toHaveLength(2);
+    client.end(...ids.slice(100, 500));
+
+    expect(client.request.body.ids).toEqual(ids.slice(500));
   });
 });
 

@@ -10,6 +10,21 @@ const IDS_MAX = 1000;
 /** While there are more ids than one request holds, each part of them has its turn this long. */
 const TURN_MS = 250;
 
+/**
+ * Who is in a request while there are more ids than it holds: some that nobody has asked for yet;
+ * those that wait longest, because they mostly end first; and of all others as many as fit, by
+ * turns.
+ */
+const NEW_MIN = 250;
+const OLDEST_MIN = 500;
+const TURNS_MIN = 125;
+
+/**
+ * A request costs the server something for each of its ids, also for those that have not ended.
+ * When these were most, the next one waits a moment for each hundred, and brings more.
+ */
+const IDS_PER_PAUSE_MS = 100;
+
 /** The server answers in the time it was given, and the answer travels. */
 const TRAVEL_MS = 15_000;
 
@@ -43,10 +58,15 @@ export type WaitOutcome =
 export class TaskWaits {
   private readonly ports: ClientPorts;
   private readonly lane: RequestLane;
+  /** By id, those that wait longest first. */
   private readonly watchers = new Map<string, Set<(outcome: WaitOutcome) => void>>();
-  /** Ids that the outstanding request does not know. */
+  /** All ids that were asked for, whoever had no turn for longest first. */
+  private readonly line = new Set<string>();
+  /** Ids that no request has asked for. */
   private readonly late = new Set<string>();
   private joinTimer: Cancel | undefined;
+  /** Set while the next request waits for more to end. */
+  private pause: Cancel | undefined;
 
   constructor({ addresses, backoff = BACKOFF_DEFAULT }: TaskWaitsOptions, ports: ClientPorts) {
     this.ports = ports;
@@ -81,16 +101,19 @@ export class TaskWaits {
 
   close(): void {
     this.joinTimer?.();
+    this.pause?.();
     this.lane.close();
   }
 
   private forget(id: string): void {
     this.watchers.delete(id);
+    this.line.delete(id);
     this.late.delete(id);
   }
 
   private joinSoon(): void {
-    if (this.late.size === 0 || this.joinTimer !== undefined) return;
+    const hasTurns = this.watchers.size > IDS_MAX;
+    if (this.late.size === 0 || hasTurns || this.joinTimer !== undefined) return;
     this.joinTimer = this.ports.startTimer(JOIN_WITHIN_MS, () => {
       this.joinTimer = undefined;
       if (this.late.size === 0) return;
@@ -100,6 +123,7 @@ export class TaskWaits {
   }
 
   private next(): LaneRequest | undefined {
+    if (this.pause !== undefined) return undefined;
     const ids = this.nextIds();
     if (ids.length === 0) return undefined;
     const timeoutMs = this.watchers.size > ids.length ? TURN_MS : LIMITS.waitMsMax;
@@ -112,32 +136,50 @@ export class TaskWaits {
       settled: (answer) => {
         const tookMs = this.ports.now() - sentAt;
         const count = answer === undefined ? 0 : this.hear(ids, answer);
+        if (count < ids.length / 2) this.rest(ids.length);
         // A server that has nothing to say and does not wait would be asked without end.
         return count > 0 || (answer?.status === 200 && tookMs >= timeoutMs / 2);
       },
     };
   }
 
-  /** The newest first; then whoever had no turn for longest. */
+  private rest(ids: number): void {
+    const pauseMs = Math.floor(ids / IDS_PER_PAUSE_MS);
+    if (pauseMs === 0) return;
+    this.pause = this.ports.startTimer(pauseMs, () => {
+      this.pause = undefined;
+      this.lane.pump();
+    });
+  }
+
   private nextIds(): string[] {
-    const ids = [...this.late].slice(0, IDS_MAX);
-    for (const id of ids) this.late.delete(id);
-    if (ids.length < IDS_MAX) {
-      const isIn = new Set(ids);
-      for (const id of this.watchers.keys()) {
-        if (ids.length === IDS_MAX) break;
-        if (!isIn.has(id) && !this.late.has(id)) ids.push(id);
-      }
+    if (this.watchers.size <= IDS_MAX) {
+      this.ask(this.late);
+      return [...this.watchers.keys()];
     }
-    // Who has a turn now goes to the end of the line.
-    if (ids.length < this.watchers.size) {
-      for (const id of ids) {
-        const watchers = this.watchers.get(id);
-        this.watchers.delete(id);
-        if (watchers !== undefined) this.watchers.set(id, watchers);
+    const ids = new Set<string>();
+    const take = (from: Iterable<string>, most: number): void => {
+      for (const id of from) {
+        if (ids.size >= most) break;
+        ids.add(id);
       }
+    };
+    take(this.late, NEW_MIN);
+    take(this.watchers.keys(), ids.size + OLDEST_MIN);
+    take(this.line, ids.size + TURNS_MIN);
+    take(this.late, IDS_MAX);
+    take(this.line, IDS_MAX);
+    this.ask(ids);
+    return [...ids];
+  }
+
+  /** They have a turn now and go to the end of the line. */
+  private ask(ids: Iterable<string>): void {
+    for (const id of ids) {
+      this.late.delete(id);
+      this.line.delete(id);
+      this.line.add(id);
     }
-    return ids;
   }
 
   /** How many ids are done with by this answer. */

@@ -15,6 +15,7 @@ import { routeOptions } from '../http/route-options.ts';
 import { Checker } from '../http/validation.ts';
 import { taskNotFound } from '../tasks/read-task.ts';
 import type { TaskWaiters } from '../tasks/task-waiters.ts';
+import { timeText } from '../time-text.ts';
 import type { AttemptLines, TaskLogs } from './task-logs.ts';
 
 interface Parts {
@@ -56,7 +57,7 @@ async function taskOf(engine: Engine, id: string): Promise<{ task: TaskNumber; i
 }
 
 function shownLines({ attempt, at, lines }: AttemptLines): object[] {
-  return lines.map((line) => ({ attempt, at: new Date(at).toISOString(), line }));
+  return lines.map((line) => ({ attempt, at: timeText(at), line }));
 }
 
 /** What is there, what comes, and the end of the task, as server-sent events. */

@@ -15,6 +15,7 @@ import { LIMITS, SluiceError } from '@sluice/protocol';
 import { type Admission, overloaded } from '../admission.ts';
 import { badCursor, cursorText, type PageRequest, pageJson } from '../tasks/list-tasks.ts';
 import { taskViewJson } from '../tasks/task-view.ts';
+import { timeText } from '../time-text.ts';
 
 const namespace = DEFAULT_NAMESPACE;
 const ID_PREFIX = 'd_';
@@ -72,7 +73,7 @@ export class DeadLetterOperations {
           id: `${ID_PREFIX}${number}`,
           type: taskType === '' ? null : taskTypeOf(taskType),
           ratePerSec,
-          startedAt: new Date(startedAt).toISOString(),
+          startedAt: timeText(startedAt),
           done,
         })),
     );

@@ -2,6 +2,7 @@ import type { Engine } from '@sluice/engine';
 import { LIMITS } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
 import { invalid } from '../http/validation.ts';
+import { timeText } from '../time-text.ts';
 import { makeTaskFilter, type TaskFilter } from './task-filter.ts';
 import { type ScanPlace, scanStart, scanTasks } from './task-scan.ts';
 import { taskViewJson } from './task-view.ts';
@@ -37,7 +38,7 @@ export function pageJson(
 ): string {
   const rest = {
     nextCursor: cursor === undefined ? null : Buffer.from(cursor).toString('base64url'),
-    asOf: new Date(now).toISOString(),
+    asOf: timeText(now),
     lagMs: 0,
   };
   return `{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`;

@@ -13,6 +13,7 @@ import {
   type TaskNumber,
   taskIdText,
 } from '@sluice/core';
+import { timeText } from '../time-text.ts';
 
 export function taskIdOf(state: ReadonlyState, slot: Slot): string {
   return taskIdText({
@@ -118,5 +119,5 @@ function payloadText(state: ReadonlyState, reference: number, length: number): s
 }
 
 function time(ms: number): string | null {
-  return ms === 0 ? null : new Date(ms).toISOString();
+  return ms === 0 ? null : timeText(ms);
 }

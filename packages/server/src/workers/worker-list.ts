@@ -9,6 +9,7 @@ import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
 import { cursorText, type PageRequest, pageJson } from '../tasks/list-tasks.ts';
+import { timeText } from '../time-text.ts';
 import { workerIdOf } from './worker-id.ts';
 
 const namespace = DEFAULT_NAMESPACE;
@@ -83,7 +84,7 @@ function viewOf(id: string, session: SessionView): object {
     leaseMs,
     connected,
     draining,
-    heardAt: new Date(heardAt).toISOString(),
+    heardAt: timeText(heardAt),
   };
 }
 
