@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { ApiClient } from './api-client.ts';
 import { SessionUnderTest } from './session-under-test.ts';
 
@@ -60,6 +61,30 @@ async function work(type: string, answer: (input: unknown) => object): Promise<S
   })();
   return session;
 }
+
+describe('start', () => {
+  test('compiled code is kept for the next start, also of a server that is killed', async () => {
+    const XDG_CACHE_HOME = join(folder, 'cache');
+    const killed = await ServerProcess.startDev(join(folder, 'killed'), { XDG_CACHE_HOME });
+    const kept = () => readdir(XDG_CACHE_HOME, { recursive: true });
+    const what = 'compiled code is kept';
+    await waitUntil(async () => (await kept()).length > 100, { what, timeoutMs: 30_000 });
+    await killed.kill();
+
+    const { code, stdout } = await run(LAUNCHER, ['--version'], { XDG_CACHE_HOME });
+
+    expect([code, stdout]).toEqual([0, '0.1.0\n']);
+  });
+
+  test('where it cannot be kept, commands run all the same', async () => {
+    const file = join(folder, 'no-folder');
+    await writeFile(file, '');
+
+    const { code, stderr } = await run(LAUNCHER, ['task', 'list'], { XDG_CACHE_HOME: file });
+
+    expect([code, stderr]).toEqual([0, 'no tasks\n']);
+  });
+});
 
 describe('task submit', () => {
   test('prints the id, and what was said is with the task', async () => {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { flushCompileCache } from 'node:module';
 import { Server, type ServerOptions } from '@sluice/server';
 import { type CommandIo, ExitCode } from './exit-code.ts';
 import { VERSION } from './version.ts';
@@ -26,6 +27,8 @@ export async function serve(
   if (server === undefined) return ExitCode.refused;
 
   io.stdout(greeting(server.url));
+  // Otherwise what was compiled is kept at the end, which a server that is killed never sees.
+  setImmediate(flushCompileCache);
   await firstOf(io.stop, failed.signal);
   if (failed.signal.aborted) {
     io.stderr(`sluice: ${(failed.signal.reason as Error).message}`);
