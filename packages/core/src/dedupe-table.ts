@@ -1,6 +1,6 @@
 import { ColumnTable, columnsOf, type ReadonlyColumns } from './columns.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
-import { invariant } from './invariant.ts';
+import { LimitError } from './limit-error.ts';
 import { SlotIndex } from './slot-index.ts';
 import type { Archive } from './snapshot-archive.ts';
 import { TimingWheel } from './timing-wheel.ts';
@@ -65,7 +65,7 @@ export class DedupeTable extends ColumnTable {
   }
 
   add(claim: DedupeClaim, task: TaskNumber, submittedAt: number): Slot {
-    invariant(this.count < this.capacity, 'a key is taken only while an entry is free');
+    if (this.count >= this.capacity) throw new LimitError('dedupeKeysMax', this.capacity);
     const entry = this.freed === NO_SLOT ? (this.fresh++ as Slot) : this.freed;
     if (entry === this.freed) this.freed = this.nextFreed[entry] as Slot;
 
@@ -103,6 +103,7 @@ export class DedupeTable extends ColumnTable {
     this.count = archive.number('count', this.count);
     this.freed = archive.number('freed', this.freed) as Slot;
     this.fresh = archive.number('fresh', this.fresh);
+    if (this.fresh > this.capacity) throw new LimitError('dedupeKeysMax', this.capacity);
     for (const [name, column] of columnsOf(this)) {
       archive.column(name, column, (this.fresh * column.length) / this.capacity);
     }

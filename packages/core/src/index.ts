@@ -48,6 +48,7 @@ export {
   parseLeaseToken,
   writeLeaseToken,
 } from './lease-token.ts';
+export { LimitError } from './limit-error.ts';
 export { MATCHING_DEFAULTS, type MatchingOptions, pushCost, signalCost } from './matching.ts';
 export type { Outputs } from './outputs.ts';
 export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';

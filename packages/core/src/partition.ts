@@ -192,7 +192,8 @@ export class Partition {
 
   /**
    * Takes over what `save` handed out; nothing was applied before. Throws a `SnapshotError` when it
-   * is not what this version saves, and a `StateHashError` when it is not the state it should be.
+   * is not what this version saves, a `LimitError` when it does not fit, and a `StateHashError`
+   * when it is not the state it should be.
    */
   load({ schema, hash, pieces }: StateSnapshot): void {
     if (schema !== SNAPSHOT_SCHEMA) {
@@ -213,7 +214,8 @@ export class Partition {
 
   /**
    * Applies a batch of records from the log, of which `firstRecord` is the first. Throws a
-   * `StateHashError` when they lead to another state than they did when they were written.
+   * `StateHashError` when they lead to another state than they did when they were written, and a
+   * `LimitError` when that does not fit.
    */
   replay(batch: Uint8Array, firstRecord: number): void {
     const reader = new RecordReader(batch, this.utf8);

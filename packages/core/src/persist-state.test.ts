@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { ColumnTable, columnsOf } from './columns.ts';
 import type { SessionId } from './ids.ts';
+import { LimitError } from './limit-error.ts';
 import { Partition, type StateSnapshot } from './partition.ts';
 import { SECTIONS } from './persist-state.ts';
 import { SnapshotError } from './snapshot-archive.ts';
@@ -112,12 +113,17 @@ test.each([
   expect(() => empty().load(change(snapshot))).toThrow(message);
 });
 
-test('a snapshot of more tasks than the limits allow is refused', () => {
+test.each([
+  ['tasksMax', 3],
+  ['dedupeKeysMax', 1],
+] as const)('a snapshot with more than %s is refused by the name of that limit', (limit, max) => {
+  lived.submit({ dedupe: { ...KEY, key: 4 } });
   const snapshot = snapshotOf(lived.replayed());
 
-  const load = () => empty({ ...lived.limits, tasksMax: 3 }).load(snapshot);
+  const load = () => empty({ ...lived.limits, [limit]: max }).load(snapshot);
 
-  expect(load).toThrow(/'tasks.number' has \d+ entries, and the limits leave room for 3/);
+  expect(load).toThrow(LimitError);
+  expect(load).toThrow(`no room beyond ${limit} (${max})`);
 });
 
 test('a snapshot of another partition is refused', () => {

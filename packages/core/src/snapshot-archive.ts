@@ -21,7 +21,7 @@ export interface Archive {
   numbers(name: string, values: readonly number[]): readonly number[];
   texts(name: string, values: readonly string[]): readonly string[];
 
-  /** The first `length` entries of a column, in place. */
+  /** The first `length` entries of a column, in place. Whoever asks sees to it that they fit. */
   column(name: string, column: Column, length: number): void;
 
   /** Announces as many bytes in any number of runs. */
@@ -30,7 +30,7 @@ export interface Archive {
   run(bytes: Uint8Array, start: number, end: number): void;
 }
 
-/** The snapshot was saved by another version of Sluice, or under other limits. */
+/** The snapshot was saved by another version of Sluice, or is of another partition. */
 export class SnapshotError extends Error {
   override readonly name = 'SnapshotError';
 

@@ -63,11 +63,6 @@ export class SnapshotLoader implements Archive {
     if (stored !== length) {
       throw new SnapshotError(`${place} has ${stored} entries, not ${length}`);
     }
-    if (length > column.length) {
-      throw new SnapshotError(
-        `${place} has ${length} entries, and the limits leave room for ${column.length}`,
-      );
-    }
     const bytes = bytesOfColumn(column, length);
     this.run(bytes, 0, bytes.length);
   }

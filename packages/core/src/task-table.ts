@@ -1,6 +1,6 @@
 import { ColumnTable, columnsOf, type ReadonlyColumns } from './columns.ts';
 import { type HolderIndex, type LeaseNumber, NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
-import { invariant } from './invariant.ts';
+import { LimitError } from './limit-error.ts';
 import { payloadColumns } from './payload-columns.ts';
 import { hashNumber, SlotIndex } from './slot-index.ts';
 import type { Archive } from './snapshot-archive.ts';
@@ -116,7 +116,7 @@ export class TaskTable extends ColumnTable {
    */
   allocate(number: TaskNumber): Slot {
     const slot = this.nextFree();
-    invariant(slot !== NO_SLOT, 'a task is submitted only while a slot is free');
+    if (slot === NO_SLOT) throw new LimitError('tasksMax', this.capacity);
     if (slot === this.freed) this.freed = this.next[slot] as Slot;
     else this.fresh += 1;
 
@@ -161,6 +161,7 @@ export class TaskTable extends ColumnTable {
     this.count = archive.number('count', this.count);
     this.freed = archive.number('freed', this.freed) as Slot;
     this.fresh = archive.number('fresh', this.fresh);
+    if (this.fresh > this.capacity) throw new LimitError('tasksMax', this.capacity);
     const references = new Set<unknown>(payloadColumns(this).map((each) => each.references));
     for (const [name, column] of columnsOf(this)) {
       if (!references.has(column)) archive.column(name, column, this.fresh);

@@ -1,7 +1,7 @@
 import { MemorySnapshots, type StoredSnapshot } from '@sluice/log';
 import { beforeEach, expect, test } from 'vitest';
 import { RecoveryError } from './recovery.ts';
-import { TestEngine } from './testing/test-engine.ts';
+import { TestEngine, type TestEngineOptions } from './testing/test-engine.ts';
 import { settle } from './testing/watched-answer.ts';
 
 let snapshots: MemorySnapshots;
@@ -63,6 +63,25 @@ test('a start says which limit is too low for what is stored', async () => {
   await expect(TestEngine.start({ store, now, tasksMax: 3, snapshots })).rejects.toThrow(problem);
 });
 
+test('a limit that is too low is said also when some of the stored slots are free', async () => {
+  const options = { snapshots, finishedTasksMax: 0 };
+  const before = await TestEngine.start(options);
+  await before.submit('1', '2', '3', '4', '5');
+  await before.attach('s', 4);
+  const leases = await before.leasesOf('s');
+  await before.report('s', ...leases.map((lease) => ({ lease, kind: 'succeeded' as const })));
+  for (const input of ['6', '7', '8']) {
+    await before.submit(input);
+    await fold(before);
+  }
+  expect(await before.count()).toBe(4);
+  const { store, now } = before;
+
+  const start = TestEngine.start({ ...options, store, now, tasksMax: 4 });
+
+  await expect(start).rejects.toThrow('does not fit into tasksMax (4)');
+});
+
 test('the live engine answers while a fold is under way', async () => {
   const test = await workedEngine();
 
@@ -94,6 +113,19 @@ test('a damaged newest snapshot gives way to the older one, and that is said', a
   snapshots.replace(3, (snapshot) => ({ ...snapshot, pieces: torn(snapshot) }));
 
   const after = await restart(before);
+
+  expect(await after.tasks()).toEqual(tasks);
+  expect(after.notices).toMatchObject([{ type: 'snapshot_unusable', position: 3 }]);
+});
+
+test('a damaged snapshot gives way to the older one also when all slots are taken', async () => {
+  const before = await trimmedEngine({ tasksMax: 3 });
+  expect(await before.submit('4')).toBe('refused: too_many_tasks');
+  const { store, now } = before;
+  const tasks = await before.tasks();
+  snapshots.replace(3, (snapshot) => ({ ...snapshot, pieces: torn(snapshot) }));
+
+  const after = await TestEngine.start({ store, now, snapshots, tasksMax: 3 });
 
   expect(await after.tasks()).toEqual(tasks);
   expect(after.notices).toMatchObject([{ type: 'snapshot_unusable', position: 3 }]);
@@ -154,6 +186,9 @@ test('a state that is not what its snapshot says stops the start', async () => {
   snapshots.replace(3, (snapshot) => ({ ...snapshot, hash: snapshot.hash + 1 }));
 
   await expect(restart(before)).rejects.toThrow(/the snapshot says/);
+  const { store, now } = before;
+  const full = TestEngine.start({ store, now, snapshots, tasksMax: 3 });
+  await expect(full).rejects.toThrow(/the snapshot says/);
 });
 
 test('a fold that leads to another state stops the engine loudly (L3)', async () => {
@@ -214,8 +249,8 @@ async function workedEngine(): Promise<TestEngine> {
 }
 
 /** Three tasks, a snapshot after each, and the log without its first records. */
-async function trimmedEngine(): Promise<TestEngine> {
-  const test = await TestEngine.start({ snapshots });
+async function trimmedEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
+  const test = await TestEngine.start({ snapshots, ...options });
   for (const input of ['1', '2', '3']) {
     await test.submit(input);
     await fold(test);

@@ -136,7 +136,7 @@ export class Engine {
     });
     let replayedBytes = 0;
     await options.log.read(position, ({ bytes, firstRecord }) => {
-      withinLimits(partition, () => partition.replay(bytes, firstRecord));
+      withinLimits(() => partition.replay(bytes, firstRecord));
       replayedBytes += bytes.length;
     });
     const engine = new Engine(options, hold, partition);

@@ -1,4 +1,4 @@
-import { NO_SLOT, Partition, type PartitionOptions, SnapshotError } from '@sluice/core';
+import { LimitError, Partition, type PartitionOptions, SnapshotError } from '@sluice/core';
 import { SnapshotDamagedError, type SnapshotStore } from '@sluice/log';
 import type { Notify } from './engine-notice.ts';
 
@@ -63,25 +63,22 @@ async function load(source: RecoverySource, position: number): Promise<Partition
   }
   const partition = empty(source);
   const snapshot = await source.snapshots?.open(position);
-  if (snapshot !== undefined) withinLimits(partition, () => partition.load(snapshot));
+  if (snapshot !== undefined) withinLimits(() => partition.load(snapshot));
   return partition;
 }
 
-/** Says so when what is stored does not fit because somebody lowered a limit since. */
-export function withinLimits(partition: Partition, take: () => void): void {
+/**
+ * Says so when what is stored does not fit because somebody lowered a limit since. Whatever else is
+ * wrong is passed on as it is, however full the partition: it may be a snapshot that is damaged.
+ */
+export function withinLimits(take: () => void): void {
   try {
     take();
   } catch (cause) {
-    const { tasks, dedupe, limits } = partition.state;
-    for (const [name, used, max] of [
-      ['tasksMax', tasks.nextFree() === NO_SLOT ? tasks.used : 0, limits.tasksMax],
-      ['dedupeKeysMax', dedupe.count, limits.dedupeKeysMax],
-    ] as const) {
-      if (used < max) continue;
-      const problem = `what is stored does not fit into ${name} (${max}); raise that limit again`;
-      throw new RecoveryError(problem, { cause });
-    }
-    throw cause;
+    if (!(cause instanceof LimitError)) throw cause;
+    const { limit, max } = cause;
+    const problem = `what is stored does not fit into ${limit} (${max}); raise that limit again`;
+    throw new RecoveryError(problem, { cause });
   }
 }
 

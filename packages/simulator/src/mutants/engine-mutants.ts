@@ -91,7 +91,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     name: 'recovery-skips-the-last-batch',
     file: ENGINE,
-    find: 'withinLimits(partition, () => partition.replay(bytes, firstRecord));',
+    find: 'withinLimits(() => partition.replay(bytes, firstRecord));',
     replace: `if (firstRecord > 0 && firstRecord === hold.tail - 1) return;
       partition.replay(bytes, firstRecord);`,
     what: 'What was acknowledged is there after a restart (L1): here not the last record.',
