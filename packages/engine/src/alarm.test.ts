@@ -40,15 +40,15 @@ test('an alarm rings once, after the time that is left', () => {
   expect(timers.delays).toEqual([]);
 });
 
-test('setting it anew takes back the old time, setting it the same does nothing', () => {
+test('setting it anew takes back the old time, setting it the same at once does nothing', () => {
   const { timers, alarm } = makeAlarm();
 
   alarm.set(1500, 1000);
-  alarm.set(1500, 1100);
+  alarm.set(1500, 1009);
   expect(timers.delays).toEqual([500]);
 
-  alarm.set(1200, 1100);
-  expect(timers.delays).toEqual([100]);
+  alarm.set(1200, 1009);
+  expect(timers.delays).toEqual([191]);
 });
 
 test('an overdue time rings at once, an infinite one never', () => {
@@ -79,16 +79,22 @@ test('after it rang it can be set to the same time again', () => {
   expect(timers.delays).toEqual([1]);
 });
 
+test('a time that came nearer because the clock was set forward is not slept past', () => {
+  const { timers, alarm } = makeAlarm();
+  alarm.set(60_000, 1000);
+
+  alarm.set(60_000, 59_995);
+
+  expect(timers.delays).toEqual([5]);
+});
+
 test('a time that is overdue because the clock was set forward rings at once, and once', () => {
   const { timers, rung, alarm } = makeAlarm();
 
   alarm.set(60_000, 1000);
-  alarm.set(60_000, 59_999);
-  expect(timers.delays).toEqual([59_000]);
-
   alarm.set(60_000, 61_000);
   const [timer] = timers.running;
-  alarm.set(60_000, 61_001);
+  alarm.set(60_000, 61_100);
   expect([...timers.running]).toEqual([timer]);
   expect(timers.delays).toEqual([0]);
 

@@ -17,5 +17,6 @@ export const REGRESSIONS: readonly {
   { seed: 12, mode: 'liveness', what: 'a worker with a small bound of unread bytes got no more' },
   { seed: 4, mode: 'liveness', what: 'timers slept on when the clock was set forward' },
   { seed: 1, mode: 'safety', what: 'a clock that was set forward made all workers silent' },
+  { seed: 2656, mode: 'safety', what: 'a timer slept on when the clock was set before it was due' },
   { seed: 924, mode: 'safety', what: 'a call of the SDK was called refused, and it was stored' },
 ];
