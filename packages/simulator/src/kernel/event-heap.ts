@@ -31,7 +31,18 @@ export class EventHeap {
     items[place] = item;
   }
 
-  pop(): Happening | undefined {
+  /** The first that was not called off, unless it is later than that. */
+  popUntil(until: number): Happening | undefined {
+    const { items } = this;
+    while (items.length > 0) {
+      if (!items[0].isOff && items[0].at > until) return undefined;
+      const first = this.pop();
+      if (first?.isOff === false) return first;
+    }
+    return undefined;
+  }
+
+  private pop(): Happening | undefined {
     const { items } = this;
     const first = items.at(0);
     const last = items.pop();
