@@ -36,6 +36,7 @@ const MUST_OCCUR = [
   'a client repeated a submit that was answered',
   'a call of the SDK was submitted',
   'a call of the SDK was refused',
+  'a call of the SDK was refused at once',
   'a call of the SDK was unknown',
   // Workers.
   'a resume with a lease that was lost',

@@ -21,6 +21,9 @@ export interface CallWatch {
   heard(numbers: readonly number[], outcome: SubmitOutcome): void;
 }
 
+/** Of tasks that wait or are in flight. Callers that a full server keeps waiting run into it. */
+const PENDING_TASKS_MAX = [20, 60, 200];
+
 /** A client as users write it: submits without keys of its own, through the SDK. */
 export class SdkClient {
   readonly process: SimProcess;
@@ -28,6 +31,7 @@ export class SdkClient {
   private readonly watch: CallWatch;
   private readonly random: RandomStream;
   private readonly submitter: Submitter;
+  private readonly tasksMax: number;
   private isStopped = false;
 
   constructor(parts: ClientParts, name: string, watch: CallWatch) {
@@ -36,9 +40,11 @@ export class SdkClient {
     const process = new SimProcess(parts.simulation, name);
     this.process = process;
     this.random = parts.simulation.random(name);
+    this.tasksMax = parts.simulation.random(`${name} pending`).pick(PENDING_TASKS_MAX);
     this.submitter = new Submitter(
       {
         addresses: 1,
+        pending: { tasksMax: this.tasksMax, bytesMax: Number.POSITIVE_INFINITY },
         answerWithinMs: this.random.pick([1000, 5000]),
         giveUpAfterMs: this.random.pick([3000, 60_000]),
       },
@@ -77,11 +83,13 @@ export class SdkClient {
     const tasks = Array.from({ length: count }, () => drawTask(this.random, known.nextNumber()));
     const numbers = tasks.map(({ input }) => (input as TaskInput).n);
     this.watch.called(numbers);
+    let isCalling = true;
     this.submitter.submit(tasks, (outcome) => {
-      situations.note(`a call of the SDK was ${outcome.type}`);
+      situations.note(`a call of the SDK was ${outcome.type}${isCalling ? ' at once' : ''}`);
       this.watch.heard(numbers, outcome);
       if (outcome.type === 'submitted') for (const { id } of outcome.tasks) known.add(id);
     });
+    isCalling = false;
   }
 
   /** As it goes over the wire, for those who know only requests and answers. */
@@ -92,6 +100,7 @@ export class SdkClient {
     const { simulation, history, network } = this.parts;
     const exchange = exchangeOf(request);
     const tasks = JSON.parse(exchange.body) as TaskRequest[];
+    simulation.check(tasks.length <= this.tasksMax, 'I40', 'more tasks are sent than may wait');
     const entry = history.begin(this.process.name, { kind: 'submit', tasks }, simulation.now);
     const hangUp = sendForSdk(network, this.process, exchange, (answer) => {
       if (answer !== undefined) {
