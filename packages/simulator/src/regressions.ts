@@ -19,5 +19,4 @@ export const REGRESSIONS: readonly {
   { seed: 1, mode: 'safety', what: 'a clock that was set forward made all workers silent' },
   { seed: 2656, mode: 'safety', what: 'a timer slept on when the clock was set before it was due' },
   { seed: 924, mode: 'safety', what: 'a call of the SDK was called refused, and it was stored' },
-  { seed: 39, mode: 'safety', what: 'a full server did not pass over a damaged snapshot' },
 ];

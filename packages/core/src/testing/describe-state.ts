@@ -238,5 +238,6 @@ function numbersFrom({ tasks }: ReadonlyState, head: Slot): number[] {
 function payload({ payloads }: ReadonlyState, reference: number, length: number): number[] {
   if (length === 0) return [];
   const start = payloads.startOf(reference);
-  return [...payloads.bytesOf(reference).subarray(start, start + length)];
+  const bytes = payloads.bytesOf(reference);
+  return Array.from({ length }, (_, i) => bytes[start + i]);
 }

@@ -13,7 +13,9 @@ class Texts<T extends object> {
   private readonly known = new WeakMap<T, string>();
 
   of(value: T, make: (value: T) => string): string {
-    const text = this.known.get(value) ?? make(value);
+    const known = this.known.get(value);
+    if (known !== undefined) return known;
+    const text = make(value);
     this.known.set(value, text);
     return text;
   }
@@ -82,8 +84,7 @@ export function heldBytes(tasks: readonly ModelTask[]): number {
   const shared = new Set<string>();
   let bytes = 0;
   for (const task of tasks) {
-    const { shape, retry, timeouts, tags } = textsOf(task);
-    shared.add(shape).add(retry).add(timeouts).add(tags);
+    for (const text of Object.values(textsOf(task))) if (text !== '') shared.add(text);
     bytes += bytesOf(task.input) + bytesOf(task.result);
   }
   for (const { length } of shared) bytes += length;

@@ -108,9 +108,12 @@ function live(tasks: readonly ModelTask[], now: number): ModelTask[] {
 
 /** M1: tasks that wait although a worker may take them, or would end there (M4). */
 export function missingPushes(scene: ModelScene, now: number): number[] {
+  const open = ready(scene);
+  if (open.length === 0) return [];
   return scene.sessions.flatMap((session) => {
     const room = roomOf(scene, session);
-    return ready(scene)
+    if (!room.isOpen(now)) return [];
+    return open
       .filter((task) => room.takes(task, now))
       .filter((task) => isPermitted(scene, task, scene.reserved.get(session.id)))
       .map((task) => task.number);

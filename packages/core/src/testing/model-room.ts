@@ -52,16 +52,19 @@ export class ModelRoom {
     );
   }
 
+  /** Whether anything may be given to the worker now. */
+  isOpen(now: number): boolean {
+    const { connected, draining, refused, unsentBytes } = this.worker;
+    if (!connected || draining || !this.isWithinOffer) return false;
+    if (unsentBytes >= this.unsentBytesMax) return false;
+    if (refused.size < REFUSALS_MAX) return true;
+    return [...refused.values()].filter((until) => until > now).length < REFUSALS_MAX;
+  }
+
   /** Whether the task may be given to the worker now, reservations aside. */
   takes(task: ModelNeed, now: number): boolean {
-    const { connected, draining, refused } = this.worker;
-    if (!connected || draining || !this.isWithinOffer) return false;
-    if (this.worker.unsentBytes >= this.unsentBytesMax) return false;
+    if (!this.isOpen(now) || (this.worker.refused.get(task.number) ?? 0) > now) return false;
     if (!this.hasTypeLeft(task) || !suits(this.worker, task)) return false;
-    const live = [...refused].filter(([, until]) => until > now);
-    if (live.length >= REFUSALS_MAX || live.some(([number]) => number === task.number)) {
-      return false;
-    }
     return amounts(task.resources).every(
       ([kind, amount]) =>
         (this.used.get(kind) ?? 0) + amount <= offered(this.worker.capacity, kind),

@@ -18,22 +18,18 @@ export function stateProblems(state: ReadonlyState): string[] {
 
 /** S1: each task is in the list of its state, once, and in no other. */
 function listProblems({ tasks, queues, holders, finished }: StateDescription): string[] {
-  const placesOf = (number: number): string[] => [
-    ...queues.flatMap(({ type, lanes }) =>
-      lanes.flatMap(({ waiting, level, shape }) =>
-        waiting.filter((n) => n === number).map(() => `lane ${type}/${level}/${shape}`),
-      ),
-    ),
-    ...holders.flatMap(({ session, held }) =>
-      held.filter((n) => n === number).map(() => `holder ${session}`),
-    ),
-    ...finished.filter((n) => n === number).map(() => 'finished'),
-    ...queues.flatMap(({ type, dead }) =>
-      dead.filter((n) => n === number).map(() => `dead letters of ${type}`),
-    ),
-  ];
+  const found = new Map<number, string[]>();
+  const note = (numbers: readonly number[], place: string): void => {
+    for (const number of numbers) found.set(number, [...(found.get(number) ?? []), place]);
+  };
+  for (const { type, lanes, dead } of queues) {
+    for (const { waiting, level, shape } of lanes) note(waiting, `lane ${type}/${level}/${shape}`);
+    note(dead, `dead letters of ${type}`);
+  }
+  for (const { session, held } of holders) note(held, `holder ${session}`);
+  note(finished, 'finished');
   return tasks.flatMap((task) => {
-    const places = placesOf(task.number).join(' and ');
+    const places = (found.get(task.number) ?? []).join(' and ');
     const expected = expectedPlace(task);
     if (places === expected) return [];
     return [`S1: task ${task.number} is ${task.state} and in '${places}', not '${expected}'`];

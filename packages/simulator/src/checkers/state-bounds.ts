@@ -8,7 +8,7 @@ import type { Checker } from './checker.ts';
 /** Commands that make room before they add something. */
 const MAKE_ROOM: readonly Command['type'][] = ['submit_tasks', 'report_attempts', 'advance_time'];
 
-/** Looking at a state costs about the square of its tasks: the more there are, the rarer. */
+/** Every task is looked at: the more there are, the rarer. */
 const COMMANDS_PER_LOOK_MIN = 100;
 
 /** What one append may hold: all that may wait for the disk, and a command beyond it. */

@@ -12,7 +12,9 @@ export class SimProcess {
   private isAlive = true;
   private pausedUntil = 0;
   /** What fell into a pause, in order. */
-  private readonly deferred: (() => void)[] = [];
+  private deferred: (() => void)[] = [];
+  /** How many of those have happened; thousands may wait, and each would move the others up. */
+  private caughtUp = 0;
   /** How far its wall clock is ahead of the world's time. */
   private wallOffsetMs: number;
   /** How much faster than the world's time its clocks run. */
@@ -68,8 +70,13 @@ export class SimProcess {
   /** One after the other, so that what one of them promised is settled before the next. */
   private catchUp(): void {
     if (this.isPaused) return;
-    const run = this.deferred.shift();
+    const run = this.deferred.at(this.caughtUp);
     if (run === undefined) return;
+    this.caughtUp += 1;
+    if (this.caughtUp === this.deferred.length) {
+      this.deferred = [];
+      this.caughtUp = 0;
+    }
     this.simulation.after(0, () => this.catchUp());
     if (this.isAlive) run();
   }
