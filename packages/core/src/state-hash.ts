@@ -6,6 +6,10 @@ const FIRST_FACTOR = 0x9e3779b1;
 const SECOND_FACTOR = 0x85ebca6b;
 const SECOND_BITS = 21;
 
+/** Holds nothing between two calls. */
+const SCRATCH = new Float64Array(1);
+const SCRATCH_WORDS = new Uint32Array(SCRATCH.buffer);
+
 /**
  * A hash of everything that it is shown, as a number below 2^53.
  *
@@ -18,8 +22,6 @@ export class StateHasher implements Archive {
   readonly isLoading = false;
   private first = 1;
   private second = 2;
-  private readonly scratch = new Float64Array(1);
-  private readonly scratchWords = new Uint32Array(this.scratch.buffer);
 
   get value(): number {
     return (this.first >>> 0) * 2 ** SECOND_BITS + (this.second >>> (32 - SECOND_BITS));
@@ -81,9 +83,9 @@ export class StateHasher implements Archive {
   }
 
   double(value: number): void {
-    this.scratch[0] = value;
-    this.word(this.scratchWords[0]);
-    this.word(this.scratchWords[1]);
+    SCRATCH[0] = value;
+    this.word(SCRATCH_WORDS[0]);
+    this.word(SCRATCH_WORDS[1]);
   }
 
   word(word: number): void {

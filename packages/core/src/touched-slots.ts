@@ -38,12 +38,10 @@ export class TouchedSlots {
   }
 
   hash(hasher: StateHasher): void {
-    const { slots, count } = this;
-    hasher.word(count);
-    for (let i = 0; i < count; i++) hasher.word(slots[i]);
-    for (const { memory, perSlot } of this.columns) {
-      hasher.entries(memory, perSlot, slots.subarray(0, count));
-    }
+    const slots = this.slots.subarray(0, this.count);
+    hasher.word(slots.length);
+    for (let i = 0; i < slots.length; i++) hasher.word(slots[i]);
+    for (const { memory, perSlot } of this.columns) hasher.entries(memory, perSlot, slots);
   }
 
   persist(archive: Archive, name: string): void {

@@ -1,19 +1,23 @@
 import { type ErrorDetail, SluiceError } from '@sluice/protocol';
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile, type Validator } from 'typebox/compile';
 import { Settings } from 'typebox/system';
 
 /** Of the problems of one value so many are found; each costs time and space in the answer. */
 Settings.Set({ maxErrors: 50 });
 
+/** A schema is compiled once, however many ask for it. */
+const COMPILED = new WeakMap<TSchema, Validator>();
+
 /** Checks values against a schema and says all that is wrong with one, by JSON pointer. */
 export class Checker<T extends TSchema> {
   readonly schema: T;
-  private readonly compiled;
+  private readonly compiled: Validator;
 
   constructor(schema: T) {
     this.schema = schema;
-    this.compiled = Compile(schema);
+    this.compiled = COMPILED.get(schema) ?? Compile(schema as TSchema);
+    COMPILED.set(schema, this.compiled);
   }
 
   accepts(value: unknown): value is Static<T> {
