@@ -71,7 +71,11 @@ function describeModel(task: ModelTask): Compared {
   return { ...visible, ...textsOf(task), input, result, stop, dueAt: dueIfWaiting };
 }
 
+/** Most is short and plain, and then a decoder takes longer to call than to work. */
+const PLAIN_BYTES_MAX = 500;
+
 function decoded(bytes: readonly number[]): string {
-  if (bytes.length === 0) return '';
+  const isPlain = bytes.length <= PLAIN_BYTES_MAX && bytes.every((byte) => byte < 0x80);
+  if (isPlain) return String.fromCharCode(...bytes);
   return testUtf8.decode(Uint8Array.from(bytes));
 }

@@ -239,5 +239,7 @@ function payload({ payloads }: ReadonlyState, reference: number, length: number)
   if (length === 0) return [];
   const start = payloads.startOf(reference);
   const bytes = payloads.bytesOf(reference);
-  return Array.from({ length }, (_, i) => bytes[start + i]);
+  const values: number[] = [];
+  for (let at = start; at < start + length; at++) values.push(bytes[at]);
+  return values;
 }

@@ -84,11 +84,41 @@ export function heldBytes(tasks: readonly ModelTask[]): number {
   const shared = new Set<string>();
   let bytes = 0;
   for (const task of tasks) {
-    for (const text of Object.values(textsOf(task))) if (text !== '') shared.add(text);
-    bytes += bytesOf(task.input) + bytesOf(task.result);
+    const held = heldOf(task);
+    for (const text of held.texts) shared.add(text);
+    bytes += held.payloadBytes;
   }
   for (const { length } of shared) bytes += length;
   return bytes;
+}
+
+type Holding = Described & Pick<ModelTask, 'input' | 'result'>;
+
+/** What a task holds, as long as it is what it was made from. */
+interface Held extends Holding {
+  readonly payloadBytes: number;
+  readonly texts: readonly string[];
+}
+
+const HELD = new WeakMap<Holding, Held>();
+
+function heldOf(task: Holding): Held {
+  const known = HELD.get(task);
+  if (known !== undefined && isAsBefore(known, task)) return known;
+  const { resources, constraints, retry, timeouts, tags, input, result } = task;
+  const payloadBytes = bytesOf(input) + bytesOf(result);
+  const texts = Object.values(textsOf(task)).filter((text) => text !== '');
+  const described = { resources, constraints, retry, timeouts, tags };
+  const held = { ...described, input, result, payloadBytes, texts };
+  HELD.set(task, held);
+  return held;
+}
+
+function isAsBefore(before: Holding, task: Holding): boolean {
+  const isSaid = before.input === task.input && before.result === task.result;
+  const isShaped = before.resources === task.resources && before.constraints === task.constraints;
+  const isLimited = before.retry === task.retry && before.timeouts === task.timeouts;
+  return isSaid && isShaped && isLimited && before.tags === task.tags;
 }
 
 export function bytesOf(text: string): number {
