@@ -22,7 +22,7 @@ export interface CallWatch {
 }
 
 /** Of tasks that wait or are in flight. Callers that a full server keeps waiting run into it. */
-const PENDING_TASKS_MAX = [20, 60, 200];
+const PENDING_TASKS_MAX = [10, 30, 100];
 
 /** A client as users write it: submits without keys of its own, through the SDK. */
 export class SdkClient {

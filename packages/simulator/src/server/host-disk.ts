@@ -16,6 +16,9 @@ const SNAPSHOT_FOLDER = '/data/snapshots';
 /** What a full disk still has: nothing that a segment would fit into. */
 const FULL_DISK_BYTES = 600;
 
+/** A snapshot costs as much as there are tasks: with room for many, one is saved more rarely. */
+const SNAPSHOT_BYTES_PER_TASK = 6;
+
 export interface HostDiskParts {
   readonly simulation: Simulation;
   readonly plan: WorldPlan;
@@ -42,7 +45,8 @@ export class HostDisk {
 
   /** Opens what is there for a new process; rejects as a real disk makes it. */
   async open(process: SimProcess, partition: PartitionOptions): Promise<Storage> {
-    const { segmentBytes, snapshotEveryBytes } = this.parts.plan;
+    const { segmentBytes, snapshotEveryBytes, limits } = this.parts.plan;
+    const everyBytes = Math.max(snapshotEveryBytes, limits.tasksMax * SNAPSHOT_BYTES_PER_TASK);
     const mount = this.disk.mount({ schedule: process.after });
     this.mount = mount;
     const file = await FileLog.open({
@@ -60,7 +64,7 @@ export class HostDisk {
       snapshots: store,
       readLog: (range) => readLogFolder(LOG_FOLDER, range, mount),
     });
-    return { log: this.log, snapshots: { store, startFold, everyBytes: snapshotEveryBytes } };
+    return { log: this.log, snapshots: { store, startFold, everyBytes } };
   }
 
   /** Where those stand that are finished. */
