@@ -52,12 +52,13 @@ export { LimitError } from './limit-error.ts';
 export { MATCHING_DEFAULTS, type MatchingOptions, pushCost, signalCost } from './matching.ts';
 export type { Outputs } from './outputs.ts';
 export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';
-export { DEFAULT_NAMESPACE, queueKey, taskTypeOf } from './queue-key.ts';
+export { DEFAULT_NAMESPACE, namespaceOf, queueKey, taskTypeOf } from './queue-key.ts';
 export { readEvents } from './read-events.ts';
 export { RecordWriter } from './record-writer.ts';
 export { hasThreeDecimals, type Resources } from './resources.ts';
+export { parseRetry } from './retry-policy.ts';
 export type { SessionView } from './session-view.ts';
-export type { Shape } from './shape.ts';
+export { parseShape, type Shape } from './shape.ts';
 export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot-archive.ts';
 export type { PartitionLimits, ReadonlyQueue, ReadonlyState } from './state.ts';
 export { StateHashError } from './state-hash.ts';
@@ -93,7 +94,7 @@ export type {
   TaskPatch,
 } from './task-commands.ts';
 export { parseTaskId, TASK_ID_LENGTH, type TaskKey, taskIdText, writeTaskId } from './task-id.ts';
-export type { Callback, Tags } from './task-labels.ts';
+export { type Callback, parseCallback, parseTags, type Tags } from './task-labels.ts';
 export {
   DEFAULT_PRIORITY,
   isHeld,

@@ -1,4 +1,5 @@
-import { type BoundedLog, STOP_READING, type StoredBatch } from '@sluice/log';
+import { type BoundedLog, type LogHold, STOP_READING, type StoredBatch } from '@sluice/log';
+import { RecoveryError } from './recovery.ts';
 
 /** A batch of the log that is durable. `bytes` is the consumer's to keep. */
 export interface CommittedBatch {
@@ -18,6 +19,11 @@ export interface Watermark {
 export interface FeedOptions {
   /** The first record that the consumer does not have yet. */
   readonly from: number;
+  /**
+   * Called when the log does not go back as far as that: what is before `first` is lost to the
+   * consumer, and it goes on there. Without it such a start is refused.
+   */
+  readonly onLost?: (first: number) => void;
   /** Bytes of batches that are held for the consumer at once, twice. */
   readonly bufferBytesMax?: number;
 }
@@ -117,7 +123,8 @@ export class CommittedFeed {
     this.wake?.();
   }
 
-  private take(): CommittedBatch | undefined {
+  /** The next batch if it is at hand. */
+  take(): CommittedBatch | undefined {
     const [reread] = this.reread.batches;
     const [recent] = this.recent.batches;
     const isReread = reread !== undefined;
@@ -144,6 +151,19 @@ export class CommittedFeed {
       if (!this.isClosed) throw cause;
     }
   }
+}
+
+/** The feed from where the log can give it. */
+export function feedWithin(feed: FeedOptions | undefined, { first, tail }: LogHold) {
+  if (feed === undefined || (feed.from >= first && feed.from <= tail)) return feed;
+  if (feed.from < first && feed.onLost !== undefined) {
+    feed.onLost(first);
+    return { ...feed, from: first };
+  }
+  throw new RecoveryError(
+    `the consumer of the log goes on at record ${feed.from}, but the log holds ` +
+      `records ${first} to ${tail}; restore what belongs together, or build its data anew`,
+  );
 }
 
 /** Not `slice`, which is a view of the same memory when a log hands out Node's buffers. */

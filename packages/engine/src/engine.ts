@@ -12,10 +12,10 @@ import type { BoundedLog, LogBatch, LogHold } from '@sluice/log';
 import { ADMISSION_BOUNDS, type AdmissionBounds, type AdmissionClass } from './admission.ts';
 import { Alarm, type StartTimer } from './alarm.ts';
 import { Batch, type Releasable } from './batch.ts';
-import { CommittedFeed, type FeedOptions, type Watermark } from './committed-feed.ts';
+import { CommittedFeed, type FeedOptions, feedWithin, type Watermark } from './committed-feed.ts';
 import type { Notify } from './engine-notice.ts';
 import type { OutputPort } from './output-port.ts';
-import { type MakePartition, RecoveryError, recoverPartition, withinLimits } from './recovery.ts';
+import { type MakePartition, recoverPartition, withinLimits } from './recovery.ts';
 import { SnapshotKeeper, type SnapshotOptions } from './snapshot-keeper.ts';
 
 export interface EngineOptions {
@@ -126,7 +126,7 @@ export class Engine {
    */
   static async start(options: EngineOptions): Promise<Engine> {
     const hold = await options.log.acquire();
-    refuseFeedOutside(options.feed, hold);
+    const feed = feedWithin(options.feed, hold);
     const { partition, position } = await recoverPartition({
       partition: options.partition,
       snapshots: options.snapshots?.store,
@@ -139,7 +139,7 @@ export class Engine {
       withinLimits(() => partition.replay(bytes, firstRecord));
       replayedBytes += bytes.length;
     });
-    const engine = new Engine(options, hold, partition);
+    const engine = new Engine({ ...options, ...(feed && { feed }) }, hold, partition);
     options.onRecovered?.(partition.state.now);
     partition.expectHolders(options.clock(), options.graceMsMin);
     engine.setAlarm();
@@ -153,6 +153,11 @@ export class Engine {
     const { bytesMax, answersMax } = (this.options.admission ?? ADMISSION_BOUNDS)[admissionClass];
     const answers = this.open.waiting.length + (this.appending?.waiting.length ?? 0);
     return this.open.writer.length < bytesMax && answers < answersMax;
+  }
+
+  /** How many records are durable. */
+  get position(): number {
+    return this.tail;
   }
 
   get isStopped(): boolean {
@@ -377,14 +382,6 @@ export class Engine {
 }
 
 /** The consumer has to have what the log no longer holds, and nothing that the log does not. */
-function refuseFeedOutside(feed: FeedOptions | undefined, { first, tail }: LogHold): void {
-  if (feed === undefined || (feed.from >= first && feed.from <= tail)) return;
-  throw new RecoveryError(
-    `the consumer of the log goes on at record ${feed.from}, but the log holds ` +
-      `records ${first} to ${tail}; restore what belongs together, or build its data anew`,
-  );
-}
-
 function hasOutputs(outputs: Outputs): boolean {
   return (
     outputs.pushSlots.length > 0 ||

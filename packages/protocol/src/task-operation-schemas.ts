@@ -134,6 +134,22 @@ const Code = Type.Union(
   ].map((code) => Type.Literal(code)),
 );
 
+export const TaskHistory = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      at: Type.String({ format: 'date-time' }),
+      from: Type.Union([TaskStateName, Type.Null()]),
+      to: TaskStateName,
+      reason: Type.String(),
+      attempt: Type.Integer(),
+      worker: Type.Union([Type.String(), Type.Null()], {
+        description: 'Name of the worker that had it or got it.',
+      }),
+    }),
+    { description: 'Oldest first; of a task with very many changes the newest.' },
+  ),
+});
+
 export const Explanation = Type.Object({
   running: Type.Boolean(),
   reasons: Type.Array(

@@ -13,6 +13,7 @@ import {
   PatchTasksRequest,
   pageOf,
   SignalRequest,
+  TaskHistory,
   TaskListQuery,
   TaskLogLines,
   TaskOutcomes,
@@ -119,6 +120,14 @@ export const TASK_ROUTES = {
     query: WaitQuery,
     answers: { 200: TaskView },
     errors: [...READ_ERRORS, 'task_not_found'],
+  },
+  getTaskHistory: {
+    method: 'GET',
+    path: '/v1/tasks/{id}/history',
+    summary: 'Read every change of a task',
+    params: TaskParams,
+    answers: { 200: TaskHistory },
+    errors: ['task_not_found', 'overloaded', 'unavailable'],
   },
   explainTask: {
     method: 'GET',

@@ -124,6 +124,20 @@ describe('one request for all', () => {
     expect(client.requests.at(-1)?.body.ids).toContain('n_29_0');
   });
 
+  test('one id more than a request holds is asked for within a moment, too (X1)', () => {
+    const client = new WaitsUnderTest();
+    client.isOneTurn = true;
+    for (let n = 0; n < 1000; n++) client.watch(`t_${n}`);
+    client.time.advance(0);
+    expect(client.request.body.timeoutMs).toBe(60_000);
+
+    client.watch('t_late');
+    client.time.advance(50);
+
+    expect(client.request.body.ids).toContain('t_late');
+    expect(client.request.body.timeoutMs).toBe(250);
+  });
+
   test('a request that brought little is followed by a pause, one that brought much is not', () => {
     const client = new WaitsUnderTest();
     client.isOneTurn = true;

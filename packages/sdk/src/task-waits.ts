@@ -65,6 +65,8 @@ export class TaskWaits {
   /** Ids that no request has asked for. */
   private readonly late = new Set<string>();
   private joinTimer: Cancel | undefined;
+  /** The outstanding request is a short one, behind which others have their turns. */
+  private hasTurns = false;
   /** Set while the next request waits for more to end. */
   private pause: Cancel | undefined;
 
@@ -112,8 +114,7 @@ export class TaskWaits {
   }
 
   private joinSoon(): void {
-    const hasTurns = this.watchers.size > IDS_MAX;
-    if (this.late.size === 0 || hasTurns || this.joinTimer !== undefined) return;
+    if (this.late.size === 0 || this.hasTurns || this.joinTimer !== undefined) return;
     this.joinTimer = this.ports.startTimer(JOIN_WITHIN_MS, () => {
       this.joinTimer = undefined;
       if (this.late.size === 0) return;
@@ -126,7 +127,8 @@ export class TaskWaits {
     if (this.pause !== undefined) return undefined;
     const ids = this.nextIds();
     if (ids.length === 0) return undefined;
-    const timeoutMs = this.watchers.size > ids.length ? TURN_MS : LIMITS.waitMsMax;
+    this.hasTurns = this.watchers.size > ids.length;
+    const timeoutMs = this.hasTurns ? TURN_MS : LIMITS.waitMsMax;
     const sentAt = this.ports.now();
     return {
       method: 'POST',

@@ -5,7 +5,8 @@ import type { Refusal } from './http/refusal.ts';
 import { measuredLog } from './metrics/measured-log.ts';
 import { ServerMetrics } from './metrics/server-metrics.ts';
 import { TaskMetrics } from './metrics/task-metrics.ts';
-import { causeText, type ServerLog } from './server-log.ts';
+import type { ProjectionNotice } from './projection/projection.ts';
+import { causeText, type LogLevel, type ServerLog } from './server-log.ts';
 import type { StreamNotice } from './workers/worker-streams.ts';
 
 /** What operators see of a server: every part says here what it does, and goes on. */
@@ -77,10 +78,24 @@ export class Observation {
     }
   };
 
+  readonly projected = ({ type, ...fields }: ProjectionNotice): void => {
+    const [level, message] = PROJECTION_EVENTS[type];
+    this.log.line(level, message, fields);
+  };
+
   close(): void {
     this.server.close();
   }
 }
+
+const PROJECTION_EVENTS = {
+  day_removed: ['info', 'a day of finished tasks was removed'],
+  day_set_aside: ['error', 'a day of finished tasks cannot be read and is set aside'],
+  projection_gap: ['error', 'the log does not go back to where search left off'],
+  projection_failing: ['error', 'what is kept for search cannot be written; dispatch goes on'],
+  projection_recovered: ['info', 'what is kept for search can be written again'],
+  projection_ended: ['error', 'search has ended; dispatch goes on'],
+} as const satisfies Record<ProjectionNotice['type'], readonly [LogLevel, string]>;
 
 const STREAM_EVENTS = {
   opened: 'a worker session was opened',

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { MatchingOptions, PartitionLimits } from '@sluice/core';
-import { type AdmissionBounds, Engine, foldInThread } from '@sluice/engine';
+import { type AdmissionBounds, Engine, type FeedOptions, foldInThread } from '@sluice/engine';
 import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
 import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
@@ -20,6 +20,7 @@ import { taskLogsRoute } from './logs/task-logs.route.ts';
 import { TaskLogs } from './logs/task-logs.ts';
 import { metricsRoute, timeRoutes } from './metrics/metrics-page.ts';
 import { Observation } from './observation.ts';
+import { Projection } from './projection/projection.ts';
 import { deadLetterRoutes } from './queues/dead-letter.route.ts';
 import { DeadLetterOperations } from './queues/dead-letters.ts';
 import { queueRoutes } from './queues/queue.route.ts';
@@ -34,6 +35,7 @@ import { patchTasksRoutes } from './tasks/patch-tasks.route.ts';
 import { TaskPatcher } from './tasks/patch-tasks.ts';
 import { readTaskRoutes } from './tasks/read-task.route.ts';
 import { submitTasksRoute } from './tasks/submit-tasks.route.ts';
+import { TaskArchive } from './tasks/task-archive.ts';
 import { taskOperationRoutes } from './tasks/task-operations.route.ts';
 import { TaskOperations } from './tasks/task-operations.ts';
 import { TaskWaiters } from './tasks/task-waiters.ts';
@@ -55,6 +57,8 @@ export interface ServerOptions {
   /** Called once when the server can no longer keep its promises; the process should end. */
   readonly onFatal: (cause: Error) => void;
   readonly limits?: Partial<PartitionLimits>;
+  /** How long finished tasks are kept for search, and how much of them. */
+  readonly retention?: Configuration['retention'];
   /** Bounds of requests and connections, where they are not the usual ones. */
   readonly http?: Partial<Configuration['http']>;
   /** Names beside loopback and `host` that a request may have been sent to. */
@@ -90,6 +94,7 @@ export class Server {
   private readonly engine: Engine;
   private readonly log: BoundedLog;
   private readonly logs: TaskLogs;
+  private readonly projection: Projection;
   private readonly streams: WorkerStreams;
   private readonly waiters: TaskWaiters;
   private readonly ticker: NodeJS.Timeout;
@@ -101,6 +106,7 @@ export class Server {
     this.engine = parts.engine;
     this.log = parts.log;
     this.logs = parts.logs;
+    this.projection = parts.projection;
     this.streams = parts.streams;
     this.waiters = parts.waiters;
     this.observation = parts.observation;
@@ -115,6 +121,7 @@ export class Server {
     const log = options.wrapLog?.(file) ?? file;
     const serverLog = options.log ?? ServerLog.onStderr('error');
     const observation = new Observation(serverLog, options.version);
+    let projection: Projection | undefined;
     try {
       const clock = new SteadyClock();
       const now = () => clock.now();
@@ -128,8 +135,11 @@ export class Server {
       const outputs = new ServerOutputs(streams, waiters, rates, observation.staged);
       let gateway: Gateway | undefined;
       const beforeTimers = () => gateway?.beforeTimers();
-      const parts = { log, outputs, clock, observation, beforeTimers };
+      projection = await startProjection(options, observation);
+      const { feedOptions } = projection;
+      const parts = { log, outputs, clock, observation, beforeTimers, feedOptions };
       const engine = await startEngine(options, parts);
+      if (engine.feed !== undefined) projection.follow(engine.feed);
       observation.begin();
       const admission = new Admission(engine, file);
       gateway = new Gateway({
@@ -144,15 +154,16 @@ export class Server {
         newSessionId: () => `s_${randomBytes(18).toString('base64url')}`,
         onRecognised: observation.recognised,
       });
-      const shared = { engine, admission, gateway, waiters, observation, log };
+      const shared = { engine, admission, gateway, waiters, observation, log, projection };
       const app = buildApp(options, { ...shared, rates, logs, clock: now });
       await app.listen({ host: options.host, port: options.port });
       const { port } = app.server.address() as AddressInfo;
       const url = `http://${urlHost(options.host)}:${port}`;
       serverLog.line('info', 'the server listens', { url, version: options.version });
-      return new Server({ app, engine, gateway, log, logs, streams, waiters, observation }, url);
+      return new Server({ ...shared, app, logs, streams }, url);
     } catch (cause) {
       observation.close();
+      await projection?.close();
       await log.close();
       throw cause;
     }
@@ -166,6 +177,7 @@ export class Server {
     this.waiters.giveUp();
     await this.app.close();
     await this.engine.close();
+    await this.projection.close();
     await this.log.close();
     this.logs.close();
     this.observation.close();
@@ -179,6 +191,7 @@ interface Parts {
   readonly gateway: Gateway;
   readonly log: BoundedLog;
   readonly logs: TaskLogs;
+  readonly projection: Projection;
   readonly streams: WorkerStreams;
   readonly waiters: TaskWaiters;
   readonly observation: Observation;
@@ -190,11 +203,23 @@ interface EngineParts {
   readonly clock: SteadyClock;
   readonly observation: Observation;
   readonly beforeTimers: () => void;
+  readonly feedOptions: FeedOptions;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function startProjection(options: ServerOptions, observation: Observation): Promise<Projection> {
+  const { days, bytesMax } = options.retention ?? DEFAULTS.retention;
+  return Projection.start({
+    folder: join(options.dataFolder, 'projection'),
+    retention: { ageMs: days * DAY_MS, bytesMax },
+    notify: observation.projected,
+  });
 }
 
 /** Takes over the log and gives the partition its clock, its timers and its snapshots. */
 async function startEngine(options: ServerOptions, parts: EngineParts): Promise<Engine> {
-  const { log, outputs, clock, observation, beforeTimers } = parts;
+  const { log, outputs, clock, observation, beforeTimers, feedOptions } = parts;
   const logFolder = logFolderOf(options);
   const snapshotFolder = join(options.dataFolder, 'snapshots');
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -209,6 +234,7 @@ async function startEngine(options: ServerOptions, parts: EngineParts): Promise<
       everyBytes: options.snapshotEveryBytes ?? DEFAULTS.snapshotEveryBytes,
     },
     outputs,
+    feed: feedOptions,
     ...(options.admission === undefined ? {} : { admission: options.admission }),
     clock: () => clock.now(),
     onRecovered: (latest) => clock.notBefore(latest),
@@ -234,6 +260,7 @@ interface AppParts {
   readonly admission: Admission;
   readonly gateway: Gateway;
   readonly waiters: TaskWaiters;
+  readonly projection: Projection;
   readonly rates: QueueRates;
   readonly logs: TaskLogs;
   readonly clock: () => number;
@@ -287,12 +314,13 @@ function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
 }
 
 function taskRoutes(app: FastifyInstance, parts: AppParts): void {
-  const { engine, admission, gateway, waiters } = parts;
-  const waiting = new TaskWaiting(engine, admission, waiters);
+  const { engine, admission, gateway } = parts;
+  const archive = new TaskArchive(parts);
+  const waiting = new TaskWaiting({ ...parts, archive });
   submitTasksRoute(app, gateway, waiting);
-  readTaskRoutes(app, gateway, waiting);
+  readTaskRoutes(app, archive, waiting);
   taskLogsRoute(app, parts);
-  manyTasksRoutes(app, { engine, admission, waiting });
+  manyTasksRoutes(app, { engine, admission, waiting, archive });
   patchTasksRoutes(app, new TaskPatcher(engine, admission));
   taskOperationRoutes(app, new TaskOperations({ engine, admission }));
 }

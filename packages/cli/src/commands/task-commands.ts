@@ -2,6 +2,7 @@ import { type Page, type Task, TERMINAL } from '../api/task-shapes.ts';
 import { type Command, defineCommand, defineGroup } from '../command.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { stylesFor } from '../screen/styles.ts';
+import { table } from '../screen/table.ts';
 import { UsageError } from '../usage-error.ts';
 import {
   connect,
@@ -186,6 +187,36 @@ function explanationText({ running, reasons, workersNotShown }: Explanation): st
   return lines.length === 0 ? 'nothing keeps it: a worker gets it any moment' : lines.join('\n');
 }
 
+interface Change {
+  readonly at: string;
+  readonly from: string | null;
+  readonly to: string;
+  readonly reason: string;
+  readonly attempt: number;
+  readonly worker: string | null;
+}
+
+const taskHistory = defineCommand({
+  name: 'task history',
+  summary: 'Print every change of a task',
+  args: ['ID'],
+  flags: SERVER_FLAGS,
+  examples: ['sluice task history t_01k7f6b1oj0000000001'],
+  run: async ({ args: [id], flags }, io) => {
+    const path = `/v1/tasks/${encodeURIComponent(id)}/history`;
+    const history = await connect(flags, io).get<{ items: readonly Change[] }>(path);
+    print(io, flags, history, ({ items }) =>
+      table(
+        ['TIME', 'FROM', 'TO', 'REASON', 'ATTEMPT', 'WORKER'],
+        items.map(({ at, from, to, reason, attempt, worker }) => {
+          return [at, from ?? '', to, reason, attempt === 0 ? '' : attempt, worker ?? ''];
+        }),
+      ),
+    );
+    return ExitCode.done;
+  },
+});
+
 interface LogLine {
   readonly attempt: number;
   readonly at: string;
@@ -256,6 +287,7 @@ export const taskCommands = defineGroup(
     pause: operation('pause', 'Hold back a task that no worker holds'),
     resume: operation('resume', 'Let a paused task go on'),
     explain: explainTask,
+    history: taskHistory,
     logs: taskLogs,
     signal: signalTask,
   },

@@ -13,7 +13,7 @@ export function taskText(task: Task, styles: Styles, now: number): string {
   ];
   if (task.runAt !== null) rows.push(['runs at', task.runAt]);
   if (attempt > 0) {
-    const [newest] = task.attempts;
+    const newest = task.attempts.at(-1);
     rows.push(['attempt', `${attempt}${newest === undefined ? '' : ` on ${newest.worker}`}`]);
   }
   if (progress !== null) rows.push(['progress', progressText(progress)]);

@@ -12,7 +12,8 @@ export const BROWSER_PLATFORM: Platform = {
   setting: () => undefined,
   connect: (options) => new FetchTransport(options),
   // Timers of pages are slow; what is said in a row without waiting is in time for this.
-  atEndOfTurn: queueMicrotask,
+  // Called as a function of its own: a browser refuses it as a method of anything but the window.
+  atEndOfTurn: (run) => queueMicrotask(run),
   workerName: () => {
     const [word] = crypto.getRandomValues(new Uint32Array(1));
     return `browser-${word.toString(RANDOM_NAME_RADIX)}`;

@@ -9,7 +9,7 @@ export const NODE_PLATFORM: Platform = {
   defaultUrl: () => 'http://127.0.0.1:7420',
   setting: (name) => process.env[name],
   connect: (options) => new NodeTransport(options),
-  atEndOfTurn: setImmediate,
+  atEndOfTurn: (run) => void setImmediate(run),
   workerName: () => `${hostname()}-${process.pid}`.slice(-128),
   onTermination,
 };

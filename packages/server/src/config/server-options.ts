@@ -17,6 +17,7 @@ export function serverOptions(config: Configuration): Configured {
     allowedHosts: config.allowedHosts,
     drainMs: config.drainMs,
     snapshotEveryBytes: config.snapshotEveryBytes,
+    retention: config.retention,
     limits: config.limits,
     http: config.http,
     matching: { placement: strategy, ...waiting },

@@ -145,6 +145,21 @@ const Placement = group({
   }),
 });
 
+const Retention = group({
+  days: whole({
+    description: 'Finished tasks are kept for search for so many days; dead letters until the end',
+    default: 7,
+    minimum: 1,
+    maximum: 36_500,
+  }),
+  bytesMax: whole({
+    description: 'Bytes of finished tasks on disk; beyond that the oldest days go first',
+    default: 20 * 1024 * MIB,
+    minimum: MIB,
+    maximum: 2 ** 50,
+  }),
+});
+
 /**
  * Every setting of a server, in one place: what it is called, what it may be, what it is by
  * default and what it is for. Validation, flags, environment, help and documents are made from it.
@@ -191,6 +206,7 @@ export const Settings = group({
     minimum: MIB,
     maximum: 2 ** 40,
   }),
+  retention: Retention,
   limits: Limits,
   http: Http,
   placement: Placement,

@@ -13,7 +13,7 @@ import {
 import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 import { type Admission, overloaded } from '../admission.ts';
-import { badCursor, cursorText, type PageRequest, pageJson } from '../tasks/list-tasks.ts';
+import { badCursor, cursorText, type PageRequest, pageJson } from '../tasks/pages.ts';
 import { taskViewJson } from '../tasks/task-view.ts';
 import { timeText } from '../time-text.ts';
 
@@ -50,7 +50,10 @@ export class DeadLetterOperations {
         last = slot;
       }
       const { endedAt, number } = state.tasks;
-      return pageJson(items, isMore ? `${endedAt[last]}.${number[last]}` : undefined, state.now);
+      return pageJson(items, isMore ? `${endedAt[last]}.${number[last]}` : undefined, {
+        asOf: state.now,
+        lagMs: 0,
+      });
     });
   }
 

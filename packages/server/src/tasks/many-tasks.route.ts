@@ -15,8 +15,7 @@ import { timeProblems } from '../http/times.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
 import { BulkCancel } from './cancel-tasks.ts';
-import { listTasks } from './list-tasks.ts';
-import { readTasks } from './read-tasks.ts';
+import type { TaskArchive } from './task-archive.ts';
 import type { TaskFilter } from './task-filter.ts';
 import type { TaskWaiting } from './task-waiting.ts';
 
@@ -24,18 +23,18 @@ interface Parts {
   readonly engine: Engine;
   readonly admission: Admission;
   readonly waiting: TaskWaiting;
+  readonly archive: TaskArchive;
 }
 
 /** Calls about many tasks at once. */
 export function manyTasksRoutes(app: FastifyInstance, parts: Parts): void {
-  const { engine, admission, waiting } = parts;
+  const { engine, admission, waiting, archive } = parts;
   const get = new Checker(GetTasksRequest);
   app.route({
     ...routeOptions(ROUTES.getTasks),
     handler: async ({ raw }, reply) => {
       const { ids } = await readBody(raw, get);
-      admission.read();
-      return reply.type('application/json').send(await readTasks(engine, ids));
+      return reply.type('application/json').send(await archive.many(ids));
     },
   });
   const wait = new Checker(WaitTasksRequest);
@@ -53,7 +52,7 @@ export function manyTasksRoutes(app: FastifyInstance, parts: Parts): void {
     ...routeOptions(ROUTES.listTasks),
     handler: async ({ query }, reply) => {
       const { filter, ...page } = parseListQuery(list, query as Record<string, unknown>);
-      return reply.type('application/json').send(await listTasks(parts, filter, page));
+      return reply.type('application/json').send(await archive.list(filter, page));
     },
   });
   const cancel = new Checker(CancelTasksRequest);

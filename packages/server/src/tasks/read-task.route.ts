@@ -1,19 +1,31 @@
 import { LIMITS, ROUTES, type TaskParams, WaitQuery } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
-import type { Gateway } from '../gateway.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker } from '../http/validation.ts';
+import type { TaskArchive } from './task-archive.ts';
 import type { TaskWaiting } from './task-waiting.ts';
 
-export function readTaskRoutes(app: FastifyInstance, gateway: Gateway, waiting: TaskWaiting): void {
+export function readTaskRoutes(
+  app: FastifyInstance,
+  archive: TaskArchive,
+  waiting: TaskWaiting,
+): void {
   const query = new Checker(WaitQuery);
 
   app.route<{ Params: TaskParams }>({
     ...routeOptions(ROUTES.getTask),
     handler: async (request, reply) => {
-      const viewJson = await gateway.get(request.params.id);
+      const viewJson = await archive.one(request.params.id);
       return reply.type('application/json').send(viewJson);
+    },
+  });
+
+  app.route<{ Params: TaskParams }>({
+    ...routeOptions(ROUTES.getTaskHistory),
+    handler: async (request, reply) => {
+      const json = await archive.history(request.params.id);
+      return reply.type('application/json').send(json);
     },
   });
 

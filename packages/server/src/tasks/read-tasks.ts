@@ -2,8 +2,11 @@ import { DEFAULT_NAMESPACE, findTask, NO_SLOT } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { taskViewJson } from './task-view.ts';
 
-/** Many tasks as they are at one moment, as JSON text. */
-export function readTasks(engine: Engine, ids: readonly string[]): Promise<string> {
+/** Those of the tasks that are in memory, as JSON texts, as they are at one moment. */
+export function readTasks(
+  engine: Engine,
+  ids: readonly string[],
+): Promise<{ readonly items: readonly string[]; readonly unknown: readonly string[] }> {
   return engine.read((state, partition) => {
     const items: string[] = [];
     const unknown: string[] = [];
@@ -12,6 +15,6 @@ export function readTasks(engine: Engine, ids: readonly string[]): Promise<strin
       if (slot === NO_SLOT) unknown.push(id);
       else items.push(taskViewJson(state, slot, partition.progressOf(slot)));
     }
-    return `{"items":[${items.join(',')}],"unknown":${JSON.stringify(unknown)}}`;
+    return { items, unknown };
   });
 }

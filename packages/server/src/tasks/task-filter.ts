@@ -34,7 +34,7 @@ export function makeTaskFilter(filter: TaskFilter): (state: ReadonlyState, slot:
   };
 }
 
-function timeOf(value: string | number | undefined): number | undefined {
+export function timeOf(value: string | number | undefined): number | undefined {
   return typeof value === 'string' ? Date.parse(value) : value;
 }
 

@@ -1,5 +1,4 @@
 import {
-  type Callback,
   isTerminal,
   NO_ANSWER,
   nameOfAnswer,
@@ -13,7 +12,7 @@ import {
   type TaskNumber,
   taskIdText,
 } from '@sluice/core';
-import { timeText } from '../time-text.ts';
+import { type ShownAttempt, type ShownTask, shownJson } from './shown-task.ts';
 
 export function taskIdOf(state: ReadonlyState, slot: Slot): string {
   return taskIdText({
@@ -23,38 +22,36 @@ export function taskIdOf(state: ReadonlyState, slot: Slot): string {
   });
 }
 
-/** A task as JSON text. Payloads are spliced in as the bytes that came in. */
+/** A task in memory as JSON text. */
 export function taskViewJson(state: ReadonlyState, slot: Slot, progress?: Progress): string {
+  return shownJson(shownTask(state, slot, progress));
+}
+
+export function shownTask(state: ReadonlyState, slot: Slot, progress?: Progress): ShownTask {
   const { tasks } = state;
-  const shape = state.shapes.at(tasks.shape[slot]);
-  const stateName = TASK_STATES[tasks.state[slot]];
-  const envelope = JSON.stringify({
+  return {
     id: taskIdOf(state, slot),
     type: state.typeOf(slot),
-    state: stateName,
+    state: TASK_STATES[tasks.state[slot]],
     reason: REASONS[tasks.reason[slot]],
     priority: tasks.priority[slot],
-    resources: shape.resources,
-    constraints: shape.constraintTexts,
+    shape: state.shapes.at(tasks.shape[slot]),
     attempt: tasks.attempt[slot],
     attempts: newestAttempt(state, slot),
-    submittedAt: time(tasks.submittedAt[slot]),
-    runAt: stateName === 'waiting' ? time(tasks.dueAt[slot]) : null,
+    submittedAt: tasks.submittedAt[slot],
+    dueAt: tasks.dueAt[slot],
     retry: state.retries.at(tasks.retry[slot]),
     timeouts: statedTimeouts(state.timeouts.textAt(tasks.timeouts[slot])),
     tags: state.tags.at(tasks.tags[slot]),
-    parentId: state.parents.at(tasks.parent[slot]) || null,
-    callback: shownCallback(state.callbacks.at(tasks.callback[slot])),
-    cancelRequestedAt: time(tasks.cancelAskedAt[slot]),
-    endedAt: isTerminal(tasks.state[slot]) ? time(tasks.endedAt[slot]) : null,
-    progress: progress ?? null,
-  });
-  const input = payloadText(state, tasks.input[slot], tasks.inputLength[slot]);
-  const result = payloadText(state, tasks.result[slot], tasks.resultLength[slot]);
-  const output = stateName === 'succeeded' ? result : 'null';
-  // Until a task succeeded, what it has is the error of its last attempt, if that failed.
-  const error = stateName === 'succeeded' || wasTooLate(state, slot) ? 'null' : result;
-  return `${envelope.slice(0, -1)},"input":${input},"output":${output},"error":${error}}`;
+    parentId: state.parents.at(tasks.parent[slot]),
+    callback: state.callbacks.at(tasks.callback[slot]),
+    cancelRequestedAt: tasks.cancelAskedAt[slot],
+    endedAt: isTerminal(tasks.state[slot]) ? tasks.endedAt[slot] : 0,
+    progress,
+    input: payloadText(state, tasks.input[slot], tasks.inputLength[slot]),
+    result: payloadText(state, tasks.result[slot], tasks.resultLength[slot]),
+    isTooLate: wasTooLate(state, slot),
+  };
 }
 
 /** The worker succeeded, but the task had been cancelled: its output is the attempt's alone. */
@@ -64,28 +61,23 @@ function wasTooLate({ tasks }: ReadonlyState, slot: Slot): boolean {
   );
 }
 
-/** The secret is never read back. */
-function shownCallback(callback: Callback | undefined): object | null {
-  return callback === undefined ? null : { url: callback.url, on: callback.on };
-}
-
 /** Reasons after which the last push did not count as an attempt. */
 const UNCOUNTED: readonly string[] = ['not_arrived', 'refused'];
 
 /** Memory keeps one attempt per task. None is shown when the last push did not count as one. */
-function newestAttempt(state: ReadonlyState, slot: Slot): object[] {
+function newestAttempt(state: ReadonlyState, slot: Slot): ShownAttempt[] {
   const { tasks } = state;
   const reason = REASONS[tasks.reason[slot]];
   if (tasks.attempt[slot] === 0 || UNCOUNTED.includes(reason)) return [];
-  const endedAt = time(tasks.endedAt[slot]);
+  const endedAt = tasks.endedAt[slot];
   return [
     {
       attempt: tasks.attempt[slot],
       worker: state.holders.at(tasks.holderOf(slot)).worker,
-      leasedAt: time(tasks.leasedAt[slot]),
-      startedAt: time(tasks.startedAt[slot]),
+      leasedAt: tasks.leasedAt[slot],
+      startedAt: tasks.startedAt[slot],
       endedAt,
-      outcome: endedAt === null ? null : outcomeOf(state, slot),
+      outcome: endedAt === 0 ? null : outcomeOf(state, slot),
       ...resultOf(state, slot),
     },
   ];
@@ -103,21 +95,18 @@ function outcomeOf({ tasks }: ReadonlyState, slot: Slot): string | null {
 }
 
 /** Memory keeps one result: what the last attempt that ended said of it. */
-function resultOf(state: ReadonlyState, slot: Slot): object {
+function resultOf(state: ReadonlyState, slot: Slot): { error: string; output: string } {
   const { tasks } = state;
-  if (tasks.resultLength[slot] === 0) return {};
-  const parsed = () => JSON.parse(payloadText(state, tasks.result[slot], tasks.resultLength[slot]));
-  if (wasTooLate(state, slot)) return { output: parsed() };
-  return nameOfAnswer(tasks.answered[slot]) === 'failed' ? { error: parsed() } : {};
+  const text = payloadText(state, tasks.result[slot], tasks.resultLength[slot]);
+  if (wasTooLate(state, slot)) return { error: '', output: text };
+  const isFailed = nameOfAnswer(tasks.answered[slot]) === 'failed';
+  return { error: isFailed ? text : '', output: '' };
 }
 
+/** Empty for null. */
 function payloadText(state: ReadonlyState, reference: number, length: number): string {
-  if (length === 0) return 'null';
+  if (length === 0) return '';
   const start = state.payloads.startOf(reference);
   const bytes = state.payloads.bytesOf(reference);
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString();
-}
-
-function time(ms: number): string | null {
-  return ms === 0 ? null : timeText(ms);
 }

@@ -9,20 +9,29 @@ import {
 import type { Engine } from '@sluice/engine';
 import type { FastifyReply } from 'fastify';
 import type { Admission } from '../admission.ts';
-import { readTask } from './read-task.ts';
+import type { TaskArchive } from './task-archive.ts';
 import { taskViewJson } from './task-view.ts';
 import type { TaskWaiters } from './task-waiters.ts';
+
+interface WaitingParts {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly waiters: TaskWaiters;
+  readonly archive: TaskArchive;
+}
 
 /** Waits for tasks, for the routes that do. */
 export class TaskWaiting {
   private readonly engine: Engine;
   private readonly admission: Admission;
   private readonly waiters: TaskWaiters;
+  private readonly archive: TaskArchive;
 
-  constructor(engine: Engine, admission: Admission, waiters: TaskWaiters) {
+  constructor({ engine, admission, waiters, archive }: WaitingParts) {
     this.engine = engine;
     this.admission = admission;
     this.waiters = waiters;
+    this.archive = archive;
   }
 
   /** Refuses a request that will wait for so many tasks, before it has any effect. */
@@ -42,7 +51,7 @@ export class TaskWaiting {
       return { views: this.waiters.waitForAny([task], timeoutMs, signal) };
     });
     const [view] = (await waited?.views) ?? [];
-    return view ?? readTask(this.engine, id);
+    return view ?? this.archive.one(id);
   }
 
   /** Answers with those that ended as soon as one did; an id that nobody knows counts as one. */
@@ -52,14 +61,15 @@ export class TaskWaiting {
     reply: FastifyReply,
   ): Promise<string> {
     const signal = goneSignal(reply);
-    const { ended, unknown, views } = await this.engine.read((state) => {
+    const { ended, gone, views } = await this.engine.read((state) => {
       const sorted = sortOut(state, ids);
-      const isOver = sorted.ended.length > 0 || sorted.unknown.length > 0 || timeoutMs === 0;
+      const isOver = sorted.ended.length > 0 || sorted.gone.length > 0 || timeoutMs === 0;
       if (isOver) return { ...sorted, views: undefined };
       return { ...sorted, views: this.waiters.waitForAny(sorted.live, timeoutMs, signal) };
     });
-    const items = [...ended, ...((await views) ?? [])];
-    return `{"items":[${items.join(',')}],"unknown":${JSON.stringify(unknown)}}`;
+    const stored = await this.archive.stored(gone);
+    const items = [...ended, ...stored.items, ...((await views) ?? [])];
+    return `{"items":[${items.join(',')}],"unknown":${JSON.stringify(stored.unknown)}}`;
   }
 }
 
@@ -73,12 +83,13 @@ function goneSignal(reply: FastifyReply): AbortSignal {
 function sortOut(state: ReadonlyState, ids: readonly string[]) {
   const live: TaskNumber[] = [];
   const ended: string[] = [];
-  const unknown: string[] = [];
+  // Not in memory: it ended long ago, or never was.
+  const gone: string[] = [];
   for (const id of new Set(ids)) {
     const slot = findTask(state, DEFAULT_NAMESPACE, id);
-    if (slot === NO_SLOT) unknown.push(id);
+    if (slot === NO_SLOT) gone.push(id);
     else if (isTerminal(state.tasks.state[slot])) ended.push(taskViewJson(state, slot));
     else live.push(state.tasks.number[slot] as TaskNumber);
   }
-  return { live, ended, unknown };
+  return { live, ended, gone };
 }

@@ -8,7 +8,7 @@ import {
 import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
-import { cursorText, type PageRequest, pageJson } from '../tasks/list-tasks.ts';
+import { cursorText, type PageRequest, pageJson } from '../tasks/pages.ts';
 import { timeText } from '../time-text.ts';
 import { workerIdOf } from './worker-id.ts';
 
@@ -37,7 +37,7 @@ export class WorkerList {
       const shown = workers.slice(0, limit);
       const next = workers.length > limit ? shown.at(-1)?.place : undefined;
       const items = shown.map(({ id, session }) => JSON.stringify(viewOf(id, session)));
-      return pageJson(items, next, state.now);
+      return pageJson(items, next, { asOf: state.now, lagMs: 0 });
     });
   }
 

@@ -1,0 +1,218 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { DayFile, type RowQuery, type StoredRecord } from './day-file.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const DAY_NAME = /^(\d{4}-\d\d-\d\d)\.sqlite$/;
+
+/** What SQLite keeps beside a file while it is open. */
+const COMPANIONS = ['', '-wal', '-shm'];
+
+/** The name of the file that holds what outlived its day. It sorts before every day. */
+const KEPT = '0000-kept';
+
+/** Result codes of SQLite: what is in the file cannot be what was written. */
+const CORRUPT = [11, 26];
+
+export type FileNotice =
+  | { readonly type: 'day_set_aside'; readonly day: string; readonly why: string }
+  | { readonly type: 'day_removed'; readonly day: string };
+
+export interface Retention {
+  /** Days whose last task is older than this are removed. */
+  readonly ageMs: number;
+  /** The oldest days are removed while all together are larger than this. */
+  readonly bytesMax: number;
+}
+
+interface Day {
+  readonly name: string;
+  readonly file: DayFile;
+  /** Of its oldest task; infinite while it has none. */
+  first: number;
+}
+
+/**
+ * The database files of the projection: one per day of submits, and one for what outlives its day.
+ *
+ * A task is found by its number alone, because numbers and days rise together.
+ */
+export class DayFiles {
+  private readonly folder: string;
+  private readonly notify: (notice: FileNotice) => void;
+  /** Oldest first; the one for what was kept is the first. */
+  private readonly days: Day[] = [];
+
+  constructor(folder: string, notify: (notice: FileNotice) => void) {
+    this.folder = folder;
+    this.notify = notify;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const names = readdirSync(folder).flatMap((name) => DAY_NAME.exec(name)?.[1] ?? []);
+    for (const name of [KEPT, ...names.sort()]) this.days.push(this.openDay(name));
+  }
+
+  get bytes(): number {
+    return this.days.reduce((sum, { name }) => sum + this.bytesOf(name), 0);
+  }
+
+  /** Of the newest task; 0 when there is none. */
+  get newest(): number {
+    return this.days.reduce((newest, { file }) => Math.max(newest, file.last ?? 0), 0);
+  }
+
+  /** Writes records, durably. Those of one day all or none. */
+  write(records: readonly StoredRecord[]): void {
+    const byDay = Map.groupBy(records, ({ record }) => this.dayFor(record));
+    for (const [day, its] of byDay) {
+      this.guarded(day, (file) => file.write(its));
+      for (const { record } of its) day.first = Math.min(day.first, record.number);
+    }
+  }
+
+  read(number: number): StoredRecord | undefined {
+    const own = this.days.findLast(({ first }) => first <= number) ?? this.days[0];
+    const found = this.guarded(own, (file) => file.read(number));
+    return found ?? this.guarded(this.days[0], (file) => file.read(number));
+  }
+
+  /** Those that are meant, newest first, over all days. */
+  find(query: RowQuery, times: { readonly since: number; readonly until: number }): StoredRecord[] {
+    const found: StoredRecord[] = [];
+    for (const day of this.days.toReversed()) {
+      const limit = query.limit - found.length;
+      if (limit === 0) break;
+      const isOutside = startOf(day.name) >= times.until || endOf(day.name) <= times.since;
+      if (isOutside && day.name !== KEPT) continue;
+      found.push(...this.guarded(day, (file) => findIn(file, { ...query, limit }, times)));
+    }
+    return found;
+  }
+
+  /** Removes what is too old or too much. What must not go moves to the file of what is kept. */
+  retain(now: number, { ageMs, bytesMax }: Retention): void {
+    // The newest day is being written to.
+    while (this.days.length > 2) {
+      const [, oldest] = this.days;
+      if (endOf(oldest.name) + ageMs > now && this.bytes <= bytesMax) return;
+      const kept = this.days[0];
+      const rows = this.guarded(oldest, (file) => [...file.open()]);
+      if (rows.length > 0) this.guarded(kept, (file) => file.write(rows));
+      this.remove(oldest);
+      this.notify({ type: 'day_removed', day: oldest.name });
+    }
+  }
+
+  close(): void {
+    for (const { file } of this.days) file.close();
+  }
+
+  private dayFor({ number, submittedAt }: { number: number; submittedAt: number }): Day {
+    const name = nameOf(submittedAt);
+    const known = this.days.find((day) => day.name === name);
+    if (known !== undefined) return known;
+    const newest = this.days.at(-1) as Day;
+    // One of a day that was removed is with what was kept.
+    if (number < newest.first && newest.name > name) return this.days[0];
+    const day = this.openDay(name);
+    this.days.push(day);
+    this.days.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return day;
+  }
+
+  private openDay(name: string): Day {
+    const open = (): Day => {
+      const file = new DayFile(this.pathOf(name));
+      try {
+        return { name, file, first: file.first ?? Number.POSITIVE_INFINITY };
+      } catch (cause) {
+        file.close();
+        throw cause;
+      }
+    };
+    try {
+      return open();
+    } catch (cause) {
+      if (!isCorrupt(cause)) throw cause;
+      this.setAside(name, cause as Error);
+      return open();
+    }
+  }
+
+  /** A file that cannot be what was written is set aside, and an empty one takes its place. */
+  private guarded<T>(day: Day, use: (file: DayFile) => T): T {
+    try {
+      return use(day.file);
+    } catch (cause) {
+      if (!isCorrupt(cause)) throw cause;
+      day.file.close();
+      this.setAside(day.name, cause as Error);
+      const fresh = this.openDay(day.name);
+      this.days[this.days.indexOf(day)] = fresh;
+      return use(fresh.file);
+    }
+  }
+
+  private setAside(name: string, cause: Error): void {
+    const path = this.pathOf(name);
+    let aside = `${path}.corrupt`;
+    for (let n = 2; existsSync(aside); n++) aside = `${path}.corrupt-${n}`;
+    for (const companion of COMPANIONS) {
+      if (existsSync(path + companion)) renameSync(path + companion, aside + companion);
+    }
+    this.notify({ type: 'day_set_aside', day: name, why: cause.message });
+  }
+
+  private remove(day: Day): void {
+    day.file.close();
+    this.days.splice(this.days.indexOf(day), 1);
+    for (const companion of COMPANIONS) {
+      const path = this.pathOf(day.name) + companion;
+      if (existsSync(path)) unlinkSync(path);
+    }
+  }
+
+  private bytesOf(name: string): number {
+    return COMPANIONS.reduce((sum, companion) => {
+      const stats = statSync(this.pathOf(name) + companion, { throwIfNoEntry: false });
+      return sum + (stats?.size ?? 0);
+    }, 0);
+  }
+
+  private pathOf(name: string): string {
+    return join(this.folder, `${name}.sqlite`);
+  }
+}
+
+function findIn(
+  file: DayFile,
+  query: RowQuery,
+  { since, until }: { readonly since: number; readonly until: number },
+): StoredRecord[] {
+  const from = since <= 0 ? query.from : file.firstSince(since);
+  if (from === undefined) return [];
+  const before = until === Number.POSITIVE_INFINITY ? undefined : file.firstSince(until);
+  return file.find({
+    ...query,
+    from: Math.max(from, query.from),
+    before: Math.min(before ?? query.before, query.before),
+  });
+}
+
+function isCorrupt(cause: unknown): boolean {
+  const { errcode } = cause as { errcode?: number };
+  // The lowest byte is the result, the others say more about it.
+  return errcode !== undefined && CORRUPT.includes(errcode & 0xff);
+}
+
+function nameOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+function startOf(name: string): number {
+  return name === KEPT ? 0 : Date.parse(`${name}T00:00:00.000Z`);
+}
+
+function endOf(name: string): number {
+  return startOf(name) + DAY_MS;
+}

@@ -1,0 +1,137 @@
+/** The thread of the projection: takes what is committed, writes rows, and answers questions. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { namespaceOf, parseTaskId } from '@sluice/core';
+import type { Question, Say, Tell, ThreadData } from './projection.ts';
+import { Projector } from './projector.ts';
+import { historyJson, recordJson } from './record-view.ts';
+import type { TaskRecord } from './task-record.ts';
+
+/** How often changes are written while there are any. */
+const SAVE_EVERY_MS = 500;
+
+/** Days are looked at this often. */
+const RETAIN_EVERY_MS = 60_000;
+
+/**
+ * A search sees all that was taken, unless writing that takes so long that searches would do
+ * nothing else: then it sees what was written within this many times that time.
+ */
+const SAVE_SHARE = 5;
+const SAVE_MS_SMALL = 200;
+
+const RETRY_MS = 1000;
+
+const { folder, retention } = workerData as ThreadData;
+const say = (said: Say): void => parentPort?.postMessage(said);
+const projector = new Projector({
+  folder,
+  retention,
+  notify: (notice) => say({ type: 'notice', notice }),
+});
+
+let savedAt = 0;
+let saveMs = 0;
+let retainedAt = 0;
+let isChanged = false;
+let isFailing = false;
+/** Batches that were taken, and whose taking was not said. */
+let unsaid = 0;
+
+parentPort?.on('message', (told: Tell) => {
+  if (told.type === 'batches') {
+    for (const batch of told.batches) projector.take(batch);
+    isChanged = true;
+    unsaid += 1;
+    work();
+  } else if (told.type === 'skip') {
+    projector.skipTo(told.position);
+  } else if (told.type === 'question') {
+    say({ type: 'answer', id: told.id, ...answerTo(told.question) });
+  } else {
+    attempt(() => projector.save(true));
+    projector.close();
+    parentPort?.close();
+    clearInterval(timer);
+  }
+});
+
+const timer = setInterval(work, SAVE_EVERY_MS);
+say({ type: 'ready', saved: projector.saved });
+
+function work(): void {
+  const now = Date.now();
+  if (isFailing && now - savedAt < RETRY_MS) return;
+  if (isChanged && now - savedAt >= SAVE_EVERY_MS) save(false);
+  if (now - retainedAt >= RETAIN_EVERY_MS) {
+    retainedAt = now;
+    attempt(() => projector.retain(now));
+  }
+  // While nothing can be written nothing more is asked for: memory stays bounded.
+  if (unsaid > 0 && !isFailing) {
+    say({ type: 'taken', messages: unsaid, saved: projector.saved, seen: projector.seen });
+    unsaid = 0;
+  }
+}
+
+function save(all: boolean): void {
+  const startedAt = performance.now();
+  const isDone = attempt(() => projector.save(all));
+  savedAt = Date.now();
+  saveMs = performance.now() - startedAt;
+  if (!isDone) return;
+  isChanged = false;
+  say({ type: 'saved', saved: projector.saved, bytes: projector.bytes });
+}
+
+/** What cannot be written now may be later: the disk may have room again. */
+function attempt(work: () => void): boolean {
+  try {
+    work();
+    if (isFailing) say({ type: 'recovered' });
+    isFailing = false;
+    return true;
+  } catch (cause) {
+    if (!isFailing) say({ type: 'failing', why: (cause as Error).message });
+    isFailing = true;
+    return false;
+  }
+}
+
+function answerTo(question: Question): { value: unknown } | { why: string } {
+  try {
+    return { value: valueFor(question) };
+  } catch (cause) {
+    return { why: (cause as Error).message };
+  }
+}
+
+function valueFor(question: Question): unknown {
+  switch (question.type) {
+    case 'read':
+      return question.ids.map((id) => {
+        const record = recordOf(id, question.namespace);
+        if (record === undefined) return null;
+        return question.form === 'history' ? historyJson(record) : recordJson(record);
+      });
+    case 'find': {
+      const isDue = saveMs < SAVE_MS_SMALL || Date.now() - savedAt >= saveMs * SAVE_SHARE;
+      if (projector.hasUnsaved && isDue) save(true);
+      const { seen } = projector;
+      const records = projector.find(question.query, question.times);
+      const items = records.map((record) => recordJson(record));
+      return { items, last: records.at(-1)?.number ?? 0, seenAt: seen.at };
+    }
+  }
+}
+
+/** Another's task is not there, and nor is one whose id only looks right. */
+function recordOf(id: string, namespace: string): TaskRecord | undefined {
+  const key = parseTaskId(id);
+  const record = key === undefined ? undefined : projector.read(key.number);
+  const isMeant =
+    record?.submittedAt === key?.submittedAt &&
+    key?.partition === 0 &&
+    record !== undefined &&
+    namespaceOf(record.queue) === namespace;
+  return isMeant ? record : undefined;
+}

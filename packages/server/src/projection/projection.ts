@@ -1,0 +1,280 @@
+import { Worker } from 'node:worker_threads';
+import type { CommittedBatch, CommittedFeed, FeedOptions } from '@sluice/engine';
+import type { RowQuery } from './day-file.ts';
+import type { FileNotice, Retention } from './day-files.ts';
+import type { ProjectionMark } from './projector.ts';
+
+/** Batches are gathered for so long, or up to so much: a message for each would cost more. */
+const GATHER_MS = 50;
+const GATHERED_BYTES_MAX = 512 * 1024;
+
+/** The contract: a list waits so long for what was committed when it was asked for. */
+const FRESH_WITHIN_MS = 250;
+
+export interface ThreadData {
+  readonly folder: string;
+  readonly retention: Retention;
+}
+
+export interface FindQuestion {
+  readonly type: 'find';
+  readonly query: RowQuery;
+  readonly times: { readonly since: number; readonly until: number };
+}
+
+export interface ReadQuestion {
+  readonly type: 'read';
+  readonly namespace: string;
+  readonly ids: readonly string[];
+  readonly form: 'task' | 'history';
+}
+
+export type Question = FindQuestion | ReadQuestion;
+
+/** A page of tasks, as JSON texts. */
+export interface Found {
+  readonly items: readonly string[];
+  /** The number of the last one; 0 when there is none. */
+  readonly last: number;
+  /** The time of the newest record that it has seen. */
+  readonly seenAt: number;
+}
+
+/** What the thread is told. */
+export type Tell =
+  | { readonly type: 'batches'; readonly batches: readonly CommittedBatch[] }
+  | { readonly type: 'skip'; readonly position: number }
+  | { readonly type: 'question'; readonly id: number; readonly question: Question }
+  | { readonly type: 'close' };
+
+/** What the thread says. */
+export type Say =
+  | { readonly type: 'ready'; readonly saved: ProjectionMark }
+  | {
+      readonly type: 'taken';
+      readonly messages: number;
+      readonly saved: ProjectionMark;
+      readonly seen: ProjectionMark;
+    }
+  | { readonly type: 'saved'; readonly saved: ProjectionMark; readonly bytes: number }
+  | ({ readonly type: 'answer'; readonly id: number } & (
+      | { readonly value: unknown }
+      | { readonly why: string }
+    ))
+  | { readonly type: 'notice'; readonly notice: FileNotice }
+  | { readonly type: 'failing'; readonly why: string }
+  | { readonly type: 'recovered' };
+
+export type ProjectionNotice =
+  | FileNotice
+  /** Records of the log that nobody has any more: tasks that ended in them are not found. */
+  | { readonly type: 'projection_gap'; readonly from: number; readonly to: number }
+  | { readonly type: 'projection_failing'; readonly why: string }
+  | { readonly type: 'projection_recovered' }
+  | { readonly type: 'projection_ended'; readonly why: string };
+
+export interface ProjectionOptions extends ThreadData {
+  readonly notify: (notice: ProjectionNotice) => void;
+}
+
+/** The projection does not answer, for now or for good; dispatch goes on without it. */
+export class ProjectionError extends Error {
+  override readonly name = 'ProjectionError';
+}
+
+/**
+ * What is kept of tasks for search and history, in a thread of its own (DESIGN §8).
+ *
+ * Dispatch never waits for it: it is fed what is committed, as fast as it takes it, and says how
+ * far it has come.
+ */
+export class Projection {
+  /** Where the log has to feed it from. */
+  readonly feedOptions: FeedOptions;
+  private readonly options: ProjectionOptions;
+  private readonly worker: Worker;
+  private readonly waiting = new Map<number, (answer: Say & { type: 'answer' }) => void>();
+  private questions = 0;
+  private feed: CommittedFeed | undefined;
+  private seenMark: ProjectionMark;
+  private storedBytes = 0;
+  /** Why there is nothing to expect of the thread any more. */
+  private broken: string | undefined;
+  private isClosing = false;
+  /** Ends the gathering before its time. */
+  private hurry: () => void = () => undefined;
+  /** Who waits until the thread has taken what it was given. */
+  private onTaken: () => void = () => undefined;
+  private readonly onSeen = new Set<() => void>();
+
+  private constructor(options: ProjectionOptions, worker: Worker, saved: ProjectionMark) {
+    this.options = options;
+    this.worker = worker;
+    this.feedOptions = {
+      from: saved.position,
+      onLost: (first) => {
+        options.notify({ type: 'projection_gap', from: saved.position, to: first });
+        this.tell({ type: 'skip', position: first });
+      },
+    };
+    this.seenMark = saved;
+    worker.on('message', (said: Say) => this.heard(said));
+    worker.on('error', (cause) => this.ended((cause as Error).message));
+    worker.on('exit', () => this.ended('its thread ended'));
+  }
+
+  static start(options: ProjectionOptions): Promise<Projection> {
+    const { folder, retention } = options;
+    const workerData: ThreadData = { folder, retention };
+    const worker = new Worker(new URL('./projection-thread.ts', import.meta.url), { workerData });
+    return new Promise((resolve, reject) => {
+      const hear = (said: Say): void => {
+        if (said.type === 'notice') options.notify(said.notice);
+        if (said.type !== 'ready') return;
+        worker.off('message', hear);
+        worker.off('error', reject);
+        resolve(new Projection(options, worker, said.saved));
+      };
+      worker.on('message', hear);
+      worker.on('error', reject);
+    });
+  }
+
+  /** How far it has come, for what is asked of it. */
+  get seen(): ProjectionMark {
+    return this.seenMark;
+  }
+
+  get bytes(): number {
+    return this.storedBytes;
+  }
+
+  /** Takes what is committed from now on. */
+  follow(feed: CommittedFeed): void {
+    this.feed = feed;
+    this.pump(feed).catch((cause: Error) => this.ended(cause.message));
+  }
+
+  /** The tasks with these ids, or their histories; null for those that it does not have. */
+  async read(question: Omit<ReadQuestion, 'type'>, fresh: number): Promise<(string | null)[]> {
+    await this.reaches(fresh);
+    return (await this.ask({ type: 'read', ...question })) as (string | null)[];
+  }
+
+  /** A page of the tasks that are meant, once it has seen the log up to `fresh`, or soon. */
+  async find(question: Omit<FindQuestion, 'type'>, fresh: number): Promise<Found> {
+    await this.reaches(fresh);
+    return (await this.ask({ type: 'find', ...question })) as Found;
+  }
+
+  /** Writes what it has, and ends. The feed is closed by now. */
+  async close(): Promise<void> {
+    this.isClosing = true;
+    this.hurry();
+    if (this.broken !== undefined) return;
+    const ended = new Promise((resolve) => this.worker.once('exit', resolve));
+    this.tell({ type: 'close' });
+    await ended;
+  }
+
+  private async pump(feed: CommittedFeed): Promise<void> {
+    for (;;) {
+      const first = await feed.next();
+      if (first === undefined) return;
+      await this.gathering();
+      const batches = [first];
+      let bytes = first.bytes.length;
+      while (bytes < GATHERED_BYTES_MAX) {
+        const more = feed.take();
+        if (more === undefined) break;
+        batches.push(more);
+        bytes += more.bytes.length;
+      }
+      const taken = new Promise<void>((resolve) => {
+        this.onTaken = resolve;
+      });
+      this.tell({ type: 'batches', batches });
+      await taken;
+    }
+  }
+
+  private gathering(): Promise<void> {
+    if (this.onSeen.size > 0 || this.isClosing) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, GATHER_MS);
+      this.hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** Resolves when it has seen so much of the log, or when that takes too long. */
+  private async reaches(position: number): Promise<void> {
+    if (this.seenMark.position >= position || this.broken !== undefined) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.onSeen.delete(look);
+        resolve();
+      };
+      const look = (): void => {
+        if (this.seenMark.position >= position || this.broken !== undefined) done();
+      };
+      const timer = setTimeout(done, FRESH_WITHIN_MS);
+      this.onSeen.add(look);
+      this.hurry();
+    });
+  }
+
+  private async ask(question: Question): Promise<unknown> {
+    if (this.broken !== undefined) throw new ProjectionError(this.broken);
+    const id = ++this.questions;
+    const answer = await new Promise<Say & { type: 'answer' }>((resolve) => {
+      this.waiting.set(id, resolve);
+      this.tell({ type: 'question', id, question });
+    });
+    if ('why' in answer) throw new ProjectionError(answer.why);
+    return answer.value;
+  }
+
+  private tell(told: Tell): void {
+    this.worker.postMessage(told);
+  }
+
+  private heard(said: Say): void {
+    switch (said.type) {
+      case 'taken':
+        this.seenMark = said.seen;
+        this.feed?.acknowledge(said.saved);
+        this.onTaken();
+        for (const look of this.onSeen) look();
+        return;
+      case 'saved':
+        this.storedBytes = said.bytes;
+        this.feed?.acknowledge(said.saved);
+        return;
+      case 'answer':
+        this.waiting.get(said.id)?.(said);
+        this.waiting.delete(said.id);
+        return;
+      case 'notice':
+        return this.options.notify(said.notice);
+      case 'failing':
+        return this.options.notify({ type: 'projection_failing', why: said.why });
+      case 'recovered':
+        return this.options.notify({ type: 'projection_recovered' });
+      case 'ready':
+        return;
+    }
+  }
+
+  private ended(why: string): void {
+    if (this.broken !== undefined) return;
+    this.broken = why;
+    for (const [id, resolve] of this.waiting) resolve({ type: 'answer', id, why });
+    this.waiting.clear();
+    for (const look of this.onSeen) look();
+    if (!this.isClosing) this.options.notify({ type: 'projection_ended', why });
+  }
+}

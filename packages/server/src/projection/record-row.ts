@@ -1,0 +1,85 @@
+import type { AttemptRecord, ChangeRecord, TaskRecord } from './task-record.ts';
+
+/**
+ * The part of a record that has no column of its own, as JSON: lists in place of objects, because
+ * names would be most of it.
+ */
+export function packBody(record: TaskRecord): string {
+  const { priority, shape, retry, timeouts, tags, callback, reason } = record;
+  const { attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded, state } = record;
+  return JSON.stringify([
+    [priority, shape, retry, timeouts, tags, callback],
+    [state, reason, attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded ? 1 : 0],
+    record.attempts.map(packAttempt),
+    record.changes.map(packChange),
+  ]);
+}
+
+/** What the columns of a row say. */
+export interface RowColumns {
+  readonly number: number;
+  readonly queue: string;
+  readonly submittedAt: number;
+  readonly parent: string;
+  readonly input: string;
+  readonly result: string;
+  readonly body: string;
+}
+
+export function unpackRecord(row: RowColumns): TaskRecord {
+  const [details, progress, attempts, changes] = JSON.parse(row.body) as Body;
+  const [priority, shape, retry, timeouts, tags, callback] = details;
+  const [state, reason, attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded] = progress;
+  return {
+    number: row.number,
+    submittedAt: row.submittedAt,
+    queue: row.queue,
+    priority,
+    shape,
+    retry,
+    timeouts,
+    tags,
+    callback,
+    parent: row.parent,
+    input: row.input,
+    state,
+    reason,
+    attempt,
+    dueAt,
+    endedAt,
+    cancelAskedAt,
+    answer,
+    result: row.result,
+    isDiscarded: isDiscarded === 1,
+    attempts: attempts.map(unpackAttempt),
+    changes: changes.map(unpackChange),
+  };
+}
+
+type Numbers = readonly [number, number, number, number, number, number, number, number];
+type PackedAttempt = readonly [number, string, number, number, number, string, string, string];
+type PackedChange = readonly [number, number, number, number, number, string];
+type Body = readonly [
+  readonly [number, string, string, string, string, string],
+  Numbers,
+  readonly PackedAttempt[],
+  readonly PackedChange[],
+];
+
+function packAttempt(record: AttemptRecord): PackedAttempt {
+  const { attempt, worker, leasedAt, startedAt, endedAt, outcome, error, output } = record;
+  return [attempt, worker, leasedAt, startedAt, endedAt, outcome, error, output];
+}
+
+function unpackAttempt(packed: PackedAttempt): AttemptRecord {
+  const [attempt, worker, leasedAt, startedAt, endedAt, outcome, error, output] = packed;
+  return { attempt, worker, leasedAt, startedAt, endedAt, outcome, error, output };
+}
+
+function packChange({ at, from, to, reason, attempt, worker }: ChangeRecord): PackedChange {
+  return [at, from, to, reason, attempt, worker];
+}
+
+function unpackChange([at, from, to, reason, attempt, worker]: PackedChange): ChangeRecord {
+  return { at, from, to, reason, attempt, worker };
+}

@@ -1,0 +1,336 @@
+import { type Event, nameOfAnswer, type PayloadRange, REASONS, TASK_STATES } from '@sluice/core';
+import { UTF8 } from '../utf8.ts';
+
+/** One run of a task by a worker. */
+export interface AttemptRecord {
+  readonly attempt: number;
+  readonly worker: string;
+  readonly leasedAt: number;
+  /** 0 when nobody said so. */
+  startedAt: number;
+  /** 0 while it goes on. */
+  endedAt: number;
+  /** How it ended; empty while it goes on. */
+  outcome: string;
+  /** JSON of what it left: an error, or an output that came too late for its task. */
+  error: string;
+  output: string;
+}
+
+/** A task went from one state to another. States and reasons are the numbers of the core. */
+export interface ChangeRecord {
+  readonly at: number;
+  /** -1 for the first one. */
+  readonly from: number;
+  readonly to: number;
+  readonly reason: number;
+  readonly attempt: number;
+  readonly worker: string;
+}
+
+/**
+ * All that the log tells of one task: what the core has in memory, and beside it every attempt and
+ * every change. Texts are as events spell them.
+ */
+export interface TaskRecord {
+  readonly number: number;
+  readonly submittedAt: number;
+  /** Key of its queue. */
+  queue: string;
+  priority: number;
+  shape: string;
+  retry: string;
+  timeouts: string;
+  tags: string;
+  callback: string;
+  parent: string;
+  input: string;
+  state: number;
+  reason: number;
+  attempt: number;
+  /** For when it waits, or since when it is queued; as in the core's column. */
+  dueAt: number;
+  endedAt: number;
+  cancelAskedAt: number;
+  /** The report that ended the newest attempt, as its number; 0 without one. */
+  answer: number;
+  /** JSON of the output, or of the error of the newest attempt that left one. */
+  result: string;
+  isDiscarded: boolean;
+  /** Oldest first; of very many the newest. */
+  attempts: AttemptRecord[];
+  changes: ChangeRecord[];
+}
+
+/** A task that is tried for ever keeps so many of each. */
+const ATTEMPTS_KEPT = 100;
+const CHANGES_KEPT = 400;
+
+const WAITING = TASK_STATES.indexOf('waiting');
+const QUEUED = TASK_STATES.indexOf('queued');
+const LEASED = TASK_STATES.indexOf('leased');
+const RUNNING = TASK_STATES.indexOf('running');
+const PAUSED = TASK_STATES.indexOf('paused');
+const SUCCEEDED = TASK_STATES.indexOf('succeeded');
+const FAILED = TASK_STATES.indexOf('failed');
+const TIMED_OUT = TASK_STATES.indexOf('timed_out');
+const DEFERRED = TASK_STATES.lastIndexOf('running');
+
+type Details = Extract<Event, { type: 'task_submitted' | 'task_readmitted' }>;
+type Later = Exclude<Event, { type: 'task_submitted' | 'task_readmitted' }>;
+
+function reasonOf(name: (typeof REASONS)[number]): number {
+  return REASONS.indexOf(name);
+}
+
+/** A task that the log did not tell of before. */
+export function beginRecord(event: Details, at: number): TaskRecord {
+  const isNew = event.type === 'task_submitted';
+  const record: TaskRecord = {
+    number: event.task,
+    submittedAt: isNew ? at : event.submittedAt,
+    ...detailsOf(event),
+    state: -1,
+    reason: 0,
+    attempt: 0,
+    dueAt: 0,
+    endedAt: 0,
+    cancelAskedAt: 0,
+    answer: 0,
+    result: '',
+    isDiscarded: false,
+    attempts: [],
+    changes: [],
+  };
+  if (!isNew) enqueue(record, at, reasonOf('retried'));
+  else if (event.runAt > at) waitUntil(record, at, event.runAt, reasonOf('delayed'));
+  else enqueue(record, at, reasonOf('submitted'));
+  return record;
+}
+
+/** A task that had left memory runs again. */
+export function readmitRecord(record: TaskRecord, event: Details, at: number): void {
+  Object.assign(record, detailsOf(event));
+  runAgain(record, at, reasonOf('retried'));
+}
+
+function detailsOf(event: Details) {
+  const { priority, shape, retry, timeouts, tags, callback, parent } = event;
+  const input = textOf(event.input);
+  const texts = { shape, retry, timeouts, tags, callback, parent };
+  return { queue: event.taskType, priority, ...texts, input };
+}
+
+/** Takes one more event into the record of its task, as the core's `apply` does with its state. */
+export function advanceRecord(record: TaskRecord, event: Later, at: number): void {
+  switch (event.type) {
+    case 'attempt_leased':
+      return lease(record, event.worker, at);
+    case 'attempt_started':
+      noteStart(record, at);
+      return move(record, at, RUNNING, reasonOf('started'));
+    case 'attempt_stopping':
+      if (event.reason === reasonOf('cancelled') && record.cancelAskedAt === 0) {
+        record.cancelAskedAt = at;
+      }
+      return;
+    case 'task_due':
+      return enqueue(record, at, reasonOf('due'));
+    case 'task_paused':
+      // Its time in the queue stands still, as in the core's column.
+      if (record.state === QUEUED) record.dueAt -= at;
+      return move(record, at, PAUSED, reasonOf('paused'));
+    case 'task_resumed':
+      return resume(record, at);
+    case 'task_patched':
+      return patch(record, event, at);
+    case 'task_retried':
+      return runAgain(record, at, reasonOf(event.redrive === 0 ? 'retried' : 'redriven'));
+    case 'dead_letter_dropped':
+      record.isDiscarded = true;
+      return;
+    default:
+      return endAttempt(record, event, at);
+  }
+}
+
+function endAttempt(record: TaskRecord, event: Later, at: number): void {
+  switch (event.type) {
+    case 'attempt_succeeded':
+      noteStart(record, event.startedAt);
+      record.result = textOf(event.output);
+      record.answer = ANSWERS.succeeded;
+      closeAttempt(record, at, 'succeeded');
+      return end(record, at, SUCCEEDED, reasonOf('succeeded'));
+    case 'attempt_deferred':
+      noteStart(record, event.startedAt);
+      record.answer = ANSWERS.later;
+      record.endedAt = at;
+      closeAttempt(record, at, 'later');
+      return move(record, at, DEFERRED, reasonOf('later'));
+    case 'attempt_failed':
+      return fail(record, at, event, { state: FAILED, wait: 'backoff', end: 'failed' });
+    case 'attempt_timed_out': {
+      const reason = REASONS[event.reason];
+      return fail(record, at, event, { state: TIMED_OUT, wait: reason, end: reason });
+    }
+    case 'attempt_returned':
+      return returned(record, at, event);
+    case 'attempts_exhausted':
+      closeAttempt(record, at, REASONS[event.reason]);
+      return end(record, at, FAILED, event.reason);
+    case 'task_ended':
+      return endTask(record, at, event);
+    default:
+      // The others are about no task, or change nothing that is told of one.
+      return;
+  }
+}
+
+const ANSWERS = { succeeded: 1, later: 4, refused: 5 };
+
+function lease(record: TaskRecord, worker: string, at: number): void {
+  record.attempt += 1;
+  record.answer = 0;
+  record.endedAt = 0;
+  const { attempt } = record;
+  const left = { startedAt: 0, endedAt: 0, outcome: '', error: '', output: '' };
+  record.attempts.push({ attempt, worker, leasedAt: at, ...left });
+  if (record.attempts.length > ATTEMPTS_KEPT) record.attempts.shift();
+  move(record, at, LEASED, reasonOf('leased'));
+}
+
+type Failure = Extract<Event, { type: 'attempt_failed' | 'attempt_timed_out' }>;
+type ReasonName = (typeof REASONS)[number];
+
+function fail(
+  record: TaskRecord,
+  at: number,
+  event: Failure,
+  how: { readonly state: number; readonly wait: ReasonName; readonly end: ReasonName },
+): void {
+  noteStart(record, event.startedAt);
+  record.result = textOf(event.error);
+  if (event.type === 'attempt_failed' || event.answer !== 0) record.answer = event.answer;
+  const isFailure = event.type === 'attempt_failed';
+  closeAttempt(record, at, isFailure ? nameOfAnswer(event.answer) : how.end);
+  const attempt = record.attempts.at(-1);
+  if (attempt !== undefined && nameOfAnswer(record.answer) === 'failed') {
+    attempt.error = record.result;
+  }
+  if (event.retryAt === 0) return end(record, at, how.state, reasonOf(how.end));
+  record.endedAt = at;
+  waitUntil(record, at, event.retryAt, reasonOf(how.wait));
+}
+
+type Returned = Extract<Event, { type: 'attempt_returned' }>;
+
+/** A push that never arrived, or was refused, was no attempt. */
+function returned(record: TaskRecord, at: number, { reason, spent }: Returned): void {
+  if (spent) closeAttempt(record, at, REASONS[reason]);
+  else record.attempt -= 1;
+  record.endedAt = at;
+  if (reason === reasonOf('refused')) record.answer = ANSWERS.refused;
+  enqueue(record, at, reason);
+  if (!spent) record.attempts.pop();
+}
+
+type Ended = Extract<Event, { type: 'task_ended' }>;
+
+function endTask(record: TaskRecord, at: number, event: Ended): void {
+  noteStart(record, event.startedAt);
+  const payload = textOf(event.payload);
+  if (event.hasPayload) record.result = payload;
+  if (event.answer !== 0) record.answer = event.answer;
+  if (isHeld(record.state)) {
+    const name = nameOfAnswer(event.answer);
+    closeAttempt(record, at, name || REASONS[event.reason]);
+    const attempt = record.attempts.at(-1);
+    if (attempt !== undefined && event.hasPayload) {
+      if (name === 'failed') attempt.error = payload;
+      if (name === 'succeeded' && event.state !== SUCCEEDED) attempt.output = payload;
+    }
+  }
+  end(record, at, event.state, event.reason);
+}
+
+function isHeld(state: number): boolean {
+  return state === LEASED || state === RUNNING;
+}
+
+type Patched = Extract<Event, { type: 'task_patched' }>;
+
+/** Bits of the fields that a patch names. */
+const PATCHED = { priority: 1, runAt: 2, input: 4, timeouts: 8, tags: 16 };
+
+function patch(record: TaskRecord, event: Patched, at: number): void {
+  const { fields, runAt } = event;
+  if (fields & PATCHED.input) record.input = textOf(event.input);
+  if (fields & PATCHED.timeouts) record.timeouts = event.timeouts;
+  if (fields & PATCHED.tags) record.tags = event.tags;
+  if (fields & PATCHED.priority) record.priority = event.priority;
+  if (!(fields & PATCHED.runAt)) return;
+  if (record.state === PAUSED) record.dueAt = Math.max(runAt, at);
+  else if (runAt > at) waitUntil(record, at, runAt, reasonOf('delayed'));
+  else if (record.state !== QUEUED) enqueue(record, at, reasonOf('rescheduled'));
+}
+
+function resume(record: TaskRecord, at: number): void {
+  const { dueAt } = record;
+  if (dueAt > at) return waitUntil(record, at, dueAt, reasonOf('resumed'));
+  move(record, at, QUEUED, reasonOf('resumed'));
+  record.dueAt = dueAt <= 0 ? at + dueAt : at;
+}
+
+function runAgain(record: TaskRecord, at: number, reason: number): void {
+  record.attempt = 0;
+  record.answer = 0;
+  record.endedAt = 0;
+  record.cancelAskedAt = 0;
+  record.result = '';
+  record.isDiscarded = false;
+  enqueue(record, at, reason);
+}
+
+/** A worker need not report the start by itself: the end may say when it was. */
+function noteStart({ attempts }: TaskRecord, startedAt: number): void {
+  const attempt = attempts.at(-1);
+  if (attempt === undefined || attempt.startedAt !== 0 || attempt.endedAt !== 0) return;
+  attempt.startedAt = startedAt;
+}
+
+function closeAttempt({ attempts }: TaskRecord, at: number, outcome: string): void {
+  const attempt = attempts.at(-1);
+  // One whose handler left the end to somebody outside is over already.
+  if (attempt === undefined || attempt.endedAt !== 0) return;
+  attempt.endedAt = at;
+  attempt.outcome = outcome;
+}
+
+function enqueue(record: TaskRecord, at: number, reason: number): void {
+  move(record, at, QUEUED, reason);
+  record.dueAt = at;
+}
+
+function waitUntil(record: TaskRecord, at: number, until: number, reason: number): void {
+  move(record, at, WAITING, reason);
+  record.dueAt = until;
+}
+
+function end(record: TaskRecord, at: number, state: number, reason: number): void {
+  move(record, at, state, reason);
+  record.endedAt = at;
+}
+
+function move(record: TaskRecord, at: number, to: number, reason: number): void {
+  const { state: from, attempt } = record;
+  const worker = isHeld(to) || isHeld(from) ? (record.attempts.at(-1)?.worker ?? '') : '';
+  record.state = to;
+  record.reason = reason;
+  record.changes.push({ at, from, to, reason, attempt, worker });
+  if (record.changes.length > CHANGES_KEPT) record.changes.shift();
+}
+
+function textOf({ bytes, start, end }: PayloadRange): string {
+  return start === end ? '' : UTF8.decode(bytes.subarray(start, end));
+}

@@ -1,0 +1,145 @@
+import { DEFAULT_NAMESPACE, parseTaskId, queueKey } from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { LIMITS, SluiceError } from '@sluice/protocol';
+import type { Admission } from '../admission.ts';
+import { type Projection, ProjectionError } from '../projection/projection.ts';
+import { badCursor, cursorText, type PageRequest, pageJson } from './pages.ts';
+import { taskNotFound } from './read-task.ts';
+import { readTasks } from './read-tasks.ts';
+import { type TaskFilter, timeOf } from './task-filter.ts';
+
+interface Parts {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly projection: Projection;
+  readonly clock: () => number;
+}
+
+const namespace = DEFAULT_NAMESPACE;
+
+/** Tasks wherever they are: in memory while they live and for a while after, then in files. */
+export class TaskArchive {
+  private readonly parts: Parts;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  /** One task as JSON text, with all its attempts. */
+  async one(id: string): Promise<string> {
+    const { items } = await this.lookUp([id]);
+    if (items.length === 0) throw taskNotFound(id);
+    return LATER_ATTEMPT.test(items[0]) ? this.withAttempts(id, items[0]) : items[0];
+  }
+
+  /** Memory has the newest attempt alone. */
+  private async withAttempts(id: string, json: string): Promise<string> {
+    const [stored] = (await this.stored([id])).items;
+    if (stored === undefined) return json;
+    const task = JSON.parse(json) as Attempted;
+    const newest = task.attempts.at(-1)?.leasedAt ?? '9999';
+    const { attempts } = JSON.parse(stored) as Attempted;
+    const earlier = attempts.filter(({ leasedAt }) => leasedAt < newest);
+    return JSON.stringify({ ...task, attempts: [...earlier, ...task.attempts] });
+  }
+
+  /** Many tasks as JSON text. */
+  async many(ids: readonly string[]): Promise<string> {
+    const { items, unknown } = await this.lookUp(ids);
+    return `{"items":[${items.join(',')}],"unknown":${JSON.stringify(unknown)}}`;
+  }
+
+  /** Every change of a task, as JSON text. */
+  async history(id: string): Promise<string> {
+    const { engine, admission } = this.parts;
+    admission.read();
+    const question = { namespace, ids: [id], form: 'history' } as const;
+    const [json] = await this.ask((projection) => projection.read(question, engine.position));
+    if (json === null) throw taskNotFound(id);
+    return json;
+  }
+
+  /** A page of the tasks that are meant, newest first, as JSON text. */
+  async list(
+    filter: TaskFilter,
+    { limit = LIMITS.pageDefault, cursor }: PageRequest,
+  ): Promise<string> {
+    const { engine, admission, projection, clock } = this.parts;
+    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : parsePlace(cursor);
+    admission.read();
+    const { type, state, tags, parentId, text } = filter;
+    const query = {
+      namespace,
+      before,
+      from: 0,
+      limit,
+      ...(type === undefined ? {} : { queue: queueKey(namespace, type) }),
+      ...(state === undefined ? {} : { state }),
+      ...(tags === undefined ? {} : { tags }),
+      ...(parentId === undefined ? {} : { parent: parentId }),
+      ...(text === undefined ? {} : { text }),
+    };
+    const times = {
+      since: timeOf(filter.since) ?? 0,
+      until: timeOf(filter.until) ?? Number.POSITIVE_INFINITY,
+    };
+    const asked = engine.position;
+    const found = await this.ask(() => projection.find({ query, times }, asked));
+    const now = clock();
+    const seenAt = projection.seen.position >= asked ? now : found.seenAt;
+    const isMore = found.items.length === limit;
+    return pageJson(found.items, isMore ? String(found.last) : undefined, {
+      asOf: seenAt,
+      lagMs: Math.max(0, now - seenAt),
+    });
+  }
+
+  private async lookUp(ids: readonly string[]): Promise<Found> {
+    this.parts.admission.read();
+    const { items, unknown } = await readTasks(this.parts.engine, ids);
+    const stored = await this.stored(unknown);
+    return { items: [...items, ...stored.items], unknown: stored.unknown };
+  }
+
+  /** Those that have left memory. */
+  async stored(ids: readonly string[]): Promise<Found> {
+    const known = ids.filter((id) => parseTaskId(id) !== undefined);
+    if (known.length === 0) return { items: [], unknown: ids };
+    const question = { namespace, ids: known, form: 'task' } as const;
+    const jsons = await this.ask((projection) => projection.read(question, 0));
+    const found = new Set(known.filter((_, index) => jsons[index] !== null));
+    return {
+      items: jsons.flatMap((json) => json ?? []),
+      unknown: ids.filter((id) => !found.has(id)),
+    };
+  }
+
+  /** A projection that does not answer is no reason to stop; whoever asked it hears of it. */
+  private async ask<T>(question: (projection: Projection) => Promise<T>): Promise<T> {
+    try {
+      return await question(this.parts.projection);
+    } catch (cause) {
+      if (!(cause instanceof ProjectionError)) throw cause;
+      const message = 'what is kept of tasks cannot be read now; try again';
+      throw new SluiceError('unavailable', message, { cause, retryAfterMs: 1000 });
+    }
+  }
+}
+
+/** In a task as JSON text whose newest attempt is not its first. */
+const LATER_ATTEMPT = /"attempt":(?:[2-9]|\d\d+),"attempts":/;
+
+interface Attempted {
+  readonly attempts: readonly { readonly leasedAt: string }[];
+}
+
+interface Found {
+  readonly items: readonly string[];
+  readonly unknown: readonly string[];
+}
+
+function parsePlace(cursor: string): number {
+  const [number] = /^\d{1,15}$/.exec(cursorText(cursor)) ?? [];
+  if (number === undefined) throw badCursor();
+  return Number(number);
+}

@@ -1,0 +1,164 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ServerProcess } from '../support/server-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { ApiClient } from './api-client.ts';
+import { SessionUnderTest } from './session-under-test.ts';
+
+const PARENT = 't_01k7f6b1oj0000000001';
+
+let folder: string;
+let server: ServerProcess;
+let api: ApiClient;
+let session: SessionUnderTest;
+let sessionId: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-e2e-'));
+  await start();
+});
+
+afterEach(async () => {
+  await kill();
+  await rm(folder, { recursive: true });
+});
+
+/** Two finished tasks are kept in memory, and no more. */
+async function start(): Promise<void> {
+  server = await ServerProcess.startServer(folder, '--limits-finished-tasks-max', '2');
+  api = new ApiClient(server.url, 'http1');
+  session = new SessionUnderTest(server.url, 'http1');
+  ({ sessionId } = await session.welcomed());
+}
+
+async function kill(): Promise<void> {
+  session.disconnect();
+  api.close();
+  await server.kill();
+}
+
+async function submit(task: object = {}): Promise<string> {
+  const { status, body } = await api.post('/v1/tasks', { type: 'hello', ...task });
+  expect(status).toBe(201);
+  return body.id;
+}
+
+async function answer(report: object): Promise<void> {
+  const { lease } = await session.takeTask();
+  await api.report(sessionId, [{ lease, ...report }]);
+}
+
+async function finish(count: number, task: object = {}): Promise<string[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n++) {
+    ids.push(await submit({ input: { n }, ...task }));
+    await answer({ kind: 'succeeded', output: n });
+  }
+  return ids;
+}
+
+async function listed(query = ''): Promise<string[]> {
+  const { body } = await api.get(`/v1/tasks?${query}`);
+  return body.items.map(({ id }: { id: string }) => id);
+}
+
+/** Until the task is in files and nowhere else. */
+async function hasLeftMemory(id: string): Promise<void> {
+  const isGone = async () => {
+    await finish(1);
+    return (await api.get(`/v1/tasks/${id}/explain`)).status === 404;
+  };
+  await waitUntil(isGone, { what: `${id} has left memory`, timeoutMs: 20_000 });
+}
+
+describe('history', () => {
+  test('has every change of a task, and the task has all its attempts', async () => {
+    const id = await submit({ retry: { delaysMs: [0] } });
+    await answer({ kind: 'failed', error: { message: 'no' } });
+    await answer({ kind: 'succeeded', output: 'yes' });
+
+    const { body: history } = await api.get(`/v1/tasks/${id}/history`);
+    const { body: task } = await api.get(`/v1/tasks/${id}`);
+
+    const changes = history.items.map(({ from, to, reason, attempt, worker }: never) =>
+      [from, to, reason, attempt, worker].join(' '),
+    );
+    expect(changes).toEqual([
+      ' queued submitted 0 ',
+      'queued leased leased 1 test-worker',
+      'leased waiting backoff 1 test-worker',
+      'waiting queued due 1 ',
+      'queued leased leased 2 test-worker',
+      'leased succeeded succeeded 2 test-worker',
+    ]);
+    expect(task.attempts).toMatchObject([
+      { attempt: 1, outcome: 'failed', error: { message: 'no' }, worker: 'test-worker' },
+      { attempt: 2, outcome: 'succeeded' },
+    ]);
+  });
+
+  test('of a task that nobody knows is 404', async () => {
+    for (const id of ['t_1', 't_01k7f6b1oj0000000001']) {
+      const { status, body } = await api.get(`/v1/tasks/${id}/history`);
+      expect([status, body.error.code]).toEqual([404, 'task_not_found']);
+    }
+  });
+});
+
+test('what left memory is read, waited for and found as before, also after a kill', async () => {
+  const [first] = await finish(1, { tags: { team: 'a' }, parentId: PARENT });
+  const { body: before } = await api.get(`/v1/tasks/${first}`);
+  await hasLeftMemory(first);
+
+  for (const moment of ['before', 'after']) {
+    expect((await api.get(`/v1/tasks/${first}`)).body, moment).toEqual(before);
+    expect((await api.get(`/v1/tasks/${first}/wait?timeoutMs=60000`)).body).toEqual(before);
+    const many = await api.post('/v1/tasks/get', { ids: [first, 't_1'] });
+    expect(many.body).toEqual({ items: [before], unknown: ['t_1'] });
+    const waited = await api.post('/v1/tasks/wait', { ids: [first], timeoutMs: 60_000 });
+    expect(waited.body).toEqual({ items: [before], unknown: [] });
+    expect(await listed('tag.team=a')).toEqual([first]);
+    expect(await listed(`parent=${PARENT}&state=succeeded&type=hello`)).toEqual([first]);
+    if (moment === 'before') {
+      await kill();
+      await start();
+    }
+  }
+});
+
+test('a search finds by state, type, text and time, over pages', async () => {
+  const startedAt = new Date().toISOString();
+  const done = await finish(5);
+  const open = await submit({ type: 'other', input: { text: 'needle' } });
+
+  expect(await listed()).toEqual([open, ...done.toReversed()]);
+  expect(await listed('state=succeeded&limit=2')).toEqual(done.toReversed().slice(0, 2));
+  expect(await listed('type=other')).toEqual([open]);
+  expect(await listed('q=needle')).toEqual([open]);
+  expect(await listed('state=failed')).toEqual([]);
+  expect(await listed(`since=${startedAt}`)).toHaveLength(6);
+  expect(await listed(`until=${startedAt}`)).toEqual([]);
+  const { body: page } = await api.get('/v1/tasks?limit=4');
+  const { body: next } = await api.get(`/v1/tasks?limit=4&cursor=${page.nextCursor}`);
+  expect(next.items.map(({ id }: { id: string }) => id)).toEqual(done.slice(0, 2).toReversed());
+  expect(next.nextCursor).toBeNull();
+});
+
+test('a day that cannot be read is set aside and said so, and all else goes on', async () => {
+  const [lost] = await finish(1);
+  await hasLeftMemory(lost);
+  await kill();
+  const days = join(folder, 'projection', 'days');
+  const [name] = (await readdir(days)).filter((each) => /^\d{4}-\d\d-\d\d\.sqlite$/.test(each));
+  for (const file of [name, `${name}-wal`]) await writeFile(join(days, file), 'x'.repeat(20_000));
+
+  await start();
+  const [found] = await finish(1);
+
+  expect(server.lastOutput).toContain('a day of finished tasks cannot be read and is set aside');
+  expect((await api.get(`/v1/tasks/${lost}`)).status).toBe(404);
+  expect(await listed('limit=1')).toEqual([found]);
+  expect(await readdir(days)).toContain(`${name}.corrupt`);
+});
