@@ -53,11 +53,12 @@ const Timeouts = Type.Object(
   },
 );
 
-const TagName = Type.String({ minLength: 1, maxLength: 128 });
+/** As a pattern, because lengths of names are not looked at. */
+const TagName = Type.String({ pattern: '^[\\s\\S]{1,128}$' });
 
 const TagValue = Type.String({ maxLength: 256 });
 
-const Tags = Type.Record(TagName, TagValue, { maxProperties: 32 });
+const Tags = Type.Record(TagName, TagValue, { maxProperties: 32, additionalProperties: false });
 
 const Callback = Type.Object(
   {
@@ -180,7 +181,12 @@ const PATCHABLE = {
       { additionalProperties: false },
     ),
   ),
-  tags: orNull(Type.Record(TagName, Type.Union([TagValue, Type.Null()]), { maxProperties: 64 })),
+  tags: orNull(
+    Type.Record(TagName, Type.Union([TagValue, Type.Null()]), {
+      maxProperties: 64,
+      additionalProperties: false,
+    }),
+  ),
 };
 
 export const TaskPatch = Type.Object(PATCHABLE, {

@@ -75,6 +75,14 @@ describe('gathering', () => {
     expect(client.requests.map(typesIn)).toEqual([['a', 'b', 'c']]);
   });
 
+  test('whoever never gives up has the longest window that there is', () => {
+    const client = new SubmitterUnderTest({ giveUpAfterMs: Number.POSITIVE_INFINITY });
+
+    client.submit('a');
+
+    expect(client.request.body[0].dedupeWindowMs).toBe(LIMITS.dedupeWindowMsMax);
+  });
+
   test('the tasks of one call travel together (J2)', () => {
     const client = new SubmitterUnderTest();
     const many = Array.from({ length: 240 }, (_, index) => `m${index}`);

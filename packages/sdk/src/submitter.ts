@@ -159,7 +159,8 @@ export class Submitter {
     const { answerWithinMs, giveUpAfterMs } = this.options;
     this.keyCount += 1;
     const dedupeKey = `sdk.${this.keyPrefix}.${this.keyCount.toString(36)}`;
-    const dedupeWindowMs = Math.ceil(giveUpAfterMs + answerWithinMs + STRAY_MS);
+    const neededMs = Math.ceil(giveUpAfterMs + answerWithinMs + STRAY_MS);
+    const dedupeWindowMs = Math.min(neededMs, LIMITS.dedupeWindowMsMax);
     return { ...task, dedupeKey, dedupeWindowMs };
   }
 

@@ -39,6 +39,9 @@ export interface Progress {
 
 const PROGRESS_MESSAGE_MAX = 1000;
 
+/** Who stops and holds nothing waits no longer than this for a server that is gone. */
+const GONE_MS = 2000;
+
 /**
  * A worker's session with the server: one stream on which tasks arrive, and the reports on them.
  *
@@ -67,8 +70,11 @@ export class WorkerSession {
   /** A welcome was heard on the stream that is open. */
   private isWelcomed = false;
   private wasEverWelcomed = false;
+  /** The stream is open, as far as this side can tell. */
+  private isConnected = false;
   private stage: 'working' | 'stopping' | 'letting_go' | 'leaving' | 'over' = 'working';
   private graceTimer: Cancel | undefined;
+  private goneTimer: Cancel | undefined;
 
   constructor(options: WorkerSessionOptions, ports: WorkerPorts) {
     this.options = options;
@@ -108,7 +114,11 @@ export class WorkerSession {
       body: () => this.openingBody(),
       onEvent: (event) => this.hear(event),
       onRefused: (refusal) => this.refused(refusal),
-      onBroken: (why, retryInMs) => ports.notify({ type: 'disconnected', why, retryInMs }),
+      onBroken: (why, retryInMs) => {
+        this.isConnected = false;
+        ports.notify({ type: 'disconnected', why, retryInMs });
+        this.leaveWhenDone();
+      },
     });
   }
 
@@ -175,6 +185,7 @@ export class WorkerSession {
   abandon(): void {
     this.stage = 'over';
     this.graceTimer?.();
+    this.goneTimer?.();
     this.connection.close();
     this.sender.close();
     this.held.close();
@@ -220,6 +231,7 @@ export class WorkerSession {
     this.sessionId = sessionId;
     this.isWelcomed = true;
     this.wasEverWelcomed = true;
+    this.isConnected = true;
     this.connection.markUseful();
     for (const lease of lost) this.held.lose(lease);
     this.ports.notify({ type: 'welcomed', sessionId, resumed, address });
@@ -258,11 +270,21 @@ export class WorkerSession {
   private leaveWhenDone(): void {
     if (this.stage !== 'stopping' && this.stage !== 'letting_go') return;
     if (this.stage === 'stopping' && this.held.active > 0) return;
+    if (this.owesNothing && !this.isConnected) {
+      this.goneTimer ??= this.ports.startTimer(GONE_MS, () => {
+        this.goneTimer = undefined;
+        if (this.owesNothing && !this.isConnected) this.end();
+      });
+    }
     if (!this.sender.isDrained) return;
     this.stage = 'leaving';
     this.connection.close();
     if (this.sender.hasSession) this.sender.sayFarewell(() => this.end());
     else this.end();
+  }
+
+  private get owesNothing(): boolean {
+    return this.held.size === 0 && this.sender.outbox.isEmpty;
   }
 
   private end(refusal?: Refusal): void {

@@ -32,6 +32,31 @@ describe('a graceful stop', () => {
     expect(worker.time.pending).toBe(0);
   });
 
+  test('who holds nothing does not wait long for a server that is gone', () => {
+    const worker = WorkerUnderTest.welcomed();
+    worker.stream.end();
+    worker.session.stop(GRACE_MS);
+    for (const request of worker.requests) request.fail();
+
+    worker.time.advance(1999);
+    expect(worker.notices.at(-1)).not.toMatchObject({ type: 'over' });
+    worker.time.advance(1);
+
+    expect(worker.notices.at(-1)).toEqual({ type: 'over' });
+    expect(worker.time.pending).toBe(0);
+  });
+
+  test('who has something to report waits for the server as long as it may', () => {
+    const worker = WorkerUnderTest.welcomed({}, 'l_1');
+    worker.stream.end();
+    worker.session.stop(GRACE_MS);
+    worker.succeed('l_1');
+
+    worker.time.advance(10_000);
+
+    expect(worker.notices.at(-1)).not.toMatchObject({ type: 'over' });
+  });
+
   test('refuses what still comes, and what waits for room', () => {
     const worker = WorkerUnderTest.welcomed({ capacity: { slots: 1 } }, 'l_1', 'l_2');
     worker.session.stop(GRACE_MS);

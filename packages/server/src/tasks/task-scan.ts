@@ -1,40 +1,39 @@
-import { NO_SLOT, type ReadonlyState, type Slot, type TaskNumber } from '@sluice/core';
+import type { ReadonlyState, Slot } from '@sluice/core';
 
-/** So many numbers are looked at in one turn: others wait for their turns meanwhile. */
-const NUMBERS_PER_SLICE = 20_000;
+/** So many slots are looked at in one turn: others wait for their turns meanwhile. */
+const SLOTS_PER_SLICE = 20_000;
 
 /** Where a scan goes on. */
 export interface ScanPlace {
-  /** The next number to be looked at, downwards; 0 at the end. */
-  readonly number: number;
-  /** Tasks in memory that were passed. */
-  readonly passed: number;
+  /** The next slot to be looked at. */
+  readonly slot: number;
+  /** Tasks with this number or a higher one came after the scan began, and are not meant. */
+  readonly before: number;
 }
 
 export function scanStart({ nextTask }: ReadonlyState): ScanPlace {
-  return { number: nextTask - 1, passed: 0 };
+  return { slot: 0, before: nextTask };
 }
 
 /**
- * Goes through the tasks in memory, newest first, until `visit` answers that it has enough or the
- * slice is over. Answers where to go on, or nothing when all were seen.
+ * Goes through the tasks in memory, in the order of their slots, until `visit` answers that it has
+ * enough or the slice is over. Answers where to go on, or nothing when all were seen.
  *
- * Numbers of tasks that left memory are passed over. When as many tasks were seen as there are, the
- * numbers below are all of that kind.
+ * A task keeps its slot for as long as it is in memory, so none is missed and none is seen twice,
+ * whatever comes and goes between two slices.
  */
 export function scanTasks(
-  state: ReadonlyState,
-  place: ScanPlace,
+  { tasks }: ReadonlyState,
+  { slot: first, before }: ScanPlace,
   visit: (slot: Slot) => boolean,
 ): ScanPlace | undefined {
-  let { number, passed } = place;
-  const last = Math.max(0, number - NUMBERS_PER_SLICE);
-  while (number > last && passed < state.tasks.count) {
-    const slot = state.tasks.find(number as TaskNumber);
-    number -= 1;
-    if (slot === NO_SLOT) continue;
-    passed += 1;
-    if (visit(slot)) break;
+  const last = Math.min(first + SLOTS_PER_SLICE, tasks.used);
+  let slot = first;
+  while (slot < last) {
+    const number = tasks.number[slot];
+    slot += 1;
+    if (number === 0 || number >= before) continue;
+    if (visit((slot - 1) as Slot)) break;
   }
-  return number > 0 && passed < state.tasks.count ? { number, passed } : undefined;
+  return slot < tasks.used ? { slot, before } : undefined;
 }

@@ -44,8 +44,8 @@ export const SDK_MUTANTS: readonly Mutant[] = [
   {
     name: 'key-of-the-sdk-forgotten-too-soon',
     file: 'sdk/src/submitter.ts',
-    find: 'dedupeWindowMs = Math.ceil(giveUpAfterMs + answerWithinMs + STRAY_MS);',
-    replace: 'dedupeWindowMs = Math.ceil(answerWithinMs);',
+    find: 'neededMs = Math.ceil(giveUpAfterMs + answerWithinMs + STRAY_MS);',
+    replace: 'neededMs = Math.ceil(answerWithinMs);',
     what: 'A key is remembered for longer than anybody sends it (J1): here not for a resend.',
   },
   {
