@@ -176,6 +176,22 @@ describe('a full disk', () => {
     expect(timers.delaysMs).toEqual([]);
   });
 
+  test('that fails at the next try is called full no more, and the failure is told', async () => {
+    const supply = await openSupply(1000);
+    disk.isFull = true;
+    expect(await supply.take(64)).toBeUndefined();
+    expect(supply.isFull).toBe(true);
+
+    disk.code = 'EIO';
+    timers.fire();
+
+    await vi.waitFor(() => expect(supply.isFull).toBe(false));
+    await expect(supply.take(64)).rejects.toThrow('EIO');
+    disk.code = 'ENOSPC';
+    await expect(supply.take(5000)).rejects.toThrow('EIO');
+    expect(supply.isFull).toBe(false);
+  });
+
   test('leaves the reserve', async () => {
     const supply = await openSupply(1000);
     supply.prepare();

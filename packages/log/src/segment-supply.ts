@@ -75,8 +75,12 @@ export class SegmentSupply {
     this.#startTimer = startTimer;
   }
 
+  /**
+   * Not after a failure: nobody prepares any more, so room would never be found, and the failure is
+   * told to whoever takes the next file. Who rests because of a full disk takes none.
+   */
   get isFull(): boolean {
-    return this.#isFull;
+    return this.#isFull && this.#failure === undefined;
   }
 
   /** Takes over the spares of the process before and removes what it left half-made. */
@@ -116,14 +120,14 @@ export class SegmentSupply {
   async take(bytesMin: number): Promise<SpareFile | undefined> {
     this.#isUrgent = true;
     try {
-      if (bytesMin > this.#segmentBytes) return await this.#makeOversize(bytesMin);
-      if (this.#spares.length === 0) {
+      const isOversize = bytesMin > this.#segmentBytes;
+      if (!isOversize && this.#spares.length === 0) {
         this.prepare();
         await this.#preparing;
       }
       // A failure in the background is told here: until now the segment in use had room.
       if (this.#failure !== undefined) throw this.#failure.cause;
-      return this.#spares.shift();
+      return isOversize ? await this.#makeOversize(bytesMin) : this.#spares.shift();
     } finally {
       this.#isUrgent = false;
     }

@@ -19,4 +19,5 @@ export const REGRESSIONS: readonly {
   { seed: 1, mode: 'safety', what: 'a clock that was set forward made all workers silent' },
   { seed: 2656, mode: 'safety', what: 'a timer slept on when the clock was set before it was due' },
   { seed: 924, mode: 'safety', what: 'a call of the SDK was called refused, and it was stored' },
+  { seed: 46019, mode: 'liveness', what: 'a full disk that failed then was called full for ever' },
 ];
