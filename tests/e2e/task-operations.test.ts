@@ -358,3 +358,16 @@ test('every operation on an unknown task is a 404 that says so', async () => {
     expect([status, body.error.code]).toEqual([404, 'task_not_found']);
   }
 });
+
+describe('calls that take no body', () => {
+  test.each(['retry', 'pause', 'resume'])('%s refuses what it would ignore', async (word) => {
+    const { body: task } = await api.post('/v1/tasks', { type: 'no-body' });
+
+    const said = await api.post(`/v1/tasks/${task.id}/${word}`, { graceMs: 1 });
+
+    expect([said.status, said.body.error.details]).toEqual([
+      400,
+      [{ path: '/graceMs', problem: expect.any(String) }],
+    ]);
+  });
+});

@@ -24,6 +24,7 @@ export {
   GetTasksRequest,
   ListQuery,
   LogQuery,
+  NothingSaid,
   SignalRequest,
   type TaskFilter,
   TaskListQuery,

@@ -18,6 +18,9 @@ const GraceMs = Type.Integer({
   description: 'How long a worker may take to stop before its lease is revoked.',
 });
 
+/** The body of a call that takes none: what somebody says there would be ignored. */
+export const NothingSaid = Type.Object({}, { additionalProperties: false });
+
 export const CancelRequest = Type.Object(
   { graceMs: Type.Optional(GraceMs) },
   { additionalProperties: false },

@@ -29,6 +29,8 @@ export function taskView(partition: Partition, slot: Slot): TaskView {
   const stateName = TASK_STATES[tasks.state[slot]];
   const isTooLate = stateName === 'cancelled' && tasks.answered[slot] === SUCCEEDED_ANSWER;
   const result = payloadOf(state, tasks.result[slot], tasks.resultLength[slot]);
+  // What an attempt left says nothing of a task whose worker was lost after it.
+  const isResultOld = isTooLate || REASONS[tasks.reason[slot]] === 'worker_lost';
   return {
     id: taskIdOf(state, slot),
     type: state.typeOf(slot),
@@ -45,7 +47,7 @@ export function taskView(partition: Partition, slot: Slot): TaskView {
     parentId: state.parents.at(tasks.parent[slot]) || null,
     input: payloadOf(state, tasks.input[slot], tasks.inputLength[slot]),
     output: stateName === 'succeeded' ? result : null,
-    error: stateName === 'succeeded' || isTooLate ? null : (result as TaskError | null),
+    error: stateName === 'succeeded' || isResultOld ? null : (result as TaskError | null),
     progress: partition.progressOf(slot) ?? null,
   };
 }

@@ -50,7 +50,7 @@ export function shownRecord(record: TaskRecord): ShownTask {
     progress: undefined,
     input: record.input,
     result: record.result,
-    isTooLate,
+    isResultOld: isTooLate || REASONS[record.reason] === 'worker_lost',
   };
 }
 

@@ -38,8 +38,8 @@ export interface ShownTask {
   /** JSON; empty stands for null. */
   readonly input: string;
   readonly result: string;
-  /** The result came from an attempt that was too late for its task. */
-  readonly isTooLate: boolean;
+  /** The result is that of an attempt, and says nothing of how the task is or ended. */
+  readonly isResultOld: boolean;
 }
 
 /** A task as JSON text. Payloads are spliced in as the bytes that came in. */
@@ -68,7 +68,7 @@ export function shownJson(task: ShownTask): string {
   const result = task.result || 'null';
   const output = task.state === 'succeeded' ? result : 'null';
   // Until a task succeeded, what it has is the error of its last attempt, if that failed.
-  const error = task.state === 'succeeded' || task.isTooLate ? 'null' : result;
+  const error = task.state === 'succeeded' || task.isResultOld ? 'null' : result;
   const input = task.input || 'null';
   return `${envelope.slice(0, -1)},"input":${input},"output":${output},"error":${error}}`;
 }

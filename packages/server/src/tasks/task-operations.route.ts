@@ -2,6 +2,7 @@ import {
   CancelRequest,
   CompleteRequest,
   FailRequest,
+  NothingSaid,
   ROUTES,
   SignalRequest,
   type TaskParams,
@@ -17,6 +18,7 @@ type OfTask = { Params: TaskParams };
 /** What clients and operators do to one task. */
 export function taskOperationRoutes(app: FastifyInstance, operations: TaskOperations): void {
   const cancel = new Checker(CancelRequest);
+  const nothing = new Checker(NothingSaid);
   app.route<OfTask>({
     ...routeOptions(ROUTES.cancelTask),
     handler: async ({ params, raw }, reply) => {
@@ -27,17 +29,22 @@ export function taskOperationRoutes(app: FastifyInstance, operations: TaskOperat
   });
   app.route<OfTask>({
     ...routeOptions(ROUTES.retryTask),
-    handler: async ({ params }, reply) => answer(reply, await operations.retry(params.id)),
+    handler: async ({ params, raw }, reply) => {
+      await readBody(raw, nothing);
+      return answer(reply, await operations.retry(params.id));
+    },
   });
   app.route<OfTask>({
     ...routeOptions(ROUTES.pauseTask),
-    handler: async ({ params }, reply) => {
+    handler: async ({ params, raw }, reply) => {
+      await readBody(raw, nothing);
       return answer(reply, await operations.hold('pause_task', params.id));
     },
   });
   app.route<OfTask>({
     ...routeOptions(ROUTES.resumeTask),
-    handler: async ({ params }, reply) => {
+    handler: async ({ params, raw }, reply) => {
+      await readBody(raw, nothing);
       return answer(reply, await operations.hold('resume_task', params.id));
     },
   });

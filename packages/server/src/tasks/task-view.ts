@@ -50,7 +50,7 @@ export function shownTask(state: ReadonlyState, slot: Slot, progress?: Progress)
     progress,
     input: payloadText(state, tasks.input[slot], tasks.inputLength[slot]),
     result: payloadText(state, tasks.result[slot], tasks.resultLength[slot]),
-    isTooLate: wasTooLate(state, slot),
+    isResultOld: wasTooLate(state, slot) || REASONS[tasks.reason[slot]] === 'worker_lost',
   };
 }
 

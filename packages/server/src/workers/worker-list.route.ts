@@ -1,12 +1,14 @@
-import { ROUTES, WorkerListQuery, type WorkerParams } from '@sluice/protocol';
+import { NothingSaid, ROUTES, WorkerListQuery, type WorkerParams } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker } from '../http/validation.ts';
+import { readBody } from '../http/whole-body.ts';
 import type { WorkerList } from './worker-list.ts';
 
 export function workerListRoutes(app: FastifyInstance, workers: WorkerList): void {
   const list = new Checker(WorkerListQuery);
+  const nothing = new Checker(NothingSaid);
   app.route({
     ...routeOptions(ROUTES.listWorkers),
     handler: async ({ query }, reply) => {
@@ -15,6 +17,9 @@ export function workerListRoutes(app: FastifyInstance, workers: WorkerList): voi
   });
   app.route<{ Params: WorkerParams }>({
     ...routeOptions(ROUTES.drainWorker),
-    handler: async ({ params }) => workers.drain(params.id),
+    handler: async ({ params, raw }) => {
+      await readBody(raw, nothing);
+      return workers.drain(params.id);
+    },
   });
 }
