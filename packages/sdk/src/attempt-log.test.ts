@@ -47,6 +47,71 @@ test('of more than can be kept the newest lines stay, and the rest is counted (Q
   expect(kept.length).toBeLessThan(20);
 });
 
+test('a burst is split into reports that the server takes, and no line is lost (Q3)', () => {
+  const log = new AttemptLog('l_1');
+  const written = Array.from({ length: 2500 }, (_, n) => `line ${n}`);
+  for (const line of written) log.add(line);
+
+  const reports = reportsOf(log);
+
+  expect(reports.map(({ seq, lines }) => [seq, lines.length])).toEqual([
+    [1, 1000],
+    [2, 1000],
+    [3, 500],
+  ]);
+  expect(reports.flatMap(({ lines }) => lines)).toEqual(written);
+});
+
+test('every line of a burst without end is sent or counted, also empty ones (Q2)', () => {
+  const outbox = new ReportOutbox();
+  const received: string[] = [];
+  const requestOf = () => {
+    const batch = outbox.take();
+    for (const { text, kind } of batch) {
+      const { lines } = JSON.parse(text) as { lines: string[] };
+      if (kind !== 'log') continue;
+      expect(lines.length).toBeLessThanOrEqual(1000);
+      received.push(...lines);
+    }
+    return batch;
+  };
+  let inFlight = outbox.take();
+  for (let n = 0; n < 90_000; n++) {
+    outbox.log('l_1', n % 3 === 0 ? '' : `line ${n}`);
+    if (n % 20_000 !== 0) continue;
+    outbox.answered(inFlight);
+    inFlight = requestOf();
+  }
+  outbox.finish(finalReport('l_1', { kind: 'succeeded' }, 0));
+  outbox.answered(inFlight);
+  outbox.answered(requestOf());
+
+  const gaps = received.flatMap((line) => /^… (\d+) lines were not sent/.exec(line)?.[1] ?? []);
+  const dropped = gaps.reduce((sum, count) => sum + Number(count), 0);
+  expect(gaps.length).toBeGreaterThan(1);
+  expect(received.length - gaps.length + dropped).toBe(90_000);
+  expect(received.at(-1)).toBe('line 89999');
+  expect(outbox.isEmpty).toBe(true);
+});
+
+test('while the server is away, what waits stays bounded and the newest lines are kept', () => {
+  const outbox = new ReportOutbox();
+  let bytes = 0;
+  for (let n = 0; n < 100; n++) {
+    for (let k = 0; k < 50; k++) outbox.log('l_1', `${n} ${'x'.repeat(1000)}`);
+    const batch = outbox.take();
+    bytes = batch.reduce((sum, { text }) => sum + text.length, 0);
+    outbox.unanswered(batch);
+  }
+  expect(bytes).toBeLessThan(400 * 1024);
+
+  outbox.finish(finalReport('l_1', { kind: 'succeeded' }, 0));
+  const last = outbox.take();
+
+  expect(last.at(-1)?.kind).toBe('succeeded');
+  expect(JSON.parse(last.at(-2)?.text ?? '').lines.at(-1)).toMatch(/^99 x/);
+});
+
 test('lines go before the end of their attempt, in the same request (O3)', () => {
   const outbox = new ReportOutbox();
   outbox.started('l_1');
@@ -85,6 +150,7 @@ test('a server that takes none of several reports of lines is not asked again', 
   const sent = worker.requests.length;
   const details = [0, 1].map((n) => ({ path: `/reports/${n}/kind`, problem: 'is not known' }));
   worker.request.answer({ error: { code: 'invalid_request', message: 'no', details } }, 400);
+  expect(worker.notices).toContainEqual({ type: 'lines_refused' });
   worker.session.progress('l_1', { fraction: 1 });
 
   expect(worker.requests.slice(sent).map(({ body }) => body.reports)).toMatchObject([

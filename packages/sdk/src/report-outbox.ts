@@ -100,7 +100,8 @@ export class ReportOutbox {
     for (const lease of this.ready) {
       const words = this.byLease.get(lease) as Words;
       if (words.isAlone && batch.length > 0) continue;
-      const reports = reportsOf(lease, words, this.logs.get(lease)?.take() ?? []);
+      const lines = this.logs.get(lease)?.take(words.final !== undefined) ?? [];
+      const reports = reportsOf(lease, words, lines);
       const more = reports.reduce((sum, { text }) => sum + utf8Bytes(text) + 1, 0);
       const isFull = batch.length + reports.length > LIMITS.reportsMax;
       if (isFull || (batch.length > 0 && bytes + more > REPORTS_BYTES_MAX)) break;
@@ -141,16 +142,22 @@ export class ReportOutbox {
     }
   }
 
-  /** The server could not read one of them, and did not say which. */
-  isolate(batch: readonly SentReport[]): void {
+  /**
+   * The server could not read one of them, and did not say which. Answers those that will not be
+   * said again.
+   */
+  isolate(batch: readonly SentReport[]): SentReport[] {
+    // What a lease says by itself cannot be read either: its end matters more than its lines.
+    const givenUp = batch.filter(({ lease, kind }) => {
+      return kind === 'log' && this.byLease.get(lease)?.isAlone === true;
+    });
+    for (const { lease, text } of givenUp) this.logs.get(lease)?.answered(text);
     for (const { lease } of batch) {
       const words = this.byLease.get(lease);
-      if (words === undefined) continue;
-      // What it says by itself cannot be read either: its end matters more than its lines.
-      if (words.isAlone) this.logs.delete(lease);
-      words.isAlone = true;
+      if (words !== undefined) words.isAlone = true;
     }
     this.unanswered(batch);
+    return givenUp;
   }
 
   /** Says something else in place of a final report that the server cannot take. */

@@ -167,7 +167,7 @@ export class ReportSender {
     if (reports.length === 1 && !isOfferBad) bad.add(0);
     const badReports = reports.filter((_, index) => bad.has(index));
     if (badReports.length === 0 && !isOfferBad) {
-      this.outbox.isolate(reports);
+      for (const report of this.outbox.isolate(reports)) this.options.onOutcome(report, 'invalid');
       return;
     }
     for (const report of badReports) this.takeBack(report, refusal);

@@ -42,6 +42,8 @@ export type SessionNotice =
       readonly outcome: Outcome | 'invalid';
     }
   | { readonly type: 'offer_refused'; readonly refusal: Refusal }
+  /** Lines that a handler wrote are lost. */
+  | { readonly type: 'lines_refused' }
   /** The last notice: the session was stopped, or the server would not have it. */
   | { readonly type: 'over'; readonly refusal?: Refusal };
 

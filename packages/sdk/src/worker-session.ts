@@ -91,6 +91,7 @@ export class WorkerSession {
       onOutcome: ({ lease, kind, isFinal }, outcome) => {
         if (isFinal) this.answered(lease, kind as FinalKind, outcome);
         else if (outcome === 'stale_lease') this.held.lose(lease);
+        else if (kind === 'log' && outcome === 'invalid') ports.notify({ type: 'lines_refused' });
       },
       onOfferRefused: (refusal) => ports.notify({ type: 'offer_refused', refusal }),
       onSessionUnknown: () => this.connection.reconnect('the server does not know the session'),

@@ -23,7 +23,7 @@ export interface StopOptions {
 export type WorkerNotice =
   | { readonly type: 'connected'; readonly address: string; readonly resumed: boolean }
   | { readonly type: 'disconnected'; readonly why: string; readonly retryInMs: number }
-  /** The server did not take the end that a handler reported. */
+  /** The server did not take the end that a handler reported, or lines that it wrote. */
   | { readonly type: 'report_refused'; readonly why: string }
   /** A listener for signals threw; the handler runs on. */
   | { readonly type: 'listener_failed'; readonly taskId: string; readonly cause: unknown };
@@ -169,6 +169,9 @@ export class Worker {
         // It was told to stop and did: that nobody waited for its word is no trouble.
         if (notice.kind === 'cancelled') return;
         this.notice({ type: 'report_refused', why: notice.outcome });
+        return;
+      case 'lines_refused':
+        this.notice({ type: 'report_refused', why: 'lines that a handler wrote are invalid' });
         return;
       case 'offer_refused':
         return;
