@@ -128,6 +128,25 @@ test('what left memory is read, waited for and found as before, also after a kil
   }
 });
 
+test('a task that left memory runs again, with its history', async () => {
+  const id = await submit({ input: { n: 1 }, retry: { maxAttempts: 1 }, tags: { team: 'b' } });
+  await answer({ kind: 'failed', error: { message: 'no' } });
+  await api.post('/v1/dead-letters/discard', { filter: { type: 'hello' } });
+  await hasLeftMemory(id);
+
+  const { status, body } = await api.post(`/v1/tasks/${id}/retry`);
+  expect([status, body.state, body.tags]).toEqual([200, 'leased', { team: 'b' }]);
+  const { input } = await session.takeTask();
+
+  expect(input).toEqual({ n: 1 });
+  const { body: history } = await api.get(`/v1/tasks/${id}/history`);
+  const reasons = history.items.map(({ reason }: { reason: string }) => reason);
+  expect(reasons).toEqual(expect.arrayContaining(['submitted', 'failed', 'retried', 'leased']));
+  const [done] = await finish(1);
+  await hasLeftMemory(done);
+  expect((await api.post(`/v1/tasks/${done}/retry`)).body.error.code).toBe('task_finished');
+});
+
 test('a search finds by state, type, text and time, over pages', async () => {
   const startedAt = new Date().toISOString();
   const done = await finish(5);

@@ -322,7 +322,7 @@ function taskRoutes(app: FastifyInstance, parts: AppParts): void {
   taskLogsRoute(app, parts);
   manyTasksRoutes(app, { engine, admission, waiting, archive });
   patchTasksRoutes(app, new TaskPatcher(engine, admission));
-  taskOperationRoutes(app, new TaskOperations({ engine, admission }));
+  taskOperationRoutes(app, new TaskOperations({ engine, admission, archive }));
 }
 
 function workerRoutes(app: FastifyInstance, { engine, admission, gateway }: AppParts): void {

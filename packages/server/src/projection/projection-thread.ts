@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { namespaceOf, parseTaskId } from '@sluice/core';
 import type { Question, Say, Tell, ThreadData } from './projection.ts';
 import { Projector } from './projector.ts';
+import { readmissionOf } from './readmission.ts';
 import { historyJson, recordJson } from './record-view.ts';
 import type { TaskRecord } from './task-record.ts';
 
@@ -105,13 +106,19 @@ function answerTo(question: Question): { value: unknown } | { why: string } {
   }
 }
 
+const FORMS = {
+  task: recordJson,
+  history: historyJson,
+  readmission: (record: TaskRecord) => JSON.stringify(readmissionOf(record)),
+};
+
 function valueFor(question: Question): unknown {
   switch (question.type) {
     case 'read':
       return question.ids.map((id) => {
         const record = recordOf(id, question.namespace);
         if (record === undefined) return null;
-        return question.form === 'history' ? historyJson(record) : recordJson(record);
+        return FORMS[question.form](record);
       });
     case 'find': {
       const isDue = saveMs < SAVE_MS_SMALL || Date.now() - savedAt >= saveMs * SAVE_SHARE;

@@ -26,7 +26,8 @@ export interface ReadQuestion {
   readonly type: 'read';
   readonly namespace: string;
   readonly ids: readonly string[];
-  readonly form: 'task' | 'history';
+  /** The task itself, its history, or what it takes to run it again. */
+  readonly form: 'task' | 'history' | 'readmission';
 }
 
 export type Question = FindQuestion | ReadQuestion;

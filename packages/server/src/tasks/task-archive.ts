@@ -3,6 +3,7 @@ import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
 import { type Projection, ProjectionError } from '../projection/projection.ts';
+import type { Readmission } from '../projection/readmission.ts';
 import { badCursor, cursorText, type PageRequest, pageJson } from './pages.ts';
 import { taskNotFound } from './read-task.ts';
 import { readTasks } from './read-tasks.ts';
@@ -57,6 +58,14 @@ export class TaskArchive {
     const [json] = await this.ask((projection) => projection.read(question, engine.position));
     if (json === null) throw taskNotFound(id);
     return json;
+  }
+
+  /** What it takes to run a task again that has left memory; nothing when nobody knows it. */
+  async readmission(id: string): Promise<Readmission | undefined> {
+    if (parseTaskId(id) === undefined) return undefined;
+    const question = { namespace, ids: [id], form: 'readmission' } as const;
+    const [json] = await this.ask((projection) => projection.read(question, 0));
+    return json === null ? undefined : (JSON.parse(json) as Readmission);
   }
 
   /** A page of the tasks that are meant, newest first, as JSON text. */

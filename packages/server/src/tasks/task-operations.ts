@@ -8,6 +8,7 @@ import {
   NO_SLOT,
   type PartitionReader,
   type PauseTask,
+  type ReadmitTask,
   type ReadonlyState,
   type ResumeTask,
   type RetryTasks,
@@ -19,12 +20,14 @@ import { type CancelRequest, LIMITS } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
 import { taskNotFound } from './read-task.ts';
+import type { TaskArchive } from './task-archive.ts';
 import { refusalOf } from './task-refusals.ts';
 import { taskViewJson } from './task-view.ts';
 
 interface Parts {
   readonly engine: Engine;
   readonly admission: Admission;
+  readonly archive: Pick<TaskArchive, 'readmission'>;
 }
 
 /** The task after an operation, as JSON text. */
@@ -40,11 +43,13 @@ const namespace = DEFAULT_NAMESPACE;
 export class TaskOperations {
   private readonly engine: Engine;
   private readonly admission: Admission;
+  private readonly archive: Parts['archive'];
   private readonly scratch = new PayloadScratch();
 
-  constructor({ engine, admission }: Parts) {
+  constructor({ engine, admission, archive }: Parts) {
     this.engine = engine;
     this.admission = admission;
+    this.archive = archive;
   }
 
   cancel(id: string, { graceMs = LIMITS.graceMsDefault }: CancelRequest): Promise<Operated> {
@@ -57,13 +62,34 @@ export class TaskOperations {
     });
   }
 
-  retry(id: string): Promise<Operated> {
+  async retry(id: string): Promise<Operated> {
     const type = 'retry_tasks';
     this.admission.command(type);
     const command = { type, namespace, ids: [id] } as const;
-    return this.engine.execute<RetryTasks, Operated>(command, ({ outcomes: [first] }, ...seen) => {
-      if (first.rejection !== undefined) throw refusalOf(first.rejection, id);
-      return operated(first.slot, ...seen);
+    const done = await this.engine.execute<RetryTasks, Operated | undefined>(
+      command,
+      ({ outcomes: [{ rejection, slot }] }, ...seen) => {
+        if (rejection === 'task_not_found') return undefined;
+        if (rejection !== undefined) throw refusalOf(rejection, id);
+        return operated(slot, ...seen);
+      },
+    );
+    return done ?? this.readmit(id);
+  }
+
+  /** Runs a task again that has left memory. */
+  private async readmit(id: string): Promise<Operated> {
+    const known = await this.archive.readmission(id);
+    if (known === undefined) throw taskNotFound(id);
+    const { state, spec } = known;
+    const input = Buffer.from(known.input);
+    const type = 'readmit_task';
+    this.admission.command(type);
+    // Which entry its dedupe key has is known in memory alone; the key itself finds the task.
+    const command = { type, namespace, id, state, spec, input, dedupe: 0 } as const;
+    return this.engine.execute<ReadmitTask, Operated>(command, ({ rejection, slot }, ...seen) => {
+      if (rejection !== undefined) throw refusalOf(rejection, id);
+      return operated(slot, ...seen);
     });
   }
 

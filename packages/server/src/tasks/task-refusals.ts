@@ -10,6 +10,8 @@ type Refusal =
   | 'task_not_leased'
   | 'worker_unreachable'
   | 'too_many_tags'
+  | 'too_many_tasks'
+  | 'too_many_types'
   | 'too_many_bytes';
 
 /** Why an operation on a task was not carried out, in the words of the contract. */
@@ -31,6 +33,9 @@ export function refusalOf(refusal: Refusal, id: string): SluiceError {
       const details = [{ path: '/tags', problem: 'would be more than 32 in all' }];
       return new SluiceError('invalid_request', '/tags would be more than 32 in all', { details });
     }
+    case 'too_many_tasks':
+    case 'too_many_types':
+      return overloaded('the server holds as many tasks as it may');
     case 'too_many_bytes':
       return overloaded('too much memory is taken by inputs and results');
   }
