@@ -303,7 +303,7 @@ function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
     done();
   });
 
-  taskRoutes(app, parts);
+  taskRoutes(app, parts, limits.stalledReaderMs);
   workerRoutes(app, parts);
   queueRoutes(app, parts);
   taskTypeRoutes(app, engine, parts.admission);
@@ -313,13 +313,13 @@ function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
   return app;
 }
 
-function taskRoutes(app: FastifyInstance, parts: AppParts): void {
+function taskRoutes(app: FastifyInstance, parts: AppParts, stalledMs: number): void {
   const { engine, admission, gateway } = parts;
   const archive = new TaskArchive(parts);
   const waiting = new TaskWaiting({ ...parts, archive });
   submitTasksRoute(app, gateway, waiting);
   readTaskRoutes(app, archive, waiting);
-  taskLogsRoute(app, parts);
+  taskLogsRoute(app, { ...parts, stalledMs });
   manyTasksRoutes(app, { engine, admission, waiting, archive });
   patchTasksRoutes(app, new TaskPatcher(engine, admission));
   taskOperationRoutes(app, new TaskOperations({ engine, admission, archive }));

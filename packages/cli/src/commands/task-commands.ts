@@ -240,10 +240,14 @@ const taskLogs = defineCommand({
     const show = (line: LogLine) =>
       io.stdout(flags.json === true ? JSON.stringify(line) : line.line);
     if (flags.follow === true) {
+      let isOver = false;
       await api.follow(`${path}?follow=true`, (name, data) => {
         if (name === 'lines') (data as LogLine[]).forEach(show);
+        if (name === 'end') isOver = true;
       });
-      return ExitCode.done;
+      if (isOver || io.stop.aborted) return ExitCode.done;
+      io.stderr('the server went away before the task ended; follow it again');
+      return ExitCode.noServer;
     }
     const attempt = integerOf(flags.attempt, 'attempt')?.toString();
     const limit = integerOf(flags.limit, 'limit')?.toString();

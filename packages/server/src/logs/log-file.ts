@@ -1,4 +1,4 @@
-import { appendFile, readFile, rename, stat } from 'node:fs/promises';
+import { appendFile, readFile, rename } from 'node:fs/promises';
 
 /** What was written at once. */
 export interface LogEntry {
@@ -10,7 +10,7 @@ export interface LogEntry {
 }
 
 /**
- * The lines of one attempt, in a ring of two files: when the newer one is half the bound, it takes
+ * The lines of one lease, in a ring of two files: when the newer one is half the bound, it takes
  * the place of the older one.
  *
  * One write is under way at a time; the owner sees to that.
@@ -18,40 +18,55 @@ export interface LogEntry {
 export class LogFile {
   private readonly path: string;
   private readonly bytesMax: number;
+  /** Of the newer file; below 0 when it has to be looked at. */
   private bytes = -1;
   private lastSeq = 0;
+  /** Ends a line that was written in part. */
+  private mend = '';
 
   constructor(path: string, bytesMax: number) {
     this.path = path;
     this.bytesMax = bytesMax;
   }
 
-  /** Answers false for one that is known already. */
-  async append(entry: LogEntry): Promise<boolean> {
+  /** Answers how many bytes were written: none of an entry that is known already. */
+  async append(entry: LogEntry): Promise<number> {
     if (this.bytes < 0) await this.open();
-    if (entry.seq <= this.lastSeq) return false;
-    const text = `${JSON.stringify(entry)}\n`;
+    if (entry.seq <= this.lastSeq) return 0;
     if (this.bytes > this.bytesMax / 2) {
-      await rename(this.path, olderOf(this.path));
+      // It may have been swept away meanwhile.
+      await rename(this.path, olderOf(this.path)).catch(ifMissing);
       this.bytes = 0;
+      this.mend = '';
     }
-    await appendFile(this.path, text);
-    this.bytes += Buffer.byteLength(text);
+    const text = `${this.mend}${JSON.stringify(entry)}\n`;
+    try {
+      await appendFile(this.path, text);
+    } catch (cause) {
+      // A part of it may be there.
+      this.bytes = -1;
+      throw cause;
+    }
+    const bytes = Buffer.byteLength(text);
+    this.mend = '';
+    this.bytes += bytes;
     this.lastSeq = entry.seq;
-    return true;
+    return bytes;
   }
 
   /** What another process wrote counts, too: a server may be started again in the middle. */
   private async open(): Promise<void> {
-    this.bytes = (await stat(this.path).catch(ifMissing))?.size ?? 0;
+    const text = await readText(this.path);
     this.lastSeq = (await readEntries(this.path)).at(-1)?.seq ?? 0;
+    this.mend = text === '' || text.endsWith('\n') ? '' : '\n';
+    this.bytes = Buffer.byteLength(text);
   }
 }
 
 /** All that is kept, oldest first. */
 export async function readEntries(path: string): Promise<LogEntry[]> {
   const [older, newer] = await Promise.all([readText(olderOf(path)), readText(path)]);
-  return `${older}${newer}`.split('\n').flatMap((line) => {
+  return `${older}\n${newer}`.split('\n').flatMap((line) => {
     // A server that was killed in the middle of a line leaves a part of it.
     try {
       return [JSON.parse(line) as LogEntry];
@@ -62,8 +77,7 @@ export async function readEntries(path: string): Promise<LogEntry[]> {
 }
 
 async function readText(path: string): Promise<string> {
-  const text = (await readFile(path, 'utf8').catch(ifMissing)) ?? '';
-  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+  return (await readFile(path, 'utf8').catch(ifMissing)) ?? '';
 }
 
 function olderOf(path: string): string {

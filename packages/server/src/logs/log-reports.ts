@@ -41,5 +41,6 @@ export function linesOf(
   // One that failed by the same request may have gone to the next worker already.
   const isCurrent = tasks.lease[slot] === token.number;
   const attempt = tasks.attempt[slot] - (isCurrent ? 0 : 1);
-  return [{ id: taskIdOf(state, slot), attempt: Math.max(1, attempt), seq, lines }];
+  const id = taskIdOf(state, slot);
+  return [{ id, attempt: Math.max(1, attempt), lease: token.number, seq, lines }];
 }

@@ -1,8 +1,8 @@
-import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TaskNumber, taskIdText } from '@sluice/core';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { TaskLogs } from './task-logs.ts';
 
 let folder: string;
@@ -25,13 +25,22 @@ async function texts(logs: TaskLogs, id = ID): Promise<string[]> {
   });
 }
 
+const LONG_LINE = 'x'.repeat(100);
+
+/** Says that nobody wrote to the file of a task since then. */
+async function setChanged(number: number, seconds: number): Promise<void> {
+  const names = await readdir(folder, { recursive: true });
+  const name = names.find((each) => each.endsWith(`${idOf(number)}.1.${number}.log`)) as string;
+  await utimes(join(folder, name), seconds, seconds);
+}
+
 test('lines are kept in order, attempt by attempt, and only with their own task', async () => {
   const logs = new TaskLogs({ folder });
   await Promise.all([
-    logs.append({ id: ID, attempt: 1, seq: 1, at: 1, lines: ['a', 'ä\n"'] }),
-    logs.append({ id: ID, attempt: 1, seq: 2, at: 2, lines: ['c'] }),
-    logs.append({ id: ID, attempt: 2, seq: 1, at: 3, lines: ['d'] }),
-    logs.append({ id: idOf(33), attempt: 1, seq: 1, at: 3, lines: ['other'] }),
+    logs.append({ id: ID, attempt: 1, lease: 1, seq: 1, at: 1, lines: ['a', 'ä\n"'] }),
+    logs.append({ id: ID, attempt: 1, lease: 1, seq: 2, at: 2, lines: ['c'] }),
+    logs.append({ id: ID, attempt: 2, lease: 2, seq: 1, at: 3, lines: ['d'] }),
+    logs.append({ id: idOf(33), attempt: 1, lease: 1, seq: 1, at: 3, lines: ['other'] }),
   ]);
 
   expect(await texts(logs)).toEqual(['1 a', '1 ä\n"', '1 c', '2 d']);
@@ -40,21 +49,37 @@ test('lines are kept in order, attempt by attempt, and only with their own task'
 
 test('what is sent again is dropped, also after a restart and a torn last line', async () => {
   const first = new TaskLogs({ folder });
-  await first.append({ id: ID, attempt: 1, seq: 1, at: 1, lines: ['a'] });
-  await first.append({ id: ID, attempt: 1, seq: 1, at: 1, lines: ['a'] });
+  await first.append({ id: ID, attempt: 1, lease: 1, seq: 1, at: 1, lines: ['a'] });
+  await first.append({ id: ID, attempt: 1, lease: 1, seq: 1, at: 1, lines: ['a'] });
   const [day] = await readdir(folder);
   const [shard] = await readdir(join(folder, day));
-  await appendFile(join(folder, day, shard, `${ID}.1.log`), '{"seq":2,"at"');
+  await appendFile(join(folder, day, shard, `${ID}.1.1.log`), '{"seq":2,"at"');
 
   const second = new TaskLogs({ folder });
-  await second.append({ id: ID, attempt: 1, seq: 1, at: 1, lines: ['a'] });
-  expect(await texts(second)).toEqual(['1 a']);
+  await second.append({ id: ID, attempt: 1, lease: 1, seq: 1, at: 1, lines: ['a'] });
+  await second.append({ id: ID, attempt: 1, lease: 1, seq: 2, at: 1, lines: ['b'] });
+  expect(await texts(second)).toEqual(['1 a', '1 b']);
+});
+
+test('the lines of a task that is retried follow those of its first run (Y1)', async () => {
+  const first = new TaskLogs({ folder });
+  await first.append({ id: ID, attempt: 1, lease: 9, seq: 1, at: 1, lines: ['first run'] });
+  await first.append({ id: ID, attempt: 2, lease: 10, seq: 1, at: 1, lines: ['second try'] });
+  await first.append({ id: ID, attempt: 1, lease: 11, seq: 1, at: 1, lines: ['second run'] });
+
+  const second = new TaskLogs({ folder });
+  await second.append({ id: ID, attempt: 1, lease: 11, seq: 1, at: 1, lines: ['second run'] });
+  await second.append({ id: ID, attempt: 1, lease: 11, seq: 2, at: 1, lines: ['its end'] });
+
+  const all = ['1 first run', '2 second try', '1 second run', '1 its end'];
+  expect(await texts(second)).toEqual(all);
+  expect(await second.read(ID, 1)).toHaveLength(3);
 });
 
 test('an attempt that writes without end keeps its last lines, within the bound', async () => {
   const logs = new TaskLogs({ folder, attemptBytesMax: 2000 });
   for (let seq = 1; seq <= 200; seq++) {
-    await logs.append({ id: ID, attempt: 1, seq, at: seq, lines: [`line ${seq}`] });
+    await logs.append({ id: ID, attempt: 1, lease: 1, seq, at: seq, lines: [`line ${seq}`] });
   }
 
   const kept = await texts(logs);
@@ -65,25 +90,57 @@ test('an attempt that writes without end keeps its last lines, within the bound'
 
 test('who follows hears what is written from then on, once', async () => {
   const logs = new TaskLogs({ folder });
-  await logs.append({ id: ID, attempt: 1, seq: 1, at: 1, lines: ['before'] });
+  await logs.append({ id: ID, attempt: 1, lease: 1, seq: 1, at: 1, lines: ['before'] });
   const heard: string[] = [];
   const stop = logs.follow(ID, ({ lines }) => heard.push(...lines));
-  await logs.append({ id: ID, attempt: 1, seq: 2, at: 1, lines: ['now'] });
-  await logs.append({ id: ID, attempt: 1, seq: 2, at: 1, lines: ['now'] });
+  await logs.append({ id: ID, attempt: 1, lease: 1, seq: 2, at: 1, lines: ['now'] });
+  await logs.append({ id: ID, attempt: 1, lease: 1, seq: 2, at: 1, lines: ['now'] });
   stop();
-  await logs.append({ id: ID, attempt: 1, seq: 3, at: 1, lines: ['later'] });
+  await logs.append({ id: ID, attempt: 1, lease: 1, seq: 3, at: 1, lines: ['later'] });
 
   expect(heard).toEqual(['now']);
 });
 
-test('the oldest days go when all together are too much; the newest stays', async () => {
+test('the oldest days go first when all together are too much', async () => {
   const logs = new TaskLogs({ folder, totalBytesMax: 250 });
   for (const day of [1, 2, 3]) {
     const id = idOf(day, Date.UTC(2030, 0, day));
-    await logs.append({ id, attempt: 1, seq: 1, at: 1, lines: ['x'.repeat(100)] });
+    await logs.append({ id, attempt: 1, lease: 1, seq: 1, at: 1, lines: ['x'.repeat(100)] });
   }
 
   await logs.sweep();
 
   expect((await readdir(folder)).sort()).toEqual(['2030-01-03'].sort());
+});
+
+test('of the newest day those go that nobody wrote to for longest', async () => {
+  const logs = new TaskLogs({ folder });
+  for (const number of [1, 2, 3, 4]) {
+    const id = idOf(number);
+    await logs.append({ id, attempt: 1, lease: number, seq: 1, at: 1, lines: [LONG_LINE] });
+  }
+  await setChanged(1, 40);
+  await setChanged(2, 10);
+  await setChanged(3, 20);
+  await setChanged(4, 30);
+
+  await new TaskLogs({ folder, totalBytesMax: 300 }).sweep();
+
+  const kept = await Promise.all([1, 2, 3, 4].map((number) => logs.read(idOf(number))));
+  expect(kept.map(({ length }) => length)).toEqual([1, 0, 0, 1]);
+});
+
+test('the bound is kept while lines are written, and what was removed can go on', async () => {
+  const logs = new TaskLogs({ folder, totalBytesMax: 3000 });
+  for (let number = 1; number <= 200; number++) {
+    const id = idOf(number);
+    await logs.append({ id, attempt: 1, lease: number, seq: 1, at: 1, lines: [LONG_LINE] });
+  }
+
+  await vi.waitFor(async () => {
+    const names = await readdir(folder, { recursive: true });
+    expect(names.filter((name) => name.endsWith('.log')).length).toBeLessThan(30);
+  });
+  await logs.append({ id: ID, attempt: 1, lease: 1, seq: 2, at: 1, lines: ['more'] });
+  expect(await texts(logs)).toEqual(['1 more']);
 });

@@ -1,12 +1,15 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { parseTaskId } from '@sluice/core';
 import { type LogEntry, LogFile, readEntries } from './log-file.ts';
+import { list, sweepDays } from './log-sweep.ts';
 
 /** Lines that handlers wrote about one attempt. */
 export interface AttemptLines extends LogEntry {
   readonly id: string;
   readonly attempt: number;
+  /** The number of its lease, which tells attempts apart that have the same number (Y1). */
+  readonly lease: number;
 }
 
 /** Where lines go that workers report. */
@@ -19,7 +22,7 @@ export interface TaskLogsOptions {
   readonly folder: string;
   /** Of one attempt; what is older is dropped. */
   readonly attemptBytesMax?: number;
-  /** Of all together; whole days are dropped, the oldest first. */
+  /** Of all together; the oldest are dropped, whole days of them if possible. */
   readonly totalBytesMax?: number;
 }
 
@@ -30,11 +33,20 @@ const OPEN_MAX = 10_000;
 
 const SWEEP_EVERY_MS = 3_600_000;
 
+/** The bound on all is looked at when such a part of it was written. */
+const SWEEP_EVERY_PART = 1 / 16;
+
+const LOG_NAME = /^(.*\.(\d+)\.(\d+)\.log)(?:\.older)?$/;
+
 type Listener = (lines: AttemptLines) => void;
 
 /**
- * The lines that handlers write, in files of their own, one per attempt, in a folder per day. They
+ * The lines that handlers write, in files of their own, one per lease, in a folder per day. They
  * are no part of what is promised about tasks: a power cut may take the last of them.
+ *
+ * Y1 Every lease has a file of its own. The attempts of a task that is retried count from 1 again,
+ *    and so do the reports of each; leases never do.
+ * Y2 Files are read between writes: a ring that turns over meanwhile would lose or double lines.
  */
 export class TaskLogs implements LogSink {
   private readonly options: Required<TaskLogsOptions>;
@@ -43,6 +55,9 @@ export class TaskLogs implements LogSink {
   private readonly listeners = new Map<string, Set<Listener>>();
 
   private sweeper: NodeJS.Timeout | undefined;
+  /** Written since the last sweep. */
+  private unsweptBytes = 0;
+  private isSweeping = false;
 
   constructor(options: TaskLogsOptions) {
     this.options = { ...DEFAULTS, ...options };
@@ -52,8 +67,7 @@ export class TaskLogs implements LogSink {
   static async open(options: TaskLogsOptions): Promise<TaskLogs> {
     const logs = new TaskLogs(options);
     await logs.sweep();
-    // What cannot be removed now is tried again in an hour.
-    logs.sweeper = setInterval(() => void logs.sweep().catch(() => undefined), SWEEP_EVERY_MS);
+    logs.sweeper = setInterval(() => logs.sweepBeside(), SWEEP_EVERY_MS);
     return logs;
   }
 
@@ -62,28 +76,40 @@ export class TaskLogs implements LogSink {
   }
 
   async append(lines: AttemptLines): Promise<void> {
-    const { id, attempt, ...entry } = lines;
-    const path = this.pathOf(id, attempt);
+    const { id, attempt, lease, ...entry } = lines;
+    const path = join(this.folderOf(id), `${id}.${attempt}.${lease}.log`);
     const known = this.open.get(path) ?? this.opened(path);
     const written = known.last.then(async () => {
-      const isNew = await known.file.append(entry);
-      if (isNew) for (const listener of this.listeners.get(id) ?? []) listener(lines);
+      const bytes = await known.file.append(entry);
+      if (bytes === 0) return;
+      for (const listener of this.listeners.get(id) ?? []) listener(lines);
+      this.unsweptBytes += bytes;
+      this.sweepIfDue();
     });
     // A write that failed says so to whoever asked for it, and the next one tries again.
     known.last = written.catch(() => undefined);
     await written;
   }
 
-  /** All that is kept of a task, attempt by attempt. */
+  /** All that is kept of a task, in the order of its attempts. */
   async read(id: string, attempt?: number): Promise<AttemptLines[]> {
-    const attempts = attempt === undefined ? await this.attemptsOf(id) : [attempt];
-    const found = await Promise.all(
-      attempts.map(async (each) => {
-        const entries = await readEntries(this.pathOf(id, each));
-        return entries.map((entry) => ({ id, attempt: each, ...entry }));
-      }),
-    );
+    const found: AttemptLines[][] = [];
+    for await (const lines of this.readByLease(id, attempt)) found.push(lines);
     return found.flat();
+  }
+
+  /** The same, with one file in memory at a time. */
+  async *readByLease(id: string, attempt?: number): AsyncGenerator<AttemptLines[]> {
+    for (const found of await this.filesOf(id)) {
+      if (attempt !== undefined && attempt !== found.attempt) continue;
+      const entries = await this.readFile(found.path);
+      yield entries.map((entry) => ({
+        id,
+        attempt: found.attempt,
+        lease: found.lease,
+        ...entry,
+      }));
+    }
   }
 
   /** Hears what is written from here on. */
@@ -101,16 +127,39 @@ export class TaskLogs implements LogSink {
     for (const [path, { last }] of this.open) if (basename(path).startsWith(`${id}.`)) await last;
   }
 
-  /** Drops the oldest days until the rest is within the bound. The newest day stays. */
+  /** Drops the oldest until the rest is within the bound. */
   async sweep(): Promise<void> {
-    const days = (await list(this.options.folder)).sort();
-    const sizes = await Promise.all(days.map((day) => bytesIn(join(this.options.folder, day))));
-    let total = sizes.reduce((sum, bytes) => sum + bytes, 0);
-    for (const [place, day] of days.slice(0, -1).entries()) {
-      if (total <= this.options.totalBytesMax) return;
-      await rm(join(this.options.folder, day), { recursive: true, force: true });
-      total -= sizes[place];
+    this.unsweptBytes = 0;
+    const removed = new Set(await sweepDays(this.options.folder, this.options.totalBytesMax));
+    for (const path of this.open.keys()) {
+      const isGone = removed.has(path) || removed.has(dirname(dirname(path)));
+      // Whoever writes there looks at it again, and makes the folder again.
+      if (isGone) this.open.delete(path);
     }
+  }
+
+  private sweepIfDue(): void {
+    if (this.unsweptBytes > this.options.totalBytesMax * SWEEP_EVERY_PART) this.sweepBeside();
+  }
+
+  /** One at a time. What cannot be removed now is tried again later. */
+  private sweepBeside(): void {
+    if (this.isSweeping) return;
+    this.isSweeping = true;
+    const done = () => {
+      this.isSweeping = false;
+      // It may have taken a while.
+      this.sweepIfDue();
+    };
+    this.sweep().then(done, done);
+  }
+
+  private readFile(path: string): Promise<LogEntry[]> {
+    const known = this.open.get(path);
+    if (known === undefined) return readEntries(path);
+    const reading = known.last.then(() => readEntries(path));
+    known.last = reading.catch(() => undefined);
+    return reading;
   }
 
   private opened(path: string): { file: LogFile; last: Promise<unknown> } {
@@ -121,35 +170,25 @@ export class TaskLogs implements LogSink {
     return opened;
   }
 
-  private async attemptsOf(id: string): Promise<number[]> {
-    const names = await list(dirname(this.pathOf(id, 1)));
-    const attempts = names.flatMap((name) => {
-      const [, attempt] = name.startsWith(`${id}.`) ? (/\.(\d+)\.log$/.exec(name) ?? []) : [];
-      return attempt === undefined ? [] : [Number(attempt)];
-    });
-    return attempts.sort((a, b) => a - b);
+  /** In the order in which they were leased. */
+  private async filesOf(id: string): Promise<{ path: string; attempt: number; lease: number }[]> {
+    const folder = this.folderOf(id);
+    const files = new Map<number, { path: string; attempt: number; lease: number }>();
+    for (const name of await list(folder)) {
+      // The newer file of a ring that turns over is away for a moment.
+      const found = name.startsWith(`${id}.`) ? LOG_NAME.exec(name) : null;
+      if (found === null) continue;
+      const [, log, attempt, lease] = found;
+      const path = join(folder, log);
+      files.set(Number(lease), { path, attempt: Number(attempt), lease: Number(lease) });
+    }
+    return [...files.values()].sort((a, b) => a.lease - b.lease);
   }
 
-  private pathOf(id: string, attempt: number): string {
+  private folderOf(id: string): string {
     const { submittedAt = 0 } = parseTaskId(id) ?? {};
     const day = new Date(submittedAt).toISOString().slice(0, 10);
     // A day may have millions of tasks, and a folder should not: the end of an id counts up.
-    return join(this.options.folder, day, id.slice(-2), `${id}.${attempt}.log`);
+    return join(this.options.folder, day, id.slice(-2));
   }
-}
-
-/** Nothing when there is no such folder. */
-async function list(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-}
-
-async function bytesIn(folder: string): Promise<number> {
-  const names = await readdir(folder, { recursive: true });
-  const sizes = await Promise.all(
-    names.map(async (name) => (await stat(join(folder, name)).catch(() => undefined))?.size ?? 0),
-  );
-  return sizes.reduce((sum, bytes) => sum + bytes, 0);
 }

@@ -49,6 +49,7 @@ export class TaskWaiters {
       };
       signal.addEventListener('abort', giveUp);
       this.add(tasks, waiter);
+      if (signal.aborted) giveUp();
     });
   }
 

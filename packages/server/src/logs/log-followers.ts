@@ -1,0 +1,199 @@
+import {
+  DEFAULT_NAMESPACE,
+  findTask,
+  isTerminal,
+  NO_SLOT,
+  TASK_STATES,
+  type TaskNumber,
+} from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { LIMITS, PING_AFTER_MS } from '@sluice/protocol';
+import type { FastifyReply } from 'fastify';
+import type { TaskWaiters } from '../tasks/task-waiters.ts';
+import { timeText } from '../time-text.ts';
+import { FollowerStream } from './follower-stream.ts';
+import type { AttemptLines, TaskLogs } from './task-logs.ts';
+
+export interface FollowerParts {
+  readonly engine: Engine;
+  readonly waiters: TaskWaiters;
+  readonly logs: TaskLogs;
+  /** A reader that takes nothing for so long is cut. */
+  readonly stalledMs: number;
+}
+
+/** Lines that wait for a slow reader; when there are more, they are read from the files again. */
+const PENDING_CHARACTERS_MAX = 1024 * 1024;
+
+/** About the most of one event: a reader shows that he reads by taking it. */
+const EVENT_CHARACTERS_MAX = 64 * 1024;
+
+/** Those who follow the lines of tasks. */
+export class LogFollowers {
+  private readonly parts: FollowerParts;
+  private readonly followers = new Set<Follower>();
+  private isStopping = false;
+
+  constructor(parts: FollowerParts) {
+    this.parts = parts;
+  }
+
+  /** What is there, what comes, and the end of the task, as server-sent events. */
+  async follow(id: string, reply: FastifyReply): Promise<void> {
+    const { raw } = reply.hijack();
+    const follower = new Follower(this.parts, id, new FollowerStream(raw, this.parts.stalledMs));
+    this.followers.add(follower);
+    if (this.isStopping) follower.stop();
+    await follower.run();
+    this.followers.delete(follower);
+  }
+
+  /** The server is going away: so it tells those who follow. */
+  stop(): void {
+    this.isStopping = true;
+    for (const follower of this.followers) follower.stop();
+  }
+}
+
+export function shownLines({ attempt, at, lines }: AttemptLines): object[] {
+  return lines.map((line) => ({ attempt, at: timeText(at), line }));
+}
+
+class Follower {
+  private readonly parts: FollowerParts;
+  private readonly id: string;
+  private readonly stream: FollowerStream;
+  private readonly stopped = new AbortController();
+  /** The last report of each lease that was sent; what is in the files may be heard as well. */
+  private readonly sent = new Map<number, number>();
+  private pending: AttemptLines[] = [];
+  private pendingCharacters = 0;
+  /** There is more in the files than was sent or is pending. */
+  private isBehind = true;
+  /** How the task ended; empty before that. */
+  private state = '';
+  private wake: () => void = () => undefined;
+
+  constructor(parts: FollowerParts, id: string, stream: FollowerStream) {
+    this.parts = parts;
+    this.id = id;
+    this.stream = stream;
+    stream.signal.addEventListener('abort', () => this.stopped.abort());
+    this.stopped.signal.addEventListener('abort', () => this.wake());
+  }
+
+  stop(): void {
+    // Somebody who takes nothing would not hear why either, and all would wait for him.
+    if (this.stream.isBlocked) this.stream.cut();
+    this.stopped.abort();
+  }
+
+  async run(): Promise<void> {
+    const { logs } = this.parts;
+    const unfollow = logs.follow(this.id, (lines) => this.hear(lines));
+    const ping = setInterval(() => {
+      if (!this.stream.isBlocked) void this.stream.send('ping', {});
+    }, PING_AFTER_MS);
+    try {
+      await Promise.all([this.awaitEnd(), this.sendLines()]);
+      if (this.stopped.signal.aborted) await this.stream.send('drain', {});
+      else await this.stream.send('end', { state: this.state });
+    } catch {
+      // The answer has begun: its end without an `end` event says that something went wrong.
+      this.stopped.abort();
+    } finally {
+      unfollow();
+      clearInterval(ping);
+      this.stream.end();
+    }
+  }
+
+  private hear(lines: AttemptLines): void {
+    this.wake();
+    if (this.isBehind) return;
+    this.pending.push(lines);
+    this.pendingCharacters += charactersOf(lines);
+    if (this.pendingCharacters <= PENDING_CHARACTERS_MAX) return;
+    this.pending = [];
+    this.pendingCharacters = 0;
+    this.isBehind = true;
+  }
+
+  private async sendLines(): Promise<void> {
+    while (!this.stopped.signal.aborted) {
+      const next = this.pending.shift();
+      if (next !== undefined) {
+        this.pendingCharacters -= charactersOf(next);
+        await this.sendOnce(next);
+      } else if (this.isBehind) {
+        await this.catchUp();
+      } else if (this.state !== '') {
+        return;
+      } else {
+        await new Promise<void>((resolve) => {
+          this.wake = resolve;
+        });
+      }
+    }
+  }
+
+  private async catchUp(): Promise<void> {
+    // From here on it is heard what the files may not have when they are read.
+    this.isBehind = false;
+    for await (const entries of this.parts.logs.readByLease(this.id)) {
+      for (const lines of entries) {
+        if (this.stopped.signal.aborted) return;
+        await this.sendOnce(lines);
+      }
+    }
+  }
+
+  private async sendOnce(lines: AttemptLines): Promise<void> {
+    if (lines.seq <= (this.sent.get(lines.lease) ?? 0)) return;
+    this.sent.set(lines.lease, lines.seq);
+    let piece: object[] = [];
+    let characters = 0;
+    for (const [place, line] of shownLines(lines).entries()) {
+      piece.push(line);
+      characters += lines.lines[place].length;
+      if (characters < EVENT_CHARACTERS_MAX) continue;
+      await this.stream.send('lines', piece);
+      if (this.stopped.signal.aborted) return;
+      piece = [];
+      characters = 0;
+    }
+    if (piece.length > 0) await this.stream.send('lines', piece);
+  }
+
+  /** Settles when the task has ended and its lines are written, or when nobody follows it. */
+  private async awaitEnd(): Promise<void> {
+    const { signal } = this.stopped;
+    let state: string | undefined;
+    while (state === undefined && !signal.aborted) state = await this.endWithin(LIMITS.waitMsMax);
+    await this.parts.logs.written(this.id);
+    this.state = state ?? '';
+    this.wake();
+  }
+
+  /** The state in which the task ended, or nothing when the time is up. */
+  private async endWithin(timeoutMs: number): Promise<string | undefined> {
+    const { engine, waiters } = this.parts;
+    const seen = await engine.read((state) => {
+      const slot = findTask(state, DEFAULT_NAMESPACE, this.id);
+      // It ended, and was forgotten since.
+      if (slot === NO_SLOT) return { state: 'unknown' };
+      if (isTerminal(state.tasks.state[slot]))
+        return { state: TASK_STATES[state.tasks.state[slot]] };
+      const task = state.tasks.number[slot] as TaskNumber;
+      // In the turn in which it was seen alive: its end may come in the next one.
+      return { views: waiters.waitForAny([task], timeoutMs, this.stopped.signal) };
+    });
+    if (seen.views === undefined) return seen.state;
+    const [view] = await seen.views;
+    return view === undefined ? undefined : (JSON.parse(view) as { state: string }).state;
+  }
+}
+
+function charactersOf({ lines }: AttemptLines): number {
+  return lines.reduce((sum, { length }) => sum + length + 1, 0);
+}
