@@ -35,12 +35,28 @@ interface Ended {
   readonly stderr: string;
 }
 
-function sluice(...args: string[]): Promise<Ended> {
+interface RunOptions {
+  readonly env?: object;
+  /** Hears when the first of the output is there. */
+  readonly onOutput?: () => void;
+}
+
+function run(
+  file: string,
+  args: readonly string[],
+  { env = {}, onOutput = () => undefined }: RunOptions = {},
+): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(LAUNCHER, args, (error, stdout, stderr) => {
+    const options = { env: { ...process.env, ...env } };
+    const child = execFile(file, args, options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : error.code, stdout, stderr });
     });
+    child.stdout?.once('data', onOutput);
   });
+}
+
+function sluice(...args: string[]): Promise<Ended> {
+  return run(LAUNCHER, args);
 }
 
 test('help goes to stdout and names the commands and their flags', async () => {
@@ -153,4 +169,97 @@ test('the OpenAPI document is served', async () => {
   const document = await (await fetch(`${server.url}/openapi.json`)).json();
 
   expect(document).toMatchObject({ openapi: '3.1.0', paths: { '/v1/tasks': expect.anything() } });
+});
+
+test.each(['SIGKILL', 'SIGTERM'] as const)(
+  'a server that gets %s while its lines are followed is exit code 3',
+  async (signal) => {
+    const server = await startServer();
+    const api = new ApiClient(server.url, 'http1');
+    const { body } = await api.post('/v1/tasks', { type: 'hello' });
+    const session = new SessionUnderTest(server.url, 'http1');
+    const { sessionId } = await session.welcomed();
+    const { lease } = await session.takeTask();
+    await api.report(sessionId, [{ lease, kind: 'log', seq: 1, lines: ['first'] }]);
+    const onOutput = (): void => server.signal(signal);
+
+    const args = ['task', 'logs', body.id, '--follow', '--url', server.url];
+    const { code, stdout, stderr } = await run(LAUNCHER, args, { onOutput });
+
+    await server.exited();
+    api.close();
+    expect([code, stdout]).toEqual([3, 'first\n']);
+    expect(stderr).toMatch(/^sluice: the connection to http:\S+ broke off \(.*\)\n$/);
+  },
+);
+
+test('a server that hangs is passed over, and a submit is one task', async () => {
+  const hanging = await startServer();
+  const good = await ServerProcess.startDev(join(folder, 'good'));
+  servers.push(good);
+  const env = { SLUICE_URL: `${hanging.url},${good.url}` };
+  hanging.signal('SIGSTOP');
+
+  const submitted = await run(LAUNCHER, ['task', 'submit', 'hello', '--json'], { env });
+  const listed = await run(LAUNCHER, ['task', 'list', '--json'], { env });
+
+  expect([submitted.code, listed.code]).toEqual([0, 0]);
+  expect(Object.keys(JSON.parse(submitted.stdout))).toEqual(['id', 'state']);
+  expect(JSON.parse(listed.stdout).items).toMatchObject([{ id: JSON.parse(submitted.stdout).id }]);
+});
+
+test.each([
+  ['log', 'dump', '--data'],
+  ['task', 'list', '--json', '--url'],
+])('output that finds no room is an error: sluice %s %s', async (...args) => {
+  const { url } = await startServer();
+  await fetch(`${url}/v1/tasks`, { method: 'POST', body: '{"type": "hello"}' });
+  const command = [LAUNCHER, ...args, args[0] === 'log' ? folder : url].join(' ');
+
+  const full = await run('bash', ['-c', `${command} > /dev/full`]);
+  const cut = await run('bash', ['-c', `${command} | head -c 1; exit \${PIPESTATUS[0]}`]);
+
+  expect(full.code).toBe(1);
+  expect(full.stderr).toMatch(/^sluice: cannot write the output: ENOSPC.*\n$/);
+  expect(cut).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('a log that is not there is said in a line', async () => {
+  const data = join(folder, 'nowhere');
+
+  const { code, stdout, stderr } = await sluice('log', 'dump', '--data', data);
+
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toBe(
+    `sluice: cannot read the log of ${data}: there is no log in it; see --data\n`,
+  );
+});
+
+test('what others wrote cannot speak to the terminal', async () => {
+  const evil = 'x\u001b]0;title\u0007\u009b2J\ny';
+  const { url } = await startServer();
+  const api = new ApiClient(url, 'http1');
+  const session = new SessionUnderTest(url, 'http1', { name: 'w', version: evil });
+  const { sessionId } = await session.welcomed();
+  const { body } = await api.post('/v1/tasks', { type: 'hello', input: evil });
+  const { lease } = await session.takeTask();
+  await api.report(sessionId, [
+    { lease, kind: 'failed', error: { message: evil, code: evil }, retryable: false },
+  ]);
+
+  for (const args of [
+    ['worker', 'list'],
+    ['task', 'get', body.id],
+    ['task', 'wait', body.id],
+    ['task', 'list'],
+    ['dead-letter', 'list'],
+    ['top'],
+  ]) {
+    const { stdout, stderr } = await sluice(...args, '--url', url);
+    expect(`${stdout}${stderr}`.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+    expect(stdout).not.toMatch(/^y/m);
+    expect(stdout).toContain('x\\u001b]0;title\\u0007');
+  }
+  session.disconnect();
+  api.close();
 });

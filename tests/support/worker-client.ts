@@ -34,6 +34,7 @@ export interface SignalNotice {
 
 export interface SessionRequest {
   readonly name: string;
+  readonly version?: string;
   readonly types: readonly { readonly type: string; readonly concurrency?: number }[];
   readonly capacity?: { readonly slots: number; readonly cpu?: number };
   readonly labels?: Readonly<Record<string, string>>;

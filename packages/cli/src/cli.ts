@@ -1,8 +1,9 @@
 import { constants } from 'node:os';
-import { NoServerError, RefusedError } from './api/api-caller.ts';
+import { NoServerError, RefusedError, StrangeServerError } from './api/api-errors.ts';
 import { find } from './command.ts';
 import { COMMANDS, HELP } from './commands.ts';
 import { type CommandIo, ExitCode } from './exit-code.ts';
+import { printable } from './screen/visible.ts';
 import { UsageError } from './usage-error.ts';
 import { VERSION } from './version.ts';
 
@@ -28,15 +29,22 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-// A reader that has seen enough, as `head`, is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+/** A reader that has seen enough, as `head`, is no error; a full disk is one. */
+function onStdoutError(error: NodeJS.ErrnoException): never {
   if (error.code === 'EPIPE') process.exit();
-  throw error;
-});
+  io.stderr(`sluice: cannot write the output: ${error.message}`);
+  process.exit(ExitCode.refused);
+}
+
+process.stdout.on('error', onStdoutError);
+// There is nowhere left to say it; the exit code says how it went.
+process.stderr.on('error', () => undefined);
+
+const isTerminal = process.stdout.isTTY === true;
 
 const io: CommandIo = {
-  stdout: (line) => process.stdout.write(`${line}\n`),
-  stderr: (line) => process.stderr.write(`${line}\n`),
+  stdout: (line) => process.stdout.write(`${printable(line, { hasStyles: isTerminal })}\n`),
+  stderr: (line) => process.stderr.write(`${printable(line, { hasStyles: false })}\n`),
   readStdin: async () => {
     const chunks: Buffer[] = [];
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
@@ -44,7 +52,7 @@ const io: CommandIo = {
   },
   env: process.env,
   terminal: {
-    isStdout: process.stdout.isTTY === true,
+    isStdout: isTerminal,
     isStderr: process.stderr.isTTY === true,
     get columns() {
       // A terminal that does not know its size says 0.
@@ -65,9 +73,13 @@ function explain(error: Error): ExitCode {
     io.stderr(`sluice: ${error.message}`);
     return ExitCode.usage;
   }
-  if (error instanceof NoServerError || error instanceof RefusedError) {
+  if (error instanceof NoServerError || error instanceof StrangeServerError) {
     io.stderr(`sluice: ${error.message}`);
-    return error instanceof NoServerError ? ExitCode.noServer : ExitCode.refused;
+    return ExitCode.noServer;
+  }
+  if (error instanceof RefusedError) {
+    io.stderr(`sluice: ${error.message}`);
+    return ExitCode.refused;
   }
   if (stop.signal.aborted) return ExitCode.refused;
   throw error;
@@ -80,4 +92,4 @@ try {
 }
 // A stopped server may leave client connections open; nothing is owed to them. What was printed
 // goes out first: a pipe takes it in pieces.
-process.stdout.write('', () => process.exit());
+process.stdout.write('', (error) => (error ? onStdoutError(error) : process.exit()));

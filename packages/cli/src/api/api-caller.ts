@@ -1,31 +1,17 @@
 /** What the command line asks of a server, and what it makes of the answers. */
 import { EventStreamParser } from '@sluice/sdk/logic';
+import { mayHaveArrived, NoServerError, reasonOf, refusal, strange } from './api-errors.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:7420';
 
-/** Nobody answers at any of the addresses. Exit code 3. */
-export class NoServerError extends Error {
-  override readonly name = 'NoServerError';
-}
+/** An address that is silent for so long is passed over, when there is another one. */
+const NEXT_AFTER_MS = 5000;
 
-/** The server refused; the message is its own. Exit code 1. */
-export class RefusedError extends Error {
-  override readonly name = 'RefusedError';
-  readonly code: string;
+/** The last one may be busy; nobody else is left to ask. */
+const SILENT_MS_MAX = 30_000;
 
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-interface ErrorAnswer {
-  readonly error?: {
-    readonly code?: string;
-    readonly message?: string;
-    readonly details?: readonly { readonly path: string; readonly problem: string }[];
-  };
-}
+/** The server says something on a stream every few seconds. */
+const STREAM_SILENT_MS_MAX = 60_000;
 
 export interface ApiOptions {
   /** One address, or several with commas between them. */
@@ -34,64 +20,120 @@ export interface ApiOptions {
   readonly signal: AbortSignal;
 }
 
-/** Calls the API of the first server that answers. */
+interface Call {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly path: string;
+  readonly body?: unknown;
+  /** The server takes so long on purpose. */
+  readonly waitMs?: number;
+  /** What it does would be done twice; so it is not sent again once it may have arrived. */
+  readonly isOnce?: boolean;
+}
+
+interface Answer {
+  readonly url: string;
+  readonly status: number;
+  readonly text: string;
+}
+
+type Field<T> = Extract<keyof T, string>;
+
+/**
+ * Calls the API of the first server that answers, and stays with it. Each call names the fields
+ * without which an answer is not one of Sluice.
+ */
 export class ApiCaller {
-  readonly urls: readonly string[];
+  /** The one that answered last comes first. */
+  private urls: readonly string[];
   private readonly key: string | undefined;
   private readonly signal: AbortSignal;
 
   constructor({ url, env, signal }: ApiOptions) {
-    const stated = url ?? env.SLUICE_URL ?? DEFAULT_URL;
-    this.urls = stated
+    const urls = (url ?? env.SLUICE_URL ?? '')
       .split(',')
       .map((each) => each.trim().replace(/\/+$/, ''))
       .filter((each) => each !== '');
+    this.urls = urls.length === 0 ? [DEFAULT_URL] : urls;
     this.key = env.SLUICE_API_KEY;
     this.signal = signal;
   }
 
-  get<T>(path: string): Promise<T> {
-    return this.call<T>('GET', path);
+  get url(): string {
+    return this.urls[0];
   }
 
-  post<T>(path: string, body?: unknown): Promise<T> {
-    return this.call<T>('POST', path, body);
+  get<T>(path: string, fields: readonly Field<T>[], waitMs = 0): Promise<T> {
+    return this.call<T>({ method: 'GET', path, waitMs }, fields);
   }
 
-  patch<T>(path: string, body: unknown): Promise<T> {
-    return this.call<T>('PATCH', path, body);
+  /** For what may be sent twice and is done once. */
+  post<T>(path: string, fields: readonly Field<T>[], body?: unknown): Promise<T> {
+    return this.call<T>({ method: 'POST', path, body }, fields);
   }
 
-  /** Hands out the events of a stream until it ends. */
+  /** For what would be done twice if it were sent twice. */
+  postOnce<T>(path: string, fields: readonly Field<T>[], body?: unknown): Promise<T> {
+    return this.call<T>({ method: 'POST', path, body, isOnce: true }, fields);
+  }
+
+  patch<T>(path: string, fields: readonly Field<T>[], body: unknown): Promise<T> {
+    return this.call<T>({ method: 'PATCH', path, body }, fields);
+  }
+
+  /** Hands out the events of a stream until it ends; a stream that breaks off is an error. */
   async follow(path: string, onEvent: (name: string, data: unknown) => void): Promise<void> {
-    const response = await this.reach('GET', path, undefined);
-    if (!response.ok) throw refusal(response.status, parsed(await response.text()) as ErrorAnswer);
-    const parser = new EventStreamParser(({ name, data }) => onEvent(name, JSON.parse(data)));
-    for await (const chunk of response.body ?? []) parser.push(chunk);
-  }
-
-  private async call<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await this.reach(method, path, body);
-    const text = await response.text();
-    const answer: unknown = text === '' ? undefined : parsed(text);
-    if (response.ok) return answer as T;
-    throw refusal(response.status, answer as ErrorAnswer | undefined);
-  }
-
-  /** An address that cannot be reached is passed over; an answer is an answer. */
-  private async reach(method: string, path: string, body: unknown): Promise<Response> {
-    const why: string[] = [];
-    for (const url of this.urls) {
+    await this.reach({ method: 'GET', path }, async (response, { url, heard }) => {
+      if (!response.ok) throw refusal(url, response.status, parsed(await response.text()));
+      if (!isEventStream(response)) throw strange(url, 'it sends no events');
+      let hasEnded = false;
+      const parser = new EventStreamParser(({ name, data }) => {
+        hasEnded ||= name === 'end';
+        onEvent(name, JSON.parse(data));
+      });
+      heard(STREAM_SILENT_MS_MAX);
       try {
-        return await fetch(`${url}${path}`, {
-          method,
-          signal: this.signal,
-          headers: this.key === undefined ? {} : { authorization: `Bearer ${this.key}` },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        });
+        for await (const chunk of response.body ?? []) {
+          heard(STREAM_SILENT_MS_MAX);
+          parser.push(chunk);
+        }
       } catch (cause) {
         if (this.signal.aborted) throw cause;
-        why.push(`${url} (${reasonOf(cause as Error)})`);
+        throw brokenOff(url, reasonOf(cause as Error));
+      }
+      if (!hasEnded) throw brokenOff(url, 'it stopped');
+    });
+  }
+
+  private async call<T>(call: Call, fields: readonly Field<T>[]): Promise<T> {
+    const { url, status, text } = await this.reach<Answer>(call, async (response, each) => {
+      return { url: each.url, status: response.status, text: await response.text() };
+    });
+    const answer = parsed(text);
+    if (status < 200 || status > 299) throw refusal(url, status, answer);
+    if (!hasFields(answer, fields)) throw strange(url, 'it says something else');
+    return answer as T;
+  }
+
+  /** An address that does not answer to the end is passed over; an answer is an answer. */
+  private async reach<T>(call: Call, read: Read<T>): Promise<T> {
+    const why: string[] = [];
+    const { urls } = this;
+    for (const [place, url] of urls.entries()) {
+      const isLast = call.isOnce === true || place === urls.length - 1;
+      const silentMs = (call.waitMs ?? 0) + (isLast ? SILENT_MS_MAX : NEXT_AFTER_MS);
+      try {
+        const done = await this.attempt(call, { url, silentMs }, read);
+        this.urls = [url, ...urls.filter((each) => each !== url)];
+        return done;
+      } catch (cause) {
+        if (this.signal.aborted || !isNetworkError(cause as Error)) throw cause;
+        const reason = reasonOf(cause as Error);
+        if (call.isOnce === true && mayHaveArrived(cause as Error)) {
+          throw new NoServerError(
+            `${url} did not answer to the end (${reason}); it may have done it, or not`,
+          );
+        }
+        why.push(`${url} (${reason})`);
       }
     }
     throw new NoServerError(
@@ -99,11 +141,61 @@ export class ApiCaller {
         'with --url or SLUICE_URL',
     );
   }
+
+  private async attempt<T>(call: Call, { url, silentMs }: Address, read: Read<T>): Promise<T> {
+    const silent = new AbortController();
+    const onSilence = () => silent.abort(new DOMException('no answer', 'TimeoutError'));
+    let timer = setTimeout(onSilence, silentMs);
+    const heard = (moreMs: number): void => {
+      clearTimeout(timer);
+      timer = setTimeout(onSilence, moreMs);
+    };
+    try {
+      const { method, path, body } = call;
+      const response = await fetch(`${url}${path}`, {
+        method,
+        signal: AbortSignal.any([this.signal, silent.signal]),
+        headers: this.key === undefined ? {} : { authorization: `Bearer ${this.key}` },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return await read(response, { url, heard });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
 }
 
-function reasonOf(error: Error): string {
-  const cause = error.cause as NodeJS.ErrnoException | undefined;
-  return cause?.code ?? cause?.message ?? error.message;
+interface Address {
+  readonly url: string;
+  readonly silentMs: number;
+}
+
+type Read<T> = (
+  response: Response,
+  from: { readonly url: string; readonly heard: (moreMs: number) => void },
+) => Promise<T>;
+
+/** `fetch` says so of every connection that fails, and of a body that is cut. */
+function isNetworkError({ name }: Error): boolean {
+  return name === 'TypeError' || name === 'TimeoutError';
+}
+
+function isEventStream(response: Response): boolean {
+  return response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+}
+
+function brokenOff(url: string, why: string): NoServerError {
+  return new NoServerError(`the connection to ${url} broke off (${why})`);
+}
+
+/** A list of items is one; of other fields it is enough that they are there. None: no body. */
+function hasFields(answer: unknown, fields: readonly string[]): boolean {
+  if (fields.length === 0) return answer === undefined;
+  if (typeof answer !== 'object' || answer === null) return false;
+  return fields.every((field) => {
+    const value = (answer as Record<string, unknown>)[field];
+    return field === 'items' ? Array.isArray(value) : value !== undefined;
+  });
 }
 
 function parsed(text: string): unknown {
@@ -112,14 +204,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function refusal(status: number, answer: ErrorAnswer | undefined): RefusedError {
-  const { code = `status ${status}`, message = 'what answers is no Sluice server' } =
-    answer?.error ?? {};
-  // The message names the first problem; the others are worth a line each.
-  const more = (answer?.error?.details ?? []).slice(1).map(({ path, problem }) => {
-    return `\n  ${path} ${problem}`;
-  });
-  return new RefusedError(code, `${message} (${code})${more.join('')}`);
 }

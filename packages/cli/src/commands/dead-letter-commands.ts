@@ -22,7 +22,7 @@ const listDeadLetters = defineCommand({
     const query = new URLSearchParams(
       stated({ type: flags.type, limit: limit?.toString() }) as Record<string, string>,
     );
-    const page = await connect(flags, io).get<Page<Task>>(`/v1/dead-letters?${query}`);
+    const page = await connect(flags, io).get<Page<Task>>(`/v1/dead-letters?${query}`, ['items']);
     if (page.items.length === 0 && flags.json !== true) io.stderr('no dead letters');
     else print(io, flags, page, ({ items }) => deadTable(items, Date.now()));
     if (page.nextCursor !== null) io.stderr('there are more; see --limit');
@@ -57,8 +57,9 @@ const redrive = defineCommand({
   run: async ({ flags }, io) => {
     const filter = flags.type === undefined ? undefined : { type: flags.type };
     const body = stated({ filter, ratePerSec: rateOf(flags.rate) });
-    const reply = await connect(flags, io).post<{ id: string; count: number }>(
+    const reply = await connect(flags, io).postOnce<{ id: string; count: number }>(
       '/v1/dead-letters/redrive',
+      ['id', 'count'],
       body,
     );
     print(io, flags, reply, ({ id, count }) => `${id}: ${count} dead letters run again`);
@@ -86,9 +87,11 @@ const discard = defineCommand({
       throw new UsageError("'sluice dead-letter discard' needs --type TYPE or --all");
     }
     const filter = flags.type === undefined ? {} : { type: flags.type };
-    const reply = await connect(flags, io).post<{ discarded: number }>('/v1/dead-letters/discard', {
-      filter,
-    });
+    const reply = await connect(flags, io).post<{ discarded: number }>(
+      '/v1/dead-letters/discard',
+      ['discarded'],
+      { filter },
+    );
     print(io, flags, reply, ({ discarded }) => `${discarded} discarded`);
     return ExitCode.done;
   },

@@ -1,6 +1,8 @@
-import { type ApiCaller, NoServerError } from '../api/api-caller.ts';
+import type { ApiCaller } from '../api/api-caller.ts';
+import { NoServerError } from '../api/api-errors.ts';
 import { type Task, TERMINAL } from '../api/task-shapes.ts';
 import type { CommandIo } from '../exit-code.ts';
+import { progressText } from './task-text.ts';
 
 /** One request waits for so long; between two of them progress is shown. */
 const LOOK_EVERY_MS = 1000;
@@ -29,11 +31,12 @@ export async function followTask(
 ): Promise<Task> {
   const until = performance.now() + timeoutMs;
   const eachMs = io.terminal.isStderr ? LOOK_EVERY_MS : WAIT_MS;
+  const path = `/v1/tasks/${encodeURIComponent(id)}/wait`;
   let awaySince: number | undefined;
   for (;;) {
-    const waitMs = Math.max(0, Math.min(eachMs, until - performance.now()));
+    const waitMs = Math.round(Math.max(0, Math.min(eachMs, until - performance.now())));
     try {
-      const task = await api.get<Task>(`/v1/tasks/${id}/wait?timeoutMs=${Math.round(waitMs)}`);
+      const task = await api.get<Task>(`${path}?timeoutMs=${waitMs}`, ['id', 'state'], waitMs);
       awaySince = undefined;
       const isOver = TERMINAL.includes(task.state) || performance.now() >= until;
       draw(io, isOver ? '' : line(task));
@@ -57,5 +60,5 @@ function line({ state, progress, attempt }: Task): string {
   if (progress === null) return `${state}${attempt > 1 ? `, attempt ${attempt}` : ''} …`;
   const done = Math.round(progress.fraction * BAR_COLUMNS);
   const bar = '█'.repeat(done) + '░'.repeat(BAR_COLUMNS - done);
-  return `${bar} ${Math.round(progress.fraction * 100)} % ${progress.message}`;
+  return `${bar} ${progressText(progress)}`;
 }

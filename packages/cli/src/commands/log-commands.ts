@@ -3,6 +3,8 @@ import { defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
 import { integerOf } from './shared.ts';
 
+const NO_FOLDER: readonly (string | undefined)[] = ['ENOENT', 'ENOTDIR'];
+
 const dump = defineCommand({
   name: 'log dump',
   summary: 'Print the events of a log as JSON lines',
@@ -19,11 +21,16 @@ const dump = defineCommand({
     const from = integerOf(flags.from, 'from') ?? 0;
     // Only here: loading the server takes longer than most commands do.
     const { dumpLog } = await import('@sluice/server');
-    await dumpLog(resolve(flags.data ?? '.sluice'), {
-      from,
-      withPayloads: flags.payloads === true,
-      print: io.stdout,
-    });
+    const data = resolve(flags.data ?? '.sluice');
+    try {
+      const withPayloads = flags.payloads === true;
+      await dumpLog(data, { from, withPayloads, print: io.stdout });
+    } catch (cause) {
+      const { code, message } = cause as NodeJS.ErrnoException;
+      const why = NO_FOLDER.includes(code) ? 'there is no log in it; see --data' : message;
+      io.stderr(`sluice: cannot read the log of ${data}: ${why}`);
+      return ExitCode.refused;
+    }
     return ExitCode.done;
   },
 });

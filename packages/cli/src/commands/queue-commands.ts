@@ -10,7 +10,9 @@ const listQueues = defineCommand({
   flags: SERVER_FLAGS,
   examples: ['sluice queue list'],
   run: async ({ flags }, io) => {
-    const reply = await connect(flags, io).get<{ items: readonly Queue[] }>('/v1/queues');
+    const reply = await connect(flags, io).get<{ items: readonly Queue[] }>('/v1/queues', [
+      'items',
+    ]);
     if (reply.items.length === 0 && flags.json !== true)
       io.stderr('no queues: no task was submitted yet');
     else print(io, flags, reply, ({ items }) => queueTable(items));
@@ -45,7 +47,9 @@ function setPaused(word: 'pause' | 'resume', summary: string): Command {
     examples: [`sluice queue ${word} transcode`],
     run: async ({ args: [type], flags }, io) => {
       const path = `/v1/queues/${encodeURIComponent(type)}`;
-      const queue = await connect(flags, io).patch<Queue>(path, { paused: word === 'pause' });
+      const queue = await connect(flags, io).patch<Queue>(path, ['type'], {
+        paused: word === 'pause',
+      });
       print(io, flags, queue, (each) => queueTable([each]));
       return ExitCode.done;
     },

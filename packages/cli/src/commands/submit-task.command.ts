@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Task } from '../api/task-shapes.ts';
 import { defineCommand } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
@@ -14,6 +15,9 @@ import {
   tagsOf,
 } from './shared.ts';
 import { errorText, taskText } from './task-text.ts';
+
+/** Longer than all addresses together are tried. */
+const OWN_KEY_WINDOW_MS = 600_000;
 
 export const submitTask = defineCommand({
   name: 'task submit',
@@ -45,8 +49,10 @@ export const submitTask = defineCommand({
     const maxAttempts = integerOf(flags['max-attempts'], 'max-attempts');
     const runMs = durationOf(flags['run-timeout'], 'run-timeout');
     const timeoutMs = durationOf(flags.timeout, 'timeout');
-    const submitted = await api.post<{ id: string; state: string }>(
+    const isKeyOurs = flags['dedupe-key'] === undefined;
+    const { deduplicated, ...submitted } = await api.post<Submitted>(
       '/v1/tasks',
+      ['id', 'state'],
       stated({
         type,
         input: await jsonOf(flags.input, 'input', io),
@@ -55,12 +61,12 @@ export const submitTask = defineCommand({
         runAt: flags['run-at'],
         retry: maxAttempts === undefined ? undefined : { maxAttempts },
         timeouts: runMs === undefined ? undefined : { runMs },
-        dedupeKey: flags['dedupe-key'],
+        ...(isKeyOurs ? freshKey() : { dedupeKey: flags['dedupe-key'] }),
         tags: tagsOf(flags.tag),
       }),
     );
     if (flags.wait !== true) {
-      print(io, flags, submitted, ({ id }) => id);
+      print(io, flags, isKeyOurs ? submitted : { ...submitted, deduplicated }, ({ id }) => id);
       return ExitCode.done;
     }
     io.stderr(`submitted ${submitted.id}`);
@@ -70,6 +76,17 @@ export const submitTask = defineCommand({
     return exitOf(task, io.stderr);
   },
 });
+
+interface Submitted {
+  readonly id: string;
+  readonly state: string;
+  readonly deduplicated: boolean;
+}
+
+/** Lets a submit be sent again when a connection broke; nobody else has to hear of it. */
+function freshKey(): { readonly dedupeKey: string; readonly dedupeWindowMs: number } {
+  return { dedupeKey: `cli.${randomUUID()}`, dedupeWindowMs: OWN_KEY_WINDOW_MS };
+}
 
 export const waitForTask = defineCommand({
   name: 'task wait',

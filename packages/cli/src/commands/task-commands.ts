@@ -1,8 +1,10 @@
+import type { ApiCaller } from '../api/api-caller.ts';
 import { type Page, type Task, TERMINAL } from '../api/task-shapes.ts';
 import { type Command, defineCommand, defineGroup } from '../command.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { stylesFor } from '../screen/styles.ts';
 import { table } from '../screen/table.ts';
+import { visible } from '../screen/visible.ts';
 import { UsageError } from '../usage-error.ts';
 import {
   connect,
@@ -59,7 +61,7 @@ const listTasks = defineCommand({
     for (let cursor: string | null = ''; cursor !== null && items.length < limit; ) {
       query.set('limit', String(Math.min(1000, limit - items.length)));
       if (cursor !== '') query.set('cursor', cursor);
-      const page: Page<Task> = await api.get(`/v1/tasks?${query}`);
+      const page: Page<Task> = await api.get(`/v1/tasks?${query}`, ['items']);
       items.push(...page.items);
       cursor = page.nextCursor;
     }
@@ -69,11 +71,13 @@ const listTasks = defineCommand({
   },
 });
 
+const TASK_FIELDS = ['id', 'type', 'state', 'attempts'] as const;
+
 /** A command that does one thing to a task and shows it. */
 function operation(
   word: string,
   summary: string,
-  call: 'GET' | { readonly path: string } = { path: `/${word}` },
+  send: (api: ApiCaller, path: string) => Promise<Task>,
 ): Command {
   return defineCommand({
     name: `task ${word}`,
@@ -82,9 +86,7 @@ function operation(
     flags: SERVER_FLAGS,
     examples: [`sluice task ${word} t_01k7f6b1oj0000000001`],
     run: async ({ args: [id], flags }, io) => {
-      const api = connect(flags, io);
-      const path = `/v1/tasks/${encodeURIComponent(id)}`;
-      const task = await (call === 'GET' ? api.get<Task>(path) : api.post<Task>(path + call.path));
+      const task = await send(connect(flags, io), `/v1/tasks/${encodeURIComponent(id)}`);
       show(io, flags, task);
       return ExitCode.done;
     },
@@ -133,6 +135,7 @@ const cancelTasks = defineCommand({
     }
     const reply = await connect(flags, io).post<BulkReply>(
       '/v1/tasks/cancel',
+      [hasFilter ? 'matched' : 'items'],
       stated({
         ...(hasFilter ? { filter } : { ids }),
         graceMs: durationOf(flags.grace, 'grace'),
@@ -151,7 +154,7 @@ function cancelText({ items, matched = 0, cancelled = 0, requested = 0 }: BulkRe
     return items
       .map(({ id, state = '', error }) => {
         const done = TERMINAL.includes(state) ? state : `${state}; its worker is told to stop`;
-        return `${id}  ${error?.message ?? done}`;
+        return visible(`${id}  ${error?.message ?? done}`);
       })
       .join('\n');
   }
@@ -173,7 +176,7 @@ const explainTask = defineCommand({
   examples: ['sluice task explain t_01k7f6b1oj0000000001'],
   run: async ({ args: [id], flags }, io) => {
     const path = `/v1/tasks/${encodeURIComponent(id)}/explain`;
-    print(io, flags, await connect(flags, io).get<Explanation>(path), explanationText);
+    print(io, flags, await connect(flags, io).get<Explanation>(path, ['reasons']), explanationText);
     return ExitCode.done;
   },
 });
@@ -181,7 +184,7 @@ const explainTask = defineCommand({
 function explanationText({ running, reasons, workersNotShown }: Explanation): string {
   if (running) return 'it is running';
   const lines = reasons.map(({ code, message, worker }) => {
-    return `${code}: ${worker === undefined ? '' : `worker ${worker} `}${message}`;
+    return visible(`${code}: ${worker === undefined ? '' : `worker ${worker} `}${message}`);
   });
   if (workersNotShown > 0) lines.push(`and ${workersNotShown} more workers`);
   return lines.length === 0 ? 'nothing keeps it: a worker gets it any moment' : lines.join('\n');
@@ -204,7 +207,7 @@ const taskHistory = defineCommand({
   examples: ['sluice task history t_01k7f6b1oj0000000001'],
   run: async ({ args: [id], flags }, io) => {
     const path = `/v1/tasks/${encodeURIComponent(id)}/history`;
-    const history = await connect(flags, io).get<{ items: readonly Change[] }>(path);
+    const history = await connect(flags, io).get<{ items: readonly Change[] }>(path, ['items']);
     print(io, flags, history, ({ items }) =>
       table(
         ['TIME', 'FROM', 'TO', 'REASON', 'ATTEMPT', 'WORKER'],
@@ -238,7 +241,7 @@ const taskLogs = defineCommand({
     const path = `/v1/tasks/${encodeURIComponent(id)}/logs`;
     const api = connect(flags, io);
     const show = (line: LogLine) =>
-      io.stdout(flags.json === true ? JSON.stringify(line) : line.line);
+      io.stdout(flags.json === true ? JSON.stringify(line) : visible(line.line));
     if (flags.follow === true) {
       let isOver = false;
       await api.follow(`${path}?follow=true`, (name, data) => {
@@ -252,7 +255,7 @@ const taskLogs = defineCommand({
     const attempt = integerOf(flags.attempt, 'attempt')?.toString();
     const limit = integerOf(flags.limit, 'limit')?.toString();
     const query = new URLSearchParams(stated({ attempt, limit }) as Record<string, string>);
-    const { items } = await api.get<{ items: readonly LogLine[] }>(`${path}?${query}`);
+    const { items } = await api.get<{ items: readonly LogLine[] }>(`${path}?${query}`, ['items']);
     items.forEach(show);
     if (items.length === 0) io.stderr('no lines');
     return ExitCode.done;
@@ -265,15 +268,17 @@ const signalTask = defineCommand({
   args: ['ID', 'NAME'],
   flags: {
     data: { value: 'JSON', help: 'what goes with it; @FILE reads a file, - what is piped in' },
-    url: SERVER_FLAGS.url,
+    ...SERVER_FLAGS,
   },
   examples: [`sluice task signal t_01k7f6b1oj0000000001 bitrate --data '{"kbps": 800}'`],
   run: async ({ args: [id, name], flags }, io) => {
     const data = await jsonOf(flags.data, 'data', io);
-    await connect(flags, io).post(
+    await connect(flags, io).postOnce(
       `/v1/tasks/${encodeURIComponent(id)}/signal`,
+      [],
       stated({ name, data }),
     );
+    if (flags.json === true) io.stdout(JSON.stringify({ id, name }, null, 2));
     return ExitCode.done;
   },
 });
@@ -284,12 +289,19 @@ export const taskCommands = defineGroup(
   {
     submit: submitTask,
     list: listTasks,
-    get: operation('get', 'Show a task', 'GET'),
+    get: operation('get', 'Show a task', (api, path) => api.get(path, TASK_FIELDS)),
     wait: waitForTask,
     cancel: cancelTasks,
-    retry: operation('retry', 'Run a task again that ended without success'),
-    pause: operation('pause', 'Hold back a task that no worker holds'),
-    resume: operation('resume', 'Let a paused task go on'),
+    retry: operation('retry', 'Run a task again that ended without success', (api, path) => {
+      // It may have failed again meanwhile, and would run once more than was asked for.
+      return api.postOnce(`${path}/retry`, TASK_FIELDS);
+    }),
+    pause: operation('pause', 'Hold back a task that no worker holds', (api, path) => {
+      return api.post(`${path}/pause`, TASK_FIELDS);
+    }),
+    resume: operation('resume', 'Let a paused task go on', (api, path) => {
+      return api.post(`${path}/resume`, TASK_FIELDS);
+    }),
     explain: explainTask,
     history: taskHistory,
     logs: taskLogs,

@@ -1,20 +1,27 @@
 import type { Task } from '../api/task-shapes.ts';
 import { type Styles, stateText } from '../screen/styles.ts';
 import { ago, short, table } from '../screen/table.ts';
+import { visible } from '../screen/visible.ts';
 
 /** A task for people, a line per thing worth knowing. */
 export function taskText(task: Task, styles: Styles, now: number): string {
   const { id, type, state, reason, priority, attempt, progress } = task;
   const rows: (readonly [string, string])[] = [
-    ['task', `${styles.bold(id)} (${type})`],
-    ['state', `${stateText(state, styles)}${reason === state ? '' : ` (${reason})`}`],
+    ['task', `${styles.bold(visible(id))} (${visible(type)})`],
+    [
+      'state',
+      `${stateText(visible(state), styles)}${reason === state ? '' : ` (${visible(reason)})`}`,
+    ],
     ['priority', String(priority)],
     ['submitted', `${task.submittedAt} (${ago(task.submittedAt, now)} ago)`],
   ];
   if (task.runAt !== null) rows.push(['runs at', task.runAt]);
   if (attempt > 0) {
     const newest = task.attempts.at(-1);
-    rows.push(['attempt', `${attempt}${newest === undefined ? '' : ` on ${newest.worker}`}`]);
+    rows.push([
+      'attempt',
+      `${attempt}${newest === undefined ? '' : ` on ${visible(newest.worker)}`}`,
+    ]);
   }
   if (progress !== null) rows.push(['progress', progressText(progress)]);
   if (task.cancelRequestedAt !== null) rows.push(['cancel asked', task.cancelRequestedAt]);
@@ -27,11 +34,11 @@ export function taskText(task: Task, styles: Styles, now: number): string {
 }
 
 export function errorText({ message, code }: NonNullable<Task['error']>): string {
-  return code === undefined ? message : `${message} (${code})`;
+  return visible(code === undefined ? message : `${message} (${code})`);
 }
 
-function progressText({ fraction, message }: NonNullable<Task['progress']>): string {
-  return `${Math.round(fraction * 100)} % ${message}`.trimEnd();
+export function progressText({ fraction, message }: NonNullable<Task['progress']>): string {
+  return visible(`${Math.round(fraction * 100)} % ${message}`.trimEnd());
 }
 
 export function taskTable(tasks: readonly Task[], now: number): string {

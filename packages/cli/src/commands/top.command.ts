@@ -1,4 +1,5 @@
-import { type ApiCaller, NoServerError } from '../api/api-caller.ts';
+import type { ApiCaller } from '../api/api-caller.ts';
+import { NoServerError } from '../api/api-errors.ts';
 import type { Page, Queue, Task, Worker } from '../api/task-shapes.ts';
 import { defineCommand } from '../command.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
@@ -76,9 +77,9 @@ async function viewOrWhyNot(api: ApiCaller, styles: Styles, rows: number): Promi
 
 async function view(api: ApiCaller, styles: Styles, rows: number): Promise<string> {
   const [queues, workers, dead] = await Promise.all([
-    api.get<{ items: readonly Queue[] }>('/v1/queues'),
-    api.get<Page<Worker>>('/v1/workers?limit=1000'),
-    api.get<Page<Task>>('/v1/tasks?state=failed&limit=5'),
+    api.get<{ items: readonly Queue[] }>('/v1/queues', ['items']),
+    api.get<Page<Worker>>('/v1/workers?limit=1000', ['items']),
+    api.get<Page<Task>>('/v1/tasks?state=failed&limit=5', ['items']),
   ]);
   const now = Date.now();
   const busiest = queues.items.toSorted(byActivity).slice(0, Math.max(5, Math.floor(rows / 3)));
@@ -93,7 +94,7 @@ async function view(api: ApiCaller, styles: Styles, rows: number): Promise<strin
     `${sum(({ deadLetters }) => deadLetters)} dead letters`,
   ];
   return [
-    `${styles.bold(`Sluice at ${api.urls[0]}`)}  ${new Date(now).toISOString()}`,
+    `${styles.bold(`Sluice at ${api.url}`)}  ${new Date(now).toISOString()}`,
     figures.join('   '),
     section('queues', busiest.length === 0 ? 'none yet' : queueTable(busiest), styles),
     section('workers', workersText(workers.items, rows, now), styles),

@@ -14,7 +14,7 @@ const listWorkers = defineCommand({
     const items: Worker[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const more: string = cursor === '' ? '' : `&cursor=${cursor}`;
-      const page: Page<Worker> = await api.get(`/v1/workers?limit=1000${more}`);
+      const page: Page<Worker> = await api.get(`/v1/workers?limit=1000${more}`, ['items']);
       items.push(...page.items);
       cursor = page.nextCursor;
     }
@@ -52,7 +52,7 @@ const drainWorker = defineCommand({
   examples: ['sluice worker drain w_1f0c6a7a2d9b3c5e8f4e'],
   run: async ({ args: [id], flags }, io) => {
     const path = `/v1/workers/${encodeURIComponent(id)}/drain`;
-    const worker = await connect(flags, io).post<Worker>(path);
+    const worker = await connect(flags, io).post<Worker>(path, ['id', 'types']);
     print(io, flags, worker, (each) => workerTable([each], Date.now()));
     return ExitCode.done;
   },

@@ -9,6 +9,11 @@ export interface Styles {
 
 const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] };
 
+/** What the styles put around a text, as a group. */
+export const STYLE_SEQUENCE = new RegExp(
+  `(\u001b\\[(?:${[...new Set(Object.values(CODES).flat())].join('|')})m)`,
+);
+
 export function stylesFor({ isTerminal, env }: Screen): Styles {
   const hasColour = isTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
   const style = ([on, off]: readonly number[]) => {

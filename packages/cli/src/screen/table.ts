@@ -1,6 +1,8 @@
+import { visible } from './visible.ts';
+
 /** Rows as columns that stand below each other; numbers to the right. */
 export function table(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const texts = rows.map((row) => row.map(String));
+  const texts = rows.map((row) => row.map((cell) => short(String(cell), CELL_COLUMNS_MAX)));
   const widths = head.map((title, column) => {
     return Math.max(title.length, ...texts.map((row) => row[column].length));
   });
@@ -19,6 +21,8 @@ export function table(head: readonly string[], rows: readonly (readonly Cell[])[
 
 export type Cell = string | number;
 
+const CELL_COLUMNS_MAX = 200;
+
 /** For people: `350 ms`, `12 s`, `3 min`, `5 h`, `2 d`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
@@ -35,11 +39,9 @@ export function ago(time: string | null, now: number): string {
   return time === null ? '-' : duration(Math.max(0, now - Date.parse(time)));
 }
 
-/** One line of at most so many columns. */
+/** One line of at most so many columns, with nothing in it that a terminal obeys. */
 export function short(value: unknown, columns: number): string {
-  const text = (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).replaceAll(
-    /\s+/g,
-    ' ',
-  );
+  const whole = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  const text = visible(whole.replaceAll(/\s+/g, ' '));
   return text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`;
 }

@@ -1,0 +1,67 @@
+/** Nobody answers at any of the addresses, or not to the end. Exit code 3. */
+export class NoServerError extends Error {
+  override readonly name = 'NoServerError';
+}
+
+/** Somebody answers, but no Sluice: waiting for it is of no use. Exit code 3. */
+export class StrangeServerError extends Error {
+  override readonly name = 'StrangeServerError';
+}
+
+/** The server refused; the message is its own. Exit code 1. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+}
+
+interface ErrorAnswer {
+  readonly error?: {
+    readonly code?: string;
+    readonly message?: string;
+    readonly details?: readonly { readonly path: string; readonly problem: string }[];
+  };
+}
+
+/** What a proxy says when the server behind it is away. */
+const AWAY_STATUSES: readonly number[] = [502, 503, 504];
+
+export function refusal(url: string, status: number, answer: unknown): Error {
+  const { code, message, details = [] } = (answer as ErrorAnswer | undefined)?.error ?? {};
+  if (typeof code !== 'string' || typeof message !== 'string') {
+    if (AWAY_STATUSES.includes(status)) {
+      return new NoServerError(`no server answers behind ${url} (status ${status})`);
+    }
+    return strange(url, `status ${status}`);
+  }
+  // The message names the first problem; the others are worth a line each.
+  const more = details.slice(1).map(({ path, problem }) => `\n  ${path} ${problem}`);
+  return new RefusedError(`${message} (${code})${more.join('')}`);
+}
+
+export function strange(url: string, why: string): StrangeServerError {
+  return new StrangeServerError(
+    `${url} does not answer like a Sluice server (${why}); see --url and SLUICE_URL`,
+  );
+}
+
+/** Why nobody answered, in a word or two. */
+export function reasonOf(error: Error): string {
+  if (error.name === 'TimeoutError') return 'it does not answer in time';
+  const cause = error.cause as NodeJS.ErrnoException | undefined;
+  return cause?.code ?? cause?.message ?? error.message;
+}
+
+/** Codes of failures to connect: not a byte of the request has left. */
+const UNCONNECTED: readonly (string | undefined)[] = [
+  'EADDRNOTAVAIL',
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'ERR_INVALID_URL',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
+
+export function mayHaveArrived(error: Error): boolean {
+  return !UNCONNECTED.includes((error.cause as NodeJS.ErrnoException | undefined)?.code);
+}
