@@ -83,6 +83,29 @@ test('the turn of a task that waits counts also when leases make up for a rest',
   expect(() => others(story, 1)).toThrow(/^I14: s_1 passes over task 5/);
 });
 
+/** As `others` has it, each in the command that resumes a queue. */
+function resumed(told: TestStory, count: number): TestStory {
+  for (let i = 0; i < count; i++) {
+    const task = told.story.tasks.size + 1;
+    told.happens(SUBMIT, [event('task_submitted', { task })]).after(1);
+    const leased = event('attempt_leased', { task, lease: task });
+    told.happens({ type: 'set_queue_paused' }, [leased]).after(1);
+    told.happens({ type: 'report_attempts' }, [event('attempt_succeeded', { task })]).after(1);
+  }
+  return told;
+}
+
+test('turns that fall to leases of a queue that is resumed are lost', () => {
+  const story = begun();
+  for (let i = 0; i < 10; i++) resumed(others(story, 1), 1);
+});
+
+test('of the leases of a round, one turn can be lost', () => {
+  const story = resumed(others(begun(), 3), 2);
+  others(story, 2);
+  expect(() => others(story, 1)).toThrow(/^I14: s_1 passes over task 1/);
+});
+
 test('a session that was lost and comes back begins anew, one that resumes does not', () => {
   const story = others(begun(), 3).happens(ATTACH, [], ATTACHED);
   others(story, 3).happens(ATTACH, [], { ...ATTACHED, resumed: true });
