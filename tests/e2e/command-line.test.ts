@@ -75,12 +75,24 @@ test.each([
   [['dev', '--port', 'x'], "--port takes a number from 0 to 65535, not 'x'"],
   [['dev', '--port', '70000'], "--port takes a number from 0 to 65535, not '70000'"],
   [['dev', 'now'], "unexpected argument 'now'"],
+  [[], 'Usage: sluice COMMAND'],
+  [['task'], 'Usage: sluice task COMMAND'],
+  [['task', 'list', '--limit', '0'], '--limit takes a number above 0'],
+  [['task', 'submit', 'x', '--priority'], 'sluice: --priority needs a value'],
 ])('sluice %j is a usage error with a hint', async (args, message) => {
   const ended = await sluice(...args);
 
   expect(ended.code).toBe(2);
   expect(ended.stdout).toBe('');
   expect(ended.stderr).toContain(message);
+});
+
+test('help of a command is there in two ways', async () => {
+  const [asked, flagged] = [await sluice('help', 'task'), await sluice('task', '--help')];
+
+  expect(asked).toEqual(flagged);
+  expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining('sluice task COMMAND') });
+  expect((await sluice('dev', '--no-agent', '--help')).code).toBe(0);
 });
 
 test('a port that is taken is named, and the way out', async () => {

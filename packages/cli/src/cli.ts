@@ -9,9 +9,14 @@ import { VERSION } from './version.ts';
 
 async function main(args: readonly string[], io: CommandIo): Promise<ExitCode> {
   const [name, ...rest] = args;
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+  if (name === undefined) {
+    io.stderr(HELP);
+    return ExitCode.usage;
+  }
+  if (name === 'help' && rest.length > 0) return main([...rest, '--help'], io);
+  if (name === '--help' || name === '-h' || name === 'help') {
     io.stdout(HELP);
-    return name === undefined ? ExitCode.usage : ExitCode.done;
+    return ExitCode.done;
   }
   if (name === '--version') {
     io.stdout(VERSION);

@@ -91,9 +91,13 @@ More on each: sluice ${name} COMMAND --help`;
     flags: [],
     commands,
     run: async ([word, ...rest], io) => {
-      if (word === undefined || word === '--help' || word === '-h') {
+      if (word === undefined) {
+        io.stderr(help);
+        return ExitCode.usage;
+      }
+      if (word === '--help' || word === '-h') {
         io.stdout(help);
-        return word === undefined ? ExitCode.usage : ExitCode.done;
+        return ExitCode.done;
       }
       return find(commands, word, `${name} `).run(rest, io);
     },

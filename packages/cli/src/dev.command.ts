@@ -17,6 +17,7 @@ export const dev = defineCommand({
       help: `port on ${HOST} (default ${DEFAULT_PORT}; 0 takes any free one)`,
     },
     data: { value: 'DIR', help: `folder that holds the data (default ./${DEFAULT_DATA})` },
+    'no-agent': { help: 'start no agent beside it (there is none yet)' },
   },
   examples: ['sluice dev', 'sluice dev --port 8000 --data /var/lib/sluice'],
   run: ({ flags }, io) => runDev(portOf(flags.port), flags.data ?? DEFAULT_DATA, io),

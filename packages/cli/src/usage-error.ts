@@ -7,7 +7,8 @@ export class UsageError extends Error {
 
 /** What is wrong with flags, in words that help. */
 export function flagProblem(error: NodeJS.ErrnoException, known: readonly string[]): string {
-  const flag = /'(-[^' ]+)/.exec(error.message)?.[1] ?? '';
+  // A flag with a short form is named as '-p, --priority <value>'.
+  const flag = /'(?:-\w, )?(-[^' ]+)/.exec(error.message)?.[1] ?? '';
   if (error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
     const close = suggest(flag.replace(/^-+/, ''), known);
     return `unknown flag ${flag}${close === undefined ? '' : `; did you mean --${close}?`}`;

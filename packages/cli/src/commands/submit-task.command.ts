@@ -29,7 +29,10 @@ export const submitTask = defineCommand({
   flags: {
     input: { value: 'JSON', short: 'i', help: 'its input; @FILE reads a file, - what is piped in' },
     priority: { value: 'N', short: 'p', help: '0 to 8, 8 runs first (default 4)' },
-    delay: { value: 'TIME', help: 'not before so long: 500ms, 30s, 5m, 2h, 1d' },
+    delay: {
+      value: 'TIME',
+      help: 'not before so long: 500ms, 30s, 5m, 2h, 1d; a bare number is ms',
+    },
     'run-at': { value: 'TIME', help: 'not before then, as ISO 8601: 2030-01-01T00:00:00Z' },
     'max-attempts': { value: 'N', help: 'how often it is tried in all (default 3)' },
     'run-timeout': { value: 'TIME', help: 'how long an attempt may run' },
@@ -94,7 +97,10 @@ export const waitForTask = defineCommand({
   details: 'Exits with 1 when it did not succeed, or has not ended when the time is up.',
   args: ['ID'],
   flags: {
-    timeout: { value: 'TIME', help: 'wait no longer than that: 30s, 5m (default: without end)' },
+    timeout: {
+      value: 'TIME',
+      help: 'wait no longer than that: 30s, 5m; a bare number is ms (default: without end)',
+    },
     ...SERVER_FLAGS,
   },
   examples: ['sluice task wait t_01k7f6b1oj0000000001 --timeout 5m'],

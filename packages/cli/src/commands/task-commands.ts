@@ -43,6 +43,7 @@ const listTasks = defineCommand({
   ],
   run: async ({ flags }, io) => {
     const limit = integerOf(flags.limit, 'limit') ?? 50;
+    if (limit === 0) throw new UsageError('--limit takes a number above 0');
     const query = new URLSearchParams(
       stated({
         type: flags.type,
@@ -242,19 +243,21 @@ const taskLogs = defineCommand({
     const api = connect(flags, io);
     const show = (line: LogLine) =>
       io.stdout(flags.json === true ? JSON.stringify(line) : visible(line.line));
+    const attempt = integerOf(flags.attempt, 'attempt');
     if (flags.follow === true) {
-      let isOver = false;
       await api.follow(`${path}?follow=true`, (name, data) => {
-        if (name === 'lines') (data as LogLine[]).forEach(show);
-        if (name === 'end') isOver = true;
+        if (name !== 'lines') return;
+        // A stream is of all attempts.
+        for (const line of data as LogLine[]) {
+          if (attempt === undefined || line.attempt === attempt) show(line);
+        }
       });
-      if (isOver || io.stop.aborted) return ExitCode.done;
-      io.stderr('the server went away before the task ended; follow it again');
-      return ExitCode.noServer;
+      return ExitCode.done;
     }
-    const attempt = integerOf(flags.attempt, 'attempt')?.toString();
     const limit = integerOf(flags.limit, 'limit')?.toString();
-    const query = new URLSearchParams(stated({ attempt, limit }) as Record<string, string>);
+    const query = new URLSearchParams(
+      stated({ attempt: attempt?.toString(), limit }) as Record<string, string>,
+    );
     const { items } = await api.get<{ items: readonly LogLine[] }>(`${path}?${query}`, ['items']);
     items.forEach(show);
     if (items.length === 0) io.stderr('no lines');

@@ -32,11 +32,17 @@ export function workerTable(workers: readonly Worker[], now: number): string {
       short(worker.name, 30),
       worker.version,
       `${worker.used.slots ?? 0}/${worker.capacity.slots ?? 0}`,
-      ago(worker.heardAt, now),
+      heardText(worker, now),
       stateOf(worker),
       short(worker.types.map(({ type }) => type).join(' '), 50),
     ]),
   );
+}
+
+/** A worker that holds nothing need not report: it lives as long as its connection does. */
+function heardText({ connected, heardAt, types }: Worker, now: number): string {
+  const isIdle = types.every(({ leased }) => leased === 0);
+  return connected && isIdle ? 'now' : ago(heardAt, now);
 }
 
 function stateOf({ connected, draining }: Worker): string {
