@@ -22,6 +22,7 @@ interface Version {
 /** What an answer says of a task; undefined where it says nothing. */
 interface Said {
   readonly state?: string;
+  readonly reason?: string;
   readonly attempt?: number;
   readonly priority?: number;
   readonly input?: unknown;
@@ -158,6 +159,8 @@ function agrees(version: Version, said: Said): boolean {
   if (said.output !== undefined && version.state === 'succeeded') {
     return text(said.output) === version.result;
   }
+  // What an attempt left says nothing of a task whose worker was lost after it.
+  if (said.reason === 'worker_lost') return said.error === null;
   // The output of an attempt that came too late is shown there, and not as an error.
   const isLate = version.state === 'cancelled' && said.error === null;
   return said.error === undefined || isLate || text(said.error) === version.result;
