@@ -35,7 +35,7 @@ export class TaskArchive {
 
   /** Memory has the newest attempt alone. */
   private async withAttempts(id: string, json: string): Promise<string> {
-    const [stored] = (await this.stored([id])).items;
+    const [stored] = (await this.stored([id], this.parts.engine.position)).items;
     if (stored === undefined) return json;
     const task = JSON.parse(json) as Attempted;
     const newest = task.attempts.at(-1)?.leasedAt ?? '9999';
@@ -111,11 +111,11 @@ export class TaskArchive {
   }
 
   /** Those that have left memory. */
-  async stored(ids: readonly string[]): Promise<Found> {
+  async stored(ids: readonly string[], fresh = 0): Promise<Found> {
     const known = ids.filter((id) => parseTaskId(id) !== undefined);
     if (known.length === 0) return { items: [], unknown: ids };
     const question = { namespace, ids: known, form: 'task' } as const;
-    const jsons = await this.ask((projection) => projection.read(question, 0));
+    const jsons = await this.ask((projection) => projection.read(question, fresh));
     const found = new Set(known.filter((_, index) => jsons[index] !== null));
     return {
       items: jsons.flatMap((json) => json ?? []),
