@@ -217,6 +217,24 @@ describe('a request that is refused stores nothing and names the field', () => {
     ]);
   });
 
+  test.each([
+    ['POST', '/v1/tasks', '[{"type":"a"},{"type":"a","input":[9007199254740993]}]', '/1/input/0'],
+    ['PATCH', '/v1/tasks/t_x', '{"input":{"n":1e400}}', '/input/n'],
+    ['POST', '/v1/tasks/t_x/signal', '{"name":"a","data":1e400}', '/data'],
+    ['POST', '/v1/tasks/t_x/complete', '{"output":1e400}', '/output'],
+    [
+      ...['POST', '/v1/worker-sessions/s_x/reports'],
+      ...['{"reports":[{"lease":"l","kind":"succeeded","output":1e400}]}', '/reports/0/output'],
+    ],
+  ])('a number that would be changed: %s %s', async (method, path, body, field) => {
+    const answer = await call(path, { method, body });
+
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.details).toEqual([
+      { path: field, problem: expect.stringContaining('cannot be kept exactly: send it as text') },
+    ]);
+  });
+
   test('a body over 4 MiB', async () => {
     const answer = await post(
       '/v1/tasks',
@@ -243,6 +261,14 @@ describe('a request that is refused stores nothing and names the field', () => {
     expect(tooLong.body.error.details[0].path).toBe('/waitMs');
     expect(array.body.error.details[0].path).toBe('/waitMs');
   });
+});
+
+test('numbers come back as they were sent', async () => {
+  const sent = '[9007199254740991,1.7976931348623157e308,0.30000000000000004,5e-324,-1e21]';
+
+  const { body } = await post('/v1/tasks', `{"type":"a","input":${sent}}`);
+
+  expect((await call(`/v1/tasks/${body.id}`)).body.input).toEqual(JSON.parse(sent));
 });
 
 test('any content type is read as JSON', async () => {

@@ -148,6 +148,7 @@ describe('what can be wrong', () => {
     [['task', 'submit'], "'sluice task submit' needs TYPE"],
     [['task', 'sbmit'], "unknown command 'task sbmit'; did you mean 'task submit'?"],
     [['task', 'submit', 'x', '--input', 'Ada'], `--input '"Ada"'`],
+    [['task', 'submit', 'x', '--input', '{"n":1e400}'], 'at /n that cannot be kept exactly'],
     [['task', 'submit', 'x', '--input', '@/no/such/file'], '--input cannot be read'],
     [['task', 'submit', 'x', '--delay', 'soon'], '--delay takes a time such as'],
     [['task', 'submit', 'x', '--tag', 'a'], '--tag takes NAME=VALUE'],

@@ -1,5 +1,6 @@
 export { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 export { ErrorBody } from './error-schema.ts';
+export { inexactPayload } from './exact-numbers.ts';
 export { LIMITS, PING_AFTER_MS } from './limits.ts';
 export { openApiDocument } from './openapi.ts';
 export {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { inexactNumber } from '@sluice/protocol/exact-numbers';
 import { ApiCaller } from '../api/api-caller.ts';
 import type { CommandIo } from '../exit-code.ts';
 import { UsageError } from '../usage-error.ts';
@@ -58,6 +59,16 @@ export async function jsonOf(
 ): Promise<unknown> {
   if (text === undefined) return undefined;
   const json = await textOf(text, flag, io);
+  const value = parseJson(json, text, flag);
+  const inexact = inexactNumber(json);
+  if (inexact === undefined) return value;
+  const where = inexact.path === '' ? '' : ` at ${inexact.path}`;
+  throw new UsageError(
+    `--${flag} has a number${where} that cannot be kept exactly: send ${inexact.number} as text`,
+  );
+}
+
+function parseJson(json: string, text: string, flag: string): unknown {
   try {
     return JSON.parse(json) as unknown;
   } catch (cause) {

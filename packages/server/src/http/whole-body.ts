@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
-import { LIMITS, SluiceError } from '@sluice/protocol';
+import { inexactPayload, LIMITS, SluiceError } from '@sluice/protocol';
 import type { Static, TSchema } from 'typebox';
 import { overloaded } from '../admission.ts';
-import type { Checker } from './validation.ts';
+import { type Checker, invalid } from './validation.ts';
 
 /**
  * Reads a request's body as JSON, under any content type; `undefined` when it is empty.
@@ -23,8 +23,21 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   const body = await readWhole(request);
   if (body.length === 0) return undefined;
   if (!isUtf8(body)) throw notJson('the body is not UTF-8');
+  const text = body.toString();
+  const value = parseJson(text);
+  const inexact = inexactPayload(text);
+  if (inexact !== undefined) {
+    const { path, number } = inexact;
+    throw invalid('the body is not valid', [
+      { path, problem: `the number ${number} cannot be kept exactly: send it as text` },
+    ]);
+  }
+  return value;
+}
+
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(body.toString()) as unknown;
+    return JSON.parse(text) as unknown;
   } catch (cause) {
     throw notJson((cause as Error).message);
   }
