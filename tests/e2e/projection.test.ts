@@ -116,7 +116,7 @@ test('what left memory is read, waited for and found as before, also after a kil
     expect((await api.get(`/v1/tasks/${first}`)).body, moment).toEqual(before);
     expect((await api.get(`/v1/tasks/${first}/wait?timeoutMs=60000`)).body).toEqual(before);
     const many = await api.post('/v1/tasks/get', { ids: [first, 't_1'] });
-    expect(many.body).toEqual({ items: [before], unknown: ['t_1'] });
+    expect(many.body).toEqual({ items: [before], unknown: ['t_1'], notIncluded: [] });
     const waited = await api.post('/v1/tasks/wait', { ids: [first], timeoutMs: 60_000 });
     expect(waited.body).toEqual({ items: [before], unknown: [] });
     expect(await listed('tag.team=a')).toEqual([first]);

@@ -89,6 +89,10 @@ export const GetTasksRequest = Type.Object({ ids: Ids }, { additionalProperties:
 export const GetTasksReply = Type.Object({
   items: Type.Array(TaskView),
   unknown: Type.Array(Type.String(), { description: 'Ids that nobody knows.' }),
+  notIncluded: Type.Array(Type.String(), {
+    description:
+      'Ids that were left out because the answer would be too large: ask again for them.',
+  }),
 });
 
 export const WaitTasksRequest = Type.Object(
@@ -102,7 +106,9 @@ export const WaitTasksRequest = Type.Object(
 );
 
 export const WaitTasksReply = Type.Object({
-  items: Type.Array(TaskView, { description: 'Those that have ended.' }),
+  items: Type.Array(TaskView, {
+    description: 'Those that have ended; when they are very large, some of them: ask again.',
+  }),
   unknown: Type.Array(Type.String(), { description: 'Ids that nobody knows.' }),
 });
 

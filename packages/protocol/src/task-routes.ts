@@ -55,8 +55,7 @@ export const TASK_ROUTES = {
     path: '/v1/tasks',
     summary: 'Search tasks, newest first',
     description:
-      'Looks at tasks in memory: all that have not ended, and the newest of those that have. ' +
-      'A tag is asked for as tag.NAME=VALUE.',
+      'A tag is asked for as tag.NAME=VALUE. A page of very large tasks ends early, with a cursor.',
     query: TaskListQuery,
     answers: { 200: pageOf(TaskView) },
     errors: READ_ERRORS,

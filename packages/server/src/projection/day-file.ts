@@ -124,14 +124,14 @@ export class DayFile {
     return row === undefined ? undefined : storedOf(row as unknown as Row);
   }
 
-  /** Those that are meant, newest first. */
-  find(query: RowQuery): StoredRecord[] {
+  /** The numbers of those that are meant, newest first; some may have lost a tag meanwhile. */
+  find(query: RowQuery): number[] {
     // An index has the states of a queue one after the other: each is asked for by itself.
     const states = query.state === undefined ? STATES : [stateNumber(query.state)];
     const isByQueue = query.queue !== undefined && query.tags === undefined;
     if (!isByQueue || query.parent !== undefined) return this.select(query, undefined);
-    const rows = states.flatMap((state) => this.select(query, state));
-    return rows.sort((a, b) => b.record.number - a.record.number).slice(0, query.limit);
+    const numbers = states.flatMap((state) => this.select(query, state));
+    return numbers.sort((a, b) => b - a).slice(0, query.limit);
   }
 
   /** What must outlive the file. */
@@ -188,13 +188,11 @@ export class DayFile {
     }
   }
 
-  private select(query: RowQuery, state: number | undefined): StoredRecord[] {
+  private select(query: RowQuery, state: number | undefined): number[] {
     const { where, values } = this.conditions(query, state);
-    const text = `SELECT ${COLUMNS} FROM tasks WHERE ${where} ORDER BY number DESC LIMIT ?`;
+    const text = `SELECT number FROM tasks WHERE ${where} ORDER BY number DESC LIMIT ?`;
     const rows = this.prepare(text).all(...values, query.limit);
-    const found = rows.map((row) => storedOf(row as unknown as Row));
-    const { tags } = query;
-    return tags === undefined ? found : found.filter(({ record }) => hasTags(record, tags));
+    return rows.map(({ number }) => number as number);
   }
 
   private conditions(query: RowQuery, state: number | undefined) {
@@ -278,7 +276,9 @@ function tagText(name: string, value: string): string {
   return JSON.stringify([name, value]);
 }
 
-function hasTags({ tags }: TaskRecord, wanted: Tags): boolean {
+/** Whether it has the tags that are looked for, if any. */
+export function hasTags({ tags }: TaskRecord, wanted: Tags | undefined): boolean {
+  if (wanted === undefined) return true;
   const own = (tags === '' ? {} : JSON.parse(tags)) as Tags;
   return Object.entries(wanted).every(([name, value]) => {
     return Object.hasOwn(own, name) && own[name] === value;

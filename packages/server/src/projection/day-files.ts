@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { DayFile, type RowQuery, type StoredRecord } from './day-file.ts';
+import { DayFile, hasTags, type RowQuery, type StoredRecord } from './day-file.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -24,6 +24,12 @@ export interface Retention {
   readonly ageMs: number;
   /** The oldest days are removed while all together are larger than this. */
   readonly bytesMax: number;
+}
+
+/** From `since` on, before `until`. */
+interface Times {
+  readonly since: number;
+  readonly until: number;
 }
 
 interface Day {
@@ -76,17 +82,28 @@ export class DayFiles {
     return found ?? this.guarded(this.days[0], (file) => file.read(number));
   }
 
-  /** Those that are meant, newest first, over all days. */
-  find(query: RowQuery, times: { readonly since: number; readonly until: number }): StoredRecord[] {
-    const found: StoredRecord[] = [];
+  /** Those that are meant, newest first, over all days; `limit` of them are looked up at once. */
+  *find(query: RowQuery, times: Times): Generator<StoredRecord> {
     for (const day of this.days.toReversed()) {
-      const limit = query.limit - found.length;
-      if (limit === 0) break;
       const isOutside = startOf(day.name) >= times.until || endOf(day.name) <= times.since;
       if (isOutside && day.name !== KEPT) continue;
-      found.push(...this.guarded(day, (file) => findIn(file, { ...query, limit }, times)));
+      const within = this.guarded(day, (file) => narrow(file, query, times));
+      if (within !== undefined) yield* this.findIn(day, within);
     }
-    return found;
+  }
+
+  /** Payloads may be large: they are read one by one, for whoever still wants them. */
+  private *findIn(day: Day, query: RowQuery): Generator<StoredRecord> {
+    let { before } = query;
+    for (;;) {
+      const numbers = this.guarded(day, (file) => file.find({ ...query, before }));
+      for (const number of numbers) {
+        const stored = this.guarded(day, (file) => file.read(number));
+        if (stored !== undefined && hasTags(stored.record, query.tags)) yield stored;
+      }
+      if (numbers.length < query.limit) return;
+      before = numbers[numbers.length - 1];
+    }
   }
 
   /** Removes what is too old or too much. What must not go moves to the file of what is kept. */
@@ -140,16 +157,18 @@ export class DayFiles {
   }
 
   /** A file that cannot be what was written is set aside, and an empty one takes its place. */
-  private guarded<T>(day: Day, use: (file: DayFile) => T): T {
+  private guarded<T>({ name }: Day, use: (file: DayFile) => T): T {
+    // Whoever is in the midst of a file may hold one that was set aside meanwhile.
+    const place = this.days.findIndex((day) => day.name === name);
+    const { file } = this.days[place];
     try {
-      return use(day.file);
+      return use(file);
     } catch (cause) {
       if (!isCorrupt(cause)) throw cause;
-      day.file.close();
-      this.setAside(day.name, cause as Error);
-      const fresh = this.openDay(day.name);
-      this.days[this.days.indexOf(day)] = fresh;
-      return use(fresh.file);
+      file.close();
+      this.setAside(name, cause as Error);
+      this.days[place] = this.openDay(name);
+      return use(this.days[place].file);
     }
   }
 
@@ -184,19 +203,16 @@ export class DayFiles {
   }
 }
 
-function findIn(
-  file: DayFile,
-  query: RowQuery,
-  { since, until }: { readonly since: number; readonly until: number },
-): StoredRecord[] {
+/** The same question by numbers alone; nothing when the file has no task of that time. */
+function narrow(file: DayFile, query: RowQuery, { since, until }: Times): RowQuery | undefined {
   const from = since <= 0 ? query.from : file.firstSince(since);
-  if (from === undefined) return [];
+  if (from === undefined) return undefined;
   const before = until === Number.POSITIVE_INFINITY ? undefined : file.firstSince(until);
-  return file.find({
+  return {
     ...query,
     from: Math.max(from, query.from),
     before: Math.min(before ?? query.before, query.before),
-  });
+  };
 }
 
 function isCorrupt(cause: unknown): boolean {

@@ -1,7 +1,16 @@
 /** The thread of the projection: takes what is committed, writes rows, and answers questions. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { namespaceOf, parseTaskId } from '@sluice/core';
-import type { Question, Say, Tell, ThreadData } from './projection.ts';
+import { AnswerRoom } from '../tasks/answer-room.ts';
+import type {
+  FindQuestion,
+  Found,
+  Question,
+  ReadQuestion,
+  Say,
+  Tell,
+  ThreadData,
+} from './projection.ts';
 import { Projector } from './projector.ts';
 import { readmissionOf } from './readmission.ts';
 import { historyJson, recordJson } from './record-view.ts';
@@ -115,20 +124,39 @@ const FORMS = {
 function valueFor(question: Question): unknown {
   switch (question.type) {
     case 'read':
-      return question.ids.map((id) => {
-        const record = recordOf(id, question.namespace);
-        if (record === undefined) return null;
-        return FORMS[question.form](record);
-      });
+      return read(question);
     case 'find': {
       const isDue = saveMs < SAVE_MS_SMALL || Date.now() - savedAt >= saveMs * SAVE_SHARE;
       if (projector.hasUnsaved && isDue) save(true);
-      const { seen } = projector;
-      const records = projector.find(question.query, question.times);
-      const items = records.map((record) => recordJson(record));
-      return { items, last: records.at(-1)?.number ?? 0, seenAt: seen.at };
+      return find(question);
     }
   }
+}
+
+function read({ ids, namespace, form, charactersMax }: ReadQuestion): (string | null)[] {
+  const room = AnswerRoom.of(charactersMax);
+  const answers: (string | null)[] = [];
+  for (const id of ids) {
+    if (room.isFull && answers.length > 0) break;
+    const record = recordOf(id, namespace);
+    answers.push(record === undefined ? null : room.take(FORMS[form](record)));
+  }
+  return answers;
+}
+
+function find({ query, times, charactersMax }: FindQuestion): Found {
+  const { seen } = projector;
+  const room = AnswerRoom.of(charactersMax);
+  const items: string[] = [];
+  let last = 0;
+  let isMore = false;
+  for (const record of projector.find(query, times)) {
+    items.push(room.take(recordJson(record)));
+    last = record.number;
+    isMore = items.length === query.limit || room.isFull;
+    if (isMore) break;
+  }
+  return { items, last, isMore, seenAt: seen.at };
 }
 
 /** Another's task is not there, and nor is one whose id only looks right. */

@@ -20,6 +20,8 @@ export interface FindQuestion {
   readonly type: 'find';
   readonly query: RowQuery;
   readonly times: { readonly since: number; readonly until: number };
+  /** Of the answer; the first task goes beyond it if it must. */
+  readonly charactersMax: number;
 }
 
 export interface ReadQuestion {
@@ -28,6 +30,8 @@ export interface ReadQuestion {
   readonly ids: readonly string[];
   /** The task itself, its history, or what it takes to run it again. */
   readonly form: 'task' | 'history' | 'readmission';
+  /** Of the answer, which stops there; the first one goes beyond it if it must. */
+  readonly charactersMax: number;
 }
 
 export type Question = FindQuestion | ReadQuestion;
@@ -37,6 +41,8 @@ export interface Found {
   readonly items: readonly string[];
   /** The number of the last one; 0 when there is none. */
   readonly last: number;
+  /** There may be others behind it. */
+  readonly isMore: boolean;
   /** The time of the newest record that it has seen. */
   readonly seenAt: number;
 }

@@ -136,9 +136,12 @@ export class Projector {
     return (this.unsaved.get(number) ?? this.files.read(number))?.record;
   }
 
-  /** Sees what is written. */
-  find(query: RowQuery, times: { readonly since: number; readonly until: number }): TaskRecord[] {
-    return this.files.find(query, times).map(({ record }) => record);
+  /** Sees what is written; reads as much as is asked for. */
+  *find(
+    query: RowQuery,
+    times: { readonly since: number; readonly until: number },
+  ): Generator<TaskRecord> {
+    for (const { record } of this.files.find(query, times)) yield record;
   }
 
   retain(now: number): void {

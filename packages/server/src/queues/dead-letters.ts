@@ -13,6 +13,7 @@ import {
 import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 import { type Admission, overloaded } from '../admission.ts';
+import { AnswerRoom } from '../tasks/answer-room.ts';
 import { badCursor, cursorText, type PageRequest, pageJson } from '../tasks/pages.ts';
 import { taskViewJson } from '../tasks/task-view.ts';
 import { timeText } from '../time-text.ts';
@@ -40,13 +41,14 @@ export class DeadLetterOperations {
     this.admission.read();
     return this.engine.read((state) => {
       const items: string[] = [];
+      const room = new AnswerRoom();
       let last: Slot = NO_SLOT;
       let isMore = false;
       for (const slot of deadLetters(state, taskType)) {
         if (after !== undefined && !isBehind(state, slot, after)) continue;
-        isMore = items.length === limit;
+        isMore = items.length === limit || room.isFull;
         if (isMore) break;
-        items.push(taskViewJson(state, slot));
+        items.push(room.take(taskViewJson(state, slot)));
         last = slot;
       }
       const { endedAt, number } = state.tasks;

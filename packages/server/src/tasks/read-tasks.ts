@@ -1,20 +1,33 @@
 import { DEFAULT_NAMESPACE, findTask, NO_SLOT } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
+import type { AnswerRoom } from './answer-room.ts';
 import { taskViewJson } from './task-view.ts';
 
-/** Those of the tasks that are in memory, as JSON texts, as they are at one moment. */
+export interface TasksRead {
+  /** As JSON texts. */
+  readonly items: readonly string[];
+  /** Ids that nobody knows here. */
+  readonly unknown: readonly string[];
+  /** Ids for which there was no room. */
+  readonly notIncluded: readonly string[];
+}
+
+/** Those of the tasks that are in memory, as they are at one moment. */
 export function readTasks(
   engine: Engine,
   ids: readonly string[],
-): Promise<{ readonly items: readonly string[]; readonly unknown: readonly string[] }> {
+  room: AnswerRoom,
+): Promise<TasksRead> {
   return engine.read((state, partition) => {
     const items: string[] = [];
     const unknown: string[] = [];
+    const notIncluded: string[] = [];
     for (const id of new Set(ids)) {
       const slot = findTask(state, DEFAULT_NAMESPACE, id);
       if (slot === NO_SLOT) unknown.push(id);
-      else items.push(taskViewJson(state, slot, partition.progressOf(slot)));
+      else if (room.isFull) notIncluded.push(id);
+      else items.push(room.take(taskViewJson(state, slot, partition.progressOf(slot))));
     }
-    return { items, unknown };
+    return { items, unknown, notIncluded };
   });
 }

@@ -4,9 +4,10 @@ import { LIMITS, SluiceError } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
 import { type Projection, ProjectionError } from '../projection/projection.ts';
 import type { Readmission } from '../projection/readmission.ts';
+import { AnswerRoom } from './answer-room.ts';
 import { badCursor, cursorText, type PageRequest, pageJson } from './pages.ts';
 import { taskNotFound } from './read-task.ts';
-import { readTasks } from './read-tasks.ts';
+import { readTasks, type TasksRead } from './read-tasks.ts';
 import { type TaskFilter, timeOf } from './task-filter.ts';
 
 interface Parts {
@@ -35,7 +36,8 @@ export class TaskArchive {
 
   /** Memory has the newest attempt alone. */
   private async withAttempts(id: string, json: string): Promise<string> {
-    const [stored] = (await this.stored([id], this.parts.engine.position)).items;
+    const { position } = this.parts.engine;
+    const [stored] = (await this.stored([id], new AnswerRoom(), position)).items;
     if (stored === undefined) return json;
     const task = JSON.parse(json) as Attempted;
     const newest = task.attempts.at(-1)?.leasedAt ?? '9999';
@@ -46,15 +48,15 @@ export class TaskArchive {
 
   /** Many tasks as JSON text. */
   async many(ids: readonly string[]): Promise<string> {
-    const { items, unknown } = await this.lookUp(ids);
-    return `{"items":[${items.join(',')}],"unknown":${JSON.stringify(unknown)}}`;
+    const { items, ...others } = await this.lookUp(ids);
+    return `{"items":[${items.join(',')}],${JSON.stringify(others).slice(1)}`;
   }
 
   /** Every change of a task, as JSON text. */
   async history(id: string): Promise<string> {
     const { engine, admission } = this.parts;
     admission.read();
-    const question = { namespace, ids: [id], form: 'history' } as const;
+    const question = { namespace, ids: [id], form: 'history', charactersMax: 0 } as const;
     const [json] = await this.ask((projection) => projection.read(question, engine.position));
     if (json === null) throw taskNotFound(id);
     return json;
@@ -63,7 +65,7 @@ export class TaskArchive {
   /** What it takes to run a task again that has left memory; nothing when nobody knows it. */
   async readmission(id: string): Promise<Readmission | undefined> {
     if (parseTaskId(id) === undefined) return undefined;
-    const question = { namespace, ids: [id], form: 'readmission' } as const;
+    const question = { namespace, ids: [id], form: 'readmission', charactersMax: 0 } as const;
     const [json] = await this.ask((projection) => projection.read(question, 0));
     return json === null ? undefined : (JSON.parse(json) as Readmission);
   }
@@ -93,33 +95,46 @@ export class TaskArchive {
       until: timeOf(filter.until) ?? Number.POSITIVE_INFINITY,
     };
     const asked = engine.position;
-    const found = await this.ask(() => projection.find({ query, times }, asked));
+    const charactersMax = new AnswerRoom().characters;
+    const found = await this.ask(() => projection.find({ query, times, charactersMax }, asked));
     const now = clock();
     const seenAt = projection.seen.position >= asked ? now : found.seenAt;
-    const isMore = found.items.length === limit;
-    return pageJson(found.items, isMore ? String(found.last) : undefined, {
+    return pageJson(found.items, found.isMore ? String(found.last) : undefined, {
       asOf: seenAt,
       lagMs: Math.max(0, now - seenAt),
     });
   }
 
-  private async lookUp(ids: readonly string[]): Promise<Found> {
+  private async lookUp(ids: readonly string[]): Promise<TasksRead> {
     this.parts.admission.read();
-    const { items, unknown } = await readTasks(this.parts.engine, ids);
-    const stored = await this.stored(unknown);
-    return { items: [...items, ...stored.items], unknown: stored.unknown };
+    const room = new AnswerRoom();
+    const { items, unknown, notIncluded } = await readTasks(this.parts.engine, ids, room);
+    const stored = await this.stored(unknown, room);
+    return {
+      items: [...items, ...stored.items],
+      unknown: stored.unknown,
+      notIncluded: [...notIncluded, ...stored.notIncluded],
+    };
   }
 
   /** Those that have left memory. */
-  async stored(ids: readonly string[], fresh = 0): Promise<Found> {
+  async stored(ids: readonly string[], room: AnswerRoom, fresh = 0): Promise<TasksRead> {
     const known = ids.filter((id) => parseTaskId(id) !== undefined);
-    if (known.length === 0) return { items: [], unknown: ids };
-    const question = { namespace, ids: known, form: 'task' } as const;
+    const isAsked = known.length > 0 && !room.isFull;
+    if (!isAsked) {
+      const unknown = ids.filter((id) => !known.includes(id));
+      return { items: [], unknown, notIncluded: known };
+    }
+    const { characters: charactersMax } = room;
+    const question = { namespace, ids: known, form: 'task', charactersMax } as const;
     const jsons = await this.ask((projection) => projection.read(question, fresh));
+    // It stops where there is no more room.
+    const notIncluded = known.slice(jsons.length);
     const found = new Set(known.filter((_, index) => jsons[index] !== null));
     return {
-      items: jsons.flatMap((json) => json ?? []),
+      items: jsons.flatMap((json) => (json === null ? [] : room.take(json))),
       unknown: ids.filter((id) => !found.has(id)),
+      notIncluded,
     };
   }
 
@@ -140,11 +155,6 @@ const LATER_ATTEMPT = /"attempt":(?:[2-9]|\d\d+),"attempts":/;
 
 interface Attempted {
   readonly attempts: readonly { readonly leasedAt: string }[];
-}
-
-interface Found {
-  readonly items: readonly string[];
-  readonly unknown: readonly string[];
 }
 
 function parsePlace(cursor: string): number {

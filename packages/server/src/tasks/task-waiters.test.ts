@@ -1,4 +1,5 @@
-import type { TaskNumber } from '@sluice/core';
+import type { Slot, TaskNumber } from '@sluice/core';
+import { TestPartition } from '@sluice/core/testing/test-partition';
 import { expect, test } from 'vitest';
 import { TaskWaiters } from './task-waiters.ts';
 
@@ -39,4 +40,22 @@ test('who waits for several tasks and goes away is forgotten by all of them', as
 
   expect(await waiting).toEqual([]);
   expect(() => waiters.admit(500_000)).not.toThrow();
+});
+
+test('what is too much to be kept until it is durable is left to be read', async () => {
+  const partition = new TestPartition();
+  partition.submit({}, {});
+  const { tasks } = partition.state;
+  const slots = [tasks.find(first), tasks.find(second)] as [Slot, Slot];
+  // Full behind the first one, whatever its size.
+  const waiters = new TaskWaiters(1);
+  const waiting = [first, second].map((task) => waiters.waitForAny([task], 60_000, forever));
+
+  for (const release of waiters.stage(partition.state, slots)) release();
+
+  expect((await Promise.all(waiting)).map(({ length }) => length)).toEqual([1, 0]);
+
+  const later = waiters.waitForAny([second], 60_000, forever);
+  for (const release of waiters.stage(partition.state, [slots[1]])) release();
+  expect(await later).toHaveLength(1);
 });

@@ -1,8 +1,9 @@
 import type { ReadonlyState, Slot, TaskNumber } from '@sluice/core';
 import { overloaded } from '../admission.ts';
+import { AnswerRoom } from './answer-room.ts';
 import { taskViewJson } from './task-view.ts';
 
-/** Takes the view of a task that ended, or nothing when nobody waits any longer. */
+/** Takes the view of a task that ended; nothing when it is too much, or waiting is over. */
 type Waiter = (viewJson: string | undefined) => void;
 
 const REQUESTS_MAX = 10_000;
@@ -10,11 +11,21 @@ const REQUESTS_MAX = 10_000;
 /** Of a task and a request that waits for it. */
 const PAIRS_MAX = 500_000;
 
+/** Of tasks that ended and wait for the disk, as text; others are read when they are asked for. */
+const STAGED_CHARACTERS_MAX = 64 * 1024 * 1024;
+
 /** Requests that wait for tasks to end. */
 export class TaskWaiters {
   private readonly waiters = new Map<TaskNumber, Set<Waiter>>();
   private requests = 0;
   private pairs = 0;
+  private readonly stagedMax: number;
+  /** Characters that were rendered and not let out. */
+  private staged = 0;
+
+  constructor(stagedMax = STAGED_CHARACTERS_MAX) {
+    this.stagedMax = stagedMax;
+  }
 
   /** Refuses a request that will wait for so many tasks, before it has any effect. */
   admit(tasks = 1): void {
@@ -24,8 +35,9 @@ export class TaskWaiters {
   }
 
   /**
-   * Answers the views of those that ended together first; of none when the time is up or `signal`
-   * fires. It must be called in the turn in which the tasks were seen alive.
+   * Answers the views of those that ended together first, as far as there is room; of none when
+   * the time is up or `signal` fires. It must be called in the turn in which the tasks were seen
+   * alive.
    */
   waitForAny(
     tasks: readonly TaskNumber[],
@@ -34,10 +46,11 @@ export class TaskWaiters {
   ): Promise<readonly string[]> {
     return new Promise((resolve) => {
       const ended: string[] = [];
+      const room = new AnswerRoom();
       const waiter: Waiter = (viewJson) => {
         // Others may end in the same commit: all of them are let out in this turn.
         if (ended.length === 0) queueMicrotask(finish);
-        if (viewJson !== undefined) ended.push(viewJson);
+        if (viewJson !== undefined && !room.isFull) ended.push(room.take(viewJson));
       };
       const giveUp = (): void => waiter(undefined);
       const timer = setTimeout(giveUp, timeoutMs);
@@ -60,8 +73,11 @@ export class TaskWaiters {
     for (const slot of ended) {
       const waiters = this.waiters.get(state.tasks.number[slot] as TaskNumber);
       if (waiters === undefined) continue;
-      const viewJson = taskViewJson(state, slot);
+      const viewJson = this.staged < this.stagedMax ? taskViewJson(state, slot) : undefined;
+      const characters = viewJson?.length ?? 0;
+      this.staged += characters;
       releases.push(() => {
+        this.staged -= characters;
         for (const waiter of [...waiters]) waiter(viewJson);
       });
     }

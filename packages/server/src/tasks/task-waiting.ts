@@ -9,6 +9,7 @@ import {
 import type { Engine } from '@sluice/engine';
 import type { FastifyReply } from 'fastify';
 import type { Admission } from '../admission.ts';
+import { AnswerRoom } from './answer-room.ts';
 import type { TaskArchive } from './task-archive.ts';
 import { taskViewJson } from './task-view.ts';
 import type { TaskWaiters } from './task-waiters.ts';
@@ -54,22 +55,37 @@ export class TaskWaiting {
     return view ?? this.archive.one(id);
   }
 
-  /** Answers with those that ended as soon as one did; an id that nobody knows counts as one. */
+  /**
+   * Answers with those that ended as soon as one did; an id that nobody knows counts as one. Those
+   * for which the answer has no room are in the next one: whoever waits for them asks again.
+   */
   async waitForAny(
     ids: readonly string[],
     timeoutMs: number,
     reply: FastifyReply,
   ): Promise<string> {
     const signal = goneSignal(reply);
+    const room = new AnswerRoom();
     const { ended, gone, views } = await this.engine.read((state) => {
-      const sorted = sortOut(state, ids);
+      const sorted = sortOut(state, ids, room);
       const isOver = sorted.ended.length > 0 || sorted.gone.length > 0 || timeoutMs === 0;
       if (isOver) return { ...sorted, views: undefined };
       return { ...sorted, views: this.waiters.waitForAny(sorted.live, timeoutMs, signal) };
     });
-    const stored = await this.archive.stored(gone);
-    const items = [...ended, ...stored.items, ...((await views) ?? [])];
+    const stored = await this.archive.stored(gone, room);
+    const items = [...ended, ...stored.items, ...(await this.ended(ids, views))];
     return `{"items":[${items.join(',')}],"unknown":${JSON.stringify(stored.unknown)}}`;
+  }
+
+  /** What was waited for; those that were too much to be kept until now are read. */
+  private async ended(
+    ids: readonly string[],
+    waited: Promise<readonly string[]> | undefined,
+  ): Promise<readonly string[]> {
+    if (waited === undefined) return [];
+    const views = await waited;
+    if (views.length > 0) return views;
+    return this.engine.read((state) => sortOut(state, ids, new AnswerRoom()).ended);
   }
 }
 
@@ -80,7 +96,7 @@ function goneSignal(reply: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-function sortOut(state: ReadonlyState, ids: readonly string[]) {
+function sortOut(state: ReadonlyState, ids: readonly string[], room: AnswerRoom) {
   const live: TaskNumber[] = [];
   const ended: string[] = [];
   // Not in memory: it ended long ago, or never was.
@@ -88,8 +104,9 @@ function sortOut(state: ReadonlyState, ids: readonly string[]) {
   for (const id of new Set(ids)) {
     const slot = findTask(state, DEFAULT_NAMESPACE, id);
     if (slot === NO_SLOT) gone.push(id);
-    else if (isTerminal(state.tasks.state[slot])) ended.push(taskViewJson(state, slot));
-    else live.push(state.tasks.number[slot] as TaskNumber);
+    else if (isTerminal(state.tasks.state[slot])) {
+      if (!room.isFull) ended.push(room.take(taskViewJson(state, slot)));
+    } else live.push(state.tasks.number[slot] as TaskNumber);
   }
   return { live, ended, gone };
 }
