@@ -1,4 +1,4 @@
-import type { Row } from './row.ts';
+import type { Row } from '../row.ts';
 
 /** Every row, by its name; a file each. */
 export const ROWS: Readonly<Record<string, () => Promise<{ readonly row: Row }>>> = {

@@ -1,7 +1,7 @@
 import type { AttachSessionReply } from '@sluice/core';
+import { type Figure, type Row, secondsOf } from '../../row.ts';
 import { CoreLoad } from '../core-load.ts';
 import { submitRequest, successRequest } from '../requests.ts';
-import { type Figure, type Row, secondsOf } from '../row.ts';
 
 const BATCH = 100;
 const SLOTS = 1000;

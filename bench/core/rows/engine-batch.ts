@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import type { Figure, Row } from '../../row.ts';
 import { EngineLoad } from '../engine-load.ts';
 import { submitRequest } from '../requests.ts';
-import type { Figure, Row } from '../row.ts';
 
 /** Tasks per submit, and how many tasks are submitted in all. */
 const SIZES = [

@@ -1,7 +1,7 @@
 import type { TaskSpec } from '@sluice/core';
+import { type Figure, type Row, secondsOf } from '../../row.ts';
 import { CoreLoad } from '../core-load.ts';
 import { submitTasksRequest } from '../requests.ts';
-import { type Figure, type Row, secondsOf } from '../row.ts';
 
 const WORKERS = 1000;
 const SLOTS = 10;

@@ -1,5 +1,5 @@
 import { idleShare, packingShares } from '../../../packages/core/src/testing/packing-shares.ts';
-import type { Figure, Row } from '../row.ts';
+import type { Figure, Row } from '../../row.ts';
 
 const MIXES = 120;
 const LARGEST_NEED = 0.1;

@@ -1,8 +1,8 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Figure, type Row, secondsOf } from '../../row.ts';
 import { CoreLoad } from '../core-load.ts';
 import { INPUT_BYTES, submitRequest } from '../requests.ts';
-import { type Figure, type Row, secondsOf } from '../row.ts';
 
 const BATCH = 1000;
 const WARM_UP = 20 * BATCH;

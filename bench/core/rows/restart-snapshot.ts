@@ -1,5 +1,5 @@
+import type { Row } from '../../row.ts';
 import { fillLog, foldLog, startFromSnapshot } from '../engine-load.ts';
-import type { Row } from '../row.ts';
 
 const TASKS = 1_000_000;
 

@@ -1,6 +1,6 @@
 import { NO_SLOT, type Slot } from '@sluice/core';
 import { TimingWheel } from '../../../packages/core/src/timing-wheel.ts';
-import { type Row, secondsOf } from '../row.ts';
+import { type Row, secondsOf } from '../../row.ts';
 
 const START = 1_700_000_000_000;
 const HOUR_MS = 3_600_000;

@@ -28,7 +28,15 @@ export {
   parseConstraint,
   VALUE_RULE,
 } from './constraints.ts';
-export type { Event, PayloadRange } from './event.ts';
+export {
+  type Event,
+  PATCHED_INPUT,
+  PATCHED_PRIORITY,
+  PATCHED_RUN_AT,
+  PATCHED_TAGS,
+  PATCHED_TIMEOUTS,
+  type PayloadRange,
+} from './event.ts';
 export { EventDecoder, UnknownEventError } from './event-codec.ts';
 export type { Explanation } from './explain.ts';
 export { findTask } from './find-task.ts';
@@ -97,16 +105,28 @@ export { parseTaskId, TASK_ID_LENGTH, type TaskKey, taskIdText, writeTaskId } fr
 export { type Callback, parseCallback, parseTags, type Tags } from './task-labels.ts';
 export {
   DEFAULT_PRIORITY,
+  DEFERRED,
+  FAILED,
+  isDead,
   isHeld,
   isTerminal,
+  LATER_ANSWER,
+  LEASED,
   NO_ANSWER,
   nameOfAnswer,
+  PAUSED,
   PRIORITY_LEVELS,
+  QUEUED,
   REASONS,
+  REFUSED_ANSWER,
   type Reason,
+  RUNNING,
+  SUCCEEDED,
   SUCCEEDED_ANSWER,
   TASK_STATES,
   type TaskState,
+  TIMED_OUT,
+  WAITING,
 } from './task-state.ts';
 export { statedTimeouts, type Timeouts } from './timeouts.ts';
 export type { Utf8 } from './utf8.ts';

@@ -1,7 +1,14 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { isTerminal, namespaceOf, TASK_STATES, type Tags } from '@sluice/core';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { isDead, isTerminal, namespaceOf, SUCCEEDED, TASK_STATES, type Tags } from '@sluice/core';
 import { packBody, unpackRecord } from './record-row.ts';
+import { hasTags, type RowQuery, stateNumber } from './row-query.ts';
 import type { TaskRecord } from './task-record.ts';
+
+/**
+ * Most tasks succeed in the end: an index of them by state would cost every one of them, and whoever
+ * looks for them finds them among all as fast.
+ */
+const IS_RARE = `state <> ${SUCCEEDED}`;
 
 /**
  * The index columns are for search; payloads stand by themselves so that text in them can be looked
@@ -23,8 +30,9 @@ const SCHEMA = `
     result TEXT NOT NULL,
     body TEXT NOT NULL
   );
-  CREATE INDEX IF NOT EXISTS by_queue ON tasks (queue, state, number);
-  CREATE INDEX IF NOT EXISTS by_state ON tasks (namespace, state, number);
+  CREATE INDEX IF NOT EXISTS by_queue ON tasks (queue, number);
+  CREATE INDEX IF NOT EXISTS by_state ON tasks (namespace, state, number) WHERE ${IS_RARE};
+  CREATE INDEX IF NOT EXISTS by_queue_state ON tasks (queue, state, number) WHERE ${IS_RARE};
   CREATE INDEX IF NOT EXISTS by_parent ON tasks (parent, number) WHERE parent <> '';
   CREATE TABLE IF NOT EXISTS tags (
     tag TEXT NOT NULL,
@@ -44,39 +52,22 @@ const COLUMNS = `
   number, (SELECT name FROM names WHERE id = queue) AS queue, submitted_at AS submittedAt,
   position, parent, input, result, body`;
 
+const READ = `SELECT ${COLUMNS} FROM tasks WHERE number >= ? AND number < ?`;
+
 /** A record, and how much of the log it has seen. */
 export interface StoredRecord {
   readonly record: TaskRecord;
   readonly position: number;
 }
 
-/** What is looked for; all of it must hold. */
-export interface RowQuery {
-  readonly namespace: string;
-  /** Numbers below this, newest first. */
-  readonly before: number;
-  /** Numbers from this on. */
-  readonly from: number;
-  readonly limit: number;
-  /** Key of a queue. */
-  readonly queue?: string;
-  /** Name of a state. */
-  readonly state?: string;
-  readonly tags?: Tags;
-  readonly parent?: string;
-  /** In the input, or in the output or error. */
-  readonly text?: string;
-}
-
-/** States that share a name count as the first of them. */
-const STATES = [...new Set(TASK_STATES.map((name) => TASK_STATES.indexOf(name)))];
-
 /** The tasks that were submitted on one day, in a database of its own. */
 export class DayFile {
   readonly path: string;
   private readonly db: DatabaseSync;
   private readonly names = new Map<string, number>();
-  private readonly statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
+  private readonly places = new Map<string, Place>();
+  private readonly statements = new Map<string, StatementSync>();
+  private readonly upsert: StatementSync;
 
   constructor(path: string) {
     this.path = path;
@@ -91,6 +82,7 @@ export class DayFile {
         PRAGMA busy_timeout = 0;
       `);
       this.db.exec(SCHEMA);
+      this.upsert = this.db.prepare(UPSERT);
     } catch (cause) {
       this.db.close();
       throw cause;
@@ -114,24 +106,24 @@ export class DayFile {
       this.db.exec('COMMIT');
     } catch (cause) {
       this.names.clear();
+      this.places.clear();
       if (this.db.isTransaction) this.db.exec('ROLLBACK');
       throw cause;
     }
   }
 
-  read(number: number): StoredRecord | undefined {
-    const row = this.prepare(`SELECT ${COLUMNS} FROM tasks WHERE number = ?`).get(number);
-    return row === undefined ? undefined : storedOf(row as unknown as Row);
+  /** The task with that number and those behind it, as many as there are of `count` numbers. */
+  read(number: number, count: number): StoredRecord[] {
+    const rows = this.prepare(READ).all(number, number + count);
+    return rows.map((row) => storedOf(row as unknown as Row));
   }
 
   /** The numbers of those that are meant, newest first; some may have lost a tag meanwhile. */
   find(query: RowQuery): number[] {
-    // An index has the states of a queue one after the other: each is asked for by itself.
-    const states = query.state === undefined ? STATES : [stateNumber(query.state)];
-    const isByQueue = query.queue !== undefined && query.tags === undefined;
-    if (!isByQueue || query.parent !== undefined) return this.select(query, undefined);
-    const numbers = states.flatMap((state) => this.select(query, state));
-    return numbers.sort((a, b) => b - a).slice(0, query.limit);
+    const { where, values } = this.conditions(query);
+    const text = `SELECT number FROM tasks WHERE ${where} ORDER BY number DESC LIMIT ?`;
+    const rows = this.prepare(text).all(...values, query.limit);
+    return rows.map(({ number }) => number as number);
   }
 
   /** What must outlive the file. */
@@ -176,9 +168,22 @@ export class DayFile {
 
   private put({ record, position }: StoredRecord): void {
     const { number, queue, state, submittedAt, parent, input, result, tags } = record;
-    this.prepare(UPSERT).run(
-      ...[number, this.nameId(queue), this.nameId(`${namespaceOf(queue)}/`), shownState(state)],
-      ...[isOpen(record) ? 1 : 0, submittedAt, position, parent, input, result, packBody(record)],
+    const place = this.placeOf(queue);
+    const open = isOpen(record) ? 1 : 0;
+    const body = packBody(record);
+    // One by one: lists that are spread cost half as much as the insert itself.
+    this.upsert.run(
+      number,
+      place.queue,
+      place.namespace,
+      shownState(state),
+      open,
+      submittedAt,
+      position,
+      parent,
+      input,
+      result,
+      body,
     );
     if (tags === '') return;
     // Tags that a task has lost stay here: whoever looks compares with the record.
@@ -188,15 +193,8 @@ export class DayFile {
     }
   }
 
-  private select(query: RowQuery, state: number | undefined): number[] {
-    const { where, values } = this.conditions(query, state);
-    const text = `SELECT number FROM tasks WHERE ${where} ORDER BY number DESC LIMIT ?`;
-    const rows = this.prepare(text).all(...values, query.limit);
-    return rows.map(({ number }) => number as number);
-  }
-
-  private conditions(query: RowQuery, state: number | undefined) {
-    const { namespace, queue, parent, tags, text } = query;
+  private conditions(query: RowQuery) {
+    const { namespace, queue, state, parent, tags, text } = query;
     const conditions = ['number < ?', 'number >= ?', 'namespace = ?'];
     const values: SQLInputValue[] = [query.before, query.from, this.idOf(`${namespace}/`)];
     const also = (condition: string, ...more: SQLInputValue[]): void => {
@@ -204,14 +202,23 @@ export class DayFile {
       values.push(...more);
     };
     if (queue !== undefined) also('queue = ?', this.idOf(queue));
-    if (state !== undefined) also('state = ?', state);
-    else if (query.state !== undefined) also('state = ?', stateNumber(query.state));
+    // As text: an index of some states serves those alone, and a value would not tell.
+    if (state !== undefined) also(`state = ${stateNumber(state)}`);
     if (parent !== undefined) also(`parent = ? AND parent <> ''`, parent);
     for (const [name, value] of Object.entries(tags ?? {})) {
       also('number IN (SELECT number FROM tags WHERE tag = ?)', tagText(name, value));
     }
     if (text !== undefined) also('(instr(input, ?) OR instr(result, ?))', text, text);
     return { where: conditions.join(' AND '), values };
+  }
+
+  private placeOf(queue: string): Place {
+    let place = this.places.get(queue);
+    if (place === undefined) {
+      place = { queue: this.nameId(queue), namespace: this.nameId(`${namespaceOf(queue)}/`) };
+      this.places.set(queue, place);
+    }
+    return place;
   }
 
   /** -1, which nothing has, for a name that is not here. */
@@ -233,7 +240,7 @@ export class DayFile {
     return Number(lastInsertRowid);
   }
 
-  private prepare(text: string): ReturnType<DatabaseSync['prepare']> {
+  private prepare(text: string): StatementSync {
     let statement = this.statements.get(text);
     if (statement === undefined) {
       statement = this.db.prepare(text);
@@ -241,6 +248,12 @@ export class DayFile {
     }
     return statement;
   }
+}
+
+/** A queue and its namespace, as the numbers of their names. */
+interface Place {
+  readonly queue: number;
+  readonly namespace: number;
 }
 
 interface Row {
@@ -262,25 +275,11 @@ function shownState(state: number): number {
   return TASK_STATES.indexOf(TASK_STATES[state]);
 }
 
-function stateNumber(name: string): number {
-  return (TASK_STATES as readonly string[]).indexOf(name);
-}
-
 /** It has not ended, or nobody has dealt with its failure. */
 function isOpen({ state, isDiscarded }: TaskRecord): boolean {
-  const isDead = TASK_STATES[state] === 'failed' || TASK_STATES[state] === 'timed_out';
-  return !isTerminal(state) || (isDead && !isDiscarded);
+  return !isTerminal(state) || (isDead(state) && !isDiscarded);
 }
 
 function tagText(name: string, value: string): string {
   return JSON.stringify([name, value]);
-}
-
-/** Whether it has the tags that are looked for, if any. */
-export function hasTags({ tags }: TaskRecord, wanted: Tags | undefined): boolean {
-  if (wanted === undefined) return true;
-  const own = (tags === '' ? {} : JSON.parse(tags)) as Tags;
-  return Object.entries(wanted).every(([name, value]) => {
-    return Object.hasOwn(own, name) && own[name] === value;
-  });
 }

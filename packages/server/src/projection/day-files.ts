@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { DayFile, hasTags, type RowQuery, type StoredRecord } from './day-file.ts';
+import { DayFile, type StoredRecord } from './day-file.ts';
+import { hasTags, type RowQuery, type Times } from './row-query.ts';
+import type { TaskRecord } from './task-record.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -26,11 +28,8 @@ export interface Retention {
   readonly bytesMax: number;
 }
 
-/** From `since` on, before `until`. */
-interface Times {
-  readonly since: number;
-  readonly until: number;
-}
+/** Whether there is something newer of a task than its row. */
+type IsOld = (number: number) => boolean;
 
 interface Day {
   readonly name: string;
@@ -77,29 +76,43 @@ export class DayFiles {
   }
 
   read(number: number): StoredRecord | undefined {
-    const own = this.days.findLast(({ first }) => first <= number) ?? this.days[0];
-    const found = this.guarded(own, (file) => file.read(number));
-    return found ?? this.guarded(this.days[0], (file) => file.read(number));
+    return this.readAhead(number, 1).get(number);
   }
 
-  /** Those that are meant, newest first, over all days; `limit` of them are looked up at once. */
-  *find(query: RowQuery, times: Times): Generator<StoredRecord> {
+  /** The tasks of `count` numbers from this one on, as far as they are of the same day. */
+  readAhead(number: number, count: number): Map<number, StoredRecord> {
+    const own = this.days.findLast(({ first }) => first <= number) ?? this.days[0];
+    let found = this.guarded(own, (file) => file.read(number, count));
+    if (found[0]?.record.number !== number) {
+      found = this.guarded(this.days[0], (file) => file.read(number, 1));
+    }
+    return new Map(found.map((stored) => [stored.record.number, stored]));
+  }
+
+  /**
+   * Those that are meant, newest first, over all days; none of those that `isOld` names. `limit` of
+   * them are looked up at once.
+   */
+  *find(query: RowQuery, times: Times, isOld: IsOld): Generator<TaskRecord> {
     for (const day of this.days.toReversed()) {
       const isOutside = startOf(day.name) >= times.until || endOf(day.name) <= times.since;
       if (isOutside && day.name !== KEPT) continue;
       const within = this.guarded(day, (file) => narrow(file, query, times));
-      if (within !== undefined) yield* this.findIn(day, within);
+      if (within !== undefined) yield* this.findIn(day, within, isOld);
     }
   }
 
   /** Payloads may be large: they are read one by one, for whoever still wants them. */
-  private *findIn(day: Day, query: RowQuery): Generator<StoredRecord> {
+  private *findIn(day: Day, query: RowQuery, isOld: IsOld): Generator<TaskRecord> {
     let { before } = query;
     for (;;) {
       const numbers = this.guarded(day, (file) => file.find({ ...query, before }));
       for (const number of numbers) {
-        const stored = this.guarded(day, (file) => file.read(number));
-        if (stored !== undefined && hasTags(stored.record, query.tags)) yield stored;
+        if (isOld(number)) continue;
+        for (const { record } of this.guarded(day, (file) => file.read(number, 1))) {
+          // A task that lost a tag is found by it still.
+          if (query.tags === undefined || hasTags(record, query.tags)) yield record;
+        }
       }
       if (numbers.length < query.limit) return;
       before = numbers[numbers.length - 1];
@@ -221,8 +234,17 @@ function isCorrupt(cause: unknown): boolean {
   return errcode !== undefined && CORRUPT.includes(errcode & 0xff);
 }
 
+/** The day that was asked for last: of many tasks it is the same. */
+let namedDay = Number.NaN;
+let dayName = '';
+
 function nameOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
+  const day = Math.floor(time / DAY_MS);
+  if (day !== namedDay) {
+    dayName = new Date(time).toISOString().slice(0, 10);
+    namedDay = day;
+  }
+  return dayName;
 }
 
 function startOf(name: string): number {

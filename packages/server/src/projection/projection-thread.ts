@@ -1,4 +1,5 @@
 /** The thread of the projection: takes what is committed, writes rows, and answers questions. */
+import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { namespaceOf, parseTaskId } from '@sluice/core';
 import { AnswerRoom } from '../tasks/answer-room.ts';
@@ -22,14 +23,10 @@ const SAVE_EVERY_MS = 500;
 /** Days are looked at this often. */
 const RETAIN_EVERY_MS = 60_000;
 
-/**
- * A search sees all that was taken, unless writing that takes so long that searches would do
- * nothing else: then it sees what was written within this many times that time.
- */
-const SAVE_SHARE = 5;
-const SAVE_MS_SMALL = 200;
-
 const RETRY_MS = 1000;
+
+/** When there is not enough of the processor, dispatch goes first, and this catches up later. */
+const NICENESS = 10;
 
 const { folder, retention } = workerData as ThreadData;
 const say = (said: Say): void => parentPort?.postMessage(said);
@@ -40,30 +37,30 @@ const projector = new Projector({
 });
 
 let savedAt = 0;
-let saveMs = 0;
 let retainedAt = 0;
-let isChanged = false;
 let isFailing = false;
-/** Batches that were taken, and whose taking was not said. */
-let unsaid = 0;
+/** Batches were taken, and that was not said. */
+let isUnsaid = false;
 
 parentPort?.on('message', (told: Tell) => {
   if (told.type === 'batches') {
     for (const batch of told.batches) projector.take(batch);
-    isChanged = true;
-    unsaid += 1;
+    isUnsaid = true;
     work();
   } else if (told.type === 'skip') {
     projector.skipTo(told.position);
   } else if (told.type === 'question') {
     say({ type: 'answer', id: told.id, ...answerTo(told.question) });
   } else {
-    attempt(() => projector.save(true));
+    attempt(() => projector.saveAll());
     projector.close();
     parentPort?.close();
     clearInterval(timer);
   }
 });
+
+// On Linux this is the priority of the thread that asks, not of the process.
+if (process.platform === 'linux') setPriority(0, NICENESS);
 
 const timer = setInterval(work, SAVE_EVERY_MS);
 say({ type: 'ready', saved: projector.saved });
@@ -71,26 +68,22 @@ say({ type: 'ready', saved: projector.saved });
 function work(): void {
   const now = Date.now();
   if (isFailing && now - savedAt < RETRY_MS) return;
-  if (isChanged && now - savedAt >= SAVE_EVERY_MS) save(false);
+  if (projector.isBehind && now - savedAt >= SAVE_EVERY_MS) save();
   if (now - retainedAt >= RETAIN_EVERY_MS) {
     retainedAt = now;
     attempt(() => projector.retain(now));
   }
   // While nothing can be written nothing more is asked for: memory stays bounded.
-  if (unsaid > 0 && !isFailing) {
-    say({ type: 'taken', messages: unsaid, saved: projector.saved, seen: projector.seen });
-    unsaid = 0;
+  if (isUnsaid && !isFailing) {
+    say({ type: 'taken', saved: projector.saved, seen: projector.seen });
+    isUnsaid = false;
   }
 }
 
-function save(all: boolean): void {
-  const startedAt = performance.now();
-  const isDone = attempt(() => projector.save(all));
+function save(): void {
   savedAt = Date.now();
-  saveMs = performance.now() - startedAt;
-  if (!isDone) return;
-  isChanged = false;
-  say({ type: 'saved', saved: projector.saved, bytes: projector.bytes });
+  const isDone = attempt(() => projector.save(savedAt));
+  if (isDone) say({ type: 'saved', saved: projector.saved, bytes: projector.bytes });
 }
 
 /** What cannot be written now may be later: the disk may have room again. */
@@ -125,11 +118,8 @@ function valueFor(question: Question): unknown {
   switch (question.type) {
     case 'read':
       return read(question);
-    case 'find': {
-      const isDue = saveMs < SAVE_MS_SMALL || Date.now() - savedAt >= saveMs * SAVE_SHARE;
-      if (projector.hasUnsaved && isDue) save(true);
+    case 'find':
       return find(question);
-    }
   }
 }
 

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import type { CommittedBatch, CommittedFeed, FeedOptions } from '@sluice/engine';
-import type { RowQuery } from './day-file.ts';
 import type { FileNotice, Retention } from './day-files.ts';
 import type { ProjectionMark } from './projector.ts';
+import type { RowQuery, Times } from './row-query.ts';
 
 /** Batches are gathered for so long, or up to so much: a message for each would cost more. */
 const GATHER_MS = 50;
@@ -19,7 +19,7 @@ export interface ThreadData {
 export interface FindQuestion {
   readonly type: 'find';
   readonly query: RowQuery;
-  readonly times: { readonly since: number; readonly until: number };
+  readonly times: Times;
   /** Of the answer; the first task goes beyond it if it must. */
   readonly charactersMax: number;
 }
@@ -57,12 +57,7 @@ export type Tell =
 /** What the thread says. */
 export type Say =
   | { readonly type: 'ready'; readonly saved: ProjectionMark }
-  | {
-      readonly type: 'taken';
-      readonly messages: number;
-      readonly saved: ProjectionMark;
-      readonly seen: ProjectionMark;
-    }
+  | { readonly type: 'taken'; readonly saved: ProjectionMark; readonly seen: ProjectionMark }
   | { readonly type: 'saved'; readonly saved: ProjectionMark; readonly bytes: number }
   | ({ readonly type: 'answer'; readonly id: number } & (
       | { readonly value: unknown }

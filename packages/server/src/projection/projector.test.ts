@@ -1,7 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isHeld, NO_SLOT, readEvents, type TaskNumber } from '@sluice/core';
+import {
+  isHeld,
+  NO_SLOT,
+  namespaceOf,
+  readEvents,
+  TASK_STATES,
+  type TaskNumber,
+} from '@sluice/core';
 import { World } from '@sluice/core/testing/world';
 import { actions, passedMs } from '@sluice/core/testing/world-actions';
 import fc from 'fast-check';
@@ -10,7 +17,7 @@ import { shownTask } from '../tasks/task-view.ts';
 import { UTF8 } from '../utf8.ts';
 import { type ProjectedBatch, Projector } from './projector.ts';
 import { shownRecord } from './record-view.ts';
-import type { ChangeRecord } from './task-record.ts';
+import type { ChangeRecord, TaskRecord } from './task-record.ts';
 
 const RETENTION = { ageMs: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
 
@@ -39,7 +46,10 @@ const sequences = fc.array(fc.tuple(actions, passedMs), {
 const CRASHES_MAX = 10;
 
 /** What happens between two batches. */
-const steps = fc.constantFrom('take', 'save', 'save all', 'crash');
+const steps = fc.constantFrom('take', 'save', 'save old', 'save all', 'crash');
+
+/** Open tasks are not kept in memory for so long. */
+const LONG_MS = 20_000;
 
 test('rows become what memory has, whenever they are written and wherever it crashes', () => {
   fc.assert(
@@ -58,8 +68,9 @@ test('rows become what memory has, whenever they are written and wherever it cra
         const batch = batches.find(({ firstRecord }) => firstRecord === next);
         projector.take(batch as ProjectedBatch);
         const step = between.next().value;
-        if (step === 'save') projector.save(false);
-        if (step === 'save all') projector.save(true);
+        if (step === 'save') projector.save(projector.seen.at);
+        if (step === 'save old') projector.save(projector.seen.at + LONG_MS);
+        if (step === 'save all') projector.saveAll();
         if (step !== 'crash' || crashes === CRASHES_MAX) continue;
         crashes += 1;
         projector.close();
@@ -67,7 +78,8 @@ test('rows become what memory has, whenever they are written and wherever it cra
       }
 
       expectSame(projector, world);
-      projector.save(true);
+      expectFound(projector, world);
+      projector.saveAll();
       expect(projector.saved.position).toBe(tail);
       projector.close();
     }),
@@ -88,6 +100,32 @@ function batchesOf(log: readonly Uint8Array[]): ProjectedBatch[] {
   });
 }
 
+const LIMIT = 5;
+
+/** Searches find the same whether a task is in memory, in a row, or newer in memory than there. */
+function expectFound(projector: Projector, { ids }: World): void {
+  const all = [...ids.keys()].flatMap((number) => projector.read(number) ?? []);
+  const newestFirst = all.sort((a, b) => b.number - a.number);
+  const namespaces = new Set(all.map(({ queue }) => namespaceOf(queue)));
+  for (const namespace of namespaces) {
+    for (const state of [undefined, ...new Set(TASK_STATES)]) {
+      const meant = newestFirst.filter((record) => {
+        const isIn = state === undefined || TASK_STATES[record.state] === state;
+        return namespaceOf(record.queue) === namespace && isIn;
+      });
+      const found: TaskRecord[] = [];
+      for (let before = Number.MAX_SAFE_INTEGER; ; before = found.at(-1)?.number ?? 0) {
+        const query = { namespace, before, from: 0, limit: LIMIT, ...(state ? { state } : {}) };
+        const times = { since: 0, until: Number.POSITIVE_INFINITY };
+        const page = [...projector.find(query, times).take(LIMIT)];
+        found.push(...page);
+        if (page.length < LIMIT) break;
+      }
+      expect(found).toEqual(meant);
+    }
+  }
+}
+
 function expectSame(projector: Projector, { partition: { state }, ids }: World): void {
   for (const number of ids.keys()) {
     const slot = state.tasks.find(number as TaskNumber);
@@ -98,7 +136,7 @@ function expectSame(projector: Projector, { partition: { state }, ids }: World):
     const { attempts, ...stored } = shownRecord(record);
     expect(stored).toEqual(memory);
     // Once more has happened to a task, memory cannot tell exactly how its last attempt ended.
-    const { from, to } = record.changes.at(-1) as ChangeRecord;
+    const [, from, to] = record.changes.at(-1) as ChangeRecord;
     if (newest.length > 0 && (isHeld(from) || isHeld(to))) {
       expect(attempts.at(-1)).toEqual(newest[0]);
     }

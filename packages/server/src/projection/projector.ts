@@ -3,12 +3,22 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Event, EventDecoder, isTerminal, readEvents } from '@sluice/core';
 import { UTF8 } from '../utf8.ts';
-import type { RowQuery } from './day-file.ts';
 import { DayFiles, type FileNotice, type Retention } from './day-files.ts';
+import { isMeant, type RowQuery, type Times } from './row-query.ts';
+import { StoredRecords } from './stored-records.ts';
 import { advanceRecord, beginRecord, readmitRecord, type TaskRecord } from './task-record.ts';
 
-/** A task that has not ended is written when it is this old, and again when it ended. */
-const WRITE_AFTER_MS = 2000;
+/**
+ * A task that has not ended is written after so long, and again when it ended: most end before, and
+ * cost one row. Much longer, and a start would have that much of the log to read again.
+ */
+const OPEN_MS_MAX = 10_000;
+
+/** What open tasks may take in memory; the oldest are written before it is more. */
+const OPEN_BYTES_MAX = 64 * 1024 * 1024;
+
+/** A record in memory beside its payloads, as measured with one attempt. */
+const RECORD_BYTES = 1000;
 
 export interface ProjectedBatch {
   readonly firstRecord: number;
@@ -32,8 +42,9 @@ export interface ProjectorOptions {
 
 interface Unsaved {
   readonly record: TaskRecord;
-  /** Where the first batch of the log begins that its row does not have. */
+  /** Where the first batch of the log begins that its row does not have, and when that was. */
   readonly since: number;
+  readonly sinceAt: number;
   /** How much of the log the record has seen. */
   position: number;
 }
@@ -52,7 +63,9 @@ export class Projector {
   private readonly retention: Retention;
   private readonly marks: DatabaseSync;
   private readonly decoder = new EventDecoder();
+  /** By their numbers, in the order of `since`. */
   private readonly unsaved = new Map<number, Unsaved>();
+  private readonly stored: StoredRecords;
   private taken: ProjectionMark;
   private savedMark: ProjectionMark;
   /** The newest task that has a row since before this start. */
@@ -79,6 +92,7 @@ export class Projector {
     this.savedMark = { position, at };
     this.taken = this.savedMark;
     this.newestStored = this.files.newest;
+    this.stored = new StoredRecords(this.files);
   }
 
   /** What is on the disk, for good. */
@@ -91,9 +105,9 @@ export class Projector {
     return this.taken;
   }
 
-  /** Whether there is anything that searches do not see. */
-  get hasUnsaved(): boolean {
-    return this.unsaved.size > 0;
+  /** Whether anything is not on the disk yet. */
+  get isBehind(): boolean {
+    return this.savedMark.position < this.taken.position;
   }
 
   get bytes(): number {
@@ -115,20 +129,22 @@ export class Projector {
     this.taken = { position, at: this.taken.at };
   }
 
-  /** Writes what has ended and what is old enough, or everything. */
-  save(all: boolean): void {
-    const writable = (record: TaskRecord): boolean => {
-      return (
-        all || isTerminal(record.state) || this.taken.at - record.submittedAt >= WRITE_AFTER_MS
-      );
-    };
-    const rows = [...this.unsaved.values()].filter(({ record }) => writable(record));
+  /** Writes what has ended, and of the rest what is too old or too much. */
+  save(now: number): void {
+    this.write(this.due(now));
+  }
+
+  saveAll(): void {
+    this.write([...this.unsaved.values()]);
+  }
+
+  private write(rows: readonly Unsaved[]): void {
     this.files.write(rows);
+    this.stored.forget();
     for (const { record } of rows) this.unsaved.delete(record.number);
-    // Every task that has ended is on the disk by now, whatever else is not.
-    let { position, at } = this.taken;
-    for (const { since } of this.unsaved.values()) position = Math.min(position, since);
-    this.mark({ position, at });
+    // The oldest of what is left is the first. What has ended is on the disk, whatever else is not.
+    const [oldest] = this.unsaved.values();
+    this.mark({ position: oldest?.since ?? this.taken.position, at: this.taken.at });
   }
 
   /** The task with that number, as far as the log was taken. */
@@ -136,12 +152,17 @@ export class Projector {
     return (this.unsaved.get(number) ?? this.files.read(number))?.record;
   }
 
-  /** Sees what is written; reads as much as is asked for. */
-  *find(
-    query: RowQuery,
-    times: { readonly since: number; readonly until: number },
-  ): Generator<TaskRecord> {
-    for (const { record } of this.files.find(query, times)) yield record;
+  /** Those that are meant, newest first; rows are read as they are asked for. */
+  *find(query: RowQuery, times: Times): Generator<TaskRecord> {
+    const unsaved = [...this.unsaved.values()].map(({ record }) => record);
+    const young = unsaved.filter((record) => isMeant(record, query, times));
+    young.sort((a, b) => b.number - a.number);
+    let next = 0;
+    for (const stored of this.files.find(query, times, (number) => this.unsaved.has(number))) {
+      while (next < young.length && young[next].number > stored.number) yield young[next++];
+      yield stored;
+    }
+    yield* young.slice(next);
   }
 
   retain(now: number): void {
@@ -151,6 +172,18 @@ export class Projector {
   close(): void {
     this.files.close();
     this.marks.close();
+  }
+
+  private due(now: number): Unsaved[] {
+    const open = [...this.unsaved.values()].filter(({ record }) => !isTerminal(record.state));
+    let bytes = open.reduce((sum, { record }) => sum + bytesOf(record), 0);
+    const isDue = ({ record, sinceAt }: Unsaved): boolean => {
+      if (isTerminal(record.state)) return true;
+      if (bytes <= OPEN_BYTES_MAX && now - sinceAt < OPEN_MS_MAX) return false;
+      bytes -= bytesOf(record);
+      return true;
+    };
+    return [...this.unsaved.values()].filter(isDue);
   }
 
   private mark(mark: ProjectionMark): void {
@@ -168,32 +201,36 @@ export class Projector {
       take(unsaved.record, event, at);
       unsaved.position = this.batchEnd;
     } else if (event.type === 'task_submitted' && event.task > this.newestStored) {
-      this.add(beginRecord(event, at));
+      this.add(beginRecord(event, at), at);
     } else {
       this.applyToStored(event, at);
     }
   }
 
   private applyToStored(event: Event, at: number): void {
-    const stored = this.files.read(event.task);
+    const stored = this.stored.take(event.task);
     if (stored !== undefined) {
       if (stored.position > this.batchStart) return;
       take(stored.record, event, at);
-      this.add(stored.record);
+      this.add(stored.record, at);
     } else if (event.type === 'task_submitted' || event.type === 'task_readmitted') {
       // Of others the row was removed or lost, and what is left would be no task.
-      this.add(beginRecord(event, at));
+      this.add(beginRecord(event, at), at);
     }
   }
 
-  private add(record: TaskRecord): void {
+  private add(record: TaskRecord, sinceAt: number): void {
     const since = this.batchStart;
-    this.unsaved.set(record.number, { record, since, position: this.batchEnd });
+    this.unsaved.set(record.number, { record, since, sinceAt, position: this.batchEnd });
   }
 }
 
 /** Events that change nothing of what is told of a task. */
 const QUIET: readonly string[] = ['dedupe_forgotten', 'task_forgotten', 'state_hashed'];
+
+function bytesOf({ input, result }: TaskRecord): number {
+  return RECORD_BYTES + input.length + result.length;
+}
 
 function take(record: TaskRecord, event: Event, at: number): void {
   if (event.type === 'task_readmitted') readmitRecord(record, event, at);

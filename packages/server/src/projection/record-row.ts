@@ -11,7 +11,7 @@ export function packBody(record: TaskRecord): string {
     [priority, shape, retry, timeouts, tags, callback],
     [state, reason, attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded ? 1 : 0],
     record.attempts.map(packAttempt),
-    record.changes.map(packChange),
+    record.changes,
   ]);
 }
 
@@ -52,18 +52,17 @@ export function unpackRecord(row: RowColumns): TaskRecord {
     result: row.result,
     isDiscarded: isDiscarded === 1,
     attempts: attempts.map(unpackAttempt),
-    changes: changes.map(unpackChange),
+    changes,
   };
 }
 
 type Numbers = readonly [number, number, number, number, number, number, number, number];
 type PackedAttempt = readonly [number, string, number, number, number, string, string, string];
-type PackedChange = readonly [number, number, number, number, number, string];
 type Body = readonly [
   readonly [number, string, string, string, string, string],
   Numbers,
   readonly PackedAttempt[],
-  readonly PackedChange[],
+  ChangeRecord[],
 ];
 
 function packAttempt(record: AttemptRecord): PackedAttempt {
@@ -74,12 +73,4 @@ function packAttempt(record: AttemptRecord): PackedAttempt {
 function unpackAttempt(packed: PackedAttempt): AttemptRecord {
   const [attempt, worker, leasedAt, startedAt, endedAt, outcome, error, output] = packed;
   return { attempt, worker, leasedAt, startedAt, endedAt, outcome, error, output };
-}
-
-function packChange({ at, from, to, reason, attempt, worker }: ChangeRecord): PackedChange {
-  return [at, from, to, reason, attempt, worker];
-}
-
-function unpackChange([at, from, to, reason, attempt, worker]: PackedChange): ChangeRecord {
-  return { at, from, to, reason, attempt, worker };
 }

@@ -56,7 +56,7 @@ export function shownRecord(record: TaskRecord): ShownTask {
 
 /** Every change of a task as JSON text, oldest first. */
 export function historyJson({ changes }: TaskRecord): string {
-  const items = changes.map(({ at, from, to, reason, attempt, worker }) => ({
+  const items = changes.map(([at, from, to, reason, attempt, worker]) => ({
     at: timeText(at),
     from: from < 0 ? null : TASK_STATES[from],
     to: TASK_STATES[to],

@@ -1,4 +1,27 @@
-import { type Event, nameOfAnswer, type PayloadRange, REASONS, TASK_STATES } from '@sluice/core';
+import {
+  DEFERRED,
+  type Event,
+  FAILED,
+  isHeld,
+  LATER_ANSWER,
+  LEASED,
+  nameOfAnswer,
+  PATCHED_INPUT,
+  PATCHED_PRIORITY,
+  PATCHED_RUN_AT,
+  PATCHED_TAGS,
+  PATCHED_TIMEOUTS,
+  PAUSED,
+  type PayloadRange,
+  QUEUED,
+  REASONS,
+  REFUSED_ANSWER,
+  RUNNING,
+  SUCCEEDED,
+  SUCCEEDED_ANSWER,
+  TIMED_OUT,
+  WAITING,
+} from '@sluice/core';
 import { UTF8 } from '../utf8.ts';
 
 /** One run of a task by a worker. */
@@ -17,16 +40,19 @@ export interface AttemptRecord {
   output: string;
 }
 
-/** A task went from one state to another. States and reasons are the numbers of the core. */
-export interface ChangeRecord {
-  readonly at: number;
-  /** -1 for the first one. */
-  readonly from: number;
-  readonly to: number;
-  readonly reason: number;
-  readonly attempt: number;
-  readonly worker: string;
-}
+/**
+ * A task went from one state to another; the first one comes from state -1. States and reasons are
+ * the numbers of the core. A list, because it is written as it is: objects would be most of the
+ * time that a row takes.
+ */
+export type ChangeRecord = readonly [
+  at: number,
+  from: number,
+  to: number,
+  reason: number,
+  attempt: number,
+  worker: string,
+];
 
 /**
  * All that the log tells of one task: what the core has in memory, and beside it every attempt and
@@ -65,16 +91,6 @@ export interface TaskRecord {
 /** A task that is tried for ever keeps so many of each. */
 const ATTEMPTS_KEPT = 100;
 const CHANGES_KEPT = 400;
-
-const WAITING = TASK_STATES.indexOf('waiting');
-const QUEUED = TASK_STATES.indexOf('queued');
-const LEASED = TASK_STATES.indexOf('leased');
-const RUNNING = TASK_STATES.indexOf('running');
-const PAUSED = TASK_STATES.indexOf('paused');
-const SUCCEEDED = TASK_STATES.indexOf('succeeded');
-const FAILED = TASK_STATES.indexOf('failed');
-const TIMED_OUT = TASK_STATES.indexOf('timed_out');
-const DEFERRED = TASK_STATES.lastIndexOf('running');
 
 type Details = Extract<Event, { type: 'task_submitted' | 'task_readmitted' }>;
 type Later = Exclude<Event, { type: 'task_submitted' | 'task_readmitted' }>;
@@ -159,12 +175,12 @@ function endAttempt(record: TaskRecord, event: Later, at: number): void {
     case 'attempt_succeeded':
       noteStart(record, event.startedAt);
       record.result = textOf(event.output);
-      record.answer = ANSWERS.succeeded;
+      record.answer = SUCCEEDED_ANSWER;
       closeAttempt(record, at, 'succeeded');
       return end(record, at, SUCCEEDED, reasonOf('succeeded'));
     case 'attempt_deferred':
       noteStart(record, event.startedAt);
-      record.answer = ANSWERS.later;
+      record.answer = LATER_ANSWER;
       record.endedAt = at;
       closeAttempt(record, at, 'later');
       return move(record, at, DEFERRED, reasonOf('later'));
@@ -186,8 +202,6 @@ function endAttempt(record: TaskRecord, event: Later, at: number): void {
       return;
   }
 }
-
-const ANSWERS = { succeeded: 1, later: 4, refused: 5 };
 
 function lease(record: TaskRecord, worker: string, at: number): void {
   record.attempt += 1;
@@ -230,7 +244,7 @@ function returned(record: TaskRecord, at: number, { reason, spent }: Returned): 
   if (spent) closeAttempt(record, at, REASONS[reason]);
   else record.attempt -= 1;
   record.endedAt = at;
-  if (reason === reasonOf('refused')) record.answer = ANSWERS.refused;
+  if (reason === reasonOf('refused')) record.answer = REFUSED_ANSWER;
   enqueue(record, at, reason);
   if (!spent) record.attempts.pop();
 }
@@ -254,22 +268,15 @@ function endTask(record: TaskRecord, at: number, event: Ended): void {
   end(record, at, event.state, event.reason);
 }
 
-function isHeld(state: number): boolean {
-  return state === LEASED || state === RUNNING;
-}
-
 type Patched = Extract<Event, { type: 'task_patched' }>;
-
-/** Bits of the fields that a patch names. */
-const PATCHED = { priority: 1, runAt: 2, input: 4, timeouts: 8, tags: 16 };
 
 function patch(record: TaskRecord, event: Patched, at: number): void {
   const { fields, runAt } = event;
-  if (fields & PATCHED.input) record.input = textOf(event.input);
-  if (fields & PATCHED.timeouts) record.timeouts = event.timeouts;
-  if (fields & PATCHED.tags) record.tags = event.tags;
-  if (fields & PATCHED.priority) record.priority = event.priority;
-  if (!(fields & PATCHED.runAt)) return;
+  if (fields & PATCHED_INPUT) record.input = textOf(event.input);
+  if (fields & PATCHED_TIMEOUTS) record.timeouts = event.timeouts;
+  if (fields & PATCHED_TAGS) record.tags = event.tags;
+  if (fields & PATCHED_PRIORITY) record.priority = event.priority;
+  if (!(fields & PATCHED_RUN_AT)) return;
   if (record.state === PAUSED) record.dueAt = Math.max(runAt, at);
   else if (runAt > at) waitUntil(record, at, runAt, reasonOf('delayed'));
   else if (record.state !== QUEUED) enqueue(record, at, reasonOf('rescheduled'));
@@ -327,7 +334,7 @@ function move(record: TaskRecord, at: number, to: number, reason: number): void 
   const worker = isHeld(to) || isHeld(from) ? (record.attempts.at(-1)?.worker ?? '') : '';
   record.state = to;
   record.reason = reason;
-  record.changes.push({ at, from, to, reason, attempt, worker });
+  record.changes.push([at, from, to, reason, attempt, worker]);
   if (record.changes.length > CHANGES_KEPT) record.changes.shift();
 }
 

@@ -1,0 +1,7 @@
+import type { Row } from '../row.ts';
+
+/** Every row, by its name; a file each. */
+export const ROWS: Readonly<Record<string, () => Promise<{ readonly row: Row }>>> = {
+  projector: () => import('./rows/projector.ts'),
+  search: () => import('./rows/search.ts'),
+};
