@@ -5,7 +5,7 @@ import { hasTags, type RowQuery, stateNumber } from './row-query.ts';
 import type { TaskRecord } from './task-record.ts';
 
 /**
- * Most tasks succeed in the end: an index of them by state would cost every one of them, and whoever
+ * Most tasks succeed in the end: an index of them by state would cost every one of them, and who
  * looks for them finds them among all as fast.
  */
 const IS_RARE = `state <> ${SUCCEEDED}`;
