@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { isDead, isTerminal, namespaceOf, SUCCEEDED, TASK_STATES, type Tags } from '@sluice/core';
 import { packBody, unpackRecord } from './record-row.ts';
-import { hasTags, type RowQuery, stateNumber } from './row-query.ts';
+import { type RowQuery, stateNumber } from './row-query.ts';
 import type { TaskRecord } from './task-record.ts';
 
 /**

@@ -117,13 +117,19 @@ function expectFound(projector: Projector, { ids }: World): void {
       for (let before = Number.MAX_SAFE_INTEGER; ; before = found.at(-1)?.number ?? 0) {
         const query = { namespace, before, from: 0, limit: LIMIT, ...(state ? { state } : {}) };
         const times = { since: 0, until: Number.POSITIVE_INFINITY };
-        const page = [...projector.find(query, times).take(LIMIT)];
+        const page = firstOf(projector.find(query, times));
         found.push(...page);
         if (page.length < LIMIT) break;
       }
       expect(found).toEqual(meant);
     }
   }
+}
+
+function firstOf(records: Iterable<TaskRecord>): TaskRecord[] {
+  const page: TaskRecord[] = [];
+  for (const record of records) if (page.push(record) === LIMIT) break;
+  return page;
 }
 
 function expectSame(projector: Projector, { partition: { state }, ids }: World): void {
