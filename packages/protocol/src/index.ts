@@ -14,6 +14,7 @@ export {
   type WorkerParams,
 } from './operation-schemas.ts';
 export { Capacity } from './resource-schemas.ts';
+export { ACCESS, type Access, mayCall, ROLES, type Role } from './roles.ts';
 export type { Route } from './route.ts';
 export { ROUTES, type RouteName } from './routes.ts';
 export { type ErrorDetail, SluiceError } from './sluice-error.ts';

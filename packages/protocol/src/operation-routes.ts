@@ -27,6 +27,7 @@ export const OPERATION_ROUTES = {
   listTaskTypes: {
     method: 'GET',
     path: '/v1/task-types',
+    access: 'read',
     summary: 'List the task types that have a definition',
     answers: { 200: Type.Object({ items: Type.Array(TaskTypeView) }) },
     errors: READ_ERRORS,
@@ -34,6 +35,7 @@ export const OPERATION_ROUTES = {
   getTaskType: {
     method: 'GET',
     path: '/v1/task-types/{type}',
+    access: 'read',
     summary: 'Read the definition of a task type',
     params: TypeParams,
     answers: { 200: TaskTypeView },
@@ -42,6 +44,7 @@ export const OPERATION_ROUTES = {
   putTaskType: {
     method: 'PUT',
     path: '/v1/task-types/{type}',
+    access: 'operate',
     summary: 'Define what tasks of a type have when their submit does not say',
     params: TypeParams,
     body: TaskDefinition,
@@ -51,6 +54,7 @@ export const OPERATION_ROUTES = {
   deleteTaskType: {
     method: 'DELETE',
     path: '/v1/task-types/{type}',
+    access: 'operate',
     summary: 'Forget the definition of a task type; its tasks stay as they are',
     params: TypeParams,
     answers: { 204: 'none' },
@@ -59,6 +63,7 @@ export const OPERATION_ROUTES = {
   listQueues: {
     method: 'GET',
     path: '/v1/queues',
+    access: 'read',
     summary: 'List the queues, one per task type: how deep, how old, how fast',
     answers: { 200: Queues },
     errors: READ_ERRORS,
@@ -66,6 +71,7 @@ export const OPERATION_ROUTES = {
   patchQueue: {
     method: 'PATCH',
     path: '/v1/queues/{type}',
+    access: 'operate',
     summary: 'Pause or resume a queue; what workers hold goes on',
     params: TypeParams,
     body: QueuePatch,
@@ -75,6 +81,7 @@ export const OPERATION_ROUTES = {
   listDeadLetters: {
     method: 'GET',
     path: '/v1/dead-letters',
+    access: 'read',
     summary: 'List failed and timed-out tasks, the first to end first',
     query: DeadLetterQuery,
     answers: { 200: pageOf(TaskView) },
@@ -83,6 +90,7 @@ export const OPERATION_ROUTES = {
   startRedrive: {
     method: 'POST',
     path: '/v1/dead-letters/redrive',
+    access: 'operate',
     summary: 'Run dead letters again, so many a second; survives restarts',
     body: RedriveRequest,
     isBodyOptional: true,
@@ -92,6 +100,7 @@ export const OPERATION_ROUTES = {
   listRedrives: {
     method: 'GET',
     path: '/v1/dead-letters/redrives',
+    access: 'read',
     summary: 'List the redrives that are under way',
     answers: { 200: Redrives },
     errors: READ_ERRORS,
@@ -99,6 +108,7 @@ export const OPERATION_ROUTES = {
   endRedrive: {
     method: 'DELETE',
     path: '/v1/dead-letters/redrives/{id}',
+    access: 'operate',
     summary: 'End a redrive; what it has not run again stays a dead letter',
     params: RedriveParams,
     answers: { 204: 'none' },
@@ -107,6 +117,7 @@ export const OPERATION_ROUTES = {
   discardDeadLetters: {
     method: 'POST',
     path: '/v1/dead-letters/discard',
+    access: 'operate',
     summary: 'Take tasks off the list of dead letters; they stay failed',
     body: DiscardRequest,
     isBodyOptional: true,
@@ -116,6 +127,7 @@ export const OPERATION_ROUTES = {
   listWorkers: {
     method: 'GET',
     path: '/v1/workers',
+    access: 'read',
     summary: 'List the workers, with what they offer and hold',
     query: WorkerListQuery,
     answers: { 200: pageOf(WorkerView) },
@@ -124,6 +136,7 @@ export const OPERATION_ROUTES = {
   drainWorker: {
     method: 'POST',
     path: '/v1/workers/{id}/drain',
+    access: 'operate',
     summary: 'Give a worker nothing new; what it holds it may finish',
     params: WorkerParams,
     answers: { 200: WorkerView },
@@ -132,6 +145,7 @@ export const OPERATION_ROUTES = {
   healthLive: {
     method: 'GET',
     path: '/health/live',
+    access: 'open',
     summary: 'The process answers',
     answers: { 200: Health },
     errors: [],
@@ -139,6 +153,7 @@ export const OPERATION_ROUTES = {
   healthReady: {
     method: 'GET',
     path: '/health/ready',
+    access: 'open',
     summary: 'The server accepts tasks',
     answers: { 200: Health },
     errors: ['unavailable'],

@@ -1,11 +1,13 @@
 import type { TSchema } from 'typebox';
 import type { ErrorCode } from './error-codes.ts';
+import type { Access } from './roles.ts';
 
 /** One call of the API: what server, clients and the OpenAPI document agree on. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path with parameters in braces. */
   readonly path: string;
+  readonly access: Access;
   readonly summary: string;
   readonly description?: string;
   readonly params?: TSchema;

@@ -41,6 +41,7 @@ export const TASK_ROUTES = {
   submitTasks: {
     method: 'POST',
     path: '/v1/tasks',
+    access: 'submit',
     summary: 'Submit one task, or an array of up to 1,000: all or nothing',
     query: SubmitQuery,
     body: Type.Union([TaskRequest, TaskRequests]),
@@ -53,6 +54,7 @@ export const TASK_ROUTES = {
   listTasks: {
     method: 'GET',
     path: '/v1/tasks',
+    access: 'read',
     summary: 'Search tasks, newest first',
     description:
       'A tag is asked for as tag.NAME=VALUE. A page of very large tasks ends early, with a cursor.',
@@ -63,6 +65,7 @@ export const TASK_ROUTES = {
   patchTasks: {
     method: 'PATCH',
     path: '/v1/tasks',
+    access: 'submit',
     summary: 'Change up to 1,000 tasks that nobody holds, each whole or not at all',
     body: PatchTasksRequest,
     answers: { 200: TaskOutcomes },
@@ -71,6 +74,7 @@ export const TASK_ROUTES = {
   getTasks: {
     method: 'POST',
     path: '/v1/tasks/get',
+    access: 'read',
     summary: 'Read many tasks at once',
     body: GetTasksRequest,
     answers: { 200: GetTasksReply },
@@ -79,6 +83,7 @@ export const TASK_ROUTES = {
   waitForTasks: {
     method: 'POST',
     path: '/v1/tasks/wait',
+    access: 'read',
     summary: 'Answer with those that ended as soon as one did, or when the time is up',
     body: WaitTasksRequest,
     answers: { 200: WaitTasksReply },
@@ -87,6 +92,7 @@ export const TASK_ROUTES = {
   cancelTasks: {
     method: 'POST',
     path: '/v1/tasks/cancel',
+    access: 'submit',
     summary: 'Cancel many tasks, by their ids or by a filter',
     body: CancelTasksRequest,
     answers: { 200: CancelTasksReply },
@@ -95,6 +101,7 @@ export const TASK_ROUTES = {
   getTask: {
     method: 'GET',
     path: '/v1/tasks/{id}',
+    access: 'read',
     summary: 'Read one task',
     params: TaskParams,
     answers: { 200: TaskView },
@@ -104,6 +111,7 @@ export const TASK_ROUTES = {
     ...OPERATION,
     method: 'PATCH',
     path: '/v1/tasks/{id}',
+    access: 'submit',
     summary: 'Change a task that nobody holds',
     description:
       'A JSON merge patch: null clears. A new priority puts the task at the tail of that level; ' +
@@ -114,6 +122,7 @@ export const TASK_ROUTES = {
   waitForTask: {
     method: 'GET',
     path: '/v1/tasks/{id}/wait',
+    access: 'read',
     summary: 'Answer when the task ended, or with its current state when the time is up',
     params: TaskParams,
     query: WaitQuery,
@@ -123,6 +132,7 @@ export const TASK_ROUTES = {
   getTaskHistory: {
     method: 'GET',
     path: '/v1/tasks/{id}/history',
+    access: 'read',
     summary: 'Read every change of a task',
     params: TaskParams,
     answers: { 200: TaskHistory },
@@ -131,6 +141,7 @@ export const TASK_ROUTES = {
   explainTask: {
     method: 'GET',
     path: '/v1/tasks/{id}/explain',
+    access: 'read',
     summary: 'Say why a task is not running, worker by worker',
     params: TaskParams,
     answers: { 200: Explanation },
@@ -139,6 +150,7 @@ export const TASK_ROUTES = {
   getTaskLogs: {
     method: 'GET',
     path: '/v1/tasks/{id}/logs',
+    access: 'read',
     summary: 'Read the lines that handlers wrote; as a stream of events with follow=true',
     params: TaskParams,
     query: LogQuery,
@@ -148,6 +160,7 @@ export const TASK_ROUTES = {
   cancelTask: {
     ...OPERATION,
     path: '/v1/tasks/{id}/cancel',
+    access: 'submit',
     summary: 'Cancel a task; 202 while the worker that holds it is told to stop',
     body: CancelRequest,
     isBodyOptional: true,
@@ -157,24 +170,28 @@ export const TASK_ROUTES = {
   retryTask: {
     ...OPERATION,
     path: '/v1/tasks/{id}/retry',
+    access: 'submit',
     summary: 'Run a task again that ended without success, with all its attempts',
     errors: [...CHANGE_ERRORS, 'task_not_found', 'task_finished', 'task_not_finished'],
   },
   pauseTask: {
     ...OPERATION,
     path: '/v1/tasks/{id}/pause',
+    access: 'submit',
     summary: 'Hold back a task that nobody holds',
     errors: IDLE_ERRORS,
   },
   resumeTask: {
     ...OPERATION,
     path: '/v1/tasks/{id}/resume',
+    access: 'submit',
     summary: 'Let a paused task go on',
     errors: IDLE_ERRORS,
   },
   signalTask: {
     ...OPERATION,
     path: '/v1/tasks/{id}/signal',
+    access: 'submit',
     summary: 'Say a word to the worker that holds the task',
     body: SignalRequest,
     answers: { 204: 'none' },
@@ -183,6 +200,7 @@ export const TASK_ROUTES = {
   completeTask: {
     ...OPERATION,
     path: '/v1/tasks/{id}/complete',
+    access: 'end',
     summary: 'End a task from outside, with success',
     body: CompleteRequest,
     isBodyOptional: true,
@@ -191,6 +209,7 @@ export const TASK_ROUTES = {
   failTask: {
     ...OPERATION,
     path: '/v1/tasks/{id}/fail',
+    access: 'end',
     summary: 'End a task from outside, without success',
     body: FailRequest,
     errors: [...CHANGE_ERRORS, 'task_not_found', 'task_finished'],

@@ -10,6 +10,7 @@ export const WORKER_ROUTES = {
   openWorkerSession: {
     method: 'POST',
     path: '/v1/worker-sessions',
+    access: 'work',
     summary: 'Register a worker; tasks arrive on the stream that is the answer',
     description:
       'Events with one line of JSON each: ' +
@@ -24,6 +25,7 @@ export const WORKER_ROUTES = {
   reportAttempts: {
     method: 'POST',
     path: '/v1/worker-sessions/{sessionId}/reports',
+    access: 'work',
     summary: 'Report on attempts; any call renews all leases of the session',
     params: SessionParams,
     body: ReportsRequest,
@@ -34,6 +36,7 @@ export const WORKER_ROUTES = {
   closeWorkerSession: {
     method: 'DELETE',
     path: '/v1/worker-sessions/{sessionId}',
+    access: 'work',
     summary: 'Hand back what the session holds, and end it',
     params: SessionParams,
     answers: { 204: 'none' },

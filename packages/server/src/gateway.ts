@@ -1,15 +1,13 @@
-import {
-  type AttachSession,
-  DEFAULT_NAMESPACE,
-  type DetachSession,
-  type ExpireSessions,
-  type HearSessions,
-  type ReadonlyState,
-  type ReportAttempts,
-  type ReportAttemptsReply,
-  type SessionId,
-  type SubmitTasks,
-  type SubmitTasksReply,
+import type {
+  DetachSession,
+  ExpireSessions,
+  HearSessions,
+  ReadonlyState,
+  ReportAttempts,
+  ReportAttemptsReply,
+  SessionId,
+  SubmitTasks,
+  SubmitTasksReply,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
@@ -65,8 +63,8 @@ export class Gateway {
   }
 
   /** Takes one task or an array, all or nothing. `admit` may refuse before there is an effect. */
-  async submit(body: unknown, admit?: () => void): Promise<Submitted> {
-    const command = this.submits.parse(body);
+  async submit(namespace: string, body: unknown, admit?: () => void): Promise<Submitted> {
+    const command = this.submits.parse(namespace, body);
     if (this.standstill.isWaking) throw stoodStill();
     this.options.admission.command(command.type);
     admit?.();
@@ -88,25 +86,25 @@ export class Gateway {
   }
 
   /** The task as it is, as JSON text. */
-  async get(id: string): Promise<string> {
+  async get(namespace: string, id: string): Promise<string> {
     this.options.admission.read();
-    return readTask(this.options.engine, id);
+    return readTask(this.options.engine, namespace, id);
   }
 
   /** Opens or resumes a session; what it gets goes to the sink from here on. */
-  async attach(body: unknown, openSink: () => StreamSink): Promise<void> {
+  async attach(namespace: string, body: unknown, openSink: () => StreamSink): Promise<void> {
     const { engine, admission, streams, monotonic } = this.options;
     const newSession = this.options.newSessionId() as SessionId;
-    const command: Omit<AttachSession, 'now'> = this.sessions.parse(body, newSession);
+    const command = this.sessions.parse(namespace, body, newSession);
     admission.command(command.type);
     if (streams.isDraining) throw goingAway();
     const openStream = () => new WorkerStream(openSink(), monotonic);
     await attachSession(engine, streams, command, openStream);
   }
 
-  async detach(sessionId: string): Promise<void> {
+  async detach(namespace: string, sessionId: string): Promise<void> {
     const session = sessionId as SessionId;
-    const command = { type: 'detach_session', namespace: DEFAULT_NAMESPACE, session } as const;
+    const command = { type: 'detach_session', namespace, session } as const;
     this.options.admission.command(command.type);
     const { found } = await this.options.engine.execute<DetachSession, { found: boolean }>(
       command,
@@ -116,8 +114,8 @@ export class Gateway {
   }
 
   /** Answers the outcomes as JSON text. */
-  async report(sessionId: string, body: unknown): Promise<string> {
-    const command = this.reports.parse(sessionId as SessionId, body);
+  async report(namespace: string, sessionId: string, body: unknown): Promise<string> {
+    const command = this.reports.parse(namespace, sessionId as SessionId, body);
     this.options.admission.command(command.type);
     const logged = logReportsOf(body);
     const { found, json, kept } = await this.options.engine.execute<ReportAttempts, ReportAnswer>(

@@ -7,6 +7,7 @@ import { type AdmissionBounds, Engine, type FeedOptions, foldInThread } from '@s
 import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
 import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import { LOCAL_CALLER } from './access/caller.ts';
 import { Admission } from './admission.ts';
 import { loadConfig } from './config/load-config.ts';
 import type { Configuration } from './config/settings.ts';
@@ -298,8 +299,10 @@ function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
   timeRoutes(app, observation.server);
 
   const guard = new RequestGuard([options.host, ...(options.allowedHosts ?? [])], limits);
+  app.decorateRequest('caller');
   app.addHook('onRequest', (request, _reply, done) => {
     guard.check(request.raw);
+    request.caller = LOCAL_CALLER;
     done();
   });
 

@@ -1,7 +1,20 @@
-import type { Route } from '@sluice/protocol';
+import type { Access, Route } from '@sluice/protocol';
 import type { HTTPMethods } from 'fastify';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the call is for. A route that does not say is for nobody. */
+    access?: Access;
+  }
+}
+
+interface RouteOptions {
+  readonly method: HTTPMethods;
+  readonly url: string;
+  readonly config: { readonly access: Access };
+}
+
 /** A route of the protocol's table as the web framework wants it. */
-export function routeOptions(route: Route): { method: HTTPMethods; url: string } {
-  return { method: route.method, url: route.path.replaceAll(/\{(\w+)\}/g, ':$1') };
+export function routeOptions({ method, path, access }: Route): RouteOptions {
+  return { method, url: path.replaceAll(/\{(\w+)\}/g, ':$1'), config: { access } };
 }

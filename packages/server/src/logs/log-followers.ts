@@ -1,11 +1,4 @@
-import {
-  DEFAULT_NAMESPACE,
-  findTask,
-  isTerminal,
-  NO_SLOT,
-  TASK_STATES,
-  type TaskNumber,
-} from '@sluice/core';
+import { findTask, isTerminal, NO_SLOT, TASK_STATES, type TaskNumber } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { LIMITS, PING_AFTER_MS } from '@sluice/protocol';
 import type { FastifyReply } from 'fastify';
@@ -28,6 +21,11 @@ const PENDING_CHARACTERS_MAX = 1024 * 1024;
 /** About the most of one event: a reader shows that he reads by taking it. */
 const EVENT_CHARACTERS_MAX = 64 * 1024;
 
+interface FollowedTask {
+  readonly namespace: string;
+  readonly id: string;
+}
+
 /** Those who follow the lines of tasks. */
 export class LogFollowers {
   private readonly parts: FollowerParts;
@@ -39,9 +37,9 @@ export class LogFollowers {
   }
 
   /** What is there, what comes, and the end of the task, as server-sent events. */
-  async follow(id: string, reply: FastifyReply): Promise<void> {
+  async follow(task: FollowedTask, reply: FastifyReply): Promise<void> {
     const { raw } = reply.hijack();
-    const follower = new Follower(this.parts, id, new FollowerStream(raw, this.parts.stalledMs));
+    const follower = new Follower(this.parts, task, new FollowerStream(raw, this.parts.stalledMs));
     this.followers.add(follower);
     if (this.isStopping) follower.stop();
     await follower.run();
@@ -61,6 +59,7 @@ export function shownLines({ attempt, at, lines }: AttemptLines): object[] {
 
 class Follower {
   private readonly parts: FollowerParts;
+  private readonly namespace: string;
   private readonly id: string;
   private readonly stream: FollowerStream;
   private readonly stopped = new AbortController();
@@ -74,8 +73,9 @@ class Follower {
   private state = '';
   private wake: () => void = () => undefined;
 
-  constructor(parts: FollowerParts, id: string, stream: FollowerStream) {
+  constructor(parts: FollowerParts, { namespace, id }: FollowedTask, stream: FollowerStream) {
     this.parts = parts;
+    this.namespace = namespace;
     this.id = id;
     this.stream = stream;
     stream.signal.addEventListener('abort', () => this.stopped.abort());
@@ -179,7 +179,7 @@ class Follower {
   private async endWithin(timeoutMs: number): Promise<string | undefined> {
     const { engine, waiters } = this.parts;
     const seen = await engine.read((state) => {
-      const slot = findTask(state, DEFAULT_NAMESPACE, this.id);
+      const slot = findTask(state, this.namespace, this.id);
       // It ended, and was forgotten since.
       if (slot === NO_SLOT) return { state: 'unknown' };
       if (isTerminal(state.tasks.state[slot]))

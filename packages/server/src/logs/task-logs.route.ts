@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, findTask, NO_SLOT } from '@sluice/core';
+import { findTask, NO_SLOT } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { LIMITS, LogQuery, ROUTES, type TaskParams } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
@@ -21,12 +21,13 @@ export function taskLogsRoute(app: FastifyInstance, parts: Parts): void {
     ...routeOptions(ROUTES.getTaskLogs),
     handler: async (request, reply) => {
       const { id } = request.params;
+      const { namespace } = request.caller;
       const { attempt, follow, limit = LIMITS.logLinesDefault } = parseQuery(query, request.query);
       parts.admission.read();
-      await checkKnown(parts.engine, id);
+      await checkKnown(parts.engine, namespace, id);
       if (follow !== undefined && follow !== 'false') {
         parts.waiters.admit();
-        return followers.follow(id, reply);
+        return followers.follow({ namespace, id }, reply);
       }
       const lines = (await parts.logs.read(id, attempt)).flatMap(shownLines);
       return { items: lines.slice(-limit) };
@@ -34,8 +35,8 @@ export function taskLogsRoute(app: FastifyInstance, parts: Parts): void {
   });
 }
 
-function checkKnown(engine: Engine, id: string): Promise<void> {
+function checkKnown(engine: Engine, namespace: string, id: string): Promise<void> {
   return engine.read((state) => {
-    if (findTask(state, DEFAULT_NAMESPACE, id) === NO_SLOT) throw taskNotFound(id);
+    if (findTask(state, namespace, id) === NO_SLOT) throw taskNotFound(id);
   });
 }

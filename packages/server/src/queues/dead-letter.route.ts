@@ -16,36 +16,39 @@ export function deadLetterRoutes(app: FastifyInstance, operations: DeadLetterOpe
   const list = new Checker(DeadLetterQuery);
   app.route({
     ...routeOptions(ROUTES.listDeadLetters),
-    handler: async ({ query }, reply) => {
+    handler: async ({ query, caller }, reply) => {
       const { type, ...page } = parseQuery(list, query);
-      return reply.type('application/json').send(await operations.list(type, page));
+      return reply
+        .type('application/json')
+        .send(await operations.list(caller.namespace, type, page));
     },
   });
   const redrive = new Checker(RedriveRequest);
   app.route({
     ...routeOptions(ROUTES.startRedrive),
-    handler: async ({ raw }, reply) => {
+    handler: async ({ raw, caller }, reply) => {
       const { filter, ratePerSec } = await readBody(raw, redrive);
-      return reply.code(202).send(await operations.redrive(filter?.type, ratePerSec));
+      const begun = await operations.redrive(caller.namespace, filter?.type, ratePerSec);
+      return reply.code(202).send(begun);
     },
   });
   app.route({
     ...routeOptions(ROUTES.listRedrives),
-    handler: async () => ({ items: await operations.redrives() }),
+    handler: async ({ caller }) => ({ items: await operations.redrives(caller.namespace) }),
   });
   app.route<{ Params: RedriveParams }>({
     ...routeOptions(ROUTES.endRedrive),
-    handler: async ({ params }, reply) => {
-      await operations.endRedrive(params.id);
+    handler: async ({ params, caller }, reply) => {
+      await operations.endRedrive(caller.namespace, params.id);
       return reply.code(204).send();
     },
   });
   const discard = new Checker(DiscardRequest);
   app.route({
     ...routeOptions(ROUTES.discardDeadLetters),
-    handler: async ({ raw }) => {
+    handler: async ({ raw, caller }) => {
       const { filter } = await readBody(raw, discard);
-      return { discarded: await operations.discard(filter?.type) };
+      return { discarded: await operations.discard(caller.namespace, filter?.type) };
     },
   });
 }

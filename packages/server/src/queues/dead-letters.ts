@@ -1,5 +1,4 @@
 import {
-  DEFAULT_NAMESPACE,
   type DiscardDeadLetters,
   type DiscardDeadLettersReply,
   type EndRedrive,
@@ -18,7 +17,6 @@ import { badCursor, cursorText, type PageRequest, pageJson } from '../tasks/page
 import { taskViewJson } from '../tasks/task-view.ts';
 import { timeText } from '../time-text.ts';
 
-const namespace = DEFAULT_NAMESPACE;
 const ID_PREFIX = 'd_';
 const RATE_DEFAULT = 100;
 
@@ -34,6 +32,7 @@ export class DeadLetterOperations {
 
   /** A page, the first to end first, as JSON text. */
   list(
+    namespace: string,
     taskType: string | undefined,
     { limit = LIMITS.pageDefault, cursor }: PageRequest,
   ): Promise<string> {
@@ -44,7 +43,7 @@ export class DeadLetterOperations {
       const room = new AnswerRoom();
       let last: Slot = NO_SLOT;
       let isMore = false;
-      for (const slot of deadLetters(state, taskType)) {
+      for (const slot of deadLetters(state, namespace, taskType)) {
         if (after !== undefined && !isBehind(state, slot, after)) continue;
         isMore = items.length === limit || room.isFull;
         if (isMore) break;
@@ -59,7 +58,11 @@ export class DeadLetterOperations {
     });
   }
 
-  redrive(taskType: string | undefined, ratePerSec = RATE_DEFAULT): Promise<object> {
+  redrive(
+    namespace: string,
+    taskType: string | undefined,
+    ratePerSec = RATE_DEFAULT,
+  ): Promise<object> {
     const type = 'start_redrive';
     this.admission.command(type);
     const command = { type, namespace, ratePerSec, ...ofType(taskType) } as const;
@@ -69,7 +72,7 @@ export class DeadLetterOperations {
     });
   }
 
-  redrives(): Promise<object[]> {
+  redrives(namespace: string): Promise<object[]> {
     this.admission.read();
     return this.engine.read(({ redrives }) =>
       [...redrives.entries()]
@@ -84,7 +87,7 @@ export class DeadLetterOperations {
     );
   }
 
-  endRedrive(id: string): Promise<void> {
+  endRedrive(namespace: string, id: string): Promise<void> {
     const type = 'end_redrive';
     const [, number] = /^d_(\d{1,15})$/.exec(id) ?? [];
     this.admission.command(type);
@@ -95,7 +98,7 @@ export class DeadLetterOperations {
   }
 
   /** Answers how many. */
-  async discard(taskType: string | undefined): Promise<number> {
+  async discard(namespace: string, taskType: string | undefined): Promise<number> {
     const type = 'discard_dead_letters';
     const command = { type, namespace, ...ofType(taskType) } as const;
     let sum = 0;
@@ -116,7 +119,11 @@ function ofType(taskType: string | undefined): { readonly taskType?: string } {
 }
 
 /** Of a type they are linked by one column, of a namespace by another. */
-function* deadLetters(state: ReadonlyState, taskType: string | undefined): Iterable<Slot> {
+function* deadLetters(
+  state: ReadonlyState,
+  namespace: string,
+  taskType: string | undefined,
+): Iterable<Slot> {
   const { tasks, deadLetters } = state;
   const queue = taskType === undefined ? undefined : state.queueOf(queueKey(namespace, taskType));
   if (taskType !== undefined && queue === undefined) return;

@@ -1,7 +1,7 @@
 import {
-  DEFAULT_NAMESPACE,
   type PartitionReader,
   PRIORITY_LEVELS,
+  queueKey,
   type ReadonlyQueue,
   type ReadonlyState,
 } from '@sluice/core';
@@ -13,23 +13,27 @@ interface Handling {
   leased: number;
 }
 
-/** Shows queues as they are at one moment. */
+interface Look {
+  readonly namespace: string;
+  readonly rates: QueueRates;
+  readonly now: number;
+}
+
+/** Shows the queues of a namespace as they are at one moment. */
 export class QueueViews {
   private readonly state: ReadonlyState;
+  private readonly namespace: string;
   private readonly rates: QueueRates;
   private readonly now: number;
   private readonly handling = new Map<string, Handling>();
 
-  constructor(
-    state: ReadonlyState,
-    partition: PartitionReader,
-    { rates, now }: { readonly rates: QueueRates; readonly now: number },
-  ) {
+  constructor(state: ReadonlyState, partition: PartitionReader, { namespace, rates, now }: Look) {
     this.state = state;
+    this.namespace = namespace;
     this.rates = rates;
     this.now = now;
-    for (const { namespace, connected, types } of partition.sessions()) {
-      if (namespace !== DEFAULT_NAMESPACE) continue;
+    for (const { connected, types, ...session } of partition.sessions()) {
+      if (session.namespace !== namespace) continue;
       for (const { type, leased } of types) {
         const known = this.handling.get(type) ?? { workers: 0, leased: 0 };
         this.handling.set(type, known);
@@ -41,13 +45,13 @@ export class QueueViews {
 
   /** By type. A type that only workers know has a queue too: an empty one. */
   all(): object[] {
-    const known = this.state.queues.filter(({ namespace }) => namespace === DEFAULT_NAMESPACE);
+    const known = this.state.queues.filter(({ namespace }) => namespace === this.namespace);
     const types = new Set([...known.map(({ taskType }) => taskType), ...this.handling.keys()]);
     return [...types].sort().map((type) => this.one(type));
   }
 
   one(type: string): object {
-    const queue = this.state.queueOf(type);
+    const queue = this.state.queueOf(queueKey(this.namespace, type));
     const { workers = 0, leased = 0 } = this.handling.get(type) ?? {};
     const levels = Array.from({ length: PRIORITY_LEVELS }, (_, level) => level);
     const rates = queue === undefined ? NO_RATES : this.rates.perSecond(queue.index);

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, type SetQueuePaused } from '@sluice/core';
+import type { SetQueuePaused } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { QueuePatch, ROUTES, TypeParams } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
@@ -23,10 +23,10 @@ export function queueRoutes(app: FastifyInstance, parts: Parts): void {
 
   app.route({
     ...routeOptions(ROUTES.listQueues),
-    handler: async () => {
+    handler: async ({ caller: { namespace } }) => {
       admission.read();
       return engine.read((state, partition) => ({
-        items: new QueueViews(state, partition, { rates, now: clock() }).all(),
+        items: new QueueViews(state, partition, { namespace, rates, now: clock() }).all(),
       }));
     },
   });
@@ -34,14 +34,15 @@ export function queueRoutes(app: FastifyInstance, parts: Parts): void {
   app.route({
     ...routeOptions(ROUTES.patchQueue),
     handler: async (request) => {
+      const { namespace } = request.caller;
       const { type: taskType } = params.parse(request.params, 'the path is not valid');
       const { paused } = await readBody(request.raw, patch);
       const type = 'set_queue_paused';
       admission.command(type);
-      const command = { type, namespace: DEFAULT_NAMESPACE, taskType, paused } as const;
+      const command = { type, namespace, taskType, paused } as const;
       return engine.execute<SetQueuePaused, object>(command, (reply, state, partition) => {
         if (reply.rejection !== undefined) throw overloaded('there are too many task types');
-        return new QueueViews(state, partition, { rates, now: clock() }).one(taskType);
+        return new QueueViews(state, partition, { namespace, rates, now: clock() }).one(taskType);
       });
     },
   });

@@ -1,4 +1,10 @@
-import { DEFAULT_NAMESPACE, type PutTaskType, queueKey, type ReadonlyState } from '@sluice/core';
+import {
+  namespaceOf,
+  type PutTaskType,
+  queueKey,
+  type ReadonlyState,
+  taskTypeOf,
+} from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
   type ErrorDetail,
@@ -15,7 +21,6 @@ import { readBody } from '../http/whole-body.ts';
 import { checkConstraints, checkResources } from '../resource-checks.ts';
 import { checkRetry } from '../tasks/task-request.ts';
 
-const namespace = DEFAULT_NAMESPACE;
 const type = 'put_task_type';
 
 /** Definitions of task types: what tasks have when their submit does not say. */
@@ -33,11 +38,11 @@ function typeOf(value: unknown): string {
 function readTypeRoutes(app: FastifyInstance, engine: Engine, admission: Admission): void {
   app.route({
     ...routeOptions(ROUTES.listTaskTypes),
-    handler: async () => {
+    handler: async ({ caller: { namespace } }) => {
       admission.read();
       return engine.read((state) => ({
         items: [...state.taskTypes.keys()]
-          .filter((key) => !key.includes('/'))
+          .filter((key) => namespaceOf(key) === namespace)
           .sort()
           .map((key) => viewOf(state, key)),
       }));
@@ -46,14 +51,13 @@ function readTypeRoutes(app: FastifyInstance, engine: Engine, admission: Admissi
 
   app.route({
     ...routeOptions(ROUTES.getTaskType),
-    handler: async (request) => {
-      const taskType = typeOf(request.params);
+    handler: async ({ params, caller: { namespace } }) => {
+      const taskType = typeOf(params);
       admission.read();
       return engine.read((state) => {
-        if (state.taskTypes.get(queueKey(namespace, taskType)) === undefined) {
-          throw notFound(taskType);
-        }
-        return viewOf(state, taskType);
+        const key = queueKey(namespace, taskType);
+        if (state.taskTypes.get(key) === undefined) throw notFound(taskType);
+        return viewOf(state, key);
       });
     },
   });
@@ -64,6 +68,7 @@ function changeTypeRoutes(app: FastifyInstance, engine: Engine, admission: Admis
   app.route({
     ...routeOptions(ROUTES.putTaskType),
     handler: async (request, reply) => {
+      const { namespace } = request.caller;
       const taskType = typeOf(request.params);
       const definition = await readBody(request.raw, definitions);
       checkDefinition(definition);
@@ -71,7 +76,7 @@ function changeTypeRoutes(app: FastifyInstance, engine: Engine, admission: Admis
       const command = { type, namespace, taskType, definition } as const;
       const { existed, view } = await engine.execute<PutTaskType, Put>(command, (put, state) => {
         if (put.rejection !== undefined) throw overloaded('there are too many task types');
-        return { existed: put.existed, view: viewOf(state, taskType) };
+        return { existed: put.existed, view: viewOf(state, queueKey(namespace, taskType)) };
       });
       return reply.code(existed ? 200 : 201).send(view);
     },
@@ -80,6 +85,7 @@ function changeTypeRoutes(app: FastifyInstance, engine: Engine, admission: Admis
   app.route({
     ...routeOptions(ROUTES.deleteTaskType),
     handler: async (request, reply) => {
+      const { namespace } = request.caller;
       const taskType = typeOf(request.params);
       admission.command(type);
       const command = { type, namespace, taskType, definition: undefined } as const;
@@ -97,10 +103,10 @@ interface Put {
 }
 
 /** The secret of a callback is never read back. */
-function viewOf({ taskTypes }: ReadonlyState, taskType: string): object {
-  const { callback, ...rest } = taskTypes.get(queueKey(namespace, taskType)) ?? {};
+function viewOf({ taskTypes }: ReadonlyState, key: string): object {
+  const { callback, ...rest } = taskTypes.get(key) ?? {};
   const shown = callback === undefined ? {} : { callback: { url: callback.url, on: callback.on } };
-  return { type: taskType, definition: { ...rest, ...shown } };
+  return { type: taskTypeOf(key), definition: { ...rest, ...shown } };
 }
 
 function checkDefinition({ resources, constraints, retry }: TaskDefinition): void {

@@ -1,6 +1,5 @@
 import {
   type CancelTasks,
-  DEFAULT_NAMESPACE,
   findTask,
   isTerminal,
   NO_SLOT,
@@ -20,6 +19,13 @@ import { taskIdOf } from './task-view.ts';
 /** One command cancels so many. */
 const IDS_PER_COMMAND = 1000;
 
+/** Who wants it, and how. */
+interface Order {
+  readonly namespace: string;
+  readonly graceMs: number;
+  readonly dryRun: boolean;
+}
+
 /** Of tasks that a filter meant: how many ended at once, and how many workers were told. */
 interface Cancelled {
   matched: number;
@@ -37,17 +43,18 @@ export class BulkCancel {
     this.admission = admission;
   }
 
-  async run(request: CancelTasksRequest): Promise<object> {
+  async run(namespace: string, request: CancelTasksRequest): Promise<object> {
     const { ids, filter, graceMs = LIMITS.graceMsDefault, dryRun = false } = request;
     if ((ids === undefined) === (filter === undefined)) {
       throw invalid('the body is not valid', [{ path: '', problem: 'needs ids or a filter' }]);
     }
-    if (ids === undefined) return this.byFilter(filter ?? {}, graceMs, dryRun);
-    return dryRun ? this.wouldCancel(ids) : this.byIds(ids, graceMs);
+    const order = { namespace, graceMs, dryRun };
+    if (ids === undefined) return this.byFilter(filter ?? {}, order);
+    return dryRun ? this.wouldCancel(namespace, ids) : this.byIds(ids, order);
   }
 
-  private byIds(ids: readonly string[], graceMs: number): Promise<object> {
-    return this.execute(ids, graceMs, (outcomes, state) => ({
+  private byIds(ids: readonly string[], order: Order): Promise<object> {
+    return this.execute(ids, order, (outcomes, state) => ({
       items: outcomes.map(({ rejection, slot }, place) => {
         const id = ids[place];
         if (rejection === undefined) {
@@ -59,18 +66,19 @@ export class BulkCancel {
     }));
   }
 
-  private async wouldCancel(ids: readonly string[]): Promise<object> {
+  private async wouldCancel(namespace: string, ids: readonly string[]): Promise<object> {
     this.admission.read();
     return this.engine.read((state) => {
-      const slots = [...new Set(ids)].map((id) => findTask(state, DEFAULT_NAMESPACE, id));
+      const slots = [...new Set(ids)].map((id) => findTask(state, namespace, id));
       const live = slots.filter((slot) => slot !== NO_SLOT && isLive(state, slot));
       return { matched: live.length, cancelled: 0, requested: 0, dryRun: true };
     });
   }
 
   /** Slice by slice: tasks that are submitted meanwhile are not meant. */
-  private async byFilter(filter: TaskFilter, graceMs: number, dryRun: boolean): Promise<object> {
-    const isMeant = makeTaskFilter(filter);
+  private async byFilter(filter: TaskFilter, order: Order): Promise<object> {
+    const { namespace, dryRun } = order;
+    const isMeant = makeTaskFilter(namespace, filter);
     const sum: Cancelled = { matched: 0, cancelled: 0, requested: 0 };
     this.admission.read();
     let place: ScanPlace | undefined = await this.engine.read(scanStart);
@@ -84,17 +92,17 @@ export class BulkCancel {
         }),
       );
       sum.matched += ids.length;
-      if (!dryRun && ids.length > 0) await this.cancelAndCount(ids, graceMs, sum);
+      if (!dryRun && ids.length > 0) await this.cancelAndCount(ids, order, sum);
     }
     return { ...sum, dryRun };
   }
 
   private async cancelAndCount(
     ids: readonly string[],
-    graceMs: number,
+    order: Order,
     sum: Cancelled,
   ): Promise<void> {
-    const counts = await this.execute(ids, graceMs, (outcomes, state) => {
+    const counts = await this.execute(ids, order, (outcomes, state) => {
       const done = outcomes.filter(({ rejection }) => rejection === undefined);
       const ended = done.filter(({ slot }) => !isLive(state, slot)).length;
       return { ended, told: done.length - ended };
@@ -105,12 +113,12 @@ export class BulkCancel {
 
   private execute<T>(
     ids: readonly string[],
-    graceMs: number,
+    { namespace, graceMs }: Order,
     render: (outcomes: Outcomes, state: ReadonlyState) => T,
   ): Promise<T> {
     const type = 'cancel_tasks';
     this.admission.command(type);
-    const command = { type, namespace: DEFAULT_NAMESPACE, ids, graceMs } as const;
+    const command = { type, namespace, ids, graceMs } as const;
     return this.engine.execute<CancelTasks, T>(command, ({ outcomes }, state) => {
       return render(outcomes, state);
     });

@@ -32,37 +32,37 @@ export function manyTasksRoutes(app: FastifyInstance, parts: Parts): void {
   const get = new Checker(GetTasksRequest);
   app.route({
     ...routeOptions(ROUTES.getTasks),
-    handler: async ({ raw }, reply) => {
+    handler: async ({ raw, caller: { namespace } }, reply) => {
       const { ids } = await readBody(raw, get);
-      return reply.type('application/json').send(await archive.many(ids));
+      return reply.type('application/json').send(await archive.many(namespace, ids));
     },
   });
   const wait = new Checker(WaitTasksRequest);
   app.route({
     ...routeOptions(ROUTES.waitForTasks),
-    handler: async ({ raw }, reply) => {
+    handler: async ({ raw, caller: { namespace } }, reply) => {
       const { ids, timeoutMs = LIMITS.waitMsDefault } = await readBody(raw, wait);
       waiting.admit(ids.length);
-      const json = await waiting.waitForAny(ids, timeoutMs, reply);
+      const json = await waiting.waitForAny(namespace, ids, timeoutMs, reply);
       return reply.type('application/json').send(json);
     },
   });
   const list = new Checker(TaskListQuery);
   app.route({
     ...routeOptions(ROUTES.listTasks),
-    handler: async ({ query }, reply) => {
+    handler: async ({ query, caller: { namespace } }, reply) => {
       const { filter, ...page } = parseListQuery(list, query as Record<string, unknown>);
-      return reply.type('application/json').send(await archive.list(filter, page));
+      return reply.type('application/json').send(await archive.list(namespace, filter, page));
     },
   });
   const cancel = new Checker(CancelTasksRequest);
   const bulk = new BulkCancel(engine, admission);
   app.route({
     ...routeOptions(ROUTES.cancelTasks),
-    handler: async ({ raw }) => {
+    handler: async ({ raw, caller: { namespace } }) => {
       const request = await readBody(raw, cancel);
       checkTimes(request.filter ?? {}, '/filter', 'the body is not valid');
-      return bulk.run(request);
+      return bulk.run(namespace, request);
     },
   });
 }

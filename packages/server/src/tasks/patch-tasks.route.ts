@@ -9,15 +9,15 @@ export function patchTasksRoutes(app: FastifyInstance, patcher: TaskPatcher): vo
   const patch = new Checker(TaskPatch);
   app.route<{ Params: TaskParams }>({
     ...routeOptions(ROUTES.patchTask),
-    handler: async ({ params, raw }, reply) => {
-      const json = await patcher.one(params.id, await readBody(raw, patch));
+    handler: async ({ params, raw, caller: { namespace } }, reply) => {
+      const json = await patcher.one(namespace, params.id, await readBody(raw, patch));
       return reply.type('application/json').send(json);
     },
   });
   app.route({
     ...routeOptions(ROUTES.patchTasks),
-    handler: async ({ raw }, reply) => {
-      const json = await patcher.many(await readJsonBody(raw));
+    handler: async ({ raw, caller: { namespace } }, reply) => {
+      const json = await patcher.many(namespace, await readJsonBody(raw));
       return reply.type('application/json').send(json);
     },
   });

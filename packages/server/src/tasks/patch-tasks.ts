@@ -1,5 +1,4 @@
 import {
-  DEFAULT_NAMESPACE,
   type PartitionReader,
   type PatchTasks,
   type ReadonlyState,
@@ -41,12 +40,11 @@ export class TaskPatcher {
   }
 
   /** Answers the task as JSON text. */
-  one(id: string, request: PatchRequest): Promise<string> {
+  one(namespace: string, id: string, request: PatchRequest): Promise<string> {
     const problems = timeProblems(request.runAt ?? undefined, '/runAt');
     if (problems.length > 0) throw invalid(NOT_VALID, problems);
     return this.execute(
-      [{ id, ...request }],
-      () => '/input',
+      { namespace, requests: [{ id, ...request }], pathOf: () => '/input' },
       ([first], state, partition) => {
         if (first.rejection !== undefined) throw refusalOf(first.rejection, id);
         return taskViewJson(state, first.slot, partition.progressOf(first.slot));
@@ -55,10 +53,10 @@ export class TaskPatcher {
   }
 
   /** Each is patched whole or not at all; answers what became of each as JSON text. */
-  many(body: unknown): Promise<string> {
+  many(namespace: string, body: unknown): Promise<string> {
     const requests = this.checkAll(body);
     const pathOf = (index: number) => `/${index}/input`;
-    return this.execute(requests, pathOf, (outcomes, state) => {
+    return this.execute({ namespace, requests, pathOf }, (outcomes, state) => {
       const items = outcomes.map(({ rejection, slot }, place) => {
         const { id } = requests[place];
         if (rejection !== undefined) return { id, error: errorOf(rejection, id) };
@@ -69,8 +67,7 @@ export class TaskPatcher {
   }
 
   private execute(
-    requests: readonly TaskPatchOf[],
-    pathOf: (index: number) => string,
+    { namespace, requests, pathOf }: Patches,
     render: (
       outcomes: readonly PatchOutcome[],
       state: ReadonlyState,
@@ -83,7 +80,7 @@ export class TaskPatcher {
     for (const { input } of requests) this.scratch.add(input);
     const command = {
       type,
-      namespace: DEFAULT_NAMESPACE,
+      namespace,
       patches: requests.map(toPatch),
       inputs: this.scratch.bytes,
       inputEnds: this.scratch.ends,
@@ -105,6 +102,13 @@ export class TaskPatcher {
     if (problems.length > 0) throw invalid(NOT_VALID, problems);
     return body;
   }
+}
+
+interface Patches {
+  readonly namespace: string;
+  readonly requests: readonly TaskPatchOf[];
+  /** Where the input of each stands in the body. */
+  readonly pathOf: (index: number) => string;
 }
 
 function toPatch({ input, runAt, ...rest }: TaskPatchOf): TaskPatch {

@@ -16,7 +16,7 @@ export function readTaskRoutes(
   app.route<{ Params: TaskParams }>({
     ...routeOptions(ROUTES.getTask),
     handler: async (request, reply) => {
-      const viewJson = await archive.one(request.params.id);
+      const viewJson = await archive.one(request.caller.namespace, request.params.id);
       return reply.type('application/json').send(viewJson);
     },
   });
@@ -24,7 +24,7 @@ export function readTaskRoutes(
   app.route<{ Params: TaskParams }>({
     ...routeOptions(ROUTES.getTaskHistory),
     handler: async (request, reply) => {
-      const json = await archive.history(request.params.id);
+      const json = await archive.history(request.caller.namespace, request.params.id);
       return reply.type('application/json').send(json);
     },
   });
@@ -32,9 +32,10 @@ export function readTaskRoutes(
   app.route<{ Params: TaskParams }>({
     ...routeOptions(ROUTES.waitForTask),
     handler: async (request, reply) => {
+      const { params, caller } = request;
       const { timeoutMs = LIMITS.waitMsDefault } = parseQuery(query, request.query);
       waiting.admit();
-      const viewJson = await waiting.wait(request.params.id, timeoutMs, reply);
+      const viewJson = await waiting.wait(caller.namespace, params.id, timeoutMs, reply);
       return reply.type('application/json').send(viewJson);
     },
   });

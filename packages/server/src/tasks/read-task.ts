@@ -1,12 +1,12 @@
-import { DEFAULT_NAMESPACE, findTask, NO_SLOT } from '@sluice/core';
+import { findTask, NO_SLOT } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 import { taskViewJson } from './task-view.ts';
 
 /** The task as it is, as JSON text. */
-export function readTask(engine: Engine, id: string): Promise<string> {
+export function readTask(engine: Engine, namespace: string, id: string): Promise<string> {
   return engine.read((state, partition) => {
-    const slot = findTask(state, DEFAULT_NAMESPACE, id);
+    const slot = findTask(state, namespace, id);
     if (slot === NO_SLOT) throw taskNotFound(id);
     return taskViewJson(state, slot, partition.progressOf(slot));
   });

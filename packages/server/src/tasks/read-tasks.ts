@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, findTask, NO_SLOT } from '@sluice/core';
+import { findTask, NO_SLOT } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import type { AnswerRoom } from './answer-room.ts';
 import { taskViewJson } from './task-view.ts';
@@ -15,6 +15,7 @@ export interface TasksRead {
 /** Those of the tasks that are in memory, as they are at one moment. */
 export function readTasks(
   engine: Engine,
+  namespace: string,
   ids: readonly string[],
   room: AnswerRoom,
 ): Promise<TasksRead> {
@@ -23,7 +24,7 @@ export function readTasks(
     const unknown: string[] = [];
     const notIncluded: string[] = [];
     for (const id of new Set(ids)) {
-      const slot = findTask(state, DEFAULT_NAMESPACE, id);
+      const slot = findTask(state, namespace, id);
       if (slot === NO_SLOT) unknown.push(id);
       else if (room.isFull) notIncluded.push(id);
       else items.push(room.take(taskViewJson(state, slot, partition.progressOf(slot))));

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, type SubmitTasks } from '@sluice/core';
+import type { SubmitTasks } from '@sluice/core';
 import { type ErrorDetail, LIMITS, type TaskRequest } from '@sluice/protocol';
 import { invalid } from '../http/validation.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
@@ -13,7 +13,7 @@ export class SubmitParser {
   private readonly request = new TaskRequestParser();
   private readonly scratch = new PayloadScratch();
 
-  parse(body: unknown): Omit<SubmitTasks, 'now'> {
+  parse(namespace: string, body: unknown): Omit<SubmitTasks, 'now'> {
     const isArray = Array.isArray(body);
     const items: unknown[] = isArray ? body : [body];
     if (items.length === 0 || items.length > LIMITS.batchTasksMax) {
@@ -23,10 +23,10 @@ export class SubmitParser {
     const requests = this.checkAll(items, isArray);
     this.scratch.begin((index) => (isArray ? `/${index}/input` : '/input'));
     for (const request of requests) this.scratch.add(request.input);
-    const dedupe = dedupeClaims(DEFAULT_NAMESPACE, requests);
+    const dedupe = dedupeClaims(namespace, requests);
     return {
       type: 'submit_tasks',
-      namespace: DEFAULT_NAMESPACE,
+      namespace,
       tasks: requests.map((request) => this.request.spec(request)),
       inputs: this.scratch.bytes,
       inputEnds: this.scratch.ends,

@@ -18,6 +18,7 @@ export function submitTasksRoute(
   app.route({
     ...routeOptions(ROUTES.submitTasks),
     handler: async (request, reply) => {
+      const { namespace } = request.caller;
       const { waitMs } = parseQuery(query, request.query);
       const body = await readJsonBody(request.raw);
       if (waitMs !== undefined && Array.isArray(body)) {
@@ -25,13 +26,13 @@ export function submitTasksRoute(
           { path: '/waitMs', problem: 'goes with a single task, not with an array' },
         ]);
       }
-      const { isNew, json } = await gateway.submit(body, () => {
+      const { isNew, json } = await gateway.submit(namespace, body, () => {
         if (waitMs !== undefined) waiting.admit();
       });
       reply.code(isNew ? 201 : 200).type('application/json');
       if (waitMs === undefined) return json;
       const { id } = JSON.parse(json.toString()) as { id: string };
-      return waiting.wait(id, waitMs, reply);
+      return waiting.wait(namespace, id, waitMs, reply);
     },
   });
 }

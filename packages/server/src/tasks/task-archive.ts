@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, parseTaskId, queueKey } from '@sluice/core';
+import { parseTaskId, queueKey } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
@@ -17,8 +17,6 @@ interface Parts {
   readonly clock: () => number;
 }
 
-const namespace = DEFAULT_NAMESPACE;
-
 /** Tasks wherever they are: in memory while they live and for a while after, then in files. */
 export class TaskArchive {
   private readonly parts: Parts;
@@ -28,16 +26,16 @@ export class TaskArchive {
   }
 
   /** One task as JSON text, with all its attempts. */
-  async one(id: string): Promise<string> {
-    const { items } = await this.lookUp([id]);
+  async one(namespace: string, id: string): Promise<string> {
+    const { items } = await this.lookUp(namespace, [id]);
     if (items.length === 0) throw taskNotFound(id);
-    return LATER_ATTEMPT.test(items[0]) ? this.withAttempts(id, items[0]) : items[0];
+    return LATER_ATTEMPT.test(items[0]) ? this.withAttempts(namespace, id, items[0]) : items[0];
   }
 
   /** Memory has the newest attempt alone. */
-  private async withAttempts(id: string, json: string): Promise<string> {
+  private async withAttempts(namespace: string, id: string, json: string): Promise<string> {
     const { position } = this.parts.engine;
-    const [stored] = (await this.stored([id], new AnswerRoom(), position)).items;
+    const [stored] = (await this.stored(namespace, [id], new AnswerRoom(), position)).items;
     if (stored === undefined) return json;
     const task = JSON.parse(json) as Attempted;
     const newest = task.attempts.at(-1)?.leasedAt ?? '9999';
@@ -47,13 +45,13 @@ export class TaskArchive {
   }
 
   /** Many tasks as JSON text. */
-  async many(ids: readonly string[]): Promise<string> {
-    const { items, ...others } = await this.lookUp(ids);
+  async many(namespace: string, ids: readonly string[]): Promise<string> {
+    const { items, ...others } = await this.lookUp(namespace, ids);
     return `{"items":[${items.join(',')}],${JSON.stringify(others).slice(1)}`;
   }
 
   /** Every change of a task, as JSON text. */
-  async history(id: string): Promise<string> {
+  async history(namespace: string, id: string): Promise<string> {
     const { engine, admission } = this.parts;
     admission.read();
     const question = { namespace, ids: [id], form: 'history', charactersMax: 0 } as const;
@@ -63,7 +61,7 @@ export class TaskArchive {
   }
 
   /** What it takes to run a task again that has left memory; nothing when nobody knows it. */
-  async readmission(id: string): Promise<Readmission | undefined> {
+  async readmission(namespace: string, id: string): Promise<Readmission | undefined> {
     if (parseTaskId(id) === undefined) return undefined;
     const question = { namespace, ids: [id], form: 'readmission', charactersMax: 0 } as const;
     const [json] = await this.ask((projection) => projection.read(question, 0));
@@ -72,6 +70,7 @@ export class TaskArchive {
 
   /** A page of the tasks that are meant, newest first, as JSON text. */
   async list(
+    namespace: string,
     filter: TaskFilter,
     { limit = LIMITS.pageDefault, cursor }: PageRequest,
   ): Promise<string> {
@@ -105,11 +104,16 @@ export class TaskArchive {
     });
   }
 
-  private async lookUp(ids: readonly string[]): Promise<TasksRead> {
+  private async lookUp(namespace: string, ids: readonly string[]): Promise<TasksRead> {
     this.parts.admission.read();
     const room = new AnswerRoom();
-    const { items, unknown, notIncluded } = await readTasks(this.parts.engine, ids, room);
-    const stored = await this.stored(unknown, room);
+    const { items, unknown, notIncluded } = await readTasks(
+      this.parts.engine,
+      namespace,
+      ids,
+      room,
+    );
+    const stored = await this.stored(namespace, unknown, room);
     return {
       items: [...items, ...stored.items],
       unknown: stored.unknown,
@@ -118,7 +122,12 @@ export class TaskArchive {
   }
 
   /** Those that have left memory. */
-  async stored(ids: readonly string[], room: AnswerRoom, fresh = 0): Promise<TasksRead> {
+  async stored(
+    namespace: string,
+    ids: readonly string[],
+    room: AnswerRoom,
+    fresh = 0,
+  ): Promise<TasksRead> {
     const known = ids.filter((id) => parseTaskId(id) !== undefined);
     const isAsked = known.length > 0 && !room.isFull;
     if (!isAsked) {

@@ -1,11 +1,4 @@
-import {
-  DEFAULT_NAMESPACE,
-  queueKey,
-  type ReadonlyState,
-  type Slot,
-  TASK_STATES,
-  type Tags,
-} from '@sluice/core';
+import { queueKey, type ReadonlyState, type Slot, TASK_STATES, type Tags } from '@sluice/core';
 import type { TaskFilter as FilterRequest } from '@sluice/protocol';
 
 export interface TaskFilter extends FilterRequest {
@@ -14,15 +7,18 @@ export interface TaskFilter extends FilterRequest {
 }
 
 /** Whether a task is meant: all that the filter says must hold. */
-export function makeTaskFilter(filter: TaskFilter): (state: ReadonlyState, slot: Slot) => boolean {
+export function makeTaskFilter(
+  namespace: string,
+  filter: TaskFilter,
+): (state: ReadonlyState, slot: Slot) => boolean {
   const { type, state: stateName, tags, parentId, text } = filter;
   const [since, until] = [timeOf(filter.since), timeOf(filter.until)];
   const needle = text === undefined ? undefined : Buffer.from(text);
-  const key = type === undefined ? undefined : queueKey(DEFAULT_NAMESPACE, type);
+  const key = type === undefined ? undefined : queueKey(namespace, type);
   return (state, slot) => {
     const { tasks } = state;
     const queue = state.queues[tasks.queue[slot]];
-    if (key === undefined ? queue.namespace !== DEFAULT_NAMESPACE : queue.key !== key) return false;
+    if (key === undefined ? queue.namespace !== namespace : queue.key !== key) return false;
     if (stateName !== undefined && TASK_STATES[tasks.state[slot]] !== stateName) return false;
     const submittedAt = tasks.submittedAt[slot];
     if (submittedAt < (since ?? 0) || submittedAt >= (until ?? Number.POSITIVE_INFINITY)) {

@@ -21,36 +21,36 @@ export function taskOperationRoutes(app: FastifyInstance, operations: TaskOperat
   const nothing = new Checker(NothingSaid);
   app.route<OfTask>({
     ...routeOptions(ROUTES.cancelTask),
-    handler: async ({ params, raw }, reply) => {
-      const done = await operations.cancel(params.id, await readBody(raw, cancel));
+    handler: async ({ params, raw, caller: { namespace } }, reply) => {
+      const done = await operations.cancel(namespace, params.id, await readBody(raw, cancel));
       reply.code(done.hasEnded ? 200 : 202);
       return answer(reply, done);
     },
   });
   app.route<OfTask>({
     ...routeOptions(ROUTES.retryTask),
-    handler: async ({ params, raw }, reply) => {
+    handler: async ({ params, raw, caller: { namespace } }, reply) => {
       await readBody(raw, nothing);
-      return answer(reply, await operations.retry(params.id));
+      return answer(reply, await operations.retry(namespace, params.id));
     },
   });
   app.route<OfTask>({
     ...routeOptions(ROUTES.pauseTask),
-    handler: async ({ params, raw }, reply) => {
+    handler: async ({ params, raw, caller: { namespace } }, reply) => {
       await readBody(raw, nothing);
-      return answer(reply, await operations.hold('pause_task', params.id));
+      return answer(reply, await operations.hold('pause_task', namespace, params.id));
     },
   });
   app.route<OfTask>({
     ...routeOptions(ROUTES.resumeTask),
-    handler: async ({ params, raw }, reply) => {
+    handler: async ({ params, raw, caller: { namespace } }, reply) => {
       await readBody(raw, nothing);
-      return answer(reply, await operations.hold('resume_task', params.id));
+      return answer(reply, await operations.hold('resume_task', namespace, params.id));
     },
   });
   app.route<OfTask>({
     ...routeOptions(ROUTES.explainTask),
-    handler: async ({ params }) => operations.explain(params.id),
+    handler: async ({ params, caller }) => operations.explain(caller.namespace, params.id),
   });
   signalRoutes(app, operations);
 }
@@ -60,26 +60,26 @@ function signalRoutes(app: FastifyInstance, operations: TaskOperations): void {
   const signal = new Checker(SignalRequest);
   app.route<OfTask>({
     ...routeOptions(ROUTES.signalTask),
-    handler: async ({ params, raw }, reply) => {
+    handler: async ({ params, raw, caller: { namespace } }, reply) => {
       const { name, data } = await readBody(raw, signal);
-      await operations.signal(params.id, name, data);
+      await operations.signal(namespace, params.id, name, data);
       return reply.code(204).send();
     },
   });
   const complete = new Checker(CompleteRequest);
   app.route<OfTask>({
     ...routeOptions(ROUTES.completeTask),
-    handler: async ({ params, raw }, reply) => {
+    handler: async ({ params, raw, caller: { namespace } }, reply) => {
       const { output } = await readBody(raw, complete);
-      return answer(reply, await operations.end(params.id, 'succeeded', output));
+      return answer(reply, await operations.end(namespace, params.id, 'succeeded', output));
     },
   });
   const fail = new Checker(FailRequest);
   app.route<OfTask>({
     ...routeOptions(ROUTES.failTask),
-    handler: async ({ params, raw }, reply) => {
+    handler: async ({ params, raw, caller: { namespace } }, reply) => {
       const { error } = await readBody(raw, fail);
-      return answer(reply, await operations.end(params.id, 'failed', error));
+      return answer(reply, await operations.end(namespace, params.id, 'failed', error));
     },
   });
 }

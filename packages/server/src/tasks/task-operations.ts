@@ -1,6 +1,5 @@
 import {
   type CancelTasks,
-  DEFAULT_NAMESPACE,
   type EndTask,
   type Explanation,
   findTask,
@@ -37,8 +36,6 @@ export interface Operated {
   readonly json: string;
 }
 
-const namespace = DEFAULT_NAMESPACE;
-
 /** What clients and operators do to one task. Each answers once it is durable. */
 export class TaskOperations {
   private readonly engine: Engine;
@@ -52,7 +49,11 @@ export class TaskOperations {
     this.archive = archive;
   }
 
-  cancel(id: string, { graceMs = LIMITS.graceMsDefault }: CancelRequest): Promise<Operated> {
+  cancel(
+    namespace: string,
+    id: string,
+    { graceMs = LIMITS.graceMsDefault }: CancelRequest,
+  ): Promise<Operated> {
     const type = 'cancel_tasks';
     this.admission.command(type);
     const command = { type, namespace, ids: [id], graceMs } as const;
@@ -62,7 +63,7 @@ export class TaskOperations {
     });
   }
 
-  async retry(id: string): Promise<Operated> {
+  async retry(namespace: string, id: string): Promise<Operated> {
     const type = 'retry_tasks';
     this.admission.command(type);
     const command = { type, namespace, ids: [id] } as const;
@@ -74,12 +75,12 @@ export class TaskOperations {
         return operated(slot, ...seen);
       },
     );
-    return done ?? this.readmit(id);
+    return done ?? this.readmit(namespace, id);
   }
 
   /** Runs a task again that has left memory. */
-  private async readmit(id: string): Promise<Operated> {
-    const known = await this.archive.readmission(id);
+  private async readmit(namespace: string, id: string): Promise<Operated> {
+    const known = await this.archive.readmission(namespace, id);
     if (known === undefined) throw taskNotFound(id);
     const { state, spec } = known;
     const input = Buffer.from(known.input);
@@ -93,7 +94,7 @@ export class TaskOperations {
     });
   }
 
-  hold(type: 'pause_task' | 'resume_task', id: string): Promise<Operated> {
+  hold(type: 'pause_task' | 'resume_task', namespace: string, id: string): Promise<Operated> {
     this.admission.command(type);
     const command = { type, namespace, id } as const;
     return this.engine.execute<PauseTask | ResumeTask, Operated>(
@@ -106,7 +107,7 @@ export class TaskOperations {
   }
 
   /** A word to whoever holds the task; it is not kept. */
-  signal(id: string, name: string, data: unknown): Promise<void> {
+  signal(namespace: string, id: string, name: string, data: unknown): Promise<void> {
     const type = 'signal_task';
     this.admission.command(type);
     const command = { type, namespace, id, name, data: this.bytesOf(data, '/data') } as const;
@@ -115,7 +116,12 @@ export class TaskOperations {
     });
   }
 
-  end(id: string, outcome: EndTask['outcome'], result: unknown): Promise<Operated> {
+  end(
+    namespace: string,
+    id: string,
+    outcome: EndTask['outcome'],
+    result: unknown,
+  ): Promise<Operated> {
     const type = 'end_task';
     this.admission.command(type);
     const payload = this.bytesOf(result, outcome === 'succeeded' ? '/output' : '/error');
@@ -127,7 +133,7 @@ export class TaskOperations {
   }
 
   /** Why the task is not running. */
-  explain(id: string): Promise<Explanation> {
+  explain(namespace: string, id: string): Promise<Explanation> {
     this.admission.read();
     return this.engine.read((state, partition) => {
       const slot = findTask(state, namespace, id);

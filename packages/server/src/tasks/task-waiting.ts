@@ -1,11 +1,4 @@
-import {
-  DEFAULT_NAMESPACE,
-  findTask,
-  isTerminal,
-  NO_SLOT,
-  type ReadonlyState,
-  type TaskNumber,
-} from '@sluice/core';
+import { findTask, isTerminal, NO_SLOT, type ReadonlyState, type TaskNumber } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import type { FastifyReply } from 'fastify';
 import type { Admission } from '../admission.ts';
@@ -42,17 +35,22 @@ export class TaskWaiting {
   }
 
   /** Answers when the task ended, or with its current state when the time is up. */
-  async wait(id: string, timeoutMs: number, reply: FastifyReply): Promise<string> {
+  async wait(
+    namespace: string,
+    id: string,
+    timeoutMs: number,
+    reply: FastifyReply,
+  ): Promise<string> {
     const signal = goneSignal(reply);
     const waited = await this.engine.read((state) => {
-      const slot = findTask(state, DEFAULT_NAMESPACE, id);
+      const slot = findTask(state, namespace, id);
       if (slot === NO_SLOT || isTerminal(state.tasks.state[slot])) return undefined;
       const task = state.tasks.number[slot] as TaskNumber;
       // Wrapped, or awaiting the read would await the task's end too.
       return { views: this.waiters.waitForAny([task], timeoutMs, signal) };
     });
     const [view] = (await waited?.views) ?? [];
-    return view ?? this.archive.one(id);
+    return view ?? this.archive.one(namespace, id);
   }
 
   /**
@@ -60,6 +58,7 @@ export class TaskWaiting {
    * for which the answer has no room are in the next one: whoever waits for them asks again.
    */
   async waitForAny(
+    namespace: string,
     ids: readonly string[],
     timeoutMs: number,
     reply: FastifyReply,
@@ -67,25 +66,26 @@ export class TaskWaiting {
     const signal = goneSignal(reply);
     const room = new AnswerRoom();
     const { ended, gone, views } = await this.engine.read((state) => {
-      const sorted = sortOut(state, ids, room);
+      const sorted = sortOut(state, namespace, ids, room);
       const isOver = sorted.ended.length > 0 || sorted.gone.length > 0 || timeoutMs === 0;
       if (isOver) return { ...sorted, views: undefined };
       return { ...sorted, views: this.waiters.waitForAny(sorted.live, timeoutMs, signal) };
     });
-    const stored = await this.archive.stored(gone, room);
-    const items = [...ended, ...stored.items, ...(await this.ended(ids, views))];
+    const stored = await this.archive.stored(namespace, gone, room);
+    const items = [...ended, ...stored.items, ...(await this.ended(namespace, ids, views))];
     return `{"items":[${items.join(',')}],"unknown":${JSON.stringify(stored.unknown)}}`;
   }
 
   /** What was waited for; those that were too much to be kept until now are read. */
   private async ended(
+    namespace: string,
     ids: readonly string[],
     waited: Promise<readonly string[]> | undefined,
   ): Promise<readonly string[]> {
     if (waited === undefined) return [];
     const views = await waited;
     if (views.length > 0) return views;
-    return this.engine.read((state) => sortOut(state, ids, new AnswerRoom()).ended);
+    return this.engine.read((state) => sortOut(state, namespace, ids, new AnswerRoom()).ended);
   }
 }
 
@@ -96,13 +96,18 @@ function goneSignal(reply: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-function sortOut(state: ReadonlyState, ids: readonly string[], room: AnswerRoom) {
+function sortOut(
+  state: ReadonlyState,
+  namespace: string,
+  ids: readonly string[],
+  room: AnswerRoom,
+) {
   const live: TaskNumber[] = [];
   const ended: string[] = [];
   // Not in memory: it ended long ago, or never was.
   const gone: string[] = [];
   for (const id of new Set(ids)) {
-    const slot = findTask(state, DEFAULT_NAMESPACE, id);
+    const slot = findTask(state, namespace, id);
     if (slot === NO_SLOT) gone.push(id);
     else if (isTerminal(state.tasks.state[slot])) {
       if (!room.isFull) ended.push(room.take(taskViewJson(state, slot)));

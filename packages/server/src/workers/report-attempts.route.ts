@@ -8,9 +8,9 @@ import { readJsonBody } from '../http/whole-body.ts';
 export function reportAttemptsRoute(app: FastifyInstance, gateway: Gateway): void {
   app.route<{ Params: SessionParams }>({
     ...routeOptions(ROUTES.reportAttempts),
-    handler: async (request, reply) => {
-      const body = await readJsonBody(request.raw);
-      const json = await gateway.report(request.params.sessionId, body);
+    handler: async ({ params, raw, caller }, reply) => {
+      const body = await readJsonBody(raw);
+      const json = await gateway.report(caller.namespace, params.sessionId, body);
       return reply.type('application/json').send(json);
     },
   });

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, type Report, type ReportAttempts, type SessionId } from '@sluice/core';
+import type { Report, ReportAttempts, SessionId } from '@sluice/core';
 import {
   Capacity,
   type ErrorDetail,
@@ -34,7 +34,7 @@ export class ReportParser {
     this.random = random;
   }
 
-  parse(session: SessionId, body: unknown): Omit<ReportAttempts, 'now'> {
+  parse(namespace: string, session: SessionId, body: unknown): Omit<ReportAttempts, 'now'> {
     const parts = partsOf(body);
     const reports = this.checkAll(reportList(parts));
     const capacity = this.checkCapacity(parts.capacity);
@@ -44,7 +44,7 @@ export class ReportParser {
     for (const report of reports) this.scratch.add(payloadOf(report));
     return {
       type: 'report_attempts',
-      namespace: DEFAULT_NAMESPACE,
+      namespace,
       session,
       reports: reports.map(toReport),
       ...(capacity === undefined ? {} : { capacity }),

@@ -1,7 +1,9 @@
-import { type AttachSession, DEFAULT_NAMESPACE, type SessionId } from '@sluice/core';
+import type { AttachSession, SessionId } from '@sluice/core';
 import { type ErrorDetail, LIMITS, WorkerSessionRequest } from '@sluice/protocol';
 import { Checker, invalid } from '../http/validation.ts';
 import { checkLabels, checkResources } from '../resource-checks.ts';
+
+type Attach = Omit<AttachSession, 'now'>;
 
 const NOT_VALID = 'the worker session is not valid';
 
@@ -9,15 +11,12 @@ const NOT_VALID = 'the worker session is not valid';
 export class SessionParser {
   private readonly request = new Checker(WorkerSessionRequest);
 
-  parse(body: unknown, newSession: SessionId): Omit<AttachSession, 'now'> {
-    return attachCommand(this.request.parse(body, NOT_VALID), newSession);
+  parse(namespace: string, body: unknown, newSession: SessionId): Attach {
+    return { ...attachCommand(this.request.parse(body, NOT_VALID)), namespace, newSession };
   }
 }
 
-function attachCommand(
-  body: WorkerSessionRequest,
-  newSession: SessionId,
-): Omit<AttachSession, 'now'> {
+function attachCommand(body: WorkerSessionRequest): Omit<Attach, 'namespace' | 'newSession'> {
   const { types, capacity = {}, labels = {}, resume } = body;
   const problems: ErrorDetail[] = [];
   const names = types.map(({ type }) => type);
@@ -30,8 +29,6 @@ function attachCommand(
   if (problems.length > 0) throw invalid(NOT_VALID, problems);
   return {
     type: 'attach_session',
-    namespace: DEFAULT_NAMESPACE,
-    newSession,
     // The log holds UTF-8, which has no lone surrogates.
     worker: body.name.toWellFormed(),
     version: body.version ?? '',

@@ -11,15 +11,17 @@ export function workerListRoutes(app: FastifyInstance, workers: WorkerList): voi
   const nothing = new Checker(NothingSaid);
   app.route({
     ...routeOptions(ROUTES.listWorkers),
-    handler: async ({ query }, reply) => {
-      return reply.type('application/json').send(await workers.list(parseQuery(list, query)));
+    handler: async ({ query, caller: { namespace } }, reply) => {
+      return reply
+        .type('application/json')
+        .send(await workers.list(namespace, parseQuery(list, query)));
     },
   });
   app.route<{ Params: WorkerParams }>({
     ...routeOptions(ROUTES.drainWorker),
-    handler: async ({ params, raw }) => {
+    handler: async ({ params, raw, caller }) => {
       await readBody(raw, nothing);
-      return workers.drain(params.id);
+      return workers.drain(caller.namespace, params.id);
     },
   });
 }

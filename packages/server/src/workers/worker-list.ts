@@ -1,18 +1,10 @@
-import {
-  DEFAULT_NAMESPACE,
-  type DrainSession,
-  type PartitionReader,
-  type SessionId,
-  type SessionView,
-} from '@sluice/core';
+import type { DrainSession, PartitionReader, SessionId, SessionView } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
 import { cursorText, type PageRequest, pageJson } from '../tasks/pages.ts';
 import { timeText } from '../time-text.ts';
 import { workerIdOf } from './worker-id.ts';
-
-const namespace = DEFAULT_NAMESPACE;
 
 /** Workers as people see them. */
 export class WorkerList {
@@ -27,11 +19,11 @@ export class WorkerList {
   }
 
   /** A page by the names of the workers, as JSON text. */
-  list({ limit = LIMITS.pageDefault, cursor }: PageRequest): Promise<string> {
+  list(namespace: string, { limit = LIMITS.pageDefault, cursor }: PageRequest): Promise<string> {
     const after = cursor === undefined ? '' : cursorText(cursor);
     this.admission.read();
     return this.engine.read((state, partition) => {
-      const workers = this.workers(partition)
+      const workers = this.workers(partition, namespace)
         .filter(({ place }) => place > after)
         .sort((a, b) => (a.place < b.place ? -1 : 1));
       const shown = workers.slice(0, limit);
@@ -42,27 +34,28 @@ export class WorkerList {
   }
 
   /** It keeps what it runs and gets nothing more. */
-  async drain(id: string): Promise<object> {
+  async drain(namespace: string, id: string): Promise<object> {
     const type = 'drain_session';
     this.admission.command(type);
     const session = await this.engine.read((_state, partition) => {
-      return this.workers(partition).find((worker) => worker.id === id)?.session.id;
+      return this.workers(partition, namespace).find((worker) => worker.id === id)?.session.id;
     });
     if (session === undefined) throw notFound(id);
     const command = { type, namespace, session } as const;
     return this.engine.execute<DrainSession, object>(command, ({ found }, _state, partition) => {
-      const worker = this.workers(partition).find((each) => each.id === id);
+      const worker = this.workers(partition, namespace).find((each) => each.id === id);
       if (!found || worker === undefined) throw notFound(id);
       return viewOf(id, worker.session);
     });
   }
 
-  private workers(partition: PartitionReader) {
-    const sessions = partition.sessions().filter((session) => session.namespace === namespace);
+  private workers(partition: PartitionReader, namespace: string) {
+    const all = partition.sessions();
     // What is gone is forgotten with the old map.
     const ids = new Map<SessionId, string>();
-    for (const { id } of sessions) ids.set(id, this.ids.get(id) ?? workerIdOf(id));
+    for (const { id } of all) ids.set(id, this.ids.get(id) ?? workerIdOf(id));
     this.ids = ids;
+    const sessions = all.filter((session) => session.namespace === namespace);
     return sessions.map((session) => {
       const id = ids.get(session.id) ?? '';
       return { id, session, place: `${session.worker} ${id}` };

@@ -9,7 +9,7 @@ export function workerSessionRoutes(app: FastifyInstance, gateway: Gateway): voi
     ...routeOptions(ROUTES.openWorkerSession),
     handler: async (request, reply) => {
       const body = await readJsonBody(request.raw);
-      await gateway.attach(body, () => {
+      await gateway.attach(request.caller.namespace, body, () => {
         reply.hijack();
         return reply.raw;
       });
@@ -19,7 +19,7 @@ export function workerSessionRoutes(app: FastifyInstance, gateway: Gateway): voi
   app.route<{ Params: SessionParams }>({
     ...routeOptions(ROUTES.closeWorkerSession),
     handler: async (request, reply) => {
-      await gateway.detach(request.params.sessionId);
+      await gateway.detach(request.caller.namespace, request.params.sessionId);
       return reply.code(204).send();
     },
   });

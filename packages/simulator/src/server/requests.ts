@@ -1,3 +1,4 @@
+import { DEFAULT_NAMESPACE } from '@sluice/core';
 import { type Engine, EngineStoppedError } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 import type { Admission, Gateway } from '@sluice/server';
@@ -40,17 +41,19 @@ async function dispatch(
   const value: unknown = body === '' ? undefined : JSON.parse(body);
   const [, , collection, id] = path.split('/');
   if (collection === 'tasks') {
-    if (method === 'GET') return { status: 200, body: await gateway.get(id) };
-    const { isNew, json } = await gateway.submit(value);
+    if (method === 'GET') return { status: 200, body: await gateway.get(DEFAULT_NAMESPACE, id) };
+    const { isNew, json } = await gateway.submit(DEFAULT_NAMESPACE, value);
     return { status: isNew ? 201 : 200, body: json.toString() };
   }
   if (collection === 'worker-sessions') {
     if (method === 'DELETE') {
-      await gateway.detach(id);
+      await gateway.detach(DEFAULT_NAMESPACE, id);
       return { status: 204, body: '' };
     }
-    if (id !== undefined) return { status: 200, body: await gateway.report(id, value) };
-    await gateway.attach(value, () => exchange);
+    if (id !== undefined) {
+      return { status: 200, body: await gateway.report(DEFAULT_NAMESPACE, id, value) };
+    }
+    await gateway.attach(DEFAULT_NAMESPACE, value, () => exchange);
     return undefined;
   }
   const command = commandOf(value as Operation);
