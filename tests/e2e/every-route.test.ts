@@ -97,6 +97,8 @@ test('every other error that a route announces has been seen', async () => {
   const elsewhere = new Set([
     'dedupe_mismatch',
     'disk_full',
+    'key_not_found',
+    'last_admin_key',
     'overloaded',
     'redrive_not_found',
     'resume_outdated',

@@ -67,6 +67,11 @@ const HISTORY: readonly Event[] = [
   event('taskReadmitted', { slot: 0, task: 3, taskType: 'x/t', submittedAt: 5, tags: '{"a":"b"}' }),
   event('queueChanged', { taskType: 't', paused: true }),
   event('taskTypeChanged', { taskType: 't', definition: '{"priority":3}' }),
+  event('accessKeyCreated', { key: 'k_1', namespace: 'default', role: 'admin', hash: 'ab' }),
+  event('accessKeyExpirySet', { key: 'k_1', expiresAt: 900 }),
+  event('accessKeyCreated', { key: 'k_2', namespace: 'x', role: 'viewer', expiresAt: 500 }),
+  event('accessKeyRevoked', { key: 'k_2' }),
+  event('auditRecorded', { actor: 'k_1', action: 'queue_paused', subject: 't' }),
 ];
 
 test('the history has every type of event', () => {

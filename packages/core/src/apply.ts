@@ -1,3 +1,5 @@
+import type { AccessEvent } from './access-event.ts';
+import { applyAccess } from './apply-access.ts';
 import { applyAttempt } from './apply-attempts.ts';
 import { applyRedriveStarted, applyTask } from './apply-tasks.ts';
 import type { Event } from './event.ts';
@@ -27,6 +29,11 @@ export function apply(state: State, at: number, event: Event): void {
       return applyRedriveStarted(state, at, event);
     case 'redrive_ended':
       return state.redrives.end(event.redrive);
+    case 'access_key_created':
+    case 'access_key_expiry_set':
+    case 'access_key_revoked':
+    case 'audit_recorded':
+      return applyAccess(state, at, event);
     default:
       state.changes.noteTask(event.slot);
       return applyToTask(state, at, event);
@@ -35,15 +42,16 @@ export function apply(state: State, at: number, event: Event): void {
 
 type EventOfTask = Exclude<
   Event,
-  {
-    type:
-      | 'state_hashed'
-      | 'dedupe_forgotten'
-      | 'queue_changed'
-      | 'task_type_changed'
-      | 'redrive_started'
-      | 'redrive_ended';
-  }
+  | AccessEvent
+  | {
+      type:
+        | 'state_hashed'
+        | 'dedupe_forgotten'
+        | 'queue_changed'
+        | 'task_type_changed'
+        | 'redrive_started'
+        | 'redrive_ended';
+    }
 >;
 
 function applyToTask(state: State, at: number, event: EventOfTask): void {

@@ -1,3 +1,4 @@
+import type { AccessCommand, AccessCommandReplies, Author } from './access-commands.ts';
 import type { Labels } from './constraints.ts';
 import type { PayloadRange } from './event.ts';
 import type { SessionId, Slot, TaskNumber } from './ids.ts';
@@ -11,6 +12,7 @@ import type { Timeouts } from './timeouts.ts';
 /** All that the world can do to a partition. Time comes with each command (L3). */
 export type Command =
   | TaskCommand
+  | AccessCommand
   | SubmitTasks
   | AttachSession
   | DisconnectSession
@@ -167,6 +169,7 @@ export interface DrainSession {
   readonly now: number;
   readonly namespace: string;
   readonly session: SessionId;
+  readonly by?: Author;
 }
 
 export interface DrainSessionReply {
@@ -250,7 +253,7 @@ export interface AdvanceTimeReply {
   readonly more: boolean;
 }
 
-export interface Replies extends TaskCommandReplies {
+export interface Replies extends TaskCommandReplies, AccessCommandReplies {
   readonly submit_tasks: SubmitTasksReply;
   readonly attach_session: AttachSessionReply;
   readonly disconnect_session: undefined;

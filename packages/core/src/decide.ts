@@ -1,6 +1,7 @@
 import { decideAdvanceTime } from './advance-time.ts';
 import { decideCancelTasks } from './cancel-tasks.ts';
 import type { Command, Replies } from './command.ts';
+import { decideCreateAccessKey, decideRevokeAccessKey } from './decide-access.ts';
 import type { Decision } from './decision.ts';
 import { decideEndTask, decideSignalTask } from './end-task.ts';
 import { NO_SLOT, type TaskNumber } from './ids.ts';
@@ -66,6 +67,10 @@ function carryOut(decision: Decision, command: Command): Replies[Command['type']
     case 'advance_time':
       forgetOldest(decision);
       return decideAdvanceTime(decision, command);
+    case 'create_access_key':
+      return decideCreateAccessKey(decision, command);
+    case 'revoke_access_key':
+      return decideRevokeAccessKey(decision, command);
     default:
       return decideTaskCommand(decision, command);
   }

@@ -107,6 +107,34 @@ const events = fc.oneof(
     ratePer1000Sec: numbers,
   }),
   fc.record({ type: fc.constant('redrive_ended'), ...task, redrive: numbers }),
+  fc.record({
+    type: fc.constant('access_key_created'),
+    ...task,
+    key: names,
+    namespace: names,
+    role: names,
+    name: names,
+    hash: names,
+    expiresAt: numbers,
+  }),
+  fc.record({
+    type: fc.constant('access_key_expiry_set'),
+    ...task,
+    key: names,
+    expiresAt: numbers,
+  }),
+  fc.record({ type: fc.constant('access_key_revoked'), ...task, key: names }),
+  fc.record({
+    type: fc.constant('audit_recorded'),
+    ...task,
+    namespace: names,
+    actor: names,
+    address: names,
+    request: names,
+    action: names,
+    subject: names,
+    detail: names,
+  }),
   fc.record({ type: fc.constant('attempt_deferred'), ...task, startedAt: numbers }),
   fc.record({
     type: fc.constant('attempt_stopping'),
@@ -272,7 +300,7 @@ test('a record without events leaves no trace (W2)', () => {
 test('an event of an unknown type or version stops the reader', () => {
   for (const [type, version] of [
     [0, 1],
-    [25, 1],
+    [29, 1],
     [255, 1],
     [1, 0],
     [1, 2],

@@ -1,3 +1,4 @@
+import { decodeAccess, encodeAccess, isAccessEvent } from './access-codec.ts';
 import type { Event, TaskDetails } from './event.ts';
 import type { LeaseNumber, SessionId, Slot, TaskNumber } from './ids.ts';
 import { unreachable } from './invariant.ts';
@@ -35,6 +36,10 @@ const TYPE = {
   task_type_changed: 22,
   redrive_started: 23,
   redrive_ended: 24,
+  access_key_created: 25,
+  access_key_expiry_set: 26,
+  access_key_revoked: 27,
+  audit_recorded: 28,
   state_hashed: 64,
 } as const satisfies Record<Event['type'], number>;
 
@@ -80,6 +85,10 @@ const VERSION = {
   task_type_changed: 1,
   redrive_started: 1,
   redrive_ended: 1,
+  access_key_created: 1,
+  access_key_expiry_set: 1,
+  access_key_revoked: 1,
+  audit_recorded: 1,
   state_hashed: 1,
 } as const satisfies Record<Event['type'], number>;
 
@@ -144,7 +153,7 @@ export function encodeEvent(writer: RecordWriter, event: Event): void {
     case 'task_resumed':
       return;
     default:
-      return encodeOther(writer, event);
+      return isAccessEvent(event) ? encodeAccess(writer, event) : encodeOther(writer, event);
   }
 }
 
@@ -286,7 +295,7 @@ function decodeFields(reader: RecordReader, event: Event): void {
     case 'task_resumed':
       return;
     default:
-      return decodeOther(reader, event);
+      return isAccessEvent(event) ? decodeAccess(reader, event) : decodeOther(reader, event);
   }
 }
 

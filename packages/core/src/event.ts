@@ -1,3 +1,4 @@
+import type { AccessEvent } from './access-event.ts';
 import type { DedupeClaim } from './dedupe-table.ts';
 import type { LeaseNumber, SessionId, Slot, TaskNumber } from './ids.ts';
 
@@ -246,6 +247,7 @@ export interface StateHashed extends TaskEvent {
 }
 
 export type Event =
+  | AccessEvent
   | TaskSubmitted
   | TaskReadmitted
   | AttemptDeferred

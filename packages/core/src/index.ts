@@ -1,4 +1,14 @@
 export type {
+  AccessCommand,
+  Author,
+  CreateAccessKey,
+  CreateAccessKeyReply,
+  RevokeAccessKey,
+  RevokeAccessKeyReply,
+} from './access-commands.ts';
+export { type AccessKey, hasExpired, isOver } from './access-keys.ts';
+export type { AuditRecord } from './audit-trail.ts';
+export type {
   AdvanceTime,
   AttachSession,
   AttachSessionReply,

@@ -1,3 +1,4 @@
+import { makeAccessEvents } from './access-event.ts';
 import { CLAIM_WORDS } from './dedupe-table.ts';
 import type {
   AttemptDeferred,
@@ -54,7 +55,12 @@ function emptyDetails() {
 
 /** One object per type of event, for a writer of events to fill and emit. */
 export function makeEvents() {
-  return { ...makeTaskEvents(), ...makeAttemptEvents(), ...makeOtherEvents() };
+  return {
+    ...makeTaskEvents(),
+    ...makeAttemptEvents(),
+    ...makeOtherEvents(),
+    ...makeAccessEvents(),
+  };
 }
 
 function makeTaskEvents() {

@@ -68,6 +68,8 @@ const COMMANDS: Readonly<Record<Command['type'], true>> = {
   start_redrive: true,
   end_redrive: true,
   discard_dead_letters: true,
+  create_access_key: true,
+  revoke_access_key: true,
 };
 
 /** What the runs above must have met, or they show less than they seem to. */
@@ -115,6 +117,12 @@ const EVERYTHING = [
   'cancelled cancelled',
   'dead letters dropped',
   'foreign namespace',
+  'create_access_key first_key',
+  'create_access_key access_key_known',
+  'create_access_key access_key_not_found',
+  'create_access_key foreign_namespace',
+  'revoke_access_key access_key_not_found',
+  'revoke_access_key last_admin_key',
   'cancel',
   'cancel task_finished',
   'cancel task_not_found',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { CreateAccessKey, RevokeAccessKey } from './access-commands.ts';
 import type { SessionId } from './ids.ts';
 import { makeEvents } from './make-events.ts';
 import { Partition } from './partition.ts';
@@ -245,6 +246,16 @@ function busyPartition(): TestPartition {
 
 /** The events that come from operators and timeouts. */
 function operateOnAll(partition: TestPartition): void {
+  const by = { actor: 'k_1', address: '::1', request: 'q_1', subject: 'k_1', detail: '' };
+  const made = { type: 'create_access_key', hash: 'ab', by } as const;
+  const key = { namespace: 'default', role: 'admin', name: 'first' };
+  partition.operate<CreateAccessKey>({ ...made, id: 'k_1', key });
+  partition.operate<CreateAccessKey>({
+    ...made,
+    id: 'k_2',
+    key: { replaces: 'k_1', overlapMs: 5 },
+  });
+  partition.operate<RevokeAccessKey>({ type: 'revoke_access_key', id: 'k_1', by });
   partition.namespace = 'other';
   partition.operate<PutTaskType>({
     type: 'put_task_type',

@@ -1,3 +1,4 @@
+import { audit } from './decide-access.ts';
 import type { Decision } from './decision.ts';
 import { findTask, whyNotIdle } from './find-task.ts';
 import type { TaskNumber } from './ids.ts';
@@ -54,5 +55,7 @@ export function decideSetQueuePaused(
   events.queueChanged.taskType = key;
   events.queueChanged.paused = command.paused;
   emit(events.queueChanged);
+  const action = command.paused ? 'queue_paused' : 'queue_resumed';
+  audit(decision, command.by, { namespace: command.namespace, action });
   return {};
 }

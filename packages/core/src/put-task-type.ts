@@ -1,3 +1,4 @@
+import { audit } from './decide-access.ts';
 import type { Decision } from './decision.ts';
 import { queueKey } from './queue-key.ts';
 import { TASK_TYPES_MAX } from './state.ts';
@@ -18,5 +19,7 @@ export function decidePutTaskType(decision: Decision, command: PutTaskType): Put
   events.taskTypeChanged.taskType = key;
   events.taskTypeChanged.definition = text;
   emit(events.taskTypeChanged);
+  const action = text === '' ? 'task_type_removed' : 'task_type_defined';
+  audit(decision, command.by, { namespace: command.namespace, action });
   return { existed };
 }

@@ -1,3 +1,4 @@
+import { audit } from './decide-access.ts';
 import type { Decision } from './decision.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
 import { queueKey } from './queue-key.ts';
@@ -33,18 +34,18 @@ export function decideStartRedrive(decision: Decision, command: StartRedrive): S
     command.taskType === undefined ? '' : queueKey(command.namespace, command.taskType);
   event.ratePer1000Sec = Math.max(1, Math.round(command.ratePerSec * 1000));
   emit(event);
+  audit(decision, command.by, { namespace: command.namespace, action: 'redrive_started' });
   return { redrive: event.redrive, count: countDead(state, event) };
 }
 
-export function decideEndRedrive(
-  { state, emit, events }: Decision,
-  command: EndRedrive,
-): EndRedriveReply {
+export function decideEndRedrive(decision: Decision, command: EndRedrive): EndRedriveReply {
+  const { state, emit, events } = decision;
   if (state.redrives.get(command.redrive)?.namespace !== command.namespace) {
     return { found: false };
   }
   events.redriveEnded.redrive = command.redrive;
   emit(events.redriveEnded);
+  audit(decision, command.by, { namespace: command.namespace, action: 'redrive_ended' });
   return { found: true };
 }
 
@@ -57,6 +58,9 @@ export function decideDiscardDeadLetters(
     namespace,
     taskType: taskType === undefined ? '' : queueKey(namespace, taskType),
   };
+  if (oldestDead(decision.state, scope) !== NO_SLOT) {
+    audit(decision, command.by, { namespace, action: 'dead_letters_discarded' });
+  }
   for (let discarded = 0; discarded < DISCARDS_PER_COMMAND; discarded++) {
     const slot = oldestDead(decision.state, scope);
     if (slot === NO_SLOT) return { discarded, more: false };

@@ -8,6 +8,7 @@ import type {
   DrainSessionReply,
   SessionRead,
 } from './command.ts';
+import { audit } from './decide-access.ts';
 import type { Decision } from './decision.ts';
 import { NO_HOLDER, type SessionId, type Slot } from './ids.ts';
 import { loseLease } from './lease-ends.ts';
@@ -109,6 +110,9 @@ export function decideDisconnectSession(decision: Decision, command: DisconnectS
 export function decideDrainSession(decision: Decision, command: DrainSession): DrainSessionReply {
   const session = decision.roster.findIn(command.namespace, command.session);
   if (session === undefined) return { found: false };
+  if (!session.draining) {
+    audit(decision, command.by, { namespace: command.namespace, action: 'worker_drained' });
+  }
   session.draining = true;
   leaveAlone(decision, session);
   return { found: true };

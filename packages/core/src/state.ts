@@ -1,4 +1,6 @@
+import { AccessKeys, type AccessKeysReader } from './access-keys.ts';
 import { Arena, type CompactionRule } from './arena.ts';
+import { AuditTrail, type AuditTrailReader } from './audit-trail.ts';
 import { DeadLetters, type DeadLettersReader } from './dead-letters.ts';
 import { type DedupeReader, DedupeTable } from './dedupe-table.ts';
 import type { LeaseNumber, Slot, TaskNumber } from './ids.ts';
@@ -63,6 +65,8 @@ export class State {
   readonly queues: ReadyQueue[] = [];
   readonly taskTypes = new TaskTypes();
   readonly redrives = new Redrives();
+  readonly accessKeys = new AccessKeys();
+  readonly audit = new AuditTrail();
   readonly shapes = new Interner(parseShape);
   readonly retries = new Interner(parseRetry);
   readonly timeouts = new Interner(parseTimeouts);
@@ -125,6 +129,8 @@ export class State {
     hasher.number('finished', this.finished.length);
     hasher.number('deadLetters', this.deadLetters.count);
     hasher.number('redrives', this.redrives.size);
+    hasher.number('accessKeys', this.accessKeys.size);
+    hasher.number('audit', this.audit.next);
     hasher.number('payloads', this.payloads.liveBytes);
     this.changes.hash(hasher);
     return hasher.value;
@@ -181,6 +187,8 @@ export interface ReadonlyState {
   readonly deadLetters: DeadLettersReader;
   readonly taskTypes: TaskTypesReader;
   readonly redrives: RedrivesReader;
+  readonly accessKeys: AccessKeysReader;
+  readonly audit: AuditTrailReader;
   readonly shapes: InternerReader<Shape>;
   readonly retries: InternerReader<ResolvedRetry>;
   readonly timeouts: InternerReader<ResolvedTimeouts>;

@@ -1,3 +1,4 @@
+import type { Author } from './access-commands.ts';
 import type { TaskSpec } from './command.ts';
 import type { Slot } from './ids.ts';
 import type { TaskTypeDefinition } from './task-types.ts';
@@ -25,6 +26,11 @@ export type TaskCommand =
 interface Timed {
   readonly now: number;
   readonly namespace: string;
+}
+
+/** A change that concerns more than a task: it is recorded who made it. */
+interface Authored {
+  readonly by?: Author;
 }
 
 /** What became of one task of a command: done, or why not. */
@@ -141,7 +147,7 @@ export type SignalTaskReply = TaskOutcome<
 >;
 
 /** One event, however many tasks the queue holds. */
-export interface SetQueuePaused extends Timed {
+export interface SetQueuePaused extends Timed, Authored {
   readonly type: 'set_queue_paused';
   readonly taskType: string;
   readonly paused: boolean;
@@ -151,7 +157,7 @@ export interface SetQueuePausedReply {
   readonly rejection?: 'too_many_types';
 }
 
-export interface PutTaskType extends Timed {
+export interface PutTaskType extends Timed, Authored {
   readonly type: 'put_task_type';
   readonly taskType: string;
   /** Undefined removes it. */
@@ -165,7 +171,7 @@ export interface PutTaskTypeReply {
 }
 
 /** Runs dead letters again, so many a second, until those that are there now are through. */
-export interface StartRedrive extends Timed {
+export interface StartRedrive extends Timed, Authored {
   readonly type: 'start_redrive';
   /** Of this type only; of all types of the namespace without it. */
   readonly taskType?: string;
@@ -181,7 +187,7 @@ export interface StartRedriveReply {
   readonly count: number;
 }
 
-export interface EndRedrive extends Timed {
+export interface EndRedrive extends Timed, Authored {
   readonly type: 'end_redrive';
   readonly redrive: number;
 }
@@ -191,7 +197,7 @@ export interface EndRedriveReply {
 }
 
 /** Dead letters become plain finished tasks. */
-export interface DiscardDeadLetters extends Timed {
+export interface DiscardDeadLetters extends Timed, Authored {
   readonly type: 'discard_dead_letters';
   readonly taskType?: string;
 }

@@ -61,6 +61,8 @@ export const COMMAND_CLASSES = {
   start_redrive: 'operate',
   end_redrive: 'operate',
   discard_dead_letters: 'operate',
+  create_access_key: 'operate',
+  revoke_access_key: 'operate',
   attach_session: 'operate',
   detach_session: 'operate',
   drain_session: 'operate',

@@ -34,6 +34,10 @@ export const LIMITS = {
   customResourcesMax: 16,
   constraintsMax: 32,
   labelsMax: 64,
+  keyLifeMsMin: 1000,
+  /** Ten years. */
+  keyLifeMsMax: 3653 * 86_400_000,
+  keyOverlapMsDefault: 86_400_000,
 } as const;
 
 /** A worker stream that has been silent for this long gets a `ping`. */

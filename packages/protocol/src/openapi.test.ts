@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ERROR_CODES } from './error-codes.ts';
+import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
@@ -9,6 +9,7 @@ interface Operation {
   readonly summary: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { schema: unknown }>> };
+  readonly security?: readonly object[];
   readonly responses: Readonly<Record<string, Answer>>;
 }
 
@@ -84,7 +85,7 @@ describe.each(ROUTE_LIST)('$name', ({ route }) => {
   });
 
   test('every error is declared under its status, with the common shape', () => {
-    const codes = [...route.errors, 'forbidden_origin', 'internal_error'] as const;
+    const codes = codesOf(route);
 
     for (const code of codes) {
       const answer = operation.responses[ERROR_CODES[code].status];
@@ -96,7 +97,7 @@ describe.each(ROUTE_LIST)('$name', ({ route }) => {
   });
 
   test('no status is declared that is neither an answer nor an error', () => {
-    const codes = [...route.errors, 'forbidden_origin', 'internal_error'] as const;
+    const codes = codesOf(route);
     const statuses = [
       ...Object.keys(route.answers),
       ...codes.map((code) => String(ERROR_CODES[code].status)),
@@ -106,6 +107,14 @@ describe.each(ROUTE_LIST)('$name', ({ route }) => {
 
     expect(declared.toSorted()).toEqual([...new Set(statuses)].toSorted());
   });
+});
+
+test('a call needs a key, or none at all, exactly when it is not open to everybody', () => {
+  for (const { route } of ROUTE_LIST) {
+    const { security } = DOCUMENT.paths[route.path][route.method.toLowerCase()];
+
+    expect(security).toEqual(route.access === 'open' ? undefined : [{ key: [] }, {}]);
+  }
 });
 
 test('every reference in the document leads somewhere', () => {
@@ -123,6 +132,12 @@ test('a reference that leads nowhere would be noticed', () => {
   expect(references).toEqual(['#/components/schemas/Nothing']);
   expect(resolve(references[0])).toBeUndefined();
 });
+
+function codesOf({ access, errors }: Route): ErrorCode[] {
+  const ofKeys = ['unauthenticated', 'forbidden', 'too_many_failures'] as const;
+  const always = ['forbidden_origin', 'internal_error'] as const;
+  return [...errors, ...always, ...(access === 'open' ? [] : ofKeys)];
+}
 
 function propertiesOf(schema: unknown): string[] {
   if (schema === undefined) return [];

@@ -21,7 +21,10 @@ export function openApiDocument(version: string): object {
     },
     servers: [{ url: 'http://127.0.0.1:7420' }],
     paths,
-    components: { schemas: { Error: ErrorBody } },
+    components: {
+      schemas: { Error: ErrorBody },
+      securitySchemes: { key: { type: 'http', scheme: 'bearer', bearerFormat: 'slk_…' } },
+    },
   };
 }
 
@@ -33,7 +36,8 @@ function operation(operationId: string, route: Route): object {
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route, route.body) }),
-    responses: { ...answers(route), ...errors(route.errors) },
+    ...(route.access === 'open' ? {} : { security: [{ key: [] }, {}] }),
+    responses: { ...answers(route), ...errors(codesOf(route)) },
   };
 }
 
@@ -69,6 +73,12 @@ function contentOf(answer: Route['answers'][number]): object {
   if (answer === 'none') return {};
   if (typeof answer === 'string') return { content: { [answer]: { schema: { type: 'string' } } } };
   return { content: { 'application/json': { schema: answer } } };
+}
+
+/** Beside its own errors, those of every call that is not open to all. */
+function codesOf({ access, errors }: Route): readonly ErrorCode[] {
+  if (access === 'open') return errors;
+  return [...errors, 'unauthenticated', 'forbidden', 'too_many_failures'];
 }
 
 /** Codes that share a status share an answer; an unexpected error can come from anywhere. */

@@ -1,8 +1,14 @@
+import { ACCESS_ROUTES } from './access-routes.ts';
 import { OPERATION_ROUTES } from './operation-routes.ts';
 import { TASK_ROUTES } from './task-routes.ts';
 import { WORKER_ROUTES } from './worker-routes.ts';
 
 /** Every call of the API. */
-export const ROUTES = { ...TASK_ROUTES, ...WORKER_ROUTES, ...OPERATION_ROUTES } as const;
+export const ROUTES = {
+  ...TASK_ROUTES,
+  ...WORKER_ROUTES,
+  ...OPERATION_ROUTES,
+  ...ACCESS_ROUTES,
+} as const;
 
 export type RouteName = keyof typeof ROUTES;

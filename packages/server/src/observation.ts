@@ -53,6 +53,10 @@ export class Observation {
     this.log.refused(refusal);
   };
 
+  readonly blocked = (who: { readonly address?: string; readonly key?: string }): void => {
+    this.log.line('warn', 'too many requests with a wrong key are refused for a while', who);
+  };
+
   readonly streamed = ({ event, worker }: StreamNotice): void => {
     this.log.line(event === 'closed' ? 'debug' : 'info', STREAM_EVENTS[event], { worker });
   };

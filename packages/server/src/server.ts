@@ -7,7 +7,10 @@ import { type AdmissionBounds, Engine, type FeedOptions, foldInThread } from '@s
 import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
 import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
-import { LOCAL_CALLER } from './access/caller.ts';
+import { guardAccess } from './access/access-guard.ts';
+import { Authenticator } from './access/authenticator.ts';
+import { keyRoutes } from './access/key.route.ts';
+import { KeyOperations } from './access/key-operations.ts';
 import { Admission } from './admission.ts';
 import { loadConfig } from './config/load-config.ts';
 import type { Configuration } from './config/settings.ts';
@@ -299,12 +302,11 @@ function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
   timeRoutes(app, observation.server);
 
   const guard = new RequestGuard([options.host, ...(options.allowedHosts ?? [])], limits);
-  app.decorateRequest('caller');
   app.addHook('onRequest', (request, _reply, done) => {
     guard.check(request.raw);
-    request.caller = LOCAL_CALLER;
     done();
   });
+  accessRoutes(app, parts);
 
   taskRoutes(app, parts, limits.stalledReaderMs);
   workerRoutes(app, parts);
@@ -314,6 +316,16 @@ function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
   operationRoutes(app, engine, options.version);
   metricsRoute(app, parts);
   return app;
+}
+
+/** Whatever is registered from here on needs a caller who may call it. */
+function accessRoutes(app: FastifyInstance, parts: AppParts): void {
+  const { engine, admission, observation, clock } = parts;
+  const { state } = observation.partition;
+  const authenticator = new Authenticator({ state, clock, onBlocked: observation.blocked });
+  guardAccess(app, authenticator, engine);
+  const lastUsedAt = (id: string) => authenticator.lastUsedAt(id);
+  keyRoutes(app, new KeyOperations({ engine, admission, clock, lastUsedAt }), clock);
 }
 
 function taskRoutes(app: FastifyInstance, parts: AppParts, stalledMs: number): void {
@@ -365,5 +377,5 @@ function operationRoutes(app: FastifyInstance, engine: Engine, version: string):
     },
   });
   const document = openApiDocument(version);
-  app.get('/openapi.json', async () => document);
+  app.get('/openapi.json', { config: { access: 'open' } }, async () => document);
 }

@@ -38,6 +38,8 @@ export function compareWithModel(
     [...state.taskTypes.keys()].sort(),
     [...model.definitions.keys()].sort(),
   );
+  agree('which access keys there are', [...state.accessKeys.values()], model.access.keys);
+  agree('how many changes are recorded', state.audit.next - 1, model.access.records);
   agree('how many keys there are', state.dedupe.count, model.keys.count);
   agree('which tasks are finished', finished, model.finished.map(numberOf));
   agree('how many sessions there are', sessionCount, model.sessions.length);

@@ -1,3 +1,5 @@
+import type { AccessKey } from '../access-keys.ts';
+import type { AuditRecord } from '../audit-trail.ts';
 import { NO_LEASE, NO_SLOT, type Slot } from '../ids.ts';
 import type { ReadonlyState } from '../state.ts';
 import { NO_STOP, QUEUED, REASONS, TASK_STATES } from '../task-state.ts';
@@ -24,6 +26,9 @@ export interface StateDescription {
   readonly deadLettersDropped: number;
   /** Texts of the definitions, by key. */
   readonly taskTypes: Readonly<Record<string, string>>;
+  readonly accessKeys: readonly AccessKey[];
+  /** Newest first. */
+  readonly audit: readonly AuditRecord[];
   readonly redrives: readonly unknown[];
   readonly nextRedrive: number;
   readonly timers: number;
@@ -133,6 +138,8 @@ export function describeState(state: ReadonlyState): StateDescription {
       [...state.taskTypes.keys()].sort().map((key) => [key, state.taskTypes.textOf(key)]),
     ),
     redrives: [...state.redrives.entries()],
+    accessKeys: [...state.accessKeys.values()],
+    audit: [...state.audit.before(state.audit.next)],
     nextRedrive: state.redrives.next,
     keys: describeKeys(state),
   };

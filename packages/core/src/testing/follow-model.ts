@@ -14,6 +14,7 @@ import type { SessionId } from '../ids.ts';
 import type { PartitionLimits } from '../state.ts';
 import { agree } from './agree.ts';
 import type { Carried } from './carried-command.ts';
+import { followAccess } from './follow-access.ts';
 import { followOperation } from './follow-operation.ts';
 import type { ModelRules, ModelSession } from './model-matching.ts';
 import { keyOf, type SubmittedTask } from './model-task.ts';
@@ -83,6 +84,10 @@ export class ModelFollower {
       case 'advance_time':
         agree('whether more is due', carried.reply, { more: false });
         return model.advance(at);
+      case 'create_access_key':
+      case 'revoke_access_key':
+        this.met.add(followAccess(model.access, { ...carried, command }));
+        return;
       default:
         for (const what of followOperation(model, { ...carried, command })) this.met.add(what);
     }

@@ -1,6 +1,7 @@
 import type { ReportOutcome } from '../command.ts';
 import type { SessionId } from '../ids.ts';
 import type { PartitionLimits } from '../state.ts';
+import { ModelAccess } from './follow-access.ts';
 import { bytesOf, pushBytes } from './model-bytes.ts';
 import { ModelKeys } from './model-keys.ts';
 import {
@@ -51,6 +52,7 @@ export class PartitionModel extends ModelSessions implements ModelScene {
   /** Keys that are remembered. */
   readonly keys = new ModelKeys();
   readonly redrives: ModelRedrive[] = [];
+  readonly access = new ModelAccess();
   /** What tasks have that do not say, by the key of their queue. */
   readonly definitions = new Map<string, ModelDefinition>();
   reservedBefore: Reservations = new Map();

@@ -1,3 +1,4 @@
+import type { AccessCommand, Author } from '../access-commands.ts';
 import type {
   AdvanceTime,
   AttachSession,
@@ -32,7 +33,7 @@ import { claimsOf, joined } from './test-payloads.ts';
 import type { Notice, Push, TestOffer, TestReport, TestTask } from './test-requests.ts';
 import { testUtf8 } from './test-utf8.ts';
 
-type Operation<C extends TaskCommand> = C extends TaskCommand
+type Operation<C extends TaskCommand | AccessCommand> = C extends TaskCommand | AccessCommand
   ? Omit<C, 'now' | 'namespace'>
   : never;
 
@@ -175,7 +176,7 @@ export class TestPartition {
   }
 
   /** Something that an operator does. */
-  operate<C extends TaskCommand>(operation: Operation<C>): Replies[C['type']] {
+  operate<C extends TaskCommand | AccessCommand>(operation: Operation<C>): Replies[C['type']] {
     return this.execute<C>({ ...operation, namespace: this.namespace } as unknown as Timeless<C>);
   }
 
@@ -201,9 +202,11 @@ export class TestPartition {
     }).found;
   }
 
-  drain(session: SessionId): boolean {
+  drain(session: SessionId, by?: Author): boolean {
     const { namespace } = this;
-    return this.execute<DrainSession>({ type: 'drain_session', namespace, session }).found;
+    const author = by === undefined ? {} : { by };
+    return this.execute<DrainSession>({ type: 'drain_session', namespace, session, ...author })
+      .found;
   }
 
   /** Fires what is due, as often as it takes. */

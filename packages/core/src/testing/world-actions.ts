@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { ReportKind } from '../command.ts';
+import { accessOperations } from './world-access.ts';
 import {
   capacities,
   definitions,
@@ -127,6 +128,7 @@ export const actions = fc.oneof(
   { weight: 8, arbitrary: fc.record({ operate: operations }) },
   { weight: 4, arbitrary: fc.record({ namespace: namespaces, queue: queueOperations }) },
   { weight: 2, arbitrary: fc.record({ namespace: namespaces, define: typeDefinitions }) },
+  { weight: 3, arbitrary: fc.record({ namespace: namespaces, access: accessOperations }) },
   {
     weight: 2,
     arbitrary: fc.record({

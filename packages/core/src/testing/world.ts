@@ -9,6 +9,7 @@ import { keyOf } from './model-task.ts';
 import type { PartitionModel } from './partition-model.ts';
 import { TestPartition } from './test-partition.ts';
 import type { TestOffer, TestReport, TestTask } from './test-requests.ts';
+import { operateOnAccess } from './world-access.ts';
 import type { Action } from './world-actions.ts';
 import { GRACE_MS, LIMITS, RULES } from './world-arbitraries.ts';
 import { operateOnTasks } from './world-operations.ts';
@@ -48,6 +49,7 @@ export class World {
     else if ('operate' in action) operateOnTasks(this, action.operate);
     else if ('queue' in action) operateOnQueue(this, action.queue);
     else if ('define' in action) defineType(this, action.define);
+    else if ('access' in action) operateOnAccess(this, action.access);
     else if ('readmit' in action) readmit(this, action.readmit);
     else if ('resume' in action) this.resume(action);
     else if ('report' in action) this.report(action);

@@ -52,6 +52,7 @@ export function errorAnswers({ refused }: RefusalDesk): AnswerError {
     if (error.retryAfterMs !== undefined) {
       reply.header('retry-after', Math.ceil(error.retryAfterMs / 1000));
     }
+    if (error.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
     const body = errorJson(error, request.id);
     return reply.code(error.status).type('application/json').send(body);
   };

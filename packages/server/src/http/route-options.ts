@@ -1,13 +1,6 @@
 import type { Access, Route } from '@sluice/protocol';
 import type { HTTPMethods } from 'fastify';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** What the call is for. A route that does not say is for nobody. */
-    access?: Access;
-  }
-}
-
 interface RouteOptions {
   readonly method: HTTPMethods;
   readonly url: string;

@@ -5,12 +5,13 @@ import {
   RedriveRequest,
   ROUTES,
 } from '@sluice/protocol';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { authorOf } from '../access/caller.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
-import type { DeadLetterOperations } from './dead-letters.ts';
+import type { DeadLetterOperations, DeadLetterOrder } from './dead-letters.ts';
 
 export function deadLetterRoutes(app: FastifyInstance, operations: DeadLetterOperations): void {
   const list = new Checker(DeadLetterQuery);
@@ -26,9 +27,9 @@ export function deadLetterRoutes(app: FastifyInstance, operations: DeadLetterOpe
   const redrive = new Checker(RedriveRequest);
   app.route({
     ...routeOptions(ROUTES.startRedrive),
-    handler: async ({ raw, caller }, reply) => {
-      const { filter, ratePerSec } = await readBody(raw, redrive);
-      const begun = await operations.redrive(caller.namespace, filter?.type, ratePerSec);
+    handler: async (request, reply) => {
+      const { filter, ratePerSec } = await readBody(request.raw, redrive);
+      const begun = await operations.redrive(orderOf(request, filter?.type), ratePerSec);
       return reply.code(202).send(begun);
     },
   });
@@ -38,17 +39,24 @@ export function deadLetterRoutes(app: FastifyInstance, operations: DeadLetterOpe
   });
   app.route<{ Params: RedriveParams }>({
     ...routeOptions(ROUTES.endRedrive),
-    handler: async ({ params, caller }, reply) => {
-      await operations.endRedrive(caller.namespace, params.id);
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      await operations.endRedrive(request.caller.namespace, id, authorOf(request, id));
       return reply.code(204).send();
     },
   });
   const discard = new Checker(DiscardRequest);
   app.route({
     ...routeOptions(ROUTES.discardDeadLetters),
-    handler: async ({ raw, caller }) => {
-      const { filter } = await readBody(raw, discard);
-      return { discarded: await operations.discard(caller.namespace, filter?.type) };
+    handler: async (request) => {
+      const { filter } = await readBody(request.raw, discard);
+      return { discarded: await operations.discard(orderOf(request, filter?.type)) };
     },
   });
+}
+
+function orderOf(request: FastifyRequest, taskType: string | undefined): DeadLetterOrder {
+  const by = authorOf(request, taskType ?? 'all types');
+  const scope = taskType === undefined ? {} : { taskType };
+  return { namespace: request.caller.namespace, by, ...scope };
 }

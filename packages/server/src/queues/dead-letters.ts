@@ -1,4 +1,5 @@
 import {
+  type Author,
   type DiscardDeadLetters,
   type DiscardDeadLettersReply,
   type EndRedrive,
@@ -19,6 +20,14 @@ import { timeText } from '../time-text.ts';
 
 const ID_PREFIX = 'd_';
 const RATE_DEFAULT = 100;
+
+/** Whose dead letters are meant, and who says so. */
+export interface DeadLetterOrder {
+  readonly namespace: string;
+  /** Of all types without it. */
+  readonly taskType?: string;
+  readonly by: Author;
+}
 
 /** Failed and timed-out tasks that wait for somebody to deal with them. */
 export class DeadLetterOperations {
@@ -58,14 +67,10 @@ export class DeadLetterOperations {
     });
   }
 
-  redrive(
-    namespace: string,
-    taskType: string | undefined,
-    ratePerSec = RATE_DEFAULT,
-  ): Promise<object> {
+  redrive(order: DeadLetterOrder, ratePerSec = RATE_DEFAULT): Promise<object> {
     const type = 'start_redrive';
     this.admission.command(type);
-    const command = { type, namespace, ratePerSec, ...ofType(taskType) } as const;
+    const command = { type, ratePerSec, ...order } as const;
     return this.engine.execute<StartRedrive, object>(command, ({ rejection, redrive, count }) => {
       if (rejection !== undefined) throw overloaded('too many redrives are under way');
       return { id: `${ID_PREFIX}${redrive}`, count };
@@ -87,23 +92,24 @@ export class DeadLetterOperations {
     );
   }
 
-  endRedrive(namespace: string, id: string): Promise<void> {
+  endRedrive(namespace: string, id: string, by: Author): Promise<void> {
     const type = 'end_redrive';
     const [, number] = /^d_(\d{1,15})$/.exec(id) ?? [];
     this.admission.command(type);
-    const command = { type, namespace, redrive: Number(number ?? 0) } as const;
+    const command = { type, namespace, redrive: Number(number ?? 0), by } as const;
     return this.engine.execute<EndRedrive, void>(command, ({ found }) => {
       if (!found) throw new SluiceError('redrive_not_found', `no redrive '${id}' is under way`);
     });
   }
 
   /** Answers how many. */
-  async discard(namespace: string, taskType: string | undefined): Promise<number> {
+  async discard({ by, ...scope }: DeadLetterOrder): Promise<number> {
     const type = 'discard_dead_letters';
-    const command = { type, namespace, ...ofType(taskType) } as const;
     let sum = 0;
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       this.admission.command(type);
+      // However many commands it takes, it is one change.
+      const command = { type, ...scope, ...(isFirst ? { by } : {}) } as const;
       const { discarded, more } = await this.engine.execute<
         DiscardDeadLetters,
         DiscardDeadLettersReply
@@ -112,10 +118,6 @@ export class DeadLetterOperations {
       if (!more) return sum;
     }
   }
-}
-
-function ofType(taskType: string | undefined): { readonly taskType?: string } {
-  return taskType === undefined ? {} : { taskType };
 }
 
 /** Of a type they are linked by one column, of a namespace by another. */

@@ -2,6 +2,7 @@ import type { SetQueuePaused } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { QueuePatch, ROUTES, TypeParams } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import { authorOf } from '../access/caller.ts';
 import { type Admission, overloaded } from '../admission.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker } from '../http/validation.ts';
@@ -39,7 +40,8 @@ export function queueRoutes(app: FastifyInstance, parts: Parts): void {
       const { paused } = await readBody(request.raw, patch);
       const type = 'set_queue_paused';
       admission.command(type);
-      const command = { type, namespace, taskType, paused } as const;
+      const by = authorOf(request, taskType);
+      const command = { type, namespace, taskType, paused, by } as const;
       return engine.execute<SetQueuePaused, object>(command, (reply, state, partition) => {
         if (reply.rejection !== undefined) throw overloaded('there are too many task types');
         return new QueueViews(state, partition, { namespace, rates, now: clock() }).one(taskType);

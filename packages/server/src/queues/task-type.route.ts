@@ -14,6 +14,7 @@ import {
   TypeParams,
 } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import { authorOf } from '../access/caller.ts';
 import { type Admission, overloaded } from '../admission.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker, invalid } from '../http/validation.ts';
@@ -73,7 +74,8 @@ function changeTypeRoutes(app: FastifyInstance, engine: Engine, admission: Admis
       const definition = await readBody(request.raw, definitions);
       checkDefinition(definition);
       admission.command(type);
-      const command = { type, namespace, taskType, definition } as const;
+      const by = authorOf(request, taskType);
+      const command = { type, namespace, taskType, definition, by } as const;
       const { existed, view } = await engine.execute<PutTaskType, Put>(command, (put, state) => {
         if (put.rejection !== undefined) throw overloaded('there are too many task types');
         return { existed: put.existed, view: viewOf(state, queueKey(namespace, taskType)) };
@@ -88,7 +90,8 @@ function changeTypeRoutes(app: FastifyInstance, engine: Engine, admission: Admis
       const { namespace } = request.caller;
       const taskType = typeOf(request.params);
       admission.command(type);
-      const command = { type, namespace, taskType, definition: undefined } as const;
+      const by = authorOf(request, taskType);
+      const command = { type, namespace, taskType, definition: undefined, by } as const;
       await engine.execute<PutTaskType, void>(command, ({ existed }) => {
         if (!existed) throw notFound(taskType);
       });

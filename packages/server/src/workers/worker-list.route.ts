@@ -1,5 +1,6 @@
 import { NothingSaid, ROUTES, WorkerListQuery, type WorkerParams } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import { authorOf } from '../access/caller.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker } from '../http/validation.ts';
@@ -19,9 +20,10 @@ export function workerListRoutes(app: FastifyInstance, workers: WorkerList): voi
   });
   app.route<{ Params: WorkerParams }>({
     ...routeOptions(ROUTES.drainWorker),
-    handler: async ({ params, raw, caller }) => {
-      await readBody(raw, nothing);
-      return workers.drain(caller.namespace, params.id);
+    handler: async (request) => {
+      const { id } = request.params;
+      await readBody(request.raw, nothing);
+      return workers.drain(request.caller.namespace, id, authorOf(request, id));
     },
   });
 }

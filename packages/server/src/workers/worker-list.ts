@@ -1,4 +1,4 @@
-import type { DrainSession, PartitionReader, SessionId, SessionView } from '@sluice/core';
+import type { Author, DrainSession, PartitionReader, SessionId, SessionView } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
@@ -34,14 +34,14 @@ export class WorkerList {
   }
 
   /** It keeps what it runs and gets nothing more. */
-  async drain(namespace: string, id: string): Promise<object> {
+  async drain(namespace: string, id: string, by: Author): Promise<object> {
     const type = 'drain_session';
     this.admission.command(type);
     const session = await this.engine.read((_state, partition) => {
       return this.workers(partition, namespace).find((worker) => worker.id === id)?.session.id;
     });
     if (session === undefined) throw notFound(id);
-    const command = { type, namespace, session } as const;
+    const command = { type, namespace, session, by } as const;
     return this.engine.execute<DrainSession, object>(command, ({ found }, _state, partition) => {
       const worker = this.workers(partition, namespace).find((each) => each.id === id);
       if (!found || worker === undefined) throw notFound(id);

@@ -45,6 +45,25 @@ const end: Draw = (random, targets) => {
 const ofQueue = (random: RandomStream) =>
   random.chance(0.5) ? { taskType: random.pick(TASK_TYPES) } : {};
 
+/** An admin, of whom a record is kept. */
+const BY = { actor: 'k_0', address: '192.0.2.1', request: 'q_1', subject: 'a key', detail: '' };
+
+function drawKey(random: RandomStream): string {
+  return `k_${random.integer(0, 5)}`;
+}
+
+function createKey(random: RandomStream): Operation {
+  const id = drawKey(random);
+  const described = {
+    namespace: random.chance(0.8) ? 'default' : 'foreign',
+    role: random.chance(0.7) ? 'admin' : 'worker',
+    name: '',
+  };
+  const key = random.chance(0.7) ? described : { replaces: drawKey(random), overlapMs: 1000 };
+  const expiry = random.chance(0.5) ? {} : { expiresInMs: 5000 };
+  return { type: 'create_access_key', id, hash: `hash of ${id}`, key, ...expiry, by: BY };
+}
+
 const OPERATIONS: readonly (readonly [weight: number, draw: Draw])[] = [
   [6, cancel],
   [4, retry],
@@ -65,6 +84,8 @@ const OPERATIONS: readonly (readonly [weight: number, draw: Draw])[] = [
     1,
     (random) => ({ type: 'put_task_type', taskType: random.pick(TASK_TYPES), ...defined(random) }),
   ],
+  [0.5, createKey],
+  [0.5, (random) => ({ type: 'revoke_access_key', id: drawKey(random), by: BY })],
   // A worker that was drained gets nothing until it opens another session.
   [0.3, (_, targets) => ({ type: 'drain_session', session: targets.session() })],
 ];

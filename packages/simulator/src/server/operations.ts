@@ -1,4 +1,5 @@
 import {
+  type AccessCommand,
   type DrainSession,
   NO_SLOT,
   type ReadonlyState,
@@ -14,7 +15,7 @@ import { UTF8 } from '../utf8.ts';
 const BYTE_FIELDS = ['payload', 'data', 'input'] as const;
 
 /** What clients ask for beside submits and reads. */
-export type OperationCommand = TaskCommand | DrainSession;
+export type OperationCommand = TaskCommand | AccessCommand | DrainSession;
 
 /** A command as a client sends it, with text in the place of bytes. */
 export type Operation = Readonly<Record<string, unknown>> & {

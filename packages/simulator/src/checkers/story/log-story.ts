@@ -233,6 +233,10 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'redrive_started',
   'redrive_ended',
   'dedupe_forgotten',
+  'access_key_created',
+  'access_key_expiry_set',
+  'access_key_revoked',
+  'audit_recorded',
   'state_hashed',
 ];
 

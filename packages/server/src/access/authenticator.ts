@@ -1,0 +1,140 @@
+import { timingSafeEqual } from 'node:crypto';
+import { type AccessKey, hasExpired, type ReadonlyState } from '@sluice/core';
+import { type Role, SluiceError } from '@sluice/protocol';
+import { timeText } from '../time-text.ts';
+import { type Caller, LOCAL_CALLER } from './caller.ts';
+import { FailureLimit } from './failure-limit.ts';
+import { hashOfKey, idOfText } from './key-text.ts';
+
+/**
+ * Finds out whom a request speaks for.
+ *
+ * A1 A server without keys is open to whoever reaches it; from the first key on nobody gets in
+ *    without one. The core sees to it that there is always a key with which others can be made.
+ * A2 A key counts until it expires or is revoked, and not for one request longer: it is looked up
+ *    each time. That costs a hash of 90 bytes, which is too little to be worth a memory of texts.
+ * A3 Hashes are compared in a time that says nothing of where they differ.
+ * A4 Whoever fails too often is refused without a look, by address and by key. A key that was used
+ *    from the same address before is looked at all the same: others must not lock out its holder.
+ */
+export class Authenticator {
+  private readonly options: AuthenticatorOptions;
+  private readonly byAddress = new FailureLimit({ burst: 20, perSecond: 1 });
+  private readonly byKey = new FailureLimit({ burst: 50, perSecond: 1 });
+  /** Of keys that were used since the start, by their ids. */
+  private readonly uses = new Map<string, KeyUse>();
+
+  constructor(options: AuthenticatorOptions) {
+    this.options = options;
+  }
+
+  /** Answers who is calling, or throws `unauthenticated` or `too_many_failures`. */
+  authenticate(authorization: string | undefined, address: string): Caller {
+    const { accessKeys } = this.options.state;
+    if (accessKeys.size === 0) return LOCAL_CALLER;
+    if (authorization === undefined) throw unauthenticated(NEEDS_KEY);
+    const text = BEARER.exec(authorization)?.[1] ?? '';
+    const id = idOfText(text);
+    const use = id === undefined ? undefined : this.uses.get(id);
+    if (use?.addresses.has(address) !== true) this.checkFailures(address, id);
+
+    const key = id === undefined ? undefined : accessKeys.get(id);
+    if (key === undefined || !isTextOf(key, text)) {
+      this.failed(address, id);
+      throw unauthenticated('this is no key of this server; it may have been revoked');
+    }
+    const now = this.options.clock();
+    if (hasExpired(key, now)) {
+      throw unauthenticated(`the key '${key.id}' expired at ${timeText(key.expiresAt)}`);
+    }
+    return this.used(key, address, now);
+  }
+
+  /** Whether what was begun with this key may go on. */
+  isLive(id: string): boolean {
+    const key = this.options.state.accessKeys.get(id);
+    return key !== undefined && !hasExpired(key, this.options.clock());
+  }
+
+  lastUsedAt(id: string): number | undefined {
+    return this.uses.get(id)?.at;
+  }
+
+  private used(key: AccessKey, address: string, now: number): Caller {
+    let use = this.uses.get(key.id);
+    if (use === undefined) {
+      this.forgetRevoked();
+      use = { at: now, addresses: new Set(), caller: callerOf(key) };
+      this.uses.set(key.id, use);
+    }
+    use.at = now;
+    if (!use.addresses.has(address)) {
+      if (use.addresses.size >= ADDRESSES_MAX) use.addresses.clear();
+      use.addresses.add(address);
+    }
+    return use.caller;
+  }
+
+  private forgetRevoked(): void {
+    const { accessKeys } = this.options.state;
+    if (this.uses.size <= accessKeys.size) return;
+    for (const id of this.uses.keys()) {
+      if (accessKeys.get(id) === undefined) this.uses.delete(id);
+    }
+  }
+
+  private checkFailures(address: string, id: string | undefined): void {
+    const now = performance.now();
+    const keyMs = id === undefined ? 0 : this.byKey.waitMs(id, now);
+    const retryAfterMs = Math.max(keyMs, this.byAddress.waitMs(networkOf(address), now));
+    if (retryAfterMs === 0) return;
+    const message = 'too many requests with a wrong key; try again later';
+    throw new SluiceError('too_many_failures', message, { retryAfterMs });
+  }
+
+  private failed(address: string, id: string | undefined): void {
+    const now = performance.now();
+    const isBlocked = this.byAddress.failed(networkOf(address), now);
+    if (isBlocked) this.options.onBlocked({ address });
+    if (id !== undefined && this.byKey.failed(id, now)) this.options.onBlocked({ key: id });
+  }
+}
+
+export interface AuthenticatorOptions {
+  readonly state: Pick<ReadonlyState, 'accessKeys'>;
+  readonly clock: () => number;
+  /** Somebody failed so often that he is not heard for a while. */
+  readonly onBlocked: (who: { readonly address?: string; readonly key?: string }) => void;
+}
+
+interface KeyUse {
+  at: number;
+  /** From which it was used. */
+  readonly addresses: Set<string>;
+  readonly caller: Caller;
+}
+
+const BEARER = /^Bearer +(\S+)$/i;
+
+const ADDRESSES_MAX = 1000;
+
+const NEEDS_KEY =
+  "this server needs a key: 'Authorization: Bearer slk_…'; clients of Sluice take it from " +
+  'SLUICE_API_KEY';
+
+function isTextOf({ hash }: AccessKey, text: string): boolean {
+  return timingSafeEqual(Buffer.from(hash, 'latin1'), Buffer.from(hashOfKey(text), 'latin1'));
+}
+
+function callerOf({ id, namespace, role }: AccessKey): Caller {
+  return { actor: id, namespace, role: role as Role };
+}
+
+function unauthenticated(why: string): SluiceError {
+  return new SluiceError('unauthenticated', why);
+}
+
+/** Whoever has an address of IPv6 has all of its network. */
+function networkOf(address: string): string {
+  return address.includes(':') ? address.split(':').slice(0, 4).join(':') : address;
+}

@@ -1,0 +1,186 @@
+import {
+  type AccessKey,
+  type AuditRecord,
+  type Author,
+  type CreateAccessKey,
+  type CreateAccessKeyReply,
+  DEFAULT_NAMESPACE,
+  hasExpired,
+  isOver,
+  type ReadonlyState,
+  type RevokeAccessKey,
+} from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { type ErrorDetail, type KeyRequest, LIMITS, SluiceError } from '@sluice/protocol';
+import { type Admission, overloaded } from '../admission.ts';
+import { invalid } from '../http/validation.ts';
+import { badCursor, cursorText, type PageRequest, pageJson } from '../tasks/pages.ts';
+import { timeText } from '../time-text.ts';
+import { type NewKey, withoutKeys } from './key-text.ts';
+
+interface Parts {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly clock: () => number;
+  /** When a key was used last, if it was since the start. */
+  readonly lastUsedAt: (id: string) => number | undefined;
+}
+
+/** Keys and the record of changes, as admins see them. */
+export class KeyOperations {
+  private readonly parts: Parts;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  /** Answers the new key, and this once its text. */
+  create(namespace: string, request: KeyRequest, key: NewKey, by: Author): Promise<object> {
+    const command = createCommand(namespace, request, key);
+    const { engine, admission } = this.parts;
+    admission.command(command.type);
+    return engine.execute<CreateAccessKey, object>({ ...command, by }, ({ rejection }, state) => {
+      if (rejection !== undefined) throw creationRefused(rejection, request);
+      const made = state.accessKeys.get(key.id);
+      return { key: key.text, ...(made === undefined ? {} : this.view(made, state)) };
+    });
+  }
+
+  async revoke(namespace: string, id: string, by: Author): Promise<void> {
+    const type = 'revoke_access_key';
+    const { engine, admission } = this.parts;
+    admission.command(type);
+    const command = { type, namespace, id, by } as const;
+    await engine.execute<RevokeAccessKey, void>(command, ({ rejection }) => {
+      if (rejection !== undefined) throw revocationRefused(rejection, id);
+    });
+  }
+
+  /** A page of the keys that the namespace is over, as JSON text. */
+  list(namespace: string, { limit = LIMITS.pageDefault, cursor }: PageRequest): Promise<string> {
+    const after = cursor === undefined ? '' : cursorText(cursor);
+    this.parts.admission.read();
+    return this.parts.engine.read((state) => {
+      const keys = [...state.accessKeys.values()]
+        .filter((key) => isOver(namespace, key.namespace) && key.id > after)
+        .sort((a, b) => (a.id < b.id ? -1 : 1));
+      const shown = keys.slice(0, limit);
+      const next = keys.length > limit ? shown.at(-1)?.id : undefined;
+      const items = shown.map((key) => JSON.stringify(this.view(key, state)));
+      return pageJson(items, next, { asOf: state.now, lagMs: 0 });
+    });
+  }
+
+  /** A page of the changes in namespaces that the namespace is over, newest first, as JSON text. */
+  audit(namespace: string, { limit = LIMITS.pageDefault, cursor }: PageRequest): Promise<string> {
+    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : parseNumber(cursor);
+    this.parts.admission.read();
+    return this.parts.engine.read((state) => {
+      const items: string[] = [];
+      let last: AuditRecord | undefined;
+      let isMore = false;
+      for (const record of state.audit.before(before)) {
+        if (!isOver(namespace, record.namespace)) continue;
+        isMore = items.length === limit;
+        if (isMore) break;
+        items.push(JSON.stringify(viewOfRecord(record)));
+        last = record;
+      }
+      const next = isMore ? String(last?.number) : undefined;
+      return pageJson(items, next, { asOf: state.now, lagMs: 0 });
+    });
+  }
+
+  private view(key: AccessKey, { now }: ReadonlyState): object {
+    const { id, namespace, role, name, createdAt, expiresAt } = key;
+    const lastUsedAt = this.parts.lastUsedAt(id);
+    return {
+      id,
+      namespace,
+      role,
+      name,
+      createdAt: timeText(createdAt),
+      expiresAt: expiresAt === 0 ? null : timeText(expiresAt),
+      expired: hasExpired(key, Math.max(now, this.parts.clock())),
+      lastUsedAt: lastUsedAt === undefined ? null : timeText(lastUsedAt),
+    };
+  }
+}
+
+/** What a request for a key means; throws when it makes no sense. */
+function createCommand(
+  namespace: string,
+  request: KeyRequest,
+  { id, hash }: NewKey,
+): Omit<CreateAccessKey, 'now'> {
+  const { role, name, replaces, overlapMs, expiresInMs } = request;
+  const problems = requestProblems(request);
+  if (problems.length > 0) throw invalid('the key is not valid', problems);
+  const key =
+    replaces === undefined
+      ? { namespace: request.namespace ?? namespace, role: role ?? '', name: name ?? '' }
+      : { replaces, overlapMs: overlapMs ?? LIMITS.keyOverlapMsDefault };
+  const expiry = expiresInMs === undefined ? {} : { expiresInMs };
+  return { type: 'create_access_key', namespace, id, hash, key, ...expiry };
+}
+
+function requestProblems(request: KeyRequest): ErrorDetail[] {
+  if (request.replaces === undefined) {
+    if (request.role === undefined) return [{ path: '/role', problem: 'is required' }];
+    if (request.overlapMs === undefined) return [];
+    return [{ path: '/overlapMs', problem: "goes with 'replaces' alone" }];
+  }
+  const fields = ['role', 'namespace', 'name'] as const;
+  return fields
+    .filter((field) => request[field] !== undefined)
+    .map((field) => ({ path: `/${field}`, problem: 'is that of the key that is replaced' }));
+}
+
+type CreationRejection = NonNullable<CreateAccessKeyReply['rejection']>;
+
+function creationRefused(rejection: CreationRejection, request: KeyRequest): Error {
+  switch (rejection) {
+    case 'access_key_not_found':
+      return keyNotFound(request.replaces ?? '');
+    case 'foreign_namespace':
+      return new SluiceError(
+        'forbidden',
+        `only an admin of '${DEFAULT_NAMESPACE}' makes keys for other namespaces`,
+      );
+    case 'first_key': {
+      const problem =
+        `the first key has to be that of an admin of '${DEFAULT_NAMESPACE}': from then on every ` +
+        'call needs a key, and nobody else could make one';
+      return invalid('the key is not valid', [{ path: '/role', problem }]);
+    }
+    case 'too_many_access_keys':
+      return overloaded('there are too many keys; revoke those that expired');
+    case 'access_key_known':
+      return new SluiceError('internal_error', 'a key of this id is there already');
+  }
+}
+
+function revocationRefused(
+  rejection: 'access_key_not_found' | 'last_admin_key',
+  id: string,
+): SluiceError {
+  if (rejection === 'access_key_not_found') return keyNotFound(id);
+  return new SluiceError(
+    'last_admin_key',
+    `'${id}' is the last key of an admin of '${DEFAULT_NAMESPACE}': make another one first`,
+  );
+}
+
+function keyNotFound(id: string): SluiceError {
+  return new SluiceError('key_not_found', `no key has the id '${withoutKeys(id)}'`);
+}
+
+function viewOfRecord({ number, at, request, ...record }: AuditRecord): object {
+  return { id: `a_${number}`, at: timeText(at), ...record, requestId: request };
+}
+
+function parseNumber(cursor: string): number {
+  const [number] = /^\d{1,15}$/.exec(cursorText(cursor)) ?? [];
+  if (number === undefined) throw badCursor();
+  return Number(number);
+}

@@ -1,0 +1,60 @@
+import { AuditQuery, KeyListQuery, type KeyParams, KeyRequest, ROUTES } from '@sluice/protocol';
+import type { FastifyInstance } from 'fastify';
+import { parseQuery } from '../http/query.ts';
+import { routeOptions } from '../http/route-options.ts';
+import { Checker } from '../http/validation.ts';
+import { readBody } from '../http/whole-body.ts';
+import { authorOf } from './caller.ts';
+import type { KeyOperations } from './key-operations.ts';
+import { makeKey, withoutKeys } from './key-text.ts';
+
+export function keyRoutes(
+  app: FastifyInstance,
+  operations: KeyOperations,
+  clock: () => number,
+): void {
+  const create = new Checker(KeyRequest);
+  app.route({
+    ...routeOptions(ROUTES.createKey),
+    handler: async (request, reply) => {
+      const wanted = await readBody(request.raw, create);
+      const key = makeKey(clock());
+      const by = authorOf(request, key.id, detailOf(wanted));
+      const made = await operations.create(request.caller.namespace, wanted, key, by);
+      // Nothing on the way may keep the one answer that has the key in it.
+      return reply.code(201).header('cache-control', 'no-store').send(made);
+    },
+  });
+  app.route<{ Params: KeyParams }>({
+    ...routeOptions(ROUTES.revokeKey),
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      const by = authorOf(request, withoutKeys(id));
+      await operations.revoke(request.caller.namespace, id, by);
+      return reply.code(204).send();
+    },
+  });
+  const keys = new Checker(KeyListQuery);
+  app.route({
+    ...routeOptions(ROUTES.listKeys),
+    handler: async ({ query, caller }, reply) => {
+      const json = await operations.list(caller.namespace, parseQuery(keys, query));
+      return reply.type('application/json').send(json);
+    },
+  });
+  const audit = new Checker(AuditQuery);
+  app.route({
+    ...routeOptions(ROUTES.listAudit),
+    handler: async ({ query, caller }, reply) => {
+      const json = await operations.audit(caller.namespace, parseQuery(audit, query));
+      return reply.type('application/json').send(json);
+    },
+  });
+}
+
+/** What a new key is, in words for the record. */
+function detailOf({ role, namespace, replaces, expiresInMs }: KeyRequest): string {
+  const what = replaces === undefined ? `${role ?? ''}` : `replaces ${withoutKeys(replaces)}`;
+  const where = namespace === undefined ? '' : ` of ${namespace}`;
+  return `${what}${where}${expiresInMs === undefined ? '' : `, ends in ${expiresInMs} ms`}`;
+}

@@ -1,0 +1,65 @@
+/** Calls a server that has keys, each time with the key of somebody. */
+import type { Role } from '@sluice/protocol';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // Tests read whatever they expect to be there; a wrong guess fails the test.
+  // biome-ignore lint/suspicious/noExplicitAny: answers have many shapes
+  readonly body: any;
+}
+
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+export class KeyedApi {
+  private readonly url: string;
+  /** Undefined for a caller without a key. */
+  readonly key: string | undefined;
+
+  constructor(url: string, key?: string) {
+    this.url = url;
+    this.key = key;
+  }
+
+  as(key: string | undefined): KeyedApi {
+    return new KeyedApi(this.url, key);
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.call({ method: 'GET', path });
+  }
+
+  post(path: string, body?: unknown): Promise<Answer> {
+    return this.call({ method: 'POST', path, body });
+  }
+
+  /** Makes a key and answers its text. */
+  async keyFor(role: Role, namespace: string): Promise<string> {
+    const { status, body } = await this.post('/v1/keys', { role, namespace, name: `a ${role}` });
+    if (status !== 201) throw new Error(`no key: ${JSON.stringify(body)}`);
+    return body.key as string;
+  }
+
+  /** Of a stream only the head is waited for, and then it is dropped. */
+  async call({ method, path, body }: Call): Promise<Answer> {
+    const dropped = new AbortController();
+    const response = await fetch(this.url + path, {
+      method,
+      signal: dropped.signal,
+      headers: this.key === undefined ? {} : { authorization: `Bearer ${this.key}` },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const { status, headers } = response;
+    if (headers.get('content-type')?.startsWith('text/event-stream')) {
+      dropped.abort();
+      return { status, headers, body: undefined };
+    }
+    const text = await response.text();
+    const isJson = headers.get('content-type')?.startsWith('application/json') ?? false;
+    return { status, headers, body: isJson ? JSON.parse(text) : text };
+  }
+}
