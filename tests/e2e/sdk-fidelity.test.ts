@@ -120,3 +120,41 @@ test.each(Object.entries(SCENARIOS))('a task that %s ends as on a server', async
 
   expect(story(await simulated.wait())).toEqual(story(await real.wait()));
 });
+
+async function refusal(made: Promise<unknown>): Promise<object> {
+  const { code, status, details } = await made.then(
+    () => Promise.reject(new Error('it was taken')),
+    (cause) => cause,
+  );
+  return { code, status, paths: details.map(({ path }: { path: string }) => path) };
+}
+
+const deep = JSON.parse('['.repeat(501) + ']'.repeat(501));
+
+const REFUSED: Record<string, (client: TaskClient) => Promise<unknown>> = {
+  'a priority of 9': (client) => client.submit(scripted, [], { priority: 9 }),
+  'an unknown option': (client) => client.submit(scripted, [], { prio: 1 } as object),
+  'a type that is reserved': (client) => client.submit('command', null),
+  'a tag that is too long': (client) =>
+    client.submit(scripted, [], { tags: { a: 'b'.repeat(257) } }),
+  'one of many': (client) => client.submitMany('a', [1, 2], { timeouts: { runMs: 0 } }),
+  'an input that is too large': (client) => client.submit('a', 'x'.repeat(300_000)),
+  'an input that is too deep': (client) => client.submit('a', deep),
+  'a definition that is not valid': (client) =>
+    client.register({ type: 'a', retry: { maxAttempts: 5000 } }),
+  'a signal without a name': async (client) => {
+    const task = await client.submit(scripted, ['return'], { delayMs: 60_000 });
+    return task.signal('', null);
+  },
+  'a grace of days': async (client) => {
+    const task = await client.submit(scripted, ['return'], { delayMs: 60_000 });
+    return task.cancel({ graceMs: 86_400_000 });
+  },
+};
+
+test.each(Object.entries(REFUSED))('%s is refused as by a server', async (_, attempt) => {
+  const real = await refusal(attempt(sluice));
+  const simulated = await refusal(attempt(new TestSluice([scripted])));
+
+  expect(simulated).toEqual(real);
+});

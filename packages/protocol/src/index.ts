@@ -33,6 +33,7 @@ export {
   TaskListQuery,
   WaitTasksRequest,
 } from './task-operation-schemas.ts';
+export { checkDefinition, checkResources, checkTask, timeProblems } from './task-rules.ts';
 export {
   SubmitQuery,
   TaskDefinition,

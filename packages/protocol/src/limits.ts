@@ -5,6 +5,11 @@ export const LIMITS = {
   pageDefault: 50,
   pageMax: 1000,
   payloadBytesMax: 256 * 1024,
+  /**
+   * Arrays and objects within each other. What goes deeper is no data that anybody means, and
+   * breaks parsers in other languages, whose workers would fail on it.
+   */
+  payloadDepthMax: 500,
   /** A year and a leap day. */
   delayMsMax: 366 * 86_400_000,
   /** The end of the year 9999. */

@@ -2,13 +2,7 @@ import { type ErrorCode, LIMITS, SluiceError } from '@sluice/protocol';
 
 const INITIAL_BYTES = 1024 * 1024;
 
-/**
- * Arrays and objects within each other. What goes deeper is no data that anybody means, and breaks
- * parsers in other languages, whose workers would fail on it.
- */
-export const JSON_DEPTH_MAX = 500;
-
-const TOO_DEEP = `is nested too deeply: ${JSON_DEPTH_MAX} levels are taken`;
+const TOO_DEEP = `is nested too deeply: ${LIMITS.payloadDepthMax} levels are taken`;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -51,7 +45,7 @@ export class PayloadScratch {
       throw this.refusal('payload_too_large', problem);
     }
     // A level takes two bytes: most payloads are too short to be too deep.
-    if (written > JSON_DEPTH_MAX * 2 && this.isTooDeep(this.length + written)) {
+    if (written > LIMITS.payloadDepthMax * 2 && this.isTooDeep(this.length + written)) {
       throw this.refusal('invalid_request', TOO_DEEP);
     }
     this.length += written;
@@ -74,7 +68,7 @@ export class PayloadScratch {
       if (byte === QUOTE) at = this.endOfText(at);
       else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth += 1;
       else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth -= 1;
-      if (depth > JSON_DEPTH_MAX) return true;
+      if (depth > LIMITS.payloadDepthMax) return true;
     }
     return false;
   }

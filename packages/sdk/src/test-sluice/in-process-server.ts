@@ -121,7 +121,7 @@ export class InProcessServer {
   report(report: Report, payload?: unknown): void {
     const isEnd = !['started', 'progress', 'heartbeat'].includes(report.kind);
     if (isEnd) this.held.delete(report.lease);
-    const { bytes, ends } = joinedPayloads([payload]);
+    const { bytes, ends } = joinedPayloads([payload], () => '/output');
     this.execute({
       type: 'report_attempts',
       namespace: DEFAULT_NAMESPACE,

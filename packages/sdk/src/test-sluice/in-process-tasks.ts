@@ -2,6 +2,7 @@ import { DEFAULT_NAMESPACE, type Slot } from '@sluice/core';
 import { SluiceError } from '../sluice-error.ts';
 import type { CancelOptions, TaskOperations, WaitOptions } from '../task-handle.ts';
 import { hasEnded, type TaskError, type TaskView } from '../task-view.ts';
+import { check } from './checked-requests.ts';
 import type { InProcessServer } from './in-process-server.ts';
 import { encoded } from './payloads.ts';
 
@@ -32,6 +33,7 @@ export class InProcessTasks implements TaskOperations {
   }
 
   async cancel(id: string, { graceMs = GRACE_MS_DEFAULT }: CancelOptions): Promise<TaskView> {
+    check('CancelRequest', { graceMs });
     const command = { type: 'cancel_tasks', namespace, ids: [id], graceMs } as const;
     return this.server.execute(command, ({ outcomes }) => {
       const { rejection, slot } = outcomes[0];
@@ -41,7 +43,14 @@ export class InProcessTasks implements TaskOperations {
   }
 
   async signal(id: string, name: string, data: unknown): Promise<void> {
-    const command = { type: 'signal_task', namespace, id, name, data: encoded(data) } as const;
+    check('SignalRequest', { name });
+    const command = {
+      type: 'signal_task',
+      namespace,
+      id,
+      name,
+      data: encoded(data, '/data'),
+    } as const;
     this.server.execute(command, ({ rejection }) => {
       if (rejection !== undefined) throw refusal(rejection, id);
     });
@@ -52,11 +61,12 @@ export class InProcessTasks implements TaskOperations {
   }
 
   async fail(id: string, error: TaskError): Promise<void> {
+    check('FailRequest', { error });
     this.end(id, 'failed', error);
   }
 
   private end(id: string, outcome: 'succeeded' | 'failed', value: unknown): void {
-    const payload = encoded(value);
+    const payload = encoded(value, outcome === 'succeeded' ? '/output' : '/error');
     const command = { type: 'end_task', namespace, id, outcome, payload } as const;
     this.server.execute(command, ({ rejection }) => {
       if (rejection !== undefined) throw refusal(rejection, id);

@@ -13,8 +13,13 @@ export const UTF8 = {
 };
 
 /** Values as JSON text one behind the other, and where each ends. Nothing takes no bytes. */
-export function joinedPayloads(values: readonly unknown[]): { bytes: Uint8Array; ends: number[] } {
-  const texts = values.map((value) => (value === undefined ? new Uint8Array() : encoded(value)));
+export function joinedPayloads(
+  values: readonly unknown[],
+  pathOf: (index: number) => string,
+): { bytes: Uint8Array; ends: number[] } {
+  const texts = values.map((value, index) => {
+    return value === undefined ? new Uint8Array() : encoded(value, pathOf(index));
+  });
   const ends: number[] = [];
   let length = 0;
   for (const text of texts) {
@@ -28,18 +33,38 @@ export function joinedPayloads(values: readonly unknown[]): { bytes: Uint8Array;
   return { bytes, ends };
 }
 
-/** Refuses what a server would refuse. */
-export function encoded(value: unknown): Uint8Array {
+/** Refuses what a server would refuse. `path` says where it stands in the request. */
+export function encoded(value: unknown, path: string): Uint8Array {
   const json = jsonText(value);
-  if ('problem' in json) {
-    throw new SluiceError('invalid_request', `it is not JSON: ${json.problem}`, { status: 400 });
-  }
+  if ('problem' in json) throw refusal(400, path, `is not JSON: ${json.problem}`);
   const bytes = encoder.encode(json.text);
-  if (bytes.length > LIMITS.payloadBytesMax) {
-    const message = `it is ${bytes.length} bytes of JSON; at most ${LIMITS.payloadBytesMax} are taken`;
-    throw new SluiceError('payload_too_large', message, { status: 413 });
+  const { payloadBytesMax, payloadDepthMax } = LIMITS;
+  if (bytes.length > payloadBytesMax) {
+    const problem = `is ${bytes.length} bytes of JSON; at most ${payloadBytesMax} are taken`;
+    throw refusal(413, path, problem);
+  }
+  if (depthOf(json.text) > payloadDepthMax) {
+    throw refusal(400, path, `is nested too deeply: ${payloadDepthMax} levels are taken`);
   }
   return bytes;
+}
+
+function refusal(status: 400 | 413, path: string, problem: string): SluiceError {
+  const code = status === 400 ? 'invalid_request' : 'payload_too_large';
+  const details = [{ path, problem }];
+  return new SluiceError(code, `${path} ${problem}`, { status, details });
+}
+
+/** How many arrays and objects stand within each other. */
+function depthOf(json: string): number {
+  let deepest = 0;
+  let depth = 0;
+  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+    if (token === '[' || token === '{') depth += 1;
+    else if (token === ']' || token === '}') depth -= 1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
 }
 
 /** Words of 32 bits per hash. */

@@ -6,10 +6,10 @@ import { SluiceError } from '../sluice-error.ts';
 import { type Submitted, TaskClient } from '../task-client.ts';
 import type { TaskOperations } from '../task-handle.ts';
 import type { Resources, TaskDefaults } from '../task-options.ts';
+import { definitionOf, taskSpecs } from './checked-requests.ts';
 import { InProcessServer } from './in-process-server.ts';
 import { InProcessTasks } from './in-process-tasks.ts';
 import { dedupeClaims, joinedPayloads } from './payloads.ts';
-import { taskSpecs } from './task-specs.ts';
 import { TestWaits, turn } from './test-waits.ts';
 
 export interface TestSluiceOptions {
@@ -109,7 +109,10 @@ export class TestSluice extends TaskClient {
     made: (submitted: readonly Submitted[]) => T,
   ): Promise<T> {
     const tasks = taskSpecs(bodies, first);
-    const { bytes, ends } = joinedPayloads(bodies.map(({ input }) => input));
+    const { bytes, ends } = joinedPayloads(
+      bodies.map(({ input }) => input),
+      (index) => `/${first + index}/input`,
+    );
     const dedupe = dedupeClaims(bodies);
     const submit = {
       type: 'submit_tasks',
@@ -135,7 +138,8 @@ export class TestSluice extends TaskClient {
 
   protected async putType(taskType: string, definition: TaskDefaults): Promise<void> {
     const namespace = DEFAULT_NAMESPACE;
-    this.server.execute({ type: 'put_task_type', namespace, taskType, definition });
+    const command = { type: 'put_task_type', namespace, taskType } as const;
+    this.server.execute({ ...command, definition: definitionOf(definition) });
   }
 
   private makeRuns(

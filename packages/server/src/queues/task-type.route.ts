@@ -7,6 +7,7 @@ import {
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
+  checkDefinition,
   type ErrorDetail,
   ROUTES,
   SluiceError,
@@ -16,11 +17,10 @@ import {
 import type { FastifyInstance } from 'fastify';
 import { authorOf } from '../access/caller.ts';
 import { type Admission, overloaded } from '../admission.ts';
+import { CORE_RULES } from '../core-rules.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
-import { checkConstraints, checkResources } from '../resource-checks.ts';
-import { checkRetry } from '../tasks/task-request.ts';
 
 const type = 'put_task_type';
 
@@ -72,7 +72,9 @@ function changeTypeRoutes(app: FastifyInstance, engine: Engine, admission: Admis
       const { namespace } = request.caller;
       const taskType = typeOf(request.params);
       const definition = await readBody(request.raw, definitions);
-      checkDefinition(definition);
+      const problems: ErrorDetail[] = [];
+      checkDefinition(definition, '', problems, CORE_RULES);
+      if (problems.length > 0) throw invalid('the definition is not valid', problems);
       admission.command(type);
       const by = authorOf(request, taskType);
       const command = { type, namespace, taskType, definition, by } as const;
@@ -110,14 +112,6 @@ function viewOf({ taskTypes }: ReadonlyState, key: string): object {
   const { callback, ...rest } = taskTypes.get(key) ?? {};
   const shown = callback === undefined ? {} : { callback: { url: callback.url, on: callback.on } };
   return { type: taskTypeOf(key), definition: { ...rest, ...shown } };
-}
-
-function checkDefinition({ resources, constraints, retry }: TaskDefinition): void {
-  const problems: ErrorDetail[] = [];
-  if (resources !== undefined) checkResources(resources, '/resources', problems);
-  if (constraints !== undefined) checkConstraints(constraints, '/constraints', problems);
-  if (retry !== undefined) checkRetry(retry, '/retry', problems);
-  if (problems.length > 0) throw invalid('the definition is not valid', problems);
 }
 
 function notFound(taskType: string): SluiceError {

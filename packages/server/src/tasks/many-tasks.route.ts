@@ -5,13 +5,13 @@ import {
   LIMITS,
   ROUTES,
   TaskListQuery,
+  timeProblems,
   WaitTasksRequest,
 } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Admission } from '../admission.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { timeProblems } from '../http/times.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
 import { BulkCancel } from './cancel-tasks.ts';

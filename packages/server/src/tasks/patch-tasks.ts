@@ -12,9 +12,9 @@ import {
   LIMITS,
   type TaskPatch as PatchRequest,
   TaskPatchOf,
+  timeProblems,
 } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
-import { timeProblems } from '../http/times.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
 import { refusalOf } from './task-refusals.ts';

@@ -1,15 +1,16 @@
 import type { Report, ReportAttempts, SessionId } from '@sluice/core';
 import {
   Capacity,
+  checkResources,
   type ErrorDetail,
   LIMITS,
   REPORT_SCHEMAS,
   type ReportRequest,
+  timeProblems,
 } from '@sluice/protocol';
-import { timeProblems } from '../http/times.ts';
+import { CORE_RULES } from '../core-rules.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
-import { checkResources } from '../resource-checks.ts';
 
 const NOT_VALID = 'the reports are not valid';
 
@@ -58,7 +59,7 @@ export class ReportParser {
     if (value === undefined) return undefined;
     const problems: ErrorDetail[] = [];
     if (!this.capacity.accepts(value)) problems.push(...this.capacity.problems(value, '/capacity'));
-    else checkResources(value, '/capacity', problems);
+    else checkResources(value, '/capacity', problems, CORE_RULES);
     if (problems.length > 0) throw invalid(NOT_VALID, problems);
     return { slots: LIMITS.slotsDefault, ...(value as Capacity) };
   }

@@ -1,7 +1,7 @@
 import type { AttachSession, SessionId } from '@sluice/core';
-import { type ErrorDetail, LIMITS, WorkerSessionRequest } from '@sluice/protocol';
+import { checkResources, type ErrorDetail, LIMITS, WorkerSessionRequest } from '@sluice/protocol';
+import { CORE_RULES, checkLabels } from '../core-rules.ts';
 import { Checker, invalid } from '../http/validation.ts';
-import { checkLabels, checkResources } from '../resource-checks.ts';
 
 type Attach = Omit<AttachSession, 'now'>;
 
@@ -24,7 +24,7 @@ function attachCommand(body: WorkerSessionRequest): Omit<Attach, 'namespace' | '
   if (twice >= 0) {
     problems.push({ path: `/types/${twice}/type`, problem: `'${names[twice]}' is listed twice` });
   }
-  checkResources(capacity, '/capacity', problems);
+  checkResources(capacity, '/capacity', problems, CORE_RULES);
   checkLabels(labels, '/labels', problems);
   if (problems.length > 0) throw invalid(NOT_VALID, problems);
   return {

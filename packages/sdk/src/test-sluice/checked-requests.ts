@@ -1,0 +1,60 @@
+import { hasThreeDecimals, parseConstraint, type TaskSpec } from '@sluice/core';
+import { checkDefinition, checkTask } from '@sluice/protocol/task-rules';
+import type { TaskBody } from '../define-task.ts';
+import type { ErrorDetail } from '../http-answers.ts';
+import { SluiceError } from '../sluice-error.ts';
+import type { TaskDefaults } from '../task-options.ts';
+import schemas from './request-schemas.json' with { type: 'json' };
+import { type Schema, schemaProblems } from './schema-problems.ts';
+
+/** Refuses what a server refuses, by its own rules: schemas that are copied from it by a test. */
+
+const CORE_RULES = { hasThreeDecimals, parseConstraint };
+
+type Tasks = Parameters<typeof checkTask>[0];
+type Definition = Parameters<typeof checkDefinition>[0];
+
+/** Tasks as the core takes them. `first` is the place of the first among those of a call. */
+export function taskSpecs(bodies: readonly TaskBody[], first: number): TaskSpec[] {
+  const details: ErrorDetail[] = [];
+  const specs = bodies.map(({ input: _, ...body }, index) => {
+    const path = `/${first + index}`;
+    const sent = asSent(body);
+    const problems = schemaProblems(schemas.TaskRequest, sent, path);
+    if (problems.length === 0) checkTask(sent as Tasks, path, problems, CORE_RULES);
+    details.push(...problems);
+    const { dedupeKey: __, dedupeWindowMs: ___, runAt, ...spec } = sent as unknown as TaskBody;
+    return runAt === undefined ? spec : { ...spec, runAt: new Date(runAt).getTime() };
+  });
+  refuse('the tasks are not valid', details);
+  return specs;
+}
+
+/** The definition of a type as it arrives. */
+export function definitionOf(defaults: TaskDefaults): Definition {
+  const sent = asSent(defaults);
+  const problems = schemaProblems(schemas.TaskDefinition, sent);
+  if (problems.length === 0) checkDefinition(sent as Definition, '', problems, CORE_RULES);
+  refuse('the definition is not valid', problems);
+  return sent as Definition;
+}
+
+/** Refuses a request about one task that is not as the server wants it. */
+export function check(
+  name: 'CancelRequest' | 'FailRequest' | 'SignalRequest',
+  request: object,
+): void {
+  refuse('the request is not valid', schemaProblems(schemas[name] as Schema, asSent(request)));
+}
+
+/** What arrives of a value: NaN does not, and nor do functions. */
+function asSent(value: object): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function refuse(what: string, details: readonly ErrorDetail[]): void {
+  if (details.length === 0) return;
+  const [{ path, problem }] = details;
+  const message = `${what} (${path} ${problem})`;
+  throw new SluiceError('invalid_request', message, { status: 400, details });
+}

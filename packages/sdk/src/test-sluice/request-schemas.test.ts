@@ -1,0 +1,23 @@
+import {
+  CancelRequest,
+  FailRequest,
+  SignalRequest,
+  TaskDefinition,
+  TaskRequest,
+} from '@sluice/protocol';
+import { expect, test } from 'vitest';
+
+/** What is for readers, and no rule. */
+const NO_RULES = ['description', 'default', 'examples'];
+
+test('request-schemas.json has the rules of the server; -u writes it anew', async () => {
+  const schemas = { CancelRequest, FailRequest, SignalRequest, TaskDefinition, TaskRequest };
+  const isRule = (name: string) => !NO_RULES.includes(name);
+  const text = JSON.stringify(
+    schemas,
+    (name, value: unknown) => (isRule(name) ? value : undefined),
+    1,
+  );
+
+  await expect(`${text}\n`).toMatchFileSnapshot('request-schemas.json');
+});
