@@ -156,7 +156,7 @@ const WORKER_CALLS = {
 const QUEUE_CALLS = {
   listTaskTypes: async (shop) => {
     const type = await newType(shop);
-    return { call: { path: '/v1/task-types' }, own: 200, foreign: { hides: type } };
+    return { call: { path: '/v1/task-types?limit=1000' }, own: 200, foreign: { hides: type } };
   },
   getTaskType: async (shop) => {
     const path = `/v1/task-types/${await newType(shop)}`;
@@ -172,7 +172,7 @@ const QUEUE_CALLS = {
   },
   listQueues: async (shop) => {
     const { type } = await newTask(shop);
-    return { call: { path: '/v1/queues' }, own: 200, foreign: { hides: type } };
+    return { call: { path: '/v1/queues?limit=1000' }, own: 200, foreign: { hides: type } };
   },
   patchQueue: async (shop) => {
     const { type } = await newTask(shop);
@@ -190,7 +190,11 @@ const QUEUE_CALLS = {
   },
   listRedrives: async (shop) => {
     const id = await newRedrive(shop);
-    return { call: { path: '/v1/dead-letters/redrives' }, own: 200, foreign: { hides: `"${id}"` } };
+    return {
+      call: { path: '/v1/dead-letters/redrives?limit=1000' },
+      own: 200,
+      foreign: { hides: `"${id}"` },
+    };
   },
   endRedrive: async (shop) => {
     const path = `/v1/dead-letters/redrives/${await newRedrive(shop)}`;
@@ -232,6 +236,17 @@ const ACCESS_CALLS = {
   }),
   healthReady: async () => ({
     call: { path: '/health/ready' },
+    own: 200,
+    foreign: { hides: 'shop' },
+  }),
+  // It is about all namespaces.
+  getMetrics: async () => ({
+    call: { path: '/metrics' },
+    own: 403,
+    foreign: { code: 'forbidden' },
+  }),
+  getOpenApi: async () => ({
+    call: { path: '/openapi.json' },
     own: 200,
     foreign: { hides: 'shop' },
   }),

@@ -54,6 +54,17 @@ describe.each(LIST)('$name', ({ route }) => {
     expect(await refused(route, { headers: crossSite })).toEqual(refusedWith('forbidden_origin'));
   });
 
+  test('a query name that nobody knows is refused by its name', async () => {
+    const response = await fetch(`${server.url}${pathOf(route)}?colour=red`, {
+      method: route.method,
+      ...(route.body === undefined ? {} : { body: '{}' }),
+    });
+    expect(response.status).toBe(400);
+    expect((await response.json()) as object).toMatchObject({
+      error: { code: 'invalid_request', details: [{ path: '/colour' }] },
+    });
+  });
+
   test('another method is refused, with those that are taken', async () => {
     const response = await fetch(server.url + pathOf(route), { method: 'OPTIONS' });
     expect(response.status).toBe(405);

@@ -36,7 +36,7 @@ function openSession(request: Partial<SessionRequest>): SessionUnderTest {
 }
 
 async function queueOf(type: string) {
-  const { body } = await api.get('/v1/queues');
+  const { body } = await api.get('/v1/queues?limit=1000');
   return body.items.find((each: { type: string }) => each.type === type);
 }
 
@@ -95,6 +95,25 @@ describe('queues', () => {
     const { status, body } = await api.patch('/v1/queues/not%20a%20type', { paused: true });
     expect([status, body.error.details[0].path]).toEqual([400, '/type']);
   });
+});
+
+test.each([
+  ['/v1/queues', (n: number) => api.patch(`/v1/queues/paged-${n}`, { paused: true })],
+  ['/v1/task-types', (n: number) => api.put(`/v1/task-types/paged-${n}`, { priority: n })],
+])('%s is listed page by page', async (path, make) => {
+  for (let n = 0; n < 5; n++) await make(n);
+  const found: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { body } = await api.get(`${path}?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    expect(body).toMatchObject({ asOf: expect.stringMatching(/Z$/), lagMs: 0 });
+    expect(body.items.length).toBeLessThanOrEqual(2);
+    found.push(...body.items.map(({ type }: { type: string }) => type));
+    cursor = body.nextCursor;
+  }
+
+  expect(found).toEqual(found.toSorted());
+  expect(found.filter((type) => type.startsWith('paged-'))).toHaveLength(5);
+  expect((await api.get(`${path}?limit=0`)).body.error.details[0].path).toBe('/limit');
 });
 
 describe('task types', () => {

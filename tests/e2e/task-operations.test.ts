@@ -119,7 +119,7 @@ describe('cancel', () => {
 
     const real = await api.post('/v1/tasks/cancel', { filter });
     expect(real.body).toEqual({ matched: 1000, cancelled: 1000, requested: 0, dryRun: false });
-    const { body } = await api.get('/v1/queues');
+    const { body } = await api.get('/v1/queues?limit=1000');
     const queue = body.items.find((each: { type: string }) => each.type === type);
     expect(queue).toMatchObject({ depth: 501 });
   });

@@ -52,7 +52,7 @@ export const KeyRequest = Type.Object(
   },
   {
     additionalProperties: false,
-    examples: [{ role: 'worker', namespace: 'shop', name: 'worker of the shop' }],
+    examples: [{ role: 'worker', namespace: 'studio', name: 'worker of the studio' }],
   },
 );
 export type KeyRequest = Static<typeof KeyRequest>;

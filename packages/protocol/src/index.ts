@@ -11,7 +11,6 @@ export {
   type RedriveParams,
   RedriveRequest,
   TypeParams,
-  WorkerListQuery,
   type WorkerParams,
 } from './operation-schemas.ts';
 export { Capacity } from './resource-schemas.ts';

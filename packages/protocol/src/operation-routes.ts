@@ -4,20 +4,18 @@ import {
   DiscardReply,
   DiscardRequest,
   QueuePatch,
-  Queues,
   QueueView,
   RedriveParams,
   RedriveReply,
   RedriveRequest,
-  Redrives,
+  RedriveView,
   TaskTypeView,
   TypeParams,
-  WorkerListQuery,
   WorkerParams,
   WorkerView,
 } from './operation-schemas.ts';
 import { CHANGE_ERRORS, READ_ERRORS, type Route } from './route.ts';
-import { pageOf } from './task-operation-schemas.ts';
+import { ListQuery, pageOf } from './task-operation-schemas.ts';
 import { TaskDefinition, TaskView } from './task-schemas.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') });
@@ -29,7 +27,8 @@ export const OPERATION_ROUTES = {
     path: '/v1/task-types',
     access: 'read',
     summary: 'List the task types that have a definition',
-    answers: { 200: Type.Object({ items: Type.Array(TaskTypeView) }) },
+    query: ListQuery,
+    answers: { 200: pageOf(TaskTypeView) },
     errors: READ_ERRORS,
   },
   getTaskType: {
@@ -65,7 +64,8 @@ export const OPERATION_ROUTES = {
     path: '/v1/queues',
     access: 'read',
     summary: 'List the queues, one per task type: how deep, how old, how fast',
-    answers: { 200: Queues },
+    query: ListQuery,
+    answers: { 200: pageOf(QueueView) },
     errors: READ_ERRORS,
   },
   patchQueue: {
@@ -102,7 +102,8 @@ export const OPERATION_ROUTES = {
     path: '/v1/dead-letters/redrives',
     access: 'read',
     summary: 'List the redrives that are under way',
-    answers: { 200: Redrives },
+    query: ListQuery,
+    answers: { 200: pageOf(RedriveView) },
     errors: READ_ERRORS,
   },
   endRedrive: {
@@ -129,7 +130,7 @@ export const OPERATION_ROUTES = {
     path: '/v1/workers',
     access: 'read',
     summary: 'List the workers, with what they offer and hold',
-    query: WorkerListQuery,
+    query: ListQuery,
     answers: { 200: pageOf(WorkerView) },
     errors: READ_ERRORS,
   },
@@ -148,7 +149,7 @@ export const OPERATION_ROUTES = {
     access: 'open',
     summary: 'The process answers',
     answers: { 200: Health },
-    errors: [],
+    errors: ['invalid_request'],
   },
   healthReady: {
     method: 'GET',
@@ -156,6 +157,23 @@ export const OPERATION_ROUTES = {
     access: 'open',
     summary: 'The server accepts tasks',
     answers: { 200: Health },
-    errors: ['unavailable'],
+    errors: ['invalid_request', 'unavailable'],
+  },
+  getMetrics: {
+    method: 'GET',
+    path: '/metrics',
+    access: 'read',
+    isServerWide: true,
+    summary: 'What is measured, as Prometheus reads it',
+    answers: { 200: 'text/plain' },
+    errors: ['invalid_request'],
+  },
+  getOpenApi: {
+    method: 'GET',
+    path: '/openapi.json',
+    access: 'open',
+    summary: 'This document',
+    answers: { 200: Type.Object({}, { description: 'OpenAPI 3.1.' }) },
+    errors: ['invalid_request'],
   },
 } as const satisfies Record<string, Route>;

@@ -32,8 +32,6 @@ export const QueueView = Type.Object({
   workers: Type.Integer({ description: 'Workers that are connected and take the type.' }),
 });
 
-export const Queues = Type.Object({ items: Type.Array(QueueView) });
-
 const WorkerType = Type.Object({
   type: TaskType,
   concurrency: Type.Optional(Type.Integer()),
@@ -53,8 +51,6 @@ export const WorkerView = Type.Object({
   draining: Type.Boolean(),
   heardAt: Type.String({ format: 'date-time' }),
 });
-
-export const WorkerListQuery = ListQuery;
 
 export const WorkerParams = Type.Object({ id: Type.String({ description: 'Id of a worker.' }) });
 export type WorkerParams = Static<typeof WorkerParams>;
@@ -89,15 +85,13 @@ export const RedriveReply = Type.Object({
   count: Type.Integer({ description: 'Dead letters that will run again.' }),
 });
 
-const RedriveView = Type.Object({
+export const RedriveView = Type.Object({
   id: Type.String(),
   type: Type.Union([TaskType, Type.Null()]),
   ratePerSec: Type.Number(),
   startedAt: Type.String({ format: 'date-time' }),
   done: Type.Integer({ description: 'Dead letters that it has run again so far.' }),
 });
-
-export const Redrives = Type.Object({ items: Type.Array(RedriveView) });
 
 export const RedriveParams = Type.Object({ id: Type.String({ description: 'Id of a redrive.' }) });
 export type RedriveParams = Static<typeof RedriveParams>;

@@ -8,15 +8,18 @@ export interface Route {
   /** Path with parameters in braces. */
   readonly path: string;
   readonly access: Access;
+  /** What it shows is of all namespaces, so it is for those who are over all of them. */
+  readonly isServerWide?: boolean;
   readonly summary: string;
   readonly description?: string;
   readonly params?: TSchema;
+  /** Without one a query string is refused. */
   readonly query?: TSchema;
   readonly body?: TSchema;
   /** A request without a body is as good as one with an empty object. */
   readonly isBodyOptional?: boolean;
   /** By status: the schema of a JSON answer, or the media type of any other. */
-  readonly answers: Readonly<Record<number, TSchema | 'text/event-stream' | 'none'>>;
+  readonly answers: Readonly<Record<number, TSchema | 'text/event-stream' | 'text/plain' | 'none'>>;
   readonly errors: readonly ErrorCode[];
 }
 

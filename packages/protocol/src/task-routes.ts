@@ -105,7 +105,7 @@ export const TASK_ROUTES = {
     summary: 'Read one task',
     params: TaskParams,
     answers: { 200: TaskView },
-    errors: ['task_not_found', 'overloaded', 'unavailable'],
+    errors: [...READ_ERRORS, 'task_not_found'],
   },
   patchTask: {
     ...OPERATION,
@@ -136,7 +136,7 @@ export const TASK_ROUTES = {
     summary: 'Read every change of a task',
     params: TaskParams,
     answers: { 200: TaskHistory },
-    errors: ['task_not_found', 'overloaded', 'unavailable'],
+    errors: [...READ_ERRORS, 'task_not_found'],
   },
   explainTask: {
     method: 'GET',
@@ -145,7 +145,7 @@ export const TASK_ROUTES = {
     summary: 'Say why a task is not running, worker by worker',
     params: TaskParams,
     answers: { 200: Explanation },
-    errors: ['task_not_found', 'overloaded', 'unavailable'],
+    errors: [...READ_ERRORS, 'task_not_found'],
   },
   getTaskLogs: {
     method: 'GET',

@@ -377,5 +377,5 @@ function operationRoutes(app: FastifyInstance, engine: Engine, version: string):
     },
   });
   const document = openApiDocument(version);
-  app.get('/openapi.json', { config: { access: 'open' } }, async () => document);
+  app.route({ ...routeOptions(ROUTES.getOpenApi), handler: async () => document });
 }

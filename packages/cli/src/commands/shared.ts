@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { inexactNumber } from '@sluice/protocol/exact-numbers';
 import { ApiCaller } from '../api/api-caller.ts';
+import type { Page } from '../api/task-shapes.ts';
 import type { CommandIo } from '../exit-code.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -28,6 +29,30 @@ export function print<T>(
 ): void {
   io.stdout(json ? JSON.stringify(value, null, 2) : render(value));
 }
+
+/** The items of a list, page after page, up to `limit` of them. */
+export async function itemsOf<T>(
+  api: ApiCaller,
+  path: string,
+  { query = new URLSearchParams(), limit = Number.POSITIVE_INFINITY }: ListOptions = {},
+): Promise<T[]> {
+  const items: T[] = [];
+  for (let cursor: string | null = ''; cursor !== null && items.length < limit; ) {
+    query.set('limit', String(Math.min(PAGE_MAX, limit - items.length)));
+    if (cursor !== '') query.set('cursor', cursor);
+    const page: Page<T> = await api.get(`${path}?${query}`, ['items']);
+    items.push(...page.items);
+    cursor = page.nextCursor;
+  }
+  return items;
+}
+
+interface ListOptions {
+  readonly query?: URLSearchParams;
+  readonly limit?: number;
+}
+
+const PAGE_MAX = 1000;
 
 export function integerOf(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined;

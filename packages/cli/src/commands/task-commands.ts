@@ -1,5 +1,5 @@
 import type { ApiCaller } from '../api/api-caller.ts';
-import { type Page, type Task, TERMINAL } from '../api/task-shapes.ts';
+import { type Task, TERMINAL } from '../api/task-shapes.ts';
 import { type Command, defineCommand, defineGroup } from '../command.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { stylesFor } from '../screen/styles.ts';
@@ -10,6 +10,7 @@ import {
   connect,
   durationOf,
   integerOf,
+  itemsOf,
   jsonOf,
   print,
   SERVER_FLAGS,
@@ -57,15 +58,7 @@ const listTasks = defineCommand({
     for (const [name, value] of Object.entries(tagsOf(flags.tag) ?? {})) {
       query.append(`tag.${name}`, value);
     }
-    const items: Task[] = [];
-    const api = connect(flags, io);
-    for (let cursor: string | null = ''; cursor !== null && items.length < limit; ) {
-      query.set('limit', String(Math.min(1000, limit - items.length)));
-      if (cursor !== '') query.set('cursor', cursor);
-      const page: Page<Task> = await api.get(`/v1/tasks?${query}`, ['items']);
-      items.push(...page.items);
-      cursor = page.nextCursor;
-    }
+    const items = await itemsOf<Task>(connect(flags, io), '/v1/tasks', { query, limit });
     if (items.length === 0 && flags.json !== true) io.stderr('no tasks');
     else print(io, flags, { items }, () => taskTable(items, Date.now()));
     return ExitCode.done;

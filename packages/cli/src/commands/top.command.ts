@@ -1,11 +1,11 @@
 import type { ApiCaller } from '../api/api-caller.ts';
 import { NoServerError } from '../api/api-errors.ts';
-import type { Page, Queue, Task, Worker } from '../api/task-shapes.ts';
+import type { Queue, Task, Worker } from '../api/task-shapes.ts';
 import { defineCommand } from '../command.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { type Styles, stylesFor } from '../screen/styles.ts';
 import { queueTable } from './queue-commands.ts';
-import { connect, durationOf, SERVER_FLAGS } from './shared.ts';
+import { connect, durationOf, itemsOf, SERVER_FLAGS } from './shared.ts';
 import { taskTable } from './task-text.ts';
 import { workerTable } from './worker-commands.ts';
 
@@ -77,28 +77,27 @@ async function viewOrWhyNot(api: ApiCaller, styles: Styles, rows: number): Promi
 
 async function view(api: ApiCaller, styles: Styles, rows: number): Promise<string> {
   const [queues, workers, dead] = await Promise.all([
-    api.get<{ items: readonly Queue[] }>('/v1/queues', ['items']),
-    api.get<Page<Worker>>('/v1/workers?limit=1000', ['items']),
-    api.get<Page<Task>>('/v1/tasks?state=failed&limit=5', ['items']),
+    itemsOf<Queue>(api, '/v1/queues'),
+    itemsOf<Worker>(api, '/v1/workers'),
+    itemsOf<Task>(api, '/v1/tasks', { query: new URLSearchParams({ state: 'failed' }), limit: 5 }),
   ]);
   const now = Date.now();
-  const busiest = queues.items.toSorted(byActivity).slice(0, Math.max(5, Math.floor(rows / 3)));
-  const sum = (of: (queue: Queue) => number) =>
-    queues.items.reduce((all, each) => all + of(each), 0);
+  const busiest = queues.toSorted(byActivity).slice(0, Math.max(5, Math.floor(rows / 3)));
+  const sum = (of: (queue: Queue) => number) => queues.reduce((all, each) => all + of(each), 0);
   const figures = [
     `${sum(({ depth }) => depth)} queued`,
     `${sum(({ leased }) => leased)} with workers`,
     `${sum(({ inPerSec }) => inPerSec).toFixed(1)} in/s`,
     `${sum(({ outPerSec }) => outPerSec).toFixed(1)} out/s`,
-    `${workers.items.length} workers`,
+    `${workers.length} workers`,
     `${sum(({ deadLetters }) => deadLetters)} dead letters`,
   ];
   return [
     `${styles.bold(`Sluice at ${api.url}`)}  ${new Date(now).toISOString()}`,
     figures.join('   '),
     section('queues', busiest.length === 0 ? 'none yet' : queueTable(busiest), styles),
-    section('workers', workersText(workers.items, rows, now), styles),
-    section('failed last', dead.items.length === 0 ? 'none' : taskTable(dead.items, now), styles),
+    section('workers', workersText(workers, rows, now), styles),
+    section('failed last', dead.length === 0 ? 'none' : taskTable(dead, now), styles),
   ].join('\n\n');
 }
 

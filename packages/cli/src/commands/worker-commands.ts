@@ -1,8 +1,8 @@
-import type { Page, Worker } from '../api/task-shapes.ts';
+import type { Worker } from '../api/task-shapes.ts';
 import { defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
 import { ago, short, table } from '../screen/table.ts';
-import { connect, print, SERVER_FLAGS } from './shared.ts';
+import { connect, itemsOf, print, SERVER_FLAGS } from './shared.ts';
 
 const listWorkers = defineCommand({
   name: 'worker list',
@@ -10,14 +10,7 @@ const listWorkers = defineCommand({
   flags: SERVER_FLAGS,
   examples: ['sluice worker list'],
   run: async ({ flags }, io) => {
-    const api = connect(flags, io);
-    const items: Worker[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const more: string = cursor === '' ? '' : `&cursor=${cursor}`;
-      const page: Page<Worker> = await api.get(`/v1/workers?limit=1000${more}`, ['items']);
-      items.push(...page.items);
-      cursor = page.nextCursor;
-    }
+    const items = await itemsOf<Worker>(connect(flags, io), '/v1/workers');
     if (items.length === 0 && flags.json !== true) io.stderr('no workers');
     else print(io, flags, { items }, () => workerTable(items, Date.now()));
     return ExitCode.done;

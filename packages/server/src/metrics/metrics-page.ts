@@ -40,12 +40,14 @@ export function timeRoutes(app: FastifyInstance, metrics: ServerMetrics): void {
 
 /** `GET /metrics`, for Prometheus and all that reads its format. */
 export function metricsRoute(app: FastifyInstance, { engine, observation, log }: MetricSources) {
-  const config = { access: 'read', isServerWide: true } as const;
-  app.get('/metrics', { config }, async (_request, reply) => {
-    const tasks = await taskText(engine, observation);
-    const out = new Exposition();
-    observation.server.write(out, { connections: await connections(app), logIsFull: log.isFull });
-    return reply.type(EXPOSITION_TYPE).send(tasks + out.toString());
+  app.route({
+    ...routeOptions(ROUTES.getMetrics),
+    handler: async (_request, reply) => {
+      const tasks = await taskText(engine, observation);
+      const out = new Exposition();
+      observation.server.write(out, { connections: await connections(app), logIsFull: log.isFull });
+      return reply.type(EXPOSITION_TYPE).send(tasks + out.toString());
+    },
   });
 }
 

@@ -1,6 +1,7 @@
 import {
   DeadLetterQuery,
   DiscardRequest,
+  ListQuery,
   type RedriveParams,
   RedriveRequest,
   ROUTES,
@@ -33,9 +34,14 @@ export function deadLetterRoutes(app: FastifyInstance, operations: DeadLetterOpe
       return reply.code(202).send(begun);
     },
   });
+  const redrives = new Checker(ListQuery);
   app.route({
     ...routeOptions(ROUTES.listRedrives),
-    handler: async ({ caller }) => ({ items: await operations.redrives(caller.namespace) }),
+    handler: async ({ query, caller }, reply) => {
+      const page = parseQuery(redrives, query);
+      const json = await operations.redrives(caller.namespace, page);
+      return reply.type('application/json').send(json);
+    },
   });
   app.route<{ Params: RedriveParams }>({
     ...routeOptions(ROUTES.endRedrive),

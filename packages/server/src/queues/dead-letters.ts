@@ -14,7 +14,7 @@ import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 import { type Admission, overloaded } from '../admission.ts';
 import { AnswerRoom } from '../tasks/answer-room.ts';
-import { badCursor, cursorText, type PageRequest, pageJson } from '../tasks/pages.ts';
+import { badCursor, cursorText, type PageRequest, pageJson, placedPage } from '../tasks/pages.ts';
 import { taskViewJson } from '../tasks/task-view.ts';
 import { timeText } from '../time-text.ts';
 
@@ -77,19 +77,15 @@ export class DeadLetterOperations {
     });
   }
 
-  redrives(namespace: string): Promise<object[]> {
+  /** A page of those that are under way, the oldest first, as JSON text. */
+  redrives(namespace: string, page: PageRequest): Promise<string> {
     this.admission.read();
-    return this.engine.read(({ redrives }) =>
-      [...redrives.entries()]
+    return this.engine.read(({ redrives, now }) => {
+      const own = [...redrives.entries()]
         .filter(([, redrive]) => redrive.namespace === namespace)
-        .map(([number, { taskType, ratePerSec, startedAt, done }]) => ({
-          id: `${ID_PREFIX}${number}`,
-          type: taskType === '' ? null : taskTypeOf(taskType),
-          ratePerSec,
-          startedAt: timeText(startedAt),
-          done,
-        })),
-    );
+        .map(([number, redrive]) => ({ number, redrive, place: `${number}`.padStart(16, '0') }));
+      return placedPage(own, page, { show: redriveView, now });
+    });
   }
 
   endRedrive(namespace: string, id: string, by: Author): Promise<void> {
@@ -118,6 +114,20 @@ export class DeadLetterOperations {
       if (!more) return sum;
     }
   }
+}
+
+type Redrives = ReturnType<ReadonlyState['redrives']['entries']>;
+type Redrive = Redrives extends Iterable<readonly [number, infer R]> ? R : never;
+
+function redriveView({ number, redrive }: { readonly number: number; readonly redrive: Redrive }) {
+  const { taskType, ratePerSec, startedAt, done } = redrive;
+  return {
+    id: `${ID_PREFIX}${number}`,
+    type: taskType === '' ? null : taskTypeOf(taskType),
+    ratePerSec,
+    startedAt: timeText(startedAt),
+    done,
+  };
 }
 
 /** Of a type they are linked by one column, of a namespace by another. */

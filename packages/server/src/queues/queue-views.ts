@@ -43,11 +43,10 @@ export class QueueViews {
     }
   }
 
-  /** By type. A type that only workers know has a queue too: an empty one. */
-  all(): object[] {
+  /** A type that only workers know has a queue too: an empty one. */
+  types(): string[] {
     const known = this.state.queues.filter(({ namespace }) => namespace === this.namespace);
-    const types = new Set([...known.map(({ taskType }) => taskType), ...this.handling.keys()]);
-    return [...types].sort().map((type) => this.one(type));
+    return [...new Set([...known.map(({ taskType }) => taskType), ...this.handling.keys()])];
   }
 
   one(type: string): object {

@@ -1,12 +1,14 @@
 import type { SetQueuePaused } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import { QueuePatch, ROUTES, TypeParams } from '@sluice/protocol';
+import { ListQuery, QueuePatch, ROUTES, TypeParams } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import { authorOf } from '../access/caller.ts';
 import { type Admission, overloaded } from '../admission.ts';
+import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
+import { placedPage } from '../tasks/pages.ts';
 import type { QueueRates } from './queue-rates.ts';
 import { QueueViews } from './queue-views.ts';
 
@@ -19,16 +21,22 @@ interface Parts {
 
 export function queueRoutes(app: FastifyInstance, parts: Parts): void {
   const { engine, admission, rates, clock } = parts;
+  const list = new Checker(ListQuery);
   const params = new Checker(TypeParams);
   const patch = new Checker(QueuePatch);
 
   app.route({
     ...routeOptions(ROUTES.listQueues),
-    handler: async ({ caller: { namespace } }) => {
+    handler: async ({ query, caller: { namespace } }, reply) => {
+      const page = parseQuery(list, query);
       admission.read();
-      return engine.read((state, partition) => ({
-        items: new QueueViews(state, partition, { namespace, rates, now: clock() }).all(),
-      }));
+      const json = await engine.read((state, partition) => {
+        const now = clock();
+        const views = new QueueViews(state, partition, { namespace, rates, now });
+        const queues = views.types().map((place) => ({ place }));
+        return placedPage(queues, page, { show: ({ place }) => views.one(place), now });
+      });
+      return reply.type('application/json').send(json);
     },
   });
 

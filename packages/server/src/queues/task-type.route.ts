@@ -9,6 +9,7 @@ import type { Engine } from '@sluice/engine';
 import {
   checkDefinition,
   type ErrorDetail,
+  ListQuery,
   ROUTES,
   SluiceError,
   TaskDefinition,
@@ -18,9 +19,11 @@ import type { FastifyInstance } from 'fastify';
 import { authorOf } from '../access/caller.ts';
 import { type Admission, overloaded } from '../admission.ts';
 import { CORE_RULES } from '../core-rules.ts';
+import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
+import { placedPage } from '../tasks/pages.ts';
 
 const type = 'put_task_type';
 
@@ -31,6 +34,7 @@ export function taskTypeRoutes(app: FastifyInstance, engine: Engine, admission: 
 }
 
 const params = new Checker(TypeParams);
+const list = new Checker(ListQuery);
 
 function typeOf(value: unknown): string {
   return params.parse(value, 'the path is not valid').type;
@@ -39,14 +43,16 @@ function typeOf(value: unknown): string {
 function readTypeRoutes(app: FastifyInstance, engine: Engine, admission: Admission): void {
   app.route({
     ...routeOptions(ROUTES.listTaskTypes),
-    handler: async ({ caller: { namespace } }) => {
+    handler: async ({ query, caller: { namespace } }, reply) => {
+      const page = parseQuery(list, query);
       admission.read();
-      return engine.read((state) => ({
-        items: [...state.taskTypes.keys()]
-          .filter((key) => namespaceOf(key) === namespace)
-          .sort()
-          .map((key) => viewOf(state, key)),
-      }));
+      const json = await engine.read((state) => {
+        const keys = [...state.taskTypes.keys()].filter((key) => namespaceOf(key) === namespace);
+        const places = keys.map((place) => ({ place }));
+        const show = ({ place }: { place: string }) => viewOf(state, place);
+        return placedPage(places, page, { show, now: state.now });
+      });
+      return reply.type('application/json').send(json);
     },
   });
 

@@ -1,3 +1,4 @@
+import { LIMITS } from '@sluice/protocol';
 import { invalid } from '../http/validation.ts';
 import { timeText } from '../time-text.ts';
 
@@ -24,6 +25,28 @@ export function pageJson(
     lagMs,
   };
   return `{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`;
+}
+
+/** Something in a list of which all is in memory. */
+interface Placed {
+  /** Where it stands in the list; no two share one. */
+  readonly place: string;
+}
+
+/** A page of a list of which all is in memory, as JSON text. */
+export function placedPage<T extends Placed>(
+  all: readonly T[],
+  { limit = LIMITS.pageDefault, cursor }: PageRequest,
+  { show, now }: { readonly show: (item: T) => object; readonly now: number },
+): string {
+  const after = cursor === undefined ? '' : cursorText(cursor);
+  const rest = all
+    .filter(({ place }) => place > after)
+    .sort((a, b) => (a.place < b.place ? -1 : 1));
+  const shown = rest.slice(0, limit);
+  const next = rest.length > limit ? shown.at(-1)?.place : undefined;
+  const items = shown.map((item) => JSON.stringify(show(item)));
+  return pageJson(items, next, { asOf: now, lagMs: 0 });
 }
 
 /** The text that `pageJson` was given. */

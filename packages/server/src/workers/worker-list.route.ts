@@ -1,4 +1,4 @@
-import { NothingSaid, ROUTES, WorkerListQuery, type WorkerParams } from '@sluice/protocol';
+import { ListQuery, NothingSaid, ROUTES, type WorkerParams } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import { authorOf } from '../access/caller.ts';
 import { parseQuery } from '../http/query.ts';
@@ -8,7 +8,7 @@ import { readBody } from '../http/whole-body.ts';
 import type { WorkerList } from './worker-list.ts';
 
 export function workerListRoutes(app: FastifyInstance, workers: WorkerList): void {
-  const list = new Checker(WorkerListQuery);
+  const list = new Checker(ListQuery);
   const nothing = new Checker(NothingSaid);
   app.route({
     ...routeOptions(ROUTES.listWorkers),

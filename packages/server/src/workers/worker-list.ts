@@ -1,10 +1,16 @@
 import type { Author, DrainSession, PartitionReader, SessionId, SessionView } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import { LIMITS, SluiceError } from '@sluice/protocol';
+import { SluiceError } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
-import { cursorText, type PageRequest, pageJson } from '../tasks/pages.ts';
+import { type PageRequest, placedPage } from '../tasks/pages.ts';
 import { timeText } from '../time-text.ts';
 import { workerIdOf } from './worker-id.ts';
+
+interface Worker {
+  readonly id: string;
+  readonly session: SessionView;
+  readonly place: string;
+}
 
 /** Workers as people see them. */
 export class WorkerList {
@@ -19,17 +25,11 @@ export class WorkerList {
   }
 
   /** A page by the names of the workers, as JSON text. */
-  list(namespace: string, { limit = LIMITS.pageDefault, cursor }: PageRequest): Promise<string> {
-    const after = cursor === undefined ? '' : cursorText(cursor);
+  list(namespace: string, page: PageRequest): Promise<string> {
     this.admission.read();
-    return this.engine.read((state, partition) => {
-      const workers = this.workers(partition, namespace)
-        .filter(({ place }) => place > after)
-        .sort((a, b) => (a.place < b.place ? -1 : 1));
-      const shown = workers.slice(0, limit);
-      const next = workers.length > limit ? shown.at(-1)?.place : undefined;
-      const items = shown.map(({ id, session }) => JSON.stringify(viewOf(id, session)));
-      return pageJson(items, next, { asOf: state.now, lagMs: 0 });
+    return this.engine.read(({ now }, partition) => {
+      const show = ({ id, session }: Worker) => viewOf(id, session);
+      return placedPage(this.workers(partition, namespace), page, { show, now });
     });
   }
 
@@ -49,7 +49,7 @@ export class WorkerList {
     });
   }
 
-  private workers(partition: PartitionReader, namespace: string) {
+  private workers(partition: PartitionReader, namespace: string): Worker[] {
     const all = partition.sessions();
     // What is gone is forgotten with the old map.
     const ids = new Map<SessionId, string>();
