@@ -169,7 +169,13 @@ function orNull<T extends TSchema>(schema: T) {
 const PATCHABLE = {
   priority: orNull(Priority),
   runAt: orNull(GivenTime),
-  input: Type.Optional(Type.Unknown({ description: 'Replaces the input as a whole.' })),
+  input: Type.Optional(
+    Type.Unknown({
+      description:
+        'An object is merged with what the input has, null takes fields away; anything else ' +
+        'takes its place.',
+    }),
+  ),
   timeouts: orNull(
     Type.Object(
       {

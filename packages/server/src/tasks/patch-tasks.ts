@@ -1,7 +1,10 @@
 import {
+  findTask,
+  NO_SLOT,
   type PartitionReader,
   type PatchTasks,
   type ReadonlyState,
+  type Slot,
   TASK_STATES,
   type TaskOutcome,
   type TaskPatch,
@@ -17,8 +20,9 @@ import {
 import type { Admission } from '../admission.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
+import { mergePatch } from './merge-patch.ts';
 import { refusalOf } from './task-refusals.ts';
-import { taskViewJson } from './task-view.ts';
+import { inputText, taskViewJson } from './task-view.ts';
 
 type Rejected = NonNullable<PatchOutcome['rejection']>;
 type PatchOutcome = TaskOutcome<
@@ -66,7 +70,7 @@ export class TaskPatcher {
     });
   }
 
-  private execute(
+  private async execute(
     { namespace, requests, pathOf }: Patches,
     render: (
       outcomes: readonly PatchOutcome[],
@@ -76,17 +80,20 @@ export class TaskPatcher {
   ): Promise<string> {
     const type = 'patch_tasks';
     this.admission.command(type);
-    this.scratch.begin(pathOf);
-    for (const { input } of requests) this.scratch.add(input);
-    const command = {
-      type,
-      namespace,
-      patches: requests.map(toPatch),
-      inputs: this.scratch.bytes,
-      inputEnds: this.scratch.ends,
-    } as const;
-    return this.engine.execute<PatchTasks, string>(command, ({ outcomes }, ...seen) => {
-      return render(outcomes, ...seen);
+    // In one turn: nobody changes an input between the look at it and the patch.
+    return this.engine.read((state) => {
+      this.scratch.begin(pathOf);
+      for (const input of mergedInputs(state, namespace, requests)) this.scratch.add(input);
+      const command = {
+        type,
+        namespace,
+        patches: requests.map(toPatch),
+        inputs: this.scratch.bytes,
+        inputEnds: this.scratch.ends,
+      } as const;
+      return this.engine.execute<PatchTasks, string>(command, ({ outcomes }, ...seen) => {
+        return render(outcomes, ...seen);
+      });
     });
   }
 
@@ -109,6 +116,27 @@ interface Patches {
   readonly requests: readonly TaskPatchOf[];
   /** Where the input of each stands in the body. */
   readonly pathOf: (index: number) => string;
+}
+
+/** What the input of each task becomes; a task may be named more than once. */
+function mergedInputs(
+  state: ReadonlyState,
+  namespace: string,
+  requests: readonly TaskPatchOf[],
+): unknown[] {
+  const inputs = new Map<string, unknown>();
+  return requests.map(({ id, input }) => {
+    if (input === undefined) return undefined;
+    const slot = findTask(state, namespace, id);
+    const merged = mergePatch(inputs.has(id) ? inputs.get(id) : inputOf(state, slot), input);
+    inputs.set(id, merged);
+    return merged;
+  });
+}
+
+function inputOf(state: ReadonlyState, slot: Slot): unknown {
+  const text = slot === NO_SLOT ? '' : inputText(state, slot);
+  return text === '' ? null : JSON.parse(text);
 }
 
 function toPatch({ input, runAt, ...rest }: TaskPatchOf): TaskPatch {

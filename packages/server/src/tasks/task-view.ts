@@ -48,7 +48,7 @@ export function shownTask(state: ReadonlyState, slot: Slot, progress?: Progress)
     cancelRequestedAt: tasks.cancelAskedAt[slot],
     endedAt: isTerminal(tasks.state[slot]) ? tasks.endedAt[slot] : 0,
     progress,
-    input: payloadText(state, tasks.input[slot], tasks.inputLength[slot]),
+    input: inputText(state, slot),
     result: payloadText(state, tasks.result[slot], tasks.resultLength[slot]),
     isResultOld: wasTooLate(state, slot) || REASONS[tasks.reason[slot]] === 'worker_lost',
   };
@@ -101,6 +101,11 @@ function resultOf(state: ReadonlyState, slot: Slot): { error: string; output: st
   if (wasTooLate(state, slot)) return { error: '', output: text };
   const isFailed = nameOfAnswer(tasks.answered[slot]) === 'failed';
   return { error: isFailed ? text : '', output: '' };
+}
+
+/** The input of a task as JSON text; empty for null. */
+export function inputText(state: ReadonlyState, slot: Slot): string {
+  return payloadText(state, state.tasks.input[slot], state.tasks.inputLength[slot]);
 }
 
 /** Empty for null. */
