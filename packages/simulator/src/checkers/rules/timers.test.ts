@@ -145,6 +145,19 @@ test('after a restart silence counts from the end of the grace period', () => {
   expect(silent(7799)).toThrow(/^I20/);
 });
 
+test('a start that is reported again in the grace period is heard, a stale report is not', () => {
+  const silent = (outcome: string, ms: number) => () => {
+    const told = leased().restarts().after(100);
+    const reports = [{ lease: told.lease(), kind: 'started' }];
+    const report = { type: 'report_attempts', session: 's_1', reports } as const;
+    told.happens(report, [], { outcomes: [outcome] });
+    told.after(ms).happens(TICK, [stopping('heartbeat_timeout', 99_999)]);
+  };
+  silent('duplicate', 300)();
+  expect(silent('duplicate', 299)).toThrow(/^I20/);
+  expect(silent('stale_lease', 300)).toThrow(/^I20/);
+});
+
 test('one whose handler left the end to somebody else times out too', () => {
   const later = () =>
     leased().happens({ type: 'report_attempts', reports: [] }, [event('attempt_deferred')]);

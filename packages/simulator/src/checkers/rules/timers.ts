@@ -33,7 +33,8 @@ export class Timers implements StoryRule {
   begins({ command, reply, at }: ToldCommand): void {
     if (command.type === 'report_attempts') {
       const { outcomes } = reply as { readonly outcomes: readonly string[] };
-      const named = command.reports.filter((_, place) => outcomes[place] === 'ok');
+      // A start that is reported again says nothing new, but it was heard.
+      const named = command.reports.filter((_, place) => outcomes[place] !== 'stale_lease');
       const held = this.story.heldBy(command.session);
       for (const { lease } of named) this.hear(held, at, lease);
     } else if (command.type === 'attach_session' && command.resume !== undefined) {
