@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Mode } from '../run-seed.ts';
 import type { SeedAnswer } from '../seed-process.ts';
+import { watchCpu } from './cpu-watch.ts';
 import { MUTANT_VARIABLE, type Mutant, NOT_PLANTED_EXIT_CODE } from './mutant.ts';
 
 /** What one seed led to. */
@@ -10,41 +11,45 @@ export interface SeedOutcome {
   readonly cpuMs: number;
 }
 
-/** A seed that takes longer than this will not end: none takes more than a few seconds. */
-const SEED_MS_MAX = 90_000;
+/** A seed that takes more CPU than this will not end: none takes more than a few seconds. */
+const SEED_CPU_MS_MAX = 60_000;
 
 /** Runs seeds one after the other in a process of its own, with a planted bug or without. */
 export class MutantProcess {
   private readonly mutant: Mutant | undefined;
+  private readonly seedCpuMsMax: number;
   private child: ChildProcess | undefined;
   /** The last of what the child said in its despair. */
   private lastWords = '';
 
-  constructor(mutant?: Mutant) {
+  constructor(mutant?: Mutant, seedCpuMsMax = SEED_CPU_MS_MAX) {
     this.mutant = mutant;
+    this.seedCpuMsMax = seedCpuMsMax;
   }
 
   /** A process that ends, or does not come to an end, is an outcome too. */
   run(seed: number, mode: Mode): Promise<SeedOutcome> {
     const child = this.child ?? this.start();
     const began = performance.now();
+    const { seedCpuMsMax } = this;
     return new Promise((resolve, reject) => {
       const settle = (outcome: Omit<SeedOutcome, 'cpuMs'>, cpuMs?: number) => {
-        clearTimeout(timer);
+        stopWatch();
         child.removeAllListeners();
         resolve({ ...outcome, cpuMs: cpuMs ?? performance.now() - began });
       };
-      const timer = setTimeout(() => {
+      const stopWatch = watchCpu(child.pid ?? 0, seedCpuMsMax, () => {
         this.end();
-        settle({ failure: { rule: 'no end', message: `no answer after ${SEED_MS_MAX} ms` } });
-      }, SEED_MS_MAX);
+        const message = `no answer after ${seedCpuMsMax} ms of CPU, or it waits for ever`;
+        settle({ failure: { rule: 'no end', message } }, seedCpuMsMax);
+      });
       child.once('message', ({ result: { failure }, cpuMs }: SeedAnswer) => {
         settle(failure === undefined ? {} : { failure: named(failure) }, cpuMs);
       });
       child.once('exit', (code, signal) => {
         this.child = undefined;
         if (code === NOT_PLANTED_EXIT_CODE) {
-          clearTimeout(timer);
+          stopWatch();
           reject(new Error(`no world loads packages/${this.mutant?.file}`));
           return;
         }

@@ -79,6 +79,16 @@ test('a bug that ends the process is caught by its error', async () => {
   expect(failure?.rule).toBe('TypeError');
 });
 
+test('a bug with which a world does not come to an end is caught', async () => {
+  const replace = 'state.now = at; while (state.now >= 0) state.now += 1;';
+  const process = new MutantProcess({ ...harmless, replace }, 3000);
+  ends.push(() => process.end());
+
+  const { failure } = await process.run(1, 'safety');
+
+  expect(failure?.rule).toBe('no end');
+});
+
 test('every planted bug is code that a compiler takes', () => {
   let left: readonly Mutant[] = MUTANTS;
   while (left.length > 0) {
