@@ -27,7 +27,7 @@ const MUST_OCCUR = [
   'a redrive that goes on after a restart',
   'a session came back after a restart',
   'the server had not run for a while',
-  'fault: server stopped amid a submit',
+  'a standstill amid a submit that was stored',
   // The network.
   'a request was lost',
   'a request arrived twice',

@@ -147,7 +147,7 @@ export class World implements ServerWatch {
         this.host.pause(fault.forMs);
         break;
       case 'server stopped amid a submit':
-        this.host.pauseAmidSubmit(fault.forMs);
+        this.host.pauseAmidSubmit(fault.beyondMs);
         break;
       case 'clock set':
         this.host.shiftClock(fault.byMs);

@@ -43,6 +43,22 @@ test('a task that is stored twice is noticed', () => {
   expect(() => store(story, 2, 7)).toThrow(/^I7/);
 });
 
+test('a task that is stored again after a standstill is noticed, told late or not', () => {
+  const { story } = begun(7);
+  story.lateMs = 66_000;
+  store(story, 1, 7);
+  story.lateMs = 0;
+  story.now += 66_000;
+  expect(() => store(story, 2, 7)).toThrow(/^I7/);
+});
+
+test('a clock that was set forward ends the time of a key', () => {
+  const { story } = begun(7);
+  store(story, 1, 7);
+  story.now += 66_000;
+  store(story, 2, 7);
+});
+
 test('an id of another task, or of none, is noticed', () => {
   const { story, calls } = begun(7, 8);
   const ids = [store(story, 1, 7), store(story, 2, 8)];

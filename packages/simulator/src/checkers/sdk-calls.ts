@@ -51,22 +51,22 @@ export class SdkCalls implements StoryRule, CallWatch {
     });
   }
 
-  event(event: Event, _task: TaskStory | undefined, { at }: ToldCommand): void {
+  event(event: Event, _task: TaskStory | undefined, { at, executedAt }: ToldCommand): void {
     if (event.type !== 'task_submitted') return;
     const number = Number(/^\{"n":(\d+)/.exec(textOf(event.input))?.[1]);
     const call = this.calls.get(number);
     if (call === undefined) return;
-    const { now } = this.story.simulation;
     const before = this.stored.get(number);
     // A clock that is set forward ends the time for which a key is remembered.
-    const isClockSet = before !== undefined && at - before.at > now - before.told + CLOCK_MS_MAX;
+    const passedMs = before === undefined ? 0 : executedAt - before.executedAt;
+    const isClockSet = before !== undefined && at - before.at > passedMs + CLOCK_MS_MAX;
     this.check(before === undefined || isClockSet, 'I7', () => {
       return `task ${event.task} was stored before, as ${before?.id}`;
     });
     const isRefused = call.outcome === 'refused' && !call.isRepeated;
     this.check(!isRefused, 'I2', `task ${event.task} is of a call that was refused`);
     const id = taskIdText({ submittedAt: at, partition: 0, number: event.task });
-    this.stored.set(number, { id, at, told: now });
+    this.stored.set(number, { id, at, executedAt });
   }
 
   /** What is still under way, or was given up, is there whole or not at all. */
@@ -88,7 +88,7 @@ interface Stored {
   readonly id: string;
   /** The partition's time, and the world's. */
   readonly at: number;
-  readonly told: number;
+  readonly executedAt: number;
 }
 
 /** Clocks that nobody sets differ by less. */

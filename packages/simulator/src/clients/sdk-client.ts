@@ -24,6 +24,13 @@ export interface CallWatch {
 /** Of tasks that wait or are in flight. Callers that a full server keeps waiting run into it. */
 const PENDING_TASKS_MAX = [10, 30, 100];
 
+/** Whoever gives up has sent everything twice before. */
+const PATIENCE = [
+  { answerWithinMs: 1000, giveUpAfterMs: 3000 },
+  { answerWithinMs: 1000, giveUpAfterMs: 60_000 },
+  { answerWithinMs: 5000, giveUpAfterMs: 60_000 },
+];
+
 /** A client as users write it: submits without keys of its own, through the SDK. */
 export class SdkClient {
   readonly process: SimProcess;
@@ -45,8 +52,7 @@ export class SdkClient {
       {
         addresses: 1,
         pending: { tasksMax: this.tasksMax, bytesMax: Number.POSITIVE_INFINITY },
-        answerWithinMs: this.random.pick([1000, 5000]),
-        giveUpAfterMs: this.random.pick([3000, 60_000]),
+        ...this.random.pick(PATIENCE),
       },
       {
         send: (request, answered) => this.send(request, answered),

@@ -10,7 +10,12 @@ export type PlannedFault =
       readonly clockShiftMs: number;
     }
   | { readonly kind: 'server stopped'; readonly at: number; readonly forMs: number }
-  | { readonly kind: 'server stopped amid a submit'; readonly at: number; readonly forMs: number }
+  | {
+      readonly kind: 'server stopped amid a submit';
+      readonly at: number;
+      /** How much longer than the keys of the submit last. */
+      readonly beyondMs: number;
+    }
   | { readonly kind: 'clock set'; readonly at: number; readonly byMs: number }
   | {
       readonly kind: 'worker killed';
@@ -96,17 +101,19 @@ const FAULTS: { readonly [K in FaultKind]: Draw<K> } = {
 /** One in so many worlds that are not calm has them. */
 const STANDSTILL_RATE = 0.25;
 
+/** After so long the world should still be there when the server goes on. */
+const STANDSTILL_MS_MAX = 160_000;
+
 /**
  * Standstills that last longer than dedupe keys of the SDK do, of a server that has just carried
  * out a submit of the SDK and did not answer yet: it is sent again meanwhile.
  */
 export function drawStandstills(random: RandomStream, durationMs: number): PlannedFault[] {
-  if (!random.chance(STANDSTILL_RATE)) return [];
+  if (!random.chance(STANDSTILL_RATE) || durationMs < STANDSTILL_MS_MAX) return [];
   return Array.from({ length: random.integer(1, 2) }, () => ({
     kind: 'server stopped amid a submit',
-    // Early, so that the world is still there when the server goes on.
-    at: Math.round(random.next() * 0.5 * durationMs),
-    forMs: random.integer(66_000, 180_000),
+    at: Math.round(random.next() * (durationMs - STANDSTILL_MS_MAX)),
+    beyondMs: random.integer(1000, 30_000),
   }));
 }
 
@@ -123,17 +130,18 @@ export function drawFaults(random: RandomStream, durationMs: number): PlannedFau
   return inOrder(faults);
 }
 
-/** What would end a server before it goes on, whoever stopped it. */
-const ENDS_SERVER: readonly PlannedFault['kind'][] = [
+/** What would end a server before it goes on, whoever stopped it, or keys before their time. */
+const SPOILS_STANDSTILL: readonly PlannedFault['kind'][] = [
   'server killed',
   'disk error',
   'snapshot rots',
   'log taken over',
+  'clock set',
 ];
 
-/** Those that a server lives through. */
-export function survivable(faults: readonly PlannedFault[]): PlannedFault[] {
-  return faults.filter(({ kind }) => !ENDS_SERVER.includes(kind));
+/** Those that leave a standstill what it is. */
+export function besideStandstills(faults: readonly PlannedFault[]): PlannedFault[] {
+  return faults.filter(({ kind }) => !SPOILS_STANDSTILL.includes(kind));
 }
 
 export function inOrder(faults: readonly PlannedFault[]): PlannedFault[] {

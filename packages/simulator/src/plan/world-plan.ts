@@ -1,7 +1,13 @@
 import type { MatchingOptions, PartitionLimits } from '@sluice/core';
 import { RandomStream } from '../kernel/random.ts';
 import type { NetworkKnobs } from '../network/network.ts';
-import { drawFaults, drawStandstills, inOrder, type PlannedFault, survivable } from './faults.ts';
+import {
+  besideStandstills,
+  drawFaults,
+  drawStandstills,
+  inOrder,
+  type PlannedFault,
+} from './faults.ts';
 
 /** All that chance decides before a world begins. A failure is shrunk by making it smaller. */
 export interface WorldPlan {
@@ -70,7 +76,8 @@ function drawAllFaults(
 ): PlannedFault[] {
   const standstills = drawStandstills(new RandomStream(seed, 'standstills'), durationMs);
   const others = drawFaults(random, durationMs);
-  return standstills.length === 0 ? others : inOrder([...survivable(others), ...standstills]);
+  if (standstills.length === 0) return others;
+  return inOrder([...besideStandstills(others), ...standstills]);
 }
 
 function drawLimits(random: RandomStream): PartitionLimits {

@@ -92,8 +92,8 @@ export class ServerHost {
   private process: SimProcess | undefined;
   private clockOffsetMs = 0;
   private boots = 0;
-  /** How long it stands still after its next submit; 0 when it does not. */
-  private pauseAfterSubmitMs = 0;
+  /** How much longer than its keys it stands still after its next submit; 0 when it does not. */
+  private pauseBeyondKeysMs = 0;
 
   constructor(parts: HostParts) {
     this.parts = parts;
@@ -127,9 +127,12 @@ export class ServerHost {
     this.parts.watch.stalled(ms);
   }
 
-  /** It stands still once it has carried out a submit of the SDK, which is not answered yet. */
-  pauseAmidSubmit(ms: number): void {
-    this.pauseAfterSubmitMs = ms;
+  /**
+   * It stands still once it has carried out a submit of the SDK, which is not answered yet, until
+   * the keys of that submit are over and some time more.
+   */
+  pauseAmidSubmit(beyondMs: number): void {
+    this.pauseBeyondKeysMs = beyondMs;
   }
 
   shiftClock(ms: number): void {
@@ -140,7 +143,7 @@ export class ServerHost {
 
   /** A process that is stopped goes on. */
   heal(): void {
-    this.pauseAfterSubmitMs = 0;
+    this.pauseBeyondKeysMs = 0;
     this.process?.wake();
   }
 
@@ -270,13 +273,11 @@ export class ServerHost {
     if (path === '/v1/worker-sessions') {
       exchange.tap = (bytes) => this.parts.watch.written(exchange, bytes);
     }
+    const before = records();
     const done = carryOut(parts, exchange);
     // The command was carried out in this very turn, so the answer can have seen no more.
     const seen = records();
-    if (this.pauseAfterSubmitMs > 0 && isOfSdk(exchange.request)) {
-      this.pause(this.pauseAfterSubmitMs);
-      this.pauseAfterSubmitMs = 0;
-    }
+    if (seen > before) this.pauseAfter(exchange.request);
     done.then(
       (answer) => {
         if (answer === undefined) return;
@@ -291,15 +292,25 @@ export class ServerHost {
     );
   }
 
+  /** Now that something of this request is stored. */
+  private pauseAfter(request: ExchangeRequest): void {
+    const windowMs = sdkWindowMs(request);
+    if (this.pauseBeyondKeysMs === 0 || windowMs === undefined) return;
+    this.parts.situations.note('a standstill amid a submit that was stored');
+    this.pause(windowMs + this.pauseBeyondKeysMs);
+    this.pauseBeyondKeysMs = 0;
+  }
+
   private letters(count: number): string {
     const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
     return Array.from({ length: count }, () => this.random.pick([...alphabet])).join('');
   }
 }
 
-/** A submit with keys that the SDK made. */
-function isOfSdk({ path, body }: ExchangeRequest): boolean {
-  return path === '/v1/tasks' && body.includes('"dedupeKey":"sdk.');
+/** How long the keys are remembered that the SDK made for this submit; undefined for others. */
+function sdkWindowMs({ path, body }: ExchangeRequest): number | undefined {
+  if (path !== '/v1/tasks' || !body.includes('"dedupeKey":"sdk.')) return undefined;
+  return Number(/"dedupeWindowMs":(\d+)/.exec(body)?.[1]);
 }
 
 function timersOf(process: SimProcess, before: () => void): StartTimer {
