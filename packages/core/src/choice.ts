@@ -20,10 +20,13 @@ export function chooseTask(decision: Decision, session: Session): Slot {
   }
 }
 
+/** Whether the next lease of the session is for the task that waited longest, if that was long. */
+export function isAgedTurn({ matching }: Decision, session: Session): boolean {
+  return (session.leases + 1) % matching.agedLeaseEvery === 0;
+}
+
 function nextFor(decision: Decision, session: Session): Slot {
-  const { agedLeaseEvery } = decision.matching;
-  const isAgedTurn = (session.leases + 1) % agedLeaseEvery === 0;
-  const oldest = isAgedTurn ? longestWaiting(decision, session) : NO_SLOT;
+  const oldest = isAgedTurn(decision, session) ? longestWaiting(decision, session) : NO_SLOT;
   return oldest === NO_SLOT ? firstInLine(decision, session) : oldest;
 }
 

@@ -22,6 +22,40 @@ test('low levels make progress: every eighth lease goes to the task that waited 
   expect(order.slice(0, 8).filter((priority) => priority === 0)).toHaveLength(1);
 });
 
+test('a queue that is paused and resumed again and again keeps nobody from that turn', () => {
+  const partition = new TestPartition({ tasksMax: 300, finishedTasksMax: 200 });
+  const { session } = partition.attach({ slots: 1 });
+  partition.submit({}, ...many(3, { priority: 0 }));
+  partition.now += 30_000;
+
+  const order: number[] = [];
+  for (let n = 0; n < 24; n++) {
+    setPaused(partition, true);
+    partition.submit({ priority: 8 });
+    succeed(partition, session);
+    setPaused(partition, false);
+    order.push(partition.task(partition.heldBy(session)[0]).priority);
+  }
+
+  expect(order.filter((priority) => priority === 0)).toHaveLength(3);
+});
+
+test('turns count also among leases that make up for a time without any', () => {
+  const partition = new TestPartition();
+  const { session } = partition.attach({ slots: 16 });
+  partition.grantsLeases = false;
+  partition.submit(...many(3, { priority: 0 }));
+  partition.now += 30_000;
+  partition.submit(...many(16, { priority: 8 }));
+
+  partition.grantsLeases = true;
+  partition.advance();
+
+  const places = [1, 2].map((number) => partition.heldBy(session).indexOf(number));
+  // The count begins with the number of its connection.
+  expect(places).toEqual([6, 14]);
+});
+
 test('a low level that has not waited long gets no lease before a higher one', () => {
   const partition = new TestPartition({ tasksMax: 300, finishedTasksMax: 200 });
   const { session } = partition.attach();
@@ -220,7 +254,11 @@ function patchBig(partition: TestPartition): void {
 }
 
 function pauseQueue(partition: TestPartition): void {
-  partition.operate<SetQueuePaused>({ type: 'set_queue_paused', taskType: 'hello', paused: true });
+  setPaused(partition, true);
+}
+
+function setPaused(partition: TestPartition, paused: boolean): void {
+  partition.operate<SetQueuePaused>({ type: 'set_queue_paused', taskType: 'hello', paused });
 }
 
 function many<T>(count: number, task: T): T[] {

@@ -1,4 +1,4 @@
-import { chooseSession, chooseTask } from './choice.ts';
+import { chooseSession, chooseTask, isAgedTurn } from './choice.ts';
 import { isOverdue } from './deadlines.ts';
 import type { Decision } from './decision.ts';
 import { NO_HOLDER, NO_SLOT, type Slot, type TaskNumber } from './ids.ts';
@@ -66,7 +66,6 @@ export function signalCost({ name, data }: { name: string; data: Uint8Array }): 
 /**
  * Leases out what the command readied or made room for: the last step of every command. While no
  * lease is to be granted that adds up, and the first command that may grant them settles it all.
- * Levels count then, and when a queue is resumed, however long a task waited.
  */
 export function settle(decision: Decision): void {
   if (!decision.grantsLeases) return;
@@ -111,7 +110,7 @@ function matchLanes(decision: Decision, endsMax: number): void {
   if (only !== undefined) {
     while (only.length > 0 && !only.queue.paused) {
       if (mustWait(decision, endsMax)) return pending.putBack([only]);
-      if (!matchHead(decision, only)) return;
+      if (matchHead(decision, only) === NO_SLOT) return;
     }
     return;
   }
@@ -121,22 +120,33 @@ function matchLanes(decision: Decision, endsMax: number): void {
   const heap = new LaneHeap(lanes);
   for (let lane = heap.first; lane !== undefined; lane = heap.first) {
     if (mustWait(decision, endsMax)) return pending.putBack(lanes);
-    if (lane.length > 0 && matchHead(decision, lane)) heap.update();
-    else heap.dropFirst();
+    const { head } = lane;
+    const gone = lane.length > 0 ? matchHead(decision, lane) : NO_SLOT;
+    if (gone === NO_SLOT) heap.dropFirst();
+    else if (gone === head) heap.update();
+    // Another lane has another head now: all of them are put in order anew.
+    else return pending.putBack(lanes);
   }
 }
 
-/** The first task of the lane goes to somebody or has run out of time; false when it stays. */
-function matchHead(decision: Decision, lane: ReadonlyLane): boolean {
-  const slot = lane.head;
-  if (isOverdue(decision.state, slot, decision.now)) {
-    expireTask(decision, slot);
-    return true;
+/**
+ * The first task of the lane goes to somebody or has run out of time; `NO_SLOT` when it stays. Also
+ * here every so many leases of a session go to the task that waited longest: that one is the answer
+ * then. Else a queue that is paused and resumed again and again would let it wait for ever.
+ */
+function matchHead(decision: Decision, lane: ReadonlyLane): Slot {
+  const { head } = lane;
+  if (isOverdue(decision.state, head, decision.now)) {
+    expireTask(decision, head);
+    return head;
   }
   const session = chooseSession(decision, lane);
-  if (session === undefined) return false;
-  lease(decision, slot, session);
-  return true;
+  if (session === undefined) return NO_SLOT;
+  const slot = isAgedTurn(decision, session) ? chooseTask(decision, session) : head;
+  if (slot === NO_SLOT) return slot;
+  if (isOverdue(decision.state, slot, decision.now)) expireTask(decision, slot);
+  else lease(decision, slot, session);
+  return slot;
 }
 
 export function updateRoom(decision: Decision, session: Session): void {

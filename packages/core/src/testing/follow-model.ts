@@ -33,30 +33,23 @@ export class ModelFollower {
   readonly model: PartitionModel;
   /** What commands did and were answered, in words. */
   readonly met = new Set<string>();
-  /** Whether the last command could grant leases. */
-  private hasGranted = true;
 
   constructor(limits: PartitionLimits, rules: ModelRules) {
     this.model = new PartitionModel(limits, rules);
   }
 
   follow(carried: Carried): void {
-    const { model } = this;
-    model.hasRested = carried.grantsLeases && !this.hasGranted;
     if (!carried.grantsLeases) this.met.add('leases held back');
-    this.hasGranted = carried.grantsLeases;
     this.met.add(carried.command.type);
     this.obey(carried);
     this.takeDueTimes(carried);
     this.takeOutputs(carried);
-    model.hasRested = false;
   }
 
   /** The server was started again, at this time. */
   restart(now: number, graceMsMin: number): void {
     this.model.restart(now, graceMsMin);
     this.model.reserved = new Map();
-    this.hasGranted = true;
   }
 
   private obey(carried: Carried): void {
@@ -205,6 +198,7 @@ export class ModelFollower {
     if (!grantsLeases) agree('what is pushed while no lease is granted', pushes, []);
     model.reservedBefore = model.reserved;
     model.reserved = reserved;
+    model.given = new Set(pushes.map(({ task }) => task));
     if (reserved.size > 0) this.met.add('reserved');
     for (const push of pushes) {
       if (model.reservedBefore.get(push.session) === push.task) {

@@ -181,7 +181,7 @@ function setQueuePaused(
 ): string[] {
   const key = keyOf(namespace, taskType);
   if (paused) model.pausedQueues.add(key);
-  else if (model.pausedQueues.delete(key)) model.hasRested = true;
+  else model.pausedQueues.delete(key);
   return [paused ? 'queue pause' : 'queue resume'];
 }
 

@@ -44,11 +44,8 @@ export interface ModelScene {
   /** Before and after the command that is looked at; which of them, a push cannot tell. */
   readonly reservedBefore: Reservations;
   readonly reserved: Reservations;
-  /**
-   * Leases were held back until that command, for all queues or for one: then a level counts even
-   * where a wait might.
-   */
-  readonly hasRested: boolean;
+  /** Tasks that the command gives out. */
+  readonly given: ReadonlySet<number>;
   /** Who changed its offer in that command, which ends its reservation; another may follow. */
   readonly newOffer: SessionId | undefined;
 }
@@ -69,14 +66,28 @@ export function whyNotPushed(
   const turns = [undefined, scene.reservedBefore.get(session.id), scene.reserved.get(session.id)];
   const [before, after] = turns.slice(1);
   const isSteady = before === after && session.id !== scene.newOffer;
-  const possible = isSteady ? [before] : turns;
-  const expected = possible.flatMap((reservedFor) => {
+  const expect = (reservedFor: number | undefined) => {
     const permitted = takeable.filter((each) => isPermitted(scene, each, reservedFor));
-    const [first] = live(permitted, now).toSorted((a, b) => inLine(a, b));
-    const following = next(scene, session, permitted, now);
-    return (scene.hasRested ? [...following, first] : following).map((each) => each?.number);
-  });
-  return expected.includes(number) ? undefined : `task ${number} goes before ${expected}`;
+    return next(scene, session, permitted, now).map((each) => each?.number);
+  };
+  const expected = (isSteady ? [before] : turns).flatMap(expect);
+  if (expected.includes(number)) return undefined;
+  const meanwhile = keptMeanwhile(scene, session, takeable, now).flatMap(expect);
+  return meanwhile.includes(number) ? undefined : `task ${number} goes before ${expected}`;
+}
+
+/** For whom room may have been kept within the command, until they were given out elsewhere. */
+function keptMeanwhile(
+  scene: ModelScene,
+  session: ModelSession,
+  takeable: readonly ModelTask[],
+  now: number,
+): number[] {
+  return next(scene, session, takeable, now)
+    .filter((task) => task !== undefined)
+    .flatMap((task) => overtakenBy(scene, task, session, now))
+    .map(({ number }) => number)
+    .filter((number) => scene.given.has(number));
 }
 
 /** M3: whose turn it may be. */

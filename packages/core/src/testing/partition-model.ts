@@ -57,7 +57,7 @@ export class PartitionModel extends ModelSessions implements ModelScene {
   readonly definitions = new Map<string, ModelDefinition>();
   reservedBefore: Reservations = new Map();
   reserved: Reservations = new Map();
-  hasRested = false;
+  given: ReadonlySet<number> = new Set();
   readonly rules: ModelRules;
   /** By the pushes of the command that is looked at. */
   private readonly overtaken: Overtaken[] = [];

@@ -31,8 +31,8 @@ export const MATCHING_MUTANTS: readonly Mutant[] = [
   {
     name: 'ageing-off',
     file: CHOICE,
-    find: 'const isAgedTurn = (session.leases + 1) % agedLeaseEvery === 0;',
-    replace: 'const isAgedTurn = (session.leases + 1) % agedLeaseEvery < 0;',
+    find: 'return (session.leases + 1) % matching.agedLeaseEvery === 0;',
+    replace: 'return (session.leases + 1) % matching.agedLeaseEvery < 0;',
     what: 'Every so many leases go to the task that waited longest (M3): here none does.',
   },
   {

@@ -62,48 +62,16 @@ test('one that came back to the head hides those behind it', () => {
   others(story.happens({ type: 'expire_sessions' }, [back]), 20);
 });
 
-test('leases that make up for a rest go by level', () => {
-  const story = begun();
-  for (let i = 0; i < 10; i++) {
-    story.grantsLeases = false;
-    story.happens({ type: 'expire_sessions' });
-    story.grantsLeases = true;
-    others(story, 1);
-  }
-});
-
-test('the turn of a task that waits counts also when leases make up for a rest', () => {
-  const story = others(begun(), 3);
-  story.grantsLeases = false;
-  story.happens({ type: 'expire_sessions' });
-  story.grantsLeases = true;
-  const second = event('task_submitted', { task: 5, priority: 0 });
-  story.happens(SUBMIT, [event('attempt_leased', { lease: 99 }), second]).after(1000);
-  others(story, 3);
-  expect(() => others(story, 1)).toThrow(/^I14: s_1 passes over task 5/);
-});
-
-/** As `others` has it, each in the command that resumes a queue. */
-function resumed(told: TestStory, count: number): TestStory {
-  for (let i = 0; i < count; i++) {
-    const task = told.story.tasks.size + 1;
-    told.happens(SUBMIT, [event('task_submitted', { task })]).after(1);
-    const leased = event('attempt_leased', { task, lease: task });
-    told.happens({ type: 'set_queue_paused' }, [leased]).after(1);
-    told.happens({ type: 'report_attempts' }, [event('attempt_succeeded', { task })]).after(1);
-  }
-  return told;
-}
-
-test('turns that fall to leases of a queue that is resumed are lost', () => {
-  const story = begun();
-  for (let i = 0; i < 10; i++) resumed(others(story, 1), 1);
-});
-
-test('of the leases of a round, one turn can be lost', () => {
-  const story = resumed(others(begun(), 3), 2);
-  others(story, 2);
-  expect(() => others(story, 1)).toThrow(/^I14: s_1 passes over task 1/);
+test('a rest, and a queue that is resumed, excuse nothing', () => {
+  const rested = others(begun(), 3);
+  rested.grantsLeases = false;
+  rested.happens({ type: 'expire_sessions' });
+  rested.grantsLeases = true;
+  expect(() => others(rested, 1)).toThrow(/^I14: s_1 passes over task 1/);
+  const resumed = others(begun(), 3);
+  resumed.happens(SUBMIT, [event('task_submitted', { task: 5 })]).after(1);
+  const leased = event('attempt_leased', { task: 5, lease: 5 });
+  expect(() => resumed.happens({ type: 'set_queue_paused' }, [leased])).toThrow(/^I14/);
 });
 
 test('a session that was lost and comes back begins anew, one that resumes does not', () => {

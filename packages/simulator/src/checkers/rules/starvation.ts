@@ -10,14 +10,6 @@ export interface Ageing {
   readonly agedLeaseEvery: number;
 }
 
-/** What is known of the turns of a session. */
-interface Turns {
-  /** Leases in a row that it gave to tasks that came later than one that it could take. */
-  passed: number;
-  /** Leases since the last one that may have used up a turn by going by its level. */
-  sinceLost: number;
-}
-
 /** The rule allows less than one round; the rest is for what the log does not show. */
 const ROUNDS = 2;
 
@@ -33,20 +25,15 @@ const ROUNDS = 2;
  * Left out is what takes a session's choice away: room that is kept for a task, and what it refused
  * itself. Of a lane, which holds tasks that are alike, only the first counts: one that came back to
  * its head hides those behind it until it has its turn.
- *
- * Where levels alone count, after a rest and when a queue is resumed, a lease does not pass over
- * anybody, but the turn may have been its own, and is lost then: the next is a round away.
  */
 export class Starvation implements StoryRule {
   private readonly story: LogStory;
   private readonly sessions: SessionStories;
   private readonly ageing: Ageing;
-  private readonly turns = new Map<string, Turns>();
+  /** Leases in a row that each session gave to tasks that came later than one it could take. */
+  private readonly passed = new Map<string, number>();
   /** What each session refused, ever. */
   private readonly refused = new Map<string, Set<TaskStory>>();
-  /** The command makes up for leases that could not be granted for a while. */
-  private onlyLevelsCount = false;
-  private hasRested = false;
 
   constructor(story: LogStory, sessions: SessionStories, ageing: Ageing) {
     this.story = story;
@@ -54,10 +41,8 @@ export class Starvation implements StoryRule {
     this.ageing = ageing;
   }
 
-  begins({ command, reply, grantsLeases }: ToldCommand): void {
+  begins({ command, reply }: ToldCommand): void {
     if (command.type === 'attach_session') this.attached(reply as Replies['attach_session']);
-    this.onlyLevelsCount = this.hasRested || command.type === 'set_queue_paused';
-    this.hasRested = !grantsLeases;
   }
 
   event(event: Event, task: TaskStory | undefined, told: ToldCommand): void {
@@ -69,12 +54,12 @@ export class Starvation implements StoryRule {
   }
 
   booted(): void {
-    this.turns.clear();
+    this.passed.clear();
   }
 
   /** One that was lost and comes back under its id begins anew. */
   private attached({ session, resumed }: Replies['attach_session']): void {
-    if (!resumed) this.turns.delete(session);
+    if (!resumed) this.passed.delete(session);
   }
 
   private leased(task: TaskStory, id: string, { at, keeping }: ToldCommand): void {
@@ -82,25 +67,12 @@ export class Starvation implements StoryRule {
     if (session === undefined) return;
     const oldest = keeping.has(id) ? undefined : this.longestWaiting(session, at);
     const isPassed = oldest !== undefined && oldest.queuedSince < task.queuedSince;
-    const turns = this.turns.get(id) ?? { passed: 0, sinceLost: Number.POSITIVE_INFINITY };
-    this.turns.set(id, turns);
-    turns.sinceLost += 1;
-    // The turn of the one that waited longest is its turn also where levels alone may count.
-    if (isPassed && this.onlyLevelsCount) return this.mayLoseTurn(turns);
-    turns.passed = isPassed ? turns.passed + 1 : 0;
-    const { passed } = turns;
+    const passed = isPassed ? (this.passed.get(id) ?? 0) + 1 : 0;
+    this.passed.set(id, passed);
     this.story.simulation.check(passed < ROUNDS * this.ageing.agedLeaseEvery, 'I14', () => {
       const waitedMs = at - (oldest?.queuedSince ?? at);
       return `${id} passes over task ${oldest?.number}, which waits for ${waitedMs} ms, ${passed} times`;
     });
-  }
-
-  /** Two turns are a round apart, so of the leases of a round no more than one was a turn. */
-  private mayLoseTurn(turns: Turns): void {
-    const { agedLeaseEvery } = this.ageing;
-    if (turns.sinceLost < agedLeaseEvery) return;
-    turns.sinceLost = 0;
-    turns.passed = Math.max(0, turns.passed - agedLeaseEvery);
   }
 
   /** Of those that waited long and that the session could take now. */
