@@ -97,6 +97,10 @@ const TASK_CALLS = {
     const { id } = await newTask(shop);
     return { call: { path: '/v1/tasks?limit=1000' }, own: 200, foreign: { hides: id } };
   },
+  followEvents: async (shop) => {
+    const { id } = await newTask(shop);
+    return { call: { path: `/v1/events?task=${id}` }, own: 200, foreign: { hides: id } };
+  },
   patchTasks: ofMany('/v1/tasks', (id) => [{ id, priority: 1 }]),
   getTasks: ofMany('/v1/tasks/get', (id) => ({ ids: [id] })),
   waitForTasks: async (shop) => {
@@ -229,6 +233,11 @@ const ACCESS_CALLS = {
     const id = await newKey(shop);
     return { call: { path: '/v1/audit?limit=1000' }, own: 200, foreign: { hides: id } };
   },
+  getCluster: async () => ({
+    call: { path: '/v1/cluster' },
+    own: 200,
+    foreign: { hides: 'shop' },
+  }),
   healthLive: async () => ({
     call: { path: '/health/live' },
     own: 200,

@@ -22,6 +22,7 @@ export {
   CancelRequest,
   CancelTasksRequest,
   CompleteRequest,
+  EventQuery,
   FailRequest,
   GetTasksRequest,
   ListQuery,

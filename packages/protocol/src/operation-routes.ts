@@ -20,6 +20,37 @@ import { TaskDefinition, TaskView } from './task-schemas.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') });
 
+const Bytes = Type.Integer({ minimum: 0 });
+
+const ClusterView = Type.Object({
+  version: Type.String(),
+  startedAt: Type.String({ format: 'date-time' }),
+  partitions: Type.Array(
+    Type.Object({
+      partition: Type.Integer(),
+      state: Type.Union([Type.Literal('ok'), Type.Literal('stopped')]),
+      log: Type.Object({
+        engine: Type.String(),
+        position: Type.Integer({ description: 'How many records were appended, ever.' }),
+        isFull: Type.Boolean({ description: 'The disk is full: submits are refused.' }),
+      }),
+    }),
+  ),
+  projection: Type.Object(
+    {
+      state: Type.Union([Type.Literal('ok'), Type.Literal('failing'), Type.Literal('ended')]),
+      why: Type.Optional(Type.String()),
+      position: Type.Integer({ description: 'The first record that it has not seen.' }),
+      lagRecords: Type.Integer(),
+      lagMs: Type.Integer(),
+      bytes: Bytes,
+    },
+    { description: 'What is kept for search and history; dispatch does not depend on it.' },
+  ),
+  disk: Type.Object({ freeBytes: Bytes, totalBytes: Bytes }),
+  memory: Type.Object({ residentBytes: Bytes }),
+});
+
 /** Calls about everything that is no single task and no session of a worker. */
 export const OPERATION_ROUTES = {
   listTaskTypes: {
@@ -124,6 +155,14 @@ export const OPERATION_ROUTES = {
     isBodyOptional: true,
     answers: { 200: DiscardReply },
     errors: CHANGE_ERRORS,
+  },
+  getCluster: {
+    method: 'GET',
+    path: '/v1/cluster',
+    access: 'read',
+    summary: 'Say how the server is: log, projection, disk, memory',
+    answers: { 200: ClusterView },
+    errors: READ_ERRORS,
   },
   listWorkers: {
     method: 'GET',

@@ -241,6 +241,14 @@ export const TaskListQuery = Type.Object(
 );
 export type TaskListQuery = Static<typeof TaskListQuery>;
 
+export const EventQuery = Type.Object(
+  {
+    task: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a task: its own only.' })),
+    type: FILTER.type,
+  },
+  { additionalProperties: false },
+);
+
 /** A page of anything. */
 export function pageOf<T extends Parameters<typeof Type.Array>[0]>(item: T) {
   return Type.Object({

@@ -5,6 +5,7 @@ import {
   CancelTasksReply,
   CancelTasksRequest,
   CompleteRequest,
+  EventQuery,
   Explanation,
   FailRequest,
   GetTasksReply,
@@ -137,6 +138,20 @@ export const TASK_ROUTES = {
     params: TaskParams,
     answers: { 200: TaskHistory },
     errors: [...READ_ERRORS, 'task_not_found'],
+  },
+  followEvents: {
+    method: 'GET',
+    path: '/v1/events',
+    access: 'read',
+    summary: 'Follow the changes of tasks as a stream of events',
+    description:
+      'Events with one line of JSON each: change {task, type, from, to, reason, attempt, at}, ' +
+      'gap {from, to} (those records of the log are not at hand any more), ' +
+      'ping {}, drain {} (connect again). An id is a place in the log; with it as Last-Event-ID ' +
+      'the stream goes on behind it, and a change may come twice. Without one it begins now.',
+    query: EventQuery,
+    answers: { 200: 'text/event-stream' },
+    errors: READ_ERRORS,
   },
   explainTask: {
     method: 'GET',

@@ -12,8 +12,10 @@ import { Authenticator } from './access/authenticator.ts';
 import { keyRoutes } from './access/key.route.ts';
 import { KeyOperations } from './access/key-operations.ts';
 import { Admission } from './admission.ts';
+import { clusterRoute } from './cluster-view.ts';
 import { loadConfig } from './config/load-config.ts';
 import type { Configuration } from './config/settings.ts';
+import { eventsRoute } from './events/events.route.ts';
 import { Gateway } from './gateway.ts';
 import { errorAnswers, installErrorAnswers, unavailable } from './http/error-answer.ts';
 import { createListener } from './http/listener.ts';
@@ -143,7 +145,7 @@ export class Server {
       const { feedOptions } = projection;
       const parts = { log, outputs, clock, observation, beforeTimers, feedOptions };
       const engine = await startEngine(options, parts);
-      if (engine.feed !== undefined) projection.follow(engine.feed);
+      if (engine.feed !== undefined) projection.follow(engine.feed, engine.position);
       observation.begin();
       const admission = new Admission(engine, file);
       gateway = new Gateway({
@@ -309,12 +311,14 @@ function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
   accessRoutes(app, parts);
 
   taskRoutes(app, parts, limits.stalledReaderMs);
+  eventsRoute(app, { ...parts, stalledMs: limits.stalledReaderMs });
   workerRoutes(app, parts);
   queueRoutes(app, parts);
   taskTypeRoutes(app, engine, parts.admission);
   deadLetterRoutes(app, new DeadLetterOperations(engine, parts.admission));
   operationRoutes(app, engine, options.version);
   metricsRoute(app, parts);
+  clusterRoute(app, { ...parts, dataFolder: options.dataFolder, version: options.version });
   return app;
 }
 

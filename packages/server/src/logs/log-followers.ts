@@ -2,9 +2,9 @@ import { findTask, isTerminal, NO_SLOT, TASK_STATES, type TaskNumber } from '@sl
 import type { Engine } from '@sluice/engine';
 import { LIMITS, PING_AFTER_MS } from '@sluice/protocol';
 import type { FastifyReply } from 'fastify';
+import { FollowerStream } from '../http/follower-stream.ts';
 import type { TaskWaiters } from '../tasks/task-waiters.ts';
 import { timeText } from '../time-text.ts';
-import { FollowerStream } from './follower-stream.ts';
 import type { AttemptLines, TaskLogs } from './task-logs.ts';
 
 export interface FollowerParts {

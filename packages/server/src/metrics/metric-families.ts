@@ -31,6 +31,10 @@ export const METRIC_FAMILIES = {
   ],
   sluice_log_bytes_total: ['counter', 'Bytes that were appended to the log'],
   sluice_log_full: ['gauge', '1 while the disk is full'],
+  sluice_projection_lag_seconds: ['gauge', 'How far search is behind what is durable'],
+  sluice_projection_lag_records: ['gauge', 'The same, in records of the log'],
+  sluice_projection_ok: ['gauge', '0 while what is kept for search cannot be written or read'],
+  sluice_projection_bytes: ['gauge', 'Bytes of the files that are kept for search'],
   sluice_snapshots_total: ['counter', 'Snapshots, by outcome'],
   sluice_http_request_seconds: [
     'histogram',

@@ -3,6 +3,7 @@ import { ROUTES, type Route } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import { routeOptions } from '../http/route-options.ts';
 import type { Observation } from '../observation.ts';
+import type { Projection } from '../projection/projection.ts';
 import { EXPOSITION_TYPE, Exposition } from './exposition.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
@@ -13,6 +14,8 @@ export interface MetricSources {
   readonly engine: Engine;
   readonly observation: Observation;
   readonly log: { readonly isFull: boolean };
+  readonly projection: Projection;
+  readonly clock: () => number;
 }
 
 /** Times every route that is registered from here on, except those that answer with a stream. */
@@ -39,13 +42,18 @@ export function timeRoutes(app: FastifyInstance, metrics: ServerMetrics): void {
 }
 
 /** `GET /metrics`, for Prometheus and all that reads its format. */
-export function metricsRoute(app: FastifyInstance, { engine, observation, log }: MetricSources) {
+export function metricsRoute(app: FastifyInstance, sources: MetricSources): void {
+  const { engine, observation, log, projection, clock } = sources;
   app.route({
     ...routeOptions(ROUTES.getMetrics),
     handler: async (_request, reply) => {
       const tasks = await taskText(engine, observation);
       const out = new Exposition();
-      observation.server.write(out, { connections: await connections(app), logIsFull: log.isFull });
+      observation.server.write(out, {
+        connections: await connections(app),
+        logIsFull: log.isFull,
+        projection: projection.status(engine.position, clock()),
+      });
       return reply.type(EXPOSITION_TYPE).send(tasks + out.toString());
     },
   });

@@ -1,11 +1,18 @@
 import type { EngineNotice } from '@sluice/engine';
 import { ERROR_CODES, type ErrorCode } from '@sluice/protocol';
+import type { ProjectionStatus } from '../projection/projection.ts';
 import type { Exposition, Labels } from './exposition.ts';
 import { Histogram, LATENCY_BOUNDS_MS } from './histogram.ts';
 import { CommitMetrics } from './measured-log.ts';
 
 /** How often the event loop is asked whether it is late. */
 const LAG_EVERY_MS = 100;
+
+interface Surroundings {
+  readonly connections: number;
+  readonly logIsFull: boolean;
+  readonly projection: ProjectionStatus;
+}
 
 /** What is known of the process and its surroundings, whatever the disk does. */
 export class ServerMetrics {
@@ -50,7 +57,7 @@ export class ServerMetrics {
     if (type === 'snapshot_unusable') this.snapshots.unusable += 1;
   }
 
-  write(out: Exposition, now: { readonly connections: number; readonly logIsFull: boolean }): void {
+  write(out: Exposition, now: Surroundings): void {
     const { commits } = this;
     const { appendingSince } = commits;
     const outstandingMs = appendingSince === undefined ? 0 : performance.now() - appendingSince;
@@ -59,6 +66,10 @@ export class ServerMetrics {
     out.value('sluice_commit_outstanding_seconds', outstandingMs / 1000);
     out.value('sluice_log_bytes_total', commits.bytes);
     out.value('sluice_log_full', now.logIsFull ? 1 : 0);
+    out.value('sluice_projection_lag_seconds', now.projection.lagMs / 1000);
+    out.value('sluice_projection_lag_records', now.projection.lagRecords);
+    out.value('sluice_projection_ok', now.projection.state === 'ok' ? 1 : 0);
+    out.value('sluice_projection_bytes', now.projection.bytes);
     out.values('sluice_snapshots_total', labelled('outcome', Object.entries(this.snapshots)));
     out.histograms('sluice_http_request_seconds', this.routes, 0.001);
     out.values('sluice_http_refused_total', labelled('code', this.refusals));

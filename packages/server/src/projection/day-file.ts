@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { isDead, isTerminal, namespaceOf, SUCCEEDED, TASK_STATES, type Tags } from '@sluice/core';
-import { packBody, unpackRecord } from './record-row.ts';
+import { ENDED_AT_PATH, packBody, unpackRecord } from './record-row.ts';
 import { type RowQuery, stateNumber } from './row-query.ts';
 import type { TaskRecord } from './task-record.ts';
 
@@ -130,6 +130,15 @@ export class DayFile {
   *open(): Generator<StoredRecord> {
     const statement = this.db.prepare(`SELECT ${COLUMNS} FROM tasks WHERE is_open = 1`);
     for (const row of statement.iterate()) yield storedOf(row as unknown as Row);
+  }
+
+  /** Removes what must not be kept any longer and ended before this time. */
+  removeEnded(before: number): void {
+    // The time is in the body: only the few tasks that outlived their day are looked at like this.
+    const isOver = `is_open = 0 AND json_extract(body, '${ENDED_AT_PATH}') < ?`;
+    const { changes } = this.prepare(`DELETE FROM tasks WHERE ${isOver}`).run(before);
+    if (changes === 0) return;
+    this.db.exec('DELETE FROM tags WHERE number NOT IN (SELECT number FROM tasks)');
   }
 
   /** The first task that was submitted at this time or later; nothing when all were before it. */

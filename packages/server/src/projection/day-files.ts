@@ -97,9 +97,16 @@ export class DayFiles {
     for (const day of this.days.toReversed()) {
       const isOutside = startOf(day.name) >= times.until || endOf(day.name) <= times.since;
       if (isOutside && day.name !== KEPT) continue;
-      const within = this.guarded(day, (file) => narrow(file, query, times));
+      const own = day.name === KEPT ? this.keptOf(query) : query;
+      const within = this.guarded(day, (file) => narrow(file, own, times));
       if (within !== undefined) yield* this.findIn(day, within, isOld);
     }
+  }
+
+  /** Without what its day still has: a crash may have come before that was removed. */
+  private keptOf(query: RowQuery): RowQuery {
+    const oldest = this.days.at(1)?.first ?? Number.POSITIVE_INFINITY;
+    return { ...query, before: Math.min(query.before, oldest) };
   }
 
   /** Payloads may be large: they are read one by one, for whoever still wants them. */
@@ -121,11 +128,12 @@ export class DayFiles {
 
   /** Removes what is too old or too much. What must not go moves to the file of what is kept. */
   retain(now: number, { ageMs, bytesMax }: Retention): void {
+    const kept = this.days[0];
+    this.guarded(kept, (file) => file.removeEnded(now - ageMs));
     // The newest day is being written to.
     while (this.days.length > 2) {
       const [, oldest] = this.days;
       if (endOf(oldest.name) + ageMs > now && this.bytes <= bytesMax) return;
-      const kept = this.days[0];
       const rows = this.guarded(oldest, (file) => [...file.open()]);
       if (rows.length > 0) this.guarded(kept, (file) => file.write(rows));
       this.remove(oldest);

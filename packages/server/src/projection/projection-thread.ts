@@ -49,6 +49,8 @@ parentPort?.on('message', (told: Tell) => {
     work();
   } else if (told.type === 'skip') {
     projector.skipTo(told.position);
+  } else if (told.type === 'begin') {
+    projector.changes.begin(told.position);
   } else if (told.type === 'question') {
     say({ type: 'answer', id: told.id, ...answerTo(told.question) });
   } else {
@@ -63,7 +65,7 @@ parentPort?.on('message', (told: Tell) => {
 if (process.platform === 'linux') setPriority(0, NICENESS);
 
 const timer = setInterval(work, SAVE_EVERY_MS);
-say({ type: 'ready', saved: projector.saved });
+say({ type: 'ready', saved: projector.saved, bytes: projector.bytes });
 
 function work(): void {
   const now = Date.now();
@@ -120,6 +122,8 @@ function valueFor(question: Question): unknown {
       return read(question);
     case 'find':
       return find(question);
+    case 'changes':
+      return projector.changes.read(question.query);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { CommittedBatch, CommittedFeed, FeedOptions } from '@sluice/engine';
+import type { ChangeEvents, ChangeQuery } from './change-ring.ts';
 import type { FileNotice, Retention } from './day-files.ts';
 import type { ProjectionMark } from './projector.ts';
 import type { RowQuery, Times } from './row-query.ts';
@@ -34,7 +35,12 @@ export interface ReadQuestion {
   readonly charactersMax: number;
 }
 
-export type Question = FindQuestion | ReadQuestion;
+export interface ChangesQuestion {
+  readonly type: 'changes';
+  readonly query: ChangeQuery;
+}
+
+export type Question = FindQuestion | ReadQuestion | ChangesQuestion;
 
 /** A page of tasks, as JSON texts. */
 export interface Found {
@@ -51,12 +57,14 @@ export interface Found {
 export type Tell =
   | { readonly type: 'batches'; readonly batches: readonly CommittedBatch[] }
   | { readonly type: 'skip'; readonly position: number }
+  /** Changes are followed from here on: before it some are in rows already. */
+  | { readonly type: 'begin'; readonly position: number }
   | { readonly type: 'question'; readonly id: number; readonly question: Question }
   | { readonly type: 'close' };
 
 /** What the thread says. */
 export type Say =
-  | { readonly type: 'ready'; readonly saved: ProjectionMark }
+  | { readonly type: 'ready'; readonly saved: ProjectionMark; readonly bytes: number }
   | { readonly type: 'taken'; readonly saved: ProjectionMark; readonly seen: ProjectionMark }
   | { readonly type: 'saved'; readonly saved: ProjectionMark; readonly bytes: number }
   | ({ readonly type: 'answer'; readonly id: number } & (
@@ -66,6 +74,8 @@ export type Say =
   | { readonly type: 'notice'; readonly notice: FileNotice }
   | { readonly type: 'failing'; readonly why: string }
   | { readonly type: 'recovered' };
+
+type Ready = Extract<Say, { readonly type: 'ready' }>;
 
 export type ProjectionNotice =
   | FileNotice
@@ -77,6 +87,26 @@ export type ProjectionNotice =
 
 export interface ProjectionOptions extends ThreadData {
   readonly notify: (notice: ProjectionNotice) => void;
+}
+
+interface SeeOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  /** Where it is noted who waits. */
+  readonly looks: Set<() => void>;
+}
+
+export interface ProjectionStatus {
+  /** It works, cannot write for now, or has ended until the next start. */
+  readonly state: 'ok' | 'failing' | 'ended';
+  /** What is wrong. */
+  readonly why?: string;
+  /** The first record that it has not seen. */
+  readonly position: number;
+  readonly lagRecords: number;
+  readonly lagMs: number;
+  /** Of its files. */
+  readonly bytes: number;
 }
 
 /** The projection does not answer, for now or for good; dispatch goes on without it. */
@@ -100,6 +130,8 @@ export class Projection {
   private feed: CommittedFeed | undefined;
   private seenMark: ProjectionMark;
   private storedBytes = 0;
+  /** Why it cannot write, while it cannot. */
+  private failing: string | undefined;
   /** Why there is nothing to expect of the thread any more. */
   private broken: string | undefined;
   private isClosing = false;
@@ -107,10 +139,13 @@ export class Projection {
   private hurry: () => void = () => undefined;
   /** Who waits until the thread has taken what it was given. */
   private onTaken: () => void = () => undefined;
+  /** Those who wait for an answer, and those who follow; the latter are no reason to hurry. */
   private readonly onSeen = new Set<() => void>();
+  private readonly onPassed = new Set<() => void>();
 
-  private constructor(options: ProjectionOptions, worker: Worker, saved: ProjectionMark) {
+  private constructor(options: ProjectionOptions, worker: Worker, { saved, bytes }: Ready) {
     this.options = options;
+    this.storedBytes = bytes;
     this.worker = worker;
     this.feedOptions = {
       from: saved.position,
@@ -135,7 +170,7 @@ export class Projection {
         if (said.type !== 'ready') return;
         worker.off('message', hear);
         worker.off('error', reject);
-        resolve(new Projection(options, worker, said.saved));
+        resolve(new Projection(options, worker, said));
       };
       worker.on('message', hear);
       worker.on('error', reject);
@@ -147,13 +182,25 @@ export class Projection {
     return this.seenMark;
   }
 
-  get bytes(): number {
-    return this.storedBytes;
+  /** How it is, when `tail` records are durable. */
+  status(tail: number, now: number): ProjectionStatus {
+    const { position, at } = this.seenMark;
+    const isBehind = position < tail;
+    const why = this.broken ?? this.failing;
+    return {
+      state: this.broken !== undefined ? 'ended' : why !== undefined ? 'failing' : 'ok',
+      ...(why === undefined ? {} : { why }),
+      position,
+      lagRecords: Math.max(0, tail - position),
+      lagMs: isBehind ? Math.max(0, now - at) : 0,
+      bytes: this.storedBytes,
+    };
   }
 
-  /** Takes what is committed from now on. */
-  follow(feed: CommittedFeed): void {
+  /** Takes what is committed; `tail` is how much of it there is now. */
+  follow(feed: CommittedFeed, tail: number): void {
     this.feed = feed;
+    this.tell({ type: 'begin', position: tail });
     this.pump(feed).catch((cause: Error) => this.ended(cause.message));
   }
 
@@ -167,6 +214,17 @@ export class Projection {
   async find(question: Omit<FindQuestion, 'type'>, fresh: number): Promise<Found> {
     await this.reaches(fresh);
     return (await this.ask({ type: 'find', ...question })) as Found;
+  }
+
+  /** Changes of tasks behind a place of the log, as far as it has seen them. */
+  async changes(query: ChangeQuery): Promise<ChangeEvents> {
+    return (await this.ask({ type: 'changes', query })) as ChangeEvents;
+  }
+
+  /** Whether it has seen that record before the time is up, or `signal` fires. */
+  async passes(record: number, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+    if (!signal.aborted) await this.sees(record + 1, { timeoutMs, signal, looks: this.onPassed });
+    return this.has(record + 1);
   }
 
   /** Writes what it has, and ends. The feed is closed by now. */
@@ -213,19 +271,31 @@ export class Projection {
 
   /** Resolves when it has seen so much of the log, or when that takes too long. */
   private async reaches(position: number): Promise<void> {
-    if (this.seenMark.position >= position || this.broken !== undefined) return;
-    await new Promise<void>((resolve) => {
+    if (this.has(position)) return;
+    this.hurry();
+    await this.sees(position, { timeoutMs: FRESH_WITHIN_MS, looks: this.onSeen });
+  }
+
+  /** Whether it has seen so much, or never will. */
+  private has(position: number): boolean {
+    return this.seenMark.position >= position || this.broken !== undefined;
+  }
+
+  private sees(position: number, { timeoutMs, looks, signal }: SeeOptions): Promise<void> {
+    return new Promise((resolve) => {
       const done = (): void => {
         clearTimeout(timer);
-        this.onSeen.delete(look);
+        signal?.removeEventListener('abort', done);
+        looks.delete(look);
         resolve();
       };
       const look = (): void => {
-        if (this.seenMark.position >= position || this.broken !== undefined) done();
+        if (this.has(position)) done();
       };
-      const timer = setTimeout(done, FRESH_WITHIN_MS);
-      this.onSeen.add(look);
-      this.hurry();
+      const timer = setTimeout(done, timeoutMs);
+      signal?.addEventListener('abort', done);
+      looks.add(look);
+      look();
     });
   }
 
@@ -250,7 +320,7 @@ export class Projection {
         this.seenMark = said.seen;
         this.feed?.acknowledge(said.saved);
         this.onTaken();
-        for (const look of this.onSeen) look();
+        this.look();
         return;
       case 'saved':
         this.storedBytes = said.bytes;
@@ -263,12 +333,18 @@ export class Projection {
       case 'notice':
         return this.options.notify(said.notice);
       case 'failing':
+        this.failing = said.why;
         return this.options.notify({ type: 'projection_failing', why: said.why });
       case 'recovered':
+        this.failing = undefined;
         return this.options.notify({ type: 'projection_recovered' });
       case 'ready':
         return;
     }
+  }
+
+  private look(): void {
+    for (const looks of [this.onSeen, this.onPassed]) for (const look of looks) look();
   }
 
   private ended(why: string): void {
@@ -276,7 +352,7 @@ export class Projection {
     this.broken = why;
     for (const [id, resolve] of this.waiting) resolve({ type: 'answer', id, why });
     this.waiting.clear();
-    for (const look of this.onSeen) look();
+    this.look();
     if (!this.isClosing) this.options.notify({ type: 'projection_ended', why });
   }
 }

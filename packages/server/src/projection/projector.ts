@@ -3,10 +3,17 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Event, EventDecoder, isTerminal, readEvents } from '@sluice/core';
 import { UTF8 } from '../utf8.ts';
+import { ChangeRing } from './change-ring.ts';
 import { DayFiles, type FileNotice, type Retention } from './day-files.ts';
 import { isMeant, type RowQuery, type Times } from './row-query.ts';
 import { StoredRecords } from './stored-records.ts';
-import { advanceRecord, beginRecord, readmitRecord, type TaskRecord } from './task-record.ts';
+import {
+  advanceRecord,
+  beginRecord,
+  type ChangeRecord,
+  readmitRecord,
+  type TaskRecord,
+} from './task-record.ts';
 
 /**
  * A task that has not ended is written after so long, and again when it ended: most end before, and
@@ -19,6 +26,9 @@ const OPEN_BYTES_MAX = 64 * 1024 * 1024;
 
 /** A record in memory beside its payloads, as measured with one attempt. */
 const RECORD_BYTES = 1000;
+
+/** So many changes are at hand for those who follow them. */
+const CHANGES_AT_HAND = 50_000;
 
 export interface ProjectedBatch {
   readonly firstRecord: number;
@@ -59,6 +69,7 @@ interface Unsaved {
  *    next write, others when they are old enough.
  */
 export class Projector {
+  readonly changes = new ChangeRing(CHANGES_AT_HAND);
   private readonly files: DayFiles;
   private readonly retention: Retention;
   private readonly marks: DatabaseSync;
@@ -70,6 +81,8 @@ export class Projector {
   private savedMark: ProjectionMark;
   /** The newest task that has a row since before this start. */
   private readonly newestStored: number;
+  /** The last change of a record before an event was applied to it. */
+  private unchanged: ChangeRecord | undefined;
   /** The batch whose events are being taken. */
   private batchStart = 0;
   private batchEnd = 0;
@@ -120,8 +133,15 @@ export class Projector {
     }
     this.batchStart = firstRecord;
     this.batchEnd = firstRecord + recordCount;
-    const at = readEvents(bytes, UTF8, (event, time) => this.apply(event, time), this.decoder);
+    const visit = (event: Event, time: number, place: number): void => {
+      const record = this.apply(event, time);
+      const change = record?.changes.at(-1);
+      if (record === undefined || change === undefined || change === this.unchanged) return;
+      this.changes.add(firstRecord + place, record, change);
+    };
+    const at = readEvents(bytes, UTF8, visit, this.decoder);
     this.taken = { position: this.batchEnd, at };
+    this.changes.reached(this.batchEnd);
   }
 
   /** The log does not have what comes next: goes on behind what is lost. */
@@ -194,34 +214,42 @@ export class Projector {
     this.savedMark = mark;
   }
 
-  private apply(event: Event, at: number): void {
-    if (event.task === 0 || QUIET.includes(event.type)) return;
+  /** Answers the record, if it has seen the event now. */
+  private apply(event: Event, at: number): TaskRecord | undefined {
+    if (event.task === 0 || QUIET.includes(event.type)) return undefined;
     const unsaved = this.unsaved.get(event.task);
     if (unsaved !== undefined) {
-      take(unsaved.record, event, at);
       unsaved.position = this.batchEnd;
-    } else if (event.type === 'task_submitted' && event.task > this.newestStored) {
-      this.add(beginRecord(event, at), at);
-    } else {
-      this.applyToStored(event, at);
+      return this.advance(unsaved.record, event, at);
     }
+    if (event.type === 'task_submitted' && event.task > this.newestStored) {
+      return this.add(beginRecord(event, at), at);
+    }
+    return this.applyToStored(event, at);
   }
 
-  private applyToStored(event: Event, at: number): void {
+  private applyToStored(event: Event, at: number): TaskRecord | undefined {
     const stored = this.stored.take(event.task);
     if (stored !== undefined) {
-      if (stored.position > this.batchStart) return;
-      take(stored.record, event, at);
-      this.add(stored.record, at);
-    } else if (event.type === 'task_submitted' || event.type === 'task_readmitted') {
-      // Of others the row was removed or lost, and what is left would be no task.
-      this.add(beginRecord(event, at), at);
+      if (stored.position > this.batchStart) return undefined;
+      return this.advance(this.add(stored.record, at), event, at);
     }
+    // Of others the row was removed or lost, and what is left would be no task.
+    if (event.type !== 'task_submitted' && event.type !== 'task_readmitted') return undefined;
+    return this.add(beginRecord(event, at), at);
   }
 
-  private add(record: TaskRecord, sinceAt: number): void {
+  private advance(record: TaskRecord, event: Event, at: number): TaskRecord {
+    this.unchanged = record.changes.at(-1);
+    if (event.type === 'task_readmitted') readmitRecord(record, event, at);
+    else if (event.type !== 'task_submitted') advanceRecord(record, event, at);
+    return record;
+  }
+
+  private add(record: TaskRecord, sinceAt: number): TaskRecord {
     const since = this.batchStart;
     this.unsaved.set(record.number, { record, since, sinceAt, position: this.batchEnd });
+    return record;
   }
 }
 
@@ -230,9 +258,4 @@ const QUIET: readonly string[] = ['dedupe_forgotten', 'task_forgotten', 'state_h
 
 function bytesOf({ input, result }: TaskRecord): number {
   return RECORD_BYTES + input.length + result.length;
-}
-
-function take(record: TaskRecord, event: Event, at: number): void {
-  if (event.type === 'task_readmitted') readmitRecord(record, event, at);
-  else if (event.type !== 'task_submitted') advanceRecord(record, event, at);
 }

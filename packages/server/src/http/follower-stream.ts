@@ -35,9 +35,14 @@ export class FollowerStream {
   }
 
   /** Resolves when the next one may be sent, or when nobody reads any more. */
-  async send(event: string, data: unknown): Promise<void> {
+  send(event: string, data: unknown): Promise<void> {
+    return this.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  /** The same with the text of whole events. */
+  async write(text: string): Promise<void> {
     if (this.signal.aborted) return;
-    const isTaken = this.raw.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    const isTaken = this.raw.write(text);
     if (!isTaken && this.blocked === undefined) this.block();
     await this.blocked?.isFree;
   }

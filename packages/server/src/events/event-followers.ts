@@ -1,0 +1,72 @@
+import { PING_AFTER_MS } from '@sluice/protocol';
+import type { FastifyReply } from 'fastify';
+import { FollowerStream } from '../http/follower-stream.ts';
+import type { ChangeQuery } from '../projection/change-ring.ts';
+import type { Projection } from '../projection/projection.ts';
+
+interface Parts {
+  readonly projection: Projection;
+  /** A reader that takes nothing for so long is cut. */
+  readonly stalledMs: number;
+}
+
+/** Those who follow the changes of tasks. */
+export class EventFollowers {
+  private readonly parts: Parts;
+  private readonly followers = new Map<FollowerStream, AbortController>();
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  get count(): number {
+    return this.followers.size;
+  }
+
+  /** What comes behind `query.after`, as server-sent events, until one of the two goes away. */
+  async follow(query: ChangeQuery, reply: FastifyReply): Promise<void> {
+    const stream = new FollowerStream(reply.hijack().raw, this.parts.stalledMs);
+    const stopped = new AbortController();
+    stream.signal.addEventListener('abort', () => stopped.abort());
+    this.followers.set(stream, stopped);
+    try {
+      await this.sendAll(query, stream, stopped.signal);
+      await stream.send('drain', {});
+    } catch {
+      // The answer has begun: its end without `drain` says that something went wrong.
+    } finally {
+      this.followers.delete(stream);
+      stream.end();
+    }
+  }
+
+  /** The server is going away: so it tells those who follow. */
+  stop(): void {
+    for (const [stream, stopped] of this.followers) {
+      if (stream.isBlocked) stream.cut();
+      stopped.abort();
+    }
+  }
+
+  private async sendAll(
+    query: ChangeQuery,
+    stream: FollowerStream,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { projection } = this.parts;
+    let { after } = query;
+    let pingAt = performance.now() + PING_AFTER_MS;
+    while (!signal.aborted) {
+      const events = await projection.changes({ ...query, after });
+      ({ after } = events);
+      if (events.text !== '') await stream.write(events.text);
+      if (events.isMore) continue;
+      const isLater = await projection.passes(after + 1, pingAt - performance.now(), signal);
+      if (!isLater && !signal.aborted) {
+        // Without data it is no event, but who comes back later names this place.
+        await stream.write(`id: ${after}\n\nevent: ping\ndata: {}\n\n`);
+      }
+      if (!isLater || events.text !== '') pingAt = performance.now() + PING_AFTER_MS;
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DEFAULT_NAMESPACE, FAILED, QUEUED, SUCCEEDED } from '@sluice/core';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { DayFiles, type FileNotice, type Retention } from './day-files.ts';
+import type { RowQuery } from './row-query.ts';
+import type { TaskRecord } from './task-record.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const START_AT = Date.UTC(2030, 0, 1);
+const FOR_EVER: Retention = {
+  ageMs: Number.POSITIVE_INFINITY,
+  bytesMax: Number.POSITIVE_INFINITY,
+};
+
+let folder: string;
+let files: DayFiles;
+let notices: FileNotice[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-days-'));
+  open();
+});
+
+afterEach(() => {
+  files.close();
+  rmSync(folder, { recursive: true });
+});
+
+function open(): void {
+  notices = [];
+  files = new DayFiles(folder, (notice) => notices.push(notice));
+}
+
+/** A task that was submitted at noon of that day, the first being 1. */
+function record(number: number, day: number, state = SUCCEEDED): TaskRecord {
+  const submittedAt = START_AT + (day - 0.5) * DAY_MS;
+  return {
+    number,
+    submittedAt,
+    queue: 'mail',
+    priority: 5,
+    shape: '',
+    retry: '',
+    timeouts: '',
+    tags: '{"team":"a"}',
+    callback: '',
+    parent: '',
+    input: '{}',
+    state,
+    reason: 0,
+    attempt: 1,
+    dueAt: submittedAt,
+    endedAt: state === QUEUED ? 0 : submittedAt,
+    cancelAskedAt: 0,
+    answer: 0,
+    result: '',
+    isDiscarded: false,
+    attempts: [],
+    changes: [],
+  };
+}
+
+function write(...records: TaskRecord[]): void {
+  files.write(records.map((each) => ({ record: each, position: 1 })));
+}
+
+function found(query: Partial<RowQuery> = {}): number[] {
+  const all = { namespace: DEFAULT_NAMESPACE, before: Number.MAX_SAFE_INTEGER, from: 0, limit: 2 };
+  const times = { since: 0, until: Number.POSITIVE_INFINITY };
+  return [...files.find({ ...all, ...query }, times, () => false)].map(({ number }) => number);
+}
+
+function days(): string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.sqlite'))
+    .sort();
+}
+
+/** So many days after the beginning of the first. */
+function after(count: number): number {
+  return START_AT + count * DAY_MS;
+}
+
+test('each day of submits has a file, and a search goes through all of them', () => {
+  write(record(1, 1), record(2, 1), record(3, 2), record(4, 4));
+
+  expect(days()).toEqual([
+    '0000-kept.sqlite',
+    '2030-01-01.sqlite',
+    '2030-01-02.sqlite',
+    '2030-01-04.sqlite',
+  ]);
+  expect(found()).toEqual([4, 3, 2, 1]);
+  expect(found({ tags: { team: 'a' }, before: 4 })).toEqual([3, 2, 1]);
+  expect([1, 2, 3, 4].map((number) => files.read(number)?.record.number)).toEqual([1, 2, 3, 4]);
+});
+
+test('a day that is too old is removed, and no later one', () => {
+  write(record(1, 1), record(2, 2), record(3, 3));
+
+  files.retain(after(3) - 1, { ...FOR_EVER, ageMs: 2 * DAY_MS });
+  expect(found()).toEqual([3, 2, 1]);
+  files.retain(after(3), { ...FOR_EVER, ageMs: 2 * DAY_MS });
+
+  expect(days()).toEqual(['0000-kept.sqlite', '2030-01-02.sqlite', '2030-01-03.sqlite']);
+  expect(found()).toEqual([3, 2]);
+  expect(files.read(1)).toBeUndefined();
+  expect(notices).toEqual([{ type: 'day_removed', day: '2030-01-01' }]);
+});
+
+test('the oldest days are removed while all are too much, never the newest', () => {
+  for (const day of [1, 2, 3]) {
+    write(...Array.from({ length: 1000 }, (_, index) => record(day * 1000 + index, day)));
+  }
+  const before = files.bytes;
+
+  files.retain(after(3), { ...FOR_EVER, bytesMax: before - 1 });
+  expect(days()).toEqual(['0000-kept.sqlite', '2030-01-02.sqlite', '2030-01-03.sqlite']);
+  expect(files.bytes).toBeLessThan(before);
+  files.retain(after(3), { ...FOR_EVER, bytesMax: 0 });
+
+  expect(days()).toEqual(['0000-kept.sqlite', '2030-01-03.sqlite']);
+});
+
+test('what has not ended, and dead letters, outlive their day', () => {
+  const discarded = { ...record(3, 1, FAILED), isDiscarded: true };
+  write(record(1, 1, QUEUED), record(2, 1, FAILED), discarded, record(4, 1), record(5, 9));
+
+  files.retain(after(9), { ...FOR_EVER, ageMs: DAY_MS });
+
+  expect(found()).toEqual([5, 2, 1]);
+  expect(found({ tags: { team: 'a' }, state: 'failed' })).toEqual([2]);
+  expect(files.read(1)?.record).toEqual(record(1, 1, QUEUED));
+});
+
+test('one that ended after its day was removed is kept as long as others after their end', () => {
+  write(record(1, 1, QUEUED), record(2, 9));
+  files.retain(after(9), { ...FOR_EVER, ageMs: DAY_MS });
+  write({ ...record(1, 1), endedAt: after(9) });
+
+  files.retain(after(10), { ...FOR_EVER, ageMs: DAY_MS });
+  expect(found()).toEqual([2, 1]);
+  files.retain(after(10) + 1, { ...FOR_EVER, ageMs: DAY_MS });
+
+  expect(found()).toEqual([2]);
+  expect(found({ tags: { team: 'a' } })).toEqual([2]);
+});
+
+test('a crash before a day is gone shows nothing twice', () => {
+  write(record(1, 1, QUEUED), record(2, 1), record(3, 9));
+  files.close();
+  const aside = mkdtempSync(join(tmpdir(), 'sluice-days-'));
+  const names = readdirSync(folder).filter((name) => name.startsWith('2030-01-01'));
+  for (const name of names) copyFileSync(join(folder, name), join(aside, name));
+  open();
+  files.retain(after(9), { ...FOR_EVER, ageMs: DAY_MS });
+  files.close();
+  for (const name of names) copyFileSync(join(aside, name), join(folder, name));
+  rmSync(aside, { recursive: true });
+
+  open();
+  expect(found()).toEqual([3, 2, 1]);
+  files.retain(after(9), { ...FOR_EVER, ageMs: DAY_MS });
+  expect(found()).toEqual([3, 1]);
+});
