@@ -99,7 +99,8 @@ const TASK_CALLS = {
   },
   followEvents: async (shop) => {
     const { id } = await newTask(shop);
-    return { call: { path: `/v1/events?task=${id}` }, own: 200, foreign: { hides: id } };
+    const call = { path: `/v1/events?task=${id}` };
+    return { call, own: 200, foreign: { code: 'task_not_found' } };
   },
   patchTasks: ofMany('/v1/tasks', (id) => [{ id, priority: 1 }]),
   getTasks: ofMany('/v1/tasks/get', (id) => ({ ids: [id] })),

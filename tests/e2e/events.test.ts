@@ -192,8 +192,14 @@ test('who follows is told that the server goes away', async () => {
   expect(reader.heard.at(-1)).toEqual({ event: 'drain', data: {} });
 });
 
+test('a task that nobody knows has no events', async () => {
+  for (const id of ['nonsense', 't_01k7f6b1oj0000000001']) {
+    const { status, body } = await api.get(`/v1/events?task=${id}`);
+    expect([status, body.error.code]).toEqual([404, 'task_not_found']);
+  }
+});
+
 test.each([
-  ['?task=nonsense', {}, 'task'],
   ['?kind=x', {}, 'kind'],
   ['', { 'last-event-id': 'abc' }, 'Last-Event-ID'],
 ])('%s with %o is refused by name', async (query, headers, name) => {

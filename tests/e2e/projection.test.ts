@@ -128,6 +128,20 @@ test('what left memory is read, waited for and found as before, also after a kil
   }
 });
 
+test('the lines of a task that left memory are read, and followed to their end', async () => {
+  const id = await submit();
+  const { lease } = await session.takeTask();
+  await api.report(sessionId, [
+    { lease, kind: 'log', seq: 1, lines: ['one'] },
+    { lease, kind: 'succeeded', output: 1 },
+  ]);
+  await hasLeftMemory(id);
+
+  expect((await api.get(`/v1/tasks/${id}/logs`)).body.items).toMatchObject([{ line: 'one' }]);
+  const followed = await fetch(`${server.url}/v1/tasks/${id}/logs?follow=true`);
+  expect(await followed.text()).toContain('event: end');
+});
+
 test('a task that left memory runs again, with its history', async () => {
   const id = await submit({ input: { n: 1 }, retry: { maxAttempts: 1 }, tags: { team: 'b' } });
   await answer({ kind: 'failed', error: { message: 'no' } });

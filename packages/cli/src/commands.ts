@@ -2,6 +2,7 @@ import { type Command, listOf } from './command.ts';
 import { completionOf } from './commands/completion.command.ts';
 import { deadLetterCommands } from './commands/dead-letter-commands.ts';
 import { logCommands } from './commands/log-commands.ts';
+import { projectionCommands } from './commands/projection-commands.ts';
 import { queueCommands } from './commands/queue-commands.ts';
 import { taskCommands } from './commands/task-commands.ts';
 import { top } from './commands/top.command.ts';
@@ -19,6 +20,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'dead-letter': deadLetterCommands,
   top,
   log: logCommands,
+  projection: projectionCommands,
   completion: completionOf(() => COMMANDS),
 };
 

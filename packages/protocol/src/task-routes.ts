@@ -151,7 +151,7 @@ export const TASK_ROUTES = {
       'the stream goes on behind it, and a change may come twice. Without one it begins now.',
     query: EventQuery,
     answers: { 200: 'text/event-stream' },
-    errors: READ_ERRORS,
+    errors: [...READ_ERRORS, 'task_not_found'],
   },
   explainTask: {
     method: 'GET',

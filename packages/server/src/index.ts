@@ -10,6 +10,7 @@ export { printConfig } from './config/print-config.ts';
 export { serverOptions } from './config/server-options.ts';
 export { dumpLog } from './dump-log.ts';
 export { Gateway } from './gateway.ts';
+export { rebuildProjection } from './projection/rebuild-projection.ts';
 export { QueueRates } from './queues/queue-rates.ts';
 export { Server, type ServerOptions } from './server.ts';
 export { ServerLog } from './server-log.ts';

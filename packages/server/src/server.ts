@@ -311,7 +311,6 @@ function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
   accessRoutes(app, parts);
 
   taskRoutes(app, parts, limits.stalledReaderMs);
-  eventsRoute(app, { ...parts, stalledMs: limits.stalledReaderMs });
   workerRoutes(app, parts);
   queueRoutes(app, parts);
   taskTypeRoutes(app, engine, parts.admission);
@@ -338,7 +337,8 @@ function taskRoutes(app: FastifyInstance, parts: AppParts, stalledMs: number): v
   const waiting = new TaskWaiting({ ...parts, archive });
   submitTasksRoute(app, gateway, waiting);
   readTaskRoutes(app, archive, waiting);
-  taskLogsRoute(app, { ...parts, stalledMs });
+  taskLogsRoute(app, { ...parts, archive, stalledMs });
+  eventsRoute(app, { ...parts, archive, stalledMs });
   manyTasksRoutes(app, { engine, admission, waiting, archive });
   patchTasksRoutes(app, new TaskPatcher(engine, admission));
   taskOperationRoutes(app, new TaskOperations({ engine, admission, archive }));

@@ -8,19 +8,21 @@ import { routeOptions } from '../http/route-options.ts';
 import { Checker } from '../http/validation.ts';
 import type { ChangeQuery } from '../projection/change-ring.ts';
 import type { Projection } from '../projection/projection.ts';
+import type { TaskArchive } from '../tasks/task-archive.ts';
 import { EventFollowers } from './event-followers.ts';
 
 interface Parts {
   readonly engine: Engine;
   readonly admission: Admission;
   readonly projection: Projection;
+  readonly archive: TaskArchive;
   readonly stalledMs: number;
 }
 
 const FOLLOWERS_MAX = 1000;
 
 export function eventsRoute(app: FastifyInstance, parts: Parts): void {
-  const { engine, admission } = parts;
+  const { engine, admission, archive } = parts;
   const query = new Checker(EventQuery);
   const followers = new EventFollowers(parts);
   app.addHook('preClose', async () => followers.stop());
@@ -32,10 +34,11 @@ export function eventsRoute(app: FastifyInstance, parts: Parts): void {
       const wanted: ChangeQuery = {
         namespace,
         after: placeOf(request.headers['last-event-id']) ?? engine.position - 1,
-        ...(task === undefined ? {} : { task: numberOf(task) }),
+        ...(task === undefined ? {} : { task: parseTaskId(task)?.number ?? 0 }),
         ...(type === undefined ? {} : { queue: queueKey(namespace, type) }),
       };
       admission.read();
+      if (task !== undefined) await archive.mustHave(namespace, task);
       if (followers.count >= FOLLOWERS_MAX) throw overloaded('too many requests follow events');
       return followers.follow(wanted, reply);
     },
@@ -46,10 +49,4 @@ function placeOf(lastEventId: string | string[] | undefined): number | undefined
   if (lastEventId === undefined || lastEventId === '') return undefined;
   if (/^\d{1,15}$/.test(String(lastEventId))) return Number(lastEventId);
   throw new SluiceError('invalid_request', 'Last-Event-ID is none that an event had');
-}
-
-function numberOf(id: string): number {
-  const key = parseTaskId(id);
-  if (key !== undefined) return key.number;
-  throw new SluiceError('invalid_request', 'task is not the id of a task');
 }

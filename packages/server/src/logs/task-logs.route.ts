@@ -1,16 +1,15 @@
-import { findTask, NO_SLOT } from '@sluice/core';
-import type { Engine } from '@sluice/engine';
 import { LIMITS, LogQuery, ROUTES, type TaskParams } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Admission } from '../admission.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker } from '../http/validation.ts';
-import { taskNotFound } from '../tasks/read-task.ts';
+import type { TaskArchive } from '../tasks/task-archive.ts';
 import { type FollowerParts, LogFollowers, shownLines } from './log-followers.ts';
 
 interface Parts extends FollowerParts {
   readonly admission: Admission;
+  readonly archive: TaskArchive;
 }
 
 export function taskLogsRoute(app: FastifyInstance, parts: Parts): void {
@@ -24,7 +23,7 @@ export function taskLogsRoute(app: FastifyInstance, parts: Parts): void {
       const { namespace } = request.caller;
       const { attempt, follow, limit = LIMITS.logLinesDefault } = parseQuery(query, request.query);
       parts.admission.read();
-      await checkKnown(parts.engine, namespace, id);
+      await parts.archive.mustHave(namespace, id);
       if (follow !== undefined && follow !== 'false') {
         parts.waiters.admit();
         return followers.follow({ namespace, id }, reply);
@@ -32,11 +31,5 @@ export function taskLogsRoute(app: FastifyInstance, parts: Parts): void {
       const lines = (await parts.logs.read(id, attempt)).flatMap(shownLines);
       return { items: lines.slice(-limit) };
     },
-  });
-}
-
-function checkKnown(engine: Engine, namespace: string, id: string): Promise<void> {
-  return engine.read((state) => {
-    if (findTask(state, namespace, id) === NO_SLOT) throw taskNotFound(id);
   });
 }

@@ -21,7 +21,7 @@ import type { TaskRecord } from './task-record.ts';
 const SAVE_EVERY_MS = 500;
 
 /** Days are looked at this often. */
-const RETAIN_EVERY_MS = 60_000;
+const RETAIN_EVERY_MS = 10_000;
 
 const RETRY_MS = 1000;
 

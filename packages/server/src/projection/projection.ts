@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { CommittedBatch, CommittedFeed, FeedOptions } from '@sluice/engine';
 import type { ChangeEvents, ChangeQuery } from './change-ring.ts';
 import type { FileNotice, Retention } from './day-files.ts';
-import type { ProjectionMark } from './projector.ts';
+import type { ProjectionMark } from './mark-file.ts';
 import type { RowQuery, Times } from './row-query.ts';
 
 /** Batches are gathered for so long, or up to so much: a message for each would cost more. */

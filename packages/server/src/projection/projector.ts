@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { type Event, EventDecoder, isTerminal, readEvents } from '@sluice/core';
 import { UTF8 } from '../utf8.ts';
 import { ChangeRing } from './change-ring.ts';
 import { DayFiles, type FileNotice, type Retention } from './day-files.ts';
+import { MarkFile, type ProjectionMark } from './mark-file.ts';
 import { isMeant, type RowQuery, type Times } from './row-query.ts';
 import { StoredRecords } from './stored-records.ts';
 import {
@@ -36,14 +36,6 @@ export interface ProjectedBatch {
   readonly bytes: Uint8Array;
 }
 
-/** How far the projection has come. */
-export interface ProjectionMark {
-  /** The first record that it does not have. */
-  readonly position: number;
-  /** The time of the last record that it has. */
-  readonly at: number;
-}
-
 export interface ProjectorOptions {
   readonly folder: string;
   readonly retention: Retention;
@@ -72,7 +64,7 @@ export class Projector {
   readonly changes = new ChangeRing(CHANGES_AT_HAND);
   private readonly files: DayFiles;
   private readonly retention: Retention;
-  private readonly marks: DatabaseSync;
+  private readonly markFile: MarkFile;
   private readonly decoder = new EventDecoder();
   /** By their numbers, in the order of `since`. */
   private readonly unsaved = new Map<number, Unsaved>();
@@ -91,18 +83,8 @@ export class Projector {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.files = new DayFiles(join(folder, 'days'), notify);
     this.retention = retention;
-    this.marks = new DatabaseSync(join(folder, 'mark.sqlite'));
-    this.marks.exec(`
-      PRAGMA journal_mode = WAL;
-      PRAGMA synchronous = FULL;
-      CREATE TABLE IF NOT EXISTS mark (id INTEGER PRIMARY KEY, position INTEGER, at INTEGER);
-      INSERT OR IGNORE INTO mark VALUES (1, 0, 0);
-    `);
-    const { position, at } = this.marks.prepare('SELECT position, at FROM mark').get() as {
-      position: number;
-      at: number;
-    };
-    this.savedMark = { position, at };
+    this.markFile = new MarkFile(folder);
+    this.savedMark = this.markFile.read();
     this.taken = this.savedMark;
     this.newestStored = this.files.newest;
     this.stored = new StoredRecords(this.files);
@@ -191,7 +173,7 @@ export class Projector {
 
   close(): void {
     this.files.close();
-    this.marks.close();
+    this.markFile.close();
   }
 
   private due(now: number): Unsaved[] {
@@ -208,9 +190,7 @@ export class Projector {
 
   private mark(mark: ProjectionMark): void {
     if (mark.position <= this.savedMark.position) return;
-    this.marks
-      .prepare('UPDATE mark SET position = ?, at = ? WHERE id = 1')
-      .run(mark.position, mark.at);
+    this.markFile.write(mark);
     this.savedMark = mark;
   }
 

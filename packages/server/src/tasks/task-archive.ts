@@ -32,6 +32,11 @@ export class TaskArchive {
     return LATER_ATTEMPT.test(items[0]) ? this.withAttempts(namespace, id, items[0]) : items[0];
   }
 
+  /** Refuses a task that is nowhere. */
+  async mustHave(namespace: string, id: string): Promise<void> {
+    if ((await this.lookUp(namespace, [id])).items.length === 0) throw taskNotFound(id);
+  }
+
   /** Memory has the newest attempt alone. */
   private async withAttempts(namespace: string, id: string, json: string): Promise<string> {
     const { position } = this.parts.engine;

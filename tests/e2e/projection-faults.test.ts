@@ -1,0 +1,196 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ServerProcess } from '../support/server-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { ApiClient } from './api-client.ts';
+import { SessionUnderTest } from './session-under-test.ts';
+
+const TIMEOUT_MS = 20_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const CLI = fileURLToPath(new URL('../../packages/cli/bin/sluice', import.meta.url));
+const MOVED_CLOCK = new URL('../support/moved-clock.ts', import.meta.url).href;
+
+let folder: string;
+let server: ServerProcess;
+let api: ApiClient;
+let session: SessionUnderTest;
+let sessionId: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-projection-'));
+});
+
+afterEach(async () => {
+  await kill();
+  await rm(folder, { recursive: true });
+});
+
+async function start({ aheadMs = 0 } = {}): Promise<void> {
+  server = await ServerProcess.start({
+    command: CLI,
+    args: ['server', '--port', '0', '--data', folder],
+    env: {
+      NODE_OPTIONS: `--import=${MOVED_CLOCK}`,
+      SLUICE_TEST_CLOCK_AHEAD_MS: String(aheadMs),
+    },
+  });
+  api = new ApiClient(server.url, 'http1');
+  session = new SessionUnderTest(server.url, 'http1');
+  ({ sessionId } = await session.welcomed());
+}
+
+async function kill(): Promise<void> {
+  session.disconnect();
+  api.close();
+  await server.kill();
+}
+
+async function restart(options: { readonly aheadMs: number }): Promise<void> {
+  await kill();
+  await start(options);
+}
+
+async function finish(count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const { body } = await api.post('/v1/tasks', { type: 'hello' });
+    const { lease } = await session.takeTask();
+    await api.report(sessionId, [{ lease, kind: 'succeeded', output: n }]);
+    ids.push(body.id);
+  }
+  return ids;
+}
+
+async function listed(): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor = ''; ; ) {
+    const { body } = await api.get(`/v1/tasks?limit=2${cursor}`);
+    ids.push(...body.items.map(({ id }: { id: string }) => id));
+    if (body.nextCursor === null) return ids;
+    cursor = `&cursor=${body.nextCursor}`;
+  }
+}
+
+/** Until the projection has all that is durable, or is in that state. */
+async function projectionIs(state: string): Promise<void> {
+  const isSo = async (): Promise<boolean> => {
+    const { projection } = (await api.get('/v1/cluster')).body;
+    return projection.state === state && (state !== 'ok' || projection.lagRecords === 0);
+  };
+  await waitUntil(isSo, { what: `the projection is ${state}`, timeoutMs: TIMEOUT_MS });
+}
+
+async function dayFiles(): Promise<string[]> {
+  const names = await readdir(join(folder, 'projection', 'days'));
+  return names.filter((name) => /^\d{4}-\d\d-\d\d\.sqlite$/.test(name)).sort();
+}
+
+/** Until the first day has a row of a task, by what is on the disk. */
+async function isWritten(count: number): Promise<void> {
+  const isSo = async (): Promise<boolean> => {
+    const [day] = await dayFiles();
+    if (day === undefined) return false;
+    const db = new DatabaseSync(join(folder, 'projection', 'days', day), { readOnly: true });
+    try {
+      const { rows } = db.prepare('SELECT count(*) AS rows FROM tasks').get() as { rows: number };
+      return rows >= count;
+    } catch {
+      // It is being made.
+      return false;
+    } finally {
+      db.close();
+    }
+  };
+  await waitUntil(isSo, { what: `${count} rows are written`, timeoutMs: TIMEOUT_MS });
+}
+
+test('while rows cannot be written tasks run, the lag shows, and all is made up for', async () => {
+  await start();
+  const before = await finish(1);
+  await isWritten(1);
+  const [day] = await dayFiles();
+  const other = new DatabaseSync(join(folder, 'projection', 'days', day));
+  other.exec('BEGIN IMMEDIATE');
+
+  const during = await finish(3);
+  await projectionIs('failing');
+  during.push(...(await finish(3)));
+
+  const { projection } = (await api.get('/v1/cluster')).body;
+  expect(projection).toMatchObject({ state: 'failing', why: 'database is locked' });
+  expect(projection.lagRecords).toBeGreaterThan(0);
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toMatch(/^sluice_projection_ok 0$/m);
+  expect(metrics).toMatch(/^sluice_projection_lag_records [1-9]/m);
+  expect((await api.get(`/v1/tasks/${during[5]}`)).body.state).toBe('succeeded');
+  expect((await api.get('/v1/tasks')).status).toBe(200);
+  expect(server.lastOutput).toContain('cannot be written; dispatch goes on');
+
+  other.exec('ROLLBACK');
+  other.close();
+  await projectionIs('ok');
+  expect(await listed()).toEqual([...before, ...during].toReversed());
+});
+
+test('a projection that was lost comes back from the log', async () => {
+  await start();
+  const ids = await finish(5);
+  await isWritten(5);
+  await kill();
+  await rm(join(folder, 'projection'), { recursive: true });
+
+  await start();
+  await projectionIs('ok');
+  expect(await listed()).toEqual(ids.toReversed());
+});
+
+test('a day that was set aside is rebuilt from the log', async () => {
+  await start();
+  const ids = await finish(3);
+  await isWritten(3);
+  const rebuild = () => promisify(execFile)(CLI, ['projection', 'rebuild', '--data', folder]);
+  await expect(rebuild()).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('cannot rebuild the projection'),
+  });
+  await kill();
+  const [day] = await dayFiles();
+  for (const name of [day, `${day}-wal`]) {
+    await writeFile(join(folder, 'projection', 'days', name), 'x'.repeat(20_000));
+  }
+  await start();
+  await projectionIs('ok');
+  expect(await listed()).toEqual([]);
+  await kill();
+
+  expect((await rebuild()).stdout).toContain('reads the log from its beginning');
+  await start();
+  const [later] = await finish(1);
+  await projectionIs('ok');
+  expect(await listed()).toEqual([later, ...ids.toReversed()]);
+});
+
+test('a new day has a new file, and days that are over go, but for what has not ended', async () => {
+  await start();
+  const { body: waits } = await api.post('/v1/tasks', { type: 'late', delayMs: 30 * DAY_MS });
+  const first = await finish(3);
+  await restart({ aheadMs: DAY_MS });
+  const second = await finish(3);
+  await projectionIs('ok');
+
+  expect(await listed()).toEqual([...second.toReversed(), ...first.toReversed(), waits.id]);
+  await restart({ aheadMs: 9 * DAY_MS });
+  const third = await finish(1);
+  const isGone = async (): Promise<boolean> => (await listed()).length === 2;
+  await waitUntil(isGone, { what: 'two days are removed', timeoutMs: 2 * TIMEOUT_MS });
+
+  expect(await listed()).toEqual([...third, waits.id]);
+  expect(await dayFiles()).toHaveLength(1);
+  expect((await api.get(`/v1/tasks/${waits.id}/history`)).body.items).toHaveLength(1);
+});
