@@ -176,7 +176,7 @@ test('a day that was set aside is rebuilt from the log', async () => {
   expect(await listed()).toEqual([later, ...ids.toReversed()]);
 });
 
-test('a new day has a new file, and days that are over go, but for what has not ended', async () => {
+test('a new day has a new file, and old days go, but for what has not ended', async () => {
   await start();
   const { body: waits } = await api.post('/v1/tasks', { type: 'late', delayMs: 30 * DAY_MS });
   const first = await finish(3);

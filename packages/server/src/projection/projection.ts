@@ -35,7 +35,7 @@ export interface ReadQuestion {
   readonly charactersMax: number;
 }
 
-export interface ChangesQuestion {
+interface ChangesQuestion {
   readonly type: 'changes';
   readonly query: ChangeQuery;
 }
