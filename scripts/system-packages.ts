@@ -16,6 +16,7 @@ const PROGRAMS: readonly Program[] = [
   { name: 'git', packages: ['git'] },
   { name: 'curl', packages: ['curl', 'ca-certificates'] },
   { name: 'python3', packages: ['python3'] },
+  { name: 'openssl', packages: ['openssl'] },
   { name: 'mount', packages: ['mount'] },
   { name: 'cc', packages: ['gcc', 'libc6-dev'] },
 ];

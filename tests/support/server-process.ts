@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const LAUNCHER = fileURLToPath(new URL('../../packages/cli/bin/sluice', import.meta.url));
-const READY = / is ready at (http:\/\/\S+)\n/;
+const READY = / is ready at (https?:\/\/\S+)\n/;
 const READY_MS_MAX = 60_000;
 const OUTPUT_CHARACTERS_MAX = 10_000;
 

@@ -1,6 +1,8 @@
 import { type Command, listOf } from './command.ts';
+import { auditCommands } from './commands/audit-commands.ts';
 import { completionOf } from './commands/completion.command.ts';
 import { deadLetterCommands } from './commands/dead-letter-commands.ts';
+import { keyCommands } from './commands/key-commands.ts';
 import { logCommands } from './commands/log-commands.ts';
 import { projectionCommands } from './commands/projection-commands.ts';
 import { queueCommands } from './commands/queue-commands.ts';
@@ -18,6 +20,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   queue: queueCommands,
   worker: workerCommands,
   'dead-letter': deadLetterCommands,
+  key: keyCommands,
+  audit: auditCommands,
   top,
   log: logCommands,
   projection: projectionCommands,

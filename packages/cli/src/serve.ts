@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
-import { Server, type ServerOptions } from '@sluice/server';
+import { ConfigError, Server, type ServerOptions } from '@sluice/server';
 import { type CommandIo, ExitCode } from './exit-code.ts';
 import { VERSION } from './version.ts';
 
@@ -24,8 +24,10 @@ export async function serve(
 ): Promise<ExitCode> {
   const failed = new AbortController();
   const server = await startOrExplain(options, failed, io);
-  if (server === undefined) return ExitCode.refused;
+  if (!(server instanceof Server)) return server;
 
+  // Without TLS a hang-up ends the process, as it does to any other.
+  if (options.tls !== undefined) process.on('SIGHUP', () => void server.reloadCertificate());
   io.stdout(greeting(server.url));
   // Otherwise what was compiled is kept at the end, which a server that is killed never sees.
   setImmediate(flushCompileCache);
@@ -45,7 +47,7 @@ async function startOrExplain(
   options: ServeOptions,
   failed: AbortController,
   io: ServeIo,
-): Promise<Server | undefined> {
+): Promise<Server | ExitCode> {
   try {
     return await Server.start({
       ...options,
@@ -54,12 +56,16 @@ async function startOrExplain(
     });
   } catch (cause) {
     const error = cause as NodeJS.ErrnoException;
+    if (error instanceof ConfigError) {
+      io.stderr(`sluice: ${error.message}`);
+      return ExitCode.usage;
+    }
     io.stderr(
       error.code === 'EADDRINUSE'
         ? `sluice: port ${options.port} is in use; choose another one with --port`
         : `sluice: cannot start: ${error.message}`,
     );
-    return undefined;
+    return ExitCode.refused;
   }
 }
 

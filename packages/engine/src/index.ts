@@ -10,6 +10,7 @@ export {
   type Request,
 } from './engine.ts';
 export type { EngineNotice } from './engine-notice.ts';
+export { executeOnce } from './execute-once.ts';
 export type { Fold, FoldOutcome, StartFold } from './fold.ts';
 export { foldInProcess } from './fold-in-process.ts';
 export type { OutputPort } from './output-port.ts';

@@ -1,14 +1,6 @@
-import {
-  AuditQuery,
-  AuditView,
-  KeyListQuery,
-  KeyParams,
-  KeyRequest,
-  KeyView,
-  NewKeyView,
-} from './access-schemas.ts';
+import { AuditView, KeyParams, KeyRequest, KeyView, NewKeyView } from './access-schemas.ts';
 import { CHANGE_ERRORS, READ_ERRORS, type Route } from './route.ts';
-import { pageOf } from './task-operation-schemas.ts';
+import { ListQuery, pageOf } from './task-operation-schemas.ts';
 
 /** Calls about who may do what, and who did. */
 export const ACCESS_ROUTES = {
@@ -29,7 +21,7 @@ export const ACCESS_ROUTES = {
     path: '/v1/keys',
     access: 'administer',
     summary: 'List the keys, oldest first: whose they are, and not what they are',
-    query: KeyListQuery,
+    query: ListQuery,
     answers: { 200: pageOf(KeyView) },
     errors: READ_ERRORS,
   },
@@ -47,7 +39,7 @@ export const ACCESS_ROUTES = {
     path: '/v1/audit',
     access: 'administer',
     summary: 'List who changed what that concerns others, newest first',
-    query: AuditQuery,
+    query: ListQuery,
     answers: { 200: pageOf(AuditView) },
     errors: READ_ERRORS,
   },

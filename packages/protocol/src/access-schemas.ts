@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { LIMITS } from './limits.ts';
 import { ROLES } from './roles.ts';
-import { ListQuery } from './task-operation-schemas.ts';
 
 const Role = Type.Union(
   ROLES.map((role) => Type.Literal(role)),
@@ -78,9 +77,6 @@ export const NewKeyView = Type.Object({
   }),
   ...KeyView.properties,
 });
-
-export const KeyListQuery = ListQuery;
-export const AuditQuery = ListQuery;
 
 export const KeyParams = Type.Object({ id: Type.String({ description: 'Id of a key.' }) });
 export type KeyParams = Static<typeof KeyParams>;

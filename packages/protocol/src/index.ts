@@ -1,4 +1,4 @@
-export { AuditQuery, KeyListQuery, type KeyParams, KeyRequest } from './access-schemas.ts';
+export { type KeyParams, KeyRequest } from './access-schemas.ts';
 export { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 export { ErrorBody } from './error-schema.ts';
 export { inexactPayload } from './exact-numbers.ts';

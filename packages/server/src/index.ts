@@ -1,3 +1,4 @@
+export { createKeyIn } from './access/create-key.ts';
 export { Admission } from './admission.ts';
 export { flagsHelp, flagTypes } from './config/flags.ts';
 export {

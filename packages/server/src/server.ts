@@ -1,56 +1,35 @@
 import { randomBytes } from 'node:crypto';
-import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { MatchingOptions, PartitionLimits } from '@sluice/core';
+import type { Server as TlsServer } from 'node:tls';
+import type { MatchingOptions, PartitionLimits, ReadonlyState } from '@sluice/core';
 import { type AdmissionBounds, Engine, type FeedOptions, foldInThread } from '@sluice/engine';
 import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
-import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
-import Fastify, { type FastifyInstance, LogController } from 'fastify';
-import { guardAccess } from './access/access-guard.ts';
-import { Authenticator } from './access/authenticator.ts';
-import { keyRoutes } from './access/key.route.ts';
-import { KeyOperations } from './access/key-operations.ts';
+import type { FastifyInstance } from 'fastify';
 import { Admission } from './admission.ts';
-import { clusterRoute } from './cluster-view.ts';
-import { loadConfig } from './config/load-config.ts';
+import { buildApp } from './build-app.ts';
+import { ConfigError, loadConfig } from './config/load-config.ts';
+import { isLoopback } from './config/relations.ts';
 import type { Configuration } from './config/settings.ts';
-import { eventsRoute } from './events/events.route.ts';
 import { Gateway } from './gateway.ts';
-import { errorAnswers, installErrorAnswers, unavailable } from './http/error-answer.ts';
-import { createListener } from './http/listener.ts';
-import type { RefusalDesk } from './http/refusal.ts';
-import { RequestGuard } from './http/request-guard.ts';
-import { routeOptions } from './http/route-options.ts';
-import { taskLogsRoute } from './logs/task-logs.route.ts';
+import {
+  type Certificate,
+  CertificateError,
+  type CertificateFiles,
+  CertificateWatcher,
+  readCertificate,
+} from './http/certificate.ts';
 import { TaskLogs } from './logs/task-logs.ts';
-import { metricsRoute, timeRoutes } from './metrics/metrics-page.ts';
 import { Observation } from './observation.ts';
+import { partitionLimits } from './partition-limits.ts';
 import { Projection } from './projection/projection.ts';
-import { deadLetterRoutes } from './queues/dead-letter.route.ts';
-import { DeadLetterOperations } from './queues/dead-letters.ts';
-import { queueRoutes } from './queues/queue.route.ts';
 import { QueueRates } from './queues/queue-rates.ts';
-import { taskTypeRoutes } from './queues/task-type.route.ts';
 import { ServerLog } from './server-log.ts';
 import { ServerOutputs } from './server-outputs.ts';
 import { TICK_MS } from './standstill.ts';
 import { SteadyClock } from './steady-clock.ts';
-import { manyTasksRoutes } from './tasks/many-tasks.route.ts';
-import { patchTasksRoutes } from './tasks/patch-tasks.route.ts';
-import { TaskPatcher } from './tasks/patch-tasks.ts';
-import { readTaskRoutes } from './tasks/read-task.route.ts';
-import { submitTasksRoute } from './tasks/submit-tasks.route.ts';
-import { TaskArchive } from './tasks/task-archive.ts';
-import { taskOperationRoutes } from './tasks/task-operations.route.ts';
-import { TaskOperations } from './tasks/task-operations.ts';
 import { TaskWaiters } from './tasks/task-waiters.ts';
-import { TaskWaiting } from './tasks/task-waiting.ts';
 import { UTF8 } from './utf8.ts';
-import { reportAttemptsRoute } from './workers/report-attempts.route.ts';
-import { workerListRoutes } from './workers/worker-list.route.ts';
-import { WorkerList } from './workers/worker-list.ts';
-import { workerSessionRoutes } from './workers/worker-session.route.ts';
 import { WorkerStreams } from './workers/worker-streams.ts';
 
 export interface ServerOptions {
@@ -69,6 +48,8 @@ export interface ServerOptions {
   readonly http?: Partial<Configuration['http']>;
   /** Names beside loopback and `host` that a request may have been sent to. */
   readonly allowedHosts?: readonly string[];
+  /** Everything is encrypted when there is a certificate. */
+  readonly tls?: CertificateFiles;
   readonly matching?: Partial<MatchingOptions>;
   /** Time that requests under way have to finish in `close`; then their connections are cut. */
   readonly drainMs?: number;
@@ -86,10 +67,7 @@ export interface ServerOptions {
 
 const DEFAULTS = loadConfig({ flags: {}, env: {} }).config;
 
-const DEFAULT_LIMITS: PartitionLimits = {
-  ...DEFAULTS.limits,
-  unsentBytesMax: 16 * 1024 * 1024,
-};
+const DEFAULT_LIMITS = partitionLimits(DEFAULTS.limits);
 
 const GRACE_MS_MIN = 15_000;
 
@@ -104,6 +82,8 @@ export class Server {
   private readonly streams: WorkerStreams;
   private readonly waiters: TaskWaiters;
   private readonly ticker: NodeJS.Timeout;
+  /** Absent without TLS. */
+  private readonly watcher: CertificateWatcher | undefined;
   private readonly observation: Observation;
 
   private constructor(parts: Parts, url: string) {
@@ -116,6 +96,7 @@ export class Server {
     this.streams = parts.streams;
     this.waiters = parts.waiters;
     this.observation = parts.observation;
+    this.watcher = parts.watcher;
     this.ticker = setInterval(() => parts.gateway.tick(), TICK_MS);
   }
 
@@ -123,6 +104,7 @@ export class Server {
    * Recovers from the log, then listens: no request meets a server that does not know its tasks.
    */
   static async start(options: ServerOptions): Promise<Server> {
+    const certificate = options.tls && (await certificateOf(options.tls));
     const file = await openLog(logFolderOf(options), options.segmentBytes);
     const log = options.wrapLog?.(file) ?? file;
     const serverLog = options.log ?? ServerLog.onStderr('error');
@@ -147,6 +129,7 @@ export class Server {
       const engine = await startEngine(options, parts);
       if (engine.feed !== undefined) projection.follow(engine.feed, engine.position);
       observation.begin();
+      checkKeys(options.host, observation.partition.state);
       const admission = new Admission(engine, file);
       gateway = new Gateway({
         engine,
@@ -161,12 +144,19 @@ export class Server {
         onRecognised: observation.recognised,
       });
       const shared = { engine, admission, gateway, waiters, observation, log, projection };
-      const app = buildApp(options, { ...shared, rates, logs, clock: now });
+      const app = buildApp(appOptions(options, certificate), {
+        ...shared,
+        rates,
+        logs,
+        clock: now,
+      });
       await app.listen({ host: options.host, port: options.port });
       const { port } = app.server.address() as AddressInfo;
-      const url = `http://${urlHost(options.host)}:${port}`;
+      const scheme = certificate === undefined ? 'http' : 'https';
+      const url = `${scheme}://${urlHost(options.host)}:${port}`;
       serverLog.line('info', 'the server listens', { url, version: options.version });
-      return new Server({ ...shared, app, logs, streams }, url);
+      const watcher = watchCertificate(app, options.tls, certificate, serverLog);
+      return new Server({ ...shared, app, logs, streams, watcher }, url);
     } catch (cause) {
       observation.close();
       await projection?.close();
@@ -175,10 +165,16 @@ export class Server {
     }
   }
 
+  /** New connections get the certificate that its files hold now. Never rejects. */
+  async reloadCertificate(): Promise<void> {
+    await this.watcher?.look();
+  }
+
   /** Tells the workers, finishes what is in flight, and lets go of the data folder. */
   async close(): Promise<void> {
     this.observation.log.line('info', 'the server stops');
     clearInterval(this.ticker);
+    this.watcher?.stop();
     this.streams.drain();
     this.waiters.giveUp();
     await this.app.close();
@@ -191,6 +187,15 @@ export class Server {
   }
 }
 
+/** Whatever else is configured, nobody is let in from elsewhere without a key (A1). */
+function checkKeys(host: string, { accessKeys }: ReadonlyState): void {
+  if (isLoopback(host) || accessKeys.size > 0) return;
+  throw new ConfigError([
+    `host '${host}' can be reached from other machines, and the server has no keys: make the ` +
+      "first one with 'sluice key create --role admin --data DIR', and start it then",
+  ]);
+}
+
 interface Parts {
   readonly app: FastifyInstance;
   readonly engine: Engine;
@@ -201,6 +206,7 @@ interface Parts {
   readonly streams: WorkerStreams;
   readonly waiters: TaskWaiters;
   readonly observation: Observation;
+  readonly watcher: CertificateWatcher | undefined;
 }
 
 interface EngineParts {
@@ -261,95 +267,6 @@ function logFolderOf({ dataFolder }: ServerOptions): string {
   return join(dataFolder, 'log');
 }
 
-interface AppParts {
-  readonly engine: Engine;
-  readonly admission: Admission;
-  readonly gateway: Gateway;
-  readonly waiters: TaskWaiters;
-  readonly projection: Projection;
-  readonly rates: QueueRates;
-  readonly logs: TaskLogs;
-  readonly clock: () => number;
-  readonly observation: Observation;
-  readonly log: BoundedLog;
-}
-
-function buildApp(options: ServerOptions, parts: AppParts): FastifyInstance {
-  const { engine, observation } = parts;
-  const limits = { ...DEFAULTS.http, ...options.http };
-  const drainMs = options.drainMs ?? DEFAULTS.drainMs;
-  const desk: RefusalDesk = {
-    newRequestId: requestIds(),
-    refused: observation.refused,
-  };
-  const answerError = errorAnswers(desk);
-  const app = Fastify({
-    serverFactory: ((handler: RequestListener) =>
-      createListener(handler, { limits, drainMs, desk })) as never,
-    genReqId: desk.newRequestId,
-    loggerInstance: observation.log.forFramework(),
-    logController: new LogController({ disableRequestLogging: true }),
-    return503OnClosing: false,
-    routerOptions: { maxParamLength: 1000 },
-    // Comes from the router, before any hook or handler could give it the contract's shape.
-    frameworkErrors: (error, request, reply) => {
-      answerError(request, reply, new SluiceError('invalid_request', error.message));
-    },
-  });
-  // Routes read their bodies themselves: the framework cannot tell a whole body from a cut one
-  // (L10).
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  installErrorAnswers(app, answerError);
-  timeRoutes(app, observation.server);
-
-  const guard = new RequestGuard([options.host, ...(options.allowedHosts ?? [])], limits);
-  app.addHook('onRequest', (request, _reply, done) => {
-    guard.check(request.raw);
-    done();
-  });
-  accessRoutes(app, parts);
-
-  taskRoutes(app, parts, limits.stalledReaderMs);
-  workerRoutes(app, parts);
-  queueRoutes(app, parts);
-  taskTypeRoutes(app, engine, parts.admission);
-  deadLetterRoutes(app, new DeadLetterOperations(engine, parts.admission));
-  operationRoutes(app, engine, options.version);
-  metricsRoute(app, parts);
-  clusterRoute(app, { ...parts, dataFolder: options.dataFolder, version: options.version });
-  return app;
-}
-
-/** Whatever is registered from here on needs a caller who may call it. */
-function accessRoutes(app: FastifyInstance, parts: AppParts): void {
-  const { engine, admission, observation, clock } = parts;
-  const { state } = observation.partition;
-  const authenticator = new Authenticator({ state, clock, onBlocked: observation.blocked });
-  guardAccess(app, authenticator, engine);
-  const lastUsedAt = (id: string) => authenticator.lastUsedAt(id);
-  keyRoutes(app, new KeyOperations({ engine, admission, clock, lastUsedAt }), clock);
-}
-
-function taskRoutes(app: FastifyInstance, parts: AppParts, stalledMs: number): void {
-  const { engine, admission, gateway } = parts;
-  const archive = new TaskArchive(parts);
-  const waiting = new TaskWaiting({ ...parts, archive });
-  submitTasksRoute(app, gateway, waiting);
-  readTaskRoutes(app, archive, waiting);
-  taskLogsRoute(app, { ...parts, archive, stalledMs });
-  eventsRoute(app, { ...parts, archive, stalledMs });
-  manyTasksRoutes(app, { engine, admission, waiting, archive });
-  patchTasksRoutes(app, new TaskPatcher(engine, admission));
-  taskOperationRoutes(app, new TaskOperations({ engine, admission, archive }));
-}
-
-function workerRoutes(app: FastifyInstance, { engine, admission, gateway }: AppParts): void {
-  workerSessionRoutes(app, gateway);
-  reportAttemptsRoute(app, gateway);
-  workerListRoutes(app, new WorkerList(engine, admission));
-}
-
 function openLog(folder: string, segmentBytes: number | undefined): Promise<FileLog> {
   return FileLog.open({ folder, ...(segmentBytes === undefined ? {} : { segmentBytes }) });
 }
@@ -359,27 +276,39 @@ function startTimer(delayMs: number, ring: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+function appOptions(options: ServerOptions, certificate: Certificate | undefined) {
+  return {
+    hosts: [options.host, ...(options.allowedHosts ?? [])],
+    limits: { ...DEFAULTS.http, ...options.http },
+    drainMs: options.drainMs ?? DEFAULTS.drainMs,
+    version: options.version,
+    dataFolder: options.dataFolder,
+    certificate,
+  };
+}
+
+async function certificateOf(files: CertificateFiles): Promise<Certificate> {
+  try {
+    return await readCertificate(files);
+  } catch (cause) {
+    if (cause instanceof CertificateError) throw new ConfigError([cause.message]);
+    throw cause;
+  }
+}
+
+function watchCertificate(
+  app: FastifyInstance,
+  files: CertificateFiles | undefined,
+  current: Certificate | undefined,
+  log: ServerLog,
+): CertificateWatcher | undefined {
+  if (files === undefined || current === undefined) return undefined;
+  const server = app.server as unknown as TlsServer;
+  const say: ServerLog['line'] = (level, message, fields) => log.line(level, message, fields);
+  return new CertificateWatcher({ server, files, current, say });
+}
+
 /** As it stands in an address: one of IPv6 has brackets there. */
 function urlHost(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
-}
-
-/** Unique among restarts by the beginning, within one by the count; random ones cost more. */
-function requestIds(): () => string {
-  const start = randomBytes(6).toString('base64url');
-  let count = 0;
-  return () => `q_${start}_${(count++).toString(36)}`;
-}
-
-function operationRoutes(app: FastifyInstance, engine: Engine, version: string): void {
-  app.route({ ...routeOptions(ROUTES.healthLive), handler: async () => ({ status: 'ok' }) });
-  app.route({
-    ...routeOptions(ROUTES.healthReady),
-    handler: async () => {
-      if (engine.isStopped) throw unavailable();
-      return { status: 'ok' };
-    },
-  });
-  const document = openApiDocument(version);
-  app.route({ ...routeOptions(ROUTES.getOpenApi), handler: async () => document });
 }

@@ -21,7 +21,7 @@ export interface ApiOptions {
 }
 
 interface Call {
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
   /** The server takes so long on purpose. */
@@ -78,6 +78,11 @@ export class ApiCaller {
 
   patch<T>(path: string, fields: readonly Field<T>[], body: unknown): Promise<T> {
     return this.call<T>({ method: 'PATCH', path, body }, fields);
+  }
+
+  /** Sent twice, the second finds nothing; so it is not sent again either. */
+  async delete(path: string): Promise<void> {
+    await this.call<object>({ method: 'DELETE', path, isOnce: true }, []);
   }
 
   /** Hands out the events of a stream until it ends; a stream that breaks off is an error. */

@@ -14,7 +14,7 @@ import type { Engine } from '@sluice/engine';
 import { type ErrorDetail, type KeyRequest, LIMITS, SluiceError } from '@sluice/protocol';
 import { type Admission, overloaded } from '../admission.ts';
 import { invalid } from '../http/validation.ts';
-import { badCursor, cursorText, type PageRequest, pageJson } from '../tasks/pages.ts';
+import { badCursor, cursorText, type PageRequest, pageJson, placedPage } from '../tasks/pages.ts';
 import { timeText } from '../time-text.ts';
 import { type NewKey, withoutKeys } from './key-text.ts';
 
@@ -57,17 +57,13 @@ export class KeyOperations {
   }
 
   /** A page of the keys that the namespace is over, as JSON text. */
-  list(namespace: string, { limit = LIMITS.pageDefault, cursor }: PageRequest): Promise<string> {
-    const after = cursor === undefined ? '' : cursorText(cursor);
+  list(namespace: string, page: PageRequest): Promise<string> {
     this.parts.admission.read();
     return this.parts.engine.read((state) => {
       const keys = [...state.accessKeys.values()]
-        .filter((key) => isOver(namespace, key.namespace) && key.id > after)
-        .sort((a, b) => (a.id < b.id ? -1 : 1));
-      const shown = keys.slice(0, limit);
-      const next = keys.length > limit ? shown.at(-1)?.id : undefined;
-      const items = shown.map((key) => JSON.stringify(this.view(key, state)));
-      return pageJson(items, next, { asOf: state.now, lagMs: 0 });
+        .filter((key) => isOver(namespace, key.namespace))
+        .map((key) => ({ key, place: key.id }));
+      return placedPage(keys, page, { show: ({ key }) => this.view(key, state), now: state.now });
     });
   }
 
@@ -92,23 +88,32 @@ export class KeyOperations {
   }
 
   private view(key: AccessKey, { now }: ReadonlyState): object {
-    const { id, namespace, role, name, createdAt, expiresAt } = key;
-    const lastUsedAt = this.parts.lastUsedAt(id);
-    return {
-      id,
-      namespace,
-      role,
-      name,
-      createdAt: timeText(createdAt),
-      expiresAt: expiresAt === 0 ? null : timeText(expiresAt),
-      expired: hasExpired(key, Math.max(now, this.parts.clock())),
-      lastUsedAt: lastUsedAt === undefined ? null : timeText(lastUsedAt),
-    };
+    const lastUsedAt = this.parts.lastUsedAt(key.id);
+    return viewOfKey(key, { now: Math.max(now, this.parts.clock()), lastUsedAt });
   }
 }
 
+interface KeyMoment {
+  readonly now: number;
+  readonly lastUsedAt?: number | undefined;
+}
+
+export function viewOfKey(key: AccessKey, { now, lastUsedAt }: KeyMoment): object {
+  const { id, namespace, role, name, createdAt, expiresAt } = key;
+  return {
+    id,
+    namespace,
+    role,
+    name,
+    createdAt: timeText(createdAt),
+    expiresAt: expiresAt === 0 ? null : timeText(expiresAt),
+    expired: hasExpired(key, now),
+    lastUsedAt: lastUsedAt === undefined ? null : timeText(lastUsedAt),
+  };
+}
+
 /** What a request for a key means; throws when it makes no sense. */
-function createCommand(
+export function createCommand(
   namespace: string,
   request: KeyRequest,
   { id, hash }: NewKey,
@@ -138,7 +143,7 @@ function requestProblems(request: KeyRequest): ErrorDetail[] {
 
 type CreationRejection = NonNullable<CreateAccessKeyReply['rejection']>;
 
-function creationRefused(rejection: CreationRejection, request: KeyRequest): Error {
+export function creationRefused(rejection: CreationRejection, request: KeyRequest): Error {
   switch (rejection) {
     case 'access_key_not_found':
       return keyNotFound(request.replaces ?? '');

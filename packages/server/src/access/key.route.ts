@@ -1,4 +1,4 @@
-import { AuditQuery, KeyListQuery, type KeyParams, KeyRequest, ROUTES } from '@sluice/protocol';
+import { type KeyParams, KeyRequest, ListQuery, ROUTES } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
@@ -34,26 +34,25 @@ export function keyRoutes(
       return reply.code(204).send();
     },
   });
-  const keys = new Checker(KeyListQuery);
+  const page = new Checker(ListQuery);
   app.route({
     ...routeOptions(ROUTES.listKeys),
     handler: async ({ query, caller }, reply) => {
-      const json = await operations.list(caller.namespace, parseQuery(keys, query));
+      const json = await operations.list(caller.namespace, parseQuery(page, query));
       return reply.type('application/json').send(json);
     },
   });
-  const audit = new Checker(AuditQuery);
   app.route({
     ...routeOptions(ROUTES.listAudit),
     handler: async ({ query, caller }, reply) => {
-      const json = await operations.audit(caller.namespace, parseQuery(audit, query));
+      const json = await operations.audit(caller.namespace, parseQuery(page, query));
       return reply.type('application/json').send(json);
     },
   });
 }
 
 /** What a new key is, in words for the record. */
-function detailOf({ role, namespace, replaces, expiresInMs }: KeyRequest): string {
+export function detailOf({ role, namespace, replaces, expiresInMs }: KeyRequest): string {
   const what = replaces === undefined ? `${role ?? ''}` : `replaces ${withoutKeys(replaces)}`;
   const where = namespace === undefined ? '' : ` of ${namespace}`;
   return `${what}${where}${expiresInMs === undefined ? '' : `, ends in ${expiresInMs} ms`}`;

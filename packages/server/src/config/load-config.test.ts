@@ -117,6 +117,19 @@ test.each(['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.0.0.1.example.com'])
   },
 );
 
+test('with TLS it does not need to be wanted, and a certificate goes with its key', () => {
+  const host = '0.0.0.0';
+  const tls = { 'tls-cert-file': 'a.pem', 'tls-key-file': 'b.pem' };
+
+  expect(problemsOf({ flags: { host, ...tls } })).toEqual([]);
+  expect(problemsOf({ flags: { 'tls-cert-file': 'a.pem' } })).toEqual([
+    'flag --tls-cert-file: tls.certFile goes with the other one',
+  ]);
+  expect(problemsOf({ flags: { 'tls-key-file': 'b.pem' } })).toEqual([
+    'flag --tls-key-file: tls.keyFile goes with the other one',
+  ]);
+});
+
 test('lists are written with commas outside of files', () => {
   const { config } = load({ env: { SLUICE_ALLOWED_HOSTS: 'a.example, b.example' } });
 

@@ -5,18 +5,21 @@ export function relationProblems(
   config: Configuration,
   sourceOf: (path: string) => string,
 ): string[] {
-  const { host, insecure, limits, http } = config;
+  const { host, insecure, tls, limits, http } = config;
   const problems: string[] = [];
   const refuse = (path: string, problem: string): void => {
     problems.push(`${sourceOf(path)}: ${path} ${problem}`);
   };
 
-  if (!isLoopback(host) && !insecure) {
+  if (!isLoopback(host) && tls.certFile === '' && !insecure) {
     refuse(
       'host',
-      `'${host}' can be reached from other machines, and the server has no keys yet: anybody ` +
-        'there could use it. Listen on 127.0.0.1, or allow it with --insecure',
+      `'${host}' can be reached from other machines, and without TLS all that is said can be ` +
+        'read on its way: set tls.certFile and tls.keyFile, or allow it with --insecure',
     );
+  }
+  if ((tls.certFile === '') !== (tls.keyFile === '')) {
+    refuse(tls.certFile === '' ? 'tls.keyFile' : 'tls.certFile', 'goes with the other one');
   }
   for (const name of ['finishedTasksMax', 'deadLettersMax'] as const) {
     // They are tasks in memory, too: with more of them there would be no room for new ones.

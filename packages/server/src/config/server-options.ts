@@ -15,6 +15,7 @@ export function serverOptions(config: Configuration): Configured {
     port: config.port,
     dataFolder: resolve(config.dataFolder),
     allowedHosts: config.allowedHosts,
+    ...(config.tls.certFile === '' ? {} : { tls: config.tls }),
     drainMs: config.drainMs,
     snapshotEveryBytes: config.snapshotEveryBytes,
     retention: config.retention,

@@ -160,6 +160,20 @@ const Retention = group({
   }),
 });
 
+const Tls = group({
+  certFile: Type.String({
+    description:
+      'File with the certificate, and those behind it, as PEM; read again when it changes',
+    default: '',
+    defaultText: 'none, and no TLS',
+  }),
+  keyFile: Type.String({
+    description: 'File with the private key of the certificate, as PEM',
+    default: '',
+    defaultText: 'none',
+  }),
+});
+
 /**
  * Every setting of a server, in one place: what it is called, what it may be, what it is by
  * default and what it is for. Validation, flags, environment, help and documents are made from it.
@@ -187,9 +201,11 @@ export const Settings = group({
     default: [],
   }),
   insecure: Type.Boolean({
-    description: 'Allow to listen beyond this machine, although anybody could use the server',
+    description:
+      'Allow to listen beyond this machine without TLS: keys and tasks can be read on their way',
     default: false,
   }),
+  tls: Tls,
   logLevel: Type.Union(
     [Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error')],
     { description: 'What is worth a line on stderr', default: 'info' },

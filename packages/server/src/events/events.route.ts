@@ -2,6 +2,7 @@ import { parseTaskId, queueKey } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { EventQuery, ROUTES, SluiceError } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import type { KeyStreams } from '../access/key-streams.ts';
 import { type Admission, overloaded } from '../admission.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
@@ -16,6 +17,7 @@ interface Parts {
   readonly admission: Admission;
   readonly projection: Projection;
   readonly archive: TaskArchive;
+  readonly keyStreams: KeyStreams;
   readonly stalledMs: number;
 }
 
@@ -40,6 +42,7 @@ export function eventsRoute(app: FastifyInstance, parts: Parts): void {
       admission.read();
       if (task !== undefined) await archive.mustHave(namespace, task);
       if (followers.count >= FOLLOWERS_MAX) throw overloaded('too many requests follow events');
+      parts.keyStreams.add(request.caller, reply.raw);
       return followers.follow(wanted, reply);
     },
   });

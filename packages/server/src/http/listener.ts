@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Server as Http1Server, RequestListener } from 'node:http';
 import { createServer as createTcp, type Server, type Socket } from 'node:net';
+import { createServer as createTls } from 'node:tls';
 import { overloaded } from '../admission.ts';
 import type { Configuration } from '../config/settings.ts';
+import type { Certificate } from './certificate.ts';
 import { createHttp1 } from './http1-server.ts';
 import { createHttp2, type Http2Connections } from './http2-server.ts';
 import { refuseConnection } from './raw-answer.ts';
@@ -27,9 +29,11 @@ export interface ListenerOptions {
   /** A connection that is still busy so long after the listener was told to close is cut. */
   readonly drainMs: number;
   readonly desk: RefusalDesk;
+  /** Without one everything is said in the clear. */
+  readonly certificate: Certificate | undefined;
 }
 
-/** One port for HTTP/1.1 and for HTTP/2 in clear text: the first bytes of a connection decide. */
+/** One port for HTTP/1.1 and HTTP/2: the first bytes of a connection decide, also within TLS. */
 export function createListener(handler: RequestListener, options: ListenerOptions): Server {
   const { limits, desk } = options;
   const http1 = createHttp1(handler, limits, desk);
@@ -40,7 +44,7 @@ export function createListener(handler: RequestListener, options: ListenerOption
     limits.connectionsMax,
     descriptorsMax() - RESERVED_DESCRIPTORS - REFUSING_MAX,
   );
-  const tcp = createTcp({ noDelay: true }, (socket) => {
+  const tcp = createServer(options, undecided, (socket) => {
     socket.on('error', () => socket.destroy());
     if (sockets.size >= roomFor) return refuse(socket, desk);
     sockets.add(socket);
@@ -57,6 +61,47 @@ export function createListener(handler: RequestListener, options: ListenerOption
   tcp.maxConnections = roomFor + REFUSING_MAX;
   tcp.close = closeGently(tcp, { http1, http2, undecided, sockets }, options.drainMs);
   return tcp;
+}
+
+/** Hands out connections on which requests can be read; before that they are `pending`. */
+function createServer(
+  { limits, certificate }: ListenerOptions,
+  pending: Set<Socket>,
+  onConnection: (socket: Socket) => void,
+): Server {
+  if (certificate === undefined) return createTcp({ noDelay: true }, onConnection);
+  const { cert, key } = certificate;
+  const shaking = new Map<string, Socket>();
+  const tls = createTls(
+    {
+      cert,
+      key,
+      noDelay: true,
+      minVersion: 'TLSv1.2',
+      ALPNProtocols: ['h2', 'http/1.1'],
+      handshakeTimeout: limits.headTimeoutMs,
+    },
+    (socket) => {
+      const raw = shaking.get(peerOf(socket));
+      if (raw !== undefined) pending.delete(raw);
+      onConnection(socket);
+    },
+  );
+  tls.on('connection', (raw: Socket) => {
+    const peer = peerOf(raw);
+    pending.add(raw);
+    shaking.set(peer, raw);
+    raw.on('close', () => {
+      pending.delete(raw);
+      shaking.delete(peer);
+    });
+  });
+  return tls;
+}
+
+/** A connection and what is encrypted on it have the same. */
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 function refuse(socket: Socket, desk: RefusalDesk): void {
@@ -100,7 +145,7 @@ function descriptorsMax(): number {
 interface Connections {
   readonly http1: Http1Server;
   readonly http2: Http2Connections;
-  /** Connected, and nothing was said yet. */
+  /** Connected, and nothing was said yet that could be read. */
   readonly undecided: ReadonlySet<Socket>;
   readonly sockets: ReadonlySet<Socket>;
 }

@@ -1,5 +1,6 @@
 import { LIMITS, LogQuery, ROUTES, type TaskParams } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import type { KeyStreams } from '../access/key-streams.ts';
 import type { Admission } from '../admission.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
@@ -10,6 +11,7 @@ import { type FollowerParts, LogFollowers, shownLines } from './log-followers.ts
 interface Parts extends FollowerParts {
   readonly admission: Admission;
   readonly archive: TaskArchive;
+  readonly keyStreams: KeyStreams;
 }
 
 export function taskLogsRoute(app: FastifyInstance, parts: Parts): void {
@@ -26,6 +28,7 @@ export function taskLogsRoute(app: FastifyInstance, parts: Parts): void {
       await parts.archive.mustHave(namespace, id);
       if (follow !== undefined && follow !== 'false') {
         parts.waiters.admit();
+        parts.keyStreams.add(request.caller, reply.raw);
         return followers.follow({ namespace, id }, reply);
       }
       const lines = (await parts.logs.read(id, attempt)).flatMap(shownLines);

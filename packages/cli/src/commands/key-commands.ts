@@ -1,0 +1,136 @@
+import { resolve } from 'node:path';
+import type { AccessKey, NewAccessKey } from '../api/access-shapes.ts';
+import type { Page } from '../api/task-shapes.ts';
+import { defineCommand, defineGroup } from '../command.ts';
+import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { ago, short, table } from '../screen/table.ts';
+import { UsageError } from '../usage-error.ts';
+import { connect, durationOf, print, SERVER_FLAGS, stated } from './shared.ts';
+
+const createKey = defineCommand({
+  name: 'key create',
+  summary: 'Make a key, and print it this once',
+  details:
+    'The first key has to be that of an admin. From then on every call needs one; the command\n' +
+    'line takes it from SLUICE_API_KEY. A server that other machines can reach does not start\n' +
+    'without keys: make the first one in its data folder, with --data, while it does not run,\n' +
+    'and as the user that it runs as.',
+  flags: {
+    role: { value: 'ROLE', help: 'viewer, submitter, worker, operator or admin' },
+    namespace: { value: 'NAME', help: 'where it may be used (default: that of your own key)' },
+    name: { value: 'TEXT', help: 'what to call it, such as who has it' },
+    expires: { value: 'TIME', help: 'it ends after this time, such as 90d (default never)' },
+    replaces: { value: 'ID', help: 'a key whose role, namespace and name it takes over' },
+    overlap: { value: 'TIME', help: 'how long that one works beside it (default 1d)' },
+    data: { value: 'DIR', help: 'make it in the data folder of a server that does not run' },
+    ...SERVER_FLAGS,
+  },
+  examples: [
+    'sluice key create --role worker --name "the render farm" --expires 90d',
+    'sluice key create --role admin --data /var/lib/sluice',
+    'sluice key create --replaces k_019a8b0c6d2f1a2b3c4d --overlap 1h',
+  ],
+  run: async ({ flags }, io) => {
+    const { role, namespace, name, replaces } = flags;
+    if (role === undefined && replaces === undefined) {
+      throw new UsageError("'sluice key create' needs --role, or --replaces");
+    }
+    refuseText(replaces);
+    const request = stated({
+      role,
+      namespace,
+      name,
+      replaces,
+      overlapMs: durationOf(flags.overlap, 'overlap'),
+      expiresInMs: durationOf(flags.expires, 'expires'),
+    });
+    const made =
+      flags.data === undefined
+        ? await connect(flags, io).postOnce<NewAccessKey>('/v1/keys', ['id', 'key'], request)
+        : await createInFolder(flags.data, request, io);
+    if (made === undefined) return ExitCode.refused;
+    print(io, flags, made, ({ key }) => key);
+    if (flags.json !== true) {
+      io.stderr(`${made.id}, ${made.role} of ${made.namespace}; this is the only time it is shown`);
+    }
+    return ExitCode.done;
+  },
+});
+
+/** A key on the command line is in the list of processes, and soon in a history. */
+function refuseText(id: string | undefined): void {
+  if (id?.includes('slk_') !== true) return;
+  throw new UsageError('give the id of the key, which begins with k_, and never the key itself');
+}
+
+async function createInFolder(
+  data: string,
+  request: object,
+  io: CommandIo,
+): Promise<NewAccessKey | undefined> {
+  // Only here: loading the server takes longer than most commands do.
+  const { createKeyIn, loadConfig } = await import('@sluice/server');
+  const { config } = loadConfig({ flags: {}, env: io.env });
+  const dataFolder = resolve(data);
+  try {
+    return (await createKeyIn({ dataFolder, limits: config.limits }, request)) as NewAccessKey;
+  } catch (cause) {
+    io.stderr(`sluice: cannot make a key in ${dataFolder}: ${(cause as Error).message}`);
+    return undefined;
+  }
+}
+
+const listKeys = defineCommand({
+  name: 'key list',
+  summary: 'List the keys: whose they are, and not what they are',
+  flags: SERVER_FLAGS,
+  examples: ['sluice key list'],
+  run: async ({ flags }, io) => {
+    const api = connect(flags, io);
+    const items: AccessKey[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const more: string = cursor === '' ? '' : `&cursor=${cursor}`;
+      const page: Page<AccessKey> = await api.get(`/v1/keys?limit=1000${more}`, ['items']);
+      items.push(...page.items);
+      cursor = page.nextCursor;
+    }
+    if (items.length === 0 && flags.json !== true) io.stderr('no keys: the server is open');
+    else print(io, flags, { items }, () => keyTable(items, Date.now()));
+    return ExitCode.done;
+  },
+});
+
+function keyTable(keys: readonly AccessKey[], now: number): string {
+  return table(
+    ['ID', 'ROLE', 'NAMESPACE', 'NAME', 'MADE', 'USED', 'ENDS'],
+    keys.map(({ id, role, namespace, name, createdAt, lastUsedAt, expiresAt, expired }) => [
+      id,
+      role,
+      namespace,
+      short(name, 30),
+      `${ago(createdAt, now)} ago`,
+      lastUsedAt === null ? '-' : `${ago(lastUsedAt, now)} ago`,
+      expired ? 'expired' : (expiresAt ?? '-'),
+    ]),
+  );
+}
+
+const revokeKey = defineCommand({
+  name: 'key revoke',
+  summary: 'Revoke a key: it is worth nothing from then on',
+  args: ['ID'],
+  flags: SERVER_FLAGS,
+  examples: ['sluice key revoke k_019a8b0c6d2f1a2b3c4d'],
+  run: async ({ args: [id], flags }, io) => {
+    refuseText(id);
+    await connect(flags, io).delete(`/v1/keys/${encodeURIComponent(id)}`);
+    print(io, flags, { id, revoked: true }, () => `revoked ${id}`);
+    return ExitCode.done;
+  },
+});
+
+export const keyCommands = defineGroup('key', 'Make keys, list and revoke them', {
+  create: createKey,
+  list: listKeys,
+  revoke: revokeKey,
+});

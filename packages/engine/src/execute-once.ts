@@ -1,0 +1,58 @@
+import {
+  type Command,
+  type PartitionOptions,
+  type ReadonlyState,
+  RecordWriter,
+  type Replies,
+} from '@sluice/core';
+import type { PartitionLog, SnapshotStore } from '@sluice/log';
+import { FencedError, type Request } from './engine.ts';
+import { recoverPartition, withinLimits } from './recovery.ts';
+
+/** A partition whose server does not run. */
+export interface RestingPartition {
+  readonly log: PartitionLog;
+  readonly partition: PartitionOptions;
+  readonly snapshots: SnapshotStore;
+  readonly clock: () => number;
+  /** Random, below 2^53. */
+  readonly nonce: number;
+}
+
+/**
+ * Carries out one command and ends: no timer fires, nobody is expected back, nothing is given to a
+ * worker. Answers once the command is durable; what `answer` throws leaves the log as it was.
+ */
+export async function executeOnce<C extends Command, T>(
+  resting: RestingPartition,
+  command: Request<C>,
+  answer: (reply: Replies[C['type']], state: ReadonlyState) => T,
+): Promise<T> {
+  const { log, snapshots } = resting;
+  const hold = await log.acquire();
+  const { partition, position } = await recoverPartition({
+    partition: resting.partition,
+    snapshots,
+    log: hold,
+    // A snapshot that is passed over is news for the server, which passes it over as well.
+    notify: () => undefined,
+  });
+  await log.read(position, ({ bytes, firstRecord }) => {
+    withinLimits(() => partition.replay(bytes, firstRecord));
+  });
+  const writer = new RecordWriter(resting.partition.utf8);
+  const timed = { ...command, now: resting.clock() } as unknown as C;
+  const result = answer(partition.execute(timed, writer), partition.state);
+  const { recordCount, bytes, length } = writer;
+  if (recordCount === 0) return result;
+  const outcome = await log.append({
+    epoch: hold.epoch,
+    expectedTail: hold.tail,
+    nonce: resting.nonce,
+    recordCount,
+    bytes: bytes.subarray(0, length),
+  });
+  if (outcome === 'ok' || outcome === 'duplicate') return result;
+  if (outcome === 'fenced') throw new FencedError('a server took over this partition');
+  throw new Error('the disk is full, or does not answer; nothing is known to be stored');
+}

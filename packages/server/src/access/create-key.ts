@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { type CreateAccessKey, DEFAULT_NAMESPACE } from '@sluice/core';
+import { executeOnce } from '@sluice/engine';
+import { FileLog, FileSnapshots } from '@sluice/log';
+import { KeyRequest } from '@sluice/protocol';
+import type { Configuration } from '../config/settings.ts';
+import { Checker } from '../http/validation.ts';
+import { partitionLimits } from '../partition-limits.ts';
+import { UTF8 } from '../utf8.ts';
+import { detailOf } from './key.route.ts';
+import { createCommand, creationRefused, viewOfKey } from './key-operations.ts';
+import { makeKey } from './key-text.ts';
+
+export interface FolderOfKeys {
+  readonly dataFolder: string;
+  /** Those that the server has: what it stores has to fit. */
+  readonly limits: Configuration['limits'];
+}
+
+/**
+ * Makes a key in the data folder of a server that does not run: the first one of a server that
+ * others can reach, or one for an admin who lost his. Whoever may write to the folder may do that.
+ * Answers what `POST /v1/keys` would.
+ */
+export async function createKeyIn(
+  { dataFolder, limits }: FolderOfKeys,
+  request: unknown,
+): Promise<object> {
+  const wanted = new Checker(KeyRequest).parse(request, 'the key is not valid');
+  const now = Date.now();
+  const key = makeKey(now);
+  const command = createCommand(DEFAULT_NAMESPACE, wanted, key);
+  const by = {
+    actor: 'data-folder',
+    address: '',
+    request: '',
+    subject: key.id,
+    detail: detailOf(wanted),
+  };
+  const log = await FileLog.open({ folder: join(dataFolder, 'log') });
+  try {
+    const resting = {
+      log,
+      snapshots: await FileSnapshots.open(join(dataFolder, 'snapshots')),
+      partition: { partition: 0, limits: partitionLimits(limits), utf8: UTF8 },
+      clock: () => now,
+      nonce: Math.floor(Math.random() * 2 ** 53),
+    };
+    return await executeOnce<CreateAccessKey, object>(
+      resting,
+      { ...command, by },
+      ({ rejection }, { accessKeys }) => {
+        const made = accessKeys.get(key.id);
+        if (rejection !== undefined) throw creationRefused(rejection, wanted);
+        return { key: key.text, ...(made === undefined ? {} : viewOfKey(made, { now })) };
+      },
+    );
+  } finally {
+    await log.close();
+  }
+}

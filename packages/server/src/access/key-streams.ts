@@ -1,0 +1,47 @@
+import type { Authenticator } from './authenticator.ts';
+import type { Caller } from './caller.ts';
+
+/** How often streams are looked through; a key that ended may go on for so long on one. */
+const LOOK_EVERY_MS = 1000;
+
+/** An answer that goes on. */
+interface Stream {
+  once(event: 'close', listener: () => void): unknown;
+  destroy(): unknown;
+}
+
+/**
+ * Answers that go on for as long as their reader is there, by the key they were asked for with. One
+ * whose key is revoked or expires is cut: every other request asks for the key by itself (A2).
+ */
+export class KeyStreams {
+  private readonly authenticator: Pick<Authenticator, 'isLive'>;
+  private readonly streams = new Map<string, Set<Stream>>();
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(authenticator: Pick<Authenticator, 'isLive'>) {
+    this.authenticator = authenticator;
+    this.timer = setInterval(() => this.cutDead(), LOOK_EVERY_MS);
+    this.timer.unref();
+  }
+
+  add({ actor }: Caller, stream: Stream): void {
+    const others = this.streams.get(actor) ?? new Set();
+    this.streams.set(actor, others.add(stream));
+    stream.once('close', () => {
+      others.delete(stream);
+      if (others.size === 0 && this.streams.get(actor) === others) this.streams.delete(actor);
+    });
+  }
+
+  cutDead(): void {
+    for (const [actor, streams] of [...this.streams]) {
+      if (this.authenticator.isLive(actor)) continue;
+      for (const stream of [...streams]) stream.destroy();
+    }
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+}

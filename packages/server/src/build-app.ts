@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import type { Engine } from '@sluice/engine';
+import type { BoundedLog } from '@sluice/log';
+import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import { guardAccess } from './access/access-guard.ts';
+import { Authenticator } from './access/authenticator.ts';
+import { keyRoutes } from './access/key.route.ts';
+import { KeyOperations } from './access/key-operations.ts';
+import { KeyStreams } from './access/key-streams.ts';
+import type { Admission } from './admission.ts';
+import { clusterRoute } from './cluster-view.ts';
+import type { Configuration } from './config/settings.ts';
+import { eventsRoute } from './events/events.route.ts';
+import type { Gateway } from './gateway.ts';
+import type { Certificate } from './http/certificate.ts';
+import { errorAnswers, installErrorAnswers, unavailable } from './http/error-answer.ts';
+import { createListener } from './http/listener.ts';
+import type { RefusalDesk } from './http/refusal.ts';
+import { RequestGuard } from './http/request-guard.ts';
+import { routeOptions } from './http/route-options.ts';
+import { taskLogsRoute } from './logs/task-logs.route.ts';
+import type { TaskLogs } from './logs/task-logs.ts';
+import { metricsRoute, timeRoutes } from './metrics/metrics-page.ts';
+import type { Observation } from './observation.ts';
+import type { Projection } from './projection/projection.ts';
+import { deadLetterRoutes } from './queues/dead-letter.route.ts';
+import { DeadLetterOperations } from './queues/dead-letters.ts';
+import { queueRoutes } from './queues/queue.route.ts';
+import type { QueueRates } from './queues/queue-rates.ts';
+import { taskTypeRoutes } from './queues/task-type.route.ts';
+import { manyTasksRoutes } from './tasks/many-tasks.route.ts';
+import { patchTasksRoutes } from './tasks/patch-tasks.route.ts';
+import { TaskPatcher } from './tasks/patch-tasks.ts';
+import { readTaskRoutes } from './tasks/read-task.route.ts';
+import { submitTasksRoute } from './tasks/submit-tasks.route.ts';
+import { TaskArchive } from './tasks/task-archive.ts';
+import { taskOperationRoutes } from './tasks/task-operations.route.ts';
+import { TaskOperations } from './tasks/task-operations.ts';
+import type { TaskWaiters } from './tasks/task-waiters.ts';
+import { TaskWaiting } from './tasks/task-waiting.ts';
+import { reportAttemptsRoute } from './workers/report-attempts.route.ts';
+import { workerListRoutes } from './workers/worker-list.route.ts';
+import { WorkerList } from './workers/worker-list.ts';
+import { workerSessionRoutes } from './workers/worker-session.route.ts';
+
+/** What requests are answered from. */
+export interface AppParts {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly gateway: Gateway;
+  readonly waiters: TaskWaiters;
+  readonly projection: Projection;
+  readonly rates: QueueRates;
+  readonly logs: TaskLogs;
+  readonly clock: () => number;
+  readonly observation: Observation;
+  readonly log: BoundedLog;
+}
+
+interface AppOptions {
+  /** Names that a request may have been sent to, beside loopback. */
+  readonly hosts: readonly string[];
+  readonly limits: Configuration['http'];
+  readonly drainMs: number;
+  readonly version: string;
+  readonly dataFolder: string;
+  readonly certificate: Certificate | undefined;
+}
+
+/** HTTP around an engine: what every request has to pass, and all routes. */
+export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance {
+  const { engine, observation } = parts;
+  const { limits, drainMs, certificate } = options;
+  const desk: RefusalDesk = {
+    newRequestId: requestIds(),
+    refused: observation.refused,
+  };
+  const answerError = errorAnswers(desk);
+  const app = Fastify({
+    serverFactory: ((handler: RequestListener) =>
+      createListener(handler, { limits, drainMs, desk, certificate })) as never,
+    genReqId: desk.newRequestId,
+    loggerInstance: observation.log.forFramework(),
+    logController: new LogController({ disableRequestLogging: true }),
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 1000 },
+    // Comes from the router, before any hook or handler could give it the contract's shape.
+    frameworkErrors: (error, request, reply) => {
+      answerError(request, reply, new SluiceError('invalid_request', error.message));
+    },
+  });
+  // Routes read their bodies themselves: the framework cannot tell a whole body from a cut one
+  // (L10).
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  installErrorAnswers(app, answerError);
+  timeRoutes(app, observation.server);
+
+  const guard = new RequestGuard(options.hosts, limits);
+  app.addHook('onRequest', (request, _reply, done) => {
+    guard.check(request.raw);
+    done();
+  });
+  const keyStreams = accessRoutes(app, parts);
+
+  taskRoutes(app, { ...parts, keyStreams, stalledMs: limits.stalledReaderMs });
+  workerRoutes(app, { ...parts, keyStreams });
+  queueRoutes(app, parts);
+  taskTypeRoutes(app, engine, parts.admission);
+  deadLetterRoutes(app, new DeadLetterOperations(engine, parts.admission));
+  operationRoutes(app, engine, options.version);
+  metricsRoute(app, parts);
+  clusterRoute(app, { ...parts, dataFolder: options.dataFolder, version: options.version });
+  return app;
+}
+
+/** Whatever is registered from here on needs a caller who may call it. */
+function accessRoutes(app: FastifyInstance, parts: AppParts): KeyStreams {
+  const { engine, admission, observation, clock } = parts;
+  const { state } = observation.partition;
+  const authenticator = new Authenticator({ state, clock, onBlocked: observation.blocked });
+  guardAccess(app, authenticator, engine);
+  const lastUsedAt = (id: string) => authenticator.lastUsedAt(id);
+  keyRoutes(app, new KeyOperations({ engine, admission, clock, lastUsedAt }), clock);
+  const keyStreams = new KeyStreams(authenticator);
+  app.addHook('onClose', async () => keyStreams.stop());
+  return keyStreams;
+}
+
+interface StreamParts extends AppParts {
+  readonly keyStreams: KeyStreams;
+}
+
+function taskRoutes(
+  app: FastifyInstance,
+  parts: StreamParts & { readonly stalledMs: number },
+): void {
+  const { engine, admission, gateway } = parts;
+  const archive = new TaskArchive(parts);
+  const waiting = new TaskWaiting({ ...parts, archive });
+  submitTasksRoute(app, gateway, waiting);
+  readTaskRoutes(app, archive, waiting);
+  taskLogsRoute(app, { ...parts, archive });
+  eventsRoute(app, { ...parts, archive });
+  manyTasksRoutes(app, { engine, admission, waiting, archive });
+  patchTasksRoutes(app, new TaskPatcher(engine, admission));
+  taskOperationRoutes(app, new TaskOperations({ engine, admission, archive }));
+}
+
+function workerRoutes(app: FastifyInstance, parts: StreamParts): void {
+  const { engine, admission, gateway } = parts;
+  workerSessionRoutes(app, parts);
+  reportAttemptsRoute(app, gateway);
+  workerListRoutes(app, new WorkerList(engine, admission));
+}
+
+/** Unique among restarts by the beginning, within one by the count; random ones cost more. */
+function requestIds(): () => string {
+  const start = randomBytes(6).toString('base64url');
+  let count = 0;
+  return () => `q_${start}_${(count++).toString(36)}`;
+}
+
+function operationRoutes(app: FastifyInstance, engine: Engine, version: string): void {
+  app.route({ ...routeOptions(ROUTES.healthLive), handler: async () => ({ status: 'ok' }) });
+  app.route({
+    ...routeOptions(ROUTES.healthReady),
+    handler: async () => {
+      if (engine.isStopped) throw unavailable();
+      return { status: 'ok' };
+    },
+  });
+  const document = openApiDocument(version);
+  app.route({ ...routeOptions(ROUTES.getOpenApi), handler: async () => document });
+}

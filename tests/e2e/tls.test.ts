@@ -1,0 +1,243 @@
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect as connectHttp2 } from 'node:http2';
+import { Agent, request } from 'node:https';
+import { connect as connectTcp } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  connect as connectTls,
+  getCACertificates,
+  setDefaultCACertificates,
+  type TLSSocket,
+} from 'node:tls';
+import { defineTask, Sluice } from '@sluice/sdk';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type CertificatePaths, makeCertificate } from '../support/certificates.ts';
+import { ServerProcess } from '../support/server-process.ts';
+import { runSluice } from '../support/sluice-command.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const PATIENCE_MS = 60_000;
+
+let folder: string;
+let server: ServerProcess | undefined;
+/** What the server is told to use; tests copy others over it. */
+let used: CertificatePaths;
+let first: CertificatePaths;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-tls-'));
+  first = makeCertificate(folder, 'first');
+  used = { certFile: join(folder, 'used.crt'), keyFile: join(folder, 'used.key') };
+  await use(first);
+});
+
+afterEach(async () => {
+  await server?.kill();
+  server = undefined;
+  await rm(folder, { recursive: true });
+});
+
+async function use({ certFile, keyFile }: CertificatePaths): Promise<void> {
+  await copyFile(certFile, used.certFile);
+  await copyFile(keyFile, used.keyFile);
+}
+
+function flags(): string[] {
+  return ['--tls-cert-file', used.certFile, '--tls-key-file', used.keyFile];
+}
+
+async function start(): Promise<ServerProcess> {
+  server = await ServerProcess.startServer(join(folder, 'data'), ...flags());
+  return server;
+}
+
+interface Seen {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** One request over HTTP/1.1, by somebody who trusts this certificate alone. */
+async function get(path: string, { certFile }: CertificatePaths, agent?: Agent): Promise<Seen> {
+  const ca = await readFile(certFile);
+  return new Promise((resolve, reject) => {
+    const asked = request(`${server?.url}${path}`, { ca, agent: agent ?? false }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (text: string) => {
+        body += text;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+async function codeOf(answer: Promise<unknown>): Promise<string | undefined> {
+  return answer.then(
+    () => 'answered',
+    (cause: NodeJS.ErrnoException) => cause.code,
+  );
+}
+
+function handshake(options: object): Promise<TLSSocket> {
+  const port = Number(new URL(server?.url ?? '').port);
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({ host: '127.0.0.1', port, ...options }, () => resolve(socket));
+    socket.on('error', reject);
+  });
+}
+
+test('both versions of HTTP are spoken within TLS, and nothing without it', async () => {
+  const { url } = await start();
+  const ca = await readFile(first.certFile);
+  const http2 = connectHttp2(url, { ca });
+  const overHttp2 = await new Promise<number>((resolve, reject) => {
+    http2.on('error', reject);
+    const stream = http2.request({ ':path': '/health/ready' });
+    stream.on('response', (headers) => resolve(headers[':status'] ?? 0));
+    stream.end();
+  });
+  http2.close();
+  const port = Number(new URL(url).port);
+  const inTheClear = await new Promise<string>((resolve) => {
+    let heard = '';
+    const socket = connectTcp(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\n\r\n'));
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      heard += text;
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(heard));
+  });
+
+  expect(url).toMatch(/^https:/);
+  expect((await get('/health/ready', first)).status).toBe(200);
+  expect(overHttp2).toBe(200);
+  expect(inTheClear).not.toContain('HTTP');
+});
+
+test('old versions of TLS are refused, and so is who trusts somebody else', async () => {
+  await start();
+  const other = makeCertificate(folder, 'other');
+
+  const versions = { minVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' };
+  const anybody = { rejectUnauthorized: false, ...versions };
+  const old = await codeOf(handshake({ ...anybody, maxVersion: 'TLSv1.1' }));
+  const young = await handshake({ ...anybody, maxVersion: 'TLSv1.2' });
+
+  expect(old).toBe('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
+  expect(young.getProtocol()).toBe('TLSv1.2');
+  young.destroy();
+  expect(await codeOf(get('/health/ready', other))).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
+});
+
+test('a hang-up brings the new certificate to new connections; old ones go on', async () => {
+  const process = await start();
+  const kept = new Agent({ keepAlive: true, maxSockets: 1 });
+  await get('/health/ready', first, kept);
+  const second = makeCertificate(folder, 'second');
+
+  await use(second);
+  process.signal('SIGHUP');
+  await process.printed(/new connections get the new certificate/);
+
+  expect((await get('/health/ready', first, kept)).status).toBe(200);
+  expect(await codeOf(get('/health/ready', first))).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
+  expect((await get('/health/ready', second)).status).toBe(200);
+  kept.destroy();
+});
+
+test('files that changed are found without a signal', async () => {
+  await start();
+  const second = makeCertificate(folder, 'second');
+
+  await use(second);
+
+  const isRenewed = async () => (await codeOf(get('/health/ready', second))) === 'answered';
+  await waitUntil(isRenewed, { what: 'the certificate is renewed', timeoutMs: PATIENCE_MS });
+});
+
+test('while the files do not belong together the old certificate stays', async () => {
+  const process = await start();
+  const second = makeCertificate(folder, 'second');
+
+  await copyFile(second.certFile, used.certFile);
+  process.signal('SIGHUP');
+  await process.printed(/the certificate cannot be renewed; the old one stays/);
+  const between = await get('/health/ready', first);
+  await rm(used.keyFile);
+  process.signal('SIGHUP');
+  await process.printed(/tls.keyFile cannot be read/);
+  await copyFile(second.keyFile, used.keyFile);
+  process.signal('SIGHUP');
+  await process.printed(/new connections get the new certificate/);
+
+  expect(between.status).toBe(200);
+  expect((await get('/health/ready', second)).status).toBe(200);
+  expect(process.lastOutput).not.toContain('PRIVATE KEY');
+});
+
+test.each([
+  ['a certificate that is none', async () => writeFile(used.certFile, 'nothing')],
+  ['a file that is missing', async () => rm(used.keyFile)],
+  [
+    'the key of another one',
+    async () => copyFile(makeCertificate(folder, 'x').keyFile, used.keyFile),
+  ],
+])('%s is no reason to start without', async (_, spoil) => {
+  await spoil();
+
+  const data = join(folder, 'data');
+  const ended = await runSluice(['server', '--port', '0', '--data', data, ...flags()]);
+
+  expect(ended).toMatchObject({ code: 2, stdout: '' });
+  expect(ended.stderr).toMatch(/tls\.(certFile|keyFile)/);
+});
+
+test('a connection that never shakes hands holds up neither others nor the end', async () => {
+  const process = await start();
+  const { port } = new URL(process.url);
+  const silent = connectTcp(Number(port), '127.0.0.1');
+  silent.on('error', () => undefined);
+  await new Promise((resolve) => silent.once('connect', resolve));
+
+  expect((await get('/health/ready', first)).status).toBe(200);
+  process.signal('SIGTERM');
+
+  expect(await process.exited()).toBe(0);
+  silent.destroy();
+});
+
+test('the command line reaches it by https, with a key', async () => {
+  const process = await start();
+  const env = { SLUICE_URL: process.url, NODE_EXTRA_CA_CERTS: first.certFile };
+  const made = await runSluice(['key', 'create', '--role', 'admin'], env);
+
+  const listed = await runSluice(['key', 'list'], { ...env, SLUICE_API_KEY: made.stdout.trim() });
+
+  expect(made.code).toBe(0);
+  expect(listed.stdout).toContain('admin');
+});
+
+test('a worker and a client of the SDK go on while the certificate changes', async () => {
+  const process = await start();
+  const second = makeCertificate(folder, 'second');
+  const trusted = await Promise.all(
+    [first, second].map(({ certFile }) => readFile(certFile, 'utf8')),
+  );
+  const before = getCACertificates('default');
+  setDefaultCACertificates([...before, ...trusted]);
+  const sluice = new Sluice({ url: process.url });
+  const hello = defineTask({ type: 'hello', run: (name: string) => `Hello, ${name}` });
+  await sluice.work([hello], { handleSignals: false });
+
+  const one = await (await sluice.submit(hello, 'Ada')).result();
+  await use(second);
+  process.signal('SIGHUP');
+  await process.printed(/new connections get the new certificate/);
+  const other = await (await sluice.submit(hello, 'Bob')).result();
+
+  expect([one, other]).toEqual(['Hello, Ada', 'Hello, Bob']);
+  await sluice.close();
+  setDefaultCACertificates(before);
+});
