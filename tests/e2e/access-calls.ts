@@ -234,6 +234,11 @@ const ACCESS_CALLS = {
     const id = await newKey(shop);
     return { call: { path: '/v1/audit?limit=1000' }, own: 200, foreign: { hides: id } };
   },
+  getStats: async () => ({
+    call: { path: '/v1/stats' },
+    own: 403,
+    foreign: { code: 'forbidden' },
+  }),
   getCluster: async () => ({
     call: { path: '/v1/cluster' },
     own: 200,

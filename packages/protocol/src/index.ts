@@ -10,6 +10,7 @@ export {
   QueuePatch,
   type RedriveParams,
   RedriveRequest,
+  StatsQuery,
   TypeParams,
   type WorkerParams,
 } from './operation-schemas.ts';

@@ -9,6 +9,7 @@ import {
   RedriveReply,
   RedriveRequest,
   RedriveView,
+  StatsQuery,
   TaskTypeView,
   TypeParams,
   WorkerParams,
@@ -21,6 +22,29 @@ import { TaskDefinition, TaskView } from './task-schemas.ts';
 const Health = Type.Object({ status: Type.Literal('ok') });
 
 const Bytes = Type.Integer({ minimum: 0 });
+
+const Count = Type.Integer({ minimum: 0 });
+const Quantile = Type.Union([Type.Number(), Type.Null()]);
+
+const StatsView = Type.Object({
+  window: Type.String(),
+  stepMs: Type.Integer({ description: 'The length of an interval.' }),
+  items: Type.Array(
+    Type.Object({
+      at: Type.String({ format: 'date-time', description: 'The start of the interval.' }),
+      in: Count,
+      out: Count,
+      failed: Type.Integer({ description: 'Of those that are out: failed, timed out, expired.' }),
+      running: Type.Integer({ description: 'The most at once.' }),
+      depth: Type.Array(Count, { description: 'The most that were queued, by priority.' }),
+      latencyMs: Type.Object(
+        { p50: Quantile, p99: Quantile },
+        { description: 'From submit to end, as the bound of a bucket; null when none ended.' },
+      ),
+    }),
+    { description: 'Oldest first; intervals in which the server was down are missing.' },
+  ),
+});
 
 const ClusterView = Type.Object({
   version: Type.String(),
@@ -155,6 +179,16 @@ export const OPERATION_ROUTES = {
     isBodyOptional: true,
     answers: { 200: DiscardReply },
     errors: CHANGE_ERRORS,
+  },
+  getStats: {
+    method: 'GET',
+    path: '/v1/stats',
+    access: 'read',
+    isServerWide: true,
+    summary: 'Figures over time: tasks in, out, failed, running, queued, and how long they took',
+    query: StatsQuery,
+    answers: { 200: StatsView },
+    errors: READ_ERRORS,
   },
   getCluster: {
     method: 'GET',

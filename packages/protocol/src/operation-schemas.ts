@@ -102,3 +102,15 @@ export const DiscardRequest = Type.Object(
 );
 
 export const DiscardReply = Type.Object({ discarded: Type.Integer() });
+
+export const StatsQuery = Type.Object(
+  {
+    window: Type.Optional(
+      Type.Union([Type.Literal('10m'), Type.Literal('24h'), Type.Literal('30d')], {
+        default: '10m',
+        description: 'By the second, by the minute, or by the hour.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);

@@ -30,6 +30,7 @@ import { DeadLetterOperations } from './queues/dead-letters.ts';
 import { queueRoutes } from './queues/queue.route.ts';
 import type { QueueRates } from './queues/queue-rates.ts';
 import { taskTypeRoutes } from './queues/task-type.route.ts';
+import { statsRoute } from './stats/stats.route.ts';
 import { manyTasksRoutes } from './tasks/many-tasks.route.ts';
 import { patchTasksRoutes } from './tasks/patch-tasks.route.ts';
 import { TaskPatcher } from './tasks/patch-tasks.ts';
@@ -112,6 +113,7 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   deadLetterRoutes(app, new DeadLetterOperations(engine, parts.admission));
   operationRoutes(app, engine, options.version);
   metricsRoute(app, parts);
+  statsRoute(app, { stats: observation.stats, clock: parts.clock });
   clusterRoute(app, { ...parts, dataFolder: options.dataFolder, version: options.version });
   return app;
 }

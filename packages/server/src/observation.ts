@@ -7,6 +7,7 @@ import { ServerMetrics } from './metrics/server-metrics.ts';
 import { TaskMetrics } from './metrics/task-metrics.ts';
 import type { ProjectionNotice } from './projection/projection.ts';
 import { causeText, type LogLevel, type ServerLog } from './server-log.ts';
+import type { Stats } from './stats/stats.ts';
 import type { StreamNotice } from './workers/worker-streams.ts';
 
 /** What operators see of a server: every part says here what it does, and goes on. */
@@ -14,10 +15,12 @@ export class Observation {
   readonly log: ServerLog;
   readonly server: ServerMetrics;
   readonly tasks = new TaskMetrics();
+  readonly stats: Stats;
   private made: Partition | undefined;
 
-  constructor(log: ServerLog, version: string) {
+  constructor(log: ServerLog, version: string, stats: Stats) {
     this.log = log;
+    this.stats = stats;
     this.server = new ServerMetrics(version);
   }
 
@@ -36,6 +39,7 @@ export class Observation {
   /** From here on tasks are counted: what there is was there before. */
   begin(): void {
     this.tasks.firstTask = this.partition.state.nextTask;
+    this.stats.begin(this.partition.state.nextTask);
   }
 
   measured(log: BoundedLog): BoundedLog {
@@ -44,6 +48,7 @@ export class Observation {
 
   readonly staged = (outputs: Outputs, state: ReadonlyState): void => {
     this.tasks.staged(outputs, state);
+    this.stats.staged(outputs, state);
   };
 
   readonly recognised = (tasks: number): void => this.tasks.recognised(tasks);
@@ -85,6 +90,10 @@ export class Observation {
   readonly projected = ({ type, ...fields }: ProjectionNotice): void => {
     const [level, message] = PROJECTION_EVENTS[type];
     this.log.line(level, message, fields);
+  };
+
+  readonly statsUnsaved = (cause: Error): void => {
+    this.log.line('error', 'figures for charts could not be written', { cause: cause.message });
   };
 
   close(): void {

@@ -27,6 +27,8 @@ import { QueueRates } from './queues/queue-rates.ts';
 import { ServerLog } from './server-log.ts';
 import { ServerOutputs } from './server-outputs.ts';
 import { TICK_MS } from './standstill.ts';
+import { Stats } from './stats/stats.ts';
+import { StatsKeeper } from './stats/stats-keeper.ts';
 import { SteadyClock } from './steady-clock.ts';
 import { TaskWaiters } from './tasks/task-waiters.ts';
 import { UTF8 } from './utf8.ts';
@@ -85,6 +87,7 @@ export class Server {
   /** Absent without TLS. */
   private readonly watcher: CertificateWatcher | undefined;
   private readonly observation: Observation;
+  private readonly stats: StatsKeeper;
 
   private constructor(parts: Parts, url: string) {
     this.url = url;
@@ -98,6 +101,9 @@ export class Server {
     this.observation = parts.observation;
     this.watcher = parts.watcher;
     this.ticker = setInterval(() => parts.gateway.tick(), TICK_MS);
+    const { engine, clock, observation } = parts;
+    const { stats, statsUnsaved } = observation;
+    this.stats = new StatsKeeper({ stats, engine, clock, onUnsaved: statsUnsaved });
   }
 
   /**
@@ -108,7 +114,8 @@ export class Server {
     const file = await openLog(logFolderOf(options), options.segmentBytes);
     const log = options.wrapLog?.(file) ?? file;
     const serverLog = options.log ?? ServerLog.onStderr('error');
-    const observation = new Observation(serverLog, options.version);
+    const stats = await Stats.open(join(options.dataFolder, 'stats.json'));
+    const observation = new Observation(serverLog, options.version, stats);
     let projection: Projection | undefined;
     try {
       const clock = new SteadyClock();
@@ -156,7 +163,7 @@ export class Server {
       const url = `${scheme}://${urlHost(options.host)}:${port}`;
       serverLog.line('info', 'the server listens', { url, version: options.version });
       const watcher = watchCertificate(app, options.tls, certificate, serverLog);
-      return new Server({ ...shared, app, logs, streams, watcher }, url);
+      return new Server({ ...shared, app, logs, streams, watcher, clock: now }, url);
     } catch (cause) {
       observation.close();
       await projection?.close();
@@ -178,6 +185,7 @@ export class Server {
     this.streams.drain();
     this.waiters.giveUp();
     await this.app.close();
+    await this.stats.close();
     await this.engine.close();
     await this.projection.close();
     await this.log.close();
@@ -207,6 +215,7 @@ interface Parts {
   readonly waiters: TaskWaiters;
   readonly observation: Observation;
   readonly watcher: CertificateWatcher | undefined;
+  readonly clock: () => number;
 }
 
 interface EngineParts {

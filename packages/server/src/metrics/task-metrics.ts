@@ -1,12 +1,7 @@
-import {
-  isTerminal,
-  type Outputs,
-  PRIORITY_LEVELS,
-  type ReadonlyState,
-  TASK_STATES,
-} from '@sluice/core';
-import type { Exposition, Labels } from './exposition.ts';
+import { isTerminal, type Outputs, type ReadonlyState, TASK_STATES } from '@sluice/core';
+import type { Exposition } from './exposition.ts';
 import { Histogram, LATENCY_BOUNDS_MS } from './histogram.ts';
+import { queueDepths } from './queue-depths.ts';
 
 export interface SessionCounts {
   readonly connected: number;
@@ -57,7 +52,10 @@ export class TaskMetrics {
     out.histograms('sluice_task_queue_seconds', [[{}, this.queueMs]], 0.001);
     out.histograms('sluice_task_lease_seconds', [[{}, this.leaseMs]], 0.001);
     out.value('sluice_tasks', state.tasks.count);
-    out.values('sluice_tasks_queued', queuedByPriority(state));
+    out.values(
+      'sluice_tasks_queued',
+      queueDepths(state).map((depth, level) => [{ priority: String(level) }, depth]),
+    );
     out.value('sluice_tasks_finished', state.finished.length);
     out.value('sluice_dead_letters', state.deadLetters.count);
     out.value('sluice_dedupe_keys', state.dedupe.count);
@@ -68,12 +66,4 @@ export class TaskMetrics {
     out.value('sluice_payload_bytes', state.payloads.liveBytes);
     out.value('sluice_payload_chunks', state.payloads.chunkCount);
   }
-}
-
-function queuedByPriority({ queues }: ReadonlyState): [Labels, number][] {
-  const depths = new Float64Array(PRIORITY_LEVELS);
-  for (const { open } of queues) {
-    for (const { level, length } of open) depths[level] += length;
-  }
-  return Array.from(depths, (depth, level) => [{ priority: String(level) }, depth]);
 }

@@ -1,0 +1,51 @@
+import type { Engine } from '@sluice/engine';
+import type { Stats } from './stats.ts';
+
+const SAMPLE_EVERY_MS = 1000;
+const SAVE_EVERY_MS = 60_000;
+
+interface Parts {
+  readonly stats: Stats;
+  readonly engine: Engine;
+  readonly clock: () => number;
+  /** The figures could not be written. */
+  readonly onUnsaved: (cause: Error) => void;
+}
+
+/** Takes the figures every second and writes them every minute, for as long as the server runs. */
+export class StatsKeeper {
+  private readonly parts: Parts;
+  private readonly timer: NodeJS.Timeout;
+  private savedAt = performance.now();
+  private isSampling = false;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+    this.timer = setInterval(() => void this.sample(), SAMPLE_EVERY_MS);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    await this.save();
+  }
+
+  private async sample(): Promise<void> {
+    // A disk that hangs would otherwise gather samples that all tell the same.
+    if (this.isSampling) return;
+    this.isSampling = true;
+    const { stats, engine, clock } = this.parts;
+    try {
+      await engine.read((state) => stats.sample(state, clock()));
+      if (performance.now() - this.savedAt >= SAVE_EVERY_MS) await this.save();
+    } catch {
+      // An engine that stopped has said so to its owner.
+    } finally {
+      this.isSampling = false;
+    }
+  }
+
+  private async save(): Promise<void> {
+    this.savedAt = performance.now();
+    await this.parts.stats.save().catch(this.parts.onUnsaved);
+  }
+}

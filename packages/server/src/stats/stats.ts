@@ -1,0 +1,134 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import {
+  FAILED,
+  type Outputs,
+  PRIORITY_LEVELS,
+  type ReadonlyState,
+  TASK_STATES,
+} from '@sluice/core';
+import { Histogram, LATENCY_BOUNDS_MS } from '../metrics/histogram.ts';
+import { queueDepths } from '../metrics/queue-depths.ts';
+import { quantile, type StatsPoint, StatsRing } from './stats-ring.ts';
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Windows by their names: a point per second, per minute and per hour. */
+const WINDOWS = {
+  '10m': { stepMs: SECOND_MS, size: 600 },
+  '24h': { stepMs: MINUTE_MS, size: 1440 },
+  '30d': { stepMs: HOUR_MS, size: 720 },
+} as const;
+
+export type StatsWindow = keyof typeof WINDOWS;
+
+type StoredPoints = Partial<Readonly<Record<StatsWindow, readonly StatsPoint[]>>>;
+
+const BAD_ENDS = [FAILED, TASK_STATES.indexOf('timed_out'), TASK_STATES.indexOf('expired')];
+
+/**
+ * Figures over time, for charts: of the last ten minutes by the second, of the last day by the
+ * minute, of the last month by the hour. They are kept in a file beside the log; what was counted
+ * since it was last written is lost with a crash, and nothing depends on it.
+ */
+export class Stats {
+  private readonly path: string;
+  private readonly rings: Readonly<Record<StatsWindow, StatsRing>>;
+  private readonly latency = new Histogram(LATENCY_BOUNDS_MS);
+  private ended = 0;
+  private failed = 0;
+  /** The number of the next task when it was last looked. */
+  private nextTask = 0;
+
+  private constructor(path: string, stored: StoredPoints) {
+    this.path = path;
+    const ring = (name: StatsWindow): StatsRing => {
+      const { stepMs, size } = WINDOWS[name];
+      return new StatsRing(stepMs, size, stored[name]);
+    };
+    this.rings = { '10m': ring('10m'), '24h': ring('24h'), '30d': ring('30d') };
+  }
+
+  /** Goes on with what the file has. One that is missing or damaged is as good as empty. */
+  static async open(path: string): Promise<Stats> {
+    const text = await readFile(path, 'utf8').catch(() => '{}');
+    return new Stats(path, parsed(text));
+  }
+
+  /** From here on tasks are counted: what there is was there before. */
+  begin(nextTask: number): void {
+    this.nextTask = nextTask;
+  }
+
+  readonly staged = ({ endedSlots }: Outputs, { tasks }: ReadonlyState): void => {
+    this.ended += endedSlots.length;
+    for (const slot of endedSlots) {
+      if (BAD_ENDS.includes(tasks.state[slot])) this.failed += 1;
+      this.latency.observe(tasks.endedAt[slot] - tasks.submittedAt[slot]);
+    }
+  };
+
+  /** Takes what has happened since the last time, once a second. The state is durable. */
+  sample(state: ReadonlyState, at: number): void {
+    const point: StatsPoint = {
+      at,
+      submitted: state.nextTask - this.nextTask,
+      ended: this.ended,
+      failed: this.failed,
+      running: heldOf(state),
+      depth: queueDepths(state),
+      latency: Array.from(this.latency.counts),
+    };
+    this.nextTask = state.nextTask;
+    this.ended = 0;
+    this.failed = 0;
+    this.latency.counts.fill(0);
+    for (const ring of Object.values(this.rings)) ring.add(point);
+  }
+
+  view(window: StatsWindow, now: number) {
+    const ring = this.rings[window];
+    return { window, stepMs: ring.stepMs, items: ring.since(now).map(shownPoint) };
+  }
+
+  async save(): Promise<void> {
+    const unfinished = `${this.path}.new`;
+    await writeFile(unfinished, JSON.stringify(this.rings), { mode: 0o600 });
+    await rename(unfinished, this.path);
+  }
+}
+
+function heldOf({ holders }: ReadonlyState): number {
+  let held = 0;
+  for (const holder of holders.holding()) held += holder.held.length;
+  return held;
+}
+
+function shownPoint({ at, submitted, ended, failed, running, depth, latency }: StatsPoint) {
+  return {
+    at: new Date(at).toISOString(),
+    in: submitted,
+    out: ended,
+    failed,
+    running,
+    depth,
+    latencyMs: { p50: quantile(latency, 0.5), p99: quantile(latency, 0.99) },
+  };
+}
+
+function parsed(text: string): StoredPoints {
+  try {
+    const stored = JSON.parse(text) as StoredPoints;
+    const isWhole = Object.values(stored).flat().every(isPoint);
+    return isWhole ? stored : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Another version may have had other buckets. */
+function isPoint({ at, depth, latency }: StatsPoint): boolean {
+  const buckets = LATENCY_BOUNDS_MS.length + 1;
+  return at > 0 && depth.length === PRIORITY_LEVELS && latency.length === buckets;
+}
