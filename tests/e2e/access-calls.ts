@@ -234,6 +234,10 @@ const ACCESS_CALLS = {
     const id = await newKey(shop);
     return { call: { path: '/v1/audit?limit=1000' }, own: 200, foreign: { hides: id } };
   },
+  groupDeadLetters: async (shop) => {
+    const { type } = await deadLetter(shop);
+    return { call: { path: '/v1/dead-letters/groups' }, own: 200, foreign: { hides: type } };
+  },
   getStats: async () => ({
     call: { path: '/v1/stats' },
     own: 403,

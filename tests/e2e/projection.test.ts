@@ -161,6 +161,28 @@ test('a task that left memory runs again, with its history', async () => {
   expect((await api.post(`/v1/tasks/${done}/retry`)).body.error.code).toBe('task_finished');
 });
 
+test('dead letters are counted by what went wrong, until somebody deals with them', async () => {
+  for (const message of ['host 1 is down', 'host 2 is down', 'disk full']) {
+    await submit({ retry: { maxAttempts: 1 } });
+    await answer({ kind: 'failed', error: { message } });
+  }
+  const groups = async (query = '') => {
+    const { body } = await api.get(`/v1/dead-letters/groups${query}`);
+    return body.items.map(({ count, message }: { count: number; message: string }) => {
+      return `${count} ${message}`;
+    });
+  };
+
+  expect(await groups()).toEqual(['2 host 2 is down', '1 disk full']);
+  expect(await groups('?type=hello')).toHaveLength(2);
+  expect(await groups('?type=other')).toEqual([]);
+  await kill();
+  await start();
+  expect(await groups()).toEqual(['2 host 2 is down', '1 disk full']);
+  await api.post('/v1/dead-letters/discard', {});
+  expect(await groups()).toEqual([]);
+});
+
 test('a search finds by state, type, text and time, over pages', async () => {
   const startedAt = new Date().toISOString();
   const done = await finish(5);

@@ -5,6 +5,7 @@ export { inexactPayload } from './exact-numbers.ts';
 export { LIMITS, PING_AFTER_MS } from './limits.ts';
 export { openApiDocument } from './openapi.ts';
 export {
+  DeadLetterGroupQuery,
   DeadLetterQuery,
   DiscardRequest,
   QueuePatch,

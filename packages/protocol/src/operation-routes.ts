@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 import {
+  DeadLetterGroupQuery,
+  DeadLetterGroups,
   DeadLetterQuery,
   DiscardReply,
   DiscardRequest,
@@ -140,6 +142,15 @@ export const OPERATION_ROUTES = {
     summary: 'List failed and timed-out tasks, the first to end first',
     query: DeadLetterQuery,
     answers: { 200: pageOf(TaskView) },
+    errors: READ_ERRORS,
+  },
+  groupDeadLetters: {
+    method: 'GET',
+    path: '/v1/dead-letters/groups',
+    access: 'read',
+    summary: 'Count dead letters by what went wrong',
+    query: DeadLetterGroupQuery,
+    answers: { 200: DeadLetterGroups },
     errors: READ_ERRORS,
   },
   startRedrive: {

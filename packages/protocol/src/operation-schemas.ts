@@ -60,6 +60,30 @@ export const DeadLetterQuery = Type.Object(
   { additionalProperties: false },
 );
 
+export const DeadLetterGroupQuery = Type.Object(
+  { type: Type.Optional(TaskType) },
+  { additionalProperties: false },
+);
+
+export const DeadLetterGroups = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      fingerprint: Type.String({
+        description: 'The same for errors that differ in numbers, ids and quoted words alone.',
+        examples: ['3f9a0c1d2e4b'],
+      }),
+      type: TaskType,
+      count: Type.Integer(),
+      message: Type.String({ description: 'Of the task that ended last.' }),
+      taskId: Type.String({ description: 'The task that ended last.' }),
+      firstEndedAt: Type.String({ format: 'date-time' }),
+      lastEndedAt: Type.String({ format: 'date-time' }),
+    }),
+    { description: 'The largest first.' },
+  ),
+  others: Type.Integer({ description: 'Dead letters that are in none of them.' }),
+});
+
 const DeadLetterFilter = Type.Object(
   { type: Type.Optional(TaskType) },
   { additionalProperties: false, description: 'Without a type: of all types.' },

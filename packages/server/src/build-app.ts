@@ -106,11 +106,12 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   });
   const keyStreams = accessRoutes(app, parts);
 
-  taskRoutes(app, { ...parts, keyStreams, stalledMs: limits.stalledReaderMs });
+  const archive = new TaskArchive(parts);
+  taskRoutes(app, { ...parts, archive, keyStreams, stalledMs: limits.stalledReaderMs });
   workerRoutes(app, { ...parts, keyStreams });
   queueRoutes(app, parts);
   taskTypeRoutes(app, engine, parts.admission);
-  deadLetterRoutes(app, new DeadLetterOperations(engine, parts.admission));
+  deadLetterRoutes(app, new DeadLetterOperations(engine, parts.admission), archive);
   operationRoutes(app, engine, options.version);
   metricsRoute(app, parts);
   statsRoute(app, { stats: observation.stats, clock: parts.clock });
@@ -137,15 +138,14 @@ interface StreamParts extends AppParts {
 
 function taskRoutes(
   app: FastifyInstance,
-  parts: StreamParts & { readonly stalledMs: number },
+  parts: StreamParts & { readonly archive: TaskArchive; readonly stalledMs: number },
 ): void {
-  const { engine, admission, gateway } = parts;
-  const archive = new TaskArchive(parts);
-  const waiting = new TaskWaiting({ ...parts, archive });
+  const { engine, admission, gateway, archive } = parts;
+  const waiting = new TaskWaiting(parts);
   submitTasksRoute(app, gateway, waiting);
   readTaskRoutes(app, archive, waiting);
-  taskLogsRoute(app, { ...parts, archive });
-  eventsRoute(app, { ...parts, archive });
+  taskLogsRoute(app, parts);
+  eventsRoute(app, parts);
   manyTasksRoutes(app, { engine, admission, waiting, archive });
   patchTasksRoutes(app, new TaskPatcher(engine, admission));
   taskOperationRoutes(app, new TaskOperations({ engine, admission, archive }));

@@ -44,6 +44,48 @@ function deadTable(tasks: readonly Task[], now: number): string {
   );
 }
 
+interface Groups {
+  readonly items: readonly {
+    readonly fingerprint: string;
+    readonly type: string;
+    readonly count: number;
+    readonly message: string;
+    readonly taskId: string;
+    readonly lastEndedAt: string;
+  }[];
+  readonly others: number;
+}
+
+const groups = defineCommand({
+  name: 'dead-letter groups',
+  summary: 'Count failed and timed-out tasks by what went wrong',
+  details: 'Errors that differ in numbers, ids and quoted words alone count as the same.',
+  flags: { type: TYPE_FLAG, ...SERVER_FLAGS },
+  examples: ['sluice dead-letter groups', 'sluice dead-letter groups --type transcode'],
+  run: async ({ flags }, io) => {
+    const query = new URLSearchParams(stated({ type: flags.type }) as Record<string, string>);
+    const path = `/v1/dead-letters/groups?${query}`;
+    const found = await connect(flags, io).get<Groups>(path, ['items', 'others']);
+    if (found.items.length === 0 && flags.json !== true) io.stderr('no dead letters');
+    else print(io, flags, found, ({ items }) => groupTable(items, Date.now()));
+    if (found.others > 0) io.stderr(`${found.others} others are in none of these`);
+    return ExitCode.done;
+  },
+});
+
+function groupTable(items: Groups['items'], now: number): string {
+  return table(
+    ['COUNT', 'TYPE', 'LAST', 'TASK', 'ERROR'],
+    items.map(({ count, type, lastEndedAt, taskId, message }) => [
+      count,
+      type,
+      `${ago(lastEndedAt, now)} ago`,
+      taskId,
+      short(message, 60),
+    ]),
+  );
+}
+
 const redrive = defineCommand({
   name: 'dead-letter redrive',
   summary: 'Run dead letters again, so many a second',
@@ -100,5 +142,5 @@ const discard = defineCommand({
 export const deadLetterCommands = defineGroup(
   'dead-letter',
   'Deal with tasks that failed or timed out for good',
-  { list: listDeadLetters, redrive, discard },
+  { list: listDeadLetters, groups, redrive, discard },
 );

@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { isDead, isTerminal, namespaceOf, SUCCEEDED, TASK_STATES, type Tags } from '@sluice/core';
+import { namespaceOf, SUCCEEDED, TASK_STATES, type Tags } from '@sluice/core';
 import { ENDED_AT_PATH, packBody, unpackRecord } from './record-row.ts';
-import { type RowQuery, stateNumber } from './row-query.ts';
+import { isOpen, type RowQuery, stateNumber } from './row-query.ts';
 import type { TaskRecord } from './task-record.ts';
 
 /**
@@ -213,6 +213,7 @@ export class DayFile {
     if (queue !== undefined) also('queue = ?', this.idOf(queue));
     // As text: an index of some states serves those alone, and a value would not tell.
     if (state !== undefined) also(`state = ${stateNumber(state)}`);
+    if (query.isOpen !== undefined) also('is_open = 1');
     if (parent !== undefined) also(`parent = ? AND parent <> ''`, parent);
     for (const [name, value] of Object.entries(tags ?? {})) {
       also('number IN (SELECT number FROM tags WHERE tag = ?)', tagText(name, value));
@@ -282,11 +283,6 @@ function storedOf(row: Row): StoredRecord {
 
 function shownState(state: number): number {
   return TASK_STATES.indexOf(TASK_STATES[state]);
-}
-
-/** It has not ended, or nobody has dealt with its failure. */
-function isOpen({ state, isDiscarded }: TaskRecord): boolean {
-  return !isTerminal(state) || (isDead(state) && !isDiscarded);
 }
 
 function tagText(name: string, value: string): string {

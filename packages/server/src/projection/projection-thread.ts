@@ -3,6 +3,7 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { namespaceOf, parseTaskId } from '@sluice/core';
 import { AnswerRoom } from '../tasks/answer-room.ts';
+import { errorGroups } from './error-groups.ts';
 import type {
   FindQuestion,
   Found,
@@ -122,6 +123,8 @@ function valueFor(question: Question): unknown {
       return read(question);
     case 'find':
       return find(question);
+    case 'groups':
+      return errorGroups(projector.deadLetters(question.namespace, question.queue));
     case 'changes':
       return projector.changes.read(question.query);
   }

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { CommittedBatch, CommittedFeed, FeedOptions } from '@sluice/engine';
 import type { ChangeEvents, ChangeQuery } from './change-ring.ts';
 import type { FileNotice, Retention } from './day-files.ts';
+import type { ErrorGroups } from './error-groups.ts';
 import type { ProjectionMark } from './mark-file.ts';
 import type { RowQuery, Times } from './row-query.ts';
 
@@ -40,7 +41,14 @@ interface ChangesQuestion {
   readonly query: ChangeQuery;
 }
 
-export type Question = FindQuestion | ReadQuestion | ChangesQuestion;
+/** Dead letters of a namespace, or of one of its queues. */
+interface GroupsQuestion {
+  readonly type: 'groups';
+  readonly namespace: string;
+  readonly queue: string | undefined;
+}
+
+export type Question = FindQuestion | ReadQuestion | ChangesQuestion | GroupsQuestion;
 
 /** A page of tasks, as JSON texts. */
 export interface Found {
@@ -214,6 +222,12 @@ export class Projection {
   async find(question: Omit<FindQuestion, 'type'>, fresh: number): Promise<Found> {
     await this.reaches(fresh);
     return (await this.ask({ type: 'find', ...question })) as Found;
+  }
+
+  /** Dead letters, counted by what went wrong. */
+  async groups(question: Omit<GroupsQuestion, 'type'>, fresh: number): Promise<ErrorGroups> {
+    await this.reaches(fresh);
+    return (await this.ask({ type: 'groups', ...question })) as ErrorGroups;
   }
 
   /** Changes of tasks behind a place of the log, as far as it has seen them. */

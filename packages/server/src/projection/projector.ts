@@ -1,6 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Event, EventDecoder, isTerminal, readEvents } from '@sluice/core';
+import {
+  type Event,
+  EventDecoder,
+  FAILED,
+  isTerminal,
+  readEvents,
+  TASK_STATES,
+  TIMED_OUT,
+} from '@sluice/core';
 import { UTF8 } from '../utf8.ts';
 import { ChangeRing } from './change-ring.ts';
 import { DayFiles, type FileNotice, type Retention } from './day-files.ts';
@@ -29,6 +37,11 @@ const RECORD_BYTES = 1000;
 
 /** So many changes are at hand for those who follow them. */
 const CHANGES_AT_HAND = 50_000;
+
+/** So many numbers of dead letters are looked up at once. */
+const DEAD_AT_ONCE = 1000;
+
+const EVER: Times = { since: 0, until: Number.POSITIVE_INFINITY };
 
 export interface ProjectedBatch {
   readonly firstRecord: number;
@@ -165,6 +178,15 @@ export class Projector {
       yield stored;
     }
     yield* young.slice(next);
+  }
+
+  *deadLetters(namespace: string, queue: string | undefined): Generator<TaskRecord> {
+    const range = { before: Number.MAX_SAFE_INTEGER, from: 0, limit: DEAD_AT_ONCE };
+    const ofQueue = queue === undefined ? {} : { queue };
+    for (const state of [FAILED, TIMED_OUT]) {
+      const query = { namespace, ...range, ...ofQueue, state: TASK_STATES[state], isOpen: true };
+      yield* this.find(query as RowQuery, EVER);
+    }
   }
 
   retain(now: number): void {

@@ -1,4 +1,4 @@
-import { namespaceOf, parseTags, TASK_STATES, type Tags } from '@sluice/core';
+import { isDead, isTerminal, namespaceOf, parseTags, TASK_STATES, type Tags } from '@sluice/core';
 import type { TaskRecord } from './task-record.ts';
 
 /** What is looked for; all of it must hold. */
@@ -15,6 +15,8 @@ export interface RowQuery {
   readonly state?: string;
   readonly tags?: Tags;
   readonly parent?: string;
+  /** Those alone that retention must not take: tasks that have not ended, and dead letters. */
+  readonly isOpen?: true;
   /** In the input, or in the output or error. */
   readonly text?: string;
 }
@@ -37,10 +39,16 @@ export function isMeant(record: TaskRecord, query: RowQuery, { since, until }: T
     (queue === undefined || record.queue === queue) &&
     (state === undefined || TASK_STATES[record.state] === state) &&
     (parent === undefined || record.parent === parent) &&
+    (query.isOpen === undefined || isOpen(record)) &&
     namespaceOf(record.queue) === query.namespace &&
     (tags === undefined || hasTags(record, tags)) &&
     (text === undefined || input.includes(text) || result.includes(text))
   );
+}
+
+/** It has not ended, or nobody has dealt with its failure. */
+export function isOpen({ state, isDiscarded }: TaskRecord): boolean {
+  return !isTerminal(state) || (isDead(state) && !isDiscarded);
 }
 
 export function hasTags(record: TaskRecord, wanted: Tags): boolean {

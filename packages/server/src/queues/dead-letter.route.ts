@@ -1,4 +1,5 @@
 import {
+  DeadLetterGroupQuery,
   DeadLetterQuery,
   DiscardRequest,
   ListQuery,
@@ -12,9 +13,22 @@ import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
+import type { TaskArchive } from '../tasks/task-archive.ts';
 import type { DeadLetterOperations, DeadLetterOrder } from './dead-letters.ts';
 
-export function deadLetterRoutes(app: FastifyInstance, operations: DeadLetterOperations): void {
+export function deadLetterRoutes(
+  app: FastifyInstance,
+  operations: DeadLetterOperations,
+  archive: TaskArchive,
+): void {
+  const groups = new Checker(DeadLetterGroupQuery);
+  app.route({
+    ...routeOptions(ROUTES.groupDeadLetters),
+    handler: async ({ query, caller }) => {
+      const { type } = parseQuery(groups, query);
+      return archive.errorGroups(caller.namespace, type);
+    },
+  });
   const list = new Checker(DeadLetterQuery);
   app.route({
     ...routeOptions(ROUTES.listDeadLetters),

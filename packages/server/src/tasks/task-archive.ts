@@ -2,6 +2,7 @@ import { parseTaskId, queueKey } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
+import type { ErrorGroups } from '../projection/error-groups.ts';
 import { type Projection, ProjectionError } from '../projection/projection.ts';
 import type { Readmission } from '../projection/readmission.ts';
 import { AnswerRoom } from './answer-room.ts';
@@ -107,6 +108,14 @@ export class TaskArchive {
       asOf: seenAt,
       lagMs: Math.max(0, now - seenAt),
     });
+  }
+
+  /** Dead letters, counted by what went wrong. */
+  async errorGroups(namespace: string, type: string | undefined): Promise<ErrorGroups> {
+    const { engine, admission } = this.parts;
+    admission.read();
+    const queue = type === undefined ? undefined : queueKey(namespace, type);
+    return this.ask((projection) => projection.groups({ namespace, queue }, engine.position));
   }
 
   private async lookUp(namespace: string, ids: readonly string[]): Promise<TasksRead> {
