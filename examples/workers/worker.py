@@ -73,7 +73,8 @@ class Worker:
 
     def request(self, method, path, body):
         headers = {"authorization": f"Bearer {KEY}"} if KEY else {}
-        connection = http.client.HTTPConnection(URL.hostname, URL.port, timeout=SILENCE_S)
+        kind = http.client.HTTPSConnection if URL.scheme == "https" else http.client.HTTPConnection
+        connection = kind(URL.hostname, URL.port, timeout=SILENCE_S)
         connection.request(method, path, body=json.dumps(body), headers=headers)
         return connection.getresponse()
 

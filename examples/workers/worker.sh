@@ -10,6 +10,8 @@ export LC_ALL=C # Bytes, not characters: what is not understood is passed on as 
 url=${SLUICE_URL:-http://127.0.0.1:7420}
 name=${WORKER_NAME:-worker.sh}
 folder=$(mktemp -d) # A handler leaves its end here, whole or not at all.
+# Other users see the words of a command, and nothing of this file.
+echo "${SLUICE_API_KEY:+authorization: Bearer $SLUICE_API_KEY}" >"$folder/head"
 session='' resumes=0 heartbeat_s=1 heard_at=0 lease='' task='' handler=''
 slots=1 # 0 once it was told to stop.
 trap 'kill $stream $handler 2>/dev/null; rm -rf "$folder"' EXIT
@@ -18,7 +20,7 @@ trap 'slots=0' TERM INT
 say() { echo "worker.sh $*"; }
 
 call() { # METHOD PATH BODY: prints the status of the answer, 000 when there was none.
-  curl -s -o /dev/null -w '%{http_code}' -m 5 -X "$1" --data-binary @- "$url$2" <<<"$3"
+  curl -s -o /dev/null -w '%{http_code}' -m 5 -X "$1" -H "@$folder/head" --data-binary @- "$url$2" <<<"$3"
 }
 
 report() { # One report, or none for a heartbeat. All of them renew the lease.
@@ -105,7 +107,8 @@ while :; do
   [[ $session ]] && ((resumes += 1)) &&
     body+=",\"resume\":{\"sessionId\":\"$session\",\"running\":[$lease],\"number\":$resumes}"
   # The server says `ping` after 5 s of silence: after 15 s without a byte the stream is dead.
-  exec 3< <(exec curl -sfN --speed-limit 1 --speed-time 15 -d "$body}" "$url/v1/worker-sessions")
+  exec 3< <(exec curl -sfN --speed-limit 1 --speed-time 15 -H "@$folder/head" -d "$body}" \
+    "$url/v1/worker-sessions")
   stream=$! event='' line=''
   while :; do
     read -r -t 0.2 -u 3 part && status=0 || status=$?

@@ -143,5 +143,6 @@ test.each(CLOSED)('$name is refused without a key, and with one that is none', a
     const code = status === 429 ? 'too_many_failures' : 'unauthenticated';
     expect(body.error.code).toBe(code);
     expect(headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+    expect(headers.get('retry-after')).toBe(status === 429 ? '1' : null);
   }
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -120,13 +121,15 @@ test('the command line makes keys, lists and revokes them', async () => {
   expect(audit.stdout).toContain('key_revoked');
 });
 
-test('a key is never taken from the command line, where others can read it', async () => {
+test('a key is never taken from the command line, nor shown when it cannot be sent', async () => {
   const text = `slk_${'0'.repeat(20)}_${'0'.repeat(64)}`;
 
   const revoked = await runSluice(['key', 'revoke', text]);
   const replaced = await runSluice(['key', 'create', '--replaces', text]);
 
-  for (const { code, stderr } of [revoked, replaced]) {
+  const unsendable = await runSluice(['queue', 'list'], { SLUICE_API_KEY: `${text}\n` });
+
+  for (const { code, stderr } of [revoked, replaced, unsendable]) {
     expect(code).toBe(2);
     expect(stderr).not.toContain(text);
   }
@@ -268,12 +271,14 @@ test('no key is in the data folder, in what is logged, or in any other answer', 
   await server.exited();
 
   const stored = await contentsOf(data);
-  const said = JSON.stringify(answers.map(({ body }) => body)) + server.lastOutput;
+  const dumped = await runSluice(['log', 'dump', '--data', data]);
+  const said = JSON.stringify(answers.map(({ body }) => body)) + server.lastOutput + dumped.stdout;
   for (const each of texts) {
     const secret = each.slice(-64);
     expect(stored.includes(secret)).toBe(false);
     expect(stored.includes(Buffer.from(secret, 'hex'))).toBe(false);
     expect(said).not.toContain(secret);
+    expect(said).not.toContain(createHash('sha256').update(each).digest('hex'));
   }
   // The test looks where keys are: their ids are there.
   expect(stored.includes(`k_${text.slice(4, 24)}`)).toBe(true);

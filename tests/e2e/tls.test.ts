@@ -194,6 +194,17 @@ test.each([
   expect(ended.stderr).toMatch(/tls\.(certFile|keyFile)/);
 });
 
+test('with keys and TLS a server starts that others can reach', async () => {
+  const data = join(folder, 'data');
+  const { stdout } = await runSluice(['key', 'create', '--role', 'admin', '--data', data]);
+  server = await ServerProcess.startServer(data, '--host', '0.0.0.0', ...flags());
+  server.url = server.url.replace('0.0.0.0', '127.0.0.1');
+
+  expect(stdout).toMatch(/^slk_/);
+  expect((await get('/health/ready', first)).status).toBe(200);
+  expect((await get('/v1/tasks', first)).status).toBe(401);
+});
+
 test('a connection that never shakes hands holds up neither others nor the end', async () => {
   const process = await start();
   const { port } = new URL(process.url);

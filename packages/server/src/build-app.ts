@@ -126,7 +126,8 @@ function accessRoutes(app: FastifyInstance, parts: AppParts): KeyStreams {
   const authenticator = new Authenticator({ state, clock, onBlocked: observation.blocked });
   guardAccess(app, authenticator, engine);
   const lastUsedAt = (id: string) => authenticator.lastUsedAt(id);
-  keyRoutes(app, new KeyOperations({ engine, admission, clock, lastUsedAt }), clock);
+  const isLive = (actor: string) => authenticator.isLive(actor);
+  keyRoutes(app, new KeyOperations({ engine, admission, clock, lastUsedAt, isLive }), clock);
   const keyStreams = new KeyStreams(authenticator);
   app.addHook('onClose', async () => keyStreams.stop());
   return keyStreams;

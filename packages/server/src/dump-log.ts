@@ -48,6 +48,8 @@ function shownValue(name: string, value: unknown, withPayloads: boolean): unknow
   if (isPayload(value)) return withPayloads ? payloadOf(value) : `${value.end - value.start} bytes`;
   // A callback may have a secret in it, and a session's id is one.
   if (name === 'callback' && value !== '') return '(hidden)';
+  // Of a key: of no use to anybody but the server.
+  if (name === 'hash' && typeof value === 'string') return '(hidden)';
   if (name === 'session' && typeof value === 'string') return workerIdOf(value);
   if (name === 'state' && typeof value === 'number') return TASK_STATES[value];
   if (name === 'reason' && typeof value === 'number') return REASONS[value];

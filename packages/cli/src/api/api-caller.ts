@@ -1,5 +1,6 @@
 /** What the command line asks of a server, and what it makes of the answers. */
 import { EventStreamParser } from '@sluice/sdk/logic';
+import { UsageError } from '../usage-error.ts';
 import { mayHaveArrived, NoServerError, reasonOf, refusal, strange } from './api-errors.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:7420';
@@ -54,7 +55,7 @@ export class ApiCaller {
       .map((each) => each.trim().replace(/\/+$/, ''))
       .filter((each) => each !== '');
     this.urls = urls.length === 0 ? [DEFAULT_URL] : urls;
-    this.key = env.SLUICE_API_KEY;
+    this.key = keyOf(env.SLUICE_API_KEY);
     this.signal = signal;
   }
 
@@ -168,6 +169,13 @@ export class ApiCaller {
       clearTimeout(timer);
     }
   }
+}
+
+/** A key that no header can carry is refused without being shown: messages end up in logs. */
+function keyOf(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  if (/^[\x21-\x7e]+$/.test(text)) return text;
+  throw new UsageError('SLUICE_API_KEY has characters that no key has');
 }
 
 interface Address {

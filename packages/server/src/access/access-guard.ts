@@ -3,7 +3,7 @@ import type { Engine } from '@sluice/engine';
 import { ACCESS, type Access, mayCall, SluiceError } from '@sluice/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Authenticator } from './authenticator.ts';
-import { type Caller, plainAddress } from './caller.ts';
+import type { Caller } from './caller.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -25,7 +25,7 @@ export function guardAccess(
     if (request.routeOptions.config.access === 'open') return done();
     try {
       const { authorization } = request.headers;
-      const caller = authenticator.authenticate(authorization, plainAddress(request.ip));
+      const caller = authenticator.authenticate(authorization, request.ip);
       checkRole(request, caller);
       request.caller = caller;
     } catch (refusal) {

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { type AccessKey, hasExpired, type ReadonlyState } from '@sluice/core';
 import { type Role, SluiceError } from '@sluice/protocol';
 import { timeText } from '../time-text.ts';
-import { type Caller, LOCAL_CALLER } from './caller.ts';
+import { type Caller, LOCAL_CALLER, plainAddress } from './caller.ts';
 import { FailureLimit } from './failure-limit.ts';
 import { hashOfKey, idOfText } from './key-text.ts';
 
@@ -16,6 +16,8 @@ import { hashOfKey, idOfText } from './key-text.ts';
  * A3 Hashes are compared in a time that says nothing of where they differ.
  * A4 Whoever fails too often is refused without a look, by address and by key. A key that was used
  *    from the same address before is looked at all the same: others must not lock out its holder.
+ * A5 A key is made by somebody whose own key counts in that moment, however long his request took
+ *    to arrive: or one that is revoked could live on in another.
  */
 export class Authenticator {
   private readonly options: AuthenticatorOptions;
@@ -29,9 +31,10 @@ export class Authenticator {
   }
 
   /** Answers who is calling, or throws `unauthenticated` or `too_many_failures`. */
-  authenticate(authorization: string | undefined, address: string): Caller {
+  authenticate(authorization: string | undefined, ip: string | undefined): Caller {
     const { accessKeys } = this.options.state;
     if (accessKeys.size === 0) return LOCAL_CALLER;
+    const address = plainAddress(ip);
     if (authorization === undefined) throw unauthenticated(NEEDS_KEY);
     const text = BEARER.exec(authorization)?.[1] ?? '';
     const id = idOfText(text);

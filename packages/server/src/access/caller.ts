@@ -29,7 +29,10 @@ export function authorOf({ caller, ip, id }: FastifyRequest, subject: string, de
   return { actor: caller.actor, address: plainAddress(ip), request: id, subject, detail };
 }
 
-/** An IPv4 client of a socket for both has an address that looks like one of IPv6. */
-export function plainAddress(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
+/**
+ * An IPv4 client of a socket for both has an address that looks like one of IPv6. One that is gone
+ * has none.
+ */
+export function plainAddress(address: string | undefined): string {
+  return (address ?? '').replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
 }

@@ -24,6 +24,8 @@ interface Parts {
   readonly clock: () => number;
   /** When a key was used last, if it was since the start. */
   readonly lastUsedAt: (id: string) => number | undefined;
+  /** Whether a caller may still call. */
+  readonly isLive: (actor: string) => boolean;
 }
 
 /** Keys and the record of changes, as admins see them. */
@@ -37,8 +39,10 @@ export class KeyOperations {
   /** Answers the new key, and this once its text. */
   create(namespace: string, request: KeyRequest, key: NewKey, by: Author): Promise<object> {
     const command = createCommand(namespace, request, key);
-    const { engine, admission } = this.parts;
+    const { engine, admission, isLive } = this.parts;
     admission.command(command.type);
+    // In the turn in which it is made (A5).
+    if (!isLive(by.actor)) throw keyEnded();
     return engine.execute<CreateAccessKey, object>({ ...command, by }, ({ rejection }, state) => {
       if (rejection !== undefined) throw creationRefused(rejection, request);
       const made = state.accessKeys.get(key.id);
@@ -48,8 +52,9 @@ export class KeyOperations {
 
   async revoke(namespace: string, id: string, by: Author): Promise<void> {
     const type = 'revoke_access_key';
-    const { engine, admission } = this.parts;
+    const { engine, admission, isLive } = this.parts;
     admission.command(type);
+    if (!isLive(by.actor)) throw keyEnded();
     const command = { type, namespace, id, by } as const;
     await engine.execute<RevokeAccessKey, void>(command, ({ rejection }) => {
       if (rejection !== undefined) throw revocationRefused(rejection, id);
@@ -174,6 +179,10 @@ function revocationRefused(
     'last_admin_key',
     `'${id}' is the last key of an admin of '${DEFAULT_NAMESPACE}': make another one first`,
   );
+}
+
+function keyEnded(): SluiceError {
+  return new SluiceError('unauthenticated', 'the key ended while the request was under way');
 }
 
 function keyNotFound(id: string): SluiceError {

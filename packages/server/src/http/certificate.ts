@@ -1,7 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type Server } from 'node:tls';
-import { causeText, type LogFields, type LogLevel } from '../server-log.ts';
+import type { LogFields, LogLevel } from '../server-log.ts';
 
 /** Where the certificate is. */
 export interface CertificateFiles {
@@ -70,6 +70,8 @@ export class CertificateWatcher {
   private readonly watch: CertificateWatch;
   private current: Certificate;
   private readonly timer: NodeJS.Timeout;
+  /** The last look that was asked for. */
+  private looking = Promise.resolve();
   /** What was last said about files that cannot be used; it is not said twice. */
   private complaint = '';
 
@@ -80,8 +82,13 @@ export class CertificateWatcher {
     this.timer.unref();
   }
 
-  /** Never rejects. */
-  async look(): Promise<void> {
+  /** Never rejects. One look after the other: what was read last is what counts. */
+  look(): Promise<void> {
+    this.looking = this.looking.then(() => this.lookOnce());
+    return this.looking;
+  }
+
+  private async lookOnce(): Promise<void> {
     const { server, files, say } = this.watch;
     try {
       const read = await readCertificate(files);
@@ -91,7 +98,7 @@ export class CertificateWatcher {
       this.current = read;
       say('info', 'new connections get the new certificate', read.about);
     } catch (cause) {
-      const complaint = causeText((cause as Error).message) ?? '';
+      const complaint = (cause as Error).message;
       if (complaint === this.complaint) return;
       this.complaint = complaint;
       say('error', 'the certificate cannot be renewed; the old one stays', { cause: complaint });
