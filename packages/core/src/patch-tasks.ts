@@ -10,6 +10,7 @@ import {
 } from './event.ts';
 import { findTask, whyNotIdle } from './find-task.ts';
 import type { Slot, TaskNumber } from './ids.ts';
+import { sharedBytes } from './interner.ts';
 import type {
   PatchRejection,
   PatchTasks,
@@ -67,10 +68,11 @@ function bytesAdded({ state }: Decision, event: TaskPatched): number {
   if (fields & PATCHED_INPUT)
     bytes += event.input.end - event.input.start - tasks.inputLength[slot];
   if (fields & PATCHED_TAGS) {
-    bytes += event.tags.length - state.tags.textAt(tasks.tags[slot]).length;
+    bytes += sharedBytes(event.tags) - sharedBytes(state.tags.textAt(tasks.tags[slot]));
   }
   if (fields & PATCHED_TIMEOUTS) {
-    bytes += event.timeouts.length - state.timeouts.textAt(tasks.timeouts[slot]).length;
+    const before = state.timeouts.textAt(tasks.timeouts[slot]);
+    bytes += sharedBytes(event.timeouts) - sharedBytes(before);
   }
   return bytes;
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { HolderIndex } from './ids.ts';
 import { describeState } from './testing/describe-state.ts';
 import { TestPartition } from './testing/test-partition.ts';
+import type { TestTask } from './testing/test-requests.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
 
 test('a submitted task waits in its queue with what it was given', () => {
@@ -72,6 +73,20 @@ test('a slot that a forgotten task left makes room for another task', () => {
 
   expect(reply).toEqual({ slots: [0] });
   expect(partition.task(3).state).toBe('queued');
+});
+
+test.each<[string, (n: number) => TestTask]>([
+  ['tags', (n) => ({ tags: { n: `${n}` } })],
+  ['callbacks', (n) => ({ callback: { url: `http://x/${n}`, on: ['failed'] } })],
+  ['parents', (n) => ({ parentId: `t_${n}` })],
+])('%s of their own take room, and shared ones take it once (L9)', (_name, task) => {
+  const partition = new TestPartition({ payloadBytesMax: 2000 });
+  for (let n = 0; n < 50; n++) expect(partition.submit(task(0)).rejection).toBeUndefined();
+
+  const refused = Array.from({ length: 50 }, (_, n) => partition.submit(task(n + 1)).rejection);
+
+  expect(refused.at(0)).toBeUndefined();
+  expect(refused.at(-1)).toBe('too_many_bytes');
 });
 
 test('a task is leased in the turn of its submit when a worker has room', () => {

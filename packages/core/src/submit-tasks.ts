@@ -112,6 +112,7 @@ function whyRefused(
   { namespace, tasks, dedupe, inputEnds }: SubmitTasks,
 ): 'too_many_tasks' | 'too_many_bytes' | 'too_many_types' | 'too_many_keys' | undefined {
   if (state.tasks.count + tasks.length > state.limits.tasksMax) return 'too_many_tasks';
+  // What else is said of them counts as soon as it is held; a request has a bound.
   const bytes = inputEnds[tasks.length - 1];
   if (state.heldBytes + bytes > state.limits.payloadBytesMax) return 'too_many_bytes';
   if (dedupe !== undefined && state.dedupe.count + tasks.length > state.dedupe.capacity) {

@@ -88,8 +88,13 @@ export function heldBytes(tasks: readonly ModelTask[]): number {
     for (const text of held.texts) shared.add(text);
     bytes += held.payloadBytes;
   }
-  for (const { length } of shared) bytes += length;
+  for (const text of shared) bytes += textBytes(text);
   return bytes;
+}
+
+/** What is held for a text, beside the tasks that share it. */
+export function textBytes({ length }: string): number {
+  return length === 0 ? 0 : 150 + 4 * length;
 }
 
 type Holding = Described & Pick<ModelTask, 'input' | 'result'>;

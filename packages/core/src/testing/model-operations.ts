@@ -1,5 +1,5 @@
 import type { TaskPatch } from '../task-commands.ts';
-import { bytesOf, signalBytes, textsOf } from './model-bytes.ts';
+import { bytesOf, signalBytes, textBytes, textsOf } from './model-bytes.ts';
 import type { ModelPlaces } from './model-places.ts';
 import type { ModelSessions } from './model-sessions.ts';
 import { isOver, type ModelTask } from './model-task.ts';
@@ -104,7 +104,7 @@ function whyTooMuch(places: ModelPlaces, task: ModelTask, patched: Patched): Ref
 
 function ownBytes(task: ModelTask): number {
   const { timeouts, tags } = textsOf(task);
-  return bytesOf(task.input) + timeouts.length + tags.length;
+  return bytesOf(task.input) + textBytes(timeouts) + textBytes(tags);
 }
 
 /** A word for the worker that holds the task. */

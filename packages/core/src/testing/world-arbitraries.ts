@@ -13,7 +13,7 @@ export const LIMITS = {
   deadLettersMax: 2,
   sessionsMax: 5,
   dedupeKeysMax: 7,
-  payloadBytesMax: 1100,
+  payloadBytesMax: 5000,
   unsentBytesMax: 1500,
   // Payloads are moved all the time, a few after each command.
   arenaChunkBytes: 64,

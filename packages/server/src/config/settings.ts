@@ -1,6 +1,6 @@
-import { totalmem } from 'node:os';
 import { LIMITS } from '@sluice/protocol';
 import { type Static, type TSchema, Type } from 'typebox';
+import { memoryLimit } from './memory-limit.ts';
 
 /**
  * What a setting says of itself beside its type. `flag` stands where its name is not made from the
@@ -33,9 +33,9 @@ const Limits = group({
     maximum: 50_000_000,
   }),
   payloadBytesMax: whole({
-    description: 'Bytes of inputs, outputs and errors in memory at once',
-    default: Math.floor(totalmem() / 4),
-    defaultText: "a quarter of the machine's memory",
+    description: 'Bytes of inputs, outputs, errors, tags and the like in memory at once',
+    default: Math.floor(memoryLimit() / 4),
+    defaultText: 'a quarter of the memory that the machine or its container allows',
     minimum: MIB,
     maximum: 2 ** 40,
   }),
