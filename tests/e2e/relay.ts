@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export class Relay {
   private readonly target: () => string;
   private readonly sockets = new Set<Socket>();
+  private readonly frozen = new WeakSet<Socket>();
   private readonly server = createServer((near) => this.join(near));
 
   private constructor(target: () => string) {
@@ -23,6 +24,18 @@ export class Relay {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
+  /**
+   * From now on nothing passes on the connections that there are, and neither side hears of an end
+   * of the other: as when a machine loses its power. New connections are as before.
+   */
+  freeze(): void {
+    for (const socket of this.sockets) {
+      socket.unpipe();
+      socket.pause();
+      this.frozen.add(socket);
+    }
+  }
+
   stop(): void {
     for (const socket of this.sockets) socket.destroy();
     this.server.close();
@@ -37,10 +50,13 @@ export class Relay {
   /** What breaks on one side breaks on the other. */
   private carry(from: Socket, to: Socket): void {
     this.sockets.add(from);
-    from.on('error', () => to.destroy());
+    const end = (): void => {
+      if (!this.frozen.has(from)) to.destroy();
+    };
+    from.on('error', end);
     from.on('close', () => {
       this.sockets.delete(from);
-      to.destroy();
+      end();
     });
     from.pipe(to);
   }
