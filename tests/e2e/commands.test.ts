@@ -157,6 +157,9 @@ describe('what can be wrong', () => {
     [['queue', 'pause', 'a', 'b'], "unexpected argument 'b'"],
     [['dead-letter', 'discard'], 'needs --type TYPE or --all'],
     [['completion', 'tcsh'], "no completion for 'tcsh'"],
+    [['task', 'list', '--limit', '0'], '--limit takes a number above 0'],
+    [['task', 'logs', 't_1', '--limit', '0'], '--limit takes a number above 0'],
+    [['dead-letter', 'list', '--limit', '0'], '--limit takes a number above 0'],
   ])('sluice %j is a usage error with a hint', async (args, message) => {
     const { code, stdout, stderr } = await sluice(...args);
     expect([code, stdout]).toEqual([2, '']);
@@ -205,6 +208,9 @@ describe('looking', () => {
     const { stdout } = await sluice('top');
     expect(stdout).toMatch(/Sluice at http/);
     expect(stdout).toMatch(/watched +1 /);
+    const { queues, workers, failed } = JSON.parse((await sluice('top', '--json')).stdout);
+    expect(queues).toContainEqual(expect.objectContaining({ type: 'watched', depth: 1 }));
+    expect([workers, failed].every(Array.isArray)).toBe(true);
   });
 
   test('top draws on a terminal until it is stopped, and leaves the screen as it was', async () => {

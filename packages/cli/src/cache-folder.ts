@@ -1,23 +1,44 @@
-import { lstatSync, mkdirSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
 const OTHERS_MAY_WRITE = 0o022;
 
+/** What a version left that nobody has started for so long is removed. */
+const UNUSED_MS_MAX = 30 * 24 * 60 * 60 * 1000;
+
 /**
- * Where compiled code is kept between two starts; nothing where it could not be trusted: a folder
- * that others own or may write to could hold code of theirs.
+ * Where compiled code of this version is kept between two starts; nothing where it could not be
+ * trusted: a folder that others own or may write to could hold code of theirs.
  */
-export function cacheFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
+export function cacheFolder(
+  env: Readonly<Record<string, string | undefined>>,
+  version: string,
+): string | undefined {
   try {
     const base = env.XDG_CACHE_HOME ?? '';
-    const folder = join(isAbsolute(base) ? base : join(homedir(), '.cache'), 'sluice');
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const { uid, mode } = lstatSync(folder);
+    const all = join(isAbsolute(base) ? base : join(homedir(), '.cache'), 'sluice');
+    mkdirSync(all, { recursive: true, mode: 0o700 });
+    const { uid, mode } = lstatSync(all);
     const isOurs = uid === process.getuid?.() && (mode & OTHERS_MAY_WRITE) === 0;
-    return isOurs ? folder : undefined;
+    if (!isOurs) return undefined;
+    const folder = join(all, version);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    removeUnused(all, folder);
+    return folder;
   } catch {
     // No home, or no folder in it: a start takes longer, and that is all.
     return undefined;
+  }
+}
+
+/** By the times of the folders, which each start sets for its own. */
+function removeUnused(all: string, used: string): void {
+  const now = Date.now();
+  utimesSync(used, now / 1000, now / 1000);
+  for (const name of readdirSync(all)) {
+    const other = join(all, name);
+    if (now - lstatSync(other).mtimeMs < UNUSED_MS_MAX) continue;
+    rmSync(other, { recursive: true, force: true });
   }
 }

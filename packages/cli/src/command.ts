@@ -125,6 +125,11 @@ export function listOf(commands: Readonly<Record<string, Command>>): string {
     .join('\n');
 }
 
+/** What stands in help for a length of time. */
+export const DURATION = 'DURATION';
+
+const DURATION_RULE = `A ${DURATION} is 500ms, 30s, 5m, 2h or 1d; a number alone is milliseconds.`;
+
 function helpOf<F extends Flags>(spec: CommandSpec<F>, flags: Flags): string {
   const { name, summary, details, args = [], examples } = spec;
   const rows = Object.entries(flags).map(([flag, { value, help }]) => {
@@ -135,6 +140,7 @@ function helpOf<F extends Flags>(spec: CommandSpec<F>, flags: Flags): string {
     `${summary}.${details === undefined ? '' : `\n\n${details}`}`,
     `Usage: ${['sluice', name, ...args, '[flags]'].join(' ')}`,
     rows.map(([left, help]) => `  ${left.padEnd(width)}${help}`).join('\n'),
+    ...(Object.values(flags).some(({ value }) => value === DURATION) ? [DURATION_RULE] : []),
     `Examples:\n${examples.map((example) => `  ${example}`).join('\n')}`,
   ].join('\n\n');
 }

@@ -1,9 +1,9 @@
-import type { Page, Task } from '../api/task-shapes.ts';
+import type { Task } from '../api/task-shapes.ts';
 import { defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
 import { ago, short, table } from '../screen/table.ts';
 import { UsageError } from '../usage-error.ts';
-import { connect, integerOf, print, SERVER_FLAGS, stated } from './shared.ts';
+import { connect, limitOf, print, readList, SERVER_FLAGS, stated } from './shared.ts';
 import { errorText } from './task-text.ts';
 
 const TYPE_FLAG = { value: 'TYPE', help: 'of this type' } as const;
@@ -13,19 +13,18 @@ const listDeadLetters = defineCommand({
   summary: 'List failed and timed-out tasks, the first to end first',
   flags: {
     type: TYPE_FLAG,
-    limit: { value: 'N', short: 'n', help: 'at most so many (default 50, up to 1000)' },
+    limit: { value: 'N', short: 'n', help: 'at most so many (default 50)' },
     ...SERVER_FLAGS,
   },
   examples: ['sluice dead-letter list --type transcode'],
   run: async ({ flags }, io) => {
-    const limit = integerOf(flags.limit, 'limit');
-    const query = new URLSearchParams(
-      stated({ type: flags.type, limit: limit?.toString() }) as Record<string, string>,
-    );
-    const page = await connect(flags, io).get<Page<Task>>(`/v1/dead-letters?${query}`, ['items']);
-    if (page.items.length === 0 && flags.json !== true) io.stderr('no dead letters');
-    else print(io, flags, page, ({ items }) => deadTable(items, Date.now()));
-    if (page.nextCursor !== null) io.stderr('there are more; see --limit');
+    const limit = limitOf(flags.limit) ?? 50;
+    const query = new URLSearchParams(stated({ type: flags.type }) as Record<string, string>);
+    const api = connect(flags, io);
+    const { items, isMore } = await readList<Task>(api, '/v1/dead-letters', { query, limit });
+    if (items.length === 0 && flags.json !== true) io.stderr('no dead letters');
+    else print(io, flags, { items }, () => deadTable(items, Date.now()));
+    if (isMore) io.stderr('there are more; see --limit');
     return ExitCode.done;
   },
 });

@@ -30,21 +30,29 @@ export function print<T>(
   io.stdout(json ? JSON.stringify(value, null, 2) : render(value));
 }
 
-/** The items of a list, page after page, up to `limit` of them. */
-export async function itemsOf<T>(
+/** The items of a list, page after page, up to `limit` of them, and whether there are others. */
+export async function readList<T>(
   api: ApiCaller,
   path: string,
   { query = new URLSearchParams(), limit = Number.POSITIVE_INFINITY }: ListOptions = {},
-): Promise<T[]> {
+): Promise<{ readonly items: readonly T[]; readonly isMore: boolean }> {
   const items: T[] = [];
-  for (let cursor: string | null = ''; cursor !== null && items.length < limit; ) {
+  let cursor: string | null = '';
+  while (cursor !== null && items.length < limit) {
     query.set('limit', String(Math.min(PAGE_MAX, limit - items.length)));
     if (cursor !== '') query.set('cursor', cursor);
     const page: Page<T> = await api.get(`${path}?${query}`, ['items']);
     items.push(...page.items);
     cursor = page.nextCursor;
   }
-  return items;
+  return { items, isMore: cursor !== null };
+}
+
+/** How many at the most. */
+export function limitOf(text: string | undefined): number | undefined {
+  const limit = integerOf(text, 'limit');
+  if (limit === 0) throw new UsageError('--limit takes a number above 0');
+  return limit;
 }
 
 interface ListOptions {
@@ -68,7 +76,7 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** `500ms`, `30s`, `5m`, `2h`, `1d`; a number alone is milliseconds. */
+/** As `DURATION_RULE` in help says. */
 export function durationOf(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined;
   const [, number, unit = 'ms'] = /^(\d{1,12}(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];

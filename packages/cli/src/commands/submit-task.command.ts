@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Task } from '../api/task-shapes.ts';
-import { defineCommand } from '../command.ts';
+import { DURATION, defineCommand } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
 import { stylesFor } from '../screen/styles.ts';
 import { followTask } from './follow-task.ts';
@@ -29,17 +29,14 @@ export const submitTask = defineCommand({
   flags: {
     input: { value: 'JSON', short: 'i', help: 'its input; @FILE reads a file, - what is piped in' },
     priority: { value: 'N', short: 'p', help: '0 to 8, 8 runs first (default 4)' },
-    delay: {
-      value: 'TIME',
-      help: 'not before so long: 500ms, 30s, 5m, 2h, 1d; a bare number is ms',
-    },
+    delay: { value: DURATION, help: 'not before so long' },
     'run-at': { value: 'TIME', help: 'not before then, as ISO 8601: 2030-01-01T00:00:00Z' },
     'max-attempts': { value: 'N', help: 'how often it is tried in all (default 3)' },
-    'run-timeout': { value: 'TIME', help: 'how long an attempt may run' },
+    'run-timeout': { value: DURATION, help: 'how long an attempt may run' },
     'dedupe-key': { value: 'KEY', help: 'a second submit with this key is the same task' },
     tag: { value: 'NAME=VALUE', isMultiple: true, help: 'a tag; may be given several times' },
     wait: { short: 'w', help: 'wait until it has ended' },
-    timeout: { value: 'TIME', help: 'with --wait: wait no longer than that' },
+    timeout: { value: DURATION, help: 'with --wait: wait no longer than that' },
     ...SERVER_FLAGS,
   },
   examples: [
@@ -97,10 +94,7 @@ export const waitForTask = defineCommand({
   details: 'Exits with 1 when it did not succeed, or has not ended when the time is up.',
   args: ['ID'],
   flags: {
-    timeout: {
-      value: 'TIME',
-      help: 'wait no longer than that: 30s, 5m; a bare number is ms (default: without end)',
-    },
+    timeout: { value: DURATION, help: 'wait no longer than that (default: without end)' },
     ...SERVER_FLAGS,
   },
   examples: ['sluice task wait t_01k7f6b1oj0000000001 --timeout 5m'],

@@ -1,6 +1,6 @@
 import type { ApiCaller } from '../api/api-caller.ts';
 import { type Task, TERMINAL } from '../api/task-shapes.ts';
-import { type Command, defineCommand, defineGroup } from '../command.ts';
+import { type Command, DURATION, defineCommand, defineGroup } from '../command.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { stylesFor } from '../screen/styles.ts';
 import { table } from '../screen/table.ts';
@@ -10,9 +10,10 @@ import {
   connect,
   durationOf,
   integerOf,
-  itemsOf,
   jsonOf,
+  limitOf,
   print,
+  readList,
   SERVER_FLAGS,
   stated,
   tagsOf,
@@ -43,8 +44,7 @@ const listTasks = defineCommand({
     'sluice task list --type transcode --tag team=video',
   ],
   run: async ({ flags }, io) => {
-    const limit = integerOf(flags.limit, 'limit') ?? 50;
-    if (limit === 0) throw new UsageError('--limit takes a number above 0');
+    const limit = limitOf(flags.limit) ?? 50;
     const query = new URLSearchParams(
       stated({
         type: flags.type,
@@ -58,7 +58,7 @@ const listTasks = defineCommand({
     for (const [name, value] of Object.entries(tagsOf(flags.tag) ?? {})) {
       query.append(`tag.${name}`, value);
     }
-    const items = await itemsOf<Task>(connect(flags, io), '/v1/tasks', { query, limit });
+    const { items } = await readList<Task>(connect(flags, io), '/v1/tasks', { query, limit });
     if (items.length === 0 && flags.json !== true) io.stderr('no tasks');
     else print(io, flags, { items }, () => taskTable(items, Date.now()));
     return ExitCode.done;
@@ -110,7 +110,7 @@ const cancelTasks = defineCommand({
   args: ['[ID...]'],
   flags: {
     ...FILTER_FLAGS,
-    grace: { value: 'TIME', help: 'how long a worker may take to stop (default 10s)' },
+    grace: { value: DURATION, help: 'how long a worker may take to stop (default 10s)' },
     'dry-run': { help: 'say how many it would be, and do nothing' },
     ...SERVER_FLAGS,
   },
@@ -247,7 +247,7 @@ const taskLogs = defineCommand({
       });
       return ExitCode.done;
     }
-    const limit = integerOf(flags.limit, 'limit')?.toString();
+    const limit = limitOf(flags.limit)?.toString();
     const query = new URLSearchParams(
       stated({ attempt: attempt?.toString(), limit }) as Record<string, string>,
     );

@@ -1,11 +1,11 @@
 import type { ApiCaller } from '../api/api-caller.ts';
 import { NoServerError } from '../api/api-errors.ts';
 import type { Queue, Task, Worker } from '../api/task-shapes.ts';
-import { defineCommand } from '../command.ts';
+import { DURATION, defineCommand } from '../command.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { type Styles, stylesFor } from '../screen/styles.ts';
 import { queueTable } from './queue-commands.ts';
-import { connect, durationOf, itemsOf, SERVER_FLAGS } from './shared.ts';
+import { connect, durationOf, readList, SERVER_FLAGS } from './shared.ts';
 import { taskTable } from './task-text.ts';
 import { workerTable } from './worker-commands.ts';
 
@@ -21,16 +21,20 @@ const CLEAR_REST = '\u001b[J';
 export const top = defineCommand({
   name: 'top',
   summary: 'Watch queues, workers and failures live',
-  details: 'Ctrl-C ends it. Without a terminal it prints the view once.',
+  details: 'Ctrl-C ends it. Without a terminal, or with --json, it prints the view once.',
   flags: {
-    every: { value: 'TIME', help: 'look so often (default 1s)' },
+    every: { value: DURATION, help: 'look so often (default 1s)' },
     once: { help: 'print the view once' },
-    url: SERVER_FLAGS.url,
+    ...SERVER_FLAGS,
   },
   examples: ['sluice top', 'sluice top --every 5s'],
   run: async ({ flags }, io) => {
     const api = connect(flags, io);
     const everyMs = Math.max(100, durationOf(flags.every, 'every') ?? EVERY_MS);
+    if (flags.json === true) {
+      io.stdout(JSON.stringify(await look(api), null, 2));
+      return ExitCode.done;
+    }
     const isLive = io.terminal.isStdout && flags.once !== true;
     const styles = stylesFor({ isTerminal: isLive, env: io.env });
     if (!isLive) {
@@ -75,12 +79,25 @@ async function viewOrWhyNot(api: ApiCaller, styles: Styles, rows: number): Promi
   }
 }
 
-async function view(api: ApiCaller, styles: Styles, rows: number): Promise<string> {
-  const [queues, workers, dead] = await Promise.all([
-    itemsOf<Queue>(api, '/v1/queues'),
-    itemsOf<Worker>(api, '/v1/workers'),
-    itemsOf<Task>(api, '/v1/tasks', { query: new URLSearchParams({ state: 'failed' }), limit: 5 }),
+interface Sight {
+  readonly queues: readonly Queue[];
+  readonly workers: readonly Worker[];
+  /** The last ones. */
+  readonly failed: readonly Task[];
+}
+
+async function look(api: ApiCaller): Promise<Sight> {
+  const query = new URLSearchParams({ state: 'failed' });
+  const [queues, workers, failed] = await Promise.all([
+    readList<Queue>(api, '/v1/queues'),
+    readList<Worker>(api, '/v1/workers'),
+    readList<Task>(api, '/v1/tasks', { query, limit: 5 }),
   ]);
+  return { queues: queues.items, workers: workers.items, failed: failed.items };
+}
+
+async function view(api: ApiCaller, styles: Styles, rows: number): Promise<string> {
+  const { queues, workers, failed } = await look(api);
   const now = Date.now();
   const busiest = queues.toSorted(byActivity).slice(0, Math.max(5, Math.floor(rows / 3)));
   const sum = (of: (queue: Queue) => number) => queues.reduce((all, each) => all + of(each), 0);
@@ -97,7 +114,7 @@ async function view(api: ApiCaller, styles: Styles, rows: number): Promise<strin
     figures.join('   '),
     section('queues', busiest.length === 0 ? 'none yet' : queueTable(busiest), styles),
     section('workers', workersText(workers, rows, now), styles),
-    section('failed last', dead.length === 0 ? 'none' : taskTable(dead, now), styles),
+    section('failed last', failed.length === 0 ? 'none' : taskTable(failed, now), styles),
   ].join('\n\n');
 }
 
