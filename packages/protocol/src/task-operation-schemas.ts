@@ -182,7 +182,7 @@ export const LogQuery = Type.Object(
         minimum: 1,
         maximum: LIMITS.logLinesShownMax,
         default: LIMITS.logLinesDefault,
-        description: 'The last so many lines.',
+        description: 'The last so many lines; fewer when they are very long.',
       }),
     ),
     follow: Type.Optional(

@@ -4,7 +4,7 @@ import { LIMITS, PING_AFTER_MS } from '@sluice/protocol';
 import type { FastifyReply } from 'fastify';
 import { FollowerStream } from '../http/follower-stream.ts';
 import type { TaskWaiters } from '../tasks/task-waiters.ts';
-import { timeText } from '../time-text.ts';
+import { shownLines } from './newest-lines.ts';
 import type { AttemptLines, TaskLogs } from './task-logs.ts';
 
 export interface FollowerParts {
@@ -51,10 +51,6 @@ export class LogFollowers {
     this.isStopping = true;
     for (const follower of this.followers) follower.stop();
   }
-}
-
-export function shownLines({ attempt, at, lines }: AttemptLines): object[] {
-  return lines.map((line) => ({ attempt, at: timeText(at), line }));
 }
 
 class Follower {

@@ -6,7 +6,8 @@ import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker } from '../http/validation.ts';
 import type { TaskArchive } from '../tasks/task-archive.ts';
-import { type FollowerParts, LogFollowers, shownLines } from './log-followers.ts';
+import { type FollowerParts, LogFollowers } from './log-followers.ts';
+import { newestLines } from './newest-lines.ts';
 
 interface Parts extends FollowerParts {
   readonly admission: Admission;
@@ -31,8 +32,7 @@ export function taskLogsRoute(app: FastifyInstance, parts: Parts): void {
         parts.keyStreams.add(request.caller, reply.raw);
         return followers.follow({ namespace, id }, reply);
       }
-      const lines = (await parts.logs.read(id, attempt)).flatMap(shownLines);
-      return { items: lines.slice(-limit) };
+      return { items: await newestLines(parts.logs.readByLease(id, attempt), limit) };
     },
   });
 }

@@ -91,14 +91,7 @@ export class TaskLogs implements LogSink {
     await written;
   }
 
-  /** All that is kept of a task, in the order of its attempts. */
-  async read(id: string, attempt?: number): Promise<AttemptLines[]> {
-    const found: AttemptLines[][] = [];
-    for await (const lines of this.readByLease(id, attempt)) found.push(lines);
-    return found.flat();
-  }
-
-  /** The same, with one file in memory at a time. */
+  /** All that is kept of a task, in the order of its attempts. One file is in memory at a time. */
   async *readByLease(id: string, attempt?: number): AsyncGenerator<AttemptLines[]> {
     for (const found of await this.filesOf(id)) {
       if (attempt !== undefined && attempt !== found.attempt) continue;
