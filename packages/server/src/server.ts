@@ -126,7 +126,7 @@ export class Server {
       });
       const waiters = new TaskWaiters();
       const rates = new QueueRates(() => performance.now());
-      const logs = await TaskLogs.open({ folder: join(options.dataFolder, 'task-logs') });
+      const logs = await openTaskLogs(options);
       const outputs = new ServerOutputs(streams, waiters, rates, observation.staged);
       let gateway: Gateway | undefined;
       const beforeTimers = () => gateway?.beforeTimers();
@@ -228,6 +228,11 @@ interface EngineParts {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+
+function openTaskLogs({ dataFolder, retention = DEFAULTS.retention }: ServerOptions) {
+  const ageMs = retention.days * DAY_MS;
+  return TaskLogs.open({ folder: join(dataFolder, 'task-logs'), ageMs });
+}
 
 function startProjection(options: ServerOptions, observation: Observation): Promise<Projection> {
   const { days, bytesMax } = options.retention ?? DEFAULTS.retention;

@@ -7,22 +7,38 @@ interface Found {
   readonly changedAt: number;
 }
 
+interface SweepBounds {
+  /** Days that nobody wrote to since then are removed. */
+  readonly oldest: number;
+  readonly bytesMax: number;
+}
+
 /**
- * Removes the oldest of what is in folders by day, until the rest is within the bound: whole days
- * first, then those files of the newest day that nobody wrote to for longest. Answers the paths of
- * what was removed.
+ * Removes days that are too old, and the oldest of what is left in folders by day until the rest is
+ * within the bound: whole days first, then those files of the newest day that nobody wrote to for
+ * longest. Answers the paths of what was removed.
  */
-export async function sweepDays(folder: string, bytesMax: number): Promise<string[]> {
-  const days = (await list(folder)).sort().map((day) => join(folder, day));
+export async function sweepDays(folder: string, bounds: SweepBounds): Promise<string[]> {
+  const { oldest, bytesMax } = bounds;
+  const days: string[] = [];
   // One day at a time: there may be millions of files.
   const sizes: number[] = [];
+  const removed: string[] = [];
   let newest: readonly Found[] = [];
-  for (const day of days) {
-    newest = await filesIn(day);
-    sizes.push(newest.reduce((sum, { bytes }) => sum + bytes, 0));
+  for (const name of (await list(folder)).sort()) {
+    const day = join(folder, name);
+    const files = await filesIn(day);
+    // One that is empty was made a moment ago.
+    if (files.length > 0 && files.every(({ changedAt }) => changedAt < oldest)) {
+      await rm(day, { recursive: true, force: true });
+      removed.push(day);
+      continue;
+    }
+    newest = files;
+    days.push(day);
+    sizes.push(files.reduce((sum, { bytes }) => sum + bytes, 0));
   }
   let total = sizes.reduce((sum, bytes) => sum + bytes, 0);
-  const removed: string[] = [];
   for (const [place, day] of days.slice(0, -1).entries()) {
     if (total <= bytesMax) return removed;
     await rm(day, { recursive: true, force: true });

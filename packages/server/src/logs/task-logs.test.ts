@@ -119,6 +119,27 @@ test('the oldest days go first when all together are too much', async () => {
   expect((await readdir(folder)).sort()).toEqual(['2030-01-03'].sort());
 });
 
+test('a day that nobody wrote to for too long goes as a whole, and no other', async () => {
+  const logs = new TaskLogs({ folder });
+  const days = [1, 2].map((day) => Date.UTC(2030, 0, day));
+  for (const submittedAt of days) {
+    for (const number of [1, 2]) {
+      const id = idOf(number, submittedAt);
+      await logs.append({ id, attempt: 1, lease: number, seq: 1, at: 1, lines: ['x'] });
+    }
+  }
+  const names = await readdir(folder, { recursive: true });
+  const files = names.filter((name) => name.endsWith('.log')).sort();
+  const longAgo = (Date.now() - 3_600_000) / 1000;
+  for (const name of files.slice(0, 3)) await utimes(join(folder, name), longAgo, longAgo);
+
+  await new TaskLogs({ folder, ageMs: 1_800_000 }).sweep();
+
+  expect(await readdir(folder)).toEqual(['2030-01-02']);
+  const left = await readdir(folder, { recursive: true });
+  expect(left.filter((name) => name.endsWith('.log'))).toHaveLength(2);
+});
+
 test('of the newest day those go that nobody wrote to for longest', async () => {
   const logs = new TaskLogs({ folder });
   for (const number of [1, 2, 3, 4]) {

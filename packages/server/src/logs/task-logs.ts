@@ -24,9 +24,15 @@ export interface TaskLogsOptions {
   readonly attemptBytesMax?: number;
   /** Of all together; the oldest are dropped, whole days of them if possible. */
   readonly totalBytesMax?: number;
+  /** Days that nobody wrote to for so long are dropped. */
+  readonly ageMs?: number;
 }
 
-const DEFAULTS = { attemptBytesMax: 1024 * 1024, totalBytesMax: 1024 * 1024 * 1024 };
+const DEFAULTS = {
+  attemptBytesMax: 1024 * 1024,
+  totalBytesMax: 1024 * 1024 * 1024,
+  ageMs: Number.POSITIVE_INFINITY,
+};
 
 /** Attempts whose files are known; others are looked at again. */
 const OPEN_MAX = 10_000;
@@ -120,10 +126,11 @@ export class TaskLogs implements LogSink {
     for (const [path, { last }] of this.open) if (basename(path).startsWith(`${id}.`)) await last;
   }
 
-  /** Drops the oldest until the rest is within the bound. */
+  /** Drops what is too old, and the oldest until the rest is within the bound. */
   async sweep(): Promise<void> {
     this.unsweptBytes = 0;
-    const removed = new Set(await sweepDays(this.options.folder, this.options.totalBytesMax));
+    const { folder, totalBytesMax: bytesMax, ageMs } = this.options;
+    const removed = new Set(await sweepDays(folder, { bytesMax, oldest: Date.now() - ageMs }));
     for (const path of this.open.keys()) {
       const isGone = removed.has(path) || removed.has(dirname(dirname(path)));
       // Whoever writes there looks at it again, and makes the folder again.

@@ -69,7 +69,8 @@ function write(...records: TaskRecord[]): void {
 function found(query: Partial<RowQuery> = {}): number[] {
   const all = { namespace: DEFAULT_NAMESPACE, before: Number.MAX_SAFE_INTEGER, from: 0, limit: 2 };
   const times = { since: 0, until: Number.POSITIVE_INFINITY };
-  return [...files.find({ ...all, ...query }, times, () => false)].map(({ number }) => number);
+  const results = [...files.find({ ...all, ...query }, times, () => false)];
+  return results.flatMap((result) => ('passed' in result ? [] : result.number));
 }
 
 function days(): string[] {
@@ -95,6 +96,23 @@ test('each day of submits has a file, and a search goes through all of them', ()
   expect(found()).toEqual([4, 3, 2, 1]);
   expect(found({ tags: { team: 'a' }, before: 4 })).toEqual([3, 2, 1]);
   expect([1, 2, 3, 4].map((number) => files.read(number)?.record.number)).toEqual([1, 2, 3, 4]);
+});
+
+test('a search for text looks at rows in parts, and says how far it has come', () => {
+  const numbers = Array.from({ length: 25_000 }, (_, index) => index + 1);
+  const day = (number: number): number => (number <= 12_000 ? 1 : 2);
+  const textIn = (number: number): string => (number % 12_345 === 0 ? '"needle"' : '"hay"');
+  write(...numbers.map((number) => ({ ...record(number, day(number)), input: textIn(number) })));
+  const query = { namespace: DEFAULT_NAMESPACE, from: 0, limit: 2, text: 'needle' };
+  const times = { since: 0, until: Number.POSITIVE_INFINITY };
+
+  const search = files.find({ ...query, before: Number.MAX_SAFE_INTEGER }, times, () => false);
+  const steps = [...search].map((each) => ('passed' in each ? -each.passed : each.number));
+  expect(steps).toEqual([24_690, -15_001, 12_345, -12_001, -2001, -1]);
+  for (const passed of [15_001, 12_001]) {
+    const rest = steps.slice(steps.indexOf(-passed) + 1).filter((number) => number > 0);
+    expect(found({ text: 'needle', before: passed })).toEqual(rest);
+  }
 });
 
 test('a day that is too old is removed, and no later one', () => {

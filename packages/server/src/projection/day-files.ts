@@ -28,6 +28,14 @@ export interface Retention {
   readonly bytesMax: number;
 }
 
+/** So many rows are looked at in one go when no index helps. */
+const ROWS_AT_ONCE = 10_000;
+
+/** Nothing that is meant is between what came before and this number; looking may stop here. */
+export interface Passed {
+  readonly passed: number;
+}
+
 /** Whether there is something newer of a task than its row. */
 type IsOld = (number: number) => boolean;
 
@@ -69,10 +77,7 @@ export class DayFiles {
   /** Writes records, durably. Those of one day all or none. */
   write(records: readonly StoredRecord[]): void {
     const byDay = Map.groupBy(records, ({ record }) => this.dayFor(record));
-    for (const [day, its] of byDay) {
-      this.guarded(day, (file) => file.write(its));
-      for (const { record } of its) day.first = Math.min(day.first, record.number);
-    }
+    for (const [day, its] of byDay) this.writeTo(day, its);
   }
 
   read(number: number): StoredRecord | undefined {
@@ -93,7 +98,7 @@ export class DayFiles {
    * Those that are meant, newest first, over all days; none of those that `isOld` names. `limit` of
    * them are looked up at once.
    */
-  *find(query: RowQuery, times: Times, isOld: IsOld): Generator<TaskRecord> {
+  *find(query: RowQuery, times: Times, isOld: IsOld): Generator<TaskRecord | Passed> {
     for (const day of this.days.toReversed()) {
       const isOutside = startOf(day.name) >= times.until || endOf(day.name) <= times.since;
       if (isOutside && day.name !== KEPT) continue;
@@ -110,10 +115,12 @@ export class DayFiles {
   }
 
   /** Payloads may be large: they are read one by one, for whoever still wants them. */
-  private *findIn(day: Day, query: RowQuery, isOld: IsOld): Generator<TaskRecord> {
+  private *findIn(day: Day, query: RowQuery, isOld: IsOld): Generator<TaskRecord | Passed> {
     let { before } = query;
-    for (;;) {
-      const numbers = this.guarded(day, (file) => file.find({ ...query, before }));
+    const lowest = Math.max(query.from, day.first);
+    while (before > lowest) {
+      const from = Math.max(lowest, this.partOf(day, query, before));
+      const numbers = this.guarded(day, (file) => file.find({ ...query, from, before }));
       for (const number of numbers) {
         if (isOld(number)) continue;
         for (const { record } of this.guarded(day, (file) => file.read(number, 1))) {
@@ -121,9 +128,16 @@ export class DayFiles {
           if (query.tags === undefined || hasTags(record, query.tags)) yield record;
         }
       }
-      if (numbers.length < query.limit) return;
-      before = numbers[numbers.length - 1];
+      before = numbers.length < query.limit ? from : numbers[numbers.length - 1];
+      yield { passed: before };
     }
+  }
+
+  /** Where to stop looking for now: no index has texts, so every row is looked at. */
+  private partOf(day: Day, { text }: RowQuery, before: number): number {
+    if (text === undefined) return 0;
+    const last = this.guarded(day, (file) => file.last) ?? 0;
+    return Math.min(before, last + 1) - ROWS_AT_ONCE;
   }
 
   /** Removes what is too old or too much. What must not go moves to the file of what is kept. */
@@ -135,7 +149,7 @@ export class DayFiles {
       const [, oldest] = this.days;
       if (endOf(oldest.name) + ageMs > now && this.bytes <= bytesMax) return;
       const rows = this.guarded(oldest, (file) => [...file.open()]);
-      if (rows.length > 0) this.guarded(kept, (file) => file.write(rows));
+      if (rows.length > 0) this.writeTo(kept, rows);
       this.remove(oldest);
       this.notify({ type: 'day_removed', day: oldest.name });
     }
@@ -143,6 +157,13 @@ export class DayFiles {
 
   close(): void {
     for (const { file } of this.days) file.close();
+  }
+
+  private writeTo(day: Day, records: readonly StoredRecord[]): void {
+    this.guarded(day, (file) => file.write(records));
+    // A day that was set aside meanwhile has a successor of the same name.
+    const written = this.days.find(({ name }) => name === day.name) ?? day;
+    for (const { record } of records) written.first = Math.min(written.first, record.number);
   }
 
   private dayFor({ number, submittedAt }: { number: number; submittedAt: number }): Day {

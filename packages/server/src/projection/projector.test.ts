@@ -15,6 +15,7 @@ import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { shownTask } from '../tasks/task-view.ts';
 import { UTF8 } from '../utf8.ts';
+import type { Passed } from './day-files.ts';
 import { type ProjectedBatch, Projector } from './projector.ts';
 import { shownRecord } from './record-view.ts';
 import type { ChangeRecord, TaskRecord } from './task-record.ts';
@@ -126,9 +127,11 @@ function expectFound(projector: Projector, { ids }: World): void {
   }
 }
 
-function firstOf(records: Iterable<TaskRecord>): TaskRecord[] {
+function firstOf(results: Iterable<TaskRecord | Passed>): TaskRecord[] {
   const page: TaskRecord[] = [];
-  for (const record of records) if (page.push(record) === LIMIT) break;
+  for (const result of results) {
+    if (!('passed' in result) && page.push(result) === LIMIT) break;
+  }
   return page;
 }
 

@@ -11,7 +11,7 @@ import {
 } from '@sluice/core';
 import { UTF8 } from '../utf8.ts';
 import { ChangeRing } from './change-ring.ts';
-import { DayFiles, type FileNotice, type Retention } from './day-files.ts';
+import { DayFiles, type FileNotice, type Passed, type Retention } from './day-files.ts';
 import { MarkFile, type ProjectionMark } from './mark-file.ts';
 import { isMeant, type RowQuery, type Times } from './row-query.ts';
 import { StoredRecords } from './stored-records.ts';
@@ -167,15 +167,19 @@ export class Projector {
     return (this.unsaved.get(number) ?? this.files.read(number))?.record;
   }
 
-  /** Those that are meant, newest first; rows are read as they are asked for. */
-  *find(query: RowQuery, times: Times): Generator<TaskRecord> {
+  /**
+   * Those that are meant, newest first; rows are read as they are asked for. Says now and then how
+   * far it has come.
+   */
+  *find(query: RowQuery, times: Times): Generator<TaskRecord | Passed> {
     const unsaved = [...this.unsaved.values()].map(({ record }) => record);
     const young = unsaved.filter((record) => isMeant(record, query, times));
     young.sort((a, b) => b.number - a.number);
     let next = 0;
-    for (const stored of this.files.find(query, times, (number) => this.unsaved.has(number))) {
-      while (next < young.length && young[next].number > stored.number) yield young[next++];
-      yield stored;
+    for (const found of this.files.find(query, times, (number) => this.unsaved.has(number))) {
+      const place = 'passed' in found ? found.passed : found.number;
+      while (next < young.length && young[next].number >= place) yield young[next++];
+      yield found;
     }
     yield* young.slice(next);
   }
@@ -185,7 +189,7 @@ export class Projector {
     const ofQueue = queue === undefined ? {} : { queue };
     for (const state of [FAILED, TIMED_OUT]) {
       const query = { namespace, ...range, ...ofQueue, state: TASK_STATES[state], isOpen: true };
-      yield* this.find(query as RowQuery, EVER);
+      for (const found of this.find(query as RowQuery, EVER)) if (!('passed' in found)) yield found;
     }
   }
 
