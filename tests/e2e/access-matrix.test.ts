@@ -125,6 +125,17 @@ test('what is about the whole server takes a key of the default namespace', asyn
   expect((await admin.as(undefined).get('/openapi.json')).status).toBe(200);
 });
 
+test('asking for the head of an answer takes as much as asking for the answer', async () => {
+  for (const { name } of CLOSED.filter((each) => each.route.method === 'GET')) {
+    const { call } = await ACCESS_MATRIX[name](shop);
+
+    const head = { method: 'HEAD', ...call };
+
+    expect((await admin.as(undefined).call(head)).status, name).toBe(401);
+    expect((await holderOf('worker', 'shop').call(head)).status, name).toBe(403);
+  }
+});
+
 test('an address that leads nowhere is only told to those who have a key', async () => {
   expect((await admin.as(undefined).get('/v1/nothing')).status).toBe(401);
   expect((await holderOf('worker', 'shop').get('/v1/nothing')).status).toBe(404);

@@ -147,6 +147,19 @@ test('a hang-up brings the new certificate to new connections; old ones go on', 
   kept.destroy();
 });
 
+test('a certificate that ends soon is worth a warning, another one is not', async () => {
+  const process = await start();
+  await process.printed(/the certificate ends soon/);
+  await process.kill();
+
+  await use(makeCertificate(folder, 'lasting', 60));
+  const other = await start();
+  other.signal('SIGTERM');
+  await other.exited();
+
+  expect(other.lastOutput).not.toContain('the certificate ends soon');
+});
+
 test('files that changed are found without a signal', async () => {
   await start();
   const second = makeCertificate(folder, 'second');

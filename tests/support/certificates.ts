@@ -9,13 +9,13 @@ export interface CertificatePaths {
 }
 
 /** An authority of its own: who trusts the certificate trusts this one and no other. */
-export function makeCertificate(folder: string, name: string): CertificatePaths {
+export function makeCertificate(folder: string, name: string, days = 2): CertificatePaths {
   mkdirSync(folder, { recursive: true });
   const certFile = join(folder, `${name}.crt`);
   const keyFile = join(folder, `${name}.key`);
   const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
   const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'];
-  const files = ['-nodes', '-days', '2', '-keyout', keyFile, '-out', certFile];
+  const files = ['-nodes', '-days', `${days}`, '-keyout', keyFile, '-out', certFile];
   execFileSync('openssl', [...args, ...subject, ...files], { stdio: 'pipe' });
   return { certFile, keyFile };
 }

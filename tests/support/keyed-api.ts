@@ -60,6 +60,6 @@ export class KeyedApi {
     }
     const text = await response.text();
     const isJson = headers.get('content-type')?.startsWith('application/json') ?? false;
-    return { status, headers, body: isJson ? JSON.parse(text) : text };
+    return { status, headers, body: isJson && text !== '' ? JSON.parse(text) : text };
   }
 }

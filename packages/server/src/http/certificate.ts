@@ -15,6 +15,7 @@ export interface Certificate {
   readonly key: Buffer;
   /** Of both files: a change of either is one of it. */
   readonly digest: string;
+  readonly endsAt: number;
   /** What may be said of it. */
   readonly about: LogFields;
 }
@@ -33,7 +34,8 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
     createSecureContext({ cert, key });
     const { subject, validTo, fingerprint256 } = new X509Certificate(cert);
     const digest = createHash('sha256').update(cert).update(key).digest('hex');
-    return { cert, key, digest, about: { subject, validTo, fingerprint: fingerprint256 } };
+    const about = { subject, validTo, fingerprint: fingerprint256 };
+    return { cert, key, digest, endsAt: Date.parse(validTo), about };
   } catch (cause) {
     throw new CertificateError(
       `tls.certFile '${files.certFile}' and tls.keyFile '${files.keyFile}' are no certificate ` +
@@ -61,6 +63,9 @@ export interface CertificateWatch {
 /** How often the files are looked at; what a signal asks for happens at once. */
 const LOOK_EVERY_MS = 5000;
 
+const DAY_MS = 86_400_000;
+const WARN_BEFORE_MS = 14 * DAY_MS;
+
 /**
  * Gives new connections the certificate that the files hold by now; those that are there keep
  * theirs. While the files do not belong together, as between two writes, the old one stays and they
@@ -72,6 +77,8 @@ export class CertificateWatcher {
   private readonly timer: NodeJS.Timeout;
   /** The last look that was asked for. */
   private looking = Promise.resolve();
+  /** When it was last said that the certificate ends soon. */
+  private warnedAt = Number.NEGATIVE_INFINITY;
   /** What was last said about files that cannot be used; it is not said twice. */
   private complaint = '';
 
@@ -80,6 +87,7 @@ export class CertificateWatcher {
     this.current = watch.current;
     this.timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
     this.timer.unref();
+    this.warnOfEnd();
   }
 
   /** Never rejects. One look after the other: what was read last is what counts. */
@@ -90,6 +98,7 @@ export class CertificateWatcher {
 
   private async lookOnce(): Promise<void> {
     const { server, files, say } = this.watch;
+    this.warnOfEnd();
     try {
       const read = await readCertificate(files);
       this.complaint = '';
@@ -103,6 +112,15 @@ export class CertificateWatcher {
       this.complaint = complaint;
       say('error', 'the certificate cannot be renewed; the old one stays', { cause: complaint });
     }
+  }
+
+  /** Once a day: clients trust nothing that has ended, and all of them notice at once. */
+  private warnOfEnd(): void {
+    const now = Date.now();
+    if (this.current.endsAt - now > WARN_BEFORE_MS || now - this.warnedAt < DAY_MS) return;
+    this.warnedAt = now;
+    const message = this.current.endsAt > now ? 'ends soon' : 'has ended';
+    this.watch.say('warn', `the certificate ${message}`, this.current.about);
   }
 
   stop(): void {
