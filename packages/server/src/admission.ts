@@ -10,10 +10,16 @@ type Admittable = {
 export class Admission {
   private readonly engine: Engine;
   private readonly log: { readonly isFull: boolean };
+  private readonly memory: { readonly isOver: boolean };
 
-  constructor(engine: Engine, log: { readonly isFull: boolean }) {
+  constructor(
+    engine: Engine,
+    log: { readonly isFull: boolean },
+    memory: { readonly isOver: boolean },
+  ) {
     this.engine = engine;
     this.log = log;
+    this.memory = memory;
   }
 
   command(type: Admittable): void {
@@ -30,6 +36,10 @@ export class Admission {
       throw new SluiceError('disk_full', 'the disk is full; make room on it', {
         retryAfterMs: 5000,
       });
+    }
+    // What ends makes room, and is heard to the last.
+    if (admissionClass === 'submit' && this.memory.isOver) {
+      throw overloaded('the server takes as much memory as it may');
     }
     if (!this.engine.admits(admissionClass)) throw overloaded('the disk is behind');
   }

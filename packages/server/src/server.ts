@@ -20,6 +20,7 @@ import {
   readCertificate,
 } from './http/certificate.ts';
 import { TaskLogs } from './logs/task-logs.ts';
+import { MemoryWatch } from './memory-watch.ts';
 import { Observation } from './observation.ts';
 import { partitionLimits } from './partition-limits.ts';
 import { Projection } from './projection/projection.ts';
@@ -46,6 +47,8 @@ export interface ServerOptions {
   readonly limits?: Partial<PartitionLimits>;
   /** How long finished tasks are kept for search, and how much of them. */
   readonly retention?: Configuration['retention'];
+  /** Bytes of the whole process; above it submits are refused. */
+  readonly maxMemory?: number;
   /** Bounds of requests and connections, where they are not the usual ones. */
   readonly http?: Partial<Configuration['http']>;
   /** Names beside loopback and `host` that a request may have been sent to. */
@@ -137,7 +140,8 @@ export class Server {
       if (engine.feed !== undefined) projection.follow(engine.feed, engine.position);
       observation.begin();
       checkKeys(options.host, observation.partition.state);
-      const admission = new Admission(engine, file);
+      const memory = new MemoryWatch(options.maxMemory ?? DEFAULTS.maxMemory);
+      const admission = new Admission(engine, file, memory);
       gateway = new Gateway({
         engine,
         admission,

@@ -18,6 +18,7 @@ export function serverOptions(config: Configuration): Configured {
     ...(config.tls.certFile === '' ? {} : { tls: config.tls }),
     drainMs: config.drainMs,
     snapshotEveryBytes: config.snapshotEveryBytes,
+    maxMemory: config.maxMemory,
     retention: config.retention,
     limits: config.limits,
     http: config.http,

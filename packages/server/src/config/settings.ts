@@ -222,6 +222,13 @@ export const Settings = group({
     minimum: MIB,
     maximum: 2 ** 40,
   }),
+  maxMemory: whole({
+    description: 'Bytes of memory of the whole process; above it submits are refused',
+    default: Math.floor(memoryLimit() * 0.8),
+    defaultText: 'four fifths of the memory that the machine or its container allows',
+    minimum: 64 * MIB,
+    maximum: 2 ** 50,
+  }),
   retention: Retention,
   limits: Limits,
   http: Http,

@@ -221,7 +221,7 @@ export class ServerHost {
     partition.records = held.tail;
     watch.booted(partition, held);
     if (engine.feed !== undefined) projection?.follow(engine.feed, process);
-    const admission = new Admission(engine, log);
+    const admission = new Admission(engine, log, { isOver: false });
     gateway = new Gateway({
       engine,
       admission,
