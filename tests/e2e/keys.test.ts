@@ -191,6 +191,46 @@ test('keys, their ends and the record of changes survive a kill', async () => {
   expect((await again.get('/v1/audit')).body.items).toEqual(before);
 });
 
+test('a kill in the middle loses no key that was answered, and brings none back', async () => {
+  const admin = await startWithAdmin();
+  const made: string[] = [];
+  const revoked: string[] = [];
+  const churn = async (): Promise<void> => {
+    // Until the server is gone.
+    for (;;) {
+      const { key, id } = (await admin.post('/v1/keys', { role: 'viewer' })).body;
+      made.push(key);
+      if (made.length % 2 === 0) continue;
+      await admin.call({ method: 'DELETE', path: `/v1/keys/${id}` });
+      revoked.push(key);
+    }
+  };
+  const churning = Array.from({ length: 8 }, () => churn().catch(() => undefined));
+  await waitUntil(() => revoked.length >= 40, {
+    what: 'keys come and go',
+    timeoutMs: PATIENCE_MS,
+  });
+  await server?.kill();
+  await Promise.all(churning);
+
+  const again = (await startDev()).as(admin.key);
+  const { items } = (await again.get('/v1/keys?limit=1000')).body;
+  const known = new Set(items.map(({ id }: { id: string }) => id));
+  const isKnown = (key: string) => known.has(`k_${key.slice(4, 24)}`);
+
+  expect(revoked.filter(isKnown)).toEqual([]);
+  const kept = made.filter((key) => !revoked.includes(key));
+  // Of those whose revocation was under way nobody can say.
+  const unsure = kept.filter((key) => !isKnown(key));
+  expect(unsure.length).toBeLessThanOrEqual(churning.length);
+  const [survivor] = kept.filter(isKnown);
+  expect((await again.as(survivor).get('/v1/tasks')).status).toBe(200);
+  const created = (await again.get('/v1/audit?limit=1000')).body.items.filter(
+    ({ action }: { action: string }) => action === 'key_created',
+  );
+  expect(created.length).toBeGreaterThanOrEqual(made.length);
+});
+
 test('a worker with a key works, and is cut off when the key is revoked', async () => {
   const admin = await startWithAdmin();
   const [workerKey, submitterKey] = [
