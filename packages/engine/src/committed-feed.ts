@@ -74,6 +74,11 @@ export class CommittedFeed {
     return this.acknowledged;
   }
 
+  /** Whether everything that is durable was handed out. */
+  get isEmpty(): boolean {
+    return this.position === this.tail;
+  }
+
   /** Bytes that are held for the consumer. */
   get bufferedBytes(): number {
     return this.recent.bytes + this.reread.bytes;

@@ -145,7 +145,6 @@ function read({ ids, namespace, form, charactersMax }: ReadQuestion): (string | 
 }
 
 function find({ query, times, charactersMax }: FindQuestion): Found {
-  const { seen } = projector;
   const room = AnswerRoom.of(charactersMax);
   const items: string[] = [];
   let last = 0;
@@ -162,7 +161,7 @@ function find({ query, times, charactersMax }: FindQuestion): Found {
     }
     if (isMore) break;
   }
-  return { items, last, isMore, seenAt: seen.at };
+  return { items, last, isMore };
 }
 
 /** Another's task is not there, and nor is one whose id only looks right. */

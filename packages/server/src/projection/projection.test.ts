@@ -62,6 +62,9 @@ function feedOf(batches: CommittedBatch[]): CommittedFeed {
     next: async () => batches.shift() ?? new Promise<never>(() => undefined),
     take: () => batches.shift(),
     acknowledge: () => undefined,
+    get isEmpty() {
+      return batches.length === 0;
+    },
   };
   return feed as unknown as CommittedFeed;
 }
@@ -83,6 +86,15 @@ test('what the log does not have any more is said, and all after it is found', a
   const types = found.items.map((item) => (JSON.parse(item) as { type: string }).type);
   expect(types).toEqual(['kept', 'kept']);
   expect(projection.status(3, 0)).toMatchObject({ state: 'ok', position: 3, lagRecords: 0 });
+});
+
+test('after a rest the time since the last record is no lag', async () => {
+  projection.follow(feedOf(batchesOf(['a'])), 1);
+  await projection.find(EVERYTHING, 1);
+
+  // One was committed a moment ago.
+  const muchLater = 1_900_000_000_000 + 3_600_000;
+  expect(projection.status(2, muchLater)).toMatchObject({ lagRecords: 1, lagMs: 0 });
 });
 
 test('a thread that ends is said, and whoever asks it hears why', async () => {

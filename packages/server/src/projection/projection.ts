@@ -57,8 +57,6 @@ export interface Found {
   readonly last: number;
   /** There may be others behind it. */
   readonly isMore: boolean;
-  /** The time of the newest record that it has seen. */
-  readonly seenAt: number;
 }
 
 /** What the thread is told. */
@@ -138,6 +136,8 @@ export class Projection {
   private feed: CommittedFeed | undefined;
   private seenMark: ProjectionMark;
   private storedBytes = 0;
+  /** Since when there is something that it has not seen. */
+  private behindSince: number | undefined;
   /** Why it cannot write, while it cannot. */
   private failing: string | undefined;
   /** Why there is nothing to expect of the thread any more. */
@@ -185,22 +185,18 @@ export class Projection {
     });
   }
 
-  /** How far it has come, for what is asked of it. */
-  get seen(): ProjectionMark {
-    return this.seenMark;
-  }
-
   /** How it is, when `tail` records are durable. */
   status(tail: number, now: number): ProjectionStatus {
     const { position, at } = this.seenMark;
-    const isBehind = position < tail;
+    // After a rest the last record is old, and that is no lag.
+    const since = Math.max(at, this.behindSince ?? now);
     const why = this.broken ?? this.failing;
     return {
       state: this.broken !== undefined ? 'ended' : why !== undefined ? 'failing' : 'ok',
       ...(why === undefined ? {} : { why }),
       position,
       lagRecords: Math.max(0, tail - position),
-      lagMs: isBehind ? Math.max(0, now - at) : 0,
+      lagMs: position < tail ? Math.max(0, now - since) : 0,
       bytes: this.storedBytes,
     };
   }
@@ -255,6 +251,7 @@ export class Projection {
     for (;;) {
       const first = await feed.next();
       if (first === undefined) return;
+      this.behindSince ??= Date.now();
       await this.gathering();
       const batches = [first];
       let bytes = first.bytes.length;
@@ -269,6 +266,7 @@ export class Projection {
       });
       this.tell({ type: 'batches', batches });
       await taken;
+      if (feed.isEmpty) this.behindSince = undefined;
     }
   }
 

@@ -103,11 +103,9 @@ export class TaskArchive {
     const charactersMax = new AnswerRoom().characters;
     const found = await this.ask(() => projection.find({ query, times, charactersMax }, asked));
     const now = clock();
-    const seenAt = projection.seen.position >= asked ? now : found.seenAt;
-    return pageJson(found.items, found.isMore ? String(found.last) : undefined, {
-      asOf: seenAt,
-      lagMs: Math.max(0, now - seenAt),
-    });
+    const { lagMs } = projection.status(asked, now);
+    const next = found.isMore ? String(found.last) : undefined;
+    return pageJson(found.items, next, { asOf: now - lagMs, lagMs });
   }
 
   /** Dead letters, counted by what went wrong. */
