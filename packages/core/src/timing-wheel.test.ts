@@ -101,6 +101,23 @@ test('a timer is not due one millisecond before its time, and due at it', () => 
   expect(both.fire(START + 86_400_000)).toEqual([3]);
 });
 
+test('with few timers the earliest time is that of the first, however far it is', () => {
+  const both = new WheelBesideList();
+  both.wheel.firstDue(START);
+  both.add(1 as Slot, START + 86_400_123);
+  both.add(2 as Slot, START + 86_400_007);
+
+  expect(both.wheel.earliest()).toBe(START + 86_400_007);
+});
+
+test('with many timers no more than a few are looked at', () => {
+  const both = new WheelBesideList();
+  both.wheel.firstDue(0);
+  for (let slot = 0; slot < CAPACITY; slot++) both.add(slot as Slot, 64 * 64 + 1000 + slot);
+
+  expect(both.wheel.earliest()).toBe(64 * 64);
+});
+
 test('a timer that was removed never fires', () => {
   const both = new WheelBesideList();
   both.add(1 as Slot, START + 10);

@@ -27,6 +27,9 @@ const TIME_MAX = 2 ** (WHEELS * BITS) - 1;
 
 const NO_BUCKET = -1;
 
+/** So many timers of a bucket are looked at to find the first. */
+const LOOKS_MAX = 8;
+
 export interface TimerColumns {
   /** When the timer of each slot is due, in milliseconds. */
   readonly dueAt: Float64Array;
@@ -92,10 +95,21 @@ export class TimingWheel {
     }
   }
 
-  /** No timer is due before this time; infinite when there is none. A timer may be due later. */
+  /**
+   * No timer is due before this time; infinite when there is none. With few timers one is due just
+   * then, so that nobody wakes for nothing; with many the first may be due later.
+   */
   earliest(): number {
     const bucket = this.firstBucket();
-    return bucket === NO_BUCKET ? Number.POSITIVE_INFINITY : this.startOf(bucket);
+    if (bucket === NO_BUCKET) return Number.POSITIVE_INFINITY;
+    const startsAt = this.startOf(bucket);
+    const list = this.buckets[bucket];
+    if (bucket < BUCKETS || list.length > LOOKS_MAX) return startsAt;
+    let dueAt = TIME_MAX;
+    for (let slot = list.head; slot !== NO_SLOT; slot = this.next[slot] as Slot) {
+      dueAt = Math.min(dueAt, this.columns.dueAt[slot]);
+    }
+    return Math.max(dueAt, startsAt);
   }
 
   /** Which of the first `used` slots have a timer; where in the wheels they stand is made anew. */
