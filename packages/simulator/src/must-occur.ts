@@ -20,6 +20,7 @@ const MUST_OCCUR = [
   'the server ended: LogFullError',
   'the server ended: FencedError',
   // Restarts.
+  'a server was killed amid a write',
   'a restart',
   'a restart on a log that was trimmed',
   'a restart with leases that are held',

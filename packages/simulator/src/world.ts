@@ -43,6 +43,8 @@ const FLAWLESS_OFFERS: readonly WorkerOffer[] = [{ zone: 'a' }, { zone: 'b', ssd
   }),
 );
 
+type TornWrite = Extract<PlannedFault, { kind: 'server killed amid a write' }>;
+
 /** A server, its disk, workers, clients and a network, and everything that goes wrong with them. */
 export class World implements ServerWatch {
   readonly simulation: Simulation;
@@ -143,6 +145,9 @@ export class World implements ServerWatch {
       case 'server killed':
         this.host.kill(fault.isPowerLoss, fault.restartAfterMs, fault.clockShiftMs);
         break;
+      case 'server killed amid a write':
+        this.host.killAmidWrite(fault.restartAfterMs, () => this.losePower(fault));
+        break;
       case 'server stopped':
         this.host.pause(fault.forMs);
         break;
@@ -188,6 +193,12 @@ export class World implements ServerWatch {
         this.worker(fault.who).stop(fault.restartAfterMs);
         break;
     }
+  }
+
+  private losePower({ restartAfterMs, powerLossAfterMs }: TornWrite): void {
+    this.simulation.after(restartAfterMs + powerLossAfterMs, () => {
+      if (!this.isHealed) this.host.kill(true, restartAfterMs, 0);
+    });
   }
 
   private worker(who: number): SimWorker {

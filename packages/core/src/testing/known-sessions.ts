@@ -79,5 +79,23 @@ export class KnownSessions {
       session.draining = false;
       if (heldBy(state, session.id).length === 0) this.sessions.delete(session.id);
     }
+    // The server before may have given one up without living to log it.
+    for (const { session: id } of state.holders.holding()) {
+      if (!this.sessions.has(id)) this.sessions.set(id, absent(id));
+    }
   }
+}
+
+/** A worker of whom nothing is known but that it holds something. */
+function absent(id: SessionId): ModelWorker {
+  return {
+    id,
+    types: [],
+    capacity: { slots: 0 },
+    labels: new Map(),
+    connected: false,
+    draining: false,
+    refused: new Map(),
+    unsentBytes: 0,
+  };
 }

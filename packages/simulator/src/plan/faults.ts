@@ -9,6 +9,13 @@ export type PlannedFault =
       readonly restartAfterMs: number;
       readonly clockShiftMs: number;
     }
+  | {
+      readonly kind: 'server killed amid a write';
+      readonly at: number;
+      readonly restartAfterMs: number;
+      /** How long after its restart the power fails, and all that was not synced may be lost. */
+      readonly powerLossAfterMs: number;
+    }
   | { readonly kind: 'server stopped'; readonly at: number; readonly forMs: number }
   | {
       readonly kind: 'server stopped amid a submit';
@@ -52,7 +59,10 @@ interface CutOff {
   readonly breaks: boolean;
 }
 
-type FaultKind = Exclude<PlannedFault['kind'], 'server stopped amid a submit'>;
+/** Drawn apart from the others, because they wait for a moment. */
+type WaitingKind = 'server stopped amid a submit' | 'server killed amid a write';
+
+type FaultKind = Exclude<PlannedFault['kind'], WaitingKind>;
 
 type Draw<K extends FaultKind> = (
   random: RandomStream,
@@ -114,6 +124,23 @@ export function drawStandstills(random: RandomStream, durationMs: number): Plann
     kind: 'server stopped amid a submit',
     at: Math.round(random.next() * (durationMs - STANDSTILL_MS_MAX)),
     beyondMs: random.integer(1000, 30_000),
+  }));
+}
+
+/** One in so many worlds that are not calm has them. */
+const TORN_WRITE_RATE = 0.35;
+
+/**
+ * Kills of a server that has just begun to write to its log, so that a part of a batch, or all of
+ * it, may be there and not be synced; and a power loss soon after the next server read it.
+ */
+export function drawTornWrites(random: RandomStream, durationMs: number): PlannedFault[] {
+  if (!random.chance(TORN_WRITE_RATE)) return [];
+  return Array.from({ length: random.integer(1, 4) }, () => ({
+    kind: 'server killed amid a write',
+    at: Math.round(random.next() * durationMs),
+    restartAfterMs: random.logarithmic(10, 5000),
+    powerLossAfterMs: random.logarithmic(1, 5000),
   }));
 }
 

@@ -5,6 +5,7 @@ import {
   besideStandstills,
   drawFaults,
   drawStandstills,
+  drawTornWrites,
   inOrder,
   type PlannedFault,
 } from './faults.ts';
@@ -76,8 +77,8 @@ function drawAllFaults(
 ): PlannedFault[] {
   const standstills = drawStandstills(new RandomStream(seed, 'standstills'), durationMs);
   const others = drawFaults(random, durationMs);
-  if (standstills.length === 0) return others;
-  return inOrder([...besideStandstills(others), ...standstills]);
+  if (standstills.length > 0) return inOrder([...besideStandstills(others), ...standstills]);
+  return inOrder([...others, ...drawTornWrites(new RandomStream(seed, 'torn writes'), durationMs)]);
 }
 
 function drawLimits(random: RandomStream): PartitionLimits {

@@ -19,6 +19,9 @@ const FULL_DISK_BYTES = 600;
 /** A snapshot costs as much as there are tasks: with room for many, one is saved more rarely. */
 const SNAPSHOT_BYTES_PER_TASK = 6;
 
+/** Shorter than any write takes. */
+const AMID_MS = 0.02;
+
 export interface HostDiskParts {
   readonly simulation: Simulation;
   readonly plan: WorldPlan;
@@ -32,6 +35,8 @@ export class HostDisk {
   private readonly random: RandomStream;
   private mount: MountedDisk | undefined;
   private log: FaultyLog | undefined;
+  /** What happens while the log is written to the next time. */
+  private amidWrite: (() => void) | undefined;
   /** Whether somebody else took the log over from the process that has it open. */
   wasTakenOver = false;
   /** Snapshots in which a bit has rotted: of two, one stays good. */
@@ -47,7 +52,8 @@ export class HostDisk {
   async open(process: SimProcess, partition: PartitionOptions): Promise<Storage> {
     const { segmentBytes, snapshotEveryBytes, limits } = this.parts.plan;
     const everyBytes = Math.max(snapshotEveryBytes, limits.tasksMax * SNAPSHOT_BYTES_PER_TASK);
-    const mount = this.disk.mount({ schedule: process.after });
+    const observe = (operation: string, path: string) => this.observe(operation, path);
+    const mount = this.disk.mount({ schedule: process.after, observe });
     this.mount = mount;
     const file = await FileLog.open({
       folder: LOG_FOLDER,
@@ -83,6 +89,11 @@ export class HostDisk {
     this.mount?.kill();
     this.log = undefined;
     if (isPowerLoss) this.disk.crash();
+  }
+
+  /** Runs something while the next write to the log is under way. */
+  amidNextWrite(run: () => void): void {
+    this.amidWrite = run;
   }
 
   slowDown(ms: number): void {
@@ -130,7 +141,15 @@ export class HostDisk {
   }
 
   heal(): void {
+    this.amidWrite = undefined;
     this.disk.faults.syncDelayMs = 0;
     this.disk.capacityBytes = Number.POSITIVE_INFINITY;
+  }
+
+  private observe(operation: string, path: string): void {
+    const { amidWrite } = this;
+    if (amidWrite === undefined || operation !== 'write' || !path.startsWith(LOG_FOLDER)) return;
+    this.amidWrite = undefined;
+    this.parts.simulation.after(AMID_MS, amidWrite);
   }
 }

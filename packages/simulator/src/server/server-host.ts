@@ -122,6 +122,15 @@ export class ServerHost {
     this.gone(isPowerLoss, restartAfterMs);
   }
 
+  /** It dies while it writes to its log; `died` hears when. */
+  killAmidWrite(restartAfterMs: number, died: () => void): void {
+    this.parts.disk.amidNextWrite(() => {
+      this.parts.situations.note('a server was killed amid a write');
+      this.kill(false, restartAfterMs, 0);
+      died();
+    });
+  }
+
   pause(ms: number): void {
     this.process?.pause(ms);
     this.parts.watch.stalled(ms);
