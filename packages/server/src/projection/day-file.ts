@@ -211,8 +211,9 @@ export class DayFile {
       values.push(...more);
     };
     if (queue !== undefined) also('queue = ?', this.idOf(queue));
-    // As text: an index of some states serves those alone, and a value would not tell.
-    if (state !== undefined) also(`state = ${stateNumber(state)}`);
+    if (state !== undefined) also('state = ?', stateNumber(state));
+    // Said as the index says it: SQLite does not conclude it, and would look at every row.
+    if (state !== undefined && state !== TASK_STATES[SUCCEEDED]) also(IS_RARE);
     if (query.isOpen !== undefined) also('is_open = 1');
     if (parent !== undefined) also(`parent = ? AND parent <> ''`, parent);
     for (const [name, value] of Object.entries(tags ?? {})) {
