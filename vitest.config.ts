@@ -19,12 +19,8 @@ const SIMULATOR_TESTS = [
   'packages/simulator/src/mutants/mutants-process.test.ts',
 ];
 
-/** Tests that start servers, kill them or fill memory: they run alone, one file after the other. */
-const PROCESS_TESTS = [
-  'tests/e2e/**/*.test.ts',
-  'tests/chaos/**/*.test.ts',
-  'tests/memory/**/*.test.ts',
-];
+/** Tests that kill servers or fill memory: they run alone, one file after the other. */
+const PROCESS_TESTS = ['tests/chaos/**/*.test.ts', 'tests/memory/**/*.test.ts'];
 
 export default defineConfig({
   test: {
@@ -41,11 +37,23 @@ export default defineConfig({
       },
       {
         test: {
+          // Each file has servers of its own, and much of their time is waiting.
+          name: 'e2e',
+          include: ['tests/e2e/**/*.test.ts'],
+          maxWorkers: 2,
+          testTimeout: 600_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
           name: 'process',
           include: [...PROCESS_TESTS, ...DISK_TESTS, ...SIMULATOR_TESTS],
           fileParallelism: false,
           testTimeout: 600_000,
           hookTimeout: 60_000,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

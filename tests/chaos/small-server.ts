@@ -8,6 +8,9 @@ import { Server } from '@sluice/server';
 /** Folds are worth nothing if they do not free segments. */
 const SEGMENTS_PER_SNAPSHOT = 4;
 
+/** The log is trimmed once the projection has written what it holds. */
+const OPEN_RECORD_MS_MAX = 100;
+
 const [dataFolder, everyBytes, finishedTasksMax = '1000000'] = process.argv.slice(2);
 const server = await Server.start({
   host: '127.0.0.1',
@@ -16,6 +19,7 @@ const server = await Server.start({
   version: '0.1.0',
   snapshotEveryBytes: Number(everyBytes),
   segmentBytes: Math.ceil(Number(everyBytes) / SEGMENTS_PER_SNAPSHOT),
+  openRecordMsMax: OPEN_RECORD_MS_MAX,
   limits: { finishedTasksMax: Number(finishedTasksMax) },
   onFatal: (cause) => {
     throw cause;

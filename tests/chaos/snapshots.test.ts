@@ -33,9 +33,10 @@ afterEach(async () => {
 });
 
 test('a restart from a snapshot has the same tasks, and the log before it is gone', async () => {
-  const session = new SessionUnderTest(server.url, 'http1');
+  // No other task is pushed to it, whose lease would run out sooner or later.
+  const session = new SessionUnderTest(server.url, 'http1', { types: [{ type: 'kept' }] });
   const { sessionId } = await session.welcomed();
-  await submit();
+  await submit([{ type: 'kept' }]);
   const { lease } = await session.takeTask();
   await api.report(sessionId, [{ lease, kind: 'succeeded', output: 'kept' }]);
   session.disconnect();
@@ -83,7 +84,7 @@ test('a server that is killed while it saves a snapshot starts again with every 
         resolve();
       });
     });
-    await Promise.all([submit(20), saving.then(() => server.signal('SIGKILL'))]).catch(
+    await Promise.all([submitMany(20), saving.then(() => server.signal('SIGKILL'))]).catch(
       () => undefined,
     );
     await kill();
@@ -111,13 +112,15 @@ async function restart(): Promise<void> {
   await start();
 }
 
-async function submit(times = 1): Promise<void> {
-  for (let i = 0; i < times; i++) {
-    const tasks = Array(TASKS_PER_SUBMIT).fill({ type: 'hello', input: 'x'.repeat(1000) });
-    const { status, body } = await api.post('/v1/tasks', tasks);
-    expect(status).toBe(201);
-    ids.push(...body.items.map(({ id }: { id: string }) => id));
-  }
+async function submit(tasks: readonly object[]): Promise<void> {
+  const { status, body } = await api.post('/v1/tasks', tasks);
+  expect(status).toBe(201);
+  ids.push(...body.items.map(({ id }: { id: string }) => id));
+}
+
+async function submitMany(times: number): Promise<void> {
+  const tasks = Array(TASKS_PER_SUBMIT).fill({ type: 'hello', input: 'x'.repeat(1000) });
+  for (let i = 0; i < times; i++) await submit(tasks);
 }
 
 /** Submits until two more snapshots came, and with the second of them a trim. */
@@ -125,7 +128,7 @@ async function submitUntilTrimmed(): Promise<void> {
   const { firstRecord } = data;
   const giveUpAt = performance.now() + FOLD_MS_MAX;
   while (data.firstRecord <= firstRecord) {
-    await submit(EVERY_BYTES / 1000 / TASKS_PER_SUBMIT);
+    await submitMany(EVERY_BYTES / 1000 / TASKS_PER_SUBMIT);
     if (performance.now() > giveUpAt) throw new Error(`no trim: ${server.lastOutput}`);
   }
   // The last fold may be under way still; the state that it leads to is not.

@@ -68,6 +68,8 @@ export interface ServerOptions {
   readonly snapshotEveryBytes?: number;
   /** Size of the log's segments, which are trimmed as a whole. */
   readonly segmentBytes?: number;
+  /** The projection writes open tasks after so long, and the log is kept for it until then. */
+  readonly openRecordMsMax?: number;
 }
 
 const DEFAULTS = loadConfig({ flags: {}, env: {} }).config;
@@ -243,6 +245,7 @@ function startProjection(options: ServerOptions, observation: Observation): Prom
   return Projection.start({
     folder: join(options.dataFolder, 'projection'),
     retention: { ageMs: days * DAY_MS, bytesMax },
+    openMsMax: options.openRecordMsMax,
     notify: observation.projected,
   });
 }

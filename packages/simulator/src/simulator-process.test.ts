@@ -41,11 +41,14 @@ test('in 80 worlds everything that can end has ended a while after they were hea
   expect(outcome.output).toContain('80 seeds, 0 failed');
 });
 
-test.for(REGRESSIONS)('a bug that was found stays away: $what', async ({ seed, mode }) => {
-  const outcome = await sim('--seed', String(seed), '--mode', mode, '--no-shrink');
-  expect(failuresIn(outcome)).toEqual([]);
-  expect(outcome.output).toContain('1 seeds, 0 failed');
-});
+test.concurrent.for(REGRESSIONS)(
+  'a bug that was found stays away: $what',
+  async ({ seed, mode }) => {
+    const outcome = await sim('--seed', String(seed), '--mode', mode, '--no-shrink');
+    expect(failuresIn(outcome)).toEqual([]);
+    expect(outcome.output).toContain('1 seeds, 0 failed');
+  },
+);
 
 test('the same seed gives the same trace, line by line', async () => {
   const [first, second] = [

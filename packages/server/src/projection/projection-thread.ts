@@ -32,11 +32,10 @@ const FIND_MS_MAX = 500;
 /** When there is not enough of the processor, dispatch goes first, and this catches up later. */
 const NICENESS = 10;
 
-const { folder, retention } = workerData as ThreadData;
+const data = workerData as ThreadData;
 const say = (said: Say): void => parentPort?.postMessage(said);
 const projector = new Projector({
-  folder,
-  retention,
+  ...data,
   notify: (notice) => say({ type: 'notice', notice }),
 });
 

@@ -1,9 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import type { CommittedBatch, CommittedFeed, FeedOptions } from '@sluice/engine';
 import type { ChangeEvents, ChangeQuery } from './change-ring.ts';
-import type { FileNotice, Retention } from './day-files.ts';
+import type { FileNotice } from './day-files.ts';
 import type { ErrorGroups } from './error-groups.ts';
 import type { ProjectionMark } from './mark-file.ts';
+import type { ProjectorOptions } from './projector.ts';
 import type { RowQuery, Times } from './row-query.ts';
 
 /** Batches are gathered for so long, or up to so much: a message for each would cost more. */
@@ -13,10 +14,7 @@ const GATHERED_BYTES_MAX = 512 * 1024;
 /** The contract: a list waits so long for what was committed when it was asked for. */
 const FRESH_WITHIN_MS = 250;
 
-export interface ThreadData {
-  readonly folder: string;
-  readonly retention: Retention;
-}
+export type ThreadData = Omit<ProjectorOptions, 'notify'>;
 
 export interface FindQuestion {
   readonly type: 'find';
@@ -169,8 +167,7 @@ export class Projection {
   }
 
   static start(options: ProjectionOptions): Promise<Projection> {
-    const { folder, retention } = options;
-    const workerData: ThreadData = { folder, retention };
+    const { notify: _, ...workerData } = options;
     const worker = new Worker(new URL('./projection-thread.ts', import.meta.url), { workerData });
     return new Promise((resolve, reject) => {
       const hear = (said: Say): void => {

@@ -52,6 +52,8 @@ export interface ProjectedBatch {
 export interface ProjectorOptions {
   readonly folder: string;
   readonly retention: Retention;
+  /** A task that has not ended is written after so long; tests wait less. */
+  readonly openMsMax?: number | undefined;
   readonly notify: (notice: FileNotice) => void;
 }
 
@@ -77,6 +79,7 @@ export class Projector {
   readonly changes = new ChangeRing(CHANGES_AT_HAND);
   private readonly files: DayFiles;
   private readonly retention: Retention;
+  private readonly openMsMax: number;
   private readonly markFile: MarkFile;
   private readonly decoder = new EventDecoder();
   /** By their numbers, in the order of `since`. */
@@ -92,10 +95,11 @@ export class Projector {
   private batchStart = 0;
   private batchEnd = 0;
 
-  constructor({ folder, retention, notify }: ProjectorOptions) {
+  constructor({ folder, retention, openMsMax, notify }: ProjectorOptions) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.files = new DayFiles(join(folder, 'days'), notify);
     this.retention = retention;
+    this.openMsMax = openMsMax ?? OPEN_MS_MAX;
     this.markFile = new MarkFile(folder);
     this.savedMark = this.markFile.read();
     this.taken = this.savedMark;
@@ -207,7 +211,7 @@ export class Projector {
     let bytes = open.reduce((sum, { record }) => sum + bytesOf(record), 0);
     const isDue = ({ record, sinceAt }: Unsaved): boolean => {
       if (isTerminal(record.state)) return true;
-      if (bytes <= OPEN_BYTES_MAX && now - sinceAt < OPEN_MS_MAX) return false;
+      if (bytes <= OPEN_BYTES_MAX && now - sinceAt < this.openMsMax) return false;
       bytes -= bytesOf(record);
       return true;
     };
