@@ -1,5 +1,5 @@
 /** One call of each route about something in the namespace `shop`, and what it comes to. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { RouteName } from '@sluice/protocol';
 import type { Answer, Call, KeyedApi } from '../support/keyed-api.ts';
 
@@ -87,6 +87,12 @@ async function newRedrive(shop: KeyedApi): Promise<string> {
   return (await done(shop.post('/v1/dead-letters/redrive', body))).id;
 }
 
+function newBlob(): { readonly path: string; readonly body: object } {
+  const body = { text: fresh('blob') };
+  const sha256 = createHash('sha256').update(JSON.stringify(body)).digest('hex');
+  return { path: `/v1/blobs/${sha256}`, body };
+}
+
 const TASK_CALLS = {
   submitTasks: async () => ({
     call: { path: '/v1/tasks', body: { type: fresh('type') } },
@@ -155,6 +161,18 @@ const WORKER_CALLS = {
     const { id } = items.find((worker: { name: string }) => worker.name === name);
     const call = { path: `/v1/workers/${id}/drain` };
     return { call, own: 200, foreign: { code: 'worker_not_found' } };
+  },
+} satisfies Partial<Record<RouteName, Prepare>>;
+
+const BLOB_CALLS = {
+  putBlob: async () => {
+    const { path, body } = newBlob();
+    return { call: { path, body }, own: 200, foreign: { hides: 'shop' } };
+  },
+  getBlob: async (shop) => {
+    const { path, body } = newBlob();
+    await done(shop.call({ method: 'PUT', path, body }));
+    return { call: { path }, own: 200, foreign: { code: 'blob_not_found' } };
   },
 } satisfies Partial<Record<RouteName, Prepare>>;
 
@@ -275,6 +293,7 @@ const ACCESS_CALLS = {
 export const ACCESS_MATRIX: Readonly<Record<RouteName, Prepare>> = {
   ...TASK_CALLS,
   ...WORKER_CALLS,
+  ...BLOB_CALLS,
   ...QUEUE_CALLS,
   ...ACCESS_CALLS,
 };

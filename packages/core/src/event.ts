@@ -17,7 +17,10 @@ interface TaskEvent {
   task: TaskNumber;
 }
 
-/** Bytes of a JSON text inside a larger buffer; an empty range stands for null. */
+/**
+ * Bytes of a JSON text inside a larger buffer, or of a reference to a blob that holds one
+ * (`blob-reference.ts`); an empty range stands for null.
+ */
 export interface PayloadRange {
   bytes: Uint8Array;
   start: number;

@@ -4,6 +4,7 @@
  */
 export const ERROR_CODES = {
   invalid_request: { status: 400 },
+  blob_hash_mismatch: { status: 400 },
   unauthenticated: { status: 401 },
   forbidden: { status: 403 },
   forbidden_origin: { status: 403 },
@@ -14,6 +15,7 @@ export const ERROR_CODES = {
   worker_not_found: { status: 404 },
   redrive_not_found: { status: 404 },
   key_not_found: { status: 404 },
+  blob_not_found: { status: 404 },
   method_not_allowed: { status: 405 },
   request_timeout: { status: 408 },
   dedupe_mismatch: { status: 409 },

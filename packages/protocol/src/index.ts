@@ -1,4 +1,5 @@
 export { type KeyParams, KeyRequest } from './access-schemas.ts';
+export { BlobHash, BlobParams } from './blob-schemas.ts';
 export { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 export { ErrorBody } from './error-schema.ts';
 export { inexactPayload } from './exact-numbers.ts';
@@ -17,7 +18,7 @@ export {
 } from './operation-schemas.ts';
 export { Capacity } from './resource-schemas.ts';
 export { ACCESS, type Access, mayCall, ROLES, type Role } from './roles.ts';
-export type { Route } from './route.ts';
+export { BYTES, type Route } from './route.ts';
 export { ROUTES, type RouteName } from './routes.ts';
 export { type ErrorDetail, SluiceError } from './sluice-error.ts';
 export {

@@ -5,6 +5,8 @@ export const LIMITS = {
   pageDefault: 50,
   pageMax: 1000,
   payloadBytesMax: 256 * 1024,
+  /** Of a payload that travels by itself. */
+  blobBytesMax: 64 * 1024 * 1024,
   /**
    * Arrays and objects within each other. What goes deeper is no data that anybody means, and
    * breaks parsers in other languages, whose workers would fail on it.

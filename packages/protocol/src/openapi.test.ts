@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 import { openApiDocument } from './openapi.ts';
-import type { Route } from './route.ts';
+import { BYTES, type Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 
 interface Operation {
@@ -69,6 +69,10 @@ describe.each(ROUTE_LIST)('$name', ({ route }) => {
   });
 
   test('the body is declared exactly when there is one', () => {
+    if (route.body === BYTES) {
+      expect(operation.requestBody?.content).toEqual({ [BYTES]: {} });
+      return;
+    }
     const schema = operation.requestBody?.content['application/json'].schema;
 
     expect(schema).toEqual(route.body === undefined ? undefined : plain(route.body));

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 import { ErrorBody } from './error-schema.ts';
-import type { Route } from './route.ts';
+import { BYTES, type Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 
 /** The API as an OpenAPI 3.1 document, made from the schemas that validate requests. */
@@ -57,8 +57,9 @@ function parametersOf(schema: TSchema | undefined, place: 'path' | 'query'): obj
   }));
 }
 
-function requestBody({ isBodyOptional = false }: Route, schema: TSchema): object {
-  return { required: !isBodyOptional, content: { 'application/json': { schema } } };
+function requestBody({ isBodyOptional = false }: Route, body: TSchema | typeof BYTES): object {
+  const content = body === BYTES ? { [BYTES]: {} } : { 'application/json': { schema: body } };
+  return { required: !isBodyOptional, content };
 }
 
 function answers(route: Route): Record<string, object> {
@@ -71,6 +72,8 @@ function answers(route: Route): Record<string, object> {
 
 function contentOf(answer: Route['answers'][number]): object {
   if (answer === 'none') return {};
+  // In OpenAPI 3.1 what has no schema is bytes.
+  if (answer === BYTES) return { content: { [BYTES]: {} } };
   if (typeof answer === 'string') return { content: { [answer]: { schema: { type: 'string' } } } };
   return { content: { 'application/json': { schema: answer } } };
 }

@@ -14,6 +14,10 @@ export const ACCESS = {
   submit: ['submitter', 'operator', 'admin'],
   /** Ends a task from outside: the one call that clients and handlers both make. */
   end: ['submitter', 'worker', 'operator', 'admin'],
+  /** Brings a payload that is too big for another call, as clients and workers both do. */
+  upload: ['submitter', 'worker', 'operator', 'admin'],
+  /** Gets such a payload. */
+  download: ['viewer', 'submitter', 'worker', 'operator', 'admin'],
   /** Is a worker. */
   work: ['worker', 'admin'],
   /** Changes what concerns all tasks of a type, or a worker. Each change leaves an audit record. */

@@ -2,6 +2,11 @@ import type { TSchema } from 'typebox';
 import type { ErrorCode } from './error-codes.ts';
 import type { Access } from './roles.ts';
 
+/** The media type of bodies and answers that are just bytes. */
+export const BYTES = 'application/octet-stream';
+
+type MediaType = 'text/event-stream' | 'text/plain' | typeof BYTES;
+
 /** One call of the API: what server, clients and the OpenAPI document agree on. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -15,11 +20,12 @@ export interface Route {
   readonly params?: TSchema;
   /** Without one a query string is refused. */
   readonly query?: TSchema;
-  readonly body?: TSchema;
+  /** The schema of a body of JSON, or the media type of one that nobody looks into. */
+  readonly body?: TSchema | typeof BYTES;
   /** A request without a body is as good as one with an empty object. */
   readonly isBodyOptional?: boolean;
   /** By status: the schema of a JSON answer, or the media type of any other. */
-  readonly answers: Readonly<Record<number, TSchema | 'text/event-stream' | 'text/plain' | 'none'>>;
+  readonly answers: Readonly<Record<number, TSchema | MediaType | 'none'>>;
   readonly errors: readonly ErrorCode[];
 }
 

@@ -1,4 +1,5 @@
 import { ACCESS_ROUTES } from './access-routes.ts';
+import { BLOB_ROUTES } from './blob-routes.ts';
 import { OPERATION_ROUTES } from './operation-routes.ts';
 import { TASK_ROUTES } from './task-routes.ts';
 import { WORKER_ROUTES } from './worker-routes.ts';
@@ -7,6 +8,7 @@ import { WORKER_ROUTES } from './worker-routes.ts';
 export const ROUTES = {
   ...TASK_ROUTES,
   ...WORKER_ROUTES,
+  ...BLOB_ROUTES,
   ...OPERATION_ROUTES,
   ...ACCESS_ROUTES,
 } as const;

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { BlobHash } from './blob-schemas.ts';
 import { LIMITS } from './limits.ts';
 import {
   GivenTime,
@@ -121,11 +122,13 @@ export const SignalRequest = Type.Object(
 );
 
 export const CompleteRequest = Type.Object(
-  { output: Type.Optional(Type.Unknown()) },
+  { output: Type.Optional(Type.Unknown()), outputBlob: Type.Optional(BlobHash) },
   { additionalProperties: false },
 );
+export type CompleteRequest = Static<typeof CompleteRequest>;
 
 export const FailRequest = Type.Object({ error: TaskError }, { additionalProperties: false });
+export type FailRequest = Static<typeof FailRequest>;
 
 const Code = Type.Union(
   [

@@ -50,7 +50,7 @@ export const TASK_ROUTES = {
       200: Type.Union([SubmittedTask, TaskView]),
       201: Type.Union([SubmittedTask, SubmittedTasks, TaskView]),
     },
-    errors: [...CHANGE_ERRORS, 'dedupe_mismatch', 'disk_full'],
+    errors: [...CHANGE_ERRORS, 'dedupe_mismatch', 'blob_not_found', 'disk_full'],
   },
   listTasks: {
     method: 'GET',
@@ -219,7 +219,7 @@ export const TASK_ROUTES = {
     summary: 'End a task from outside, with success',
     body: CompleteRequest,
     isBodyOptional: true,
-    errors: [...CHANGE_ERRORS, 'task_not_found', 'task_finished'],
+    errors: [...CHANGE_ERRORS, 'task_not_found', 'blob_not_found', 'task_finished'],
   },
   failTask: {
     ...OPERATION,

@@ -22,6 +22,9 @@ export function checkTask(
   if (runAt !== undefined && delayMs !== undefined) {
     problems.push({ path: `${path}/delayMs`, problem: 'cannot be given beside runAt' });
   }
+  if (request.inputBlob !== undefined && request.input !== undefined) {
+    problems.push({ path: `${path}/inputBlob`, problem: 'cannot be given beside input' });
+  }
   problems.push(...timeProblems(runAt, `${path}/runAt`));
   if (request.dedupeWindowMs !== undefined && request.dedupeKey === undefined) {
     problems.push({ path: `${path}/dedupeWindowMs`, problem: 'needs a dedupeKey beside it' });

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { BlobHash } from './blob-schemas.ts';
 import { LIMITS } from './limits.ts';
 import { Constraints, TaskResources } from './resource-schemas.ts';
 
@@ -111,6 +112,7 @@ export const TaskRequest = Type.Object(
     input: Type.Optional(
       Type.Unknown({ description: 'Any JSON up to 256 KiB. Numbers are doubles. Default null.' }),
     ),
+    inputBlob: Type.Optional(BlobHash),
     ...DEFINABLE,
     runAt: Type.Optional(GivenTime),
     delayMs: Type.Optional(DelayMs),
@@ -176,6 +178,7 @@ const PATCHABLE = {
         'takes its place.',
     }),
   ),
+  inputBlob: Type.Optional(BlobHash),
   timeouts: orNull(
     Type.Object(
       {
@@ -256,6 +259,7 @@ const AttemptView = Type.Object({
   output: Type.Optional(
     Type.Unknown({ description: 'Of an attempt that succeeded when its task was cancelled.' }),
   ),
+  outputBlob: Type.Optional(BlobHash),
 });
 
 export const TaskView = Type.Object({
@@ -287,8 +291,10 @@ export const TaskView = Type.Object({
     [Type.Object({ fraction: Type.Number(), message: Type.String() }), Type.Null()],
     { description: 'What the worker that holds it last said of how far it is.' },
   ),
-  input: Type.Unknown(),
-  output: Type.Unknown(),
+  input: Type.Optional(Type.Unknown({ description: 'Absent when it is a blob.' })),
+  inputBlob: Type.Optional(BlobHash),
+  output: Type.Optional(Type.Unknown({ description: 'Absent when it is a blob.' })),
+  outputBlob: Type.Optional(BlobHash),
   error: Type.Union([TaskError, Type.Null()]),
 });
 

@@ -1,5 +1,6 @@
 /** What the events on a worker's stream hold. `ping` and `drain` hold nothing. */
 import { type Static, Type } from 'typebox';
+import { BlobHash } from './blob-schemas.ts';
 import { TaskResources } from './resource-schemas.ts';
 
 export const Welcome = Type.Object({
@@ -19,7 +20,8 @@ export const PushedTask = Type.Object({
   attempt: Type.Integer({ minimum: 1 }),
   lease: Type.String(),
   resources: TaskResources,
-  input: Type.Unknown(),
+  input: Type.Optional(Type.Unknown()),
+  inputBlob: Type.Optional(BlobHash),
   runTimeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
   heartbeatTimeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
   tags: Type.Optional(Type.Record(Type.String(), Type.String())),

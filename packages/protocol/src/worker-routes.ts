@@ -15,7 +15,8 @@ export const WORKER_ROUTES = {
     description:
       'Events with one line of JSON each: ' +
       'welcome {sessionId, heartbeatMs, leaseMs, resumed, lost}, ' +
-      'tasks [{id, type, attempt, lease, input, runTimeoutMs?, heartbeatTimeoutMs?, tags?}], ' +
+      'tasks [{id, type, attempt, lease, input or inputBlob, runTimeoutMs?, heartbeatTimeoutMs?, ' +
+      'tags?}], ' +
       'cancel {id, lease, graceMs, reason}, signal {id, lease, name, data}, ' +
       'ping {}, drain {} (connect again with resume).',
     body: WorkerSessionRequest,
@@ -31,7 +32,7 @@ export const WORKER_ROUTES = {
     body: ReportsRequest,
     isBodyOptional: true,
     answers: { 200: ReportsReply },
-    errors: [...BODY_ERRORS, 'session_not_found', 'overloaded'],
+    errors: [...BODY_ERRORS, 'session_not_found', 'blob_not_found', 'overloaded'],
   },
   closeWorkerSession: {
     method: 'DELETE',

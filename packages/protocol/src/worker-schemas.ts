@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { BlobHash } from './blob-schemas.ts';
 import { LIMITS } from './limits.ts';
 import { Capacity, Labels } from './resource-schemas.ts';
 import { TaskError, TaskType } from './task-schemas.ts';
@@ -124,7 +125,8 @@ const Succeeded = Type.Object(
   {
     lease: Lease,
     kind: Type.Literal('succeeded'),
-    output: Type.Optional(Type.Unknown()),
+    output: Type.Optional(Type.Unknown({ description: 'Any JSON up to 256 KiB. Default null.' })),
+    outputBlob: Type.Optional(BlobHash),
     startedAt: StartedAt,
   },
   { additionalProperties: false },

@@ -15,7 +15,10 @@ export interface Attempt {
   readonly type: string;
   readonly attempt: number;
   readonly lease: string;
-  readonly input: unknown;
+  /** Absent when it is a blob. */
+  readonly input?: unknown;
+  /** SHA-256 of the blob that holds the input. */
+  readonly inputBlob?: string;
   readonly tags?: Readonly<Record<string, string>>;
 }
 

@@ -35,7 +35,9 @@ export function defineTask<Input = unknown, Output = unknown>(
 /** The body of a submit: what its options name replaces what the definition says. */
 export interface TaskBody extends TaskDefaults, Omit<SubmitOptions, 'runAt'> {
   readonly type: string;
-  readonly input: unknown;
+  readonly input?: unknown;
+  /** In the place of an input that is too big for a request. */
+  readonly inputBlob?: string;
   readonly runAt?: string | number;
 }
 

@@ -56,6 +56,9 @@ export class HandlerRuns {
   private async call(task: Attempt, context: AttemptContext): Promise<unknown> {
     const definition = this.definitions.get(task.type);
     if (definition?.run === undefined) throw new Error(`no handler for the type '${task.type}'`);
+    if (task.inputBlob !== undefined) {
+      throw new PermanentFailure(`the input is a blob, which is not fetched: ${task.inputBlob}`);
+    }
     return definition.run(task.input as never, context);
   }
 }

@@ -30,19 +30,24 @@ export class Admission {
     this.admit('read');
   }
 
+  /** Of a payload that goes to the disk beside the log, and through memory bit by bit. */
+  upload(): void {
+    if (this.log.isFull) throw diskFull();
+  }
+
   private admit(admissionClass: AdmissionClass): void {
     // The reserve of a full disk is for work that ends, not for more of it.
-    if (admissionClass === 'submit' && this.log.isFull) {
-      throw new SluiceError('disk_full', 'the disk is full; make room on it', {
-        retryAfterMs: 5000,
-      });
-    }
+    if (admissionClass === 'submit' && this.log.isFull) throw diskFull();
     // What ends makes room, and is heard to the last.
     if (admissionClass === 'submit' && this.memory.isOver) {
       throw overloaded('the server takes as much memory as it may');
     }
     if (!this.engine.admits(admissionClass)) throw overloaded('the disk is behind');
   }
+}
+
+function diskFull(): SluiceError {
+  return new SluiceError('disk_full', 'the disk is full; make room on it', { retryAfterMs: 5000 });
 }
 
 export function overloaded(why: string): SluiceError {

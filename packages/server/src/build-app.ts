@@ -10,6 +10,8 @@ import { keyRoutes } from './access/key.route.ts';
 import { KeyOperations } from './access/key-operations.ts';
 import { KeyStreams } from './access/key-streams.ts';
 import type { Admission } from './admission.ts';
+import { blobRoutes } from './blobs/blob.route.ts';
+import type { BlobStore } from './blobs/blob-store.ts';
 import { clusterRoute } from './cluster-view.ts';
 import type { Configuration } from './config/settings.ts';
 import { eventsRoute } from './events/events.route.ts';
@@ -55,6 +57,7 @@ export interface AppParts {
   readonly projection: Projection;
   readonly rates: QueueRates;
   readonly logs: TaskLogs;
+  readonly blobs: BlobStore;
   readonly clock: () => number;
   readonly observation: Observation;
   readonly log: BoundedLog;
@@ -148,8 +151,9 @@ function taskRoutes(
   taskLogsRoute(app, parts);
   eventsRoute(app, parts);
   manyTasksRoutes(app, { engine, admission, waiting, archive });
-  patchTasksRoutes(app, new TaskPatcher(engine, admission));
-  taskOperationRoutes(app, new TaskOperations({ engine, admission, archive }));
+  patchTasksRoutes(app, new TaskPatcher(parts));
+  taskOperationRoutes(app, new TaskOperations(parts));
+  blobRoutes(app, parts.blobs, admission);
 }
 
 function workerRoutes(app: FastifyInstance, parts: StreamParts): void {

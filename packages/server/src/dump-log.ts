@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import {
+  blobOf,
   type Event,
   EventDecoder,
   type PayloadRange,
@@ -67,7 +68,10 @@ function isPayload(value: unknown): value is PayloadRange {
 
 /** An empty range stands for null. */
 function payloadOf({ bytes, start, end }: PayloadRange): unknown {
-  return start === end ? null : JSON.parse(UTF8.decode(bytes.subarray(start, end)));
+  if (start === end) return null;
+  const text = UTF8.decode(bytes.subarray(start, end));
+  const blob = blobOf(text);
+  return blob === undefined ? JSON.parse(text) : { blob };
 }
 
 /** Words of a hash stand in typed arrays, which JSON would show as objects. */

@@ -12,6 +12,8 @@ import type {
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 import type { Admission } from './admission.ts';
+import type { BlobHolder } from './blobs/blob-store.ts';
+import { blobsNamedIn, withBlobs } from './blobs/named-blobs.ts';
 import { linesOf, logReportsOf } from './logs/log-reports.ts';
 import type { AttemptLines, LogSink } from './logs/task-logs.ts';
 import type { QueueRates } from './queues/queue-rates.ts';
@@ -31,6 +33,7 @@ export interface GatewayOptions extends Clocks {
   readonly streams: WorkerStreams;
   readonly rates: QueueRates;
   readonly logs: LogSink;
+  readonly blobs: BlobHolder;
   /** From 0 to below 1. */
   readonly random: () => number;
   /** Unguessable: it is all that a worker needs to speak for a session. */
@@ -64,6 +67,21 @@ export class Gateway {
 
   /** Takes one task or an array, all or nothing. `admit` may refuse before there is an effect. */
   async submit(namespace: string, body: unknown, admit?: () => void): Promise<Submitted> {
+    const items: readonly unknown[] = Array.isArray(body) ? body : [body];
+    const pathOf = (index: number) => (Array.isArray(body) ? `/${index}` : '');
+    const named = blobsNamedIn(items, 'inputBlob', pathOf);
+    // What is wrong with the request itself is said before anybody looks for blobs.
+    if (named.length > 0) this.submits.parse(namespace, body);
+    return withBlobs(this.options.blobs, namespace, named, () => {
+      return this.submitNow(namespace, body, admit);
+    });
+  }
+
+  private async submitNow(
+    namespace: string,
+    body: unknown,
+    admit?: () => void,
+  ): Promise<Submitted> {
     const command = this.submits.parse(namespace, body);
     if (this.standstill.isWaking) throw stoodStill();
     this.options.admission.command(command.type);
@@ -115,7 +133,18 @@ export class Gateway {
 
   /** Answers the outcomes as JSON text. */
   async report(namespace: string, sessionId: string, body: unknown): Promise<string> {
-    const command = this.reports.parse(namespace, sessionId as SessionId, body);
+    const session = sessionId as SessionId;
+    const reports = (body as { readonly reports?: unknown } | null | undefined)?.reports;
+    const items: readonly unknown[] = Array.isArray(reports) ? reports : [];
+    const named = blobsNamedIn(items, 'outputBlob', (index) => `/reports/${index}`);
+    if (named.length > 0) this.reports.parse(namespace, session, body);
+    return withBlobs(this.options.blobs, namespace, named, () => {
+      return this.reportNow(namespace, session, body);
+    });
+  }
+
+  private async reportNow(namespace: string, session: SessionId, body: unknown): Promise<string> {
+    const command = this.reports.parse(namespace, session, body);
     this.options.admission.command(command.type);
     const logged = logReportsOf(body);
     const { found, json, kept } = await this.options.engine.execute<ReportAttempts, ReportAnswer>(

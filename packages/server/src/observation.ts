@@ -92,6 +92,10 @@ export class Observation {
     this.log.line(level, message, fields);
   };
 
+  readonly blobDamaged = (path: string): void => {
+    this.log.line('error', 'a blob was damaged on the disk and is set aside', { path });
+  };
+
   readonly statsUnsaved = (cause: Error): void => {
     this.log.line('error', 'figures for charts could not be written', { cause: cause.message });
   };

@@ -1,3 +1,4 @@
+import { blobReference } from '@sluice/core';
 import { type ErrorCode, LIMITS, SluiceError } from '@sluice/protocol';
 
 const INITIAL_BYTES = 1024 * 1024;
@@ -36,12 +37,19 @@ export class PayloadScratch {
     this.ends.push(this.length);
   }
 
+  /** Adds a reference to the blob that holds the payload of the next entry. */
+  addBlob(sha256: string): void {
+    this.write(blobReference(sha256));
+    this.ends.push(this.length);
+  }
+
   private write(text: string): void {
     // Three bytes of UTF-8 at the most for each UTF-16 unit.
     this.reserve(text.length * 3);
     const written = this.bytes.write(text, this.length);
     if (written > LIMITS.payloadBytesMax) {
-      const problem = `is ${written} bytes of JSON; at most ${LIMITS.payloadBytesMax} are taken`;
+      const limit = `at most ${LIMITS.payloadBytesMax} are taken`;
+      const problem = `is ${written} bytes of JSON; ${limit}${this.wayOut()}`;
       throw this.refusal('payload_too_large', problem);
     }
     // A level takes two bytes: most payloads are too short to be too deep.
@@ -77,6 +85,13 @@ export class PayloadScratch {
     let at = start + 1;
     while (this.bytes[at] !== QUOTE) at += this.bytes[at] === BACKSLASH ? 2 : 1;
     return at;
+  }
+
+  /** Inputs and outputs have another way to travel. */
+  private wayOut(): string {
+    const [name] = /[a-z]+$/i.exec(this.pathOf(this.ends.length)) ?? [];
+    const isBlob = name === 'input' || name === 'output';
+    return isBlob ? `: upload it with PUT /v1/blobs/{sha256} and name it as ${name}Blob` : '';
   }
 
   private refusal(code: ErrorCode, problem: string): SluiceError {

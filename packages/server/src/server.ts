@@ -7,6 +7,7 @@ import { type AdmissionBounds, Engine, type FeedOptions, foldInThread } from '@s
 import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
 import type { FastifyInstance } from 'fastify';
 import { Admission } from './admission.ts';
+import { BlobStore } from './blobs/blob-store.ts';
 import { buildApp } from './build-app.ts';
 import { ConfigError, loadConfig } from './config/load-config.ts';
 import { isLoopback } from './config/relations.ts';
@@ -132,6 +133,11 @@ export class Server {
       const waiters = new TaskWaiters();
       const rates = new QueueRates(() => performance.now());
       const logs = await openTaskLogs(options);
+      const blobs = await BlobStore.open({
+        folder: join(options.dataFolder, 'blobs'),
+        clock: now,
+        onDamaged: observation.blobDamaged,
+      });
       const outputs = new ServerOutputs(streams, waiters, rates, observation.staged);
       let gateway: Gateway | undefined;
       const beforeTimers = () => gateway?.beforeTimers();
@@ -150,6 +156,7 @@ export class Server {
         streams,
         rates,
         logs,
+        blobs,
         clock: now,
         monotonic: () => performance.now(),
         random: Math.random,
@@ -161,6 +168,7 @@ export class Server {
         ...shared,
         rates,
         logs,
+        blobs,
         clock: now,
       });
       await app.listen({ host: options.host, port: options.port });

@@ -13,13 +13,7 @@ import { type Checker, invalid } from './validation.ts';
  * a normal end, except that its stream is marked as aborted or the announced length is not reached.
  */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
-  const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw new SluiceError(
-      'unsupported_encoding',
-      `content-encoding '${encoding}' is not supported; send the body as it is`,
-    );
-  }
+  refuseEncoding(request);
   const body = await readWhole(request);
   if (body.length === 0) return undefined;
   if (!isUtf8(body)) throw notJson('the body is not UTF-8');
@@ -33,6 +27,16 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
     ]);
   }
   return value;
+}
+
+/** Nobody decodes a body. */
+export function refuseEncoding({ headers }: IncomingMessage): void {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || encoding === 'identity') return;
+  throw new SluiceError(
+    'unsupported_encoding',
+    `content-encoding '${encoding}' is not supported; send the body as it is`,
+  );
 }
 
 function parseJson(text: string): unknown {
@@ -116,7 +120,7 @@ function wasCut(request: IncomingMessage): boolean {
 }
 
 /** -1 when the client did not say. */
-function announcedLength(request: IncomingMessage): number {
+export function announcedLength(request: IncomingMessage): number {
   const header = request.headers['content-length'];
   return header === undefined ? -1 : Number(header);
 }

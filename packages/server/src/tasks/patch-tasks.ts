@@ -1,4 +1,5 @@
 import {
+  blobOf,
   findTask,
   NO_SLOT,
   type PartitionReader,
@@ -18,6 +19,8 @@ import {
   timeProblems,
 } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
+import type { BlobHolder } from '../blobs/blob-store.ts';
+import { blobsNamedIn, withBlobs } from '../blobs/named-blobs.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
 import { mergePatch } from './merge-patch.ts';
@@ -31,24 +34,32 @@ type PatchOutcome = TaskOutcome<
 
 const NOT_VALID = 'the patch is not valid';
 
+interface PatcherParts {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly blobs: BlobHolder;
+}
+
 /** Changes tasks that nobody holds. */
 export class TaskPatcher {
   private readonly engine: Engine;
   private readonly admission: Admission;
   private readonly patch = new Checker(TaskPatchOf);
+  private readonly blobs: BlobHolder;
   private readonly scratch = new PayloadScratch();
 
-  constructor(engine: Engine, admission: Admission) {
+  constructor({ engine, admission, blobs }: PatcherParts) {
     this.engine = engine;
     this.admission = admission;
+    this.blobs = blobs;
   }
 
   /** Answers the task as JSON text. */
   one(namespace: string, id: string, request: PatchRequest): Promise<string> {
-    const problems = timeProblems(request.runAt ?? undefined, '/runAt');
+    const problems = patchProblems(request, '');
     if (problems.length > 0) throw invalid(NOT_VALID, problems);
     return this.execute(
-      { namespace, requests: [{ id, ...request }], pathOf: () => '/input' },
+      { namespace, requests: [{ id, ...request }], pathOf: () => '' },
       ([first], state, partition) => {
         if (first.rejection !== undefined) throw refusalOf(first.rejection, id);
         return taskViewJson(state, first.slot, partition.progressOf(first.slot));
@@ -59,7 +70,7 @@ export class TaskPatcher {
   /** Each is patched whole or not at all; answers what became of each as JSON text. */
   many(namespace: string, body: unknown): Promise<string> {
     const requests = this.checkAll(body);
-    const pathOf = (index: number) => `/${index}/input`;
+    const pathOf = (index: number) => `/${index}`;
     return this.execute({ namespace, requests, pathOf }, (outcomes, state) => {
       const items = outcomes.map(({ rejection, slot }, place) => {
         const { id } = requests[place];
@@ -71,30 +82,38 @@ export class TaskPatcher {
   }
 
   private async execute(
-    { namespace, requests, pathOf }: Patches,
+    patches: Patches,
     render: (
       outcomes: readonly PatchOutcome[],
       state: ReadonlyState,
       partition: PartitionReader,
     ) => string,
   ): Promise<string> {
+    const { namespace, requests, pathOf } = patches;
     const type = 'patch_tasks';
     this.admission.command(type);
+    const named = blobsNamedIn(requests, 'inputBlob', pathOf);
     // In one turn: nobody changes an input between the look at it and the patch.
-    return this.engine.read((state) => {
-      this.scratch.begin(pathOf);
-      for (const input of mergedInputs(state, namespace, requests)) this.scratch.add(input);
-      const command = {
-        type,
-        namespace,
-        patches: requests.map(toPatch),
-        inputs: this.scratch.bytes,
-        inputEnds: this.scratch.ends,
-      } as const;
-      return this.engine.execute<PatchTasks, string>(command, ({ outcomes }, ...seen) => {
-        return render(outcomes, ...seen);
+    const act = () =>
+      this.engine.read((state) => {
+        this.scratch.begin((index) => `${pathOf(index)}/input`);
+        mergedInputs(state, patches).forEach((input, place) => {
+          const { inputBlob } = requests[place];
+          if (inputBlob === undefined) this.scratch.add(input);
+          else this.scratch.addBlob(inputBlob);
+        });
+        const command = {
+          type,
+          namespace,
+          patches: requests.map(toPatch),
+          inputs: this.scratch.bytes,
+          inputEnds: this.scratch.ends,
+        } as const;
+        return this.engine.execute<PatchTasks, string>(command, ({ outcomes }, ...seen) => {
+          return render(outcomes, ...seen);
+        });
       });
-    });
+    return withBlobs(this.blobs, namespace, named, act);
   }
 
   private checkAll(body: unknown): readonly TaskPatchOf[] {
@@ -104,7 +123,7 @@ export class TaskPatcher {
     }
     const problems: ErrorDetail[] = body.flatMap((item: unknown, index) => {
       if (!this.patch.accepts(item)) return this.patch.problems(item, `/${index}`);
-      return timeProblems(item.runAt ?? undefined, `/${index}/runAt`);
+      return patchProblems(item, `/${index}`);
     });
     if (problems.length > 0) throw invalid(NOT_VALID, problems);
     return body;
@@ -114,39 +133,57 @@ export class TaskPatcher {
 interface Patches {
   readonly namespace: string;
   readonly requests: readonly TaskPatchOf[];
-  /** Where the input of each stands in the body. */
+  /** Where each stands in the body. */
   readonly pathOf: (index: number) => string;
 }
 
 /** What the input of each task becomes; a task may be named more than once. */
-function mergedInputs(
-  state: ReadonlyState,
-  namespace: string,
-  requests: readonly TaskPatchOf[],
-): unknown[] {
+function mergedInputs(state: ReadonlyState, { namespace, requests, pathOf }: Patches): unknown[] {
   const inputs = new Map<string, unknown>();
-  return requests.map(({ id, input }) => {
+  return requests.map(({ id, input, inputBlob }, place) => {
+    if (inputBlob !== undefined) inputs.set(id, IN_BLOB);
     if (input === undefined) return undefined;
-    const slot = findTask(state, namespace, id);
-    const merged = mergePatch(inputs.has(id) ? inputs.get(id) : inputOf(state, slot), input);
+    const before = inputs.has(id) ? inputs.get(id) : inputOf(state, findTask(state, namespace, id));
+    if (before === IN_BLOB && isObject(input)) {
+      const problem = 'cannot be merged with an input that is a blob';
+      throw invalid(NOT_VALID, [{ path: `${pathOf(place)}/input`, problem }]);
+    }
+    const merged = mergePatch(before === IN_BLOB ? null : before, input);
     inputs.set(id, merged);
     return merged;
   });
 }
 
+/** Nobody here reads what is in one. */
+const IN_BLOB = Symbol('the input is a blob');
+
 function inputOf(state: ReadonlyState, slot: Slot): unknown {
   const text = slot === NO_SLOT ? '' : inputText(state, slot);
+  if (blobOf(text) !== undefined) return IN_BLOB;
   return text === '' ? null : JSON.parse(text);
 }
 
-function toPatch({ input, runAt, ...rest }: TaskPatchOf): TaskPatch {
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What a schema does not say. */
+function patchProblems({ runAt, input, inputBlob }: PatchRequest, path: string): ErrorDetail[] {
+  const problems = timeProblems(runAt ?? undefined, `${path}/runAt`);
+  if (input !== undefined && inputBlob !== undefined) {
+    problems.push({ path: `${path}/inputBlob`, problem: 'cannot be given beside input' });
+  }
+  return problems;
+}
+
+function toPatch({ input, inputBlob, runAt, ...rest }: TaskPatchOf): TaskPatch {
   return {
     ...rest,
     ...(runAt === undefined
       ? {}
       : { runAt: typeof runAt === 'string' ? Date.parse(runAt) : runAt }),
     // Null is an input like any other.
-    hasInput: input !== undefined,
+    hasInput: input !== undefined || inputBlob !== undefined,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Callback, Progress, Shape, Tags, Timeouts } from '@sluice/core';
+import { blobOf } from '@sluice/core';
 import { timeText } from '../time-text.ts';
 
 /** One run of a task, as answers show it. */
@@ -9,7 +10,7 @@ export interface ShownAttempt {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly outcome: string | null;
-  /** JSON of what it left; empty for nothing. */
+  /** JSON of what it left, or a reference; empty for nothing. */
   readonly error: string;
   readonly output: string;
 }
@@ -35,7 +36,7 @@ export interface ShownTask {
   readonly cancelRequestedAt: number;
   readonly endedAt: number;
   readonly progress: Progress | undefined;
-  /** JSON; empty stands for null. */
+  /** JSON, or a reference to a blob; empty stands for null. */
   readonly input: string;
   readonly result: string;
   /** The result is that of an attempt, and says nothing of how the task is or ended. */
@@ -69,8 +70,14 @@ export function shownJson(task: ShownTask): string {
   const output = task.state === 'succeeded' ? result : 'null';
   // Until a task succeeded, what it has is the error of its last attempt, if that failed.
   const error = task.state === 'succeeded' || task.isResultOld ? 'null' : result;
-  const input = task.input || 'null';
-  return `${envelope.slice(0, -1)},"input":${input},"output":${output},"error":${error}}`;
+  const input = payloadField('input', task.input || 'null');
+  return `${envelope.slice(0, -1)},${input},${payloadField('output', output)},"error":${error}}`;
+}
+
+/** The payload as a field of an object, or the name of the blob that holds it in its place. */
+function payloadField(name: string, text: string): string {
+  const blob = blobOf(text);
+  return blob === undefined ? `"${name}":${text}` : `"${name}Blob":"${blob}"`;
 }
 
 function shownAttempt({ leasedAt, startedAt, endedAt, error, output, ...rest }: ShownAttempt) {
@@ -82,8 +89,14 @@ function shownAttempt({ leasedAt, startedAt, endedAt, error, output, ...rest }: 
     endedAt: time(endedAt),
     outcome: rest.outcome,
     ...(error === '' ? {} : { error: JSON.parse(error) as unknown }),
-    ...(output === '' ? {} : { output: JSON.parse(output) as unknown }),
+    ...shownOutput(output),
   };
+}
+
+function shownOutput(text: string): { output?: unknown; outputBlob?: string } {
+  if (text === '') return {};
+  const outputBlob = blobOf(text);
+  return outputBlob === undefined ? { output: JSON.parse(text) as unknown } : { outputBlob };
 }
 
 /** The secret is never read back. */

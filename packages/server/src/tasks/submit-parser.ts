@@ -22,7 +22,10 @@ export class SubmitParser {
     }
     const requests = this.checkAll(items, isArray);
     this.scratch.begin((index) => (isArray ? `/${index}/input` : '/input'));
-    for (const request of requests) this.scratch.add(request.input);
+    for (const { input, inputBlob } of requests) {
+      if (inputBlob === undefined) this.scratch.add(input);
+      else this.scratch.addBlob(inputBlob);
+    }
     const dedupe = dedupeClaims(namespace, requests);
     return {
       type: 'submit_tasks',

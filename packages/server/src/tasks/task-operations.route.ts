@@ -70,16 +70,16 @@ function signalRoutes(app: FastifyInstance, operations: TaskOperations): void {
   app.route<OfTask>({
     ...routeOptions(ROUTES.completeTask),
     handler: async ({ params, raw, caller: { namespace } }, reply) => {
-      const { output } = await readBody(raw, complete);
-      return answer(reply, await operations.end(namespace, params.id, 'succeeded', output));
+      const request = await readBody(raw, complete);
+      return answer(reply, await operations.complete(namespace, params.id, request));
     },
   });
   const fail = new Checker(FailRequest);
   app.route<OfTask>({
     ...routeOptions(ROUTES.failTask),
     handler: async ({ params, raw, caller: { namespace } }, reply) => {
-      const { error } = await readBody(raw, fail);
-      return answer(reply, await operations.end(namespace, params.id, 'failed', error));
+      const request = await readBody(raw, fail);
+      return answer(reply, await operations.fail(namespace, params.id, request));
     },
   });
 }

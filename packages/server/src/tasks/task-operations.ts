@@ -1,4 +1,5 @@
 import {
+  blobReference,
   type CancelTasks,
   type EndTask,
   type Explanation,
@@ -15,8 +16,16 @@ import {
   type Slot,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import { type CancelRequest, LIMITS } from '@sluice/protocol';
+import {
+  type CancelRequest,
+  type CompleteRequest,
+  type FailRequest,
+  LIMITS,
+} from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
+import type { BlobHolder } from '../blobs/blob-store.ts';
+import { blobsNamedIn, withBlobs } from '../blobs/named-blobs.ts';
+import { invalid } from '../http/validation.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
 import { taskNotFound } from './read-task.ts';
 import type { TaskArchive } from './task-archive.ts';
@@ -27,6 +36,7 @@ interface Parts {
   readonly engine: Engine;
   readonly admission: Admission;
   readonly archive: Pick<TaskArchive, 'readmission'>;
+  readonly blobs: BlobHolder;
 }
 
 /** The task after an operation, as JSON text. */
@@ -41,9 +51,11 @@ export class TaskOperations {
   private readonly engine: Engine;
   private readonly admission: Admission;
   private readonly archive: Parts['archive'];
+  private readonly blobs: BlobHolder;
   private readonly scratch = new PayloadScratch();
 
-  constructor({ engine, admission, archive }: Parts) {
+  constructor({ engine, admission, archive, blobs }: Parts) {
+    this.blobs = blobs;
     this.engine = engine;
     this.admission = admission;
     this.archive = archive;
@@ -116,15 +128,34 @@ export class TaskOperations {
     });
   }
 
-  end(
+  complete(namespace: string, id: string, request: CompleteRequest): Promise<Operated> {
+    const { output, outputBlob } = request;
+    if (output !== undefined && outputBlob !== undefined) {
+      const problem = 'cannot be given beside output';
+      throw invalid('the body is not valid', [{ path: '/outputBlob', problem }]);
+    }
+    const named = blobsNamedIn([request], 'outputBlob', () => '');
+    return withBlobs(this.blobs, namespace, named, () => {
+      const payload =
+        outputBlob === undefined
+          ? this.bytesOf(output, '/output')
+          : Buffer.from(blobReference(outputBlob));
+      return this.end(namespace, id, 'succeeded', payload);
+    });
+  }
+
+  fail(namespace: string, id: string, { error }: FailRequest): Promise<Operated> {
+    return this.end(namespace, id, 'failed', this.bytesOf(error, '/error'));
+  }
+
+  private end(
     namespace: string,
     id: string,
     outcome: EndTask['outcome'],
-    result: unknown,
+    payload: Uint8Array,
   ): Promise<Operated> {
     const type = 'end_task';
     this.admission.command(type);
-    const payload = this.bytesOf(result, outcome === 'succeeded' ? '/output' : '/error');
     const command = { type, namespace, id, outcome, payload } as const;
     return this.engine.execute<EndTask, Operated>(command, ({ rejection, slot }, ...seen) => {
       if (rejection !== undefined) throw refusalOf(rejection, id);

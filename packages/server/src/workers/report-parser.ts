@@ -42,7 +42,11 @@ export class ReportParser {
     this.scratch.begin((index) => {
       return `/reports/${index}/${reports[index].kind === 'failed' ? 'error' : 'output'}`;
     });
-    for (const report of reports) this.scratch.add(payloadOf(report));
+    for (const report of reports) {
+      const { outputBlob } = report as { readonly outputBlob?: string };
+      if (outputBlob === undefined) this.scratch.add(payloadOf(report));
+      else this.scratch.addBlob(outputBlob);
+    }
     return {
       type: 'report_attempts',
       namespace,
@@ -76,7 +80,7 @@ export class ReportParser {
       if (checker === undefined) problems.push(unknownKind(index));
       else if (!checker.accepts(item))
         problems.push(...checker.problems(item, `/reports/${index}`));
-      else problems.push(...startProblems(item as ReportRequest, index));
+      else problems.push(...reportProblems(item as ReportRequest, index));
     });
     if (problems.length > 0) throw invalid(NOT_VALID, problems);
     return items as ReportRequest[];
@@ -111,9 +115,14 @@ function reportList({ reports = [] }: Parts): readonly unknown[] {
   return reports;
 }
 
-function startProblems(report: ReportRequest, index: number): ErrorDetail[] {
-  if (!('startedAt' in report)) return [];
-  return timeProblems(report.startedAt, `/reports/${index}/startedAt`);
+/** What a schema does not say. */
+function reportProblems(report: ReportRequest, index: number): ErrorDetail[] {
+  const path = `/reports/${index}`;
+  const problems = 'startedAt' in report ? timeProblems(report.startedAt, `${path}/startedAt`) : [];
+  if ('outputBlob' in report && report.output !== undefined) {
+    problems.push({ path: `${path}/outputBlob`, problem: 'cannot be given beside output' });
+  }
+  return problems;
 }
 
 /** The report as the core takes it. Most are one already. */

@@ -1,4 +1,5 @@
 import {
+  isBlobReference,
   LEASE_TOKEN_LENGTH,
   type LeaseNumber,
   pushCost,
@@ -193,7 +194,6 @@ function writeTask(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
   });
   frame.ascii('","resources":');
   frame.ascii(resourcesText(state.shapes.at(tasks.shape[slot])));
-  frame.ascii(',"input":');
   writeInput(frame, state, slot);
   writeExtras(frame, state, slot);
   frame.ascii('}');
@@ -227,9 +227,19 @@ function resourcesText(shape: Shape): string {
 function writeInput(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
   const length = state.tasks.inputLength[slot];
   if (length === 0) {
-    frame.ascii('null');
+    frame.ascii(',"input":null');
     return;
   }
   const reference = state.tasks.input[slot];
-  frame.copy(state.payloads.bytesOf(reference), state.payloads.startOf(reference), length);
+  const bytes = state.payloads.bytesOf(reference);
+  const start = state.payloads.startOf(reference);
+  if (isBlobReference(bytes, start, length)) {
+    frame.ascii(',"inputBlob":"');
+    // Behind its mark.
+    frame.copy(bytes, start + 1, length - 1);
+    frame.ascii('"');
+    return;
+  }
+  frame.ascii(',"input":');
+  frame.copy(bytes, start, length);
 }

@@ -82,8 +82,18 @@ interface Projection {
   follow(feed: CommittedFeed, process: SimProcess): void;
 }
 
-/** Lines of handlers are no part of what is promised. */
-const NO_LINES = { append: () => Promise.resolve() };
+/**
+ * What the server keeps beside its log. Lines of handlers are no part of what is promised, and
+ * nobody in these worlds has payloads that are too big for a request.
+ */
+const NO_FILES = {
+  logs: { append: () => Promise.resolve() },
+  blobs: {
+    hold: async (_: string, hashes: Iterable<string>) => {
+      return { missing: new Set(hashes), release: () => undefined };
+    },
+  },
+};
 
 /** A machine that runs the server, and starts it again when it ends. */
 export class ServerHost {
@@ -236,7 +246,7 @@ export class ServerHost {
       admission,
       streams,
       rates,
-      logs: NO_LINES,
+      ...NO_FILES,
       clock: () => clock.now(),
       monotonic: process.monotonic,
       random: this.random.next,

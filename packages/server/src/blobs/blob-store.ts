@@ -1,0 +1,182 @@
+import { open, statfs } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { LIMITS } from '@sluice/protocol';
+import { overloaded } from '../admission.ts';
+import { BlobFiles, type BlobKey, type StoredBlob } from './blob-files.ts';
+import { readBlob } from './blob-reading.ts';
+import { type BlobBody, blobDiskFull, blobTooLarge, writeBlob } from './blob-writing.ts';
+
+/** What nobody has used for so long is removed. */
+export const BLOB_KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** What others need of the disk: the next segments of the log, rows, snapshots. */
+const RESERVE_BYTES = 128 * 1024 * 1024;
+
+/** Each has a file open; a chunk of each is in memory. */
+const UPLOADS_MAX = 64;
+
+export interface BlobStoreOptions {
+  readonly folder: string;
+  readonly clock: () => number;
+  /** Hears where a file was put whose content is not what its name says. */
+  readonly onDamaged: (path: string) => void;
+  /** Uploads leave so much of the disk alone. */
+  readonly reserveBytes?: number;
+}
+
+/** Blobs that somebody is about to name: none of them is removed before `release`. */
+export interface BlobHold {
+  /** Those of them that are not there. */
+  readonly missing: ReadonlySet<string>;
+  release(): void;
+}
+
+/** What there is, as of the last sweep and what came since. */
+export interface BlobTotals {
+  count: number;
+  bytes: number;
+}
+
+/** The part of the store that submits and reports need. */
+export interface BlobHolder {
+  hold(namespace: string, hashes: Iterable<string>): Promise<BlobHold>;
+}
+
+/**
+ * Payloads that are too big for the log, by the hash of their content.
+ *
+ * B1 What can be read is whole and was on the disk before its upload was answered.
+ * B2 A blob that a task names is there. Whoever is about to name one holds it, and its last use is
+ *    now, before the core hears of it; what is held, or was used within `BLOB_KEPT_MS`, is not
+ *    removed. The decision to remove is taken in one turn with the look at who holds it.
+ */
+export class BlobStore implements BlobHolder {
+  readonly totals: BlobTotals = { count: 0, bytes: 0 };
+  private readonly files: BlobFiles;
+  private readonly options: BlobStoreOptions;
+  /** By path: how many hold it. */
+  private readonly held = new Map<string, number>();
+  /** By path: blobs that are being removed. */
+  private readonly removals = new Map<string, Promise<void>>();
+  private uploads = 0;
+  /** What the uploads under way may still write. */
+  private arrivingBytes = 0;
+
+  private constructor(files: BlobFiles, options: BlobStoreOptions) {
+    this.files = files;
+    this.options = options;
+  }
+
+  static async open(options: BlobStoreOptions): Promise<BlobStore> {
+    const files = new BlobFiles(options.folder);
+    await files.open();
+    return new BlobStore(files, options);
+  }
+
+  /** Answers how long it is. `announced` is the length that the client speaks of, or -1. */
+  async put(key: BlobKey, body: BlobBody, announced: number): Promise<number> {
+    if (announced > LIMITS.blobBytesMax) throw blobTooLarge();
+    const { missing, release } = await this.hold(key.namespace, [key.sha256]);
+    try {
+      const known = missing.size === 0 ? await this.files.stat(key) : undefined;
+      return known?.bytes ?? (await this.receive(key, body, announced));
+    } finally {
+      release();
+    }
+  }
+
+  /** The bytes, checked as they go: the last of them are kept back until all are known good. */
+  async get(
+    key: BlobKey,
+  ): Promise<{ readonly bytes: number; readonly body: Readable } | undefined> {
+    let file: Awaited<ReturnType<typeof open>>;
+    try {
+      file = await open(this.files.pathOf(key), 'r');
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw cause;
+    }
+    const onDamaged = async (): Promise<void> => {
+      this.options.onDamaged(await this.files.setAside(key));
+    };
+    const body = Readable.from(readBlob(file, key.sha256, onDamaged));
+    // Also when nobody reads it to the end, or begins to.
+    body.once('close', () => void file.close());
+    const { size } = await file.stat();
+    return { bytes: size, body };
+  }
+
+  async hold(namespace: string, hashes: Iterable<string>): Promise<BlobHold> {
+    const keys = Array.from(new Set(hashes), (sha256) => ({ namespace, sha256 }));
+    const paths = keys.map((key) => this.files.pathOf(key));
+    for (const path of paths) this.held.set(path, (this.held.get(path) ?? 0) + 1);
+    const release = (): void => {
+      for (const path of paths) {
+        const others = (this.held.get(path) ?? 0) - 1;
+        if (others > 0) this.held.set(path, others);
+        else this.held.delete(path);
+      }
+    };
+    try {
+      const missing = new Set<string>();
+      for (const [place, key] of keys.entries()) {
+        await this.removals.get(paths[place]);
+        const isThere = await this.files.touch(key, this.options.clock());
+        if (!isThere) missing.add(key.sha256);
+      }
+      return { missing, release };
+    } catch (cause) {
+      release();
+      throw cause;
+    }
+  }
+
+  list(): AsyncGenerator<StoredBlob[]> {
+    return this.files.list();
+  }
+
+  /** A task names it: it is in use. */
+  async use(key: BlobKey): Promise<void> {
+    await this.files.touch(key, this.options.clock());
+  }
+
+  /** Removes a blob that no task names, unless it was used lately or somebody holds it (B2). */
+  async remove(key: BlobKey): Promise<boolean> {
+    const path = this.files.pathOf(key);
+    const found = await this.files.stat(key);
+    const isOld = found !== undefined && found.usedAt < this.options.clock() - BLOB_KEPT_MS;
+    if (!isOld || this.held.has(path)) return false;
+    const removal = this.files.remove(key).finally(() => this.removals.delete(path));
+    this.removals.set(path, removal);
+    await removal;
+    this.totals.count -= 1;
+    this.totals.bytes -= found.bytes;
+    return true;
+  }
+
+  private async receive(key: BlobKey, body: BlobBody, announced: number): Promise<number> {
+    if (this.uploads >= UPLOADS_MAX) throw overloaded('too many blobs arrive at once');
+    const expected = announced < 0 ? LIMITS.blobBytesMax : announced;
+    this.uploads += 1;
+    this.arrivingBytes += expected;
+    try {
+      await this.checkRoom();
+      const unfinished = this.files.newUnfinished();
+      const bytes = await writeBlob(unfinished, body, key.sha256);
+      await this.files.finish(unfinished, key);
+      await this.files.touch(key, this.options.clock());
+      this.totals.count += 1;
+      this.totals.bytes += bytes;
+      return bytes;
+    } finally {
+      this.uploads -= 1;
+      this.arrivingBytes -= expected;
+    }
+  }
+
+  private async checkRoom(): Promise<void> {
+    const { bsize, bavail } = await statfs(this.options.folder);
+    const { reserveBytes = RESERVE_BYTES } = this.options;
+    if (bsize * bavail < reserveBytes + this.arrivingBytes) throw blobDiskFull();
+  }
+}

@@ -1,0 +1,58 @@
+import { SluiceError } from '@sluice/protocol';
+import type { BlobHolder } from './blob-store.ts';
+
+/** A blob that a request names, and where. */
+export interface NamedBlob {
+  /** As a JSON pointer. */
+  readonly path: string;
+  readonly sha256: string;
+}
+
+/** The blobs that the field `name` of any of these values names; nobody has checked them. */
+export function blobsNamedIn(
+  values: readonly unknown[],
+  name: 'inputBlob' | 'outputBlob',
+  pathOf: (index: number) => string,
+): NamedBlob[] {
+  const named: NamedBlob[] = [];
+  for (let index = 0; index < values.length; index++) {
+    const sha256 = (values[index] as Readonly<Record<string, unknown>> | null)?.[name];
+    if (typeof sha256 === 'string') named.push({ path: `${pathOf(index)}/${name}`, sha256 });
+  }
+  return named;
+}
+
+/** Does something that makes tasks name blobs: all of them are there until it is done (B2). */
+export function withBlobs<T>(
+  blobs: BlobHolder,
+  namespace: string,
+  named: readonly NamedBlob[],
+  act: () => Promise<T>,
+): Promise<T> {
+  // Most requests name none, and cost nothing more.
+  return named.length === 0 ? act() : actHolding(blobs, namespace, named, act);
+}
+
+async function actHolding<T>(
+  blobs: BlobHolder,
+  namespace: string,
+  named: readonly NamedBlob[],
+  act: () => Promise<T>,
+): Promise<T> {
+  const hashes = named.map(({ sha256 }) => sha256);
+  const { missing, release } = await blobs.hold(namespace, hashes);
+  try {
+    if (missing.size > 0) throw notFound(named.filter(({ sha256 }) => missing.has(sha256)));
+    return await act();
+  } finally {
+    release();
+  }
+}
+
+function notFound(missing: readonly NamedBlob[]): SluiceError {
+  const problem = 'names a blob that is not there; upload it first';
+  const details = missing.map(({ path }) => ({ path, problem }));
+  const [{ path, sha256 }] = missing;
+  const message = `${path} ${problem}: ${sha256}`;
+  return new SluiceError('blob_not_found', message, { details });
+}
