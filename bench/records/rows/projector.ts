@@ -26,7 +26,7 @@ function project(
 ): Figure[] {
   const { tasks } = options;
   const batches = [...madeLog({ ...options, startAt: START_AT })];
-  const projector = new Projector({ folder, retention: NO_RETENTION, notify: () => undefined });
+  const projector = Projector.open({ folder, retention: NO_RETENTION, notify: () => undefined });
   const before = process.cpuUsage();
   let savedAt = 0;
   for (const batch of batches) {

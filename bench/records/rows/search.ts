@@ -16,7 +16,7 @@ export const row: Row = {
     madeRecords(join(folder, 'days'), TASKS * share);
   },
   measure: async ({ folder, share }) => {
-    const projector = new Projector({ folder, retention: NO_RETENTION, notify: () => undefined });
+    const projector = Projector.open({ folder, retention: NO_RETENTION, notify: () => undefined });
     const tasks = TASKS * share;
     const figures = Object.entries(SEARCHES_BY_NAME).flatMap(([name, search]) => {
       return measured(projector, `${name} of ${tasks.toLocaleString('en')}`, (n) =>

@@ -1,4 +1,9 @@
-import type { AccessCommand, CreateAccessKey, RevokeAccessKey } from '../access-commands.ts';
+import type {
+  AccessCommand,
+  Author,
+  CreateAccessKey,
+  RevokeAccessKey,
+} from '../access-commands.ts';
 import type { AccessKey } from '../access-keys.ts';
 import { agree } from './agree.ts';
 import type { Carried } from './carried-command.ts';
@@ -7,6 +12,11 @@ import type { Carried } from './carried-command.ts';
 export class ModelAccess {
   keys: AccessKey[] = [];
   records = 0;
+
+  /** Somebody changed something, if this is true. */
+  changed(isChange: boolean, { by }: { readonly by?: Author | undefined }): void {
+    if (isChange && by !== undefined) this.records += 1;
+  }
 }
 
 type CarriedOf<C extends AccessCommand> = Carried & { readonly command: C };
@@ -23,7 +33,7 @@ export function followAccess(model: ModelAccess, carried: CarriedOf<AccessComman
     carried.reply,
     refusal === '' ? {} : { rejection: refusal },
   );
-  if (refusal === '' && command.by !== undefined) model.records += 1;
+  model.changed(refusal === '', command);
   return `${command.type} ${refusal}`.trim();
 }
 

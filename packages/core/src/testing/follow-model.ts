@@ -169,6 +169,7 @@ export class ModelFollower {
     const session = this.knownIn(command.namespace, command.session);
     agree('whether a session was found', reply, { found: session !== undefined });
     if (session === undefined) return;
+    this.model.access.changed(!session.draining, command);
     session.draining = true;
     this.met.add('drained');
   }

@@ -175,11 +175,10 @@ function whyNotReadmitted(model: PartitionModel, task: ModelTask | undefined): R
   return model.heldBytes + bytesOf(task.input) > payloadBytesMax ? 'too_many_bytes' : undefined;
 }
 
-function setQueuePaused(
-  model: PartitionModel,
-  { namespace, taskType, paused }: SetQueuePaused,
-): string[] {
+function setQueuePaused(model: PartitionModel, command: SetQueuePaused): string[] {
+  const { namespace, taskType, paused } = command;
   const key = keyOf(namespace, taskType);
+  model.access.changed(model.pausedQueues.has(key) !== paused, command);
   if (paused) model.pausedQueues.add(key);
   else model.pausedQueues.delete(key);
   return [paused ? 'queue pause' : 'queue resume'];
@@ -190,6 +189,8 @@ function defineType(model: PartitionModel, { command, reply }: CarriedOf<PutTask
   const key = keyOf(command.namespace, command.taskType);
   const existed = model.definitions.has(key);
   agree('whether a type was defined', reply, { existed });
+  const [before, after] = [model.definitions.get(key), command.definition];
+  model.access.changed(JSON.stringify(before) !== JSON.stringify(after), command);
   if (command.definition === undefined) {
     model.definitions.delete(key);
     return [existed ? 'type removed' : 'no type to remove'];
@@ -215,6 +216,7 @@ function startRedrive(model: PartitionModel, carried: CarriedOf<StartRedrive>): 
   agree('how many are redriven', count, meant.length);
   const { namespace, ratePerSec } = command;
   const times = { startedAt: at, nextAt: at };
+  model.access.changed(true, command);
   model.redrives.push({ number: redrive, namespace, isMeant, ratePerSec, ...times });
   return ['redrive'];
 }
@@ -226,6 +228,7 @@ function endRedrive(model: PartitionModel, { command, reply }: CarriedOf<EndRedr
   if (place < 0) return ['end redrive of none'];
   if (!isFound) return ['end redrive of another namespace'];
   model.redrives.splice(place, 1);
+  model.access.changed(true, command);
   return ['redrive ended'];
 }
 
@@ -238,5 +241,6 @@ function discard(
   agree('what is discarded', reply, { discarded: meant.length, more: false });
   // One after the other: the order in which they are forgotten is the one in which they died.
   for (const task of meant) model.discard(task);
+  model.access.changed(meant.length > 0, command);
   return [meant.length > 0 ? 'discarded' : 'nothing to discard'];
 }

@@ -34,7 +34,7 @@ const NICENESS = 10;
 
 const data = workerData as ThreadData;
 const say = (said: Say): void => parentPort?.postMessage(said);
-const projector = new Projector({
+const projector = Projector.open({
   ...data,
   notify: (notice) => say({ type: 'notice', notice }),
 });

@@ -35,7 +35,7 @@ function newFolder(): string {
 }
 
 function open(folder: string): Projector {
-  return new Projector({ folder, retention: RETENTION, notify: () => undefined });
+  return Projector.open({ folder, retention: RETENTION, notify: () => undefined });
 }
 
 const sequences = fc.array(fc.tuple(actions, passedMs), {

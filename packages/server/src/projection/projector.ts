@@ -49,12 +49,28 @@ export interface ProjectedBatch {
   readonly bytes: Uint8Array;
 }
 
-export interface ProjectorOptions {
-  readonly folder: string;
+/** Where the rows are; the simulator has files of its own. */
+export type RowStore = Pick<
+  DayFiles,
+  'bytes' | 'newest' | 'write' | 'read' | 'readAhead' | 'find' | 'retain' | 'close'
+>;
+
+export type MarkStore = Pick<MarkFile, 'read' | 'write' | 'close'>;
+
+interface ProjectorHabits {
   readonly retention: Retention;
   /** A task that has not ended is written after so long; tests wait less. */
   readonly openMsMax?: number | undefined;
+}
+
+export interface ProjectorOptions extends ProjectorHabits {
+  readonly folder: string;
   readonly notify: (notice: FileNotice) => void;
+}
+
+export interface ProjectorParts extends ProjectorHabits {
+  readonly files: RowStore;
+  readonly markFile: MarkStore;
 }
 
 interface Unsaved {
@@ -77,10 +93,10 @@ interface Unsaved {
  */
 export class Projector {
   readonly changes = new ChangeRing(CHANGES_AT_HAND);
-  private readonly files: DayFiles;
+  private readonly files: RowStore;
   private readonly retention: Retention;
   private readonly openMsMax: number;
-  private readonly markFile: MarkFile;
+  private readonly markFile: MarkStore;
   private readonly decoder = new EventDecoder();
   /** By their numbers, in the order of `since`. */
   private readonly unsaved = new Map<number, Unsaved>();
@@ -95,16 +111,21 @@ export class Projector {
   private batchStart = 0;
   private batchEnd = 0;
 
-  constructor({ folder, retention, openMsMax, notify }: ProjectorOptions) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.files = new DayFiles(join(folder, 'days'), notify);
+  constructor({ files, markFile, retention, openMsMax }: ProjectorParts) {
+    this.files = files;
+    this.markFile = markFile;
     this.retention = retention;
     this.openMsMax = openMsMax ?? OPEN_MS_MAX;
-    this.markFile = new MarkFile(folder);
     this.savedMark = this.markFile.read();
     this.taken = this.savedMark;
     this.newestStored = this.files.newest;
     this.stored = new StoredRecords(this.files);
+  }
+
+  static open({ folder, notify, ...habits }: ProjectorOptions): Projector {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const files = new DayFiles(join(folder, 'days'), notify);
+    return new Projector({ files, markFile: new MarkFile(folder), ...habits });
   }
 
   /** What is on the disk, for good. */

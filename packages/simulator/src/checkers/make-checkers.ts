@@ -17,6 +17,7 @@ import { Pushes } from './pushes.ts';
 import { ReplayEquality } from './replay-equality.ts';
 import { Administration } from './rules/administration.ts';
 import { Attempts } from './rules/attempts.ts';
+import { Audits } from './rules/audits.ts';
 import { Cancels } from './rules/cancels.ts';
 import { EventCauses } from './rules/causes.ts';
 import { Grace } from './rules/grace.ts';
@@ -74,6 +75,7 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
     new RedriveRates(story),
     new Namespaces(story),
     new Administration(story),
+    new Audits(story),
     answers,
     runs,
     new Spotter(situations),

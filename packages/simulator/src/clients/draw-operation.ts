@@ -76,18 +76,28 @@ const OPERATIONS: readonly (readonly [weight: number, draw: Draw])[] = [
   [3, (random) => setQueue(random, false)],
   [
     2,
-    (random) => ({ type: 'start_redrive', ratePerSec: random.pick([1, 50]), ...ofQueue(random) }),
+    (random) => ({
+      type: 'start_redrive',
+      ratePerSec: random.pick([1, 50]),
+      ...ofQueue(random),
+      by: BY,
+    }),
   ],
-  [1, (_, targets) => ({ type: 'end_redrive', redrive: targets.redrive() })],
-  [1, (random) => ({ type: 'discard_dead_letters', ...ofQueue(random) })],
+  [1, (_, targets) => ({ type: 'end_redrive', redrive: targets.redrive(), by: BY })],
+  [1, (random) => ({ type: 'discard_dead_letters', ...ofQueue(random), by: BY })],
   [
     1,
-    (random) => ({ type: 'put_task_type', taskType: random.pick(TASK_TYPES), ...defined(random) }),
+    (random) => ({
+      type: 'put_task_type',
+      taskType: random.pick(TASK_TYPES),
+      ...defined(random),
+      by: BY,
+    }),
   ],
   [0.5, createKey],
   [0.5, (random) => ({ type: 'revoke_access_key', id: drawKey(random), by: BY })],
   // A worker that was drained gets nothing until it opens another session.
-  [0.3, (_, targets) => ({ type: 'drain_session', session: targets.session() })],
+  [0.3, (_, targets) => ({ type: 'drain_session', session: targets.session(), by: BY })],
 ];
 
 /** A definition with defaults, or none, which removes it. */
@@ -96,7 +106,7 @@ function defined(random: RandomStream): object {
 }
 
 function setQueue(random: RandomStream, paused: boolean): Operation {
-  return { type: 'set_queue_paused', taskType: random.pick(TASK_TYPES), paused };
+  return { type: 'set_queue_paused', taskType: random.pick(TASK_TYPES), paused, by: BY };
 }
 
 const WEIGHTS = OPERATIONS.reduce((sum, [weight]) => sum + weight, 0);

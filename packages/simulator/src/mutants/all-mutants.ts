@@ -5,6 +5,7 @@ import { LEASE_MUTANTS } from './lease-mutants.ts';
 import { LOG_MUTANTS } from './log-mutants.ts';
 import { MATCHING_MUTANTS } from './matching-mutants.ts';
 import type { Mutant } from './mutant.ts';
+import { PROJECTION_MUTANTS } from './projection-mutants.ts';
 import { SDK_MUTANTS } from './sdk-mutants.ts';
 import { SERVER_MUTANTS } from './server-mutants.ts';
 
@@ -16,6 +17,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...MATCHING_MUTANTS,
   ...SERVER_MUTANTS,
   ...LOG_MUTANTS,
+  ...PROJECTION_MUTANTS,
   ...SDK_MUTANTS,
   ...BLIND_MUTANTS,
 ];

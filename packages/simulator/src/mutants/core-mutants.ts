@@ -152,4 +152,25 @@ export const CORE_MUTANTS: readonly Mutant[] = [
     replace: 'state',
     what: 'Finished tasks are kept within a bound (L9): here all of them stay.',
   },
+  {
+    name: 'revoked-key-without-a-record',
+    file: 'core/src/decide-access.ts',
+    find: "audit(decision, command.by, { namespace: key.namespace, action: 'key_revoked' });",
+    replace: '',
+    what: 'Whoever ends a key is named in the log (I42): here nobody is.',
+  },
+  {
+    name: 'keys-of-other-namespaces',
+    file: 'core/src/decide-access.ts',
+    find: 'return key !== undefined && isOver(namespace, key.namespace) ? key : undefined;',
+    replace: 'return key;',
+    what: 'An admin has the keys of the own namespace (I39): here those of all.',
+  },
+  {
+    name: 'audit-records-not-saved',
+    file: 'core/src/audit-trail.ts',
+    find: 'const oldestFirst = [...this.before(this.next)].reverse();',
+    replace: 'const oldestFirst = [...this.before(this.next - 1)].reverse();',
+    what: 'A snapshot has every audit record that memory has (I42): here all but the newest.',
+  },
 ];

@@ -1,6 +1,7 @@
-import { type Event, readEvents } from '@sluice/core';
-import type { CommittedBatch, CommittedFeed, FeedOptions, Watermark } from '@sluice/engine';
+import { DEFERRED, type Event, isTerminal, readEvents, TASK_STATES } from '@sluice/core';
+import type { CommittedBatch, CommittedFeed, FeedOptions } from '@sluice/engine';
 import type { LogTrim } from '@sluice/log';
+import { Projector, type TaskRecord } from '@sluice/server';
 import type { RandomStream } from '../../kernel/random.ts';
 import type { SimProcess } from '../../kernel/sim-process.ts';
 import type { Simulation } from '../../kernel/simulation.ts';
@@ -9,7 +10,8 @@ import { UTF8 } from '../../utf8.ts';
 import type { Checker } from '../checker.ts';
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule } from '../story/story-rule.ts';
-import { advance, beginStory, hasEnded, readmit, type TaskStory } from '../story/task-story.ts';
+import { hasEnded, namespaceOf, type TaskStory } from '../story/task-story.ts';
+import { RowsRefused, SimRows } from './sim-rows.ts';
 
 export interface ProjectionParts {
   readonly simulation: Simulation;
@@ -17,20 +19,25 @@ export interface ProjectionParts {
   readonly story: LogStory;
 }
 
-/** How slow it is after a batch, in milliseconds, and how often it saves. */
+/** How slow it is after a batch, in milliseconds, how often it saves, and how patient it is. */
 interface Habits {
   readonly pauseMsMax: number;
   readonly stallRate: number;
   readonly saveRate: number;
   readonly bufferBytesMax: number;
+  readonly openMsMax: number;
 }
 
+const FOR_EVER = { ageMs: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
+const ALL = { before: Number.MAX_SAFE_INTEGER, from: 0, limit: 100 };
+const EVER = { since: 0, until: Number.POSITIVE_INFINITY };
+
 /**
- * A projection as the server will have one: it follows the log, keeps a row per task, makes rows
- * and watermark durable together, says so, and goes on from there after a crash.
+ * The projection of the server in its thread, over files of the world: it follows the log, keeps a
+ * row per task, and goes on from its mark after a crash.
  *
  * I36: it is handed what is durable, in order and without gaps; its rows become what the log tells;
- * its watermark never goes back.
+ * a list has every task once; its mark never goes back.
  * I33: the log is not trimmed past what it has, and no task leaves memory whose end it does not
  * have.
  */
@@ -39,15 +46,10 @@ export class SimProjection implements Checker, StoryRule {
   private readonly parts: ProjectionParts;
   private readonly random: RandomStream;
   private readonly habits: Habits;
-  /** On its disk. */
-  private readonly savedRows = new Map<number, TaskStory>();
-  private saved: Watermark = { position: 0, at: 0 };
-  /** In memory; who follows first after a start reads it from the disk. */
-  private rows = new Map<number, TaskStory>();
-  private watermark: Watermark = this.saved;
-  /** Tasks whose rows are not on its disk as they are in memory. */
-  private readonly unsaved = new Set<number>();
-  /** Tasks whose rows changed since they were compared with the log. */
+  private readonly rows: SimRows;
+  /** Of the server that runs; another one follows after a crash. */
+  private projector: Projector;
+  /** Tasks with events since they were compared with the log. */
   private readonly changed = new Set<number>();
 
   constructor(parts: ProjectionParts) {
@@ -59,20 +61,21 @@ export class SimProjection implements Checker, StoryRule {
       stallRate: random.pick([0, 0.01]),
       saveRate: random.pick([0.02, 0.2, 1]),
       bufferBytesMax: random.pick([500, 20_000]),
+      openMsMax: random.pick([0, 1000, 10_000]),
     };
+    this.rows = new SimRows(parts.simulation.random('rows'), random.pick([0, 0.05, 0.3]));
+    this.projector = this.open();
   }
 
   /** From where a server that starts has to feed it. */
   get feedOptions(): FeedOptions {
-    return { from: this.saved.position, bufferBytesMax: this.habits.bufferBytesMax };
+    const { position } = this.rows.mark.read();
+    return { from: position, bufferBytesMax: this.habits.bufferBytesMax };
   }
 
   /** What was not saved is gone with the process before. */
   follow(feed: CommittedFeed, process: SimProcess): void {
-    this.rows = new Map([...this.savedRows].map(([task, row]) => [task, { ...row }]));
-    this.watermark = this.saved;
-    this.unsaved.clear();
-    this.changed.clear();
+    this.projector = this.open();
     this.run(feed, process).catch((cause: Error) => {
       // The log cannot be read any more. The server ends by it when it writes, and another follows.
       if (cause.name !== 'LogFailedError') this.parts.simulation.fail(cause);
@@ -80,18 +83,26 @@ export class SimProjection implements Checker, StoryRule {
   }
 
   trimming({ upTo }: LogTrim): void {
-    this.parts.simulation.check(upTo <= this.saved.position, 'I33', () => {
-      return `the log is trimmed up to ${upTo}, and the projection has ${this.saved.position}`;
+    const { position } = this.rows.mark.read();
+    this.parts.simulation.check(upTo <= position, 'I33', () => {
+      return `the log is trimmed up to ${upTo}, and the projection has ${position}`;
     });
   }
 
   event(event: Event, task: TaskStory | undefined): void {
     if (event.type !== 'task_forgotten' || task === undefined) return;
-    const row = this.savedRows.get(task.number);
-    const isThere = row !== undefined && hasEnded(row) && row.retries === task.retries;
+    const row = this.rows.read(task.number)?.record;
+    const isThere = row !== undefined && isTerminal(row.state) && row.endedAt === task.endedAt;
     this.parts.simulation.check(isThere, 'I33', () => {
-      return `task ${task.number} leaves memory, and the projection has it ${row?.phase}`;
+      return `task ${task.number} leaves memory, and the projection has it ${phaseOf(row)}`;
     });
+  }
+
+  private open(): Projector {
+    const { rows, habits } = this;
+    const { openMsMax } = habits;
+    const parts = { files: rows, markFile: rows.mark, retention: FOR_EVER, openMsMax };
+    return new Projector(parts);
   }
 
   private async run(feed: CommittedFeed, process: SimProcess): Promise<void> {
@@ -102,65 +113,124 @@ export class SimProjection implements Checker, StoryRule {
       this.take(batch);
       await pause(process, random.next() * habits.pauseMsMax);
       if (random.chance(habits.stallRate)) await pause(process, random.logarithmic(1000, 60_000));
-      if (!random.chance(habits.saveRate)) continue;
-      this.save();
+      if (!random.chance(habits.saveRate) || !this.save()) continue;
       await pause(process, random.next() * 20);
-      feed.acknowledge(this.saved);
+      feed.acknowledge(this.projector.saved);
     }
   }
 
-  private take({ firstRecord, recordCount, bytes }: CommittedBatch): void {
+  private take(batch: CommittedBatch): void {
     const { simulation, story } = this.parts;
+    const { projector } = this;
+    const { firstRecord, recordCount, bytes } = batch;
     const position = firstRecord + recordCount;
-    simulation.check(firstRecord === this.watermark.position, 'I36', () => {
-      return `record ${firstRecord} comes, and ${this.watermark.position} is due`;
+    simulation.check(firstRecord === projector.seen.position, 'I36', () => {
+      return `record ${firstRecord} comes, and ${projector.seen.position} is due`;
     });
     simulation.check(position <= story.tail, 'I36', () => {
       return `the projection sees records up to ${position}, and ${story.tail} are durable`;
     });
-    const at = readEvents(bytes, UTF8, (event, time) => this.apply(event, time));
-    this.watermark = { position, at };
+    readEvents(bytes, UTF8, ({ task }) => this.changed.add(task));
+    projector.take(batch);
     if (position === story.tail) this.compare();
   }
 
-  private apply(event: Event, at: number): void {
-    const row = this.rows.get(event.task);
-    if (event.type === 'task_submitted') this.rows.set(event.task, beginStory(event, at));
-    else if (row === undefined || event.type === 'dedupe_forgotten') return;
-    else if (event.type === 'task_readmitted') readmit(row, event, at);
-    else advance(row, event, at);
-    this.unsaved.add(event.task);
-    this.changed.add(event.task);
-  }
-
-  private save(): void {
-    const { simulation } = this.parts;
-    simulation.check(this.watermark.position >= this.saved.position, 'I36', () => {
-      return `the watermark goes back to ${this.watermark.position}`;
-    });
-    for (const task of this.unsaved) {
-      const row = this.rows.get(task);
-      if (row !== undefined) this.savedRows.set(task, { ...row });
+  /** Whether it could, and its mark is there. */
+  private save(): boolean {
+    const { simulation, situations } = this.parts;
+    const { projector } = this;
+    const before = projector.saved.position;
+    try {
+      projector.save(projector.seen.at);
+    } catch (cause) {
+      if (!(cause instanceof RowsRefused)) throw cause;
+      situations.note('the projection could not write');
+      return false;
     }
-    this.unsaved.clear();
-    this.saved = this.watermark;
+    const { position } = projector.saved;
+    simulation.check(position >= before && position <= projector.seen.position, 'I36', () => {
+      return `the mark goes from ${before} to ${position}, of ${projector.seen.position} seen`;
+    });
+    return true;
   }
 
-  /** It has the whole log: its rows are what the log tells. */
+  /** It has the whole log: what it shows is what the log tells. */
   private compare(): void {
     const { simulation, situations, story } = this.parts;
     situations.note('the projection had caught up');
     for (const number of this.changed) {
-      const row = this.rows.get(number);
       const told = story.tasks.get(number);
-      // A place in line is no part of a row.
-      const isSame = JSON.stringify(row) === JSON.stringify({ ...told, place: row?.place });
-      simulation.check(isSame, 'I36', () => {
-        return `task ${number} is ${row?.phase} in the projection and ${told?.phase} in the log`;
+      if (told === undefined) continue;
+      const row = this.projector.read(number);
+      const difference = differenceOf(row, told);
+      simulation.check(difference === undefined, 'I36', () => {
+        return `${difference} of task ${number}, ${phaseOf(row)} in the projection and ${told.phase} in the log`;
       });
     }
     this.changed.clear();
+    if (this.random.chance(0.02)) this.compareLists();
   }
+
+  private compareLists(): void {
+    const { simulation, story } = this.parts;
+    const byNamespace = Map.groupBy(story.tasks.values(), namespaceOf);
+    for (const [namespace, tasks] of byNamespace) {
+      const listed: number[] = [];
+      for (const found of this.projector.find({ namespace, ...ALL }, EVER)) {
+        if (!('passed' in found)) listed.push(found.number);
+      }
+      const told = tasks.map(({ number }) => number).sort((a, b) => b - a);
+      simulation.check(String(listed) === String(told), 'I36', () => {
+        return `a list of ${namespace} has ${listed.length} tasks, and the log ${told.length}`;
+      });
+    }
+  }
+}
+
+/** The first field in which a row is not what the log tells. */
+function differenceOf(row: TaskRecord | undefined, told: TaskStory): string | undefined {
+  if (row === undefined) return 'everything';
+  const { phase, queuedMs, dueAt, queuedSince, endedAt, isCancelAsked, ...rest } = told;
+  const expected: Record<string, unknown> = {
+    phase,
+    ...Object.fromEntries(SAME.map((field) => [field, rest[field]])),
+    ...(phase === 'waiting' ? { dueAt } : {}),
+    ...(phase === 'queued' ? { dueAt: queuedSince } : {}),
+    ...(phase === 'paused' && queuedMs >= 0 ? { dueAt: -queuedMs } : {}),
+    ...(hasEnded(told) ? { endedAt } : {}),
+    // The story is about leases: it keeps the answer when the task runs again.
+    ...(told.attempt > 0 ? { answer: told.answer } : {}),
+    isCancelAsked,
+  };
+  const actual: Record<string, unknown> = {
+    ...row,
+    phase: phaseOf(row),
+    isCancelAsked: row.cancelAskedAt !== 0,
+  };
+  const field = Object.keys(expected).find((name) => expected[name] !== actual[name]);
+  if (field === undefined) return undefined;
+  return `${field} is ${actual[field]}, not ${expected[field]}:`;
+}
+
+/** Fields that both spell alike. */
+const SAME = [
+  'submittedAt',
+  'queue',
+  'priority',
+  'shape',
+  'retry',
+  'timeouts',
+  'tags',
+  'input',
+  'attempt',
+  'result',
+  'isDiscarded',
+] as const;
+
+function phaseOf(row: TaskRecord | undefined): string {
+  if (row === undefined) return 'absent';
+  // To users that is running.
+  return row.state === DEFERRED ? 'deferred' : TASK_STATES[row.state];
 }
 
 function pause(process: SimProcess, ms: number): Promise<void> {

@@ -1,0 +1,86 @@
+import { namespaceOf } from '@sluice/core';
+import type { MarkStore, RowStore, TaskRecord } from '@sluice/server';
+import type { RandomStream } from '../../kernel/random.ts';
+
+type StoredRecord = ReturnType<RowStore['readAhead']> extends Map<number, infer T> ? T : never;
+type Mark = ReturnType<MarkStore['read']>;
+
+/** The disk of the projection refuses to write; what was written before is there. */
+export class RowsRefused extends Error {
+  override readonly name = 'RowsRefused';
+}
+
+/**
+ * The files of a projection in the world: rows that outlive the server, as texts, so that nobody
+ * can change one without writing it. A write may fail with half of its rows done, as when they are
+ * of two days; the mark may fail by itself.
+ */
+export class SimRows implements RowStore {
+  private readonly random: RandomStream;
+  private readonly failureRate: number;
+  private readonly texts = new Map<number, string>();
+  newest = 0;
+  readonly bytes = 0;
+  readonly mark: MarkStore;
+
+  constructor(random: RandomStream, failureRate: number) {
+    this.random = random;
+    this.failureRate = failureRate;
+    let mark: Mark = { position: 0, at: 0 };
+    this.mark = {
+      read: () => mark,
+      write: (next) => {
+        this.mayFail();
+        mark = next;
+      },
+      close: () => undefined,
+    };
+  }
+
+  write(records: readonly StoredRecord[]): void {
+    const isFailing = this.random.chance(this.failureRate);
+    const written = isFailing ? records.slice(0, records.length / 2) : records;
+    for (const { record, position } of written) {
+      this.texts.set(record.number, JSON.stringify({ record, position }));
+      this.newest = Math.max(this.newest, record.number);
+    }
+    if (isFailing) throw new RowsRefused('the disk of the projection is full');
+  }
+
+  read(number: number): StoredRecord | undefined {
+    const text = this.texts.get(number);
+    return text === undefined ? undefined : (JSON.parse(text) as StoredRecord);
+  }
+
+  readAhead(number: number, count: number): Map<number, StoredRecord> {
+    const found = new Map<number, StoredRecord>();
+    for (let next = number; next < number + count; next++) {
+      const stored = this.read(next);
+      if (stored !== undefined) found.set(next, stored);
+    }
+    return found;
+  }
+
+  /** All of a namespace: worlds look for nothing else. */
+  *find(
+    { namespace }: { readonly namespace: string },
+    _times: unknown,
+    isOld: (number: number) => boolean,
+  ): Generator<TaskRecord> {
+    for (const number of [...this.texts.keys()].sort((a, b) => b - a)) {
+      const stored = isOld(number) ? undefined : this.read(number);
+      if (stored !== undefined && namespaceOf(stored.record.queue) === namespace) {
+        yield stored.record;
+      }
+    }
+  }
+
+  /** A world is shorter than its retention. */
+  retain(): void {}
+
+  close(): void {}
+
+  private mayFail(): void {
+    if (this.random.chance(this.failureRate)) throw new RowsRefused('the mark is not written');
+  }
+}

@@ -1,0 +1,95 @@
+import type { AuditRecord, Author, Event } from '@sluice/core';
+import type { WatchedPartition } from '../../server/watched-partition.ts';
+import type { LogStory } from '../story/log-story.ts';
+import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
+
+/** Changes that concern more than a task. */
+const CHANGES: readonly Event['type'][] = [
+  'queue_changed',
+  'task_type_changed',
+  'redrive_started',
+  'redrive_ended',
+  'dead_letter_dropped',
+  'access_key_created',
+  'access_key_revoked',
+];
+
+/**
+ * I42: a change that somebody made has one audit record with their name, in the same record of the
+ * log; what changed nothing has none; a server that recovers has them all, in order.
+ * I39: nobody makes or ends a key of a namespace that is not their own, or the default one's.
+ */
+export class Audits implements StoryRule {
+  private readonly story: LogStory;
+  /** Namespaces of the keys that were made. */
+  private readonly keys = new Map<string, string>();
+  private readonly told: string[] = [];
+  private changes = 0;
+  private audits = 0;
+
+  constructor(story: LogStory) {
+    this.story = story;
+  }
+
+  begins(): void {
+    this.changes = 0;
+    this.audits = 0;
+  }
+
+  event(event: Event, _task: unknown, { command, at }: ToldCommand): void {
+    const { simulation } = this.story;
+    const isOverflow = event.type === 'dead_letter_dropped' && event.isOverflow;
+    if (CHANGES.includes(event.type) && !isOverflow) this.changes += 1;
+    if (event.type === 'access_key_created') {
+      this.keys.set(event.key, event.namespace);
+      this.checkReach(command, event.namespace);
+    }
+    if (event.type === 'access_key_revoked') {
+      this.checkReach(command, this.keys.get(event.key) ?? '');
+    }
+    if (event.type !== 'audit_recorded') return;
+    this.audits += 1;
+    this.told.push(textOf(event, at));
+    const by = authorOf(command);
+    simulation.check(by?.actor === event.actor && by.request === event.request, 'I42', () => {
+      return `${command.type} by ${by?.actor} is put down to ${event.actor}`;
+    });
+  }
+
+  ends({ command, reply }: ToldCommand): void {
+    if (authorOf(command) === undefined) return;
+    // That a worker is drained is no event.
+    const isDrain = command.type === 'drain_session' && (reply as { found: boolean }).found;
+    const isRight = isDrain ? this.audits <= 1 : this.audits === Math.min(1, this.changes);
+    this.story.simulation.check(isRight, 'I42', () => {
+      return `${command.type} changes ${this.changes} things and has ${this.audits} audit records`;
+    });
+  }
+
+  booted({ state }: WatchedPartition): void {
+    const { audit } = state;
+    const kept = [...audit.before(audit.next)].reverse();
+    const told = this.told.slice(this.told.length - kept.length);
+    const isSame = kept.every((record, place) => textOf(record, record.at) === told[place]);
+    this.story.simulation.check(isSame && audit.next === this.told.length + 1, 'I42', () => {
+      return `${this.told.length} audit records were made, and the server has ${audit.next - 1}`;
+    });
+  }
+
+  private checkReach(command: ToldCommand['command'], namespace: string): void {
+    const own = 'namespace' in command ? command.namespace : '';
+    this.story.simulation.check(own === 'default' || own === namespace, 'I39', () => {
+      return `${command.type} in ${own} changes a key of ${namespace}`;
+    });
+  }
+}
+
+function authorOf(command: ToldCommand['command']): Author | undefined {
+  return 'by' in command ? command.by : undefined;
+}
+
+type Audit = Omit<AuditRecord, 'number' | 'at'>;
+
+function textOf({ namespace, actor, action, subject }: Audit, at: number): string {
+  return `${at} ${namespace} ${actor} ${action} ${subject}`;
+}

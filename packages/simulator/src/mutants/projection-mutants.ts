@@ -1,0 +1,26 @@
+import type { Mutant } from './mutant.ts';
+
+/** Bugs of the projection: rows that are not what the log tells. */
+export const PROJECTION_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'row-takes-events-twice',
+    file: 'server/src/projection/projector.ts',
+    find: 'if (stored.position > this.batchStart) return undefined;',
+    replace: '',
+    what: 'What is read again after a crash is not applied again (I36): here it is.',
+  },
+  {
+    name: 'mark-past-what-is-unwritten',
+    file: 'server/src/projection/projector.ts',
+    find: 'position: oldest?.since ?? this.taken.position',
+    replace: 'position: this.taken.position',
+    what: 'The mark stands before what is in memory alone (I33): here a crash loses that.',
+  },
+  {
+    name: 'ended-tasks-wait-to-be-written',
+    file: 'server/src/projection/projector.ts',
+    find: 'if (isTerminal(record.state)) return true;',
+    replace: '',
+    what: 'What has ended is written at once, as memory forgets it (I33): here it waits.',
+  },
+];
