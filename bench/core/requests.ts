@@ -27,6 +27,7 @@ export const LIMITS: PartitionLimits = {
   payloadBytesMax: 2 ** 40,
   finishedTasksMax: 1_000_000,
   deadLettersMax: 100_000,
+  callbacksMax: 100_000,
   dedupeKeysMax: 10_000_000,
   sessionsMax: 50_000,
   unsentBytesMax: 2 ** 40,

@@ -22,7 +22,7 @@ export interface GoldenState {
   readonly description: StateDescription;
 }
 
-const STEPS = 350;
+const STEPS = 800;
 const SEGMENT_BYTES = 4096;
 const SEEDS_MAX = 100;
 

@@ -1,3 +1,4 @@
+import { oweCallback } from './apply-callbacks.ts';
 import type {
   AttemptDeferred,
   AttemptFailed,
@@ -45,7 +46,7 @@ export function applyAttempt(state: State, at: number, event: AttemptEvent): voi
       state.tasks.state[event.slot] = RUNNING;
       state.tasks.reason[event.slot] = STARTED_REASON;
       state.tasks.startedAt[event.slot] = at;
-      return;
+      return oweCallback(state, event.slot, at);
     case 'attempt_succeeded':
       return applySucceeded(state, at, event);
     case 'attempt_deferred':
@@ -98,12 +99,15 @@ function applyDeferred(state: State, at: number, event: AttemptDeferred): void {
   const { tasks } = state;
   const { slot } = event;
   noteStart(state, slot, event.startedAt);
+  const isNews = tasks.state[slot] === LEASED;
   leave(state, slot);
   tasks.state[slot] = DEFERRED;
   tasks.reason[slot] = LATER_REASON;
   tasks.answered[slot] = LATER_ANSWER;
   tasks.endedAt[slot] = at;
   retime(state, slot);
+  // Its worker may have said before that it runs.
+  if (isNews) oweCallback(state, slot, at);
 }
 
 function applyFailed(state: State, at: number, event: AttemptFailed): void {

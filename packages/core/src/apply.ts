@@ -1,7 +1,9 @@
 import type { AccessEvent } from './access-event.ts';
 import { applyAccess } from './apply-access.ts';
 import { applyAttempt } from './apply-attempts.ts';
+import { applyCallback } from './apply-callbacks.ts';
 import { applyRedriveStarted, applyTask } from './apply-tasks.ts';
+import type { CallbackEvent } from './callback-event.ts';
 import type { Event } from './event.ts';
 import { invariant } from './invariant.ts';
 import type { State } from './state.ts';
@@ -34,6 +36,11 @@ export function apply(state: State, at: number, event: Event): void {
     case 'access_key_revoked':
     case 'audit_recorded':
       return applyAccess(state, at, event);
+    case 'callback_delivered':
+    case 'callback_failed':
+    case 'callback_redelivered':
+    case 'callback_dropped':
+      return applyCallback(state, at, event);
     default:
       state.changes.noteTask(event.slot);
       return applyToTask(state, at, event);
@@ -43,6 +50,7 @@ export function apply(state: State, at: number, event: Event): void {
 type EventOfTask = Exclude<
   Event,
   | AccessEvent
+  | CallbackEvent
   | {
       type:
         | 'state_hashed'

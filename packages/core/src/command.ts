@@ -1,4 +1,5 @@
 import type { AccessCommand, AccessCommandReplies, Author } from './access-commands.ts';
+import type { CallbackCommand, CallbackCommandReplies } from './callback-commands.ts';
 import type { Labels } from './constraints.ts';
 import type { PayloadRange } from './event.ts';
 import type { SessionId, Slot, TaskNumber } from './ids.ts';
@@ -13,6 +14,7 @@ import type { Timeouts } from './timeouts.ts';
 export type Command =
   | TaskCommand
   | AccessCommand
+  | CallbackCommand
   | SubmitTasks
   | AttachSession
   | DisconnectSession
@@ -73,6 +75,7 @@ export interface SubmitTasksReply {
     | 'too_many_bytes'
     | 'too_many_types'
     | 'too_many_keys'
+    | 'too_many_callbacks'
     | 'dedupe_mismatch';
   /** The task whose key was used with another body. */
   readonly mismatchAt?: number;
@@ -253,7 +256,7 @@ export interface AdvanceTimeReply {
   readonly more: boolean;
 }
 
-export interface Replies extends TaskCommandReplies, AccessCommandReplies {
+export interface Replies extends TaskCommandReplies, AccessCommandReplies, CallbackCommandReplies {
   readonly submit_tasks: SubmitTasksReply;
   readonly attach_session: AttachSessionReply;
   readonly disconnect_session: undefined;

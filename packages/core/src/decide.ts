@@ -1,4 +1,5 @@
 import { decideAdvanceTime } from './advance-time.ts';
+import { decideRecordDelivery, decideRedeliver, dropUndelivered } from './callbacks.ts';
 import { decideCancelTasks } from './cancel-tasks.ts';
 import type { Command, Replies } from './command.ts';
 import { decideCreateAccessKey, decideRevokeAccessKey } from './decide-access.ts';
@@ -71,6 +72,10 @@ function carryOut(decision: Decision, command: Command): Replies[Command['type']
       return decideCreateAccessKey(decision, command);
     case 'revoke_access_key':
       return decideRevokeAccessKey(decision, command);
+    case 'record_delivery':
+      return decideRecordDelivery(decision, command);
+    case 'redeliver_callbacks':
+      return decideRedeliver(decision, command);
     default:
       return decideTaskCommand(decision, command);
   }
@@ -121,6 +126,7 @@ const FORGOTTEN_PER_COMMAND = 20_000;
 function forgetOldest(decision: Decision, bytes = 0): void {
   const { state, emit, events, projectedBefore } = decision;
   dropOverflow(decision);
+  dropUndelivered(decision);
   const { finishedTasksMax, payloadBytesMax } = state.limits;
   const event = events.taskForgotten;
   for (let count = 0; count < FORGOTTEN_PER_COMMAND; count++) {

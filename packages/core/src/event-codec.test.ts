@@ -125,6 +125,27 @@ const events = fc.oneof(
   }),
   fc.record({ type: fc.constant('access_key_revoked'), ...task, key: names }),
   fc.record({
+    type: fc.constant('callback_delivered'),
+    ...task,
+    delivery: numbers,
+    status: numbers,
+    durationMs: numbers,
+  }),
+  fc.record({
+    type: fc.constant('callback_failed'),
+    ...task,
+    delivery: numbers,
+    status: numbers,
+    durationMs: numbers,
+    failure: bytes,
+    nextAt: numbers,
+  }),
+  fc.record({
+    type: fc.constantFrom('callback_redelivered', 'callback_dropped'),
+    ...task,
+    delivery: numbers,
+  }),
+  fc.record({
     type: fc.constant('audit_recorded'),
     ...task,
     namespace: names,

@@ -1,4 +1,5 @@
 import { decodeAccess, encodeAccess, isAccessEvent } from './access-codec.ts';
+import { decodeCallback, encodeCallback, isCallbackEvent } from './callback-codec.ts';
 import type { Event, TaskDetails } from './event.ts';
 import type { LeaseNumber, SessionId, Slot, TaskNumber } from './ids.ts';
 import { unreachable } from './invariant.ts';
@@ -40,6 +41,10 @@ const TYPE = {
   access_key_expiry_set: 26,
   access_key_revoked: 27,
   audit_recorded: 28,
+  callback_delivered: 40,
+  callback_failed: 41,
+  callback_redelivered: 42,
+  callback_dropped: 43,
   state_hashed: 64,
 } as const satisfies Record<Event['type'], number>;
 
@@ -89,6 +94,10 @@ const VERSION = {
   access_key_expiry_set: 1,
   access_key_revoked: 1,
   audit_recorded: 1,
+  callback_delivered: 1,
+  callback_failed: 1,
+  callback_redelivered: 1,
+  callback_dropped: 1,
   state_hashed: 1,
 } as const satisfies Record<Event['type'], number>;
 
@@ -153,6 +162,7 @@ export function encodeEvent(writer: RecordWriter, event: Event): void {
     case 'task_resumed':
       return;
     default:
+      if (isCallbackEvent(event)) return encodeCallback(writer, event);
       return isAccessEvent(event) ? encodeAccess(writer, event) : encodeOther(writer, event);
   }
 }
@@ -295,6 +305,7 @@ function decodeFields(reader: RecordReader, event: Event): void {
     case 'task_resumed':
       return;
     default:
+      if (isCallbackEvent(event)) return decodeCallback(reader, event);
       return isAccessEvent(event) ? decodeAccess(reader, event) : decodeOther(reader, event);
   }
 }

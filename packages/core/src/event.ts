@@ -1,4 +1,5 @@
 import type { AccessEvent } from './access-event.ts';
+import type { CallbackEvent } from './callback-event.ts';
 import type { DedupeClaim } from './dedupe-table.ts';
 import type { LeaseNumber, SessionId, Slot, TaskNumber } from './ids.ts';
 
@@ -251,6 +252,7 @@ export interface StateHashed extends TaskEvent {
 
 export type Event =
   | AccessEvent
+  | CallbackEvent
   | TaskSubmitted
   | TaskReadmitted
   | AttemptDeferred

@@ -10,6 +10,13 @@ export { type AccessKey, hasExpired, isOver } from './access-keys.ts';
 export type { AuditRecord } from './audit-trail.ts';
 export { blobOf, blobReference, isBlobReference } from './blob-reference.ts';
 export type {
+  CallbackCommand,
+  RecordDelivery,
+  RecordDeliveryReply,
+  RedeliverCallbacks,
+  RedeliverCallbacksReply,
+} from './callback-commands.ts';
+export type {
   AdvanceTime,
   AttachSession,
   AttachSessionReply,
@@ -39,6 +46,8 @@ export {
   parseConstraint,
   VALUE_RULE,
 } from './constraints.ts';
+export { DELIVERY_FAILURES, type DeliveryFailure, NO_FAILURE } from './delivery-failures.ts';
+export { deliveryIdText, parseDeliveryId } from './delivery-id.ts';
 export {
   type Event,
   PATCHED_INPUT,
@@ -69,6 +78,7 @@ export {
 } from './lease-token.ts';
 export { LimitError } from './limit-error.ts';
 export { MATCHING_DEFAULTS, type MatchingOptions, pushCost, signalCost } from './matching.ts';
+export type { Delivery } from './outbox.ts';
 export type { Outputs } from './outputs.ts';
 export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';
 export { DEFAULT_NAMESPACE, namespaceOf, queueKey, taskTypeOf } from './queue-key.ts';

@@ -1,4 +1,5 @@
 import { makeAccessEvents } from './access-event.ts';
+import { makeCallbackEvents } from './callback-event.ts';
 import { CLAIM_WORDS } from './dedupe-table.ts';
 import type {
   AttemptDeferred,
@@ -60,6 +61,7 @@ export function makeEvents() {
     ...makeAttemptEvents(),
     ...makeOtherEvents(),
     ...makeAccessEvents(),
+    ...makeCallbackEvents(),
   };
 }
 

@@ -19,6 +19,8 @@ export interface Outputs {
   readonly signals: SignalNotice[];
   /** Sessions that no longer exist: their streams are closed. */
   readonly closedSessions: SessionId[];
+  /** Numbers of deliveries that may be tried from now on. */
+  readonly deliveries: number[];
 }
 
 /** The lease stands in the columns of the slot, also when it has just been revoked. */
@@ -46,6 +48,7 @@ export function makeOutputs(): Outputs {
     cancels: [],
     signals: [],
     closedSessions: [],
+    deliveries: [],
   };
 }
 
@@ -56,4 +59,5 @@ export function clearOutputs(outputs: Outputs): void {
   outputs.cancels.length = 0;
   outputs.signals.length = 0;
   outputs.closedSessions.length = 0;
+  outputs.deliveries.length = 0;
 }

@@ -40,6 +40,7 @@ function live(steps: readonly [Action, number][], seen: Set<string>): void {
   world.compareWithReplay();
   if (world.model.forgotten > 0) seen.add('forgotten');
   if (world.model.dropped > 0) seen.add('dead letters dropped');
+  if (world.model.outbox.dropped > 0) seen.add('deliveries dropped');
   for (const what of world.met) seen.add(what);
 }
 
@@ -70,6 +71,8 @@ const COMMANDS: Readonly<Record<Command['type'], true>> = {
   discard_dead_letters: true,
   create_access_key: true,
   revoke_access_key: true,
+  record_delivery: true,
+  redeliver_callbacks: true,
 };
 
 /** What the runs above must have met, or they show less than they seem to. */
@@ -164,4 +167,14 @@ const EVERYTHING = [
   'readmitted with its key',
   'readmit task_not_found',
   'readmit too_many_bytes',
+  'too_many_callbacks',
+  'delivery unknown',
+  'delivery delivered',
+  'delivery failed',
+  'delivery given_up',
+  'delivery failed for good',
+  'redelivered none',
+  'redelivered some',
+  'redelivered all',
+  'deliveries dropped',
 ];

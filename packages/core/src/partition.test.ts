@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CreateAccessKey, RevokeAccessKey } from './access-commands.ts';
+import type { RecordDelivery, RedeliverCallbacks } from './callback-commands.ts';
 import type { SessionId } from './ids.ts';
 import { makeEvents } from './make-events.ts';
 import { Partition } from './partition.ts';
@@ -53,6 +54,7 @@ test('the same log replayed twice gives equal states, and replaying writes nothi
     cancels: [],
     signals: [],
     closedSessions: [],
+    deliveries: [],
   });
 });
 
@@ -214,6 +216,7 @@ function busyPartition(): TestPartition {
   const partition = new TestPartition({
     finishedTasksMax: 1,
     deadLettersMax: 1,
+    callbacksMax: 1,
     sessionsMax: 100,
     dedupeKeysMax: 100,
     payloadBytesMax: 100_000,
@@ -256,6 +259,7 @@ function operateOnAll(partition: TestPartition): void {
     key: { replaces: 'k_1', overlapMs: 5 },
   });
   partition.operate<RevokeAccessKey>({ type: 'revoke_access_key', id: 'k_1', by });
+  tryDeliveries(partition);
   partition.namespace = 'other';
   partition.operate<PutTaskType>({
     type: 'put_task_type',
@@ -308,6 +312,24 @@ function operateOnAll(partition: TestPartition): void {
   expect(rejection).toBeUndefined();
 }
 
+/** One is delivered at the second go, one is dropped. */
+function tryDeliveries(partition: TestPartition): void {
+  const callback = { url: 'http://x', on: ['cancelled'] };
+  partition.submit({ callback, delayMs: 5000 });
+  partition.submit({ callback, delayMs: 5000 });
+  const ids = [1, 2].map((back) => partition.id(partition.state.nextTask - back));
+  partition.operate<CancelTasks>({ type: 'cancel_tasks', ids, graceMs: 0 });
+  const tried = { type: 'record_delivery', status: 410, durationMs: 5, seed: 1 } as const;
+  partition.operate<RecordDelivery>({ ...tried, delivery: 1, failure: 3 });
+  partition.operate<RedeliverCallbacks>({ type: 'redeliver_callbacks' });
+  partition.operate<RecordDelivery>({ ...tried, delivery: 1, failure: 0 });
+  partition.operate<RecordDelivery>({ ...tried, delivery: 2, failure: 3 });
+  partition.submit({ callback, delayMs: 5000 });
+  const id = partition.id(partition.state.nextTask - 1);
+  partition.operate<CancelTasks>({ type: 'cancel_tasks', ids: [id], graceMs: 0 });
+  partition.advance();
+}
+
 function runNew(partition: TestPartition, session: SessionId, task: TestTask): string[] {
   partition.submit(task);
   return partition.leasesOf(session).slice(-1);
@@ -320,6 +342,7 @@ function emptyPartition(): Partition {
       tasksMax: 10,
       finishedTasksMax: 5,
       deadLettersMax: 5,
+      callbacksMax: 5,
       sessionsMax: 100,
       dedupeKeysMax: 100,
       payloadBytesMax: 100_000,

@@ -170,10 +170,18 @@ export class Partition {
     this.decision.now = now;
     this.writer = writer;
     writer.beginRecord(now);
+    const firstOwed = this.durable.outbox.next;
     const reply = decide(this.decision, command) as Replies[C['type']];
+    this.outputOwed(firstOwed);
     writer.endRecord();
     this.writer = undefined;
     return reply;
+  }
+
+  /** What the command made due for those who want to be called back. */
+  private outputOwed(first: number): void {
+    const { next } = this.durable.outbox;
+    for (let number = first; number < next; number++) this.outputs.deliveries.push(number);
   }
 
   /** A hash of the whole durable state: the same for the same events, however they came. */

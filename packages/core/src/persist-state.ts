@@ -42,6 +42,7 @@ export const SECTIONS: Readonly<Record<string, (state: State, archive: Archive) 
   deadLetters: (state, archive) => state.deadLetters.persist(archive),
   taskTypes: (state, archive) => state.taskTypes.persist(archive),
   redrives: (state, archive) => state.redrives.persist(archive),
+  outbox: (state, archive) => state.outbox.persist(archive),
   accessKeys: (state, archive) => state.accessKeys.persist(archive),
   audit: (state, archive) => state.audit.persist(archive),
   shapes: (state, archive) => state.shapes.persist(archive),

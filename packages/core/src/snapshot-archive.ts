@@ -43,7 +43,7 @@ export class SnapshotError extends Error {
  * Counts up with every change to what parts persist. A snapshot says under which number it was
  * saved, so that nobody takes the fields of one for those of another.
  */
-export const SNAPSHOT_SCHEMA = 2;
+export const SNAPSHOT_SCHEMA = 3;
 
 /** How a snapshot announces what follows. */
 export const TAG = {

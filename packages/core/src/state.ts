@@ -6,6 +6,7 @@ import { type DedupeReader, DedupeTable } from './dedupe-table.ts';
 import type { LeaseNumber, Slot, TaskNumber } from './ids.ts';
 import { Interner, type InternerReader } from './interner.ts';
 import { LeaseHolders } from './lease-holders.ts';
+import { Outbox, type OutboxReader } from './outbox.ts';
 import { payloadColumns } from './payload-columns.ts';
 import { type Lane, ReadyQueue } from './ready-queue.ts';
 import { Redrives, type RedrivesReader } from './redrives.ts';
@@ -30,6 +31,8 @@ export interface PartitionLimits {
   readonly finishedTasksMax: number;
   /** Failed and timed-out tasks that are kept until somebody deals with them. */
   readonly deadLettersMax: number;
+  /** Callbacks that are to be delivered, or were given up, beyond which no more are promised. */
+  readonly callbacksMax: number;
   /** Dedupe keys that are remembered at once. */
   readonly dedupeKeysMax: number;
   /** A worker that is this far behind in reading gets no more until it has caught up. */
@@ -65,6 +68,7 @@ export class State {
   readonly queues: ReadyQueue[] = [];
   readonly taskTypes = new TaskTypes();
   readonly redrives = new Redrives();
+  readonly outbox = new Outbox();
   readonly accessKeys = new AccessKeys();
   readonly audit = new AuditTrail();
   readonly shapes = new Interner(parseShape);
@@ -129,6 +133,7 @@ export class State {
     hasher.number('finished', this.finished.length);
     hasher.number('deadLetters', this.deadLetters.count);
     hasher.number('redrives', this.redrives.size);
+    hasher.number('outbox', this.outbox.digest);
     hasher.number('accessKeys', this.accessKeys.size);
     hasher.number('audit', this.audit.next);
     hasher.number('payloads', this.payloads.liveBytes);
@@ -149,11 +154,12 @@ export class State {
     return queue;
   }
 
-  /** Bytes that tasks take beside columns: payloads, and texts that they share. */
+  /** Bytes that tasks take beside columns: payloads, texts that they share, and what is owed. */
   get heldBytes(): number {
     const { payloads, shapes, retries, timeouts, tags, callbacks, parents } = this;
     const policies = shapes.bytes + retries.bytes + timeouts.bytes;
-    return payloads.liveBytes + policies + tags.bytes + callbacks.bytes + parents.bytes;
+    const texts = policies + tags.bytes + callbacks.bytes + parents.bytes;
+    return payloads.liveBytes + texts + this.outbox.bytes;
   }
 
   typeOf(slot: Slot): string {
@@ -187,6 +193,7 @@ export interface ReadonlyState {
   readonly deadLetters: DeadLettersReader;
   readonly taskTypes: TaskTypesReader;
   readonly redrives: RedrivesReader;
+  readonly outbox: OutboxReader;
   readonly accessKeys: AccessKeysReader;
   readonly audit: AuditTrailReader;
   readonly shapes: InternerReader<Shape>;

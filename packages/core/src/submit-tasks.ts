@@ -109,8 +109,9 @@ function describeKnown(
 
 function whyRefused(
   { state }: Decision,
-  { namespace, tasks, dedupe, inputEnds }: SubmitTasks,
-): 'too_many_tasks' | 'too_many_bytes' | 'too_many_types' | 'too_many_keys' | undefined {
+  command: SubmitTasks,
+): SubmitTasksReply['rejection'] | undefined {
+  const { namespace, tasks, dedupe, inputEnds } = command;
   if (state.tasks.count + tasks.length > state.limits.tasksMax) return 'too_many_tasks';
   // What else is said of them counts as soon as it is held; a request has a bound.
   const bytes = inputEnds[tasks.length - 1];
@@ -118,6 +119,7 @@ function whyRefused(
   if (dedupe !== undefined && state.dedupe.count + tasks.length > state.dedupe.capacity) {
     return 'too_many_keys';
   }
+  if (hasTooManyCallbacks(state, command)) return 'too_many_callbacks';
   if (state.queues.length + tasks.length <= TASK_TYPES_MAX) return undefined;
 
   const unknown = new Set<string>();
@@ -125,4 +127,15 @@ function whyRefused(
     if (state.queueOf(queueKey(namespace, type)) === undefined) unknown.add(type);
   }
   return state.queues.length + unknown.size > TASK_TYPES_MAX ? 'too_many_types' : undefined;
+}
+
+/** Of those that are taken each may be owed one; what was promised before is owed all the same. */
+function hasTooManyCallbacks(state: ReadonlyState, { namespace, tasks }: SubmitTasks): boolean {
+  const room = state.limits.callbacksMax - state.outbox.pendingCount;
+  if (tasks.length <= room) return false;
+  const wanting = tasks.filter((task) => {
+    const definition = state.taskTypes.get(queueKey(namespace, task.type));
+    return withDefaults(task, definition).callback !== undefined;
+  });
+  return wanting.length > Math.max(0, room);
 }

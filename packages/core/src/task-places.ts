@@ -1,3 +1,4 @@
+import { oweCallback } from './apply-callbacks.ts';
 import { deadlineOf } from './deadlines.ts';
 import type { Slot } from './ids.ts';
 import type { State } from './state.ts';
@@ -74,6 +75,7 @@ export function finish(
   if (isDead(end.taskState)) state.deadLetters.add(state.queues[tasks.queue[slot]], slot);
   else state.finished.append(slot);
   retime(state, slot);
+  oweCallback(state, slot, end.at);
 }
 
 /** Sets the timer to the earliest deadline that the task has now. */

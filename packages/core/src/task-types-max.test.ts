@@ -87,6 +87,7 @@ class Crowd {
       tasksMax: TASK_TYPES_MAX + 10,
       finishedTasksMax: 0,
       deadLettersMax: 0,
+      callbacksMax: 0,
       sessionsMax: 100,
       dedupeKeysMax: 100,
       payloadBytesMax: 100_000,

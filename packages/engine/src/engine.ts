@@ -388,6 +388,7 @@ function hasOutputs(outputs: Outputs): boolean {
     outputs.endedSlots.length > 0 ||
     outputs.cancels.length > 0 ||
     outputs.signals.length > 0 ||
-    outputs.closedSessions.length > 0
+    outputs.closedSessions.length > 0 ||
+    outputs.deliveries.length > 0
   );
 }

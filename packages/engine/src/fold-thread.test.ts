@@ -17,6 +17,7 @@ const PARTITION: PartitionOptions = {
     tasksMax: 1000,
     finishedTasksMax: 50,
     deadLettersMax: 100,
+    callbacksMax: 100,
     sessionsMax: 100,
     dedupeKeysMax: 100,
     payloadBytesMax: 10_000_000,

@@ -19,6 +19,7 @@ const LIMITS = {
   tasksMax: 50_000,
   finishedTasksMax: 10,
   deadLettersMax: 10,
+  callbacksMax: 10,
   sessionsMax: 100,
   dedupeKeysMax: 10,
   payloadBytesMax: 1_000_000,

@@ -1,7 +1,8 @@
 import type { Partition } from '../partition.ts';
 import { agree } from './agree.ts';
-import { describeState, type TaskDescription } from './describe-state.ts';
-import { textsOf } from './model-bytes.ts';
+import { describeDelivery, describeState, type TaskDescription } from './describe-state.ts';
+import { callbackText, textsOf } from './model-bytes.ts';
+import type { ModelDelivery } from './model-outbox.ts';
 import type { ModelTask } from './model-task.ts';
 import type { PartitionModel } from './partition-model.ts';
 import { testUtf8 } from './test-utf8.ts';
@@ -38,6 +39,12 @@ export function compareWithModel(
     [...state.taskTypes.keys()].sort(),
     [...model.definitions.keys()].sort(),
   );
+  const owed = [...state.outbox.pending(), ...state.outbox.givenUp()];
+  agree(
+    'what is owed',
+    owed.map((delivery) => describeDelivery(state, delivery)),
+    model.outbox.all.map(describeModelDelivery),
+  );
   agree('which access keys there are', [...state.accessKeys.values()], model.access.keys);
   agree('how many changes are recorded', state.audit.next - 1, model.access.records);
   agree('how many keys there are', state.dedupe.count, model.keys.count);
@@ -56,8 +63,9 @@ function numberOf({ number }: { readonly number: number }): number {
 type Compared = Record<string, unknown>;
 
 function describe(task: TaskDescription): Compared {
-  const { type, priority, state, reason, attempt, session, shape, retry, timeouts, tags } = task;
-  const texts = { shape, retry, timeouts, tags };
+  const { type, priority, state, reason, attempt, session } = task;
+  const { shape, retry, timeouts, tags, callback } = task;
+  const texts = { shape, retry, timeouts, tags, callback };
   const [input, result] = [task.input, task.result].map(decoded);
   const { stop, dueAt } = task;
   const dueIfWaiting = state === 'waiting' ? dueAt : null;
@@ -71,6 +79,14 @@ function describeModel(task: ModelTask): Compared {
   const dueIfWaiting = state === 'waiting' ? dueAt : null;
   const visible = { type, priority, state, reason, attempt, session };
   return { ...visible, ...textsOf(task), input, result, stop, dueAt: dueIfWaiting };
+}
+
+function describeModelDelivery(delivery: ModelDelivery): Compared {
+  const { number, task, type, state, at, tries, firstFailedAt, nextAt } = delivery;
+  const callback = callbackText(delivery.callback);
+  const { failure, status, givenUpAt } = delivery;
+  const subject = { number, task, type, callback, state, at };
+  return { ...subject, tries, firstFailedAt, nextAt, failure, status, givenUpAt };
 }
 
 /** Most is short and plain, and then a decoder takes longer to call than to work. */

@@ -1,6 +1,7 @@
 import type { AccessKey } from '../access-keys.ts';
 import type { AuditRecord } from '../audit-trail.ts';
 import { NO_LEASE, NO_SLOT, type Slot } from '../ids.ts';
+import type { Delivery } from '../outbox.ts';
 import type { ReadonlyState } from '../state.ts';
 import { NO_STOP, QUEUED, REASONS, TASK_STATES } from '../task-state.ts';
 
@@ -30,6 +31,10 @@ export interface StateDescription {
   /** Newest first. */
   readonly audit: readonly AuditRecord[];
   readonly redrives: readonly unknown[];
+  /** What is to be delivered, then what was given up. */
+  readonly deliveries: readonly unknown[];
+  readonly nextDelivery: number;
+  readonly deliveriesDropped: number;
   readonly nextRedrive: number;
   readonly timers: number;
   /** How many texts each interner holds, the empty one included. */
@@ -138,6 +143,11 @@ export function describeState(state: ReadonlyState): StateDescription {
       [...state.taskTypes.keys()].sort().map((key) => [key, state.taskTypes.textOf(key)]),
     ),
     redrives: [...state.redrives.entries()],
+    deliveries: [...state.outbox.pending(), ...state.outbox.givenUp()].map((delivery) =>
+      describeDelivery(state, delivery),
+    ),
+    nextDelivery: state.outbox.next,
+    deliveriesDropped: state.outbox.dropped,
     accessKeys: [...state.accessKeys.values()],
     audit: [...state.audit.before(state.audit.next)],
     nextRedrive: state.redrives.next,
@@ -181,6 +191,15 @@ export function describeTask(state: ReadonlyState, slot: Slot): TaskDescription 
     isDiscarded: tasks.isDiscarded[slot],
     dedupe: tasks.dedupe[slot],
   };
+}
+
+export function describeDelivery(state: ReadonlyState, delivery: Delivery) {
+  const { number, task, at, tries, firstFailedAt, nextAt, failure, status } = delivery;
+  const type = state.queues[delivery.queue].key;
+  const callback = state.callbacks.textAt(delivery.callback);
+  const subject = { number, task, type, callback, state: TASK_STATES[delivery.state], at };
+  const { givenUpAt } = delivery;
+  return { ...subject, tries, firstFailedAt, nextAt, failure, status, givenUpAt };
 }
 
 function describeKeys({ dedupe }: ReadonlyState): number[][] {

@@ -15,6 +15,7 @@ import type { PartitionLimits } from '../state.ts';
 import { agree } from './agree.ts';
 import type { Carried } from './carried-command.ts';
 import { followAccess } from './follow-access.ts';
+import { followCallback } from './follow-callbacks.ts';
 import { followOperation } from './follow-operation.ts';
 import type { ModelRules, ModelSession } from './model-matching.ts';
 import { keyOf, type SubmittedTask } from './model-task.ts';
@@ -80,6 +81,10 @@ export class ModelFollower {
       case 'create_access_key':
       case 'revoke_access_key':
         this.met.add(followAccess(model.access, { ...carried, command }));
+        return;
+      case 'record_delivery':
+      case 'redeliver_callbacks':
+        this.met.add(followCallback(model, { ...carried, command }));
         return;
       default:
         for (const what of followOperation(model, { ...carried, command })) this.met.add(what);
@@ -233,7 +238,7 @@ function submitted(
   place: number,
   now: number,
 ): SubmittedTask {
-  const { type, delayMs, runAt, callback: _, parentId: __, ...given } = spec;
+  const { type, delayMs, runAt, parentId: _, ...given } = spec;
   const stated = Object.entries(given).filter(([, value]) => value !== undefined);
   const windowMs = dedupe?.windowsMs[place] ?? 0;
   const words = dedupe?.words.subarray(8 * place, 8 * place + 8) ?? [];

@@ -1,6 +1,6 @@
 import type { Resources } from '../resources.ts';
 import type { RetryPolicy } from '../retry-policy.ts';
-import type { Tags } from '../task-labels.ts';
+import type { Callback, Tags } from '../task-labels.ts';
 import type { Timeouts } from '../timeouts.ts';
 import type { ModelTask } from './model-task.ts';
 import { testUtf8 } from './test-utf8.ts';
@@ -25,22 +25,29 @@ const SHAPES = new Texts<Described>();
 const RETRIES = new Texts<RetryPolicy>();
 const TIMEOUTS = new Texts<Timeouts>();
 const TAGS = new Texts<Tags>();
+const CALLBACKS = new Texts<Callback>();
 const KINDS = ['slots', 'cpu', 'memoryMb', 'diskMb', 'gpu'] as const;
 const LENGTHS = new Map<string, number>();
 const LENGTHS_MAX = 10_000;
 
-export type ModelTexts = Readonly<Record<'shape' | 'retry' | 'timeouts' | 'tags', string>>;
+export type ModelTexts = Readonly<
+  Record<'shape' | 'retry' | 'timeouts' | 'tags' | 'callback', string>
+>;
 
-type Described = Pick<ModelTask, 'resources' | 'constraints' | 'retry' | 'timeouts' | 'tags'>;
+type Described = Pick<
+  ModelTask,
+  'resources' | 'constraints' | 'retry' | 'timeouts' | 'tags' | 'callback'
+>;
 
 /** What is said of a task, as texts that tasks share. */
 export function textsOf(task: Described): ModelTexts {
-  const { retry, timeouts, tags } = task;
+  const { retry, timeouts, tags, callback } = task;
   return {
     shape: SHAPES.of(task, shapeText),
     retry: retry === undefined ? '' : RETRIES.of(retry, retryText),
     timeouts: TIMEOUTS.of(timeouts, timeoutsText),
     tags: TAGS.of(tags, tagsText),
+    callback: callbackText(callback),
   };
 }
 
@@ -69,6 +76,13 @@ function tagsText(tags: Tags): string {
   return unlessEmpty(sorted(tags));
 }
 
+export function callbackText(callback: Callback | undefined): string {
+  if (callback === undefined) return '';
+  return CALLBACKS.of(callback, ({ url, on, secret }) =>
+    JSON.stringify({ url, on: [...on].sort(), secret }),
+  );
+}
+
 function unlessEmpty(words: object): string {
   const text = JSON.stringify(words);
   return text === '{}' ? '' : text;
@@ -78,11 +92,18 @@ function sorted<T>(words: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(words).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What tasks hold: payloads, and each text once, however many share it. */
-export function heldBytes(tasks: readonly ModelTask[]): number {
+/** What a delivery takes beside its text. */
+const DELIVERY_BYTES = 250;
+
+/** What tasks and deliveries hold: payloads, and each text once, however many share it. */
+export function heldBytes(
+  tasks: readonly ModelTask[],
+  deliveries: readonly Pick<ModelTask, 'callback'>[],
+): number {
   // No text of one kind is also one of another.
   const shared = new Set<string>();
-  let bytes = 0;
+  for (const { callback } of deliveries) shared.add(callbackText(callback));
+  let bytes = DELIVERY_BYTES * deliveries.length;
   for (const task of tasks) {
     const held = heldOf(task);
     for (const text of held.texts) shared.add(text);
@@ -110,10 +131,10 @@ const HELD = new WeakMap<Holding, Held>();
 function heldOf(task: Holding): Held {
   const known = HELD.get(task);
   if (known !== undefined && isAsBefore(known, task)) return known;
-  const { resources, constraints, retry, timeouts, tags, input, result } = task;
+  const { resources, constraints, retry, timeouts, tags, callback, input, result } = task;
   const payloadBytes = bytesOf(input) + bytesOf(result);
   const texts = Object.values(textsOf(task)).filter((text) => text !== '');
-  const described = { resources, constraints, retry, timeouts, tags };
+  const described = { resources, constraints, retry, timeouts, tags, callback };
   const held = { ...described, input, result, payloadBytes, texts };
   HELD.set(task, held);
   return held;

@@ -1,5 +1,6 @@
 import type { PartitionLimits } from '../state.ts';
 import { heldBytes } from './model-bytes.ts';
+import { ModelOutbox } from './model-outbox.ts';
 import { isOver, type ModelState, type ModelTask } from './model-task.ts';
 
 /** Where the model keeps tasks: plain lists, and every move between them. */
@@ -15,6 +16,8 @@ export class ModelPlaces {
   readonly dead: ModelTask[] = [];
   /** Tasks that left memory, as they were. */
   readonly gone = new Map<number, ModelTask>();
+  /** What is owed to those who want to be called back. */
+  readonly outbox = new ModelOutbox();
   /** Keys of queues that give nothing out. */
   readonly pausedQueues = new Set<string>();
   accepted = 0;
@@ -50,6 +53,7 @@ export class ModelPlaces {
     Object.assign(task, { state, reason, endedAt: now });
     if (state === 'failed' || state === 'timed_out') this.dead.push(task);
     else this.finished.push(task);
+    this.outbox.owe(task, now);
   }
 
   discard(task: ModelTask): void {
@@ -84,6 +88,7 @@ export class ModelPlaces {
   forgetOldest(bytes = 0): void {
     const { deadLettersMax, finishedTasksMax, payloadBytesMax } = this.limits;
     while (this.dead.length > deadLettersMax) this.dropOldest();
+    this.outbox.drop(this.limits.callbacksMax);
     while (this.finished.length > finishedTasksMax || this.heldBytes + bytes > payloadBytesMax) {
       const task = this.finished.shift();
       if (task !== undefined) {
@@ -104,7 +109,7 @@ export class ModelPlaces {
   }
 
   get heldBytes(): number {
-    return heldBytes(this.tasks);
+    return heldBytes(this.tasks, this.outbox.all);
   }
 
   /** One that left memory is back and runs again. */

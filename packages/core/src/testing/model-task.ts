@@ -1,6 +1,7 @@
 import type { SessionId } from '../ids.ts';
 import type { Resources } from '../resources.ts';
 import type { RetryPolicy } from '../retry-policy.ts';
+import type { Callback } from '../task-labels.ts';
 import type { TaskTypeDefinition } from '../task-types.ts';
 import type { Timeouts } from '../timeouts.ts';
 
@@ -50,6 +51,7 @@ export interface ModelTask {
   readonly retry: RetryPolicy | undefined;
   timeouts: Timeouts;
   tags: Readonly<Record<string, string>>;
+  readonly callback: Callback | undefined;
   /** Why its worker has to stop, and until when. */
   stop: { readonly reason: string; readonly at: number } | undefined;
   /** When its worker has been silent for too long. */
@@ -59,7 +61,7 @@ export interface ModelTask {
 }
 
 /** What a task may leave to the definition of its type. */
-export type ModelDefinition = Omit<TaskTypeDefinition, 'callback'>;
+export type ModelDefinition = TaskTypeDefinition;
 
 /** What is submitted. */
 export interface SubmittedTask extends ModelDefinition {

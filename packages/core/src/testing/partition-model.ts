@@ -40,6 +40,7 @@ const DEFAULTS = {
   retry: undefined,
   timeouts: {},
   tags: {},
+  callback: undefined,
 };
 
 /**
@@ -77,6 +78,7 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     if (this.tasks.length + tasks.length > this.limits.tasksMax) return 'too_many_tasks';
     if (this.heldBytes + bytes > this.limits.payloadBytesMax) return 'too_many_bytes';
     if (isKeyed && this.keys.count + tasks.length > keysMax) return 'too_many_keys';
+    if (this.isTooMuchOwed(tasks)) return 'too_many_callbacks';
     const answers = this.keys.claim(tasks, this.accepted, now);
     if (answers === 'dedupe_mismatch') return answers;
     answers.forEach(([, isKnown], index) => {
@@ -85,6 +87,16 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     return answers.map(([number, isKnown]) =>
       isKnown ? [number, this.stateOf(number)] : [number],
     );
+  }
+
+  /** Each that wants to be called back may be owed one. */
+  private isTooMuchOwed(tasks: readonly SubmittedTask[]): boolean {
+    const wanting = tasks.filter((task) => {
+      const { callback = this.definitions.get(task.type)?.callback } = task;
+      return callback !== undefined;
+    });
+    const owed = this.outbox.pending.length + wanting.length;
+    return wanting.length > 0 && owed > this.limits.callbacksMax;
   }
 
   /** Of a task that left memory: as it was then. */
@@ -222,13 +234,16 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     if (kind === 'started') {
       if (task.state === 'running') return 'duplicate';
       Object.assign(task, { state: 'running', reason: 'started' });
+      this.outbox.owe(task, now);
       return 'ok';
     }
     const { stop } = task;
     task.answered = kind;
     if (kind === 'later' && stop === undefined) {
+      const isNews = task.state === 'leased';
       this.takeOut(task);
       Object.assign(task, { state: 'running', reason: 'later' });
+      if (isNews) this.outbox.owe(task, now);
       return 'ok';
     }
     if (kind === 'refused' && stop?.reason !== 'cancelled') {

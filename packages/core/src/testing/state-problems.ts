@@ -130,8 +130,11 @@ function countProblems(state: ReadonlyState, description: StateDescription): str
   if (dead !== state.deadLetters.count) problems.push(`${state.deadLetters.count} are dead`);
   const withTimer = tasks.filter((task) => task.timerAt !== null).length;
   if (timers !== withTimer) problems.push(`${timers} timers are counted, not ${withTimer}`);
+  const owed = [...state.outbox.pending(), ...state.outbox.givenUp()];
+  const owedTexts = owed.map(({ callback }) => state.callbacks.textAt(callback));
   for (const label of ['shape', 'retry', 'timeouts', 'tags', 'callback', 'parent'] as const) {
-    const used = new Set(['', ...tasks.map((task) => task[label])]).size;
+    const others = label === 'callback' ? owedTexts : [];
+    const used = new Set(['', ...tasks.map((task) => task[label]), ...others]).size;
     if (interned[label] !== used) problems.push(`${interned[label]} of ${label}, ${used} used`);
   }
   if (description.count !== tasks.length) problems.push(`count is ${description.count}`);

@@ -1,4 +1,5 @@
 import type { AccessCommand, Author } from '../access-commands.ts';
+import type { CallbackCommand } from '../callback-commands.ts';
 import type {
   AdvanceTime,
   AttachSession,
@@ -33,9 +34,9 @@ import { claimsOf, joined } from './test-payloads.ts';
 import type { Notice, Push, TestOffer, TestReport, TestTask } from './test-requests.ts';
 import { testUtf8 } from './test-utf8.ts';
 
-type Operation<C extends TaskCommand | AccessCommand> = C extends TaskCommand | AccessCommand
-  ? Omit<C, 'now' | 'namespace'>
-  : never;
+type Operable = TaskCommand | AccessCommand | CallbackCommand;
+
+type Operation<C extends Operable> = C extends Operable ? Omit<C, 'now' | 'namespace'> : never;
 
 type Timeless<C> = C extends Command ? Omit<C, 'now'> : never;
 
@@ -43,6 +44,7 @@ const DEFAULT_LIMITS: PartitionLimits = {
   tasksMax: 100,
   finishedTasksMax: 50,
   deadLettersMax: 50,
+  callbacksMax: 50,
   sessionsMax: 100,
   dedupeKeysMax: 100,
   payloadBytesMax: 100_000,
@@ -87,6 +89,7 @@ export class TestPartition {
   closed: readonly SessionId[] = [];
   cancels: readonly Notice[] = [];
   signals: readonly Notice[] = [];
+  deliveries: readonly number[] = [];
   private partition: Partition;
   private readonly batches: Uint8Array[] = [];
   /** With the number of batches that it stands for; undefined before the first. */
@@ -176,7 +179,7 @@ export class TestPartition {
   }
 
   /** Something that an operator does. */
-  operate<C extends TaskCommand | AccessCommand>(operation: Operation<C>): Replies[C['type']] {
+  operate<C extends Operable>(operation: Operation<C>): Replies[C['type']] {
     return this.execute<C>({ ...operation, namespace: this.namespace } as unknown as Timeless<C>);
   }
 
@@ -328,6 +331,7 @@ export class TestPartition {
     this.pushes = pushSlots.map((slot, index) => pushOf(this.state, pushSessions[index], slot));
     this.ended = endedSlots.map((slot) => this.state.tasks.number[slot]);
     this.closed = [...closedSessions];
+    this.deliveries = [...this.partition.outputs.deliveries];
     const { cancels, signals } = this.partition.outputs;
     this.cancels = cancels.map(({ session, slot, reason, graceMs }) => ({
       ...pushOf(this.state, session, slot),

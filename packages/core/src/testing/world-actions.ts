@@ -11,6 +11,7 @@ import {
   TYPES,
   tasks,
 } from './world-arbitraries.ts';
+import { callbackOperations } from './world-callbacks.ts';
 
 /** One more than a task may have. */
 const MANY_TAGS = Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`tag${n}`, 'x']));
@@ -129,6 +130,7 @@ export const actions = fc.oneof(
   { weight: 4, arbitrary: fc.record({ namespace: namespaces, queue: queueOperations }) },
   { weight: 2, arbitrary: fc.record({ namespace: namespaces, define: typeDefinitions }) },
   { weight: 3, arbitrary: fc.record({ namespace: namespaces, access: accessOperations }) },
+  { weight: 4, arbitrary: fc.record({ namespace: namespaces, callback: callbackOperations }) },
   {
     weight: 2,
     arbitrary: fc.record({

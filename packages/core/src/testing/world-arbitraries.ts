@@ -3,6 +3,7 @@ import type { ReportKind } from '../command.ts';
 import type { Resources } from '../resources.ts';
 import type { RetryPolicy } from '../retry-policy.ts';
 import type { Offer } from '../room.ts';
+import type { Callback } from '../task-labels.ts';
 import type { Timeouts } from '../timeouts.ts';
 import type { ModelOffer } from './model-sessions.ts';
 import type { ModelDefinition } from './model-task.ts';
@@ -11,6 +12,7 @@ export const LIMITS = {
   tasksMax: 20,
   finishedTasksMax: 4,
   deadLettersMax: 2,
+  callbacksMax: 2,
   sessionsMax: 5,
   dedupeKeysMax: 7,
   payloadBytesMax: 5000,
@@ -125,6 +127,11 @@ export const payloads = fc.string({ maxLength: 40 });
 const priorities = fc.oneof(fc.constant(4), fc.nat(8));
 const tags = fc.constantFrom({}, { customer: 'ada' }, { customer: 'bob', region: 'eu' });
 
+const callbacks = fc.constantFrom<Callback>(
+  { url: 'http://x', on: ['failed', 'running'] },
+  { url: 'http://y', on: ['succeeded', 'timed_out', 'expired', 'cancelled', 'failed'] },
+);
+
 /** What a type says for tasks that do not. */
 export const definitions: fc.Arbitrary<ModelDefinition> = fc.record(
   {
@@ -134,6 +141,7 @@ export const definitions: fc.Arbitrary<ModelDefinition> = fc.record(
     retry: fc.constantFrom(...POLICIES),
     timeouts,
     tags,
+    callback: callbacks,
   },
   { requiredKeys: [] },
 );
@@ -161,6 +169,10 @@ export const tasks = fc.record({
   retry: fc.constantFrom(...POLICIES),
   timeouts,
   tags,
+  callback: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: callbacks },
+  ),
   /** What the task leaves to its type. */
   unsaid: fc.oneof(fc.constant<typeof PARTS>([]), fc.subarray(PARTS)),
   dedupe: fc.oneof(

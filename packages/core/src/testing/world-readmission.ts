@@ -22,9 +22,12 @@ export function readmit(world: Keeper, { of, isKeyed, isInMemory }: Readmission)
   const choices = keyed.length > 0 ? keyed : gone;
   const task = choices[of % choices.length];
   if (task === undefined) return;
-  const { number, priority, resources, constraints, retry, timeouts, tags } = task;
+  const { number, priority, resources, constraints, retry, timeouts, tags, callback } = task;
   partition.namespace = namespaceOf(task.type);
-  const policy = retry === undefined ? {} : { retry };
+  const policy = {
+    ...(retry === undefined ? {} : { retry }),
+    ...(callback === undefined ? {} : { callback }),
+  };
   const { rejection, slot } = partition.operate<ReadmitTask>({
     type: 'readmit_task',
     id: ids.get(number) ?? '',

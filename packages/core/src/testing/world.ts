@@ -12,6 +12,7 @@ import type { TestOffer, TestReport, TestTask } from './test-requests.ts';
 import { operateOnAccess } from './world-access.ts';
 import type { Action } from './world-actions.ts';
 import { GRACE_MS, LIMITS, RULES } from './world-arbitraries.ts';
+import { operateOnCallbacks } from './world-callbacks.ts';
 import { operateOnTasks } from './world-operations.ts';
 import { defineType, operateOnQueue } from './world-queues.ts';
 import { readmit } from './world-readmission.ts';
@@ -50,6 +51,7 @@ export class World {
     else if ('queue' in action) operateOnQueue(this, action.queue);
     else if ('define' in action) defineType(this, action.define);
     else if ('access' in action) operateOnAccess(this, action.access);
+    else if ('callback' in action) operateOnCallbacks(this, action.callback);
     else if ('readmit' in action) readmit(this, action.readmit);
     else if ('resume' in action) this.resume(action);
     else if ('report' in action) this.report(action);
@@ -100,7 +102,9 @@ export class World {
   private said({ unsaid, dedupe, ...task }: Submit): TestTask {
     const definition = this.model.definitions.get(keyOf(this.partition.namespace, task.type)) ?? {};
     const parts = unsaid.filter((part) => part !== 'retry' || part in definition);
-    const said = Object.entries(task).filter(([part]) => !parts.some((each) => each === part));
+    const said = Object.entries(task).filter(
+      ([part, value]) => value !== undefined && !parts.some((each) => each === part),
+    );
     return { ...Object.fromEntries(said), ...(dedupe === undefined ? {} : { dedupe }) };
   }
 

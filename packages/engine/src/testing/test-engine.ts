@@ -56,6 +56,7 @@ export function partitionOptions(options: TestEngineOptions = {}): PartitionOpti
       tasksMax,
       finishedTasksMax,
       deadLettersMax: 100,
+      callbacksMax: 100,
       sessionsMax: 100,
       dedupeKeysMax: 100,
       payloadBytesMax: 100_000,

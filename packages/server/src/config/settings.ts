@@ -51,6 +51,12 @@ const Limits = group({
     minimum: 0,
     maximum: 50_000_000,
   }),
+  callbacksMax: whole({
+    description: 'Callbacks to be delivered at once; submits that want one are refused beyond it',
+    default: 1_000_000,
+    minimum: 1,
+    maximum: 50_000_000,
+  }),
   dedupeKeysMax: whole({
     description: 'Dedupe keys that are remembered at once',
     default: 10_000_000,

@@ -28,6 +28,7 @@ const limits = {
   tasksMax: 10,
   finishedTasksMax: 10,
   deadLettersMax: 10,
+  callbacksMax: 10,
   sessionsMax: 10,
   dedupeKeysMax: 10,
   payloadBytesMax: 100_000,

@@ -12,6 +12,7 @@ const LIMITS = {
   payloadBytesMax: 1_000_000,
   finishedTasksMax: 1000,
   deadLettersMax: 1000,
+  callbacksMax: 1000,
   dedupeKeysMax: 1000,
   sessionsMax: 10,
   unsentBytesMax: 1_000_000,

@@ -67,5 +67,6 @@ const REJECTIONS = {
   too_many_tasks: 'the server holds as many tasks as it may',
   too_many_bytes: 'the payloads of the tasks that the server holds fill its memory',
   too_many_keys: 'the server remembers as many dedupe keys as it may',
+  too_many_callbacks: 'the server has as many callbacks to deliver as it may',
   too_many_types: 'the server knows as many task types as it can',
 } as const;

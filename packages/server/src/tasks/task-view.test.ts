@@ -23,6 +23,7 @@ const LIMITS: PartitionLimits = {
   payloadBytesMax: 10_000,
   finishedTasksMax: 10,
   deadLettersMax: 10,
+  callbacksMax: 10,
   dedupeKeysMax: 10,
   unsentBytesMax: 10_000,
   sessionsMax: 10,

@@ -237,6 +237,10 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'access_key_expiry_set',
   'access_key_revoked',
   'audit_recorded',
+  'callback_delivered',
+  'callback_failed',
+  'callback_redelivered',
+  'callback_dropped',
   'state_hashed',
 ];
 

@@ -10,6 +10,7 @@ const LIMITS = {
   payloadBytesMax: 10_000,
   finishedTasksMax: 5,
   deadLettersMax: 5,
+  callbacksMax: 5,
   dedupeKeysMax: 10,
   unsentBytesMax: 10_000,
   sessionsMax: 5,

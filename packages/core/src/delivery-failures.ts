@@ -1,0 +1,31 @@
+/**
+ * What can go wrong when a callback is delivered, with the numbers that stand for it in the log. A
+ * number never changes its meaning; new ones go to the end. There is no free text: it would cost
+ * memory per delivery, and could tell whoever submits tasks about networks they cannot see.
+ */
+export const DELIVERY_FAILURES = [
+  '',
+  'answered_with_error',
+  'redirected',
+  'gone',
+  'timed_out',
+  'name_not_resolved',
+  'address_not_allowed',
+  'not_connected',
+  'connection_lost',
+  'tls_failed',
+  'answer_not_http',
+  'task_not_kept',
+] as const;
+
+export type DeliveryFailure = Exclude<(typeof DELIVERY_FAILURES)[number], ''>;
+
+/** Nothing went wrong. */
+export const NO_FAILURE = 0;
+
+/** Trying again would not help: the receiver is gone, may not be called, or has nothing to get. */
+const FINAL: readonly string[] = ['gone', 'address_not_allowed', 'task_not_kept'];
+
+export function isFinalFailure(failure: number): boolean {
+  return FINAL.includes(DELIVERY_FAILURES[failure]);
+}
