@@ -14,7 +14,8 @@ const NODE_FLAGS = ['--disable-proto=delete', '--max-semi-space-size=64'];
 export class ServerProcess {
   url = '';
   private child: ChildProcess | undefined;
-  private readonly folder: string;
+  /** Where its data is. */
+  readonly folder: string;
   private readonly nodeFlags: readonly string[];
 
   private constructor(folder: string, extraNodeFlags: readonly string[]) {

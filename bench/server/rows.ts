@@ -1,10 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { runScenario } from '../path/scenario.ts';
 import { ServerProcess } from '../path/server-process.ts';
-import type { SdkClientOrder, SdkClientReport } from './sdk-client.ts';
-import type { SdkWorkerOrder, SdkWorkerReport } from './sdk-worker.ts';
+import { startWorkers, throughSdk } from './through-sdk.ts';
 
 interface Row {
   /** By metric. */
@@ -57,36 +53,6 @@ async function submits(
   return { 'submits/s': result.submitsPerSecond, 'server µs': result.serverUs };
 }
 
-/** Submit to finished, client and worker with the SDK's defaults, a process each. */
-async function throughSdk(
-  order: Omit<SdkClientOrder, 'url'>,
-): Promise<Readonly<Record<string, number>>> {
-  const server = await ServerProcess.start();
-  const { url } = server;
-  const { tasks } = order;
-  const worker = await startWorkers({ url, workers: 1, tasks });
-  try {
-    const cpuBefore = await server.cpuMs();
-    const finished = message<SdkWorkerReport>(worker);
-    const client = fork(join(import.meta.dirname, 'sdk-client.ts'));
-    client.send({ url, ...order });
-    const sent = await message<SdkClientReport>(client);
-    const { finishedAt, latenciesMs, cpuMs } = await finished;
-    const endedAt = Math.max(finishedAt, sent.endedAt);
-    return {
-      'tasks/s': (tasks * 1000) / (endedAt - sent.startedAt),
-      'p50 ms': latenciesMs[Math.floor(tasks * 0.5)],
-      'p99 ms': latenciesMs[Math.floor(tasks * 0.99)],
-      'server µs': (((await server.cpuMs()) - cpuBefore) * 1000) / tasks,
-      'client µs': (sent.cpuMs * 1000) / tasks,
-      'worker µs': (cpuMs * 1000) / tasks,
-    };
-  } finally {
-    worker.kill('SIGKILL');
-    await server.stop();
-  }
-}
-
 async function idleWorkers(share: number): Promise<Readonly<Record<string, number>>> {
   const server = await ServerProcess.start();
   const { url } = server;
@@ -121,19 +87,4 @@ async function restart(share: number): Promise<Readonly<Record<string, number>>>
   const readyMs = performance.now() - startedAt;
   await server.stop();
   return { 'ready s': readyMs / 1000 };
-}
-
-async function startWorkers(order: SdkWorkerOrder): Promise<ChildProcess> {
-  const worker = fork(join(import.meta.dirname, 'sdk-worker.ts'));
-  worker.send(order);
-  await message(worker);
-  return worker;
-}
-
-async function message<T>(child: ChildProcess): Promise<T> {
-  const failed = once(child, 'exit').then(([code]) => {
-    throw new Error(`a process of the benchmark ended with code ${code}`);
-  });
-  const [value] = (await Promise.race([once(child, 'message'), failed])) as [T];
-  return value;
 }

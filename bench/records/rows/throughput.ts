@@ -1,0 +1,48 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { ServerProcess } from '../../path/server-process.ts';
+import type { Figure, Row } from '../../row.ts';
+import { throughSdk } from '../../server/through-sdk.ts';
+
+const TASKS = 300_000;
+const ORDER = { inFlight: 10_000, rate: 0, waits: false };
+
+/**
+ * Submit to finished with the projection, and with one that can write nothing because somebody has
+ * locked its database, so that it takes in nothing either.
+ */
+export const row: Row = {
+  measure: async ({ share }) => {
+    const order = { ...ORDER, tasks: TASKS * share };
+    const on = await throughSdk(order);
+    const off = await throughSdk(order, lockProjection);
+    return [...figures('on', on), ...figures('locked', off)];
+  },
+};
+
+function figures(how: string, measured: Readonly<Record<string, number>>): Figure[] {
+  return [
+    { what: `submit to finished, projection ${how}`, unit: 'tasks/s', value: measured['tasks/s'] },
+    { what: `CPU of the server, projection ${how}`, unit: 'µs', value: measured['server µs'] },
+  ];
+}
+
+/** Held until this process ends. */
+async function lockProjection({ url, folder }: ServerProcess): Promise<void> {
+  // The file of the day is made with its first row, which is that of a task that has ended.
+  const answer = await fetch(`${url}/v1/tasks`, { method: 'POST', body: '{"type":"first"}' });
+  const { id } = (await answer.json()) as { id: string };
+  await fetch(`${url}/v1/tasks/${id}/cancel`, { method: 'POST' });
+  const days = join(folder, 'projection', 'days');
+  const newest = () => readdirSync(days).filter((name) => /^2.*sqlite$/.test(name))[0];
+  while (!existsSync(days) || newest() === undefined) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const database = new DatabaseSync(join(days, newest()));
+  database.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE');
+  locks.push(database);
+}
+
+/** What is not referred to would be closed. */
+const locks: DatabaseSync[] = [];
