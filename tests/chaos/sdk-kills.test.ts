@@ -20,6 +20,9 @@ const LEASE_MS = 3000;
 const NOTICED_MS = 1000;
 const TIMEOUT_MS = 120_000;
 
+/** What happens to a task that runs once; pushes that a kill swallowed come back. */
+const LIFE = /^queued( leased queued)* leased( running)? succeeded$/;
+
 let folder: string;
 let runsFile: string;
 let processes: ServerProcess[];
@@ -69,6 +72,24 @@ async function runsByTask(): Promise<Map<string, number>> {
   return runs;
 }
 
+/** What the server has on the disk of all tasks, newest first, and of each what happened to it. */
+async function kept(): Promise<{ id: string; state: string; changes: string[] }[]> {
+  const api = new ApiClient(server.url, 'http1');
+  const found = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const from = cursor === '' ? '' : `&cursor=${cursor}`;
+    const { body } = await api.get(`/v1/tasks?limit=500${from}`);
+    for (const { id, state } of body.items) {
+      const { items } = (await api.get(`/v1/tasks/${id}/history`)).body;
+      found.push({ id, state, changes: items.map(({ to }: { to: string }) => to) });
+    }
+    cursor = body.nextCursor;
+  }
+  api.close();
+  return found;
+}
+
 async function pastLease(): Promise<void> {
   const overAt = performance.now() + 1.5 * LEASE_MS;
   const isOver = (): boolean => performance.now() >= overAt;
@@ -101,6 +122,11 @@ test('a server killed 20 times under load costs no result, no run and no attempt
   expect(tasks.filter(({ id }) => runs.get(id) !== 1)).toEqual([]);
   expect(tasks.filter(({ state, attempt }) => state !== 'succeeded' || attempt !== 1)).toEqual([]);
   expect(runs.size).toBe(tasks.length);
+  const all = await kept();
+  expect(all.map(({ id }) => id).sort()).toEqual(tasks.map(({ id }) => id).sort());
+  // No change twice, whatever was read again after a kill. A start may be told with the end.
+  const odd = all.filter(({ changes }) => !LIFE.test(changes.join(' ')));
+  expect(odd).toEqual([]);
   // A run in which no handler outlived a server would show nothing.
   const outlived = killedAt.filter((at) =>
     tasks.some(
