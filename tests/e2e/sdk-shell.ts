@@ -93,7 +93,7 @@ export class SdkShell implements WorkerPorts {
   run({ id, lease, input }: PushedTask): void {
     this.runs.set(id, (this.runs.get(id) ?? 0) + 1);
     setImmediate(() => {
-      this.session.finish(lease, { kind: 'succeeded', output: { echo: input } });
+      this.session.finish(lease, { kind: 'succeeded', output: JSON.stringify({ echo: input }) });
       this.finished += 1;
     });
   }

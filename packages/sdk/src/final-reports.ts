@@ -1,9 +1,9 @@
 import { LIMITS } from '@sluice/protocol/limits';
-import { jsonText, utf8Bytes } from './json-text.ts';
 
 /** How an attempt ended, as its handler's owner says it. */
 export type Ending =
-  | { readonly kind: 'succeeded'; readonly output?: unknown }
+  /** With its output as JSON text, or as a blob; null without either. */
+  | { readonly kind: 'succeeded'; readonly output?: string; readonly outputBlob?: string }
   | {
       readonly kind: 'failed';
       readonly error: HandlerError;
@@ -33,27 +33,15 @@ export interface FinalReport {
 /** Message, code and stack together stay well below what a payload may be. */
 const ERROR_CHARACTERS_MAX = 16_384;
 
-/**
- * Puts the end of an attempt into words. What cannot be said, or is too large to be taken, becomes
- * a failure that says so: the attempt is over, and trying again would end the same.
- *
- * `startedAt` is 0 when the attempt never started.
- */
+/** Puts the end of an attempt into words. `startedAt` is 0 when the attempt never started. */
 export function finalReport(lease: string, ending: Ending, startedAt: number): FinalReport {
   const { kind } = ending;
   if (kind === 'failed') return failure(lease, ending, startedAt);
   if (kind !== 'succeeded') return said(lease, kind, wordsOf(lease, kind, startedAt));
 
-  const output = jsonText(ending.output);
-  if ('problem' in output) {
-    return unsayable(lease, 'output_not_json', `the output is not JSON: ${output.problem}`);
-  }
-  const bytes = utf8Bytes(output.text);
-  if (bytes > LIMITS.payloadBytesMax) {
-    const limit = `at most ${LIMITS.payloadBytesMax} are taken`;
-    return unsayable(lease, 'output_too_large', `the output is ${bytes} bytes of JSON; ${limit}`);
-  }
-  return said(lease, kind, wordsOf(lease, kind, startedAt, `"output":${output.text}`));
+  const { output = 'null', outputBlob } = ending;
+  const words = outputBlob === undefined ? `"output":${output}` : `"outputBlob":"${outputBlob}"`;
+  return said(lease, kind, wordsOf(lease, kind, startedAt, words));
 }
 
 /** The failure that stands in for a report which the server cannot take. */

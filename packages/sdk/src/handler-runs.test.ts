@@ -1,14 +1,19 @@
+import { LIMITS } from '@sluice/protocol/limits';
 import { describe, expect, test } from 'vitest';
+import type { Attempt } from './attempt-context.ts';
 import { type AnyTask, defineTask } from './define-task.ts';
 import { Later, PermanentFailure, RetryAfter, TaskAborted } from './failures.ts';
 import type { Ending } from './final-reports.ts';
 import { HandlerRuns } from './handler-runs.ts';
+import { SluiceError } from './sluice-error.ts';
 import type { TaskContext } from './task-context.ts';
+import { TestBlobs } from './test-sluice/test-blobs.ts';
 
 class RunsUnderTest {
   readonly said: [string, unknown][] = [];
   readonly failedListeners: unknown[] = [];
   readonly runs: HandlerRuns;
+  readonly blobs = new TestBlobs();
   private readonly ended = new Map<string, (ending: Ending) => void>();
 
   constructor(...tasks: AnyTask[]) {
@@ -19,16 +24,21 @@ class RunsUnderTest {
         heartbeat: (lease) => this.said.push([lease, 'alive']),
         log: (lease, line) => this.said.push([lease, line]),
       },
+      blobs: this.blobs,
       onListenerError: (id, cause) => this.failedListeners.push([id, cause]),
     });
   }
 
   /** Runs a task and waits for its end. */
   run(type: string, input: unknown = null, lease = 'l_1'): Promise<Ending> {
-    const task = { id: `t_${lease}`, type, attempt: 2, lease, input, tags: { color: 'red' } };
+    return this.runTask({ type, input }, lease);
+  }
+
+  runTask(task: Pick<Attempt, 'type' | 'input' | 'inputBlob'>, lease = 'l_1'): Promise<Ending> {
+    const attempt = { id: `t_${lease}`, attempt: 2, lease, tags: { color: 'red' }, ...task };
     return new Promise((resolve) => {
       this.ended.set(lease, resolve);
-      this.runs.run(task);
+      this.runs.run(attempt);
     });
   }
 }
@@ -40,8 +50,9 @@ async function endOf(run: (input: unknown, context: TaskContext) => unknown): Pr
 
 describe('how a handler ends', () => {
   test('what it returns is the output, now or later', async () => {
-    expect(await endOf(() => 7)).toEqual({ kind: 'succeeded', output: 7 });
-    expect(await endOf(async () => ({ a: 1 }))).toEqual({ kind: 'succeeded', output: { a: 1 } });
+    expect(await endOf(() => 7)).toEqual({ kind: 'succeeded', output: '7' });
+    expect(await endOf(async () => ({ a: 1 }))).toEqual({ kind: 'succeeded', output: '{"a":1}' });
+    expect(await endOf(() => undefined)).toEqual({ kind: 'succeeded', output: 'null' });
     expect(await endOf(() => Later)).toEqual({ kind: 'later' });
   });
 
@@ -107,6 +118,95 @@ describe('how a handler ends', () => {
   });
 });
 
+describe('payloads that are too big for a request', () => {
+  const large = 'x'.repeat(LIMITS.payloadBytesMax);
+
+  test('an output goes ahead of its report', async () => {
+    const runs = new RunsUnderTest(defineTask({ type: 'a', run: () => large }));
+
+    const ending = await runs.run('a');
+
+    const outputBlob = await runs.blobs.put(JSON.stringify(large));
+    expect(ending).toEqual({ kind: 'succeeded', outputBlob });
+  });
+
+  test('an output at the limit does not', async () => {
+    const ending = await endOf(() => large.slice(2));
+
+    expect(ending).toMatchObject({ output: JSON.stringify(large.slice(2)) });
+  });
+
+  test.each([
+    [
+      'is refused for good',
+      'payload_too_large',
+      { code: 'output_too_large' },
+      { retryable: false },
+    ],
+    ['finds nobody', 'no_answer', { code: 'no_answer' }, {}],
+  ])('an output that %s is a failure', async (_, code, error, more) => {
+    const runs = new RunsUnderTest(defineTask({ type: 'a', run: () => large }));
+    runs.blobs.put = () => Promise.reject(new SluiceError(code, 'no'));
+
+    const ending = await runs.run('a');
+
+    expect(ending).toMatchObject({ kind: 'failed', error, ...more });
+    expect('retryable' in ending).toBe('retryable' in more);
+  });
+
+  test('an input is there when the handler begins', async () => {
+    const runs = new RunsUnderTest(defineTask({ type: 'a', run: (input: unknown) => input }));
+    const inputBlob = await runs.blobs.put('{"n":1}');
+
+    expect(await runs.runTask({ type: 'a', inputBlob })).toMatchObject({ output: '{"n":1}' });
+  });
+
+  test.each([
+    [
+      'is not there',
+      () => Promise.reject(new SluiceError('blob_not_found', 'no')),
+      'blob_not_found',
+    ],
+    ['is not JSON', async () => '{', 'input_not_json'],
+  ])('an input that %s is a failure for good that names it', async (_, get, code) => {
+    const runs = new RunsUnderTest(defineTask({ type: 'a', run: () => 'never' }));
+    runs.blobs.get = get;
+
+    const ending = await runs.runTask({ type: 'a', inputBlob: 'c0ffee' });
+
+    const message = expect.stringContaining('c0ffee');
+    expect(ending).toMatchObject({ kind: 'failed', error: { code, message }, retryable: false });
+  });
+
+  test('an input that nobody could be asked for is tried again', async () => {
+    const runs = new RunsUnderTest(defineTask({ type: 'a', run: () => 'never' }));
+    runs.blobs.get = () => Promise.reject(new SluiceError('no_answer', 'no'));
+
+    const ending = await runs.runTask({ type: 'a', inputBlob: 'c0ffee' });
+
+    expect(ending).toMatchObject({ kind: 'failed', error: { code: 'no_answer' } });
+    expect(ending).not.toHaveProperty('retryable');
+  });
+
+  test('a handler that was aborted meanwhile does not begin', async () => {
+    let hasRun = false;
+    const task = defineTask({
+      type: 'a',
+      run: () => {
+        hasRun = true;
+      },
+    });
+    const runs = new RunsUnderTest(task);
+    const inputBlob = await runs.blobs.put('1');
+
+    const ended = runs.runTask({ type: 'a', inputBlob });
+    runs.runs.abort('l_1', { type: 'cancelled', graceMs: 1, reason: 'cancelled' });
+
+    expect(await ended).toEqual({ kind: 'cancelled' });
+    expect(hasRun).toBe(false);
+  });
+});
+
 describe('what a handler knows', () => {
   test('its task, its tags, and a key that is the same at every attempt', async () => {
     const ending = await endOf((_, { id, type, attempt, tags, idempotencyKey }) => {
@@ -115,7 +215,7 @@ describe('what a handler knows', () => {
 
     const id = 't_l_1';
     const output = { id, type: 'a', attempt: 2, tags: { color: 'red' }, idempotencyKey: id };
-    expect(ending).toEqual({ kind: 'succeeded', output });
+    expect(ending).toEqual({ kind: 'succeeded', output: JSON.stringify(output) });
   });
 
   test('progress, heartbeats and lines go out under its lease', async () => {
@@ -166,12 +266,13 @@ describe('a handler that has to stop', () => {
   });
 
   test('the reason says why, also when the handler looks late', async () => {
+    let reason: unknown;
     const runs = new RunsUnderTest(
       defineTask({
         type: 'a',
         async run(_: unknown, context) {
           await Promise.resolve();
-          return context.signal.reason as unknown;
+          reason = context.signal.reason;
         },
       }),
     );
@@ -179,9 +280,9 @@ describe('a handler that has to stop', () => {
 
     runs.runs.abort('l_1', { type: 'cancelled', graceMs: 700, reason: 'cancelled' });
 
-    const { output } = (await ended) as { output?: TaskAborted };
-    expect(output).toBeInstanceOf(TaskAborted);
-    expect(output).toMatchObject({ type: 'cancelled', graceMs: 700 });
+    expect(await ended).toMatchObject({ kind: 'succeeded' });
+    expect(reason).toBeInstanceOf(TaskAborted);
+    expect(reason).toMatchObject({ type: 'cancelled', graceMs: 700 });
   });
 });
 

@@ -2,9 +2,12 @@ import { type Attempt, AttemptContext, type AttemptReports } from './attempt-con
 import type { AnyTask } from './define-task.ts';
 import { Later, PermanentFailure, RetryAfter } from './failures.ts';
 import type { Ending, HandlerError } from './final-reports.ts';
+import { fitsRequest, jsonText } from './json-text.ts';
+import type { BlobPort } from './remote-blobs.ts';
 import type { AbortReason } from './worker-ports.ts';
 
 export interface HandlerRunsOptions {
+  readonly blobs: BlobPort;
   readonly reports: AttemptReports & { finish(lease: string, ending: Ending): void };
   /** A listener for signals threw something; the handler runs on. */
   readonly onListenerError: (id: string, cause: unknown) => void;
@@ -39,7 +42,11 @@ export class HandlerRuns {
       reports.finish(task.lease, ending);
     };
     this.call(task, context).then(
-      (value) => end(value === Later ? { kind: 'later' } : { kind: 'succeeded', output: value }),
+      (value) => {
+        const ending = endingWith(value);
+        if ('large' in ending) void this.upload(ending.large).then(end);
+        else end(ending);
+      },
       (cause: unknown) => end(endingOf(cause, context)),
     );
   }
@@ -56,11 +63,48 @@ export class HandlerRuns {
   private async call(task: Attempt, context: AttemptContext): Promise<unknown> {
     const definition = this.definitions.get(task.type);
     if (definition?.run === undefined) throw new Error(`no handler for the type '${task.type}'`);
-    if (task.inputBlob !== undefined) {
-      throw new PermanentFailure(`the input is a blob, which is not fetched: ${task.inputBlob}`);
-    }
-    return definition.run(task.input as never, context);
+    const { inputBlob } = task;
+    if (inputBlob === undefined) return definition.run(task.input as never, context);
+    const input = await this.download(inputBlob);
+    if (context.aborted !== undefined) throw context.aborted;
+    return definition.run(input as never, context);
   }
+
+  /** Without its input a task can never run; a server that does not answer may later. */
+  private async download(sha256: string): Promise<unknown> {
+    try {
+      return JSON.parse(await this.options.blobs.get(sha256)) as unknown;
+    } catch (cause) {
+      const { code = 'input_not_json', message } = cause as { code?: string; message: string };
+      const isPermanent = code === 'blob_not_found' || cause instanceof SyntaxError;
+      if (!isPermanent) throw cause;
+      const why = `the input cannot be read, it is the blob ${sha256}: ${message}`;
+      throw Object.assign(new PermanentFailure(why, { cause }), { code });
+    }
+  }
+
+  /** Never rejects: an output that cannot be sent is the failure of its attempt. */
+  private async upload(output: string): Promise<Ending> {
+    try {
+      return { kind: 'succeeded', outputBlob: await this.options.blobs.put(output) };
+    } catch (cause) {
+      const error = errorOf(cause);
+      if (error.code !== 'payload_too_large') return { kind: 'failed', error };
+      const message = `the output is too large: ${error.message}`;
+      return { kind: 'failed', error: { message, code: 'output_too_large' }, retryable: false };
+    }
+  }
+}
+
+/** What a handler returned, in words; an output that is too big for a report travels ahead of it. */
+function endingWith(value: unknown): Ending | { readonly large: string } {
+  if (value === Later) return { kind: 'later' };
+  const json = jsonText(value);
+  if ('problem' in json) {
+    const error = { message: `the output is not JSON: ${json.problem}`, code: 'output_not_json' };
+    return { kind: 'failed', error, retryable: false };
+  }
+  return fitsRequest(json.text) ? { kind: 'succeeded', output: json.text } : { large: json.text };
 }
 
 function endingOf(cause: unknown, { aborted }: AttemptContext): Ending {

@@ -1,3 +1,5 @@
+import { LIMITS } from '@sluice/protocol/limits';
+
 /** How many bytes the text is in UTF-8. */
 export function utf8Bytes(text: string): number {
   let bytes = text.length;
@@ -8,6 +10,13 @@ export function utf8Bytes(text: string): number {
     bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
   }
   return bytes;
+}
+
+/** Whether the JSON text may travel in a request, rather than by itself. */
+export function fitsRequest(text: string): boolean {
+  // Three bytes of UTF-8 at the most for each UTF-16 unit.
+  const { payloadBytesMax } = LIMITS;
+  return text.length * 3 <= payloadBytesMax || utf8Bytes(text) <= payloadBytesMax;
 }
 
 /** The JSON of a value, or why there is none: a cycle, a BigInt, a `toJSON` that throws. */

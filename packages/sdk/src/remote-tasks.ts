@@ -1,23 +1,20 @@
-import type { ApiCalls } from './api-calls.ts';
 import { jsonOf } from './http-answers.ts';
-import type { HttpAnswer, HttpRequest, TimePort } from './ports.ts';
-import { errorOf, noAnswer, SluiceError } from './sluice-error.ts';
+import { fitsRequest } from './json-text.ts';
+import type { HttpAnswer, TimePort } from './ports.ts';
+import type { PromisedCall, Until } from './promised-call.ts';
+import type { BlobPort } from './remote-blobs.ts';
+import { errorOf, SluiceError } from './sluice-error.ts';
 import type { CancelOptions, TaskOperations, WaitOptions } from './task-handle.ts';
 import type { TaskDefaults } from './task-options.ts';
 import type { TaskError, TaskView } from './task-view.ts';
 import type { TaskWaits, WaitOutcome } from './task-waits.ts';
 
-/** What is to come, told by one of two functions. */
-export type Start<T> = (resolve: (value: T) => void, reject: (cause: unknown) => void) => void;
-
 export interface RemoteTasksOptions {
-  readonly calls: ApiCalls;
+  readonly call: PromisedCall;
   readonly waits: TaskWaits;
+  readonly blobs: BlobPort;
   readonly startTimer: TimePort['startTimer'];
-  /** Where the server is, for people. */
-  readonly addresses: readonly string[];
-  /** Makes a promise that ends with the client at the latest. */
-  readonly until: <T>(start: Start<T>) => Promise<T>;
+  readonly until: Until;
 }
 
 /** What handles do, over HTTP. */
@@ -29,7 +26,7 @@ export class RemoteTasks implements TaskOperations {
   }
 
   async get(id: string): Promise<TaskView> {
-    return viewOf(await this.call({ method: 'GET', path: pathOf(id) }));
+    return this.filled(viewOf(await this.options.call({ method: 'GET', path: pathOf(id) })));
   }
 
   /** One request is outstanding for all who wait (X1). */
@@ -60,7 +57,7 @@ export class RemoteTasks implements TaskOperations {
         signal?.removeEventListener('abort', aborted);
       };
     });
-    return ended ?? this.get(id);
+    return ended === undefined ? this.get(id) : this.filled(ended);
   }
 
   async cancel(id: string, options: CancelOptions): Promise<TaskView> {
@@ -72,7 +69,11 @@ export class RemoteTasks implements TaskOperations {
   }
 
   async complete(id: string, output: unknown): Promise<void> {
-    await this.post(`${pathOf(id)}/complete`, { output });
+    const text = JSON.stringify(output) ?? 'null';
+    const request = fitsRequest(text)
+      ? { output }
+      : { outputBlob: await this.options.blobs.put(text) };
+    await this.post(`${pathOf(id)}/complete`, request);
   }
 
   async fail(id: string, error: TaskError): Promise<void> {
@@ -81,32 +82,36 @@ export class RemoteTasks implements TaskOperations {
 
   async putType(type: string, defaults: TaskDefaults): Promise<void> {
     const path = `/v1/task-types/${encodeURIComponent(type)}`;
-    await this.call({ method: 'PUT', path, body: JSON.stringify(defaults) });
-  }
-
-  close(): void {
-    this.options.calls.close();
-    this.options.waits.close();
+    await this.options.call({ method: 'PUT', path, body: JSON.stringify(defaults) });
   }
 
   private post(path: string, body: object): Promise<HttpAnswer> {
-    return this.call({ method: 'POST', path, body: JSON.stringify(body) });
+    return this.options.call({ method: 'POST', path, body: JSON.stringify(body) });
   }
 
-  private call(request: Omit<HttpRequest, 'address'>): Promise<HttpAnswer> {
-    return this.options.until((resolve, reject) => {
-      this.options.calls.call(request, (outcome) => {
-        if (outcome.type === 'answered') resolve(outcome.answer);
-        else if (outcome.type === 'refused') reject(errorOf(outcome.refusal));
-        else reject(noAnswer(this.options.addresses));
-      });
-    });
+  /** The task with its output, also when that travels by itself. */
+  private async filled(view: TaskView): Promise<TaskView> {
+    const { outputBlob } = view;
+    if (outputBlob === undefined) return view;
+    return { ...view, output: payloadIn(outputBlob, await this.options.blobs.get(outputBlob)) };
   }
 }
 
 /** Ids are opaque, and may come from anywhere. */
 function pathOf(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`;
+}
+
+function payloadIn(sha256: string, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new SluiceError(
+      'output_not_json',
+      `the output is a blob without JSON, ${sha256}: ${why}`,
+    );
+  }
 }
 
 function viewOf(answer: HttpAnswer): TaskView {

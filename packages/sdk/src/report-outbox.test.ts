@@ -3,7 +3,7 @@ import { finalReport } from './final-reports.ts';
 import { ReportOutbox, type SentReport } from './report-outbox.ts';
 
 function succeeded(lease: string, output: unknown = null) {
-  return finalReport(lease, { kind: 'succeeded', output }, 0);
+  return finalReport(lease, { kind: 'succeeded', output: JSON.stringify(output) }, 0);
 }
 
 function said(batch: readonly SentReport[]): string[] {

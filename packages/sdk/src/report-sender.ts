@@ -144,7 +144,7 @@ export class ReportSender {
       return true;
     }
     const refusal = answer === undefined ? undefined : refusalOf(answer);
-    if (refusal?.status === 400 || refusal?.status === 413) {
+    if (refusal !== undefined && isAboutReports(refusal)) {
       this.sortOut({ session, reports, offer }, refusal);
       return true;
     }
@@ -226,6 +226,11 @@ export class ReportSender {
       this.startHeartbeatTimer();
     });
   }
+}
+
+/** Whether the server cannot take what is said, however often it is. */
+function isAboutReports({ status, code }: Refusal): boolean {
+  return status === 400 || status === 413 || code === 'blob_not_found';
 }
 
 /** What one request held. */

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
+import { LIMITS } from '@sluice/protocol/limits';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { defineTask } from './define-task.ts';
 import { Sluice } from './node/sluice.ts';
@@ -73,6 +75,48 @@ test('without an environment the address is the usual one', () => {
   process.env = { ...others, ...(SLUICE_URL === undefined ? {} : { SLUICE_URL }) };
 
   expect(client.addresses).toEqual(['http://127.0.0.1:7420']);
+});
+
+describe('an output that is a blob', () => {
+  const sha256 = 'c0ffee';
+
+  function answerWith(text: string): void {
+    const ended = { ...succeeded('t_1'), output: undefined, outputBlob: sha256 };
+    server.answer = (request) => {
+      if (request.path === '/v1/tasks/wait') return { body: { items: [ended] } };
+      if (request.path !== `/v1/blobs/${sha256}`) return { body: ended };
+      request.response.end(text);
+      return undefined;
+    };
+  }
+
+  test('is there for whoever asks for the result or for the task', async () => {
+    answerWith('{"n":7}');
+    const task = sluice.task('t_1');
+
+    expect(await task.result()).toEqual({ n: 7 });
+    expect(await task.get()).toMatchObject({ output: { n: 7 }, outputBlob: sha256 });
+  });
+
+  test('without JSON in it is an error that names it', async () => {
+    answerWith('{');
+
+    const error = await errorOf(sluice.task('t_1').result());
+
+    expect(error.code).toBe('output_not_json');
+    expect(error.message).toContain(sha256);
+  });
+
+  test('goes ahead of a task that is completed', async () => {
+    server.answer = () => ({ body: succeeded('t_1') });
+    const output = 'x'.repeat(LIMITS.payloadBytesMax);
+
+    await sluice.task('t_1').complete(output);
+
+    const [upload, end] = server.requests;
+    expect(upload).toMatchObject({ method: 'PUT', body: output });
+    expect(end.body).toEqual({ outputBlob: upload.path.slice('/v1/blobs/'.length) });
+  });
 });
 
 describe('submit', () => {
@@ -165,6 +209,46 @@ describe('submitMany', () => {
     const error = await errorOf(sluice.submitMany('n', inputs));
 
     expect(error.details).toEqual([{ path: '/1003/type', problem: 'is bad' }]);
+  });
+
+  test('inputs that are too big for a request go ahead, a few at a time', async () => {
+    const large = Array.from({ length: 9 }, (_, n) => `${n}`.repeat(LIMITS.payloadBytesMax));
+    let underWay = 0;
+    let most = 0;
+    server.answer = (request) => {
+      if (request.method !== 'PUT') return answerAll(request);
+      underWay += 1;
+      most = Math.max(most, underWay);
+      setTimeout(() => {
+        underWay -= 1;
+        request.response.end('{}');
+      }, 5);
+      return undefined;
+    };
+
+    const handles = await sluice.submitMany('n', ['small', ...large]);
+
+    const [submit, ...others] = server.bodiesTo('/v1/tasks');
+    expect(others).toEqual([]);
+    expect(submit).toHaveLength(10);
+    expect(submit[0]).toMatchObject({ input: 'small' });
+    expect(submit[1]).not.toHaveProperty('input');
+    large.forEach((input, n) => {
+      const sha256 = createHash('sha256').update(JSON.stringify(input)).digest('hex');
+      expect(submit[n + 1].inputBlob).toBe(sha256);
+      expect(server.bodiesTo(`/v1/blobs/${sha256}`)).toEqual([input]);
+    });
+    expect(handles).toHaveLength(10);
+    expect(most).toBe(4);
+  });
+
+  test('an input that is too big for everything is named, and nothing is submitted', async () => {
+    const inputs = ['small', 'x'.repeat(LIMITS.blobBytesMax)];
+
+    const error = await errorOf(sluice.submitMany('n', inputs));
+
+    expect(error).toMatchObject({ code: 'payload_too_large', details: [{ path: '/1/input' }] });
+    expect(server.requests).toEqual([]);
   });
 
   test('no inputs are no call', async () => {

@@ -5,8 +5,10 @@ import type { AnyTask, TaskBody } from './define-task.ts';
 import type { Refusal } from './http-answers.ts';
 import type { Platform, Transport } from './platform.ts';
 import type { ClientPorts } from './ports.ts';
-import { RemoteTasks, type Start } from './remote-tasks.ts';
-import { closedError, errorOf, noAnswer } from './sluice-error.ts';
+import { promisedCall, type Start } from './promised-call.ts';
+import { RemoteBlobs } from './remote-blobs.ts';
+import { RemoteTasks } from './remote-tasks.ts';
+import { closedError, errorOf, noAnswer, SluiceError } from './sluice-error.ts';
 import { type SubmitOutcome, Submitter } from './submitter.ts';
 import { SYSTEM_PORTS } from './system-ports.ts';
 import { type Submitted, TaskClient } from './task-client.ts';
@@ -27,12 +29,19 @@ export interface SluiceOptions {
   readonly giveUpAfterMs?: number;
 }
 
+/** Tens of megabytes take their time. */
+const BLOB_WITHIN_MS = 120_000;
+
 /** All of the SDK, wherever it runs. */
 export abstract class SluiceClient extends TaskClient {
   /** Where the server is, in the order in which the addresses are tried. */
   readonly addresses: readonly string[];
   protected readonly operations: TaskOperations;
   private readonly remote: RemoteTasks;
+  private readonly blobs: RemoteBlobs;
+  private readonly waits: TaskWaits;
+  private readonly calls: ApiCalls;
+  private readonly blobCalls: ApiCalls;
   private readonly platform: Platform;
   private readonly transport: Transport;
   private readonly submitter: Submitter;
@@ -55,12 +64,17 @@ export abstract class SluiceClient extends TaskClient {
     const patience = giveUpAfterMs === undefined ? {} : { giveUpAfterMs };
     const options = { addresses: this.addresses.length, ...patience };
     this.submitter = new Submitter(options, ports);
+    this.waits = new TaskWaits(options, ports);
+    this.calls = new ApiCalls(options, ports);
+    this.blobCalls = new ApiCalls({ ...options, answerWithinMs: BLOB_WITHIN_MS }, ports);
+    const until = <T>(start: Start<T>): Promise<T> => this.untilClosed(start);
+    this.blobs = new RemoteBlobs(promisedCall(this.blobCalls, until, this.addresses));
     this.remote = new RemoteTasks({
-      calls: new ApiCalls(options, ports),
-      waits: new TaskWaits(options, ports),
-      until: (start) => this.untilClosed(start),
+      call: promisedCall(this.calls, until, this.addresses),
+      waits: this.waits,
+      blobs: this.blobs,
+      until,
       startTimer: ports.startTimer,
-      addresses: this.addresses,
     });
     this.operations = this.remote;
   }
@@ -72,8 +86,8 @@ export abstract class SluiceClient extends TaskClient {
    */
   async work(tasks: readonly AnyTask[], options: WorkOptions = {}): Promise<Worker> {
     if (this.isClosed) throw closedError();
-    const { platform, transport, addresses } = this;
-    const worker = new Worker(tasks, { ...options, platform, transport, addresses });
+    const { platform, transport, addresses, blobs } = this;
+    const worker = new Worker(tasks, { ...options, platform, transport, addresses, blobs });
     this.workers.add(worker);
     const forget = (): boolean => this.workers.delete(worker);
     worker.stopped.then(forget, forget);
@@ -91,7 +105,9 @@ export abstract class SluiceClient extends TaskClient {
     this.isClosed = true;
     for (const reject of this.onClose) reject(closedError());
     this.submitter.close();
-    this.remote.close();
+    this.waits.close();
+    this.calls.close();
+    this.blobCalls.close();
     this.transport.close();
   }
 
@@ -100,16 +116,35 @@ export abstract class SluiceClient extends TaskClient {
     first: number,
     made: (submitted: readonly Submitted[]) => T,
   ): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const told = this.tellerOf({ first, made, resolve, reject });
+    const large: LargeInputs = { places: [] };
+    const sent = new Promise<T>((resolve, reject) => {
+      const told = this.tellerOf({ first, made, resolve, reject, large });
       this.submitter.submit(tasks as readonly TaskRequest[], told);
     });
+    return large.places.length === 0 ? sent : this.sendLarge({ tasks, first, large, made });
+  }
+
+  /** Inputs that are too big for a request go ahead, and the tasks name them. */
+  private async sendLarge<T>({ tasks, first, large, made }: LargeCall<T>): Promise<T> {
+    const bodies = [...tasks];
+    const uploads = large.places.map(async (place) => {
+      const { input, ...body } = tasks[place];
+      try {
+        bodies[place] = { ...body, inputBlob: await this.blobs.put(JSON.stringify(input)) };
+      } catch (cause) {
+        throw placed(cause, `/${first + place}/input`);
+      }
+    });
+    await Promise.all(uploads);
+    return this.send(bodies, first, made);
   }
 
   /** Made here, so that what waits does not hold on to the tasks themselves. */
-  private tellerOf<T>({ first, made, resolve, reject }: Sent<T>): (outcome: SubmitOutcome) => void {
+  private tellerOf<T>(sent: Sent<T>): (outcome: SubmitOutcome) => void {
+    const { first, made, resolve, reject, large } = sent;
     return (outcome) => {
       if (outcome.type === 'submitted') resolve(made(outcome.tasks));
+      else if (outcome.type === 'large') large.places = outcome.places;
       else if (outcome.type === 'refused') reject(errorOf(movedBy(first, outcome.refusal)));
       else reject(outcome.type === 'closed' ? closedError() : noAnswer(this.addresses));
     };
@@ -147,6 +182,24 @@ interface Sent<T> {
   readonly made: (submitted: readonly Submitted[]) => T;
   readonly resolve: (value: T) => void;
   readonly reject: (cause: Error) => void;
+  readonly large: LargeInputs;
+}
+
+/** Where the tasks stand whose inputs are too big for a request; told before `submit` returns. */
+interface LargeInputs {
+  places: readonly number[];
+}
+
+interface LargeCall<T> extends Pick<Sent<T>, 'first' | 'made' | 'large'> {
+  readonly tasks: readonly TaskBody[];
+}
+
+/** The error of an upload says whose input it was. */
+function placed(cause: unknown, path: string): unknown {
+  if (!(cause instanceof SluiceError) || cause.status === 0) return cause;
+  const { code, message, status } = cause;
+  const details = [{ path, problem: message }];
+  return new SluiceError(code, `${path}: ${message}`, { status, details });
 }
 
 /** Paths in the details begin with the place among all tasks that the caller named. */

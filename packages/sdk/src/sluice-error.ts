@@ -8,8 +8,10 @@ const DETAILS_SHOWN = 3;
  * A call was refused, or nobody answered it.
  *
  * `code` is one of the server's (docs/errors has a page for each), or one of the SDK's own:
- * `no_answer` when no server answered in time, `wait_timeout` when a task did not end in time, and
- * `closed` when the client was closed meanwhile.
+ * `no_answer` when no server answered in time, `wait_timeout` when a task did not end in time,
+ * `output_not_json` when its output is a blob that somebody uploaded without JSON in it,
+ * `insecure_page` when a browser makes no hashes for the page, and `closed` when the client was
+ * closed meanwhile.
  */
 export class SluiceError extends Error {
   override readonly name: string = 'SluiceError';

@@ -275,7 +275,7 @@ describe('refusals', () => {
     ['nothing', [], 400],
     ['a', Array.from({ length: LIMITS.batchTasksMax + 1 }, () => ({ type: 'a' })), 400],
     ['a', [{ type: 'a', input: 1n }], 400],
-    ['a', Array.from({ length: 9 }, () => ({ type: 'a', input: 'x'.repeat(500_000) })), 413],
+    ['a', Array.from({ length: 18 }, () => ({ type: 'a', input: 'x'.repeat(250_000) })), 413],
   ])('a call that no server could take is refused without one', (type, tasks, status) => {
     const client = new SubmitterUnderTest();
 
@@ -283,6 +283,34 @@ describe('refusals', () => {
 
     expect(client.outcomes[type]).toMatchObject({ type: 'refused', refusal: { status } });
     expect(client.requests).toEqual([]);
+  });
+});
+
+describe('an input that is too big for a request', () => {
+  test.each([
+    ['by a byte', 'x'.repeat(LIMITS.payloadBytesMax - 1), [1]],
+    ['by characters of two bytes', 'ä'.repeat(LIMITS.payloadBytesMax / 2), [1]],
+    ['but for a byte', 'x'.repeat(LIMITS.payloadBytesMax - 2), undefined],
+  ])('%s is told by its place at once, and nothing is sent', (_, input, places) => {
+    const client = new SubmitterUnderTest();
+
+    client.submit({ type: 'a', input: 1 }, { type: 'a', input });
+
+    expect(client.outcomes.a).toEqual(places && { type: 'large', places });
+    expect(client.requests).toHaveLength(places === undefined ? 1 : 0);
+  });
+
+  test('is not blamed for the tasks that it shares a request with', () => {
+    const client = new SubmitterUnderTest();
+    for (const type of ['x', 'y', 'a']) client.submit(type);
+    client.submit({ type: 'b', inputBlob: 'c0ffee' });
+    accept(client.requests[0]);
+
+    client.request.refuse(404, 'blob_not_found', { path: '/1/inputBlob' });
+
+    const refusal = { code: 'blob_not_found', details: [{ path: '/0/inputBlob' }] };
+    expect(client.outcomes.b).toMatchObject({ type: 'refused', refusal });
+    expect(client.outcomes).not.toHaveProperty('a');
   });
 });
 

@@ -2,7 +2,7 @@ import type { TaskRequest } from '@sluice/protocol';
 import { LIMITS } from '@sluice/protocol/limits';
 import { BACKOFF_DEFAULT, Backoff, type BackoffOptions } from './backoff.ts';
 import { isPassing, isUntouched, jsonOf, type Refusal, refusalOf } from './http-answers.ts';
-import { jsonText, utf8Bytes } from './json-text.ts';
+import { fitsRequest, jsonText, utf8Bytes } from './json-text.ts';
 import { CALL_BYTES_MAX, PendingCalls, type SubmitCall } from './pending-calls.ts';
 import type { Cancel, ClientPorts, HttpAnswer } from './ports.ts';
 import { type LaneRequest, RequestLane } from './request-lane.ts';
@@ -46,6 +46,8 @@ export type SubmitOutcome =
   | { readonly type: 'submitted'; readonly tasks: readonly SubmittedTask[] }
   /** Nothing of the call was stored. Paths in the details begin with the place in the call. */
   | { readonly type: 'refused'; readonly refusal: Refusal }
+  /** Nothing was sent: the inputs at these places are too big for any request. Told at once. */
+  | { readonly type: 'large'; readonly places: readonly number[] }
   /** Nobody answered in time: the tasks are stored or not. */
   | { readonly type: 'unknown' }
   /** The submitter was closed before there was an answer: the tasks are stored or not. */
@@ -98,7 +100,9 @@ export class Submitter {
       return;
     }
     const call = this.callOf(tasks, done);
-    if ('code' in call) {
+    if ('places' in call) {
+      done({ type: 'large', places: call.places });
+    } else if ('code' in call) {
       done({ type: 'refused', refusal: call });
     } else if (!this.calls.add(call)) {
       const message = 'too many tasks wait to be submitted; try again later';
@@ -119,8 +123,11 @@ export class Submitter {
     for (const { done } of calls) done({ type: 'closed' });
   }
 
-  /** The call in the words that are sent, or what is wrong with it. */
-  private callOf(tasks: readonly TaskRequest[], done: Done): Call | Refusal {
+  /** The call in the words that are sent, or what is wrong with it, or who is too large for it. */
+  private callOf(
+    tasks: readonly TaskRequest[],
+    done: Done,
+  ): Call | Refusal | { readonly places: readonly number[] } {
     if (tasks.length === 0 || tasks.length > LIMITS.batchTasksMax) {
       return wrong(
         400,
@@ -130,15 +137,22 @@ export class Submitter {
       );
     }
     const texts: string[] = [];
+    const places: number[] = [];
     let bytes = 0;
-    for (const task of tasks) {
+    for (const [place, task] of tasks.entries()) {
       const json = jsonText(task.dedupeKey === undefined ? this.withFreshKey(task) : task);
       if ('problem' in json) {
-        return wrong(400, 'invalid_request', `/${texts.length}`, `is not JSON: ${json.problem}`);
+        return wrong(400, 'invalid_request', `/${place}`, `is not JSON: ${json.problem}`);
       }
-      texts.push(json.text);
-      bytes += utf8Bytes(json.text);
+      const taskBytes = utf8Bytes(json.text);
+      if (taskBytes > LIMITS.payloadBytesMax && !fitsRequest(JSON.stringify(task.input) ?? '')) {
+        places.push(place);
+      } else if (places.length === 0) {
+        texts.push(json.text);
+        bytes += taskBytes;
+      }
     }
+    if (places.length > 0) return { places };
     if (bytes > CALL_BYTES_MAX) {
       const problem = `is ${bytes} bytes of JSON; at most ${CALL_BYTES_MAX} are taken`;
       return wrong(413, 'payload_too_large', '', problem);
@@ -203,7 +217,8 @@ export class Submitter {
 
   /** Nothing of the request was taken: those who are to blame hear why, the others go again. */
   private sortOut(calls: readonly Call[], refusal: Refusal): void {
-    const isAboutItems = [400, 409, 413].includes(refusal.status);
+    const isAboutItems =
+      [400, 409, 413].includes(refusal.status) || refusal.code === 'blob_not_found';
     const blamed = isAboutItems
       ? blameOf(calls, refusal)
       : calls.map((call) => ({ call, refusal }));

@@ -51,9 +51,14 @@ export interface TaskView<Output = unknown> {
   readonly cancelRequestedAt: string | null;
   readonly tags: Readonly<Record<string, string>>;
   readonly parentId: string | null;
-  readonly input: unknown;
+  /** Absent when it is a blob. */
+  readonly input?: unknown;
+  /** SHA-256 of an input that is too big to be shown. */
+  readonly inputBlob?: string;
   /** Null until the task succeeded. */
   readonly output: Output | null;
+  /** SHA-256 of an output that came by itself. */
+  readonly outputBlob?: string;
   /** Of the last attempt, if that failed. */
   readonly error: TaskError | null;
   /** What its handler last said of how far it is. */

@@ -301,16 +301,15 @@ describe('batches', () => {
 });
 
 describe('reports that the server cannot take', () => {
-  test.each([
-    ['output_not_json', 10n],
-    ['output_too_large', 'x'.repeat(LIMITS.payloadBytesMax)],
-  ])('an output that cannot be sent is a failure: %s', (code, output) => {
+  test('an output that is a blob which is not there is a failure', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1');
+    worker.session.finish('l_1', { kind: 'succeeded', outputBlob: 'c0ffee' });
+    expect(worker.request.body.reports).toMatchObject([{ outputBlob: 'c0ffee' }]);
 
-    worker.succeed('l_1', output);
+    worker.request.refuse(404, 'blob_not_found', { path: '/reports/0/outputBlob' });
 
     expect(worker.request.body.reports).toMatchObject([
-      { lease: 'l_1', kind: 'failed', error: { code }, retryable: false },
+      { lease: 'l_1', kind: 'failed', error: { code: 'report_refused' }, retryable: false },
     ]);
   });
 

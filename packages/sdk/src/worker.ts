@@ -3,6 +3,7 @@ import type { AnyTask } from './define-task.ts';
 import { HandlerRuns } from './handler-runs.ts';
 import type { Platform, Transport } from './platform.ts';
 import type { Cancel } from './ports.ts';
+import type { BlobPort } from './remote-blobs.ts';
 import { closedError, errorOf } from './sluice-error.ts';
 import { SYSTEM_PORTS } from './system-ports.ts';
 import type { Resources } from './task-options.ts';
@@ -57,6 +58,7 @@ export interface WorkOptions {
 interface WorkerSetup extends WorkOptions {
   readonly platform: Platform;
   readonly transport: Transport;
+  readonly blobs: BlobPort;
   readonly addresses: readonly string[];
 }
 
@@ -122,6 +124,7 @@ export class Worker {
         heartbeat: (lease) => this.session.heartbeat(lease),
         log: (lease, line) => this.session.log(lease, line),
       },
+      blobs: this.setup.blobs,
       onListenerError: (taskId, cause) => this.notice({ type: 'listener_failed', taskId, cause }),
     });
     return new WorkerSession(

@@ -21,7 +21,8 @@ import type { Resources } from '../task-options.ts';
 import type { TaskView } from '../task-view.ts';
 import type { AbortReason } from '../worker-ports.ts';
 import { joinedPayloads, UTF8 } from './payloads.ts';
-import { payloadOf, taskIdOf, taskView } from './task-views.ts';
+import { inputOf, taskIdOf, taskView } from './task-views.ts';
+import type { TestBlobs } from './test-blobs.ts';
 
 export interface InProcessOptions {
   /** What the clock says at first. */
@@ -31,6 +32,7 @@ export interface InProcessOptions {
   readonly types: readonly { readonly type: string; readonly concurrency?: number }[];
   readonly capacity: Resources & { readonly slots: number };
   readonly labels: Readonly<Record<string, string>>;
+  readonly blobs: TestBlobs;
 }
 
 /** What the worker of the server hears. */
@@ -69,6 +71,7 @@ export class InProcessServer {
   private readonly partition = new Partition({ partition: 0, limits: LIMITS, utf8: UTF8 });
   private readonly writer = new RecordWriter(UTF8);
   private readonly ears: WorkerEars;
+  private readonly blobs: TestBlobs;
   /** Leases whose handlers were started and did not report their end. */
   private readonly held = new Set<string>();
   private draws: number;
@@ -78,6 +81,7 @@ export class InProcessServer {
 
   constructor(options: InProcessOptions, ears: WorkerEars) {
     this.ears = ears;
+    this.blobs = options.blobs;
     this.now = options.startAt;
     this.draws = options.seed;
     this.execute({
@@ -123,7 +127,7 @@ export class InProcessServer {
   report(report: Report, payload?: unknown): void {
     const isEnd = !['started', 'progress', 'heartbeat'].includes(report.kind);
     if (isEnd) this.held.delete(report.lease);
-    const { bytes, ends } = joinedPayloads([payload], () => '/output');
+    const { bytes, ends } = joinedPayloads([payload], () => '/output', this.blobs);
     this.execute({
       type: 'report_attempts',
       namespace: DEFAULT_NAMESPACE,
@@ -150,7 +154,7 @@ export class InProcessServer {
   }
 
   view(slot: Slot): TaskView {
-    return taskView(this.partition, slot);
+    return taskView(this.partition, slot, (name) => this.blobs.read(name));
   }
 
   /** Why the task is not running, in words. */
@@ -195,7 +199,7 @@ export class InProcessServer {
       type: state.typeOf(slot),
       attempt: tasks.attempt[slot],
       lease,
-      input: payloadOf(state, tasks.input[slot], tasks.inputLength[slot]),
+      ...inputOf(state, slot),
       tags: state.tags.at(tasks.tags[slot]) ?? {},
     };
     this.held.add(lease);

@@ -5,21 +5,23 @@ import { hasEnded, type TaskError, type TaskView } from '../task-view.ts';
 import { check } from './checked-requests.ts';
 import type { InProcessServer } from './in-process-server.ts';
 import { encoded } from './payloads.ts';
+import type { TestBlobs } from './test-blobs.ts';
 
 const GRACE_MS_DEFAULT = 10_000;
 
 const namespace = DEFAULT_NAMESPACE;
 
+export type WaitFor = (id: string, options: WaitOptions) => Promise<TaskView>;
+
 /** What handles do, on a server in the same process. */
 export class InProcessTasks implements TaskOperations {
   private readonly server: InProcessServer;
-  private readonly waitFor: (id: string, options: WaitOptions) => Promise<TaskView>;
+  private readonly blobs: TestBlobs;
+  private readonly waitFor: WaitFor;
 
-  constructor(
-    server: InProcessServer,
-    waitFor: (id: string, options: WaitOptions) => Promise<TaskView>,
-  ) {
+  constructor(server: InProcessServer, blobs: TestBlobs, waitFor: WaitFor) {
     this.server = server;
+    this.blobs = blobs;
     this.waitFor = waitFor;
   }
 
@@ -66,7 +68,8 @@ export class InProcessTasks implements TaskOperations {
   }
 
   private end(id: string, outcome: 'succeeded' | 'failed', value: unknown): void {
-    const payload = encoded(value, outcome === 'succeeded' ? '/output' : '/error');
+    const payload =
+      outcome === 'succeeded' ? encoded(value, '/output', this.blobs) : encoded(value, '/error');
     const command = { type: 'end_task', namespace, id, outcome, payload } as const;
     this.server.execute(command, ({ rejection }) => {
       if (rejection !== undefined) throw refusal(rejection, id);

@@ -1,4 +1,4 @@
-import type { DedupeClaims } from '@sluice/core';
+import { blobReference, type DedupeClaims } from '@sluice/core';
 import { LIMITS } from '@sluice/protocol/limits';
 import type { TaskBody } from '../define-task.ts';
 import { jsonText } from '../json-text.ts';
@@ -12,13 +12,19 @@ export const UTF8 = {
   decode: (bytes: Uint8Array): string => decoder.decode(bytes),
 };
 
+/** Where payloads go that are too big for a request; answers what they are known by. */
+export interface LargePayloads {
+  keep(text: string): string;
+}
+
 /** Values as JSON text one behind the other, and where each ends. Nothing takes no bytes. */
 export function joinedPayloads(
   values: readonly unknown[],
   pathOf: (index: number) => string,
+  large: LargePayloads,
 ): { bytes: Uint8Array; ends: number[] } {
   const texts = values.map((value, index) => {
-    return value === undefined ? new Uint8Array() : encoded(value, pathOf(index));
+    return value === undefined ? new Uint8Array() : encoded(value, pathOf(index), large);
   });
   const ends: number[] = [];
   let length = 0;
@@ -33,15 +39,21 @@ export function joinedPayloads(
   return { bytes, ends };
 }
 
-/** Refuses what a server would refuse. `path` says where it stands in the request. */
-export function encoded(value: unknown, path: string): Uint8Array {
+/**
+ * Refuses what a server would refuse. `path` says where it stands in the request. Without `large`
+ * it has no other way to travel.
+ */
+export function encoded(value: unknown, path: string, large?: LargePayloads): Uint8Array {
   const json = jsonText(value);
   if ('problem' in json) throw refusal(400, path, `is not JSON: ${json.problem}`);
   const bytes = encoder.encode(json.text);
-  const { payloadBytesMax, payloadDepthMax } = LIMITS;
-  if (bytes.length > payloadBytesMax) {
-    const problem = `is ${bytes.length} bytes of JSON; at most ${payloadBytesMax} are taken`;
-    throw refusal(413, path, problem);
+  const { payloadBytesMax, payloadDepthMax, blobBytesMax } = LIMITS;
+  const bytesMax = large === undefined ? payloadBytesMax : blobBytesMax;
+  if (bytes.length > bytesMax) {
+    throw refusal(413, path, `is ${bytes.length} bytes of JSON; at most ${bytesMax} are taken`);
+  }
+  if (large !== undefined && bytes.length > payloadBytesMax) {
+    return encoder.encode(blobReference(large.keep(json.text)));
   }
   if (depthOf(json.text) > payloadDepthMax) {
     throw refusal(400, path, `is nested too deeply: ${payloadDepthMax} levels are taken`);
@@ -85,7 +97,7 @@ export function dedupeClaims(bodies: readonly TaskBody[]): DedupeClaims | undefi
 }
 
 /** Tells the few keys of a test apart; a server uses a hash that nobody can aim at. */
-function hashOf(text: string): Uint32Array {
+export function hashOf(text: string): Uint32Array {
   const words = Uint32Array.of(0x9e3779b9, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f);
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);

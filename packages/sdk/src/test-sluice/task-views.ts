@@ -1,4 +1,5 @@
 import {
+  blobOf,
   isTerminal,
   NO_ANSWER,
   nameOfAnswer,
@@ -22,13 +23,20 @@ export function taskIdOf(state: ReadonlyState, slot: Slot): string {
   });
 }
 
-/** A task as a server shows it. */
-export function taskView(partition: Partition, slot: Slot): TaskView {
+/** A task as a client sees it. `read` gets what is in a blob. */
+export function taskView(
+  partition: Partition,
+  slot: Slot,
+  read: (blob: string) => string,
+): TaskView {
   const { state } = partition;
   const { tasks } = state;
   const stateName = TASK_STATES[tasks.state[slot]];
   const isTooLate = stateName === 'cancelled' && tasks.answered[slot] === SUCCEEDED_ANSWER;
-  const result = payloadOf(state, tasks.result[slot], tasks.resultLength[slot]);
+  const text = payloadText(state, tasks.result[slot], tasks.resultLength[slot]);
+  const blob = blobOf(text);
+  const result: unknown = JSON.parse(blob === undefined ? text : read(blob));
+  const isOutput = stateName === 'succeeded';
   // What an attempt left says nothing of a task whose worker was lost after it.
   const isResultOld = isTooLate || REASONS[tasks.reason[slot]] === 'worker_lost';
   return {
@@ -45,17 +53,29 @@ export function taskView(partition: Partition, slot: Slot): TaskView {
     cancelRequestedAt: time(tasks.cancelAskedAt[slot]),
     tags: state.tags.at(tasks.tags[slot]) ?? {},
     parentId: state.parents.at(tasks.parent[slot]) || null,
-    input: payloadOf(state, tasks.input[slot], tasks.inputLength[slot]),
-    output: stateName === 'succeeded' ? result : null,
-    error: stateName === 'succeeded' || isResultOld ? null : (result as TaskError | null),
+    ...inputOf(state, slot),
+    output: isOutput ? result : null,
+    ...(isOutput && blob !== undefined ? { outputBlob: blob } : {}),
+    error: isOutput || isResultOld ? null : (result as TaskError | null),
     progress: partition.progressOf(slot) ?? null,
   };
 }
 
-export function payloadOf(state: ReadonlyState, reference: number, length: number): unknown {
-  if (length === 0) return null;
+/** The input, or the blob that holds it. */
+export function inputOf(
+  state: ReadonlyState,
+  slot: Slot,
+): { input: unknown } | { inputBlob: string } {
+  const text = payloadText(state, state.tasks.input[slot], state.tasks.inputLength[slot]);
+  const inputBlob = blobOf(text);
+  return inputBlob === undefined ? { input: JSON.parse(text) as unknown } : { inputBlob };
+}
+
+/** JSON, or a reference to a blob. */
+function payloadText(state: ReadonlyState, reference: number, length: number): string {
+  if (length === 0) return 'null';
   const start = state.payloads.startOf(reference);
-  return JSON.parse(UTF8.decode(state.payloads.bytesOf(reference).subarray(start, start + length)));
+  return UTF8.decode(state.payloads.bytesOf(reference).subarray(start, start + length));
 }
 
 /** Reasons after which the last push did not count as an attempt. */
@@ -94,7 +114,8 @@ function errorOf(state: ReadonlyState, slot: Slot): { error?: TaskError } {
   const { tasks } = state;
   const hasFailed = nameOfAnswer(tasks.answered[slot]) === 'failed';
   if (!hasFailed || tasks.resultLength[slot] === 0) return {};
-  return { error: payloadOf(state, tasks.result[slot], tasks.resultLength[slot]) as TaskError };
+  const text = payloadText(state, tasks.result[slot], tasks.resultLength[slot]);
+  return { error: JSON.parse(text) as TaskError };
 }
 
 function time(ms: number): string | null {

@@ -1,3 +1,4 @@
+import { LIMITS } from '@sluice/protocol/limits';
 import { describe, expect, test } from 'vitest';
 import { defineTask } from '../define-task.ts';
 import { Later, PermanentFailure, RetryAfter } from '../failures.ts';
@@ -272,8 +273,27 @@ describe('submits', () => {
 
     await expect(sluice.submit(echo, 'x', { priority: 9 })).rejects.toThrow('/0/priority');
     await expect(sluice.submit(echo, 'x', { constraints: ['?'] })).rejects.toThrow(SluiceError);
-    await expect(sluice.submit('echo', 'x'.repeat(300_000))).rejects.toMatchObject({ status: 413 });
+    const huge = sluice.submit('echo', 'x'.repeat(LIMITS.blobBytesMax));
+    await expect(huge).rejects.toMatchObject({ status: 413 });
     await expect(sluice.task('t_1').get()).rejects.toMatchObject({ code: 'task_not_found' });
+  });
+
+  test('may have inputs, and outputs, that are too big for a request', async () => {
+    const sluice = new TestSluice([echo]);
+    const large = 'x'.repeat(LIMITS.payloadBytesMax);
+
+    const task = await sluice.submit(echo, large, { dedupeKey: 'k' });
+    const again = await sluice.submit(echo, large, { dedupeKey: 'k' });
+
+    expect(await task.result()).toBe(`${large}!`);
+    expect(again.id).toBe(task.id);
+    const view = await task.get();
+    expect(view.inputBlob).toMatch(/^[0-9a-f]{64}$/);
+    expect(view).not.toHaveProperty('input');
+    expect(view.output).toBe(`${large}!`);
+    const later = await sluice.submit('echo', 'x', { delayMs: 1 });
+    await later.complete(large);
+    expect(await later.result()).toBe(large);
   });
 
   test('of a registered type have its defaults', async () => {

@@ -8,8 +8,9 @@ import type { TaskOperations } from '../task-handle.ts';
 import type { Resources, TaskDefaults } from '../task-options.ts';
 import { definitionOf, taskSpecs } from './checked-requests.ts';
 import { InProcessServer } from './in-process-server.ts';
-import { InProcessTasks } from './in-process-tasks.ts';
+import { InProcessTasks, type WaitFor } from './in-process-tasks.ts';
 import { dedupeClaims, joinedPayloads } from './payloads.ts';
+import { TestBlobs } from './test-blobs.ts';
 import { TestWaits, turn } from './test-waits.ts';
 
 export interface TestSluiceOptions {
@@ -47,6 +48,7 @@ export class TestSluice extends TaskClient {
   private readonly server: InProcessServer;
   private readonly runs: HandlerRuns;
   private readonly waits: TestWaits;
+  private readonly blobs = new TestBlobs();
   private readonly lines = new Map<string, string[]>();
   private readonly idOfLease = new Map<string, string>();
 
@@ -61,6 +63,7 @@ export class TestSluice extends TaskClient {
         labels,
         types: tasks.filter(({ run }) => run !== undefined).map(offered),
         capacity: { ...(options.resources ?? plentyFor(tasks)), slots: options.slots ?? 100 },
+        blobs: this.blobs,
       },
       {
         pushed: (attempt) => {
@@ -73,7 +76,8 @@ export class TestSluice extends TaskClient {
       },
     );
     this.waits = new TestWaits(this.server, { manualTime, whyNever: (id) => this.whyNever(id) });
-    this.operations = new InProcessTasks(this.server, (id, wait) => this.waits.wait(id, wait));
+    const waitFor: WaitFor = (id, wait) => this.waits.wait(id, wait);
+    this.operations = new InProcessTasks(this.server, this.blobs, waitFor);
   }
 
   /** What the virtual clock says. */
@@ -112,6 +116,7 @@ export class TestSluice extends TaskClient {
     const { bytes, ends } = joinedPayloads(
       bodies.map(({ input }) => input),
       (index) => `/${first + index}/input`,
+      this.blobs,
     );
     const dedupe = dedupeClaims(bodies);
     const submit = {
@@ -149,9 +154,13 @@ export class TestSluice extends TaskClient {
     return new HandlerRuns(tasks, {
       reports: {
         finish: (lease, ending) => {
-          // Put into words as a worker does: what is not JSON or too large becomes a failure.
-          const report = JSON.parse(finalReport(lease, ending, 0).text);
-          this.server.report(report, report.kind === 'failed' ? report.error : report.output);
+          // Put into words as a worker does.
+          const { error, output, outputBlob, ...report } = JSON.parse(
+            finalReport(lease, ending, 0).text,
+          );
+          const large = outputBlob === undefined ? undefined : this.blobs.read(outputBlob);
+          const payload = large === undefined ? (error ?? output) : JSON.parse(large);
+          this.server.report(report, payload);
           this.waits.kick();
         },
         progress: (lease, progress) => {
@@ -160,6 +169,7 @@ export class TestSluice extends TaskClient {
         heartbeat: (lease) => this.server.report({ lease, kind: 'heartbeat' }),
         log: (lease, line) => this.keepLine(lease, line),
       },
+      blobs: this.blobs,
       onListenerError,
     });
   }

@@ -183,7 +183,7 @@ export class WatchedWorker implements WorkerPorts {
     const refused = { kind: 'refused' } as const;
     const usual = this.chances.chance(0.1)
       ? refused
-      : { kind: 'succeeded' as const, output: lease };
+      : { kind: 'succeeded' as const, output: JSON.stringify(lease) };
     this.session.finish(lease, ending ?? usual);
   }
 

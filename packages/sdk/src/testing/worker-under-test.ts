@@ -68,7 +68,7 @@ export class WorkerUnderTest implements WorkerPorts {
   }
 
   succeed(lease: string, output?: unknown): void {
-    this.session.finish(lease, { kind: 'succeeded', output });
+    this.session.finish(lease, { kind: 'succeeded', output: JSON.stringify(output) ?? 'null' });
   }
 
   /** What was said of final reports. */

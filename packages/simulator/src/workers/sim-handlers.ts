@@ -77,7 +77,7 @@ export class SimHandlers {
 function endingOf(end: TaskInput['end'], n: number): Ending {
   switch (end) {
     case 'succeeded':
-      return { kind: 'succeeded', output: { n } };
+      return { kind: 'succeeded', output: JSON.stringify({ n }) };
     case 'later':
       return { kind: 'later' };
     case 'failed for good':
