@@ -73,6 +73,10 @@ const ClusterView = Type.Object({
     },
     { description: 'What is kept for search and history; dispatch does not depend on it.' },
   ),
+  blobs: Type.Object(
+    { count: Count, bytes: Bytes },
+    { description: 'Large inputs and outputs, as of the last hour and what came since.' },
+  ),
   disk: Type.Object({ freeBytes: Bytes, totalBytes: Bytes }),
   memory: Type.Object({ residentBytes: Bytes }),
 });

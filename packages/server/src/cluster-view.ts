@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import type { Engine } from '@sluice/engine';
 import { ROUTES } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import type { BlobStore } from './blobs/blob-store.ts';
 import { routeOptions } from './http/route-options.ts';
 import type { Projection } from './projection/projection.ts';
 import { timeText } from './time-text.ts';
@@ -9,6 +10,7 @@ import { timeText } from './time-text.ts';
 export interface ClusterParts {
   readonly engine: Engine;
   readonly projection: Projection;
+  readonly blobs: BlobStore;
   readonly log: { readonly isFull: boolean };
   readonly clock: () => number;
   readonly dataFolder: string;
@@ -20,7 +22,8 @@ export function clusterRoute(app: FastifyInstance, parts: ClusterParts): void {
   app.route({ ...routeOptions(ROUTES.getCluster), handler: () => clusterView(parts) });
 }
 
-async function clusterView({ engine, projection, log, clock, dataFolder, version }: ClusterParts) {
+async function clusterView(parts: ClusterParts) {
+  const { engine, projection, blobs, log, clock, dataFolder, version } = parts;
   const { bsize, bavail, blocks } = await statfs(dataFolder);
   const { position } = engine;
   return {
@@ -34,6 +37,7 @@ async function clusterView({ engine, projection, log, clock, dataFolder, version
       },
     ],
     projection: projection.status(position, clock()),
+    blobs: blobs.totals,
     disk: { freeBytes: bsize * bavail, totalBytes: bsize * blocks },
     memory: { residentBytes: process.memoryUsage.rss() },
   };

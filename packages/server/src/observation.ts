@@ -96,6 +96,11 @@ export class Observation {
     this.log.line('error', 'a blob was damaged on the disk and is set aside', { path });
   };
 
+  readonly blobsUnswept = (cause: Error): void => {
+    const why = { cause: cause.message };
+    this.log.line('warn', 'blobs that nobody needs could not be looked for; the next time', why);
+  };
+
   readonly statsUnsaved = (cause: Error): void => {
     this.log.line('error', 'figures for charts could not be written', { cause: cause.message });
   };

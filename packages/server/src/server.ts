@@ -8,6 +8,7 @@ import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
 import type { FastifyInstance } from 'fastify';
 import { Admission } from './admission.ts';
 import { BlobStore } from './blobs/blob-store.ts';
+import { BlobSweep } from './blobs/blob-sweep.ts';
 import { buildApp } from './build-app.ts';
 import { ConfigError, loadConfig } from './config/load-config.ts';
 import { isLoopback } from './config/relations.ts';
@@ -86,6 +87,7 @@ export class Server {
   private readonly engine: Engine;
   private readonly log: BoundedLog;
   private readonly logs: TaskLogs;
+  private readonly sweep: BlobSweep;
   private readonly projection: Projection;
   private readonly streams: WorkerStreams;
   private readonly waiters: TaskWaiters;
@@ -108,6 +110,8 @@ export class Server {
     this.watcher = parts.watcher;
     this.ticker = setInterval(() => parts.gateway.tick(), TICK_MS);
     const { engine, clock, observation } = parts;
+    this.sweep = new BlobSweep({ ...parts, onFailed: observation.blobsUnswept });
+    this.sweep.start();
     const { stats, statsUnsaved } = observation;
     this.stats = new StatsKeeper({ stats, engine, clock, onUnsaved: statsUnsaved });
   }
@@ -133,11 +137,7 @@ export class Server {
       const waiters = new TaskWaiters();
       const rates = new QueueRates(() => performance.now());
       const logs = await openTaskLogs(options);
-      const blobs = await BlobStore.open({
-        folder: join(options.dataFolder, 'blobs'),
-        clock: now,
-        onDamaged: observation.blobDamaged,
-      });
+      const blobs = await openBlobs(options, observation, now);
       const outputs = new ServerOutputs(streams, waiters, rates, observation.staged);
       let gateway: Gateway | undefined;
       const beforeTimers = () => gateway?.beforeTimers();
@@ -177,7 +177,7 @@ export class Server {
       const url = `${scheme}://${urlHost(options.host)}:${port}`;
       serverLog.line('info', 'the server listens', { url, version: options.version });
       const watcher = watchCertificate(app, options.tls, certificate, serverLog);
-      return new Server({ ...shared, app, logs, streams, watcher, clock: now }, url);
+      return new Server({ ...shared, app, logs, blobs, streams, watcher, clock: now }, url);
     } catch (cause) {
       observation.close();
       await projection?.close();
@@ -200,6 +200,7 @@ export class Server {
     this.waiters.giveUp();
     await this.app.close();
     await this.stats.close();
+    await this.sweep.close();
     await this.engine.close();
     await this.projection.close();
     await this.log.close();
@@ -224,6 +225,7 @@ interface Parts {
   readonly gateway: Gateway;
   readonly log: BoundedLog;
   readonly logs: TaskLogs;
+  readonly blobs: BlobStore;
   readonly projection: Projection;
   readonly streams: WorkerStreams;
   readonly waiters: TaskWaiters;
@@ -246,6 +248,14 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 function openTaskLogs({ dataFolder, retention = DEFAULTS.retention }: ServerOptions) {
   const ageMs = retention.days * DAY_MS;
   return TaskLogs.open({ folder: join(dataFolder, 'task-logs'), ageMs });
+}
+
+function openBlobs(
+  { dataFolder }: ServerOptions,
+  { blobDamaged }: Observation,
+  clock: () => number,
+): Promise<BlobStore> {
+  return BlobStore.open({ folder: join(dataFolder, 'blobs'), clock, onDamaged: blobDamaged });
 }
 
 function startProjection(options: ServerOptions, observation: Observation): Promise<Projection> {

@@ -8,6 +8,11 @@ export interface BlobKey {
   readonly sha256: string;
 }
 
+/** What a blob is known by among those of all namespaces. */
+export function blobName({ namespace, sha256 }: BlobKey): string {
+  return `${namespace}/${sha256}`;
+}
+
 export interface StoredBlob extends BlobKey {
   readonly bytes: number;
   /** When it was last uploaded, named by a task, or seen to be. */

@@ -35,6 +35,8 @@ export const METRIC_FAMILIES = {
   sluice_projection_lag_records: ['gauge', 'The same, in records of the log'],
   sluice_projection_ok: ['gauge', '0 while what is kept for search cannot be written or read'],
   sluice_projection_bytes: ['gauge', 'Bytes of the files that are kept for search'],
+  sluice_blobs: ['gauge', 'Large inputs and outputs, as of the last hour and what came since'],
+  sluice_blob_bytes: ['gauge', 'Bytes of them'],
   sluice_snapshots_total: ['counter', 'Snapshots, by outcome'],
   sluice_http_request_seconds: [
     'histogram',

@@ -1,6 +1,7 @@
 import type { Engine } from '@sluice/engine';
 import { ROUTES, type Route } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import type { BlobStore } from '../blobs/blob-store.ts';
 import { routeOptions } from '../http/route-options.ts';
 import type { Observation } from '../observation.ts';
 import type { Projection } from '../projection/projection.ts';
@@ -15,6 +16,7 @@ export interface MetricSources {
   readonly observation: Observation;
   readonly log: { readonly isFull: boolean };
   readonly projection: Projection;
+  readonly blobs: BlobStore;
   readonly clock: () => number;
 }
 
@@ -43,7 +45,7 @@ export function timeRoutes(app: FastifyInstance, metrics: ServerMetrics): void {
 
 /** `GET /metrics`, for Prometheus and all that reads its format. */
 export function metricsRoute(app: FastifyInstance, sources: MetricSources): void {
-  const { engine, observation, log, projection, clock } = sources;
+  const { engine, observation, log, projection, blobs, clock } = sources;
   app.route({
     ...routeOptions(ROUTES.getMetrics),
     handler: async (_request, reply) => {
@@ -53,6 +55,7 @@ export function metricsRoute(app: FastifyInstance, sources: MetricSources): void
         connections: await connections(app),
         logIsFull: log.isFull,
         projection: projection.status(engine.position, clock()),
+        blobs: blobs.totals,
       });
       return reply.type(EXPOSITION_TYPE).send(tasks + out.toString());
     },

@@ -1,5 +1,6 @@
 import type { EngineNotice } from '@sluice/engine';
 import { ERROR_CODES, type ErrorCode } from '@sluice/protocol';
+import type { BlobTotals } from '../blobs/blob-store.ts';
 import type { ProjectionStatus } from '../projection/projection.ts';
 import type { Exposition, Labels } from './exposition.ts';
 import { Histogram, LATENCY_BOUNDS_MS } from './histogram.ts';
@@ -12,6 +13,7 @@ interface Surroundings {
   readonly connections: number;
   readonly logIsFull: boolean;
   readonly projection: ProjectionStatus;
+  readonly blobs: BlobTotals;
 }
 
 /** What is known of the process and its surroundings, whatever the disk does. */
@@ -70,6 +72,8 @@ export class ServerMetrics {
     out.value('sluice_projection_lag_records', now.projection.lagRecords);
     out.value('sluice_projection_ok', now.projection.state === 'ok' ? 1 : 0);
     out.value('sluice_projection_bytes', now.projection.bytes);
+    out.value('sluice_blobs', now.blobs.count);
+    out.value('sluice_blob_bytes', now.blobs.bytes);
     out.values('sluice_snapshots_total', labelled('outcome', Object.entries(this.snapshots)));
     out.histograms('sluice_http_request_seconds', this.routes, 0.001);
     out.values('sluice_http_refused_total', labelled('code', this.refusals));

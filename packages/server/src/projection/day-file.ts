@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { namespaceOf, SUCCEEDED, TASK_STATES, type Tags } from '@sluice/core';
 import { ENDED_AT_PATH, packBody, unpackRecord } from './record-row.ts';
 import { isOpen, type RowQuery, stateNumber } from './row-query.ts';
-import type { TaskRecord } from './task-record.ts';
+import { blobsNamedBy, type TaskRecord } from './task-record.ts';
 
 /**
  * Most tasks succeed in the end: an index of them by state would cost every one of them, and who
@@ -39,6 +39,11 @@ const SCHEMA = `
     number INTEGER NOT NULL,
     PRIMARY KEY (tag, number)
   ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS blobs (
+    blob TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    PRIMARY KEY (blob, number)
+  ) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 `;
 
@@ -64,7 +69,7 @@ export interface StoredRecord {
 export class DayFile {
   readonly path: string;
   private readonly db: DatabaseSync;
-  private readonly names = new Map<string, number>();
+  private readonly nameIds = new Map<string, number>();
   private readonly places = new Map<string, Place>();
   private readonly statements = new Map<string, StatementSync>();
   private readonly upsert: StatementSync;
@@ -105,7 +110,7 @@ export class DayFile {
       for (const record of records) this.put(record);
       this.db.exec('COMMIT');
     } catch (cause) {
-      this.names.clear();
+      this.nameIds.clear();
       this.places.clear();
       if (this.db.isTransaction) this.db.exec('ROLLBACK');
       throw cause;
@@ -126,6 +131,11 @@ export class DayFile {
     return rows.map(({ number }) => number as number);
   }
 
+  /** Whether a task here names this blob, or did before it was changed. */
+  names(blob: string): boolean {
+    return this.prepare('SELECT 1 FROM blobs WHERE blob = ? LIMIT 1').get(blob) !== undefined;
+  }
+
   /** What must outlive the file. */
   *open(): Generator<StoredRecord> {
     const statement = this.db.prepare(`SELECT ${COLUMNS} FROM tasks WHERE is_open = 1`);
@@ -138,7 +148,9 @@ export class DayFile {
     const isOver = `is_open = 0 AND json_extract(body, '${ENDED_AT_PATH}') < ?`;
     const { changes } = this.prepare(`DELETE FROM tasks WHERE ${isOver}`).run(before);
     if (changes === 0) return;
-    this.db.exec('DELETE FROM tags WHERE number NOT IN (SELECT number FROM tasks)');
+    for (const table of ['tags', 'blobs']) {
+      this.db.exec(`DELETE FROM ${table} WHERE number NOT IN (SELECT number FROM tasks)`);
+    }
   }
 
   /** The first task that was submitted at this time or later; nothing when all were before it. */
@@ -194,6 +206,9 @@ export class DayFile {
       result,
       body,
     );
+    for (const blob of blobsNamedBy(record)) {
+      this.prepare('INSERT OR IGNORE INTO blobs VALUES (?, ?)').run(blob, number);
+    }
     if (tags === '') return;
     // Tags that a task has lost stay here: whoever looks compares with the record.
     const insert = this.prepare('INSERT OR IGNORE INTO tags VALUES (?, ?)');
@@ -234,12 +249,12 @@ export class DayFile {
 
   /** -1, which nothing has, for a name that is not here. */
   private idOf(name: string): number {
-    const known = this.names.get(name);
+    const known = this.nameIds.get(name);
     if (known !== undefined) return known;
     const row = this.prepare('SELECT id FROM names WHERE name = ?').get(name);
     if (row === undefined) return -1;
     const id = row.id as number;
-    this.names.set(name, id);
+    this.nameIds.set(name, id);
     return id;
   }
 
@@ -247,7 +262,7 @@ export class DayFile {
     const known = this.idOf(name);
     if (known >= 0) return known;
     const { lastInsertRowid } = this.prepare('INSERT INTO names (name) VALUES (?)').run(name);
-    this.names.set(name, Number(lastInsertRowid));
+    this.nameIds.set(name, Number(lastInsertRowid));
     return Number(lastInsertRowid);
   }
 

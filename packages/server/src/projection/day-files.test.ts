@@ -183,3 +183,30 @@ test('a crash before a day is gone shows nothing twice', () => {
   files.retain(after(9), { ...FOR_EVER, ageMs: DAY_MS });
   expect(found()).toEqual([3, 1]);
 });
+
+test('a blob is named as long as a row names it, wherever the row is', () => {
+  const blob = 'c0ffee';
+  const named = (number: number, day: number, state?: number): TaskRecord => {
+    const output = `@${number}`;
+    const attempt = { attempt: 1, worker: 'w', leasedAt: 1, startedAt: 1, endedAt: 1 };
+    const attempts = [{ ...attempt, outcome: 'succeeded', error: '', output }];
+    return { ...record(number, day, state), input: `@${blob}`, result: '@result', attempts };
+  };
+  files.write([named(1, 1, QUEUED), named(2, 1)].map((each) => ({ record: each, position: 1 })));
+  files.write([3, 4].map((day) => ({ record: record(day, day), position: 1 })));
+  for (const name of [blob, 'result', '1', '2']) expect(files.names(`default/${name}`)).toBe(true);
+  expect(files.names(`shop/${blob}`)).toBe(false);
+
+  files.retain(START_AT + 3 * DAY_MS, { ...FOR_EVER, ageMs: DAY_MS });
+
+  // What has not ended outlived its day.
+  expect(['1', '2', blob].map((name) => files.names(`default/${name}`))).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  const ended = { ...named(1, 1), endedAt: START_AT };
+  files.write([{ record: ended, position: 2 }]);
+  files.retain(START_AT + 3 * DAY_MS, { ...FOR_EVER, ageMs: DAY_MS });
+  expect(files.names(`default/${blob}`)).toBe(false);
+});

@@ -140,6 +140,11 @@ export class DayFiles {
     return Math.min(before, last + 1) - ROWS_AT_ONCE;
   }
 
+  /** Whether a task of any day names this blob. */
+  names(blob: string): boolean {
+    return this.days.some((day) => this.guarded(day, (file) => file.names(blob)));
+  }
+
   /** Removes what is too old or too much. What must not go moves to the file of what is kept. */
   retain(now: number, { ageMs, bytesMax }: Retention): void {
     const kept = this.days[0];

@@ -129,6 +129,8 @@ function valueFor(question: Question): unknown {
       return errorGroups(projector.deadLetters(question.namespace, question.queue));
     case 'changes':
       return projector.changes.read(question.query);
+    case 'blobs':
+      return projector.named(question.blobs);
   }
 }
 

@@ -46,7 +46,18 @@ interface GroupsQuestion {
   readonly queue: string | undefined;
 }
 
-export type Question = FindQuestion | ReadQuestion | ChangesQuestion | GroupsQuestion;
+/** Which of these blobs tasks name. */
+interface BlobsQuestion {
+  readonly type: 'blobs';
+  readonly blobs: readonly string[];
+}
+
+export type Question =
+  | FindQuestion
+  | ReadQuestion
+  | ChangesQuestion
+  | GroupsQuestion
+  | BlobsQuestion;
 
 /** A page of tasks, as JSON texts. */
 export interface Found {
@@ -226,6 +237,11 @@ export class Projection {
   /** Changes of tasks behind a place of the log, as far as it has seen them. */
   async changes(query: ChangeQuery): Promise<ChangeEvents> {
     return (await this.ask({ type: 'changes', query })) as ChangeEvents;
+  }
+
+  /** Those of the blobs that a task names which it has. */
+  async named(blobs: readonly string[]): Promise<string[]> {
+    return (await this.ask({ type: 'blobs', blobs })) as string[];
   }
 
   /** Whether it has seen that record before the time is up, or `signal` fires. */

@@ -18,6 +18,7 @@ import { StoredRecords } from './stored-records.ts';
 import {
   advanceRecord,
   beginRecord,
+  blobsNamedBy,
   type ChangeRecord,
   readmitRecord,
   type TaskRecord,
@@ -52,7 +53,7 @@ export interface ProjectedBatch {
 /** Where the rows are; the simulator has files of its own. */
 export type RowStore = Pick<
   DayFiles,
-  'bytes' | 'newest' | 'write' | 'read' | 'readAhead' | 'find' | 'retain' | 'close'
+  'bytes' | 'newest' | 'write' | 'read' | 'readAhead' | 'find' | 'names' | 'retain' | 'close'
 >;
 
 export type MarkStore = Pick<MarkFile, 'read' | 'write' | 'close'>;
@@ -216,6 +217,14 @@ export class Projector {
       const query = { namespace, ...range, ...ofQueue, state: TASK_STATES[state], isOpen: true };
       for (const found of this.find(query as RowQuery, EVER)) if (!('passed' in found)) yield found;
     }
+  }
+
+  /** Those of the blobs that a task names. */
+  named(blobs: readonly string[]): string[] {
+    const unsaved = new Set(
+      [...this.unsaved.values()].flatMap(({ record }) => blobsNamedBy(record)),
+    );
+    return blobs.filter((blob) => unsaved.has(blob) || this.files.names(blob));
   }
 
   retain(now: number): void {

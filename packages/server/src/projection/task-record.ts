@@ -1,4 +1,5 @@
 import {
+  blobOf,
   DEFERRED,
   type Event,
   FAILED,
@@ -6,6 +7,7 @@ import {
   LATER_ANSWER,
   LEASED,
   nameOfAnswer,
+  namespaceOf,
   PATCHED_INPUT,
   PATCHED_PRIORITY,
   PATCHED_RUN_AT,
@@ -22,6 +24,7 @@ import {
   TIMED_OUT,
   WAITING,
 } from '@sluice/core';
+import { blobName } from '../blobs/blob-files.ts';
 import { UTF8 } from '../utf8.ts';
 
 /** One run of a task by a worker. */
@@ -336,6 +339,19 @@ function move(record: TaskRecord, at: number, to: number, reason: number): void 
   record.reason = reason;
   record.changes.push([at, from, to, reason, attempt, worker]);
   if (record.changes.length > CHANGES_KEPT) record.changes.shift();
+}
+
+/** What the blobs are known by that the payloads of a task are in. */
+export function blobsNamedBy({ queue, input, result, attempts }: TaskRecord): string[] {
+  const names: string[] = [];
+  const look = (payload: string): void => {
+    const sha256 = blobOf(payload);
+    if (sha256 !== undefined) names.push(blobName({ namespace: namespaceOf(queue), sha256 }));
+  };
+  look(input);
+  look(result);
+  for (const { output } of attempts) look(output);
+  return names;
 }
 
 function textOf({ bytes, start, end }: PayloadRange): string {

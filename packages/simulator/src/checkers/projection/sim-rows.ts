@@ -75,6 +75,11 @@ export class SimRows implements RowStore {
     }
   }
 
+  /** Nobody in these worlds has payloads that are too big for a request. */
+  names(): boolean {
+    return false;
+  }
+
   /** A world is shorter than its retention. */
   retain(): void {}
 

@@ -1,0 +1,122 @@
+import { isBlobReference, type ReadonlyState, type Slot } from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import type { Projection } from '../projection/projection.ts';
+import { scanStart, scanTasks } from '../tasks/task-scan.ts';
+import { blobName, type StoredBlob } from './blob-files.ts';
+import type { BlobStore } from './blob-store.ts';
+
+const SWEEP_EVERY_MS = 3_600_000;
+
+export interface BlobSweepParts {
+  readonly blobs: BlobStore;
+  readonly engine: Pick<Engine, 'read'>;
+  /** Answers which of these are named by tasks that it has. */
+  readonly projection: Pick<Projection, 'named'>;
+  /** Hears why blobs could not be looked at; they are the next time. */
+  readonly onFailed: (cause: Error) => void;
+}
+
+/**
+ * Removes blobs that no task has named for a day.
+ *
+ * A task is in memory, in the rows of the projection, or both: it leaves memory when its row is
+ * written. So memory is looked at first, and a task that goes from here to there meanwhile is
+ * found there. What comes into memory meanwhile has just used its blobs (B2). Those that are named
+ * are used once more at each sweep, so that the day begins when the last name is gone.
+ */
+export class BlobSweep {
+  private readonly parts: BlobSweepParts;
+  private timer: NodeJS.Timeout | undefined;
+  private sweeping: Promise<void> | undefined;
+  private isClosed = false;
+
+  constructor(parts: BlobSweepParts) {
+    this.parts = parts;
+  }
+
+  /** Sweeps now and then from here on, beside everything else. */
+  start(): void {
+    const sweepBeside = (): void => {
+      this.sweeping ??= this.sweep()
+        .catch((cause: Error) => {
+          // Of a server that stops nobody is there to answer.
+          if (!this.isClosed) this.parts.onFailed(cause);
+        })
+        .finally(() => {
+          this.sweeping = undefined;
+        });
+    };
+    sweepBeside();
+    this.timer = setInterval(sweepBeside, SWEEP_EVERY_MS);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.timer);
+    await this.sweeping;
+  }
+
+  async sweep(): Promise<void> {
+    const { blobs } = this.parts;
+    const inMemory = await this.namedInMemory();
+    const totals = { count: 0, bytes: 0 };
+    for await (const found of blobs.list()) {
+      for (const { bytes } of await this.keepNamed(found, inMemory)) {
+        totals.count += 1;
+        totals.bytes += bytes;
+      }
+      if (this.isClosed) return;
+    }
+    Object.assign(blobs.totals, totals);
+  }
+
+  /** Answers those that are left. */
+  private async keepNamed(
+    found: readonly StoredBlob[],
+    inMemory: ReadonlySet<string>,
+  ): Promise<StoredBlob[]> {
+    const { blobs, projection } = this.parts;
+    const others = found.map(blobName).filter((name) => !inMemory.has(name));
+    const inRows = new Set(others.length === 0 ? [] : await projection.named(others));
+    const left: StoredBlob[] = [];
+    for (const blob of found) {
+      const isNamed = inMemory.has(blobName(blob)) || inRows.has(blobName(blob));
+      if (isNamed) await blobs.use(blob);
+      if (isNamed || !(await blobs.remove(blob))) left.push(blob);
+    }
+    return left;
+  }
+
+  private async namedInMemory(): Promise<Set<string>> {
+    const { engine } = this.parts;
+    const named = new Set<string>();
+    let place = await engine.read(scanStart);
+    for (;;) {
+      const next = await engine.read((state) => {
+        return scanTasks(state, place, (slot) => {
+          for (const name of namesOf(state, slot)) named.add(name);
+          return false;
+        });
+      });
+      if (next === undefined) return named;
+      place = next;
+    }
+  }
+}
+
+function namesOf(state: ReadonlyState, slot: Slot): string[] {
+  const { tasks, payloads, queues } = state;
+  const names: string[] = [];
+  const look = (reference: number, length: number): void => {
+    if (length === 0) return;
+    const bytes = payloads.bytesOf(reference);
+    const start = payloads.startOf(reference);
+    if (!isBlobReference(bytes, start, length)) return;
+    // Behind its mark.
+    const sha256 = Buffer.from(bytes.subarray(start + 1, start + length)).toString('latin1');
+    names.push(blobName({ namespace: queues[tasks.queue[slot]].namespace, sha256 }));
+  };
+  look(tasks.input[slot], tasks.inputLength[slot]);
+  look(tasks.result[slot], tasks.resultLength[slot]);
+  return names;
+}

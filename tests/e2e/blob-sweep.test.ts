@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ServerProcess } from '../support/server-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { ApiClient } from './api-client.ts';
+import { BlobClient, largeJson, sha256Of } from './blob-client.ts';
+
+const CLOCK = pathToFileURL(join(import.meta.dirname, '../support/moved-clock.ts')).href;
+const LAUNCHER = join(import.meta.dirname, '../../packages/cli/bin/sluice');
+const HOUR_MS = 3_600_000;
+
+let folder: string;
+let server: ServerProcess;
+let api: ApiClient;
+let blobs: BlobClient;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-e2e-'));
+});
+
+afterEach(async () => {
+  await stop();
+  await rm(folder, { recursive: true });
+});
+
+/** So many hours from now; no finished task stays in memory. */
+async function start(aheadHours: number): Promise<void> {
+  server = await ServerProcess.start({
+    command: LAUNCHER,
+    args: ['server', '--port', '0', '--data', folder, '--limits-finished-tasks-max', '1'],
+    env: {
+      NODE_OPTIONS: `--import ${CLOCK}`,
+      SLUICE_TEST_CLOCK_AHEAD_MS: String(aheadHours * HOUR_MS),
+    },
+  });
+  api = new ApiClient(server.url, 'http1');
+  blobs = new BlobClient(server.url);
+}
+
+async function stop(): Promise<void> {
+  api.close();
+  server.signal('SIGTERM');
+  await server.exited();
+}
+
+async function uploaded(): Promise<string> {
+  const content = largeJson(1000);
+  expect((await blobs.put(content)).status).toBe(200);
+  return sha256Of(content);
+}
+
+/** Until the files were looked through and so many are left. */
+async function left(count: number): Promise<void> {
+  const isSo = async () => (await api.get('/v1/cluster')).body.blobs.count === count;
+  await waitUntil(isSo, { what: `${count} blobs are left`, timeoutMs: 60_000 });
+}
+
+async function finished(blob: string): Promise<string> {
+  const { id } = (await api.post('/v1/tasks', { type: 'a' })).body;
+  const { status } = await api.post(`/v1/tasks/${id}/complete`, { outputBlob: blob });
+  expect(status).toBe(200);
+  return id;
+}
+
+/** Until there is nothing at this path: what leaves memory or its day does when others end. */
+async function gone(path: string, blob: string): Promise<void> {
+  const isGone = async () => {
+    await finished(blob);
+    return (await api.get(path)).status === 404;
+  };
+  await waitUntil(isGone, { what: `${path} is gone`, timeoutMs: 60_000 });
+}
+
+test('blobs go a day after the last task that named them, and no sooner', async () => {
+  await start(0);
+  const [unnamed, waiting, ended] = [await uploaded(), await uploaded(), await uploaded()];
+  await api.post('/v1/tasks', { type: 'a', inputBlob: waiting });
+  const id = await finished(ended);
+  await gone(`/v1/tasks/${id}/explain`, waiting);
+  const there = async () => {
+    const answers = [unnamed, waiting, ended].map(async (each) => (await blobs.get(each)).status);
+    return Promise.all(answers);
+  };
+
+  await stop();
+  await start(23);
+  await left(3);
+  expect(await there()).toEqual([200, 200, 200]);
+
+  // Its upload is a day old; of the others one is in a row, and one in memory too.
+  await stop();
+  await start(25);
+  await left(2);
+  expect(await there()).toEqual([404, 200, 200]);
+  expect((await api.get(`/v1/tasks/${id}`)).body.outputBlob).toBe(ended);
+
+  // The row goes with its day: first that, then, a day later, the blob.
+  await stop();
+  await start(9 * 24);
+  await gone(`/v1/tasks/${id}`, waiting);
+  await stop();
+  await start(11 * 24);
+  await left(1);
+  expect(await there()).toEqual([404, 200, 404]);
+});
