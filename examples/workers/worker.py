@@ -36,7 +36,7 @@ class Cancelled(Exception):
 class Task:
     def __init__(self, worker, pushed):
         self.id, self.type, self.lease = pushed["id"], pushed["type"], pushed["lease"]
-        self.input = pushed["input"]
+        self.input, self.input_blob = pushed.get("input"), pushed.get("inputBlob")
         self.worker = worker
         # A handler that takes long looks at it, or waits on it.
         self.cancelled = threading.Event()
@@ -75,8 +75,16 @@ class Worker:
         headers = {"authorization": f"Bearer {KEY}"} if KEY else {}
         kind = http.client.HTTPSConnection if URL.scheme == "https" else http.client.HTTPConnection
         connection = kind(URL.hostname, URL.port, timeout=SILENCE_S)
-        connection.request(method, path, body=json.dumps(body), headers=headers)
+        text = None if body is None else json.dumps(body)
+        connection.request(method, path, body=text, headers=headers)
         return connection.getresponse()
+
+    def fetch(self, blob):
+        with self.request("GET", f"/v1/blobs/{blob}", None) as answer:
+            content = answer.read()
+            if answer.status != 200:
+                raise RuntimeError(f"no input: the server answered {answer.status} for blob {blob}")
+            return json.loads(content)
 
     def report(self, body):
         """Answers the status. Every report renews all leases, also an empty one."""
@@ -114,6 +122,8 @@ class Worker:
         self.mention({"lease": task.lease, "kind": "started"})
         say(f"runs {task.id}")
         try:
+            if task.input_blob:  # Too large for the stream: it is fetched by itself.
+                task.input = self.fetch(task.input_blob)
             report = {"kind": "succeeded", "output": HANDLERS[task.type](task)}
             json.dumps(report)  # What is not JSON is the handler's failure.
         except Cancelled:

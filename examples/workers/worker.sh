@@ -59,13 +59,19 @@ handle() { # TYPE INPUT: prints what the final report says, beside the lease.
   esac
 }
 
+input() { # TASKS: prints the input of the first; one that is too large for the stream is fetched.
+  local blob=$(field "$1" inputBlob)
+  [[ $blob ]] || { field "$1" input && return; }
+  curl -sf -m 60 -H "@$folder/head" "$url/v1/blobs/${blob//\"/}"
+}
+
 take() { # TASKS: with one slot there is one in it.
   lease=$(field "$1" lease) task=$(field "$1" id)
   # It was on its way when this worker was told to stop: refused, it costs no attempt.
   ((slots)) || { echo '"kind":"refused"' >"$folder/end" && return; }
   say "runs ${task//\"/}"
   report "{\"lease\":$lease,\"kind\":\"started\"}" >/dev/null
-  (handle "$(field "$1" type)" "$(field "$1" input)" >"$folder/part" &&
+  (handle "$(field "$1" type)" "$(input "$1")" >"$folder/part" &&
     mv "$folder/part" "$folder/end") 2>/dev/null &
   handler=$!
 }

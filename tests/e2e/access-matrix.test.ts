@@ -126,13 +126,14 @@ test('what is about the whole server takes a key of the default namespace', asyn
 });
 
 test('asking for the head of an answer takes as much as asking for the answer', async () => {
-  for (const { name } of CLOSED.filter((each) => each.route.method === 'GET')) {
+  for (const { name, route } of CLOSED.filter((each) => each.route.method === 'GET')) {
+    const status = mayCall('worker', route.access) ? 200 : 403;
     const { call } = await ACCESS_MATRIX[name](shop);
 
     const head = { method: 'HEAD', ...call };
 
     expect((await admin.as(undefined).call(head)).status, name).toBe(401);
-    expect((await holderOf('worker', 'shop').call(head)).status, name).toBe(403);
+    expect((await holderOf('worker', 'shop').call(head)).status, name).toBe(status);
   }
 });
 

@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { ApiClient } from './api-client.ts';
+import { BlobClient, sha256Of } from './blob-client.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples/workers');
 const WAIT_MS = 60_000;
@@ -100,6 +101,16 @@ describe.each(WORKERS)('$file', ({ file, command, exit }) => {
       const expected = { state: 'succeeded', attempt: 1, output: inputs[index] };
       expect(await ended(id)).toMatchObject(expected);
     }
+  });
+
+  test('an input that is too large for the stream is fetched', async () => {
+    const content = JSON.stringify({ ms: 1, filler: 'x'.repeat(300_000) });
+    expect((await new BlobClient(server.url).put(content)).status).toBe(200);
+
+    const task = { type: 'sleep', inputBlob: sha256Of(content) };
+    const { id } = (await api.post('/v1/tasks', task)).body;
+
+    expect(await ended(id)).toMatchObject({ state: 'succeeded', attempt: 1, output: 1 });
   });
 
   test('a failure is tried again, and its message is kept', async () => {

@@ -74,7 +74,7 @@ test('what is larger is refused by name, and a handler that returns it has faile
   });
 });
 
-test('an input that is gone from the disk fails its task for good, and names the blob', async () => {
+test('an input that is gone from the disk fails its task for good, by name', async () => {
   const task = await sluice.submit(reversed, 'x'.repeat(MIB));
   const [part] = await readdir(join(folder, 'blobs', '@default'));
   await rm(join(folder, 'blobs', '@default', part), { recursive: true });

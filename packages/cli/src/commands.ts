@@ -1,5 +1,6 @@
 import { type Command, listOf } from './command.ts';
 import { auditCommands } from './commands/audit-commands.ts';
+import { blobCommands } from './commands/blob-commands.ts';
 import { completionOf } from './commands/completion.command.ts';
 import { deadLetterCommands } from './commands/dead-letter-commands.ts';
 import { keyCommands } from './commands/key-commands.ts';
@@ -20,6 +21,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   queue: queueCommands,
   worker: workerCommands,
   'dead-letter': deadLetterCommands,
+  blob: blobCommands,
   key: keyCommands,
   audit: auditCommands,
   top,

@@ -96,7 +96,7 @@ export class HandlerRuns {
   }
 }
 
-/** What a handler returned, in words; an output that is too big for a report travels ahead of it. */
+/** What a handler returned, in words; an output that is too big for a report goes ahead of it. */
 function endingWith(value: unknown): Ending | { readonly large: string } {
   if (value === Later) return { kind: 'later' };
   const json = jsonText(value);

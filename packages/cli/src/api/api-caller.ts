@@ -1,4 +1,5 @@
 /** What the command line asks of a server, and what it makes of the answers. */
+import { createHash } from 'node:crypto';
 import { EventStreamParser } from '@sluice/sdk/logic';
 import { UsageError } from '../usage-error.ts';
 import { mayHaveArrived, NoServerError, reasonOf, refusal, strange } from './api-errors.ts';
@@ -14,6 +15,15 @@ const SILENT_MS_MAX = 30_000;
 /** The server says something on a stream every few seconds. */
 const STREAM_SILENT_MS_MAX = 60_000;
 
+/** Tens of megabytes take their time. */
+const BLOB_MS = 120_000;
+
+/** A payload that was uploaded. */
+export interface Blob {
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
 export interface ApiOptions {
   /** One address, or several with commas between them. */
   readonly url: string | undefined;
@@ -22,9 +32,11 @@ export interface ApiOptions {
 }
 
 interface Call {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
+  /** A body that is sent as it is. */
+  readonly content?: string;
   /** The server takes so long on purpose. */
   readonly waitMs?: number;
   /** What it does would be done twice; so it is not sent again once it may have arrived. */
@@ -86,6 +98,21 @@ export class ApiCaller {
     await this.call<object>({ method: 'DELETE', path, isOnce: true }, []);
   }
 
+  /** Uploads the JSON of a payload that is too big for another call. */
+  putBlob(content: string): Promise<Blob> {
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    const call = { method: 'PUT', path: `/v1/blobs/${sha256}`, content, waitMs: BLOB_MS } as const;
+    return this.call<Blob>(call, ['sha256', 'bytes']);
+  }
+
+  async getBlob(sha256: string): Promise<string> {
+    const path = `/v1/blobs/${encodeURIComponent(sha256)}`;
+    const call = { method: 'GET', path, waitMs: BLOB_MS } as const;
+    const { url, status, text } = await this.answerTo(call);
+    if (status !== 200) throw refusal(url, status, parsed(text));
+    return text;
+  }
+
   /** Hands out the events of a stream until it ends; a stream that breaks off is an error. */
   async follow(path: string, onEvent: (name: string, data: unknown) => void): Promise<void> {
     await this.reach({ method: 'GET', path }, async (response, { url, heard }) => {
@@ -111,13 +138,17 @@ export class ApiCaller {
   }
 
   private async call<T>(call: Call, fields: readonly Field<T>[]): Promise<T> {
-    const { url, status, text } = await this.reach<Answer>(call, async (response, each) => {
-      return { url: each.url, status: response.status, text: await response.text() };
-    });
+    const { url, status, text } = await this.answerTo(call);
     const answer = parsed(text);
     if (status < 200 || status > 299) throw refusal(url, status, answer);
     if (!hasFields(answer, fields)) throw strange(url, 'it says something else');
     return answer as T;
+  }
+
+  private answerTo(call: Call): Promise<Answer> {
+    return this.reach<Answer>(call, async (response, { url }) => {
+      return { url, status: response.status, text: await response.text() };
+    });
   }
 
   /** An address that does not answer to the end is passed over; an answer is an answer. */
@@ -157,12 +188,13 @@ export class ApiCaller {
       timer = setTimeout(onSilence, moreMs);
     };
     try {
-      const { method, path, body } = call;
+      const { method, path, body, content } = call;
       const response = await fetch(`${url}${path}`, {
         method,
         signal: AbortSignal.any([this.signal, silent.signal]),
         headers: this.key === undefined ? {} : { authorization: `Bearer ${this.key}` },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(content === undefined ? {} : { body: content }),
       });
       return await read(response, { url, heard });
     } finally {

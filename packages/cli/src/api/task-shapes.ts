@@ -12,8 +12,11 @@ export interface Task {
   readonly endedAt: string | null;
   readonly cancelRequestedAt: string | null;
   readonly progress: { readonly fraction: number; readonly message: string } | null;
-  readonly input: unknown;
-  readonly output: unknown;
+  /** Absent when it is a blob. */
+  readonly input?: unknown;
+  readonly inputBlob?: string;
+  readonly output?: unknown;
+  readonly outputBlob?: string;
   readonly error: { readonly message: string; readonly code?: string } | null;
   readonly attempts: readonly { readonly worker: string; readonly outcome: string | null }[];
 }

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { LIMITS } from '@sluice/protocol/limits';
+import type { ApiCaller } from '../api/api-caller.ts';
 import type { Task } from '../api/task-shapes.ts';
 import { DURATION, defineCommand } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
@@ -55,7 +57,7 @@ export const submitTask = defineCommand({
       ['id', 'state'],
       stated({
         type,
-        input: await jsonOf(flags.input, 'input', io),
+        ...(await inputOf(api, await jsonOf(flags.input, 'input', io))),
         priority: integerOf(flags.priority, 'priority'),
         delayMs: durationOf(flags.delay, 'delay'),
         runAt: flags['run-at'],
@@ -72,7 +74,8 @@ export const submitTask = defineCommand({
     io.stderr(`submitted ${submitted.id}`);
     const task = await followTask(api, submitted.id, { io, timeoutMs });
     const hasOutput = task.state === 'succeeded' || flags.json === true;
-    if (hasOutput) print(io, flags, task, ({ output }) => JSON.stringify(output, null, 2));
+    const output = flags.json === true ? undefined : await outputOf(api, task);
+    if (hasOutput) print(io, flags, task, () => JSON.stringify(output, null, 2));
     return exitOf(task, io.stderr);
   },
 });
@@ -81,6 +84,20 @@ interface Submitted {
   readonly id: string;
   readonly state: string;
   readonly deduplicated: boolean;
+}
+
+/** What is too big for a request goes ahead. */
+async function inputOf(
+  api: ApiCaller,
+  input: unknown,
+): Promise<{ input?: unknown } | { inputBlob: string }> {
+  const text = JSON.stringify(input) ?? '';
+  if (Buffer.byteLength(text) <= LIMITS.payloadBytesMax) return { input };
+  return { inputBlob: (await api.putBlob(text)).sha256 };
+}
+
+async function outputOf(api: ApiCaller, { output, outputBlob }: Task): Promise<unknown> {
+  return outputBlob === undefined ? output : JSON.parse(await api.getBlob(outputBlob));
 }
 
 /** Lets a submit be sent again when a connection broke; nobody else has to hear of it. */

@@ -27,10 +27,15 @@ export function taskText(task: Task, styles: Styles, now: number): string {
   if (task.cancelRequestedAt !== null) rows.push(['cancel asked', task.cancelRequestedAt]);
   if (task.endedAt !== null)
     rows.push(['ended', `${task.endedAt} (${ago(task.endedAt, now)} ago)`]);
-  rows.push(['input', short(task.input, 500)]);
+  rows.push(['input', payloadText(task.input, task.inputBlob, 500)]);
   if (task.error !== null) rows.push(['error', styles.red(errorText(task.error))]);
-  if (state === 'succeeded') rows.push(['output', short(task.output, 500)]);
+  if (state === 'succeeded') rows.push(['output', payloadText(task.output, task.outputBlob, 500)]);
   return rows.map(([name, value]) => `${styles.dim(name.padEnd(13))}${value}`).join('\n');
+}
+
+/** Of a payload that is too big to be shown, what it is known by. */
+function payloadText(payload: unknown, blob: string | undefined, columns: number): string {
+  return blob === undefined ? short(payload, columns) : short(`blob ${blob}`, columns);
 }
 
 export function errorText({ message, code }: NonNullable<Task['error']>): string {
@@ -45,7 +50,7 @@ export function taskTable(tasks: readonly Task[], now: number): string {
   const head = ['ID', 'TYPE', 'STATE', 'REASON', 'PRIO', 'ATTEMPT', 'AGE', 'INPUT'];
   return table(
     head,
-    tasks.map(({ id, type, state, reason, priority, attempt, submittedAt, input }) => [
+    tasks.map(({ id, type, state, reason, priority, attempt, submittedAt, input, inputBlob }) => [
       id,
       type,
       state,
@@ -53,7 +58,7 @@ export function taskTable(tasks: readonly Task[], now: number): string {
       priority,
       attempt,
       ago(submittedAt, now),
-      short(input, 40),
+      payloadText(input, inputBlob, 40),
     ]),
   );
 }

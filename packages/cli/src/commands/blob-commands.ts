@@ -1,0 +1,62 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { defineCommand, defineGroup } from '../command.ts';
+import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { UsageError } from '../usage-error.ts';
+import { connect, print, SERVER_FLAGS } from './shared.ts';
+
+const put = defineCommand({
+  name: 'blob put',
+  summary: 'Upload the JSON of a large input or output',
+  details:
+    'Prints its SHA-256, which tasks name as inputBlob or outputBlob. Unless one does, it is\n' +
+    "removed after a day. 'task submit' uploads large inputs by itself.",
+  args: ['FILE'],
+  flags: SERVER_FLAGS,
+  examples: ['sluice blob put video.json', 'generate | sluice blob put -'],
+  run: async ({ args: [file], flags }, io) => {
+    const blob = await connect(flags, io).putBlob(await contentOf(file, io));
+    print(io, flags, blob, ({ sha256 }) => sha256);
+    return ExitCode.done;
+  },
+});
+
+const get = defineCommand({
+  name: 'blob get',
+  summary: 'Download a large input or output',
+  args: ['SHA256'],
+  flags: {
+    output: { value: 'FILE', short: 'o', help: 'write it there, and print nothing' },
+    url: SERVER_FLAGS.url,
+  },
+  examples: [
+    'sluice blob get $(sluice task get t_01k7f6b1oj0000000001 --json | jq -r .outputBlob)',
+  ],
+  run: async ({ args: [sha256], flags }, io) => {
+    const text = await connect(flags, io).getBlob(sha256);
+    if (flags.output === undefined) {
+      io.stdout(text);
+      return ExitCode.done;
+    }
+    try {
+      await writeFile(flags.output, text);
+    } catch (cause) {
+      throw new UsageError(`--output cannot be written: ${(cause as Error).message}`);
+    }
+    return ExitCode.done;
+  },
+});
+
+/** What is in a file, or piped in. */
+async function contentOf(file: string, io: CommandIo): Promise<string> {
+  if (file === '-') return io.readStdin();
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new UsageError(`FILE cannot be read: ${(cause as Error).message}`);
+  }
+}
+
+export const blobCommands = defineGroup('blob', 'Upload and download large inputs and outputs', {
+  put,
+  get,
+});
