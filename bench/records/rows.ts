@@ -5,4 +5,5 @@ export const ROWS: Readonly<Record<string, () => Promise<{ readonly row: Row }>>
   projector: () => import('./rows/projector.ts'),
   throughput: () => import('./rows/throughput.ts'),
   search: () => import('./rows/search.ts'),
+  blobs: () => import('./rows/blobs.ts'),
 };
