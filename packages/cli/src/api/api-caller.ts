@@ -19,7 +19,7 @@ const STREAM_SILENT_MS_MAX = 60_000;
 const BLOB_MS = 120_000;
 
 /** A payload that was uploaded. */
-export interface Blob {
+export interface UploadedBlob {
   readonly sha256: string;
   readonly bytes: number;
 }
@@ -99,10 +99,10 @@ export class ApiCaller {
   }
 
   /** Uploads the JSON of a payload that is too big for another call. */
-  putBlob(content: string): Promise<Blob> {
+  putBlob(content: string): Promise<UploadedBlob> {
     const sha256 = createHash('sha256').update(content).digest('hex');
     const call = { method: 'PUT', path: `/v1/blobs/${sha256}`, content, waitMs: BLOB_MS } as const;
-    return this.call<Blob>(call, ['sha256', 'bytes']);
+    return this.call<UploadedBlob>(call, ['sha256', 'bytes']);
   }
 
   async getBlob(sha256: string): Promise<string> {
