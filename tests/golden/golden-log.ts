@@ -22,7 +22,7 @@ export interface GoldenState {
   readonly description: StateDescription;
 }
 
-const STEPS = 800;
+const STEPS = 1500;
 const SEGMENT_BYTES = 4096;
 const SEEDS_MAX = 100;
 

@@ -31,6 +31,9 @@ export function apply(state: State, at: number, event: Event): void {
       return applyRedriveStarted(state, at, event);
     case 'redrive_ended':
       return state.redrives.end(event.redrive);
+    case 'leases_skipped':
+      state.nextLease = event.next;
+      return;
     case 'access_key_created':
     case 'access_key_expiry_set':
     case 'access_key_revoked':
@@ -58,7 +61,8 @@ type EventOfTask = Exclude<
         | 'queue_changed'
         | 'task_type_changed'
         | 'redrive_started'
-        | 'redrive_ended';
+        | 'redrive_ended'
+        | 'leases_skipped';
     }
 >;
 

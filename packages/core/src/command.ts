@@ -1,4 +1,5 @@
 import type { AccessCommand, AccessCommandReplies, Author } from './access-commands.ts';
+import type { BackupCommand, BackupCommandReplies } from './backup-commands.ts';
 import type { CallbackCommand, CallbackCommandReplies } from './callback-commands.ts';
 import type { Labels } from './constraints.ts';
 import type { PayloadRange } from './event.ts';
@@ -14,6 +15,7 @@ import type { Timeouts } from './timeouts.ts';
 export type Command =
   | TaskCommand
   | AccessCommand
+  | BackupCommand
   | CallbackCommand
   | SubmitTasks
   | AttachSession
@@ -256,7 +258,11 @@ export interface AdvanceTimeReply {
   readonly more: boolean;
 }
 
-export interface Replies extends TaskCommandReplies, AccessCommandReplies, CallbackCommandReplies {
+export interface Replies
+  extends TaskCommandReplies,
+    AccessCommandReplies,
+    BackupCommandReplies,
+    CallbackCommandReplies {
   readonly submit_tasks: SubmitTasksReply;
   readonly attach_session: AttachSessionReply;
   readonly disconnect_session: undefined;

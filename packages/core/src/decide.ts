@@ -1,4 +1,5 @@
 import { decideAdvanceTime } from './advance-time.ts';
+import { decideBeginAgain, decideRecordBackup } from './begin-again.ts';
 import { decideRecordDelivery, decideRedeliver, dropUndelivered } from './callbacks.ts';
 import { decideCancelTasks } from './cancel-tasks.ts';
 import type { Command, Replies } from './command.ts';
@@ -68,6 +69,11 @@ function carryOut(decision: Decision, command: Command): Replies[Command['type']
     case 'advance_time':
       forgetOldest(decision);
       return decideAdvanceTime(decision, command);
+    case 'record_backup':
+      decideRecordBackup(decision, command);
+      return undefined;
+    case 'begin_again':
+      return decideBeginAgain(decision, command);
     case 'create_access_key':
       return decideCreateAccessKey(decision, command);
     case 'revoke_access_key':

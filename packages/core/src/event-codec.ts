@@ -41,6 +41,7 @@ const TYPE = {
   access_key_expiry_set: 26,
   access_key_revoked: 27,
   audit_recorded: 28,
+  leases_skipped: 63,
   callback_delivered: 40,
   callback_failed: 41,
   callback_redelivered: 42,
@@ -60,7 +61,8 @@ type OtherEvent = Extract<
       | 'queue_changed'
       | 'task_type_changed'
       | 'redrive_started'
-      | 'redrive_ended';
+      | 'redrive_ended'
+      | 'leases_skipped';
   }
 >;
 
@@ -94,6 +96,7 @@ const VERSION = {
   access_key_expiry_set: 1,
   access_key_revoked: 1,
   audit_recorded: 1,
+  leases_skipped: 1,
   callback_delivered: 1,
   callback_failed: 1,
   callback_redelivered: 1,
@@ -205,6 +208,8 @@ function encodeOther(writer: RecordWriter, event: OtherEvent): void {
       return writer.varint(event.ratePer1000Sec);
     case 'redrive_ended':
       return writer.varint(event.redrive);
+    case 'leases_skipped':
+      return writer.varint(event.next);
     default:
       unreachable(event);
   }
@@ -352,6 +357,9 @@ function decodeOther(reader: RecordReader, event: OtherEvent): void {
       return;
     case 'redrive_ended':
       event.redrive = reader.varint();
+      return;
+    case 'leases_skipped':
+      event.next = reader.varint() as LeaseNumber;
       return;
     default:
       unreachable(event);

@@ -230,6 +230,12 @@ export interface RedriveEnded extends TaskEvent {
   redrive: number;
 }
 
+/** The numbers before `next` belong to leases of another life of this partition. */
+export interface LeasesSkipped extends TaskEvent {
+  readonly type: 'leases_skipped';
+  next: LeaseNumber;
+}
+
 /** The window of a dedupe key is over. `slot` is its entry, `task` the task it stood for. */
 export interface DedupeForgotten extends TaskEvent {
   readonly type: 'dedupe_forgotten';
@@ -268,6 +274,7 @@ export type Event =
   | TaskTypeChanged
   | RedriveStarted
   | RedriveEnded
+  | LeasesSkipped
   | TaskDue
   | AttemptLeased
   | AttemptStarted

@@ -8,6 +8,7 @@ export type {
 } from './access-commands.ts';
 export { type AccessKey, hasExpired, isOver } from './access-keys.ts';
 export type { AuditRecord } from './audit-trail.ts';
+export type { BeginAgain, RecordBackup } from './backup-commands.ts';
 export { blobOf, blobReference, isBlobReference } from './blob-reference.ts';
 export type {
   CallbackCommand,

@@ -13,6 +13,7 @@ import type {
   AttemptTimedOut,
   DeadLetterDropped,
   DedupeForgotten,
+  LeasesSkipped,
   PayloadRange,
   QueueChanged,
   RedriveEnded,
@@ -189,6 +190,11 @@ function makeOtherEvents() {
     } as RedriveStarted,
     stateHashed: { type: 'state_hashed', ...NO_TASK, schema: 0, hash: 0 } as StateHashed,
     redriveEnded: { type: 'redrive_ended', ...NO_TASK, redrive: 0 } as RedriveEnded,
+    leasesSkipped: {
+      type: 'leases_skipped',
+      ...NO_TASK,
+      next: 0 as LeaseNumber,
+    } as LeasesSkipped,
   };
 }
 

@@ -71,6 +71,8 @@ const COMMANDS: Readonly<Record<Command['type'], true>> = {
   discard_dead_letters: true,
   create_access_key: true,
   revoke_access_key: true,
+  record_backup: true,
+  begin_again: true,
   record_delivery: true,
   redeliver_callbacks: true,
 };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CreateAccessKey, RevokeAccessKey } from './access-commands.ts';
+import type { BeginAgain } from './backup-commands.ts';
 import type { RecordDelivery, RedeliverCallbacks } from './callback-commands.ts';
 import type { SessionId } from './ids.ts';
 import { makeEvents } from './make-events.ts';
@@ -259,6 +260,7 @@ function operateOnAll(partition: TestPartition): void {
     key: { replaces: 'k_1', overlapMs: 5 },
   });
   partition.operate<RevokeAccessKey>({ type: 'revoke_access_key', id: 'k_1', by });
+  partition.operate<BeginAgain>({ type: 'begin_again', leasesSkipped: 1000, by });
   tryDeliveries(partition);
   partition.namespace = 'other';
   partition.operate<PutTaskType>({

@@ -63,6 +63,8 @@ export const COMMAND_CLASSES = {
   discard_dead_letters: 'operate',
   create_access_key: 'operate',
   revoke_access_key: 'operate',
+  record_backup: 'operate',
+  begin_again: undefined,
   redeliver_callbacks: 'operate',
   attach_session: 'operate',
   detach_session: 'operate',

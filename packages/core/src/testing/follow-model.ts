@@ -78,6 +78,12 @@ export class ModelFollower {
       case 'advance_time':
         agree('whether more is due', carried.reply, { more: false });
         return model.advance(at);
+      case 'record_backup':
+        if (command.by !== undefined) model.access.records += 1;
+        return;
+      case 'begin_again':
+        if (command.by !== undefined) model.access.records += 1;
+        return this.beginAgain(carried);
       case 'create_access_key':
       case 'revoke_access_key':
         this.met.add(followAccess(model.access, { ...carried, command }));
@@ -89,6 +95,12 @@ export class ModelFollower {
       default:
         for (const what of followOperation(model, { ...carried, command })) this.met.add(what);
     }
+  }
+
+  private beginAgain({ reply, at }: Carried): void {
+    const { returned } = reply as { readonly returned: number };
+    agree('what was returned', returned, this.model.held.length);
+    this.model.beginAgain(at);
   }
 
   private submit({ command, reply, answers, at }: CarriedOf<SubmitTasks>): void {

@@ -97,6 +97,11 @@ export class ModelSessions extends ModelPlaces {
     }
   }
 
+  /** No lease of before counts; the oldest goes to the very head. */
+  beginAgain(now: number): void {
+    for (const task of this.held.toReversed()) this.loseLease(task, 'not_arrived', now);
+  }
+
   protected loseLease(task: ModelTask, reason: string, now: number): void {
     const isSpent = reason !== 'not_arrived' && reason !== 'refused';
     if (task.stop?.reason === 'cancelled') this.finish(task, 'cancelled', 'cancelled', now);

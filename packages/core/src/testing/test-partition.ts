@@ -1,4 +1,5 @@
 import type { AccessCommand, Author } from '../access-commands.ts';
+import type { BackupCommand } from '../backup-commands.ts';
 import type { CallbackCommand } from '../callback-commands.ts';
 import type {
   AdvanceTime,
@@ -34,7 +35,7 @@ import { claimsOf, joined } from './test-payloads.ts';
 import type { Notice, Push, TestOffer, TestReport, TestTask } from './test-requests.ts';
 import { testUtf8 } from './test-utf8.ts';
 
-type Operable = TaskCommand | AccessCommand | CallbackCommand;
+type Operable = TaskCommand | AccessCommand | BackupCommand | CallbackCommand;
 
 type Operation<C extends Operable> = C extends Operable ? Omit<C, 'now' | 'namespace'> : never;
 

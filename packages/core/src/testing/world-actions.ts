@@ -159,6 +159,7 @@ export const actions = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ snapshot: fc.constant(true) }) },
+  { weight: 1, arbitrary: fc.record({ backup: fc.constantFrom('take', 'begin again') }) },
   { weight: 2, arbitrary: fc.record({ grantsLeases: fc.constantFrom(true, true, false) }) },
 );
 

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { BeginAgain, RecordBackup } from '../backup-commands.ts';
 import type { SessionId, TaskNumber } from '../ids.ts';
 import { compareWithModel } from './compare-model.ts';
 import { describeState } from './describe-state.ts';
@@ -62,6 +63,7 @@ export class World {
     else if ('hear' in action) this.partition.hear();
     else if ('expireAfterMs' in action) this.expire(action.expireAfterMs);
     else if ('advanceAfterMs' in action) this.advance(action.advanceAfterMs);
+    else if ('backup' in action) this.backUp(action.backup);
     else if ('snapshot' in action) this.partition.snapshot();
     else if ('grantsLeases' in action) this.grantLeases(action.grantsLeases);
     else this.restart(action);
@@ -181,6 +183,11 @@ export class World {
   private advance(passedMs: number): void {
     this.partition.now += passedMs;
     this.partition.advance();
+  }
+
+  private backUp(action: 'take' | 'begin again'): void {
+    if (action === 'take') this.partition.operate<RecordBackup>({ type: 'record_backup' });
+    else this.partition.operate<BeginAgain>({ type: 'begin_again', leasesSkipped: 2 ** 40 });
   }
 
   /** What waited for leases to be granted gets them with the next command, whichever it is. */
