@@ -56,6 +56,20 @@ const DEFAULTS = {
   startTimer: startRealTimer,
 };
 
+/** A file of the log, and how much of it is committed. */
+export interface CommittedFile {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** The files of the log while none of them goes, for somebody who copies them. */
+export interface HeldFiles {
+  /** As they are now, in the order of the log. Together they are a log by themselves. */
+  committed(): readonly CommittedFile[];
+  /** Lets trims go on. */
+  release(): void;
+}
+
 /**
  * The log of one partition in one folder of a local disk, for one process.
  *
@@ -86,6 +100,8 @@ export class FileLog implements BoundedLog {
   #acquiring: Promise<unknown> = Promise.resolve();
   /** The latest `trim`; the next one, and the next `acquire`, wait for it. */
   #trimming: Promise<unknown> = Promise.resolve();
+  /** Those who copy the files: while there are any, trims remove nothing. */
+  readonly #holders = new Set<HeldFiles>();
   /** Set by the first failure and then for good. */
   #failure: LogFailedError | undefined;
   /** Set by the first `close`. */
@@ -179,6 +195,17 @@ export class FileLog implements BoundedLog {
     return trimming;
   }
 
+  /** Keeps every file of the log in its place until it is released. */
+  hold(): HeldFiles {
+    this.#refuseIfEnded();
+    const held: HeldFiles = {
+      committed: () => this.#segments.map(({ path, usedBytes }) => ({ path, bytes: usedBytes })),
+      release: () => this.#holders.delete(held),
+    };
+    this.#holders.add(held);
+    return held;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#letGoOfEverything();
     return this.#closing;
@@ -264,6 +291,8 @@ export class FileLog implements BoundedLog {
       for (;;) {
         const [oldest, next] = this.#segments;
         if (next === undefined || next.header.baseTail > trim.upTo) return 'ok';
+        // Records that could go may stay; a later trim takes them along.
+        if (this.#holders.size > 0) return 'ok';
         oldest.isTrimmed = true;
         this.#segments = this.#segments.slice(1);
         await this.#supply.recycle({ path: oldest.path, bytes: oldest.fileBytes });

@@ -9,7 +9,7 @@ export type {
   WriteRange,
 } from './disk.ts';
 export { type FaultTiming, FaultyLog } from './faulty-log.ts';
-export { FileLog, type FileLogOptions } from './file-log.ts';
+export { FileLog, type FileLogOptions, type HeldFiles } from './file-log.ts';
 export { FileSnapshots } from './file-snapshots.ts';
 export {
   type CorruptPosition,
