@@ -261,6 +261,11 @@ const ACCESS_CALLS = {
     own: 403,
     foreign: { code: 'forbidden' },
   }),
+  takeBackup: async () => ({
+    call: { path: '/v1/backup' },
+    own: 403,
+    foreign: { code: 'forbidden' },
+  }),
   getCluster: async () => ({
     call: { path: '/v1/cluster' },
     own: 200,

@@ -54,7 +54,8 @@ export class KeyedApi {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const { status, headers } = response;
-    if (headers.get('content-type')?.startsWith('text/event-stream')) {
+    const type = headers.get('content-type') ?? '';
+    if (type.startsWith('text/event-stream') || type === 'application/octet-stream') {
       dropped.abort();
       return { status, headers, body: undefined };
     }

@@ -1,5 +1,6 @@
 import { type Command, listOf } from './command.ts';
 import { auditCommands } from './commands/audit-commands.ts';
+import { backup } from './commands/backup.command.ts';
 import { blobCommands } from './commands/blob-commands.ts';
 import { completionOf } from './commands/completion.command.ts';
 import { deadLetterCommands } from './commands/dead-letter-commands.ts';
@@ -7,6 +8,7 @@ import { keyCommands } from './commands/key-commands.ts';
 import { logCommands } from './commands/log-commands.ts';
 import { projectionCommands } from './commands/projection-commands.ts';
 import { queueCommands } from './commands/queue-commands.ts';
+import { restore } from './commands/restore.command.ts';
 import { taskCommands } from './commands/task-commands.ts';
 import { top } from './commands/top.command.ts';
 import { workerCommands } from './commands/worker-commands.ts';
@@ -25,6 +27,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   key: keyCommands,
   audit: auditCommands,
   top,
+  backup,
+  restore,
   log: logCommands,
   projection: projectionCommands,
   completion: completionOf(() => COMMANDS),

@@ -17,7 +17,7 @@ import {
   WorkerParams,
   WorkerView,
 } from './operation-schemas.ts';
-import { CHANGE_ERRORS, READ_ERRORS, type Route } from './route.ts';
+import { BYTES, CHANGE_ERRORS, READ_ERRORS, type Route } from './route.ts';
 import { ListQuery, pageOf } from './task-operation-schemas.ts';
 import { TaskDefinition, TaskView } from './task-schemas.ts';
 
@@ -212,6 +212,20 @@ export const OPERATION_ROUTES = {
     summary: 'Say how the server is: log, projection, disk, memory',
     answers: { 200: ClusterView },
     errors: READ_ERRORS,
+  },
+  takeBackup: {
+    method: 'GET',
+    path: '/v1/backup',
+    access: 'administer',
+    isServerWide: true,
+    summary: 'Copy everything, as it is at one moment, while the server goes on',
+    description:
+      'Lines of JSON: `begin`; for every file a `file` with its path and length, a `piece` with ' +
+      'each part of it, whose bytes follow the line, and a `check` with the SHA-256 of all; and ' +
+      '`end`. What ends without `end` is no backup. `wait` means nothing; `error` says why it ' +
+      'broke off. One is taken at a time.',
+    answers: { 200: BYTES },
+    errors: ['invalid_request', 'overloaded', 'unavailable'],
   },
   listWorkers: {
     method: 'GET',

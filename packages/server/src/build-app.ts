@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { Engine } from '@sluice/engine';
-import type { BoundedLog } from '@sluice/log';
+import type { BoundedLog, FileLog } from '@sluice/log';
 import { openApiDocument, ROUTES, SluiceError } from '@sluice/protocol';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { guardAccess } from './access/access-guard.ts';
@@ -10,6 +10,7 @@ import { keyRoutes } from './access/key.route.ts';
 import { KeyOperations } from './access/key-operations.ts';
 import { KeyStreams } from './access/key-streams.ts';
 import type { Admission } from './admission.ts';
+import { backupRoute } from './backup/backup.route.ts';
 import { blobRoutes } from './blobs/blob.route.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { clusterRoute } from './cluster-view.ts';
@@ -61,6 +62,8 @@ export interface AppParts {
   readonly clock: () => number;
   readonly observation: Observation;
   readonly log: BoundedLog;
+  /** What is behind it. */
+  readonly logFiles: Pick<FileLog, 'hold'>;
 }
 
 interface AppOptions {
@@ -118,6 +121,7 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   operationRoutes(app, engine, options.version);
   metricsRoute(app, parts);
   statsRoute(app, { stats: observation.stats, clock: parts.clock });
+  backupRoutes(app, { ...parts, keyStreams, stalledMs: limits.stalledReaderMs }, options);
   clusterRoute(app, { ...parts, dataFolder: options.dataFolder, version: options.version });
   return app;
 }
@@ -154,6 +158,23 @@ function taskRoutes(
   patchTasksRoutes(app, new TaskPatcher(parts));
   taskOperationRoutes(app, new TaskOperations(parts));
   blobRoutes(app, parts.blobs, admission);
+}
+
+function backupRoutes(
+  app: FastifyInstance,
+  parts: StreamParts & { readonly stalledMs: number },
+  { dataFolder, version }: AppOptions,
+): void {
+  const { log, logFiles, observation } = parts;
+  backupRoute(app, {
+    ...parts,
+    dataFolder,
+    version,
+    log: logFiles,
+    statsText: () => observation.stats.text,
+    isFull: () => log.isFull,
+    onFailed: observation.backupFailed,
+  });
 }
 
 function workerRoutes(app: FastifyInstance, parts: StreamParts): void {

@@ -1,5 +1,7 @@
 export { createKeyIn } from './access/create-key.ts';
 export { Admission } from './admission.ts';
+export { BackupError } from './backup/read-manifest.ts';
+export { restoreBackup } from './backup/restore-backup.ts';
 export { flagsHelp, flagTypes } from './config/flags.ts';
 export {
   ConfigError,

@@ -105,6 +105,10 @@ export class Observation {
     this.log.line('error', 'figures for charts could not be written', { cause: cause.message });
   };
 
+  readonly backupFailed = (cause: Error): void => {
+    this.log.line('error', 'a backup broke off', { cause: causeText(cause) });
+  };
+
   close(): void {
     this.server.close();
   }

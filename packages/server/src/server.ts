@@ -7,6 +7,7 @@ import { type AdmissionBounds, Engine, type FeedOptions, foldInThread } from '@s
 import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
 import type { FastifyInstance } from 'fastify';
 import { Admission } from './admission.ts';
+import { refuseUnfinishedRestore } from './backup/unfinished-restore.ts';
 import { BlobStore } from './blobs/blob-store.ts';
 import { BlobSweep } from './blobs/blob-sweep.ts';
 import { buildApp } from './build-app.ts';
@@ -121,7 +122,7 @@ export class Server {
    */
   static async start(options: ServerOptions): Promise<Server> {
     const certificate = options.tls && (await certificateOf(options.tls));
-    const file = await openLog(logFolderOf(options), options.segmentBytes);
+    const file = await openLog(options);
     const log = options.wrapLog?.(file) ?? file;
     const serverLog = options.log ?? ServerLog.onStderr('error');
     const stats = await Stats.open(join(options.dataFolder, 'stats.json'));
@@ -166,15 +167,14 @@ export class Server {
       const shared = { engine, admission, gateway, waiters, observation, log, projection };
       const app = buildApp(appOptions(options, certificate), {
         ...shared,
+        logFiles: file,
         rates,
         logs,
         blobs,
         clock: now,
       });
       await app.listen({ host: options.host, port: options.port });
-      const { port } = app.server.address() as AddressInfo;
-      const scheme = certificate === undefined ? 'http' : 'https';
-      const url = `${scheme}://${urlHost(options.host)}:${port}`;
+      const url = urlOf(app, options.host, certificate);
       serverLog.line('info', 'the server listens', { url, version: options.version });
       const watcher = watchCertificate(app, options.tls, certificate, serverLog);
       return new Server({ ...shared, app, logs, blobs, streams, watcher, clock: now }, url);
@@ -306,8 +306,11 @@ function logFolderOf({ dataFolder }: ServerOptions): string {
   return join(dataFolder, 'log');
 }
 
-function openLog(folder: string, segmentBytes: number | undefined): Promise<FileLog> {
-  return FileLog.open({ folder, ...(segmentBytes === undefined ? {} : { segmentBytes }) });
+async function openLog(options: ServerOptions): Promise<FileLog> {
+  refuseUnfinishedRestore(options.dataFolder);
+  const { segmentBytes } = options;
+  const size = segmentBytes === undefined ? {} : { segmentBytes };
+  return FileLog.open({ folder: logFolderOf(options), ...size });
 }
 
 function startTimer(delayMs: number, ring: () => void): () => void {
@@ -345,6 +348,12 @@ function watchCertificate(
   const server = app.server as unknown as TlsServer;
   const say: ServerLog['line'] = (level, message, fields) => log.line(level, message, fields);
   return new CertificateWatcher({ server, files, current, say });
+}
+
+function urlOf(app: FastifyInstance, host: string, certificate: Certificate | undefined): string {
+  const { port } = app.server.address() as AddressInfo;
+  const scheme = certificate === undefined ? 'http' : 'https';
+  return `${scheme}://${urlHost(host)}:${port}`;
 }
 
 /** As it stands in an address: one of IPv6 has brackets there. */

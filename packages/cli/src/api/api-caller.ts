@@ -15,6 +15,9 @@ const SILENT_MS_MAX = 30_000;
 /** The server says something on a stream every few seconds. */
 const STREAM_SILENT_MS_MAX = 60_000;
 
+/** A disk that hangs for longer is not waited for. */
+const TAKING_MS_MAX = 3_600_000;
+
 /** Tens of megabytes take their time. */
 const BLOB_MS = 120_000;
 
@@ -137,6 +140,31 @@ export class ApiCaller {
     });
   }
 
+  /** Lets `take` have an answer as it comes; one that breaks off is an error. */
+  download<T>(path: string, take: (pieces: AsyncIterable<Uint8Array>) => Promise<T>): Promise<T> {
+    return this.reach({ method: 'GET', path }, async (response, from) => {
+      const { url } = from;
+      if (!response.ok) throw refusal(url, response.status, parsed(await response.text()));
+      if (!isBytes(response)) throw strange(url, 'it sends something else');
+      return take(this.pieces(response, from));
+    });
+  }
+
+  private async *pieces(response: Response, { url, heard }: From): AsyncGenerator<Uint8Array> {
+    heard(STREAM_SILENT_MS_MAX);
+    try {
+      for await (const piece of response.body ?? []) {
+        // However long it takes to write it down.
+        heard(TAKING_MS_MAX);
+        yield piece;
+        heard(STREAM_SILENT_MS_MAX);
+      }
+    } catch (cause) {
+      if (this.signal.aborted) throw cause;
+      throw brokenOff(url, reasonOf(cause as Error));
+    }
+  }
+
   private async call<T>(call: Call, fields: readonly Field<T>[]): Promise<T> {
     const { url, status, text } = await this.answerTo(call);
     const answer = parsed(text);
@@ -215,14 +243,20 @@ interface Address {
   readonly silentMs: number;
 }
 
-type Read<T> = (
-  response: Response,
-  from: { readonly url: string; readonly heard: (moreMs: number) => void },
-) => Promise<T>;
+interface From {
+  readonly url: string;
+  readonly heard: (moreMs: number) => void;
+}
+
+type Read<T> = (response: Response, from: From) => Promise<T>;
 
 /** `fetch` says so of every connection that fails, and of a body that is cut. */
 function isNetworkError({ name }: Error): boolean {
   return name === 'TypeError' || name === 'TimeoutError';
+}
+
+function isBytes(response: Response): boolean {
+  return response.headers.get('content-type') === 'application/octet-stream';
 }
 
 function isEventStream(response: Response): boolean {

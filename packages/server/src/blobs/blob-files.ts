@@ -54,7 +54,7 @@ export class BlobFiles {
   }
 
   pathOf({ namespace, sha256 }: BlobKey): string {
-    return join(this.folder, NAMESPACE_MARK + namespace, sha256.slice(0, 2), sha256);
+    return join(this.folder, placeOf({ namespace, sha256 }));
   }
 
   newUnfinished(): string {
@@ -123,6 +123,11 @@ export class BlobFiles {
     await syncFolder(dirname(path));
     this.made.add(path);
   }
+}
+
+/** Where a blob is below the folder of all. */
+export function placeOf({ namespace, sha256 }: BlobKey): string {
+  return join(NAMESPACE_MARK + namespace, sha256.slice(0, 2), sha256);
 }
 
 async function syncFolder(path: string): Promise<void> {

@@ -1,75 +1,15 @@
 import type { ServerResponse } from 'node:http';
+import { PacedAnswer } from './paced-answer.ts';
 
-/**
- * Server-sent events to somebody who follows, in pieces: the next one is written when he has taken
- * the one before, so that a slow reader costs no memory.
- */
-export class FollowerStream {
-  private readonly raw: ServerResponse;
-  private readonly stalledMs: number;
-  private readonly gone = new AbortController();
-  /** Set while what was written has not left; whoever waits for that. */
-  private blocked: { readonly free: () => void; readonly isFree: Promise<void> } | undefined;
-  /** Runs while the reader takes nothing. */
-  private cutting: NodeJS.Timeout | undefined;
-
+/** Server-sent events to somebody who follows. */
+export class FollowerStream extends PacedAnswer {
   /** Cuts a reader that takes nothing for `stalledMs`. */
   constructor(raw: ServerResponse, stalledMs: number) {
-    this.raw = raw;
-    this.stalledMs = stalledMs;
-    raw.once('close', () => this.leave());
-    raw.on('error', () => this.leave());
-    raw.on('drain', () => this.unblock());
-    raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-    // The reader hears at once that he is heard, also while nothing is written.
-    raw.flushHeaders();
-  }
-
-  /** Fires when the reader is gone. */
-  get signal(): AbortSignal {
-    return this.gone.signal;
-  }
-
-  get isBlocked(): boolean {
-    return this.blocked !== undefined;
+    super(raw, { contentType: 'text/event-stream', stalledMs });
   }
 
   /** Resolves when the next one may be sent, or when nobody reads any more. */
   send(event: string, data: unknown): Promise<void> {
     return this.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-  }
-
-  /** The same with the text of whole events. */
-  async write(text: string): Promise<void> {
-    if (this.signal.aborted) return;
-    const isTaken = this.raw.write(text);
-    if (!isTaken && this.blocked === undefined) this.block();
-    await this.blocked?.isFree;
-  }
-
-  end(): void {
-    this.raw.end();
-  }
-
-  cut(): void {
-    this.raw.destroy();
-    this.leave();
-  }
-
-  private block(): void {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.blocked = { free: resolve, isFree: promise };
-    this.cutting = setTimeout(() => this.cut(), this.stalledMs);
-  }
-
-  private unblock(): void {
-    clearTimeout(this.cutting);
-    this.blocked?.free();
-    this.blocked = undefined;
-  }
-
-  private leave(): void {
-    this.gone.abort();
-    this.unblock();
   }
 }

@@ -1,4 +1,5 @@
 import { appendFile, readFile, rename } from 'node:fs/promises';
+import { basename } from 'node:path';
 
 /** What was written at once. */
 export interface LogEntry {
@@ -61,6 +62,16 @@ export class LogFile {
     this.mend = text === '' || text.endsWith('\n') ? '' : '\n';
     this.bytes = Buffer.byteLength(text);
   }
+}
+
+/** The files of one lease as they are; none that is missing. */
+export async function copyFiles(path: string): Promise<{ name: string; content: Buffer }[]> {
+  const paths = [olderOf(path), path];
+  const contents = await Promise.all(paths.map((each) => readFile(each).catch(ifMissing)));
+  return paths.flatMap((each, place) => {
+    const content = contents[place];
+    return content === undefined ? [] : [{ name: basename(each), content }];
+  });
 }
 
 /** All that is kept, oldest first. */

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { parseTaskId } from '@sluice/core';
-import { type LogEntry, LogFile, readEntries } from './log-file.ts';
+import { copyFiles, type LogEntry, LogFile, readEntries } from './log-file.ts';
 import { list, sweepDays } from './log-sweep.ts';
 
 /** Lines that handlers wrote about one attempt. */
@@ -101,13 +101,28 @@ export class TaskLogs implements LogSink {
   async *readByLease(id: string, attempt?: number): AsyncGenerator<AttemptLines[]> {
     for (const found of await this.filesOf(id)) {
       if (attempt !== undefined && attempt !== found.attempt) continue;
-      const entries = await this.readFile(found.path);
+      const entries = await this.betweenWrites(found.path, () => readEntries(found.path));
       yield entries.map((entry) => ({
         id,
         attempt: found.attempt,
         lease: found.lease,
         ...entry,
       }));
+    }
+  }
+
+  /** Every file that there is, by its path below the folder. One lease is in memory at a time. */
+  async *copies(): AsyncGenerator<{ readonly path: string; readonly content: Buffer }> {
+    const { folder } = this.options;
+    for (const day of (await list(folder)).sort()) {
+      for (const part of await list(join(folder, day))) {
+        for (const name of logNames(await list(join(folder, day, part)))) {
+          const path = join(folder, day, part, name);
+          for (const copy of await this.betweenWrites(path, () => copyFiles(path))) {
+            yield { path: `${day}/${part}/${copy.name}`, content: copy.content };
+          }
+        }
+      }
     }
   }
 
@@ -154,10 +169,10 @@ export class TaskLogs implements LogSink {
     this.sweep().then(done, done);
   }
 
-  private readFile(path: string): Promise<LogEntry[]> {
+  private betweenWrites<T>(path: string, read: () => Promise<T>): Promise<T> {
     const known = this.open.get(path);
-    if (known === undefined) return readEntries(path);
-    const reading = known.last.then(() => readEntries(path));
+    if (known === undefined) return read();
+    const reading = known.last.then(read);
     known.last = reading.catch(() => undefined);
     return reading;
   }
@@ -191,4 +206,9 @@ export class TaskLogs implements LogSink {
     // A day may have millions of tasks, and a folder should not: the end of an id counts up.
     return join(this.options.folder, day, id.slice(-2));
   }
+}
+
+/** Of the leases that have files, whichever of the two it is. */
+function logNames(names: readonly string[]): Set<string> {
+  return new Set(names.flatMap((name) => LOG_NAME.exec(name)?.[1] ?? []));
 }

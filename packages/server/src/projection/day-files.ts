@@ -6,6 +6,9 @@ import type { TaskRecord } from './task-record.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** Where they are in the folder of the projection. */
+export const DAYS_FOLDER = 'days';
+
 const DAY_NAME = /^(\d{4}-\d\d-\d\d)\.sqlite$/;
 
 /** What SQLite keeps beside a file while it is open. */
@@ -248,6 +251,16 @@ export class DayFiles {
   private pathOf(name: string): string {
     return join(this.folder, `${name}.sqlite`);
   }
+}
+
+/**
+ * The files below the folder of the projection, in the order in which they can be copied while rows
+ * are written: what outlives its day moves to the one that is last, and is missed in neither.
+ */
+export function filesToCopy(folder: string): string[] {
+  const names = readdirSync(join(folder, DAYS_FOLDER));
+  const days = names.filter((name) => DAY_NAME.test(name)).sort();
+  return [...days, `${KEPT}.sqlite`].map((name) => `${DAYS_FOLDER}/${name}`);
 }
 
 /** The same question by numbers alone; nothing when the file has no task of that time. */

@@ -11,12 +11,15 @@ export interface ProjectionMark {
 
 const START: ProjectionMark = { position: 0, at: 0 };
 
+/** Its name in the folder of the projection. */
+export const MARK_FILE = 'mark.sqlite';
+
 /** The mark behind which nothing has to be read again, on the disk. */
 export class MarkFile {
   private readonly db: DatabaseSync;
 
   constructor(folder: string) {
-    this.db = new DatabaseSync(join(folder, 'mark.sqlite'));
+    this.db = new DatabaseSync(join(folder, MARK_FILE));
     this.db.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;

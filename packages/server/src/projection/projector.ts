@@ -11,7 +11,13 @@ import {
 } from '@sluice/core';
 import { UTF8 } from '../utf8.ts';
 import { ChangeRing } from './change-ring.ts';
-import { DayFiles, type FileNotice, type Passed, type Retention } from './day-files.ts';
+import {
+  DAYS_FOLDER,
+  DayFiles,
+  type FileNotice,
+  type Passed,
+  type Retention,
+} from './day-files.ts';
 import { MarkFile, type ProjectionMark } from './mark-file.ts';
 import { isMeant, type RowQuery, type Times } from './row-query.ts';
 import { StoredRecords } from './stored-records.ts';
@@ -125,7 +131,7 @@ export class Projector {
 
   static open({ folder, notify, ...habits }: ProjectorOptions): Projector {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const files = new DayFiles(join(folder, 'days'), notify);
+    const files = new DayFiles(join(folder, DAYS_FOLDER), notify);
     return new Projector({ files, markFile: new MarkFile(folder), ...habits });
   }
 

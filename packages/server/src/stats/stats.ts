@@ -92,9 +92,14 @@ export class Stats {
     return { window, stepMs: ring.stepMs, items: ring.since(now).map(shownPoint) };
   }
 
+  /** As it is saved. */
+  get text(): string {
+    return JSON.stringify(this.rings);
+  }
+
   async save(): Promise<void> {
     const unfinished = `${this.path}.new`;
-    await writeFile(unfinished, JSON.stringify(this.rings), { mode: 0o600 });
+    await writeFile(unfinished, this.text, { mode: 0o600 });
     await rename(unfinished, this.path);
   }
 }

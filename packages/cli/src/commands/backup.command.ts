@@ -1,0 +1,87 @@
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { RefusedError } from '../api/api-errors.ts';
+import { type Received, receiveBackup, syncPath } from '../backup/receive-backup.ts';
+import { defineCommand } from '../command.ts';
+import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { ProgressLine, sizeText } from '../screen/progress-line.ts';
+import { connect, print, SERVER_FLAGS } from './shared.ts';
+
+export const backup = defineCommand({
+  name: 'backup',
+  summary: 'Copy everything that a server has into a new folder, while it goes on',
+  details:
+    'What was acknowledged before the command began is in the copy: tasks, history, keys, audit\n' +
+    'records, lines of tasks, blobs and figures. The server may be on another machine; it takes\n' +
+    "the key of an admin of the namespace 'default'. Until the copy is whole the folder is\n" +
+    'called DIR.unfinished. Payloads and hashes of keys are in it: keep it as you keep those.',
+  args: ['DIR'],
+  flags: SERVER_FLAGS,
+  examples: [
+    'sluice backup backups/monday',
+    'SLUICE_API_KEY=slk_… sluice backup /backups/monday --url https://sluice.example.com',
+  ],
+  run: async ({ args: [folder], flags }, io) => {
+    const target = resolve(folder);
+    const unfinished = `${target}.unfinished`;
+    const problem = await claim(target, unfinished);
+    if (problem !== undefined) {
+      io.stderr(`sluice: ${problem}`);
+      return ExitCode.refused;
+    }
+    try {
+      const received = await receive(flags, unfinished, io);
+      await rename(unfinished, target);
+      await syncPath(dirname(target));
+      const { files, bytes, startedAt } = received;
+      print(io, flags, { folder: target, ...received }, () => {
+        return `${target}: ${files} files, ${sizeText(bytes)}, as of ${startedAt} or later`;
+      });
+      return ExitCode.done;
+    } catch (cause) {
+      await rm(unfinished, { recursive: true, force: true });
+      throw explained(cause as NodeJS.ErrnoException);
+    }
+  },
+});
+
+/** Answers why the folder cannot be used. */
+async function claim(target: string, unfinished: string): Promise<string | undefined> {
+  if ((await stat(target).catch(() => undefined)) !== undefined) {
+    return `${target} exists; a backup goes into a new folder`;
+  }
+  try {
+    await mkdir(unfinished, { mode: 0o700 });
+    return undefined;
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return `there is no folder ${dirname(target)}; make it first`;
+    if (code !== 'EEXIST') return `cannot make ${unfinished}: ${message}`;
+    return `${unfinished} exists: another backup is under way, or broke off; then remove it`;
+  }
+}
+
+async function receive(
+  flags: { readonly url?: string },
+  folder: string,
+  io: CommandIo,
+): Promise<Received> {
+  const progress = new ProgressLine(io.terminal);
+  let received = 0;
+  try {
+    return await connect(flags, io).download('/v1/backup', (pieces) =>
+      receiveBackup(pieces, folder, (bytes, path) => {
+        received += bytes;
+        progress.show(`${sizeText(received)}  ${path}`);
+      }),
+    );
+  } finally {
+    progress.clear();
+  }
+}
+
+/** What the disk refused, in words; whatever else it is stays as it is. */
+function explained(cause: NodeJS.ErrnoException): Error {
+  if (cause.code === undefined) return cause;
+  return new RefusedError(`cannot write the backup: ${cause.message}`, { cause });
+}

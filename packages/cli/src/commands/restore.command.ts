@@ -1,0 +1,65 @@
+import { resolve } from 'node:path';
+import type { restoreBackup } from '@sluice/server';
+import { defineCommand } from '../command.ts';
+import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { ProgressLine, sizeText } from '../screen/progress-line.ts';
+import { VERSION } from '../version.ts';
+import { print } from './shared.ts';
+
+export const restore = defineCommand({
+  name: 'restore',
+  summary: 'Make a data folder of a backup',
+  details:
+    'Checks all of the backup first. The data folder must be empty or not there; then start a\n' +
+    'server on it. Tasks that a worker held run again: no lease from before counts. Keys that\n' +
+    'were revoked since the backup work again, so revoke them once more.',
+  args: ['DIR'],
+  flags: {
+    data: { value: 'DIR', help: 'the data folder (default ./.sluice)' },
+    json: { help: 'print the answer as JSON' },
+  },
+  examples: ['sluice restore backups/monday', 'sluice restore monday --data /var/lib/sluice'],
+  run: async ({ args: [folder], flags }, io) => {
+    const dataFolder = resolve(flags.data ?? '.sluice');
+    const restored = await restoreInto(resolve(folder), dataFolder, io);
+    if (restored === undefined) return ExitCode.refused;
+    print(io, flags, { dataFolder, ...restored }, (each) => {
+      const size = `${each.files} files, ${sizeText(each.bytes)}`;
+      return (
+        `${dataFolder}: ${size}, up to ${each.upTo}, ${each.tasks} tasks in memory\n` +
+        `${each.returned} of them were with a worker and run again; start a server with --data`
+      );
+    });
+    return ExitCode.done;
+  },
+});
+
+async function restoreInto(
+  folder: string,
+  dataFolder: string,
+  io: CommandIo,
+): Promise<Awaited<ReturnType<typeof restoreBackup>> | undefined> {
+  // Only here: loading the server takes longer than most commands do.
+  const server = await import('@sluice/server');
+  const { limits } = server.loadConfig({ flags: {}, env: io.env }).config;
+  const progress = new ProgressLine(io.terminal);
+  const bytes = { checked: 0, copied: 0 };
+  try {
+    return await server.restoreBackup({
+      folder,
+      dataFolder,
+      limits,
+      version: VERSION,
+      onProgress: (what, more) => {
+        bytes[what] += more;
+        progress.show(`${what} ${sizeText(bytes[what])}`);
+      },
+    });
+  } catch (cause) {
+    progress.clear();
+    io.stderr(`sluice: cannot restore ${folder}: ${(cause as Error).message}`);
+    return undefined;
+  } finally {
+    progress.clear();
+  }
+}

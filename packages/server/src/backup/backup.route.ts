@@ -1,0 +1,64 @@
+import type { RecordBackup } from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { BYTES, ROUTES } from '@sluice/protocol';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { authorOf } from '../access/caller.ts';
+import type { KeyStreams } from '../access/key-streams.ts';
+import { type Admission, overloaded } from '../admission.ts';
+import { PacedAnswer } from '../http/paced-answer.ts';
+import { routeOptions } from '../http/route-options.ts';
+import { timeText } from '../time-text.ts';
+import { type BackupOrder, sendBackup } from './send-backup.ts';
+
+interface Parts extends Omit<BackupOrder, 'startedAt'> {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly keyStreams: KeyStreams;
+  readonly clock: () => number;
+  readonly stalledMs: number;
+}
+
+/** `GET /v1/backup`: one at a time, since each keeps the log from being trimmed. */
+export function backupRoute(app: FastifyInstance, parts: Parts): void {
+  let underWay: PacedAnswer | 'beginning' | undefined;
+  app.addHook('preClose', async () => {
+    if (underWay instanceof PacedAnswer) underWay.cut();
+  });
+
+  async function send(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { keyStreams, stalledMs, clock } = parts;
+    await record(parts, request);
+    const startedAt = timeText(clock());
+    const pace = { contentType: BYTES, stalledMs };
+    const answer = new PacedAnswer(reply.hijack().raw, pace);
+    underWay = answer;
+    keyStreams.add(request.caller, reply.raw);
+    await sendBackup(answer, { ...parts, startedAt });
+    answer.end();
+  }
+
+  app.route({
+    ...routeOptions(ROUTES.takeBackup),
+    handler: async (request, reply) => {
+      // Who asks for the head alone gets no copy, and leaves no record of one.
+      if (request.method === 'HEAD') return reply.type(BYTES).send();
+      if (underWay !== undefined) throw overloaded('another backup is under way');
+      underWay = 'beginning';
+      try {
+        await send(request, reply);
+      } finally {
+        underWay = undefined;
+      }
+      return reply;
+    },
+  });
+}
+
+/** Durable before the first byte leaves, so that the copy tells of itself. */
+async function record({ admission, engine }: Parts, request: FastifyRequest): Promise<void> {
+  const type = 'record_backup';
+  admission.command(type);
+  const { namespace } = request.caller;
+  const command = { type, namespace, by: authorOf(request, 'server') } as const;
+  await engine.execute<RecordBackup, void>(command, () => undefined);
+}

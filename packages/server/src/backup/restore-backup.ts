@@ -1,0 +1,187 @@
+import { createHash, randomInt } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { copyFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type BeginAgain, DEFAULT_NAMESPACE } from '@sluice/core';
+import { executeOnce } from '@sluice/engine';
+import { FileLog, FileSnapshots } from '@sluice/log';
+import type { BackupFile } from '@sluice/protocol/backup-format';
+import type { Configuration } from '../config/settings.ts';
+import { partitionLimits } from '../partition-limits.ts';
+import { timeText } from '../time-text.ts';
+import { UTF8 } from '../utf8.ts';
+import { BackupError, type Manifest, readManifest } from './read-manifest.ts';
+import { UNFINISHED_RESTORE } from './unfinished-restore.ts';
+import { isNewer } from './version-order.ts';
+
+export interface RestoreOrder {
+  /** The backup. */
+  readonly folder: string;
+  /** Where a server is to run on it; there is nothing in it yet. */
+  readonly dataFolder: string;
+  /** Those that the server will have: what was stored has to fit. */
+  readonly limits: Configuration['limits'];
+  /** Of this Sluice. */
+  readonly version: string;
+  readonly onProgress: (what: 'checked' | 'copied', bytes: number) => void;
+}
+
+export interface Restored {
+  readonly files: number;
+  readonly bytes: number;
+  /** When the backup began, and the time of the last thing that is in it. */
+  readonly startedAt: string;
+  readonly upTo: string;
+  /** In memory, finished or not. */
+  readonly tasks: number;
+  /** Tasks that a worker held; they run again. */
+  readonly returned: number;
+}
+
+/**
+ * Leases go on this far from those that any server gives that went on after the backup, or that
+ * was restored from the same one.
+ */
+const SKIPPED_MIN = 2 ** 38;
+
+/**
+ * Makes a data folder of a backup: checks all of it, copies, and lets go of every lease, since what
+ * workers hold may be of the time behind it.
+ *
+ * Rejects with a `BackupError` before anything is written when the backup is not whole, or the
+ * folder not empty.
+ */
+export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
+  const { folder, dataFolder } = order;
+  const files: BackupFile[] = [];
+  const manifest = await readManifest(folder, (file) => void files.push(file));
+  const { version } = manifest.begin;
+  if (isNewer(version, order.version)) {
+    throw new BackupError(
+      `the backup was made by Sluice ${version}, which is newer than ${order.version}; ` +
+        `restore it with ${version} or later`,
+    );
+  }
+  for (const file of files) {
+    await check(folder, file);
+    order.onProgress('checked', file.bytes);
+  }
+  await claim(dataFolder);
+  const again = await fill(order, files, manifest).catch(async (cause: Error) => {
+    await empty(dataFolder);
+    throw cause;
+  });
+  const { startedAt } = manifest.begin;
+  return { files: files.length, bytes: manifest.end.bytes, startedAt, ...again };
+}
+
+async function check(folder: string, { path, bytes, sha256 }: BackupFile): Promise<void> {
+  const full = join(folder, path);
+  const size = (await stat(full).catch(() => undefined))?.size;
+  if (size === undefined) throw damaged(full, 'it is missing');
+  if (size !== bytes) throw damaged(full, `it has ${size} bytes instead of ${bytes}`);
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(full, { highWaterMark: 2 ** 20 }))
+    hash.update(piece as Buffer);
+  if (hash.digest('hex') !== sha256) throw damaged(full, 'its checksum is another one');
+}
+
+function damaged(path: string, why: string): BackupError {
+  return new BackupError(`the backup is damaged: '${path}': ${why}; take another one`);
+}
+
+/** From here on the folder is this restore's, and no server starts on it. */
+async function claim(dataFolder: string): Promise<void> {
+  await mkdir(dataFolder, { recursive: true, mode: 0o700 });
+  const [first] = await readdir(dataFolder);
+  if (first === UNFINISHED_RESTORE) {
+    throw new BackupError(
+      `'${dataFolder}' holds a part of a restore that is under way or broke off; ` +
+        'when none is under way, empty the folder and restore again',
+    );
+  }
+  if (first !== undefined) {
+    throw new BackupError(`'${dataFolder}' is not empty: choose another folder, or move it away`);
+  }
+  const mark = await open(join(dataFolder, UNFINISHED_RESTORE), 'wx', 0o600);
+  await mark.close();
+  await sync(dataFolder);
+}
+
+async function fill(
+  order: RestoreOrder,
+  files: readonly BackupFile[],
+  manifest: Manifest,
+): Promise<Again> {
+  await copyAll(order, files);
+  const again = await beginAgain(order, manifest);
+  await rm(join(order.dataFolder, UNFINISHED_RESTORE));
+  await sync(order.dataFolder);
+  return again;
+}
+
+/** It was empty before; the mark goes last. */
+async function empty(dataFolder: string): Promise<void> {
+  const names = (await readdir(dataFolder)).filter((name) => name !== UNFINISHED_RESTORE);
+  for (const name of [...names, UNFINISHED_RESTORE]) {
+    await rm(join(dataFolder, name), { recursive: true, force: true });
+  }
+}
+
+async function copyAll(order: RestoreOrder, files: readonly BackupFile[]): Promise<void> {
+  const { folder, dataFolder, onProgress } = order;
+  const folders = new Set<string>([dataFolder]);
+  for (const { path, bytes } of files) {
+    const target = join(dataFolder, path);
+    for (let up = dirname(target); !folders.has(up); up = dirname(up)) folders.add(up);
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await copyFile(join(folder, path), target);
+    await sync(target);
+    onProgress('copied', bytes);
+  }
+  for (const each of folders) await sync(each);
+}
+
+type Again = Pick<Restored, 'upTo' | 'tasks' | 'returned'>;
+
+/** What is read back here is what a server will find: all of it is replayed, and must fit. */
+async function beginAgain(
+  { dataFolder, limits }: RestoreOrder,
+  { begin }: Manifest,
+): Promise<Again> {
+  const log = await FileLog.open({ folder: join(dataFolder, 'log') });
+  try {
+    const resting = {
+      log,
+      snapshots: await FileSnapshots.open(join(dataFolder, 'snapshots')),
+      partition: { partition: 0, limits: partitionLimits(limits), utf8: UTF8 },
+      clock: Date.now,
+      nonce: randomInt(2 ** 48 - 1),
+    };
+    const command = {
+      type: 'begin_again',
+      namespace: DEFAULT_NAMESPACE,
+      leasesSkipped: SKIPPED_MIN + randomInt(SKIPPED_MIN),
+      by: author(begin.startedAt),
+    } as const;
+    return await executeOnce<BeginAgain, Again>(resting, command, ({ returned, upTo }, state) => {
+      return { returned, upTo: timeText(upTo), tasks: state.tasks.count };
+    });
+  } finally {
+    await log.close();
+  }
+}
+
+function author(startedAt: string) {
+  const detail = `as of ${startedAt}`;
+  return { actor: 'data-folder', address: '', request: '', subject: 'server', detail };
+}
+
+async function sync(path: string): Promise<void> {
+  const file = await open(path);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
