@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc, { type Arbitrary } from 'fast-check';
 import { type JsonSchema, valuesOf } from '../support/schema-arbitrary.ts';
 
@@ -12,7 +13,8 @@ interface Operation {
   readonly operationId: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
-    readonly content: { readonly 'application/json': { readonly schema: JsonSchema } };
+    /** Absent for a body that is just bytes. */
+    readonly content: { readonly 'application/json'?: { readonly schema: JsonSchema } };
   };
   readonly responses: Readonly<Record<string, unknown>>;
 }
@@ -58,7 +60,7 @@ function requestOf(
 ): Arbitrary<RandomRequest> {
   const inPath = parameters.filter((each) => each.in === 'path');
   const inQuery = parameters.filter((each) => each.in === 'query');
-  const schema = requestBody?.content['application/json'].schema;
+  const schema = requestBody?.content['application/json']?.schema;
   return fc
     .record({
       names: fc.tuple(...inPath.map(({ name }) => nameOf(name, path, known))),
@@ -86,16 +88,25 @@ function queryValueOf({ name, schema }: Parameter): Arbitrary<unknown> {
   return fc.oneof({ weight, arbitrary: nothing }, { weight: 1, arbitrary: valuesOf(schema) });
 }
 
+/** Some of the bodies that are broken as JSON are whole as bytes. */
+const BROKEN = ['', '{', '[]', 'null', '{"a":', '"'];
+
+const HASHES = BROKEN.map((text) => createHash('sha256').update(text).digest('hex'));
+
 /** Mostly of something that is there. */
 function nameOf(name: string, path: string, { tasks, sessions, types }: KnownThings) {
   const strange = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('t_1', 'w_1', 'd_1', '%'));
-  const pool = path.startsWith('/v1/tasks/') ? tasks : name === 'sessionId' ? sessions : types;
+  const pools: Readonly<Record<string, readonly string[]>> = {
+    sessionId: sessions,
+    sha256: HASHES,
+  };
+  const pool = path.startsWith('/v1/tasks/') ? tasks : (pools[name] ?? types);
   const there = fc.nat().map((place) => pool[place % Math.max(1, pool.length)] ?? 'none');
   return fc.oneof({ weight: 4, arbitrary: there }, { weight: 1, arbitrary: strange });
 }
 
 function bodyOf(schema: JsonSchema | undefined): Arbitrary<string | undefined> {
-  const broken = fc.oneof(fc.string(), fc.constantFrom('', '{', '[]', 'null', '{"a":', '"'));
+  const broken = fc.oneof(fc.string(), fc.constantFrom(...BROKEN));
   if (schema === undefined) return fc.option(broken, { nil: undefined, freq: 2 });
   const right = valuesOf(schema).map((value) => JSON.stringify(value));
   return fc.oneof({ weight: 19, arbitrary: right }, { weight: 1, arbitrary: broken });

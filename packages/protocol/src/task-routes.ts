@@ -70,7 +70,7 @@ export const TASK_ROUTES = {
     summary: 'Change up to 1,000 tasks that nobody holds, each whole or not at all',
     body: PatchTasksRequest,
     answers: { 200: TaskOutcomes },
-    errors: CHANGE_ERRORS,
+    errors: [...CHANGE_ERRORS, 'blob_not_found'],
   },
   getTasks: {
     method: 'POST',
@@ -118,7 +118,7 @@ export const TASK_ROUTES = {
       'A JSON merge patch: null clears. A new priority puts the task at the tail of that level; ' +
       'a runAt in the future makes it wait, one in the past queues it at once.',
     body: TaskPatch,
-    errors: IDLE_ERRORS,
+    errors: [...IDLE_ERRORS, 'blob_not_found'],
   },
   waitForTask: {
     method: 'GET',
