@@ -94,8 +94,8 @@ async function look(path: string): Promise<string> {
   return text;
 }
 
-test('a page of the own origin submits a task and shows its result', async () => {
-  expect(await look('/')).toBe('Hello, Ädä');
+test('a page of the own origin submits tasks, small and large, and shows results', async () => {
+  expect(await look('/')).toBe(`Hello, Ädä ${'Hello, '.length + 200_000}`);
 });
 
 test('a page of another origin is refused, however it asks', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { defineTask, Sluice, SluiceError } from '@sluice/sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const MIB = 1024 * 1024;
 
@@ -85,4 +86,23 @@ test('an input that is gone from the disk fails its task for good, by name', asy
   const ended = await task.wait();
   expect(ended).toMatchObject({ state: 'failed', attempt: 1, error: { code: 'blob_not_found' } });
   expect(ended.error?.message).toContain(inputBlob);
+});
+
+test('a server that is killed while an input arrives gets it the next time', async () => {
+  const unfinished = join(folder, 'blobs', '.unfinished');
+  const submitted = sluice.submit(reversed, 'x'.repeat(LARGEST));
+  await waitUntil(async () => (await readdir(unfinished)).length > 0, {
+    what: 'the upload has begun',
+    timeoutMs: 60_000,
+  });
+
+  const { port } = new URL(server.url);
+  await server.kill();
+  expect(await readdir(unfinished)).toHaveLength(1);
+  server = await ServerProcess.startDev(folder, {}, port);
+  await sluice.work([reversed], { handleSignals: false });
+
+  const task = await submitted;
+  expect((await task.result()).text).toHaveLength(LARGEST - 20);
+  expect(await readdir(unfinished)).toEqual([]);
 });

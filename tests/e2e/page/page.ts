@@ -1,4 +1,7 @@
-/** Runs in a browser: submits a task to where the page came from, and shows what comes of it. */
+/**
+ * Runs in a browser: submits tasks to where the page came from, one of them with an input and
+ * output that are too big for a request, and shows what comes of them.
+ */
 import { Sluice } from '@sluice/sdk';
 
 /** As much as is used here of what only browsers have. */
@@ -10,6 +13,8 @@ interface Page {
 }
 
 const { document } = globalThis as unknown as Page;
-const task = await new Sluice().submit('greet', { name: 'Ädä' });
-document.querySelector('output').textContent = String(await task.result());
+const names = ['Ädä', 'ä'.repeat(200_000)].map((name) => ({ name }));
+const [small, large] = await new Sluice().submitMany<string>('greet', names);
+const { length } = await large.result();
+document.querySelector('output').textContent = `${await small.result()} ${length}`;
 await fetch('/shown', { method: 'POST', body: document.body.innerText });
