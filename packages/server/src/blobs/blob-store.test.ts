@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LIMITS } from '@sluice/protocol';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { BlobKey } from './blob-files.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { BlobFiles, type BlobKey } from './blob-files.ts';
 import { BLOB_KEPT_MS, BlobStore } from './blob-store.ts';
 
 const CHUNK = Buffer.alloc(1024 * 1024, 'x');
@@ -22,6 +22,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  vi.restoreAllMocks();
   await rm(folder, { recursive: true });
 });
 
@@ -265,6 +266,23 @@ describe('removing', () => {
     release();
     expect(missing.size).toBe(0);
     expect(await store.remove(key)).toBe(true);
+  });
+
+  test('leaves what was held, and let go, while the disk was asked how old it is', async () => {
+    now += BLOB_KEPT_MS + 1000;
+    const { stat } = BlobFiles.prototype;
+    vi.spyOn(BlobFiles.prototype, 'stat').mockImplementationOnce(async function (
+      this: BlobFiles,
+      asked,
+    ) {
+      const found = await stat.call(this, asked);
+      (await store.hold('default', [key.sha256])).release();
+      return found;
+    });
+
+    expect(await store.remove(key)).toBe(false);
+
+    expect(await textOf(key)).toBe('[1]');
   });
 
   // Whoever comes first: who holds a blob that is not missing has it until the release (B2).

@@ -56,6 +56,8 @@ export class BlobStore implements BlobHolder {
   private readonly options: BlobStoreOptions;
   /** By path: how many hold it. */
   private readonly held = new Map<string, number>();
+  /** Paths of blobs that will be removed unless somebody holds them before their age is known. */
+  private readonly doomed = new Set<string>();
   /** By path: blobs that are being removed. */
   private readonly removals = new Map<string, Promise<void>>();
   private uploads = 0;
@@ -100,8 +102,8 @@ export class BlobStore implements BlobHolder {
       this.options.onDamaged(await this.files.setAside(key));
     };
     const body = Readable.from(readBlob(file, key.sha256, onDamaged));
-    // Also when nobody reads it to the end, or begins to.
-    body.once('close', () => void file.close());
+    // Also when nobody reads it to the end, or begins to. Nothing is lost if that fails.
+    body.once('close', () => void file.close().catch(() => undefined));
     const { size } = await file.stat();
     return { bytes: size, body };
   }
@@ -109,7 +111,10 @@ export class BlobStore implements BlobHolder {
   async hold(namespace: string, hashes: Iterable<string>): Promise<BlobHold> {
     const keys = Array.from(new Set(hashes), (sha256) => ({ namespace, sha256 }));
     const paths = keys.map((key) => this.files.pathOf(key));
-    for (const path of paths) this.held.set(path, (this.held.get(path) ?? 0) + 1);
+    for (const path of paths) {
+      this.held.set(path, (this.held.get(path) ?? 0) + 1);
+      this.doomed.delete(path);
+    }
     const release = (): void => {
       for (const path of paths) {
         const others = (this.held.get(path) ?? 0) - 1;
@@ -143,14 +148,19 @@ export class BlobStore implements BlobHolder {
   /** Removes a blob that no task names, unless it was used lately or somebody holds it (B2). */
   async remove(key: BlobKey): Promise<boolean> {
     const path = this.files.pathOf(key);
+    this.doomed.add(path);
     const found = await this.files.stat(key);
+    // What was used since is younger than the disk has said.
+    const isUnused = this.doomed.delete(path) && !this.held.has(path);
     const isOld = found !== undefined && found.usedAt < this.options.clock() - BLOB_KEPT_MS;
-    if (!isOld || this.held.has(path)) return false;
+    if (!isOld || !isUnused) return false;
     const removal = this.files.remove(key).finally(() => this.removals.delete(path));
-    this.removals.set(path, removal);
+    // Whoever waits for it sees for himself how it went.
+    this.removals.set(
+      path,
+      removal.catch(() => undefined),
+    );
     await removal;
-    this.totals.count -= 1;
-    this.totals.bytes -= found.bytes;
     return true;
   }
 
