@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KeyedApi } from '../support/keyed-api.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { ACCESS_MATRIX } from './access-calls.ts';
+import { sha256Of } from './blob-client.ts';
 
 const NAMES = Object.keys(ROUTES) as RouteName[];
 const LIST = NAMES.map((name) => ({ name, route: ROUTES[name] as Route }));
@@ -157,4 +158,21 @@ test.each(CLOSED)('$name is refused without a key, and with one that is none', a
     expect(headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
     expect(headers.get('retry-after')).toBe(status === 429 ? '1' : null);
   }
+});
+
+test('nobody gets at a blob of another namespace by naming it', async () => {
+  const content = { secret: 'of the shop' };
+  const sha256 = sha256Of(JSON.stringify(content));
+  const put = { method: 'PUT', path: `/v1/blobs/${sha256}`, body: content };
+  const task = { type: 'a', inputBlob: sha256 };
+  const other = holderOf('admin', 'elsewhere');
+  expect((await shop.call(put)).status).toBe(200);
+  expect((await shop.post('/v1/tasks', task)).status).toBe(201);
+
+  const refused = await other.post('/v1/tasks', task);
+  expect([refused.status, refused.body.error.code]).toEqual([404, 'blob_not_found']);
+
+  // Who has the content himself has a blob of his own.
+  expect((await other.call(put)).status).toBe(200);
+  expect((await other.post('/v1/tasks', task)).status).toBe(201);
 });
