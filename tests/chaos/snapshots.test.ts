@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ApiClient } from '../e2e/api-client.ts';
+import { BlobClient, largeJson, sha256Of } from '../e2e/blob-client.ts';
 import { SessionUnderTest } from '../e2e/session-under-test.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -36,7 +37,10 @@ test('a restart from a snapshot has the same tasks, and the log before it is gon
   // No other task is pushed to it, whose lease would run out sooner or later.
   const session = new SessionUnderTest(server.url, 'http1', { types: [{ type: 'kept' }] });
   const { sessionId } = await session.welcomed();
-  await submit([{ type: 'kept' }]);
+  const content = largeJson(300_000);
+  expect((await new BlobClient(server.url).put(content)).status).toBe(200);
+  const inputBlob = sha256Of(content);
+  await submit([{ type: 'kept', inputBlob }]);
   const { lease } = await session.takeTask();
   await api.report(sessionId, [{ lease, kind: 'succeeded', output: 'kept' }]);
   session.disconnect();
@@ -48,7 +52,8 @@ test('a restart from a snapshot has the same tasks, and the log before it is gon
   expect(data.snapshots).toHaveLength(2);
   expect(data.firstRecord).toBeGreaterThan(0);
   expect(await views()).toEqual(before);
-  expect(before.filter((view) => view.state === 'succeeded')).toMatchObject([{ output: 'kept' }]);
+  const kept = before.filter((view) => view.state === 'succeeded');
+  expect(kept).toMatchObject([{ inputBlob, output: 'kept' }]);
 });
 
 test('a torn newest snapshot gives way to the older one, which is said', async () => {

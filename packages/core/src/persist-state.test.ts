@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { blobReference } from './blob-reference.ts';
 import { ColumnTable, columnsOf } from './columns.ts';
 import type { SessionId } from './ids.ts';
 import { LimitError } from './limit-error.ts';
@@ -27,6 +28,7 @@ beforeEach(() => {
   lived.detach(gone.session);
   const { session } = lived.attach({ slots: 3 });
   lived.submit({ input: '"first"' }, { input: '2', priority: 7 }, { dedupe: KEY }, {});
+  lived.submit({ input: blobReference('c0ffee') });
   lived.submit({ type: 'other', retry: { maxAttempts: 9 } }, { delayMs: 5000 });
   finish(session);
   lived.submit({ priority: 0 }, { priority: 8 }, { type: 'third', input: 'x'.repeat(900) });
