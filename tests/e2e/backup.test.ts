@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -135,6 +135,10 @@ test('a server that was restored knows all that the one before had acknowledged'
   await waitUntil(isCounted, { what: 'there are figures', timeoutMs: 10_000 });
   const [first] = (await figures()).body.items;
   await takeBackup(server.url, join(folder, 'copy'));
+  // Whoever keeps something more in the data folder has to say whether it belongs to a backup.
+  const [copied, kept] = await Promise.all(['copy', 'data'].map((x) => readdir(join(folder, x))));
+  // So short a log has no snapshot.
+  expect([...copied, 'snapshots']).toEqual(expect.arrayContaining(kept));
   await kill();
 
   await restoreInto(join(folder, 'restored'), join(folder, 'copy'));

@@ -155,7 +155,7 @@ describe('what can be wrong', () => {
     [['task', 'list', '--tpye', 'x'], 'unknown flag --tpye; did you mean --type?'],
     [['task', 'cancel'], 'needs ids, or flags'],
     [['queue', 'pause', 'a', 'b'], "unexpected argument 'b'"],
-    [['dead-letter', 'discard'], 'needs --type TYPE or --all'],
+    [['dead-letter', 'discard'], 'needs --type TYPE, --fingerprint F or --all'],
     [['completion', 'tcsh'], "no completion for 'tcsh'"],
     [['task', 'list', '--limit', '0'], '--limit takes a number above 0'],
     [['task', 'logs', 't_1', '--limit', '0'], '--limit takes a number above 0'],

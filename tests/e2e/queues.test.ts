@@ -210,7 +210,7 @@ describe('dead letters', () => {
 
     const { body } = await api.post('/v1/dead-letters/discard', { filter: { type: 'discarded' } });
 
-    expect(body).toEqual({ discarded: 2 });
+    expect(body).toEqual({ matched: 2, discarded: 2, dryRun: false });
     expect(await dead('discarded')).toEqual([]);
     expect((await api.get(`/v1/tasks/${id}`)).body.state).toBe('failed');
   });

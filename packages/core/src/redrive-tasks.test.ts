@@ -46,6 +46,29 @@ test('deadLettersMax: the oldest are dropped and counted', () => {
   expect(partition.task(3).state).toBe('failed');
 });
 
+test('some of them are run again at once, or discarded, and nothing else is', () => {
+  const partition = new TestPartition();
+  const dead = submitted(partition, 4);
+  fail(partition, ...dead);
+  const [live] = submitted(partition, 1);
+  const [foreign] = submittedIn(partition, 'elsewhere');
+  failIn(partition, 'elsewhere', foreign);
+  partition.namespace = 'default';
+  const redrive = (tasks: number[]) =>
+    partition.operate<StartRedrive>({ type: 'start_redrive', ratePerSec: 1, tasks });
+  const discard = (tasks: number[]) =>
+    partition.operate<DiscardDeadLetters>({ type: 'discard_dead_letters', tasks });
+
+  expect(redrive([dead[0], dead[0], live, foreign, 999])).toEqual({ redrive: 0, count: 1 });
+  expect(discard([dead[1], live, foreign, 999])).toEqual({ discarded: 1, more: false });
+  expect(redrive([dead[1]])).toEqual({ redrive: 0, count: 0 });
+  expect(discard([dead[0], dead[1]])).toEqual({ discarded: 0, more: false });
+
+  expect(partition.task(dead[0])).toMatchObject({ state: 'queued', reason: 'retried' });
+  expect(partition.state.deadLetters.countOfNamespace('default')).toBe(2);
+  expect(partition.state.redrives.size).toBe(0);
+});
+
 test.each([
   ['default', 'other'],
   ['other', 'default'],

@@ -13,6 +13,7 @@ import type {
   StartRedrive,
   StartRedriveReply,
 } from './task-commands.ts';
+import { isDead } from './task-state.ts';
 
 /** Each costs a look whenever time advances. */
 const REDRIVES_MAX = 100;
@@ -24,6 +25,7 @@ const DROPS_PER_COMMAND = 10_000;
 
 export function decideStartRedrive(decision: Decision, command: StartRedrive): StartRedriveReply {
   const { state, emit, events } = decision;
+  if (command.tasks !== undefined) return redriveAtOnce(decision, command, command.tasks);
   if (state.redrives.size >= REDRIVES_MAX) {
     return { rejection: 'too_many_redrives', redrive: 0, count: 0 };
   }
@@ -36,6 +38,28 @@ export function decideStartRedrive(decision: Decision, command: StartRedrive): S
   emit(event);
   audit(decision, command.by, { namespace: command.namespace, action: 'redrive_started' });
   return { redrive: event.redrive, count: countDead(state, event) };
+}
+
+function redriveAtOnce(
+  decision: Decision,
+  { namespace, by }: StartRedrive,
+  tasks: readonly number[],
+): StartRedriveReply {
+  const slots = deadAmong(decision.state, namespace, tasks);
+  if (slots.length > 0) audit(decision, by, { namespace, action: 'redrive_started' });
+  for (const slot of slots) retry(decision, slot, 0);
+  return { redrive: 0, count: slots.length };
+}
+
+/** Those of the tasks that are dead letters of the namespace, each once. */
+function deadAmong(state: ReadonlyState, namespace: string, tasks: readonly number[]): Slot[] {
+  return [...new Set(tasks)].flatMap((number) => {
+    const slot = state.tasks.find(number as TaskNumber);
+    const isDeadLetter =
+      slot !== NO_SLOT && isDead(state.tasks.state[slot]) && state.tasks.isDiscarded[slot] === 0;
+    if (!isDeadLetter) return [];
+    return state.queues[state.tasks.queue[slot]].namespace === namespace ? [slot] : [];
+  });
 }
 
 export function decideEndRedrive(decision: Decision, command: EndRedrive): EndRedriveReply {
@@ -54,6 +78,7 @@ export function decideDiscardDeadLetters(
   command: DiscardDeadLetters,
 ): DiscardDeadLettersReply {
   const { namespace, taskType } = command;
+  if (command.tasks !== undefined) return discardThese(decision, command, command.tasks);
   const scope = {
     namespace,
     taskType: taskType === undefined ? '' : queueKey(namespace, taskType),
@@ -67,6 +92,17 @@ export function decideDiscardDeadLetters(
     drop(decision, slot, false);
   }
   return { discarded: DISCARDS_PER_COMMAND, more: true };
+}
+
+function discardThese(
+  decision: Decision,
+  { namespace, by }: DiscardDeadLetters,
+  tasks: readonly number[],
+): DiscardDeadLettersReply {
+  const slots = deadAmong(decision.state, namespace, tasks);
+  if (slots.length > 0) audit(decision, by, { namespace, action: 'dead_letters_discarded' });
+  for (const slot of slots) drop(decision, slot, false);
+  return { discarded: slots.length, more: false };
 }
 
 /** Keeps dead letters within their bound (L9), a few per command: the oldest go first. */

@@ -175,13 +175,15 @@ export interface StartRedrive extends Timed, Authored {
   readonly type: 'start_redrive';
   /** Of this type only; of all types of the namespace without it. */
   readonly taskType?: string;
+  /** Of these only, by their numbers; they run again at once, and no redrive is under way. */
+  readonly tasks?: readonly number[];
   /** Fractions down to a thousandth count; what is less counts as that. */
   readonly ratePerSec: number;
 }
 
 export interface StartRedriveReply {
   readonly rejection?: 'too_many_redrives';
-  /** Its number; 0 when it was refused. */
+  /** Its number; 0 when it was refused, or is over. */
   readonly redrive: number;
   /** Dead letters that it will run again, if nobody else does. */
   readonly count: number;
@@ -200,6 +202,8 @@ export interface EndRedriveReply {
 export interface DiscardDeadLetters extends Timed, Authored {
   readonly type: 'discard_dead_letters';
   readonly taskType?: string;
+  /** Of these only, by their numbers. */
+  readonly tasks?: readonly number[];
 }
 
 export interface DiscardDeadLettersReply {

@@ -55,8 +55,18 @@ export const WorkerView = Type.Object({
 export const WorkerParams = Type.Object({ id: Type.String({ description: 'Id of a worker.' }) });
 export type WorkerParams = Static<typeof WorkerParams>;
 
+const Fingerprint = Type.String({
+  pattern: '^[0-9a-f]{12}$',
+  description: 'Of errors that are alike, as `GET /v1/dead-letters/groups` has it.',
+  examples: ['3f9a0c1d2e4b'],
+});
+
 export const DeadLetterQuery = Type.Object(
-  { ...ListQuery.properties, type: Type.Optional(TaskType) },
+  {
+    ...ListQuery.properties,
+    type: Type.Optional(TaskType),
+    fingerprint: Type.Optional(Fingerprint),
+  },
   { additionalProperties: false },
 );
 
@@ -84,8 +94,12 @@ export const DeadLetterGroups = Type.Object({
   others: Type.Integer({ description: 'Dead letters that are in none of them.' }),
 });
 
+const DryRun = Type.Optional(
+  Type.Boolean({ default: false, description: 'Counts, and changes nothing.' }),
+);
+
 const DeadLetterFilter = Type.Object(
-  { type: Type.Optional(TaskType) },
+  { type: Type.Optional(TaskType), fingerprint: Type.Optional(Fingerprint) },
   { additionalProperties: false, description: 'Without a type: of all types.' },
 );
 
@@ -97,16 +111,20 @@ export const RedriveRequest = Type.Object(
         minimum: 0.001,
         maximum: 100_000,
         default: 100,
-        description: 'Tasks that run again per second.',
+        description: 'Tasks that run again per second. With a fingerprint all do at once.',
       }),
     ),
+    dryRun: DryRun,
   },
   { additionalProperties: false, examples: [{ filter: { type: 'transcode' }, ratePerSec: 10 }] },
 );
 
 export const RedriveReply = Type.Object({
-  id: Type.String({ examples: ['d_1'] }),
+  id: Type.Union([Type.String({ examples: ['d_1'] }), Type.Null()], {
+    description: 'Null when no redrive is under way: all run again already, or it was a dry run.',
+  }),
   count: Type.Integer({ description: 'Dead letters that will run again.' }),
+  dryRun: Type.Boolean(),
 });
 
 export const RedriveView = Type.Object({
@@ -121,11 +139,15 @@ export const RedriveParams = Type.Object({ id: Type.String({ description: 'Id of
 export type RedriveParams = Static<typeof RedriveParams>;
 
 export const DiscardRequest = Type.Object(
-  { filter: Type.Optional(DeadLetterFilter) },
+  { filter: Type.Optional(DeadLetterFilter), dryRun: DryRun },
   { additionalProperties: false },
 );
 
-export const DiscardReply = Type.Object({ discarded: Type.Integer() });
+export const DiscardReply = Type.Object({
+  matched: Type.Integer({ description: 'Dead letters that are meant.' }),
+  discarded: Type.Integer(),
+  dryRun: Type.Boolean(),
+});
 
 export const StatsQuery = Type.Object(
   {

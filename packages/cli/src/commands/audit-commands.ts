@@ -1,25 +1,22 @@
 import type { AuditRecord } from '../api/access-shapes.ts';
-import type { Page } from '../api/task-shapes.ts';
+
 import { defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
 import { table } from '../screen/table.ts';
-import { connect, integerOf, print, SERVER_FLAGS } from './shared.ts';
+import { connect, limitOf, printList, readList, SERVER_FLAGS } from './shared.ts';
 
 const listAudit = defineCommand({
   name: 'audit list',
   summary: 'List who changed what that concerns others, newest first',
   flags: {
-    limit: { value: 'N', short: 'n', help: 'at most so many (default 50, up to 1000)' },
+    limit: { value: 'N', short: 'n', help: 'at most so many (default 50)' },
     ...SERVER_FLAGS,
   },
   examples: ['sluice audit list', 'sluice audit list --limit 1000 --json'],
   run: async ({ flags }, io) => {
-    const limit = integerOf(flags.limit, 'limit');
-    const query = limit === undefined ? '' : `?limit=${limit}`;
-    const page = await connect(flags, io).get<Page<AuditRecord>>(`/v1/audit${query}`, ['items']);
-    if (page.items.length === 0 && flags.json !== true) io.stderr('no records');
-    else print(io, flags, page, ({ items }) => auditTable(items));
-    if (page.nextCursor !== null) io.stderr('there are more; see --limit');
+    const limit = limitOf(flags.limit) ?? 50;
+    const list = await readList<AuditRecord>(connect(flags, io), '/v1/audit', { limit });
+    printList(io, flags, list, { none: 'no records', table: auditTable });
     return ExitCode.done;
   },
 });

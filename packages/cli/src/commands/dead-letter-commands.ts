@@ -3,28 +3,36 @@ import { defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
 import { ago, short, table } from '../screen/table.ts';
 import { UsageError } from '../usage-error.ts';
-import { connect, limitOf, print, readList, SERVER_FLAGS, stated } from './shared.ts';
+import { connect, limitOf, print, printList, readList, SERVER_FLAGS, stated } from './shared.ts';
 import { errorText } from './task-text.ts';
 
 const TYPE_FLAG = { value: 'TYPE', help: 'of this type' } as const;
+
+const FINGERPRINT_FLAG = {
+  value: 'F',
+  help: "with errors like these; see 'sluice dead-letter groups'",
+} as const;
+
+const DRY_RUN_FLAG = { help: 'count, and change nothing' } as const;
 
 const listDeadLetters = defineCommand({
   name: 'dead-letter list',
   summary: 'List failed and timed-out tasks, the first to end first',
   flags: {
     type: TYPE_FLAG,
+    fingerprint: FINGERPRINT_FLAG,
     limit: { value: 'N', short: 'n', help: 'at most so many (default 50)' },
     ...SERVER_FLAGS,
   },
   examples: ['sluice dead-letter list --type transcode'],
   run: async ({ flags }, io) => {
     const limit = limitOf(flags.limit) ?? 50;
-    const query = new URLSearchParams(stated({ type: flags.type }) as Record<string, string>);
+    const { type, fingerprint } = flags;
+    const query = new URLSearchParams(stated({ type, fingerprint }) as Record<string, string>);
     const api = connect(flags, io);
-    const { items, isMore } = await readList<Task>(api, '/v1/dead-letters', { query, limit });
-    if (items.length === 0 && flags.json !== true) io.stderr('no dead letters');
-    else print(io, flags, { items }, () => deadTable(items, Date.now()));
-    if (isMore) io.stderr('there are more; see --limit');
+    const list = await readList<Task>(api, '/v1/dead-letters', { query, limit });
+    const table = (items: readonly Task[]) => deadTable(items, Date.now());
+    printList(io, flags, list, { none: 'no dead letters', table });
     return ExitCode.done;
   },
 });
@@ -74,8 +82,9 @@ const groups = defineCommand({
 
 function groupTable(items: Groups['items'], now: number): string {
   return table(
-    ['COUNT', 'TYPE', 'LAST', 'TASK', 'ERROR'],
-    items.map(({ count, type, lastEndedAt, taskId, message }) => [
+    ['FINGERPRINT', 'COUNT', 'TYPE', 'LAST', 'TASK', 'ERROR'],
+    items.map(({ fingerprint, count, type, lastEndedAt, taskId, message }) => [
+      fingerprint,
       count,
       type,
       `${ago(lastEndedAt, now)} ago`,
@@ -88,22 +97,36 @@ function groupTable(items: Groups['items'], now: number): string {
 const redrive = defineCommand({
   name: 'dead-letter redrive',
   summary: 'Run dead letters again, so many a second',
-  details: 'It goes on by itself, also after a restart of the server.',
+  details:
+    'It goes on by itself, also after a restart of the server. With --fingerprint all of them\n' +
+    'run again at once.',
   flags: {
     type: { ...TYPE_FLAG, help: 'of this type only (default: of all)' },
+    fingerprint: FINGERPRINT_FLAG,
     rate: { value: 'N', help: 'so many a second (default 100)' },
+    'dry-run': DRY_RUN_FLAG,
     ...SERVER_FLAGS,
   },
-  examples: ['sluice dead-letter redrive --type transcode --rate 10'],
+  examples: [
+    'sluice dead-letter redrive --type transcode --rate 10',
+    'sluice dead-letter redrive --fingerprint 3f9a0c1d2e4b --dry-run',
+  ],
   run: async ({ flags }, io) => {
-    const filter = flags.type === undefined ? undefined : { type: flags.type };
-    const body = stated({ filter, ratePerSec: rateOf(flags.rate) });
-    const reply = await connect(flags, io).postOnce<{ id: string; count: number }>(
+    const { type, fingerprint, 'dry-run': dryRun } = flags;
+    if (fingerprint !== undefined && flags.rate !== undefined) {
+      throw new UsageError('--rate does not go with --fingerprint: all run again at once');
+    }
+    const filter = stated({ type, fingerprint });
+    const body = stated({ filter, ratePerSec: rateOf(flags.rate), dryRun });
+    const reply = await connect(flags, io).postOnce<{ id: string | null; count: number }>(
       '/v1/dead-letters/redrive',
       ['id', 'count'],
       body,
     );
-    print(io, flags, reply, ({ id, count }) => `${id}: ${count} dead letters run again`);
+    print(io, flags, reply, ({ id, count }) => {
+      if (dryRun === true) return `${count} dead letters would run again`;
+      return `${id === null ? '' : `${id}: `}${count} dead letters run again`;
+    });
     return ExitCode.done;
   },
 });
@@ -118,22 +141,32 @@ const discard = defineCommand({
   name: 'dead-letter discard',
   summary: 'Take tasks off the list of dead letters; they stay failed',
   flags: {
-    type: { ...TYPE_FLAG, help: 'of this type' },
-    all: { help: 'of all types' },
+    type: TYPE_FLAG,
+    fingerprint: FINGERPRINT_FLAG,
+    all: { help: 'all of them' },
+    'dry-run': DRY_RUN_FLAG,
     ...SERVER_FLAGS,
   },
-  examples: ['sluice dead-letter discard --type transcode'],
+  examples: [
+    'sluice dead-letter discard --type transcode',
+    'sluice dead-letter discard --fingerprint 3f9a0c1d2e4b --dry-run',
+  ],
   run: async ({ flags }, io) => {
-    if ((flags.type === undefined) === (flags.all !== true)) {
-      throw new UsageError("'sluice dead-letter discard' needs --type TYPE or --all");
+    const { type, fingerprint, 'dry-run': dryRun } = flags;
+    const filter = stated({ type, fingerprint });
+    if ((Object.keys(filter).length === 0) === (flags.all !== true)) {
+      throw new UsageError(
+        "'sluice dead-letter discard' needs --type TYPE, --fingerprint F or --all",
+      );
     }
-    const filter = flags.type === undefined ? {} : { type: flags.type };
-    const reply = await connect(flags, io).post<{ discarded: number }>(
+    const reply = await connect(flags, io).post<{ matched: number; discarded: number }>(
       '/v1/dead-letters/discard',
-      ['discarded'],
-      { filter },
+      ['matched', 'discarded'],
+      stated({ filter, dryRun }),
     );
-    print(io, flags, reply, ({ discarded }) => `${discarded} discarded`);
+    print(io, flags, reply, ({ matched, discarded }) => {
+      return dryRun === true ? `${matched} would be discarded` : `${discarded} discarded`;
+    });
     return ExitCode.done;
   },
 });

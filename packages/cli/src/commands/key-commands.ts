@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import type { AccessKey, NewAccessKey } from '../api/access-shapes.ts';
-import type { Page } from '../api/task-shapes.ts';
 import { defineCommand, defineGroup } from '../command.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { ago, short, table } from '../screen/table.ts';
 import { UsageError } from '../usage-error.ts';
-import { connect, durationOf, print, SERVER_FLAGS, stated } from './shared.ts';
+import { connect, durationOf, print, printList, readList, SERVER_FLAGS, stated } from './shared.ts';
 
 const createKey = defineCommand({
   name: 'key create',
@@ -86,16 +85,9 @@ const listKeys = defineCommand({
   flags: SERVER_FLAGS,
   examples: ['sluice key list'],
   run: async ({ flags }, io) => {
-    const api = connect(flags, io);
-    const items: AccessKey[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const more: string = cursor === '' ? '' : `&cursor=${cursor}`;
-      const page: Page<AccessKey> = await api.get(`/v1/keys?limit=1000${more}`, ['items']);
-      items.push(...page.items);
-      cursor = page.nextCursor;
-    }
-    if (items.length === 0 && flags.json !== true) io.stderr('no keys: the server is open');
-    else print(io, flags, { items }, () => keyTable(items, Date.now()));
+    const list = await readList<AccessKey>(connect(flags, io), '/v1/keys');
+    const table = (items: readonly AccessKey[]) => keyTable(items, Date.now());
+    printList(io, flags, list, { none: 'no keys: the server is open', table });
     return ExitCode.done;
   },
 });

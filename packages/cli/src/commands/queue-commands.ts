@@ -2,7 +2,7 @@ import type { Queue } from '../api/task-shapes.ts';
 import { type Command, defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
 import { duration, table } from '../screen/table.ts';
-import { connect, print, readList, SERVER_FLAGS } from './shared.ts';
+import { connect, print, printList, readList, SERVER_FLAGS } from './shared.ts';
 
 const listQueues = defineCommand({
   name: 'queue list',
@@ -10,10 +10,9 @@ const listQueues = defineCommand({
   flags: SERVER_FLAGS,
   examples: ['sluice queue list'],
   run: async ({ flags }, io) => {
-    const { items } = await readList<Queue>(connect(flags, io), '/v1/queues');
-    if (items.length === 0 && flags.json !== true) {
-      io.stderr('no queues: no task was submitted yet');
-    } else print(io, flags, { items }, () => queueTable(items));
+    const list = await readList<Queue>(connect(flags, io), '/v1/queues');
+    const none = 'no queues: no task was submitted yet';
+    printList(io, flags, list, { none, table: queueTable });
     return ExitCode.done;
   },
 });

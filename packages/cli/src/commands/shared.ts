@@ -30,12 +30,12 @@ export function print<T>(
   io.stdout(json ? JSON.stringify(value, null, 2) : render(value));
 }
 
-/** The items of a list, page after page, up to `limit` of them, and whether there are others. */
+/** The items of a list, page after page, up to `limit` of them, and where it goes on. */
 export async function readList<T>(
   api: ApiCaller,
   path: string,
   { query = new URLSearchParams(), limit = Number.POSITIVE_INFINITY }: ListOptions = {},
-): Promise<{ readonly items: readonly T[]; readonly isMore: boolean }> {
+): Promise<Page<T>> {
   const items: T[] = [];
   let cursor: string | null = '';
   while (cursor !== null && items.length < limit) {
@@ -45,7 +45,19 @@ export async function readList<T>(
     items.push(...page.items);
     cursor = page.nextCursor;
   }
-  return { items, isMore: cursor !== null };
+  return { items, nextCursor: cursor };
+}
+
+/** A list with its cursor as JSON, else as a table; says when it is empty, or not all of it. */
+export function printList<T>(
+  io: CommandIo,
+  flags: ServerFlags,
+  list: Page<T>,
+  shown: { readonly none: string; readonly table: (items: readonly T[]) => string },
+): void {
+  if (list.items.length === 0 && flags.json !== true) io.stderr(shown.none);
+  else print(io, flags, list, ({ items }) => shown.table(items));
+  if (list.nextCursor !== null) io.stderr('there are more; see --limit');
 }
 
 /** How many at the most. */

@@ -13,6 +13,7 @@ import {
   jsonOf,
   limitOf,
   print,
+  printList,
   readList,
   SERVER_FLAGS,
   stated,
@@ -58,9 +59,9 @@ const listTasks = defineCommand({
     for (const [name, value] of Object.entries(tagsOf(flags.tag) ?? {})) {
       query.append(`tag.${name}`, value);
     }
-    const { items } = await readList<Task>(connect(flags, io), '/v1/tasks', { query, limit });
-    if (items.length === 0 && flags.json !== true) io.stderr('no tasks');
-    else print(io, flags, { items }, () => taskTable(items, Date.now()));
+    const list = await readList<Task>(connect(flags, io), '/v1/tasks', { query, limit });
+    const table = (items: readonly Task[]) => taskTable(items, Date.now());
+    printList(io, flags, list, { none: 'no tasks', table });
     return ExitCode.done;
   },
 });

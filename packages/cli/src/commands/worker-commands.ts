@@ -2,7 +2,7 @@ import type { Worker } from '../api/task-shapes.ts';
 import { defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
 import { ago, short, table } from '../screen/table.ts';
-import { connect, print, readList, SERVER_FLAGS } from './shared.ts';
+import { connect, print, printList, readList, SERVER_FLAGS } from './shared.ts';
 
 const listWorkers = defineCommand({
   name: 'worker list',
@@ -10,9 +10,9 @@ const listWorkers = defineCommand({
   flags: SERVER_FLAGS,
   examples: ['sluice worker list'],
   run: async ({ flags }, io) => {
-    const { items } = await readList<Worker>(connect(flags, io), '/v1/workers');
-    if (items.length === 0 && flags.json !== true) io.stderr('no workers');
-    else print(io, flags, { items }, () => workerTable(items, Date.now()));
+    const list = await readList<Worker>(connect(flags, io), '/v1/workers');
+    const table = (items: readonly Worker[]) => workerTable(items, Date.now());
+    printList(io, flags, list, { none: 'no workers', table });
     return ExitCode.done;
   },
 });

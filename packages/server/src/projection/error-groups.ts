@@ -74,8 +74,15 @@ export function fingerprintOf(message: string): string {
   return createHash('sha256').update(alike).digest('hex').slice(0, FINGERPRINT_CHARACTERS);
 }
 
+/** What dead letters that failed alike have in common. */
+export function fingerprintOfEnd(ended: Ended): string {
+  return fingerprintOf(messageOf(ended));
+}
+
+type Ended = Pick<TaskRecord, 'result' | 'reason'>;
+
 /** The first line of what the error says; how the task ended when it says nothing. */
-function messageOf({ result, reason }: TaskRecord): string {
+function messageOf({ result, reason }: Ended): string {
   const error: unknown = result === '' ? null : JSON.parse(result);
   const { message } = (error ?? {}) as { message?: unknown };
   const text = typeof message === 'string' && message !== '' ? message : REASONS[reason];

@@ -11,10 +11,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { authorOf } from '../access/caller.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { Checker } from '../http/validation.ts';
+import { Checker, invalid } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
 import type { TaskArchive } from '../tasks/task-archive.ts';
-import type { DeadLetterOperations, DeadLetterOrder } from './dead-letters.ts';
+import type { DeadLetterOperations, DeadLetterOrder, DeadLetterScope } from './dead-letters.ts';
 
 export function deadLetterRoutes(
   app: FastifyInstance,
@@ -33,18 +33,18 @@ export function deadLetterRoutes(
   app.route({
     ...routeOptions(ROUTES.listDeadLetters),
     handler: async ({ query, caller }, reply) => {
-      const { type, ...page } = parseQuery(list, query);
-      return reply
-        .type('application/json')
-        .send(await operations.list(caller.namespace, type, page));
+      const { type, fingerprint, ...page } = parseQuery(list, query);
+      const scope = scopeOf(caller.namespace, { type, fingerprint });
+      return reply.type('application/json').send(await operations.list(scope, page));
     },
   });
   const redrive = new Checker(RedriveRequest);
   app.route({
     ...routeOptions(ROUTES.startRedrive),
     handler: async (request, reply) => {
-      const { filter, ratePerSec } = await readBody(request.raw, redrive);
-      const begun = await operations.redrive(orderOf(request, filter?.type), ratePerSec);
+      const { filter, ratePerSec, dryRun } = await readBody(request.raw, redrive);
+      if (filter?.fingerprint !== undefined && ratePerSec !== undefined) throw rateOfAll();
+      const begun = await operations.redrive(orderOf(request, filter, dryRun), ratePerSec);
       return reply.code(202).send(begun);
     },
   });
@@ -69,14 +69,33 @@ export function deadLetterRoutes(
   app.route({
     ...routeOptions(ROUTES.discardDeadLetters),
     handler: async (request) => {
-      const { filter } = await readBody(request.raw, discard);
-      return { discarded: await operations.discard(orderOf(request, filter?.type)) };
+      const { filter, dryRun } = await readBody(request.raw, discard);
+      return operations.discard(orderOf(request, filter, dryRun));
     },
   });
 }
 
-function orderOf(request: FastifyRequest, taskType: string | undefined): DeadLetterOrder {
-  const by = authorOf(request, taskType ?? 'all types');
-  const scope = taskType === undefined ? {} : { taskType };
-  return { namespace: request.caller.namespace, by, ...scope };
+interface Filter {
+  readonly type?: string | undefined;
+  readonly fingerprint?: string | undefined;
+}
+
+function scopeOf(namespace: string, { type, fingerprint }: Filter): DeadLetterScope {
+  return {
+    namespace,
+    ...(type === undefined ? {} : { taskType: type }),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+  };
+}
+
+function orderOf(request: FastifyRequest, filter: Filter = {}, dryRun = false): DeadLetterOrder {
+  const { type = 'all types', fingerprint } = filter;
+  const detail = fingerprint === undefined ? '' : `errors like ${fingerprint}`;
+  const by = authorOf(request, type, detail);
+  return { ...scopeOf(request.caller.namespace, filter), by, dryRun };
+}
+
+function rateOfAll(): Error {
+  const problem = 'goes with no fingerprint: such tasks all run again at once';
+  return invalid('the body is not valid', [{ path: '/ratePerSec', problem }]);
 }

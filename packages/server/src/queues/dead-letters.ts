@@ -8,25 +8,34 @@ import {
   type ReadonlyState,
   type Slot,
   type StartRedrive,
+  type StartRedriveReply,
   taskTypeOf,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 import { type Admission, overloaded } from '../admission.ts';
+import { fingerprintOfEnd } from '../projection/error-groups.ts';
 import { AnswerRoom } from '../tasks/answer-room.ts';
 import { badCursor, cursorText, type PageRequest, pageJson, placedPage } from '../tasks/pages.ts';
-import { taskViewJson } from '../tasks/task-view.ts';
+import { payloadText, taskViewJson } from '../tasks/task-view.ts';
 import { timeText } from '../time-text.ts';
 
 const ID_PREFIX = 'd_';
 const RATE_DEFAULT = 100;
 
-/** Whose dead letters are meant, and who says so. */
-export interface DeadLetterOrder {
+/** Which dead letters are meant. */
+export interface DeadLetterScope {
   readonly namespace: string;
   /** Of all types without it. */
   readonly taskType?: string;
+  /** Of all kinds of errors without it. */
+  readonly fingerprint?: string;
+}
+
+/** Who wants something done about them, or only to hear how many they are. */
+export interface DeadLetterOrder extends DeadLetterScope {
   readonly by: Author;
+  readonly dryRun: boolean;
 }
 
 /** Failed and timed-out tasks that wait for somebody to deal with them. */
@@ -41,8 +50,7 @@ export class DeadLetterOperations {
 
   /** A page, the first to end first, as JSON text. */
   list(
-    namespace: string,
-    taskType: string | undefined,
+    scope: DeadLetterScope,
     { limit = LIMITS.pageDefault, cursor }: PageRequest,
   ): Promise<string> {
     const after = cursor === undefined ? undefined : parsePlace(cursor);
@@ -50,31 +58,36 @@ export class DeadLetterOperations {
     return this.engine.read((state) => {
       const items: string[] = [];
       const room = new AnswerRoom();
-      let last: Slot = NO_SLOT;
-      let isMore = false;
-      for (const slot of deadLetters(state, namespace, taskType)) {
-        if (after !== undefined && !isBehind(state, slot, after)) continue;
-        isMore = items.length === limit || room.isFull;
-        if (isMore) break;
+      const looked = lookThrough(state, scope, after, (slot) => {
         items.push(room.take(taskViewJson(state, slot)));
-        last = slot;
-      }
-      const { endedAt, number } = state.tasks;
-      return pageJson(items, isMore ? `${endedAt[last]}.${number[last]}` : undefined, {
-        asOf: state.now,
-        lagMs: 0,
+        return items.length === limit || room.isFull;
       });
+      const { last, isMore } = looked;
+      const next = isMore && last !== undefined ? `${last.endedAt}.${last.number}` : undefined;
+      return pageJson(items, next, { asOf: state.now, lagMs: 0 });
     });
   }
 
-  redrive(order: DeadLetterOrder, ratePerSec = RATE_DEFAULT): Promise<object> {
+  async redrive(order: DeadLetterOrder, ratePerSec = RATE_DEFAULT): Promise<object> {
+    const { by, dryRun, fingerprint, ...scope } = order;
+    if (dryRun) return { id: null, count: await this.count(order), dryRun };
     const type = 'start_redrive';
-    this.admission.command(type);
-    const command = { type, ratePerSec, ...order } as const;
-    return this.engine.execute<StartRedrive, object>(command, ({ rejection, redrive, count }) => {
-      if (rejection !== undefined) throw overloaded('too many redrives are under way');
-      return { id: `${ID_PREFIX}${redrive}`, count };
-    });
+    const start = (command: Omit<StartRedrive, 'type' | 'now'>) => {
+      this.admission.command(type);
+      return this.engine.execute<StartRedrive, StartRedriveReply>(
+        { type, ...command },
+        (reply) => reply,
+      );
+    };
+    if (fingerprint !== undefined) {
+      const count = await this.forEachPart(order, async (tasks, author) => {
+        return (await start({ ratePerSec, ...scope, ...author, tasks })).count;
+      });
+      return { id: null, count, dryRun };
+    }
+    const { rejection, redrive, count } = await start({ ratePerSec, ...scope, by });
+    if (rejection !== undefined) throw overloaded('too many redrives are under way');
+    return { id: `${ID_PREFIX}${redrive}`, count, dryRun };
   }
 
   /** A page of those that are under way, the oldest first, as JSON text. */
@@ -98,22 +111,107 @@ export class DeadLetterOperations {
     });
   }
 
-  /** Answers how many. */
-  async discard({ by, ...scope }: DeadLetterOrder): Promise<number> {
+  async discard(order: DeadLetterOrder): Promise<object> {
+    const { by, dryRun, fingerprint, ...scope } = order;
+    if (dryRun) return { matched: await this.count(order), discarded: 0, dryRun };
     const type = 'discard_dead_letters';
-    let sum = 0;
-    for (let isFirst = true; ; isFirst = false) {
+    const discard = (command: Omit<DiscardDeadLetters, 'type' | 'now'>) => {
       this.admission.command(type);
-      // However many commands it takes, it is one change.
-      const command = { type, ...scope, ...(isFirst ? { by } : {}) } as const;
-      const { discarded, more } = await this.engine.execute<
-        DiscardDeadLetters,
-        DiscardDeadLettersReply
-      >(command, (reply) => reply);
-      sum += discarded;
-      if (!more) return sum;
+      return this.engine.execute<DiscardDeadLetters, DiscardDeadLettersReply>(
+        { type, ...command },
+        (reply) => reply,
+      );
+    };
+    let sum = 0;
+    if (fingerprint !== undefined) {
+      sum = await this.forEachPart(order, async (tasks, author) => {
+        return (await discard({ ...scope, ...author, tasks })).discarded;
+      });
+      return { matched: sum, discarded: sum, dryRun };
     }
+    for (let isMore = true, author: { by?: Author } = { by }; isMore; author = {}) {
+      // However many commands it takes, it is one change.
+      const { discarded, more } = await discard({ ...scope, ...author });
+      sum += discarded;
+      isMore = more;
+    }
+    return { matched: sum, discarded: sum, dryRun };
   }
+
+  private async count(order: DeadLetterOrder): Promise<number> {
+    this.admission.read();
+    return this.forEachPart(order, async (tasks) => tasks.length);
+  }
+
+  /**
+   * Hands out the numbers of those that are meant, a part at a time, so that others have their
+   * turns; those that die meanwhile are not meant. Answers the sum of what `act` answers.
+   */
+  private async forEachPart(
+    { by, ...scope }: DeadLetterOrder,
+    act: (tasks: readonly number[], author: { readonly by?: Author }) => Promise<number>,
+  ): Promise<number> {
+    let sum = 0;
+    let author: { readonly by?: Author } = { by };
+    const until = await this.engine.read(({ now }) => now);
+    for (let after: Place | undefined, isMore = true; isMore; ) {
+      const from = after;
+      const tasks: number[] = [];
+      const looked = await this.engine.read((state) =>
+        lookThrough(state, scope, from, (slot) => {
+          if (state.tasks.endedAt[slot] <= until) tasks.push(state.tasks.number[slot]);
+          return tasks.length === TASKS_PER_COMMAND;
+        }),
+      );
+      after = looked.last;
+      isMore = looked.isMore;
+      if (tasks.length === 0) continue;
+      const done = await act(tasks, author);
+      sum += done;
+      if (done > 0) author = {};
+    }
+    return sum;
+  }
+}
+
+/** One command is about so many. */
+const TASKS_PER_COMMAND = 1000;
+
+/** So many errors are compared in one turn: others wait for theirs meanwhile. */
+const COMPARED_MAX = 1000;
+
+interface Looked {
+  /** The last one that was looked at. */
+  readonly last: Place | undefined;
+  readonly isMore: boolean;
+}
+
+/** Visits those that are meant behind a place, until that is enough, or took long enough. */
+function lookThrough(
+  state: ReadonlyState,
+  scope: DeadLetterScope,
+  after: Place | undefined,
+  visit: (slot: Slot) => boolean,
+): Looked {
+  const { endedAt, number } = state.tasks;
+  let last: Place | undefined = after;
+  let compared = 0;
+  let isEnough = false;
+  for (const slot of deadLetters(state, scope)) {
+    if (after !== undefined && !isBehind(state, slot, after)) continue;
+    if (isEnough) return { last, isMore: true };
+    last = { endedAt: endedAt[slot], number: number[slot] };
+    compared += scope.fingerprint === undefined ? 0 : 1;
+    isEnough = (isMeant(state, slot, scope) && visit(slot)) || compared === COMPARED_MAX;
+  }
+  return { last, isMore: false };
+}
+
+function isMeant(state: ReadonlyState, slot: Slot, { fingerprint }: DeadLetterScope): boolean {
+  if (fingerprint === undefined) return true;
+  const { result, resultLength, reason } = state.tasks;
+  const text = payloadText(state, result[slot], resultLength[slot]);
+  return fingerprintOfEnd({ result: text, reason: reason[slot] }) === fingerprint;
 }
 
 type Redrives = ReturnType<ReadonlyState['redrives']['entries']>;
@@ -133,8 +231,7 @@ function redriveView({ number, redrive }: { readonly number: number; readonly re
 /** Of a type they are linked by one column, of a namespace by another. */
 function* deadLetters(
   state: ReadonlyState,
-  namespace: string,
-  taskType: string | undefined,
+  { namespace, taskType }: DeadLetterScope,
 ): Iterable<Slot> {
   const { tasks, deadLetters } = state;
   const queue = taskType === undefined ? undefined : state.queueOf(queueKey(namespace, taskType));

@@ -109,7 +109,7 @@ export function inputText(state: ReadonlyState, slot: Slot): string {
 }
 
 /** Empty for null. */
-function payloadText(state: ReadonlyState, reference: number, length: number): string {
+export function payloadText(state: ReadonlyState, reference: number, length: number): string {
   if (length === 0) return '';
   const start = state.payloads.startOf(reference);
   const bytes = state.payloads.bytesOf(reference);

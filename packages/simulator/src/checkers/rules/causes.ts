@@ -65,7 +65,7 @@ export class EventCauses implements StoryRule {
 function causesOf(event: Event, task: TaskStory | undefined): Causes | undefined {
   switch (event.type) {
     case 'task_retried':
-      return event.redrive === 0 ? ['retry_tasks'] : ['advance_time'];
+      return event.redrive === 0 ? ['retry_tasks', 'start_redrive'] : ['advance_time'];
     case 'dead_letter_dropped':
       return event.isOverflow ? MAKE_ROOM : ['discard_dead_letters'];
     case 'task_ended':
