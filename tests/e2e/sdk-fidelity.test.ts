@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LIMITS } from '@sluice/protocol';
 import {
   defineTask,
   Later,
@@ -16,7 +17,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
 
 /** What the handler does at each attempt. */
-type Script = readonly ('return' | 'throw' | 'give up' | 'come back' | 'later' | 'hang' | 'bad')[];
+type Step = 'return' | 'throw' | 'give up' | 'come back' | 'later' | 'hang' | 'bad' | 'large';
+type Script = readonly Step[];
+
+/** Too large for a request. */
+const LARGE: Script = Array(50_000).fill('large');
 
 const scripted = defineTask({
   type: 'scripted',
@@ -37,6 +42,8 @@ const scripted = defineTask({
         });
       case 'bad':
         return { n: 1n };
+      case 'large':
+        return script;
       default:
         return { attempt };
     }
@@ -55,6 +62,7 @@ const SCENARIOS: Record<string, Scenario> = {
   'has no attempts left': (client) => client.submit(scripted, ['throw', 'throw', 'throw']),
   'fails for good': (client) => client.submit(scripted, ['throw', 'give up']),
   'returns what is no JSON': (client) => client.submit(scripted, ['bad']),
+  'has a large input and output': (client) => client.submit(scripted, LARGE),
   'is late': (client) => client.submit(scripted, ['return'], { delayMs: 30 }),
   'expires while it waits': (client) =>
     client.submit(scripted, ['return'], { delayMs: 60_000, timeouts: { totalMs: 20 } }),
@@ -138,7 +146,7 @@ const REFUSED: Record<string, (client: TaskClient) => Promise<unknown>> = {
   'a tag that is too long': (client) =>
     client.submit(scripted, [], { tags: { a: 'b'.repeat(257) } }),
   'one of many': (client) => client.submitMany('a', [1, 2], { timeouts: { runMs: 0 } }),
-  'an input that is too large': (client) => client.submit('a', 'x'.repeat(300_000)),
+  'an input that is too large': (client) => client.submit('a', 'x'.repeat(LIMITS.blobBytesMax)),
   'an input that is too deep': (client) => client.submit('a', deep),
   'a definition that is not valid': (client) =>
     client.register({ type: 'a', retry: { maxAttempts: 5000 } }),
