@@ -256,17 +256,20 @@ describe('somebody dies in the middle', () => {
 
   test('a server that is killed leaves no backup, and starts again', async () => {
     const target = fresh('cut');
+    const staged = join(folder, 'data', 'backup.unfinished');
     const taking = runSluice(['backup', target, '--url', server.url]);
     const hasBegun = () => existsSync(join(`${target}.unfinished`, 'projection'));
     await waitUntil(hasBegun, { what: 'the backup has begun', timeoutMs: 30_000 });
     await server.kill();
 
     const { code, stderr } = await taking;
+    await mkdir(staged, { recursive: true });
     await start();
+    expect(existsSync(staged)).toBe(false);
     await takeBackup(server.url, fresh('after'));
 
     expect([code, stderr]).toEqual([3, expect.stringContaining('broke off')]);
     expect([existsSync(target), existsSync(`${target}.unfinished`)]).toEqual([false, false]);
-    expect(existsSync(join(folder, 'data', 'backup.unfinished'))).toBe(false);
+    expect(existsSync(staged)).toBe(false);
   });
 });

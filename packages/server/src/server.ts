@@ -7,6 +7,7 @@ import { type AdmissionBounds, Engine, type FeedOptions, foldInThread } from '@s
 import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
 import type { FastifyInstance } from 'fastify';
 import { Admission } from './admission.ts';
+import { removeStaged } from './backup/backup-files.ts';
 import { refuseUnfinishedRestore } from './backup/unfinished-restore.ts';
 import { BlobStore } from './blobs/blob-store.ts';
 import { BlobSweep } from './blobs/blob-sweep.ts';
@@ -310,7 +311,9 @@ async function openLog(options: ServerOptions): Promise<FileLog> {
   refuseUnfinishedRestore(options.dataFolder);
   const { segmentBytes } = options;
   const size = segmentBytes === undefined ? {} : { segmentBytes };
-  return FileLog.open({ folder: logFolderOf(options), ...size });
+  const log = await FileLog.open({ folder: logFolderOf(options), ...size });
+  await removeStaged(options.dataFolder);
+  return log;
 }
 
 function startTimer(delayMs: number, ring: () => void): () => void {

@@ -122,13 +122,16 @@ async function openSnapshots(folder: string): Promise<OpenedSnapshot[]> {
   }
 }
 
+/** Removes the copy that a process left which died amid a backup; whoever calls has the folder. */
+export async function removeStaged(dataFolder: string): Promise<void> {
+  await rm(join(dataFolder, STAGING), { recursive: true, force: true });
+}
+
 /** Copies of the databases of the projection, each as it is at one moment (B3). */
 async function* databases(dataFolder: string): AsyncGenerator<BackupPart | typeof NOT_YET> {
   const folder = join(dataFolder, 'projection');
   const staging = join(dataFolder, STAGING);
-  // A process that died amid a backup left it.
-  await rm(staging, { recursive: true, force: true });
-  await mkdir(staging, { mode: 0o700 });
+  await mkdir(staging, { recursive: true, mode: 0o700 });
   try {
     for (const path of [MARK_FILE, ...filesToCopy(folder)]) {
       const copy = join(staging, basename(path));
@@ -140,7 +143,7 @@ async function* databases(dataFolder: string): AsyncGenerator<BackupPart | typeo
       yield { path: `projection/${path}`, bytes: (await file.stat()).size, content: file };
     }
   } finally {
-    await rm(staging, { recursive: true, force: true });
+    await removeStaged(dataFolder);
   }
 }
 
