@@ -47,20 +47,20 @@ function start(dataFolder: string): Promise<ServerProcess> {
 /** Those that left memory are in files, and the log was trimmed. */
 async function enoughTasks(): Promise<void> {
   const isEnough = () => load.known.finished.size > TASKS_MIN;
-  await waitUntil(isEnough, { what: 'there is enough to copy', timeoutMs: 60_000 });
+  await waitUntil(isEnough, { what: 'there is enough to copy', timeoutMs: 300_000 });
   expect(data.firstRecord).toBeGreaterThan(0);
 }
 
 async function foldedAgain(): Promise<void> {
   const { newestPosition } = data;
   const isFolded = () => data.newestPosition > newestPosition;
-  await waitUntil(isFolded, { what: 'the log is folded', timeoutMs: 60_000 });
+  await waitUntil(isFolded, { what: 'the log is folded', timeoutMs: 300_000 });
 }
 
 async function trimmedAgain(): Promise<void> {
   const { firstRecord } = data;
   const isTrimmed = () => data.firstRecord > firstRecord;
-  await waitUntil(isTrimmed, { what: 'the log is trimmed', timeoutMs: 60_000 });
+  await waitUntil(isTrimmed, { what: 'the log is trimmed', timeoutMs: 300_000 });
 }
 
 interface Task {
@@ -72,7 +72,7 @@ interface Task {
 /** Every task that the server finds, by search, once that has seen all of the log. */
 async function found(api: ApiClient): Promise<Task[]> {
   const isFresh = async () => (await api.get('/v1/cluster')).body.projection.lagRecords === 0;
-  await waitUntil(isFresh, { what: 'search is up to date', timeoutMs: 60_000 });
+  await waitUntil(isFresh, { what: 'search is up to date', timeoutMs: 300_000 });
   const tasks: Task[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const more: string = cursor === '' ? '' : `&cursor=${cursor}`;
@@ -123,7 +123,7 @@ async function check(restored: string, before: Known, after: Known): Promise<voi
     const more = new BackupLoad(other.url);
     more.start();
     const isEnough = () => more.known.finished.size > 1000;
-    await waitUntil(isEnough, { what: 'the restored server works', timeoutMs: 60_000 });
+    await waitUntil(isEnough, { what: 'the restored server works', timeoutMs: 300_000 });
     await more.stop();
 
     // Among them what was queued in the backup.
