@@ -7,6 +7,8 @@ import { ServerProcess } from '../support/server-process.ts';
 import { ApiClient } from './api-client.ts';
 import { SessionUnderTest } from './session-under-test.ts';
 
+const SECRET = `whsec_${'hush'.repeat(8)}`;
+
 let folder: string;
 let server: ServerProcess;
 
@@ -77,7 +79,7 @@ describe.each<Protocol>(['http1', 'h2c'])('over %s', (protocol) => {
   });
 
   test('the secret of a callback is kept and never read back', async () => {
-    const callback = { url: 'http://127.0.0.1:9/x', on: ['failed'], secret: 'whsec_hush' };
+    const callback = { url: 'http://127.0.0.1:9/x', on: ['failed'], secret: SECRET };
     const type = `callback-${protocol}`;
     const { api, task, close } = await pushed(type, { callback });
 

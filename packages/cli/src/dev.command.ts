@@ -5,6 +5,7 @@ import { UsageError } from './usage-error.ts';
 import { VERSION } from './version.ts';
 
 const HOST = '127.0.0.1';
+const LOOPBACK = ['127.0.0.0/8', '::1'];
 const DEFAULT_PORT = 7420;
 const DEFAULT_DATA = '.sluice';
 
@@ -31,7 +32,10 @@ async function runDev(port: number, data: string, io: CommandIo): Promise<ExitCo
   const { loadConfig, serverOptions } = await import('@sluice/server');
   const { serve } = await import('./serve.ts');
   const { config } = loadConfig({ flags: {}, env: {} });
-  const options = serverOptions({ ...config, host: HOST, port, dataFolder, logLevel: 'warn' });
+  // Receivers that are tried out run here, too.
+  const callbacks = { ...config.callbacks, allow: LOOPBACK };
+  const own = { host: HOST, port, dataFolder, callbacks, logLevel: 'warn' } as const;
+  const options = serverOptions({ ...config, ...own });
   return serve(options, io, (url) => greeting(url, dataFolder));
 }
 

@@ -1,5 +1,6 @@
 export { type KeyParams, KeyRequest } from './access-schemas.ts';
 export { BlobHash, BlobParams } from './blob-schemas.ts';
+export { isCallbackSecret, SECRET_RULE, secretBase64 } from './callback-rules.ts';
 export { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 export { ErrorBody } from './error-schema.ts';
 export { inexactPayload } from './exact-numbers.ts';

@@ -1,3 +1,4 @@
+import { checkCallback } from './callback-rules.ts';
 import type { ErrorDetail } from './sluice-error.ts';
 import type { TaskDefinition, TaskRequest } from './task-schemas.ts';
 
@@ -33,7 +34,7 @@ export function checkTask(
 
 /** Adds to `problems` what is wrong with what a task may leave to the definition of its type. */
 export function checkDefinition(
-  { retry, resources, constraints = [] }: TaskDefinition,
+  { retry, resources, constraints = [], callback }: TaskDefinition,
   path: string,
   problems: ErrorDetail[],
   rules: CoreRules,
@@ -45,6 +46,7 @@ export function checkDefinition(
     problems.push({ path: `${path}/constraints/${index}`, problem: parsed });
   });
   if (retry !== undefined) checkRetry(retry, `${path}/retry`, problems);
+  if (callback !== undefined) checkCallback(callback, `${path}/callback`, problems);
 }
 
 /** Sums are kept in thousandths, so that no more can be asked for or offered. */

@@ -74,7 +74,10 @@ const Callback = Type.Object(
     ),
     secret: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
   },
-  { additionalProperties: false, description: 'Kept with the task. The secret is not read back.' },
+  {
+    additionalProperties: false,
+    description: 'Who is told of which changes. The secret is not read back.',
+  },
 );
 
 const Priority = Type.Integer({ minimum: 0, maximum: 8, default: 4, description: '8 runs first.' });

@@ -2,6 +2,7 @@ import { type Outputs, Partition, type PartitionOptions, type ReadonlyState } fr
 import type { EngineNotice } from '@sluice/engine';
 import type { BoundedLog } from '@sluice/log';
 import type { Refusal } from './http/refusal.ts';
+import { CallbackMetrics } from './metrics/callback-metrics.ts';
 import { measuredLog } from './metrics/measured-log.ts';
 import { ServerMetrics } from './metrics/server-metrics.ts';
 import { TaskMetrics } from './metrics/task-metrics.ts';
@@ -15,6 +16,7 @@ export class Observation {
   readonly log: ServerLog;
   readonly server: ServerMetrics;
   readonly tasks = new TaskMetrics();
+  readonly callbacks = new CallbackMetrics();
   readonly stats: Stats;
   private made: Partition | undefined;
 

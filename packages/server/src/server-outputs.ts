@@ -17,7 +17,18 @@ import type { WorkerStream } from './workers/worker-stream.ts';
 import type { WorkerStreams } from './workers/worker-streams.ts';
 
 /** Hears of everything that is staged, before it is durable: what it learns must wait too (L2). */
-export type OutputObserver = (outputs: Outputs, state: ReadonlyState) => void;
+type OutputObserver = (outputs: Outputs, state: ReadonlyState) => void;
+
+/** Hears of deliveries that became due; what it answers is called once that is durable. */
+type OwedObserver = (
+  deliveries: readonly number[],
+  state: ReadonlyState,
+) => (() => void) | undefined;
+
+interface OutputHooks {
+  readonly observe?: OutputObserver;
+  readonly owed?: OwedObserver;
+}
 
 /**
  * Lets the engine's outputs out into the world: renders them while the command runs, holds them
@@ -27,24 +38,25 @@ export class ServerOutputs implements OutputPort {
   private readonly streams: WorkerStreams;
   private readonly waiters: TaskWaiters;
   private readonly rates: QueueRates;
-  private readonly observe: OutputObserver | undefined;
-  private ended: (() => void)[] = [];
+  private readonly hooks: OutputHooks;
+  /** What is told to waiters and to the courier. */
+  private told: (() => void)[] = [];
   private closing: WorkerStream[] = [];
 
   constructor(
     streams: WorkerStreams,
     waiters: TaskWaiters,
     rates: QueueRates,
-    observe?: OutputObserver,
+    hooks: OutputHooks = {},
   ) {
     this.streams = streams;
     this.waiters = waiters;
     this.rates = rates;
-    this.observe = observe;
+    this.hooks = hooks;
   }
 
   stage(outputs: Outputs, state: ReadonlyState): void {
-    this.observe?.(outputs, state);
+    this.hooks.observe?.(outputs, state);
     const { pushSessions, pushSlots } = outputs;
     for (let i = 0; i < pushSlots.length; i++) {
       const stream = this.streams.find(pushSessions[i]);
@@ -63,7 +75,11 @@ export class ServerOutputs implements OutputPort {
       this.stageNotice(session, 'signal', notice, signalCost({ name, data }));
     }
     for (const slot of outputs.endedSlots) this.rates.ended(state.tasks.queue[slot]);
-    this.ended.push(...this.waiters.stage(state, outputs.endedSlots));
+    this.told.push(...this.waiters.stage(state, outputs.endedSlots));
+    if (outputs.deliveries.length > 0) {
+      const owed = this.hooks.owed?.(outputs.deliveries, state);
+      if (owed !== undefined) this.told.push(owed);
+    }
     for (const session of outputs.closedSessions) {
       this.streams.ended(session);
       const stream = this.streams.find(session);
@@ -86,14 +102,14 @@ export class ServerOutputs implements OutputPort {
 
   seal(): Releasable | undefined {
     const frames = this.streams.seal();
-    const { ended, closing } = this;
-    if (frames.length === 0 && ended.length === 0 && closing.length === 0) return undefined;
-    this.ended = [];
+    const { told, closing } = this;
+    if (frames.length === 0 && told.length === 0 && closing.length === 0) return undefined;
+    this.told = [];
     this.closing = [];
     return {
       release: () => {
         for (const { stream, frame } of frames) stream.send(frame);
-        for (const release of ended) release();
+        for (const release of told) release();
         for (const stream of closing) stream.end();
       },
       drop: () => {

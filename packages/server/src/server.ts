@@ -12,6 +12,7 @@ import { refuseUnfinishedRestore } from './backup/unfinished-restore.ts';
 import { BlobStore } from './blobs/blob-store.ts';
 import { BlobSweep } from './blobs/blob-sweep.ts';
 import { buildApp } from './build-app.ts';
+import { makeCourier, type RunningCourier } from './callbacks/make-courier.ts';
 import { ConfigError, loadConfig } from './config/load-config.ts';
 import { isLoopback } from './config/relations.ts';
 import type { Configuration } from './config/settings.ts';
@@ -51,6 +52,8 @@ export interface ServerOptions {
   readonly limits?: Partial<PartitionLimits>;
   /** How long finished tasks are kept for search, and how much of them. */
   readonly retention?: Configuration['retention'];
+  /** Who may be called back, and how many at once. */
+  readonly callbacks?: Configuration['callbacks'];
   /** Bytes of the whole process; above it submits are refused. */
   readonly maxMemory?: number;
   /** Bounds of requests and connections, where they are not the usual ones. */
@@ -93,6 +96,8 @@ export class Server {
   private readonly projection: Projection;
   private readonly streams: WorkerStreams;
   private readonly waiters: TaskWaiters;
+  private readonly courier: RunningCourier;
+  private readonly drainMs: number;
   private readonly ticker: NodeJS.Timeout;
   /** Absent without TLS. */
   private readonly watcher: CertificateWatcher | undefined;
@@ -101,6 +106,8 @@ export class Server {
 
   private constructor(parts: Parts, url: string) {
     this.url = url;
+    this.drainMs = parts.drainMs;
+    this.courier = parts.courier;
     this.app = parts.app;
     this.engine = parts.engine;
     this.log = parts.log;
@@ -140,7 +147,11 @@ export class Server {
       const rates = new QueueRates(() => performance.now());
       const logs = await openTaskLogs(options);
       const blobs = await openBlobs(options, observation, now);
-      const outputs = new ServerOutputs(streams, waiters, rates, observation.staged);
+      let courier: RunningCourier | undefined;
+      const outputs = new ServerOutputs(streams, waiters, rates, {
+        observe: observation.staged,
+        owed: (deliveries, state) => courier?.staged(deliveries, state),
+      });
       let gateway: Gateway | undefined;
       const beforeTimers = () => gateway?.beforeTimers();
       projection = await startProjection(options, observation);
@@ -166,19 +177,16 @@ export class Server {
         onRecognised: observation.recognised,
       });
       const shared = { engine, admission, gateway, waiters, observation, log, projection };
-      const app = buildApp(appOptions(options, certificate), {
-        ...shared,
-        logFiles: file,
-        rates,
-        logs,
-        blobs,
-        clock: now,
-      });
+      const served = { ...shared, logFiles: file, rates, logs, blobs, clock: now };
+      const app = buildApp(appOptions(options, certificate), served);
       await app.listen({ host: options.host, port: options.port });
+      courier = courierOf(options, served);
+      await courier.begin();
       const url = urlOf(app, options.host, certificate);
       serverLog.line('info', 'the server listens', { url, version: options.version });
       const watcher = watchCertificate(app, options.tls, certificate, serverLog);
-      return new Server({ ...shared, app, logs, blobs, streams, watcher, clock: now }, url);
+      const { drainMs = DEFAULTS.drainMs } = options;
+      return new Server({ ...served, app, courier, streams, watcher, drainMs }, url);
     } catch (cause) {
       observation.close();
       await projection?.close();
@@ -199,7 +207,7 @@ export class Server {
     this.watcher?.stop();
     this.streams.drain();
     this.waiters.giveUp();
-    await this.app.close();
+    await Promise.all([this.app.close(), this.courier.close(this.drainMs)]);
     await this.stats.close();
     await this.sweep.close();
     await this.engine.close();
@@ -209,6 +217,15 @@ export class Server {
     this.observation.close();
     this.observation.log.line('info', 'the server has stopped');
   }
+}
+
+function courierOf(
+  { version, callbacks = DEFAULTS.callbacks }: ServerOptions,
+  parts: Pick<Parts, 'engine' | 'admission' | 'projection' | 'observation' | 'clock'>,
+): RunningCourier {
+  const { observation, ...rest } = parts;
+  const onTried = observation.callbacks.tried;
+  return makeCourier(callbacks, { ...rest, version, startTimer, onTried });
 }
 
 /** Whatever else is configured, nobody is let in from elsewhere without a key (A1). */
@@ -222,7 +239,9 @@ function checkKeys(host: string, { accessKeys }: ReadonlyState): void {
 
 interface Parts {
   readonly app: FastifyInstance;
+  readonly courier: RunningCourier;
   readonly engine: Engine;
+  readonly admission: Admission;
   readonly gateway: Gateway;
   readonly log: BoundedLog;
   readonly logs: TaskLogs;
@@ -233,6 +252,7 @@ interface Parts {
   readonly observation: Observation;
   readonly watcher: CertificateWatcher | undefined;
   readonly clock: () => number;
+  readonly drainMs: number;
 }
 
 interface EngineParts {

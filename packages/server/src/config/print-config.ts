@@ -25,7 +25,9 @@ export function printSettings(
     open = groups;
     const { value, source } = given.get(setting.path) ?? { value: undefined, source: '' };
     if (value === undefined) continue;
-    const text = stringify(setting.secret ? HIDDEN : value, {
+    // That there is none is no secret.
+    const isHidden = setting.secret && value !== '';
+    const text = stringify(isHidden ? HIDDEN : value, {
       collectionStyle: 'flow',
       lineWidth: 0,
     }).trim();

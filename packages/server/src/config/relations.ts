@@ -1,11 +1,17 @@
+import { isIP } from 'node:net';
+import { isCallbackSecret, SECRET_RULE } from '@sluice/protocol';
+import { isRange } from '../callbacks/address-guard.ts';
 import type { Configuration } from './settings.ts';
+
+/** A last label of digits alone would be an address, or a part of one. */
+const HOST_NAME = /^(?!.*(?:^|\.)\d+$)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
 
 /** What is wrong with settings that are each fine by themselves. */
 export function relationProblems(
   config: Configuration,
   sourceOf: (path: string) => string,
 ): string[] {
-  const { host, insecure, tls, limits, http } = config;
+  const { host, insecure, tls, limits, http, callbacks } = config;
   const problems: string[] = [];
   const refuse = (path: string, problem: string): void => {
     problems.push(`${sourceOf(path)}: ${path} ${problem}`);
@@ -27,6 +33,19 @@ export function relationProblems(
       refuse(`limits.${name}`, `(${limits[name]}) must be below limits.tasksMax`);
     }
   }
+  for (const each of callbacks.allow) {
+    if (!isRange(each) && !HOST_NAME.test(each)) {
+      refuse('callbacks.allow', `has '${each}', which is no address, range or name of a host`);
+    }
+  }
+  if (callbacks.secret !== '' && !isCallbackSecret(callbacks.secret)) {
+    refuse('callbacks.secret', SECRET_RULE);
+  }
+  for (const each of callbacks.dnsServers) {
+    if (!isNameServer(each)) {
+      refuse('callbacks.dnsServers', `has '${each}', which is no address, with or without a port`);
+    }
+  }
   // The head is a part of the request, and its time is counted from the same moment.
   if (http.headTimeoutMs > http.requestTimeoutMs) {
     refuse('http.headTimeoutMs', 'must not be over http.requestTimeoutMs');
@@ -38,4 +57,11 @@ export function relationProblems(
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   return bare === 'localhost' || bare === '::1' || /^127(?:\.\d{1,3}){3}$/.test(bare);
+}
+
+/** `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`. */
+function isNameServer(text: string): boolean {
+  if (isIP(text) !== 0) return true;
+  const [, bracketed, plain] = /^(?:\[(.+)\]|([\d.]+)):\d{1,5}$/.exec(text) ?? [];
+  return bracketed === undefined ? isIP(plain ?? '') === 4 : isIP(bracketed) === 6;
 }

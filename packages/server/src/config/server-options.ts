@@ -20,6 +20,7 @@ export function serverOptions(config: Configuration): Configured {
     snapshotEveryBytes: config.snapshotEveryBytes,
     maxMemory: config.maxMemory,
     retention: config.retention,
+    callbacks: config.callbacks,
     limits: config.limits,
     http: config.http,
     matching: { placement: strategy, ...waiting },

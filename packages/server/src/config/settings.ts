@@ -166,6 +166,38 @@ const Retention = group({
   }),
 });
 
+const Callbacks = group({
+  allow: Type.Array(Type.String({ minLength: 1 }), {
+    description:
+      'Addresses, ranges such as 10.0.0.0/8, and names of hosts that may be called back although ' +
+      'they are not public',
+    default: [],
+  }),
+  secret: Type.String({
+    description: 'Signs callbacks that have no secret of their own: whsec_ and base64',
+    default: '',
+    defaultText: 'none, and such callbacks are not signed',
+    secret: true,
+  }),
+  perHostMax: whole({
+    description: 'Callbacks under way to one host at once',
+    default: 8,
+    minimum: 1,
+    maximum: 1000,
+  }),
+  concurrencyMax: whole({
+    description: 'Callbacks under way at once',
+    default: 128,
+    minimum: 1,
+    maximum: 10_000,
+  }),
+  dnsServers: Type.Array(Type.String({ minLength: 1 }), {
+    description: 'Addresses of name servers that are asked for hosts of callbacks',
+    default: [],
+    defaultText: 'those of the system',
+  }),
+});
+
 const Tls = group({
   certFile: Type.String({
     description:
@@ -236,6 +268,7 @@ export const Settings = group({
     maximum: 2 ** 50,
   }),
   retention: Retention,
+  callbacks: Callbacks,
   limits: Limits,
   http: Http,
   placement: Placement,

@@ -14,6 +14,15 @@ export const METRIC_FAMILIES = {
   sluice_tasks_finished: ['gauge', 'Finished tasks in memory, without dead letters'],
   sluice_dead_letters: ['gauge', 'Failed and timed-out tasks that wait for somebody'],
   sluice_dedupe_keys: ['gauge', 'Dedupe keys that are remembered'],
+  sluice_callbacks_total: ['counter', 'Tries to deliver callbacks, by outcome'],
+  sluice_callback_seconds: ['histogram', 'Time from the request to the end of the answer'],
+  sluice_callbacks_pending: ['gauge', 'Callbacks that are to be delivered'],
+  sluice_callbacks_given_up: ['gauge', 'Callbacks that were given up and can be redelivered'],
+  sluice_callbacks_dropped: [
+    'gauge',
+    'Callbacks that were given up and then forgotten, because there were too many, ever',
+  ],
+  sluice_callbacks_oldest_seconds: ['gauge', 'Age of the oldest callback that is to be delivered'],
   sluice_worker_sessions: [
     'gauge',
     'Worker sessions by state: connected, draining (connected, gets nothing more), away',

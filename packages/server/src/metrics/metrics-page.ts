@@ -49,7 +49,7 @@ export function metricsRoute(app: FastifyInstance, sources: MetricSources): void
   app.route({
     ...routeOptions(ROUTES.getMetrics),
     handler: async (_request, reply) => {
-      const tasks = await taskText(engine, observation);
+      const tasks = await taskText(engine, observation, clock());
       const out = new Exposition();
       observation.server.write(out, {
         connections: await connections(app),
@@ -72,7 +72,11 @@ function connections({ server }: FastifyInstance): Promise<number> {
  * What is known of tasks, once it is durable (L2). While the disk hangs, or when the engine has
  * stopped, that is nothing, and the rest of the page says why.
  */
-async function taskText(engine: Engine, { tasks, partition }: Observation): Promise<string> {
+async function taskText(
+  engine: Engine,
+  { tasks, callbacks, partition }: Observation,
+  now: number,
+): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve(''), DURABLE_MS_MAX);
@@ -80,6 +84,7 @@ async function taskText(engine: Engine, { tasks, partition }: Observation): Prom
   const durable = engine.read((state) => {
     const out = new Exposition();
     tasks.write(out, state, partition.countSessions());
+    callbacks.write(out, state, now);
     return out.toString();
   });
   try {

@@ -1,0 +1,90 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * Ranges that no callback goes to: what is behind them is this machine, its network, or a service
+ * that trusts whoever can reach it. Whole ranges that carry addresses of IPv4 are among them, since
+ * what they lead to depends on routers elsewhere.
+ */
+const SPECIAL_IPV4 = [
+  '0.0.0.0/8', // this network
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // shared by customers of a carrier
+  '127.0.0.0/8', // loopback
+  '169.254.0.0/16', // link-local, and metadata of clouds
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // protocol assignments
+  '192.0.2.0/24', // documentation
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // AMT
+  '192.88.99.0/24', // relays of 6to4
+  '192.168.0.0/16', // private
+  '192.175.48.0/24', // AS112
+  '198.18.0.0/15', // benchmarks
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, and broadcast
+];
+
+/** Within 2000::/3; everything outside of that is no public address. */
+const SPECIAL_IPV6 = [
+  '2001::/23', // protocol assignments, Teredo and ORCHID among them
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4
+  '2620:4f:8000::/48', // AS112
+  '3ffe::/16', // the former 6bone
+  '3fff::/20', // documentation
+];
+
+const PUBLIC_IPV6 = '2000::/3';
+
+/** Metadata of one cloud, at an address that looks like any other. */
+const METADATA = ['168.63.129.16/32'];
+
+/** Decides which addresses may be called. */
+export class AddressGuard {
+  private readonly special = blockList([...SPECIAL_IPV4, ...SPECIAL_IPV6, ...METADATA]);
+  private readonly publicIpv6 = blockList([PUBLIC_IPV6]);
+  private readonly allowed: BlockList;
+  private readonly hosts: ReadonlySet<string>;
+
+  /** `allow` has ranges, addresses and names that are called all the same. */
+  constructor(allow: readonly string[]) {
+    this.allowed = blockList(allow.filter(isRange));
+    this.hosts = new Set(allow.filter((each) => !isRange(each)).map((name) => name.toLowerCase()));
+  }
+
+  /** Whether a receiver of this name may be called wherever the name leads. */
+  allowsHost(name: string): boolean {
+    return this.hosts.has(name.toLowerCase());
+  }
+
+  allowsAddress(address: string): boolean {
+    // A zone names an interface of this machine, so it is never somebody else's address.
+    const family = address.includes('%') ? 0 : isIP(address);
+    if (family === 0) return false;
+    const type = family === 4 ? 'ipv4' : 'ipv6';
+    if (this.allowed.check(address, type)) return true;
+    if (family === 6 && !this.publicIpv6.check(address, type)) return false;
+    return !this.special.check(address, type);
+  }
+}
+
+/** Whether it is an address, or an address with the length of a prefix. */
+export function isRange(text: string): boolean {
+  const [address, length, ...rest] = text.split('/');
+  const family = address.includes('%') ? 0 : isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (length === undefined) return true;
+  return /^\d{1,3}$/.test(length) && Number(length) <= (family === 4 ? 32 : 128);
+}
+
+function blockList(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address, length] = range.split('/');
+    const [type, whole] = isIP(address) === 4 ? (['ipv4', 32] as const) : (['ipv6', 128] as const);
+    list.addSubnet(address, length === undefined ? whole : Number(length), type);
+  }
+  return list;
+}

@@ -1,0 +1,236 @@
+import {
+  DELIVERY_FAILURES,
+  type Delivery,
+  type DeliveryFailure,
+  deliveryIdText,
+  NO_FAILURE,
+  namespaceOf,
+  type ReadonlyState,
+  type RecordDelivery,
+  type RecordDeliveryReply,
+  TASK_STATES,
+  taskIdText,
+} from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { SluiceError } from '@sluice/protocol';
+import { timeText } from '../time-text.ts';
+import { DeliveryLanes, type Planned } from './delivery-lanes.ts';
+
+/** What a receiver is sent. */
+export interface CallbackMessage {
+  readonly url: string;
+  readonly secret: string | undefined;
+  /** The same in every try. */
+  readonly id: string;
+  /** JSON. */
+  readonly body: string;
+}
+
+export interface SendOutcome {
+  /** Of the answer; 0 without one. */
+  readonly status: number;
+  /** Absent when the receiver has it. */
+  readonly failure?: DeliveryFailure;
+  readonly retryAfterMs?: number;
+}
+
+export interface CourierOptions {
+  readonly engine: Engine;
+  /** The task as it is, as JSON, from memory or wherever it is kept. */
+  readonly readTask: (namespace: string, id: string) => Promise<string>;
+  /** Never rejects. */
+  readonly send: (message: CallbackMessage) => Promise<SendOutcome>;
+  readonly clock: () => number;
+  readonly startTimer: (delayMs: number, run: () => void) => () => void;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  readonly concurrencyMax: number;
+  readonly perHostMax: number;
+  /** Hears how each try went, and how long it took. */
+  readonly onTried?: (outcome: RecordDeliveryReply['outcome'], durationMs: number) => void;
+}
+
+/** What could not be looked up is tried again after this time, and counts as no try. */
+const LOOK_AGAIN_MS = 1000;
+
+/** A timer cannot be set for later than about 24 days. */
+const SLEEP_MS_MAX = 3_600_000;
+
+/**
+ * Sees to it that callbacks are delivered: decides what is tried when, without a socket in sight.
+ *
+ * What is owed is in the log. Nothing of it is lost by forgetting all that is here: after a start
+ * the state says again what is to be delivered. A try that was not recorded is repeated, so that a
+ * receiver gets each at least once, always under the same id. Whatever is sent comes from reads of
+ * the engine, so it is durable (L2).
+ */
+export class Courier {
+  private readonly options: CourierOptions;
+  private readonly lanes: DeliveryLanes;
+  private active = 0;
+  private isStopped = false;
+  private stopTimer: (() => void) | undefined;
+  private onQuiet: (() => void) | undefined;
+  /** Hosts by URL: most callbacks go to few. */
+  private readonly hosts = new Map<string, string>();
+
+  constructor(options: CourierOptions) {
+    this.options = options;
+    this.lanes = new DeliveryLanes(options.perHostMax);
+  }
+
+  /** Takes up all that is owed, at the start. */
+  async begin(): Promise<void> {
+    const owed = await this.options.engine.read((state) =>
+      Array.from(state.outbox.pending(), (delivery) => this.planned(state, delivery)),
+    );
+    this.add(owed);
+  }
+
+  /** What a command made due; the answer is for when that is durable. */
+  staged(numbers: readonly number[], state: ReadonlyState): (() => void) | undefined {
+    const owed = numbers.flatMap((number) => {
+      const delivery = state.outbox.get(number);
+      return delivery === undefined ? [] : this.planned(state, delivery);
+    });
+    return owed.length === 0 ? undefined : () => this.add(owed);
+  }
+
+  /** Begins nothing more; answers when nothing is under way. */
+  close(): Promise<void> {
+    this.isStopped = true;
+    this.stopTimer?.();
+    if (this.active === 0) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.onQuiet = resolve;
+    return promise;
+  }
+
+  private add(owed: readonly Planned[]): void {
+    for (const planned of owed) this.lanes.add(planned);
+    this.pump();
+  }
+
+  private planned(state: ReadonlyState, { number, task, callback, nextAt }: Delivery): Planned {
+    return { number, task, host: this.hostOf(state.callbacks.at(callback)?.url ?? ''), nextAt };
+  }
+
+  private hostOf(url: string): string {
+    const known = this.hosts.get(url);
+    if (known !== undefined) return known;
+    if (this.hosts.size >= HOSTS_REMEMBERED) this.hosts.clear();
+    const host = URL.canParse(url) ? new URL(url).host : url;
+    this.hosts.set(url, host);
+    return host;
+  }
+
+  private pump(): void {
+    const { clock, concurrencyMax, startTimer } = this.options;
+    if (this.isStopped) return;
+    while (this.active < concurrencyMax) {
+      const planned = this.lanes.take(clock());
+      if (planned === undefined) break;
+      this.active += 1;
+      void this.try(planned);
+    }
+    this.stopTimer?.();
+    const { nextAt } = this.lanes;
+    const waitMs = Math.max(1, Math.min(nextAt - clock(), SLEEP_MS_MAX));
+    const isAwaited = nextAt < Number.POSITIVE_INFINITY && this.active < concurrencyMax;
+    this.stopTimer = isAwaited ? startTimer(waitMs, () => this.pump()) : undefined;
+  }
+
+  private async try(planned: Planned): Promise<void> {
+    try {
+      this.lanes.finish(planned, await this.deliver(planned.number));
+    } catch {
+      // The engine has stopped, and has said so: what is owed is taken up after the next start.
+      this.isStopped = true;
+      this.stopTimer?.();
+    }
+    this.active -= 1;
+    if (this.isStopped && this.active === 0) this.onQuiet?.();
+    this.pump();
+  }
+
+  /** Answers when to try again; nothing when it is done with. Rejects when the engine stopped. */
+  private async deliver(number: number): Promise<number | undefined> {
+    const { engine, clock, send } = this.options;
+    const letter = await engine.read((state) => letterOf(state, number));
+    if (letter === undefined) return undefined;
+    const task = await this.read(letter);
+    if (task === 'unreadable') return clock() + LOOK_AGAIN_MS;
+    if (task === 'not_kept') return this.record(number, 0, { status: 0, failure: 'task_not_kept' });
+    const startedAt = clock();
+    const { url, secret, id, head } = letter;
+    const outcome = await send({ url, secret, id, body: `${head},"data":${task.json}}` });
+    return this.record(number, Math.max(0, clock() - startedAt), outcome);
+  }
+
+  private async read({ namespace, taskId }: Letter): Promise<TaskRead> {
+    try {
+      return { json: await this.options.readTask(namespace, taskId) };
+    } catch (cause) {
+      if (!(cause instanceof SluiceError)) throw cause;
+      return cause.code === 'task_not_found' ? 'not_kept' : 'unreadable';
+    }
+  }
+
+  private async record(
+    number: number,
+    durationMs: number,
+    { status, failure, retryAfterMs }: SendOutcome,
+  ): Promise<number | undefined> {
+    const { engine, random, onTried } = this.options;
+    // What was cut short because the server stops is no fault of the receiver.
+    if (this.isStopped && failure !== undefined) return undefined;
+    const command = {
+      type: 'record_delivery',
+      delivery: number,
+      failure: failure === undefined ? NO_FAILURE : DELIVERY_FAILURES.indexOf(failure),
+      status,
+      durationMs: Math.round(durationMs),
+      seed: Math.floor(random() * 2 ** 32),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    } as const;
+    const reply = await engine.execute<RecordDelivery, RecordDeliveryReply>(
+      command,
+      (each) => each,
+    );
+    onTried?.(reply.outcome, durationMs);
+    return reply.outcome === 'failed' ? reply.nextAt : undefined;
+  }
+}
+
+const HOSTS_REMEMBERED = 1000;
+
+type TaskRead = { readonly json: string } | 'not_kept' | 'unreadable';
+
+/** All that is said to a receiver but the task itself. */
+interface Letter {
+  readonly url: string;
+  readonly secret: string | undefined;
+  readonly id: string;
+  /** The beginning of the body. */
+  readonly head: string;
+  readonly namespace: string;
+  readonly taskId: string;
+}
+
+/** Nothing when it is done with, or was given up. */
+function letterOf(state: ReadonlyState, number: number): Letter | undefined {
+  const delivery = state.outbox.get(number);
+  if (delivery === undefined || delivery.givenUpAt !== 0) return undefined;
+  const { partition } = state;
+  const callback = state.callbacks.at(delivery.callback);
+  const type = `task.${TASK_STATES[delivery.state]}`;
+  const { task, submittedAt, queue, at } = delivery;
+  return {
+    url: callback?.url ?? '',
+    secret: callback?.secret,
+    id: deliveryIdText({ partition, number }),
+    head: JSON.stringify({ type, timestamp: timeText(at) }).slice(0, -1),
+    namespace: namespaceOf(state.queues[queue].key),
+    taskId: taskIdText({ submittedAt, partition, number: task }),
+  };
+}

@@ -1,0 +1,51 @@
+import type { Engine } from '@sluice/engine';
+import type { Admission } from '../admission.ts';
+import type { Configuration } from '../config/settings.ts';
+import type { Projection } from '../projection/projection.ts';
+import { TaskArchive } from '../tasks/task-archive.ts';
+import { AddressGuard } from './address-guard.ts';
+import { CallbackSender } from './callback-sender.ts';
+import { Courier, type CourierOptions } from './courier.ts';
+import { nameResolver } from './name-resolver.ts';
+
+interface CourierParts extends Pick<CourierOptions, 'clock' | 'startTimer' | 'onTried'> {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly projection: Projection;
+  readonly version: string;
+}
+
+export interface RunningCourier extends Pick<Courier, 'begin' | 'staged'> {
+  /** What is under way has so long to end; then it is cut, and tried again after a start. */
+  close(timeMs: number): Promise<void>;
+}
+
+/** Delivers what is owed over HTTP, from `begin` on. */
+export function makeCourier(
+  settings: Configuration['callbacks'],
+  parts: CourierParts,
+): RunningCourier {
+  const { secret, perHostMax, concurrencyMax } = settings;
+  const { version, clock } = parts;
+  const guard = new AddressGuard(settings.allow);
+  const resolve = nameResolver(settings.dnsServers);
+  const sender = new CallbackSender({ guard, resolve, version, secret, clock });
+  const archive = new TaskArchive(parts);
+  const courier = new Courier({
+    ...parts,
+    readTask: (namespace, id) => archive.one(namespace, id),
+    send: (message) => sender.send(message),
+    random: Math.random,
+    perHostMax,
+    concurrencyMax,
+  });
+  return {
+    begin: () => courier.begin(),
+    staged: (numbers, state) => courier.staged(numbers, state),
+    close: async (timeMs) => {
+      const cut = setTimeout(() => sender.stop(), timeMs);
+      await courier.close();
+      clearTimeout(cut);
+    },
+  };
+}
