@@ -54,5 +54,6 @@ function recordOf(number: number, tasks: number): TaskRecord {
     isDiscarded: false,
     attempts: [{ attempt: 1, worker: 'w', ...timesOf, outcome, error: '', output: '' }],
     changes: [],
+    deliveries: [],
   };
 }

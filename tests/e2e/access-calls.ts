@@ -87,6 +87,15 @@ async function newRedrive(shop: KeyedApi): Promise<string> {
   return (await done(shop.post('/v1/dead-letters/redrive', body))).id;
 }
 
+/** A callback that was given up: the server calls nobody of this machine. */
+async function newCallback(shop: KeyedApi): Promise<string> {
+  const callback = { url: 'http://127.0.0.1:9/', on: ['failed'] };
+  const { id } = await done(shop.post('/v1/tasks', { type: fresh('type'), callback }));
+  await done(shop.post(`/v1/tasks/${id}/fail`, { error: { message: 'no' } }));
+  const { items } = await done(shop.get('/v1/callbacks?limit=1000'));
+  return items.find(({ taskId }: { taskId: string }) => taskId === id).id;
+}
+
 function newBlob(): { readonly path: string; readonly body: object } {
   const body = { text: fresh('blob') };
   const sha256 = createHash('sha256').update(JSON.stringify(body)).digest('hex');
@@ -120,6 +129,7 @@ const TASK_CALLS = {
   patchTask: ofTask('', { priority: 2 }),
   waitForTask: ofTask('/wait?timeoutMs=0'),
   getTaskHistory: ofTask('/history'),
+  getTaskCallbacks: ofTask('/callbacks'),
   explainTask: ofTask('/explain'),
   getTaskLogs: ofTask('/logs'),
   cancelTask: ofTask('/cancel'),
@@ -251,6 +261,14 @@ const ACCESS_CALLS = {
   listAudit: async (shop) => {
     const id = await newKey(shop);
     return { call: { path: '/v1/audit?limit=1000' }, own: 200, foreign: { hides: id } };
+  },
+  listCallbacks: async (shop) => {
+    const id = await newCallback(shop);
+    return { call: { path: '/v1/callbacks?limit=1000' }, own: 200, foreign: { hides: id } };
+  },
+  redeliverCallbacks: async (shop) => {
+    const call = { path: '/v1/callbacks/redeliver', body: { ids: [await newCallback(shop)] } };
+    return { call, own: 200, foreign: { hides: '"redelivered":1' } };
   },
   groupDeadLetters: async (shop) => {
     const { type } = await deadLetter(shop);

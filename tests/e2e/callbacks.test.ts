@@ -206,6 +206,61 @@ describe('where it goes', () => {
   });
 });
 
+describe('what is seen', () => {
+  test('one that nobody took is listed, says why, and can be delivered again', async () => {
+    receiver.answer = (response) => response.writeHead(410).end();
+    const id = await ended();
+    await metric('sluice_callbacks_given_up', 1);
+
+    const { body: listed } = await api.get('/v1/callbacks?state=given_up');
+    receiver.answer = (response) => response.end();
+    const { body: reply } = await api.post('/v1/callbacks/redeliver', {
+      ids: [listed.items[0].id, 'c_000000000v'],
+    });
+    await heard(2);
+    await metric('sluice_callbacks_total{outcome="delivered"}', 1);
+
+    expect(listed.items).toMatchObject([
+      { taskId: id, type: 'task.succeeded', url: receiver.url, state: 'given_up', tries: 1 },
+    ]);
+    expect(listed.items[0]).toMatchObject({ status: 410, failure: 'gone', nextAt: null });
+    expect(reply).toEqual({ redelivered: 1, unknown: ['c_000000000v'] });
+    expect((await api.get('/v1/callbacks')).body.items).toEqual([]);
+    const { body: log } = await api.get(`/v1/tasks/${id}/callbacks`);
+    expect(log.items.map(({ outcome }: { outcome: string }) => outcome)).toEqual([
+      'given_up',
+      'redelivered',
+      'delivered',
+    ]);
+    expect(new Set(log.items.map((each: { id: string }) => each.id)).size).toBe(1);
+    expect(log.items[2]).toMatchObject({ type: 'task.succeeded', status: 200, failure: null });
+    const { body: audit } = await api.get('/v1/audit');
+    expect(audit.items[0]).toMatchObject({ action: 'callbacks_redelivered' });
+  });
+
+  test('those that wait are listed page by page, and all that were given up go again', async () => {
+    receiver.answer = (response) => response.writeHead(500).end();
+    const ids = [];
+    for (let n = 0; n < 3; n++) ids.push(await ended());
+    await metric('sluice_callbacks_total{outcome="failed"}', 3);
+
+    const { body: first } = await api.get('/v1/callbacks?limit=2');
+    const { body: second } = await api.get(`/v1/callbacks?limit=2&cursor=${first.nextCursor}`);
+    const { body: none } = await api.get('/v1/callbacks?state=given_up');
+    const { body: nothing } = await api.post('/v1/callbacks/redeliver');
+    const { status } = await api.get('/v1/callbacks?cursor=nonsense');
+
+    const items = [...first.items, ...second.items];
+    expect(items.map(({ taskId }) => taskId)).toEqual(ids);
+    expect(items[0]).toMatchObject({ state: 'pending', failure: 'answered_with_error' });
+    expect(second.nextCursor).toBeNull();
+    expect(none.items).toEqual([]);
+    expect(nothing).toEqual({ redelivered: 0, unknown: [] });
+    expect(status).toBe(400);
+    expect(JSON.stringify(items)).not.toContain(SECRET);
+  });
+});
+
 test('a server that is killed amid deliveries delivers each, and none that is not so', async () => {
   receiver.answer = (response) => setTimeout(() => response.end(), 20);
   const ids: string[] = [];

@@ -2,6 +2,7 @@ import { type Command, listOf } from './command.ts';
 import { auditCommands } from './commands/audit-commands.ts';
 import { backup } from './commands/backup.command.ts';
 import { blobCommands } from './commands/blob-commands.ts';
+import { callbackCommands } from './commands/callback-commands.ts';
 import { completionOf } from './commands/completion.command.ts';
 import { deadLetterCommands } from './commands/dead-letter-commands.ts';
 import { keyCommands } from './commands/key-commands.ts';
@@ -24,6 +25,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   worker: workerCommands,
   'dead-letter': deadLetterCommands,
   blob: blobCommands,
+  callback: callbackCommands,
   key: keyCommands,
   audit: auditCommands,
   top,

@@ -18,6 +18,7 @@ export function isCallbackEvent(event: Event): event is CallbackEvent {
 /** The fields of an event behind its slot and task, in an order that stays (L4). */
 export function encodeCallback(writer: RecordWriter, event: CallbackEvent): void {
   writer.varint(event.delivery);
+  writer.byte(event.state);
   switch (event.type) {
     case 'callback_delivered':
       writer.varint(event.status);
@@ -37,6 +38,7 @@ export function encodeCallback(writer: RecordWriter, event: CallbackEvent): void
 
 export function decodeCallback(reader: RecordReader, event: CallbackEvent): void {
   event.delivery = reader.varint();
+  event.state = reader.byte();
   switch (event.type) {
     case 'callback_delivered':
       event.status = reader.varint();

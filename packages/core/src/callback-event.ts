@@ -6,6 +6,8 @@ interface DeliveryEvent {
   task: TaskNumber;
   /** The number of the delivery. */
   delivery: number;
+  /** The state that the task went to, as its number. */
+  state: number;
 }
 
 /** One try to call back is over. */
@@ -45,7 +47,7 @@ export type CallbackEvent =
   | CallbackDropped;
 
 export function makeCallbackEvents() {
-  const delivery = { slot: 0 as Slot, task: 0 as TaskNumber, delivery: 0 };
+  const delivery = { slot: 0 as Slot, task: 0 as TaskNumber, delivery: 0, state: 0 };
   const tried = { ...delivery, status: 0, durationMs: 0 };
   return {
     callbackDelivered: { type: 'callback_delivered', ...tried } as CallbackDelivered,

@@ -39,7 +39,7 @@ export function decideRecordDelivery(
   const delivery = state.outbox.get(command.delivery);
   if (delivery === undefined || delivery.givenUpAt !== 0) return { outcome: 'unknown', nextAt: 0 };
   const { failure, status, durationMs } = command;
-  const tried = { delivery: delivery.number, task: delivery.task, status, durationMs };
+  const tried = { ...subjectOf(delivery), status, durationMs };
   if (failure === NO_FAILURE) {
     emit(Object.assign(events.callbackDelivered, tried));
     return { outcome: 'delivered', nextAt: 0 };
@@ -90,9 +90,14 @@ export function decideRedeliver(
   return { redelivered: meant.size, unknown, more };
 }
 
-function redeliver({ emit, events, outputs }: Decision, { number, task }: Delivery): void {
-  emit(Object.assign(events.callbackRedelivered, { delivery: number, task }));
-  outputs.deliveries.push(number);
+function redeliver({ emit, events, outputs }: Decision, delivery: Delivery): void {
+  emit(Object.assign(events.callbackRedelivered, subjectOf(delivery)));
+  outputs.deliveries.push(delivery.number);
+}
+
+/** What every event says of the delivery that it is about. */
+function subjectOf({ number, task, state }: Delivery) {
+  return { delivery: number, task, state };
 }
 
 /** Those that were given up make way for those that are to be delivered (L9), oldest first. */
@@ -103,7 +108,7 @@ export function dropUndelivered({ state, emit, events }: Decision): void {
   if (count <= 0) return;
   const oldest = outbox.givenUp()[Symbol.iterator]();
   for (let dropped = 0; dropped < count; dropped++) {
-    const { number, task }: Delivery = oldest.next().value;
-    emit(Object.assign(events.callbackDropped, { delivery: number, task }));
+    const delivery: Delivery = oldest.next().value;
+    emit(Object.assign(events.callbackDropped, subjectOf(delivery)));
   }
 }

@@ -129,6 +129,7 @@ const events = fc.oneof(
     type: fc.constant('callback_delivered'),
     ...task,
     delivery: numbers,
+    state: bytes,
     status: numbers,
     durationMs: numbers,
   }),
@@ -136,6 +137,7 @@ const events = fc.oneof(
     type: fc.constant('callback_failed'),
     ...task,
     delivery: numbers,
+    state: bytes,
     status: numbers,
     durationMs: numbers,
     failure: bytes,
@@ -145,6 +147,7 @@ const events = fc.oneof(
     type: fc.constantFrom('callback_redelivered', 'callback_dropped'),
     ...task,
     delivery: numbers,
+    state: bytes,
   }),
   fc.record({
     type: fc.constant('audit_recorded'),

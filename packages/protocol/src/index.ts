@@ -1,6 +1,7 @@
 export { type KeyParams, KeyRequest } from './access-schemas.ts';
 export { BlobHash, BlobParams } from './blob-schemas.ts';
 export { isCallbackSecret, SECRET_RULE, secretBase64 } from './callback-rules.ts';
+export { CallbackQuery, type CallbackView, RedeliverRequest } from './callback-schemas.ts';
 export { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 export { ErrorBody } from './error-schema.ts';
 export { inexactPayload } from './exact-numbers.ts';

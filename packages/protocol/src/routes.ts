@@ -1,5 +1,6 @@
 import { ACCESS_ROUTES } from './access-routes.ts';
 import { BLOB_ROUTES } from './blob-routes.ts';
+import { CALLBACK_ROUTES } from './callback-routes.ts';
 import { OPERATION_ROUTES } from './operation-routes.ts';
 import { TASK_ROUTES } from './task-routes.ts';
 import { WORKER_ROUTES } from './worker-routes.ts';
@@ -10,6 +11,7 @@ export const ROUTES = {
   ...WORKER_ROUTES,
   ...BLOB_ROUTES,
   ...OPERATION_ROUTES,
+  ...CALLBACK_ROUTES,
   ...ACCESS_ROUTES,
 } as const;
 

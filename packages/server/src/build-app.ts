@@ -13,6 +13,8 @@ import type { Admission } from './admission.ts';
 import { backupRoute } from './backup/backup.route.ts';
 import { blobRoutes } from './blobs/blob.route.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
+import { callbackRoutes } from './callbacks/callback.route.ts';
+import { CallbackOperations } from './callbacks/callback-operations.ts';
 import { clusterRoute } from './cluster-view.ts';
 import type { Configuration } from './config/settings.ts';
 import { eventsRoute } from './events/events.route.ts';
@@ -118,6 +120,7 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   queueRoutes(app, parts);
   taskTypeRoutes(app, engine, parts.admission);
   deadLetterRoutes(app, new DeadLetterOperations(engine, parts.admission), archive);
+  callbackRoutes(app, new CallbackOperations(engine, parts.admission), archive);
   operationRoutes(app, engine, options.version);
   metricsRoute(app, parts);
   statsRoute(app, { stats: observation.stats, clock: parts.clock });

@@ -59,6 +59,7 @@ function record(number: number, day: number, state = SUCCEEDED): TaskRecord {
     isDiscarded: false,
     attempts: [],
     changes: [],
+    deliveries: [],
   };
 }
 

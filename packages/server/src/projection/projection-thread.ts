@@ -3,6 +3,7 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { namespaceOf, parseTaskId } from '@sluice/core';
 import { AnswerRoom } from '../tasks/answer-room.ts';
+import { callbacksJson } from './delivery-record.ts';
 import { errorGroups } from './error-groups.ts';
 import type {
   FindQuestion,
@@ -116,6 +117,7 @@ function answerTo(question: Question): { value: unknown } | { why: string } {
 const FORMS = {
   task: recordJson,
   history: historyJson,
+  callbacks: callbacksJson,
   readmission: (record: TaskRecord) => JSON.stringify(readmissionOf(record)),
 };
 

@@ -28,8 +28,8 @@ export interface ReadQuestion {
   readonly type: 'read';
   readonly namespace: string;
   readonly ids: readonly string[];
-  /** The task itself, its history, or what it takes to run it again. */
-  readonly form: 'task' | 'history' | 'readmission';
+  /** The task itself, its history, its callbacks, or what it takes to run it again. */
+  readonly form: 'task' | 'history' | 'callbacks' | 'readmission';
   /** Of the answer, which stops there; the first one goes beyond it if it must. */
   readonly charactersMax: number;
 }

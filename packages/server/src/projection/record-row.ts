@@ -1,3 +1,4 @@
+import type { DeliveryRecord } from './delivery-record.ts';
 import type { AttemptRecord, ChangeRecord, TaskRecord } from './task-record.ts';
 
 /**
@@ -12,6 +13,7 @@ export function packBody(record: TaskRecord): string {
     [state, reason, attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded ? 1 : 0],
     record.attempts.map(packAttempt),
     record.changes,
+    ...(record.deliveries.length === 0 ? [] : [record.deliveries]),
   ]);
 }
 
@@ -30,7 +32,7 @@ export interface RowColumns {
 }
 
 export function unpackRecord(row: RowColumns): TaskRecord {
-  const [details, progress, attempts, changes] = JSON.parse(row.body) as Body;
+  const [details, progress, attempts, changes, deliveries = []] = JSON.parse(row.body) as Body;
   const [priority, shape, retry, timeouts, tags, callback] = details;
   const [state, reason, attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded] = progress;
   return {
@@ -56,6 +58,7 @@ export function unpackRecord(row: RowColumns): TaskRecord {
     isDiscarded: isDiscarded === 1,
     attempts: attempts.map(unpackAttempt),
     changes,
+    deliveries,
   };
 }
 
@@ -66,6 +69,7 @@ type Body = readonly [
   Numbers,
   readonly PackedAttempt[],
   ChangeRecord[],
+  DeliveryRecord[]?,
 ];
 
 function packAttempt(record: AttemptRecord): PackedAttempt {

@@ -26,6 +26,7 @@ import {
 } from '@sluice/core';
 import { blobName } from '../blobs/blob-files.ts';
 import { UTF8 } from '../utf8.ts';
+import { type DeliveryRecord, noteDelivery } from './delivery-record.ts';
 
 /** One run of a task by a worker. */
 export interface AttemptRecord {
@@ -89,6 +90,7 @@ export interface TaskRecord {
   /** Oldest first; of very many the newest. */
   attempts: AttemptRecord[];
   changes: ChangeRecord[];
+  deliveries: DeliveryRecord[];
 }
 
 /** A task that is tried for ever keeps so many of each. */
@@ -120,6 +122,7 @@ export function beginRecord(event: Details, at: number): TaskRecord {
     isDiscarded: false,
     attempts: [],
     changes: [],
+    deliveries: [],
   };
   if (!isNew) enqueue(record, at, reasonOf('retried'));
   else if (event.runAt > at) waitUntil(record, at, event.runAt, reasonOf('delayed'));
@@ -168,6 +171,11 @@ export function advanceRecord(record: TaskRecord, event: Later, at: number): voi
     case 'dead_letter_dropped':
       record.isDiscarded = true;
       return;
+    case 'callback_delivered':
+    case 'callback_failed':
+    case 'callback_redelivered':
+    case 'callback_dropped':
+      return noteDelivery(record, event, at);
     default:
       return endAttempt(record, event, at);
   }

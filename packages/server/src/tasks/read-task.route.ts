@@ -24,7 +24,7 @@ export function readTaskRoutes(
   app.route<{ Params: TaskParams }>({
     ...routeOptions(ROUTES.getTaskHistory),
     handler: async (request, reply) => {
-      const json = await archive.history(request.caller.namespace, request.params.id);
+      const json = await archive.past(request.caller.namespace, request.params.id, 'history');
       return reply.type('application/json').send(json);
     },
   });

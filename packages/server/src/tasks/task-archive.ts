@@ -56,11 +56,11 @@ export class TaskArchive {
     return `{"items":[${items.join(',')}],${JSON.stringify(others).slice(1)}`;
   }
 
-  /** Every change of a task, as JSON text. */
-  async history(namespace: string, id: string): Promise<string> {
+  /** Every change of a task, or every try to call back because of one, as JSON text. */
+  async past(namespace: string, id: string, form: 'history' | 'callbacks'): Promise<string> {
     const { engine, admission } = this.parts;
     admission.read();
-    const question = { namespace, ids: [id], form: 'history', charactersMax: 0 } as const;
+    const question = { namespace, ids: [id], form, charactersMax: 0 } as const;
     const [json] = await this.ask((projection) => projection.read(question, engine.position));
     if (json === null) throw taskNotFound(id);
     return json;

@@ -1,0 +1,103 @@
+import type { CallbackView } from '@sluice/protocol';
+import { defineCommand, defineGroup } from '../command.ts';
+import { ExitCode } from '../exit-code.ts';
+import { ago, short, table } from '../screen/table.ts';
+import { UsageError } from '../usage-error.ts';
+import { connect, limitOf, print, printList, readList, SERVER_FLAGS, stated } from './shared.ts';
+
+const listCallbacks = defineCommand({
+  name: 'callback list',
+  summary: 'List callbacks that are to be delivered or were given up, oldest first',
+  flags: {
+    'given-up': { help: 'only those that were given up' },
+    limit: { value: 'N', short: 'n', help: 'at most so many (default 50)' },
+    ...SERVER_FLAGS,
+  },
+  examples: ['sluice callback list', 'sluice callback list --given-up'],
+  run: async ({ flags }, io) => {
+    const limit = limitOf(flags.limit) ?? 50;
+    const wanted = { state: flags['given-up'] === true ? 'given_up' : undefined };
+    const query = new URLSearchParams(stated(wanted) as Record<string, string>);
+    const api = connect(flags, io);
+    const list = await readList<CallbackView>(api, '/v1/callbacks', { query, limit });
+    const table = (items: readonly CallbackView[]) => callbackTable(items, Date.now());
+    printList(io, flags, list, { none: 'no callbacks', table });
+    return ExitCode.done;
+  },
+});
+
+function callbackTable(items: readonly CallbackView[], now: number): string {
+  return table(
+    ['ID', 'TASK', 'CHANGE', 'AGE', 'STATE', 'TRIES', 'FAILURE', 'URL'],
+    items.map(({ id, taskId, type, changedAt, state, tries, failure, status, url }) => [
+      id,
+      taskId,
+      type,
+      ago(changedAt, now),
+      state,
+      tries,
+      status === null ? (failure ?? '') : `${failure} ${status}`,
+      short(url, 50),
+    ]),
+  );
+}
+
+const redeliver = defineCommand({
+  name: 'callback redeliver',
+  summary: 'Deliver callbacks from now on that were given up, or wait for their next try',
+  args: ['[ID...]'],
+  flags: { all: { help: 'all that were given up' }, ...SERVER_FLAGS },
+  examples: ['sluice callback redeliver c_0000000001', 'sluice callback redeliver --all'],
+  run: async ({ args, flags }, io) => {
+    if ((args.length === 0) === (flags.all !== true)) {
+      throw new UsageError("'sluice callback redeliver' needs ids or --all");
+    }
+    const reply = await connect(flags, io).post<{ redelivered: number; unknown: string[] }>(
+      '/v1/callbacks/redeliver',
+      ['redelivered', 'unknown'],
+      args.length === 0 ? {} : { ids: args },
+    );
+    print(io, flags, reply, ({ redelivered }) => `${redelivered} are delivered from now on`);
+    if (reply.unknown.length === 0) return ExitCode.done;
+    io.stderr(`not known, or delivered by now: ${reply.unknown.join(', ')}`);
+    return ExitCode.refused;
+  },
+});
+
+interface Try {
+  readonly id: string;
+  readonly type: string;
+  readonly at: string;
+  readonly outcome: string;
+  readonly status: number | null;
+  readonly failure: string | null;
+  readonly durationMs: number;
+  readonly nextAt: string | null;
+}
+
+const log = defineCommand({
+  name: 'callback log',
+  summary: 'Print what became of the callbacks of a task, try by try',
+  args: ['TASK'],
+  flags: SERVER_FLAGS,
+  examples: ['sluice callback log t_01k7f6b1oj0000000001'],
+  run: async ({ args: [id], flags }, io) => {
+    const path = `/v1/tasks/${encodeURIComponent(id)}/callbacks`;
+    const found = await connect(flags, io).get<{ items: readonly Try[] }>(path, ['items']);
+    print(io, flags, found, ({ items }) =>
+      table(
+        ['TIME', 'ID', 'CHANGE', 'OUTCOME', 'STATUS', 'FAILURE', 'MS', 'NEXT'],
+        items.map(({ at, id, type, outcome, status, failure, durationMs, nextAt }) => {
+          return [at, id, type, outcome, status ?? '', failure ?? '', durationMs, nextAt ?? ''];
+        }),
+      ),
+    );
+    return ExitCode.done;
+  },
+});
+
+export const callbackCommands = defineGroup(
+  'callback',
+  'Look after callbacks that were not delivered',
+  { list: listCallbacks, log, redeliver },
+);
