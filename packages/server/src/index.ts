@@ -2,6 +2,7 @@ export { createKeyIn } from './access/create-key.ts';
 export { Admission } from './admission.ts';
 export { BackupError } from './backup/read-manifest.ts';
 export { restoreBackup } from './backup/restore-backup.ts';
+export { type CallbackMessage, Courier, type SendOutcome } from './callbacks/courier.ts';
 export { flagsHelp, flagTypes } from './config/flags.ts';
 export {
   ConfigError,

@@ -5,6 +5,7 @@ import type { Checker } from './checkers/checker.ts';
 import { HandlerRuns } from './checkers/handler-runs.ts';
 import { Liveness } from './checkers/liveness.ts';
 import { makeCheckers } from './checkers/make-checkers.ts';
+import type { Callbacks } from './checkers/rules/callbacks.ts';
 import { TASK_TYPES } from './clients/draw-task.ts';
 import { History } from './clients/history.ts';
 import { KnownSessions } from './clients/known-sessions.ts';
@@ -16,6 +17,7 @@ import { Simulation } from './kernel/simulation.ts';
 import { Network } from './network/network.ts';
 import type { PlannedFault } from './plan/faults.ts';
 import type { WorldPlan } from './plan/world-plan.ts';
+import { SimReceivers } from './receivers/sim-receivers.ts';
 import { HostDisk } from './server/host-disk.ts';
 import { ServerHost, type ServerWatch } from './server/server-host.ts';
 import type { WatchedPartition } from './server/watched-partition.ts';
@@ -62,6 +64,8 @@ export class World implements ServerWatch {
   private readonly checkers: readonly Checker[];
   private readonly workerParts: WorkerParts;
   private readonly liveness: Liveness;
+  private readonly callbacks: Callbacks;
+  private readonly receivers: SimReceivers;
   private readonly sessions = new KnownSessions();
   private isHealed = false;
 
@@ -81,8 +85,11 @@ export class World implements ServerWatch {
     const snapshots = () => disk.snapshots();
     const made = makeCheckers({ simulation, plan, history, runs, situations, snapshots });
     this.checkers = [...made.checkers, this.liveness];
-    const { projection } = made;
-    const hostParts = { simulation, network, disk, plan, situations, projection };
+    const { projection, callbacks } = made;
+    this.callbacks = callbacks;
+    this.receivers = new SimReceivers(simulation, (message) => callbacks.heard(message));
+    const { receivers } = this;
+    const hostParts = { simulation, network, disk, plan, situations, projection, receivers };
     this.host = new ServerHost({ ...hostParts, watch: this });
     this.host.boot();
     const parts = { simulation, network, situations };
@@ -126,6 +133,7 @@ export class World implements ServerWatch {
     for (const worker of this.workers) worker.heal();
     network.heal();
     disk.heal();
+    this.receivers.heal();
     host.heal();
     for (const checker of this.checkers) checker.woken?.();
     for (const [index, offer] of FLAWLESS_OFFERS.entries()) {
@@ -136,6 +144,7 @@ export class World implements ServerWatch {
     simulation.after(30_000, () => this.operator.resumeQueues(TASK_TYPES));
     await simulation.runUntil(simulation.now + LIVENESS_BOUND_MS);
     this.liveness.look(LIVENESS_BOUND_MS);
+    this.callbacks.look();
   }
 
   private strike(fault: PlannedFault): void {

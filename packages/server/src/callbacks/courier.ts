@@ -143,8 +143,9 @@ export class Courier {
   private async try(planned: Planned): Promise<void> {
     try {
       this.lanes.finish(planned, await this.deliver(planned.number));
-    } catch {
-      // The engine has stopped, and has said so: what is owed is taken up after the next start.
+    } catch (cause) {
+      if (!this.options.engine.isStopped) throw cause;
+      // It has said so to its owner: what is owed is taken up after the next start.
       this.isStopped = true;
       this.stopTimer?.();
     }

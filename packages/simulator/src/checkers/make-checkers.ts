@@ -18,6 +18,7 @@ import { ReplayEquality } from './replay-equality.ts';
 import { Administration } from './rules/administration.ts';
 import { Attempts } from './rules/attempts.ts';
 import { Audits } from './rules/audits.ts';
+import { Callbacks } from './rules/callbacks.ts';
 import { Cancels } from './rules/cancels.ts';
 import { EventCauses } from './rules/causes.ts';
 import { Grace } from './rules/grace.ts';
@@ -52,6 +53,7 @@ interface MadeCheckers {
   /** Of every second world, because finished tasks stay in memory until it has them. */
   readonly projection: SimProjection | undefined;
   readonly calls: SdkCalls;
+  readonly callbacks: Callbacks;
 }
 
 /** Everything that is checked while a world runs. */
@@ -85,7 +87,8 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
     story.rules.push(new Starvation(story, sessions, { ...MATCHING_DEFAULTS, ...plan.matching }));
   }
   const calls = new SdkCalls(story);
-  story.rules.push(calls);
+  const callbacks = new Callbacks(story);
+  story.rules.push(calls, callbacks);
   const pushes = new Pushes(story, sessions);
   const hasProjection = simulation.random('has projection').chance(0.5);
   const projection = hasProjection
@@ -109,7 +112,7 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
     new Linearizability({ simulation, situations, entries: history.entries }),
     ...(projection === undefined ? [] : [projection]),
   ];
-  return { checkers, projection, calls };
+  return { checkers, projection, calls, callbacks };
 }
 
 /** The model searches plain lists, so it is for worlds with few tasks. */

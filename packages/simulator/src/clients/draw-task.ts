@@ -1,5 +1,6 @@
 import type { TaskRequest } from '@sluice/protocol';
 import type { RandomStream } from '../kernel/random.ts';
+import { RECEIVER_URLS } from '../receivers/sim-receivers.ts';
 
 export const TASK_TYPES = ['a', 'b', 'c'];
 
@@ -66,5 +67,17 @@ export function drawTask(random: RandomStream, n: number): TaskRequest {
   if (random.chance(0.2)) request.constraints = random.pick(CONSTRAINTS);
   if (random.chance(0.3)) request.timeouts = random.pick(TIMEOUTS);
   if (random.chance(0.2)) request.tags = { customer: random.pick(['ada', 'bob']) };
+  if (random.chance(0.2)) request.callback = drawCallback(random);
   return request as unknown as TaskRequest;
+}
+
+const TOLD = [
+  ['running', 'succeeded', 'failed', 'timed_out', 'expired', 'cancelled'],
+  ['succeeded', 'failed', 'timed_out', 'expired', 'cancelled'],
+  ['running'],
+  ['failed', 'cancelled'],
+];
+
+function drawCallback(random: RandomStream): object {
+  return { url: random.pick(RECEIVER_URLS), on: random.pick(TOLD) };
 }

@@ -1,4 +1,5 @@
 import { BLIND_MUTANTS } from './blind-mutants.ts';
+import { CALLBACK_MUTANTS } from './callback-mutants.ts';
 import { CORE_MUTANTS } from './core-mutants.ts';
 import { ENGINE_MUTANTS } from './engine-mutants.ts';
 import { LEASE_MUTANTS } from './lease-mutants.ts';
@@ -18,6 +19,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SERVER_MUTANTS,
   ...LOG_MUTANTS,
   ...PROJECTION_MUTANTS,
+  ...CALLBACK_MUTANTS,
   ...SDK_MUTANTS,
   ...BLIND_MUTANTS,
 ];

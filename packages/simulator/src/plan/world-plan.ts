@@ -88,7 +88,7 @@ function drawLimits(random: RandomStream): PartitionLimits {
     payloadBytesMax: isTight ? random.integer(20_000, 100_000) : 1_000_000,
     finishedTasksMax: random.pick([5, 20, 100]),
     deadLettersMax: random.pick([2, 10, 50]),
-    callbacksMax: 1000,
+    callbacksMax: random.pick([5, 50, 1000]),
     dedupeKeysMax: isTight ? random.integer(20, 200) : 2000,
     unsentBytesMax: random.pick([2000, 20_000, 1_000_000]),
     sessionsMax: random.pick([10, 100, 100]),

@@ -17,6 +17,7 @@ import type {
 } from '@sluice/log';
 import {
   Admission,
+  type Courier,
   Gateway,
   QueueRates,
   ServerOutputs,
@@ -36,6 +37,7 @@ import type { Situations } from '../situations.ts';
 import { UTF8 } from '../utf8.ts';
 import type { HostDisk } from './host-disk.ts';
 import { carryOut, hasSeenState } from './requests.ts';
+import { type Receivers, simCourier } from './sim-courier.ts';
 import { type LogWatch, WatchedLog } from './watched-log.ts';
 import { WatchedOutputs } from './watched-outputs.ts';
 import { WatchedPartition } from './watched-partition.ts';
@@ -75,6 +77,8 @@ export interface HostParts {
   readonly watch: ServerWatch;
   /** Follows the log of every server; absent in worlds without one. */
   readonly projection: Projection | undefined;
+  /** Those who are called back. */
+  readonly receivers: Receivers;
 }
 
 interface Projection {
@@ -191,7 +195,7 @@ export class ServerHost {
   }
 
   private async start(process: SimProcess): Promise<void> {
-    const { plan, disk, watch, network, situations, projection } = this.parts;
+    const { plan, disk, watch, network, situations, projection, receivers } = this.parts;
     const partitionOptions = partitionOptionsOf(plan);
     const storage = await disk.open(process, partitionOptions);
     let held: LogHold | undefined;
@@ -204,9 +208,12 @@ export class ServerHost {
     const streams = new WorkerStreams();
     const rates = new QueueRates(process.monotonic);
     let partition: WatchedPartition | undefined;
+    let courier: Courier | undefined;
     const records = () => partition?.records ?? 0;
     const outputs = new WatchedOutputs(
-      new ServerOutputs(streams, new TaskWaiters(), rates),
+      new ServerOutputs(streams, new TaskWaiters(), rates, {
+        owed: (deliveries, state) => courier?.staged(deliveries, state),
+      }),
       records,
       (seen) => watch.letOut(seen, 'pushes'),
     );
@@ -241,17 +248,13 @@ export class ServerHost {
     watch.booted(partition, held);
     if (engine.feed !== undefined) projection?.follow(engine.feed, process);
     const admission = new Admission(engine, log, { isOver: false });
-    gateway = new Gateway({
-      engine,
-      admission,
-      streams,
-      rates,
-      ...NO_FILES,
-      clock: () => clock.now(),
-      monotonic: process.monotonic,
-      random: this.random.next,
-      newSessionId: () => `s_${this.letters(24)}`,
-    });
+    const now = { clock: () => clock.now(), random: this.random.next };
+    const times = { ...now, monotonic: process.monotonic };
+    const newSessionId = () => `s_${this.letters(24)}`;
+    const shared = { engine, admission, streams, rates };
+    gateway = new Gateway({ ...NO_FILES, ...times, ...shared, newSessionId });
+    courier = simCourier({ engine, gateway, process, ...now, receivers });
+    await courier.begin();
     this.tick(process, gateway);
     const listener: Listener = {
       process,
