@@ -33,9 +33,9 @@ export class CallbackReceiver {
   }
 
   /** `secret` is in base64. */
-  static async start(secret = '', port = 0): Promise<CallbackReceiver> {
+  static async start(secret = '', port = 0, host = '127.0.0.1'): Promise<CallbackReceiver> {
     const receiver = new CallbackReceiver(secret);
-    receiver.server.listen(port, '127.0.0.1');
+    receiver.server.listen(port, host);
     await once(receiver.server, 'listening');
     return receiver;
   }
