@@ -93,7 +93,7 @@ function sorted<T>(words: Readonly<Record<string, T>>): Record<string, T> {
 }
 
 /** What a delivery takes beside its text. */
-const DELIVERY_BYTES = 250;
+const DELIVERY_BYTES = 600;
 
 /** What tasks and deliveries hold: payloads, and each text once, however many share it. */
 export function heldBytes(

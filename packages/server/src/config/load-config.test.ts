@@ -105,6 +105,41 @@ test('settings that are each fine are refused where they do not go together', ()
   ]);
 });
 
+describe('callbacks', () => {
+  const SECRET = `whsec_${'hush'.repeat(8)}`;
+
+  test('who may be called and who is asked for names is an address, a range or a name', () => {
+    const good = [
+      { 'callbacks-allow': '10.0.0.0/8,::1,receiver.internal,host_1' },
+      { 'callbacks-dns-servers': '192.0.2.1,192.0.2.1:53,2001:db8::1,[2001:db8::1]:53' },
+      { 'callbacks-secret': SECRET },
+    ];
+    const bad = [
+      ...['10.0.0.0/33', '10.0.0', 'a b', 'http://x', '*.internal'].map((allow) => {
+        return { 'callbacks-allow': allow };
+      }),
+      ...['ns.example', '192.0.2.1:', '[192.0.2.1]:53'].map((server) => {
+        return { 'callbacks-dns-servers': server };
+      }),
+      { 'callbacks-secret': 'hush' },
+    ];
+
+    for (const flags of good) expect(problemsOf({ flags }), JSON.stringify(flags)).toEqual([]);
+    for (const flags of bad) {
+      expect(problemsOf({ flags }), JSON.stringify(flags)).toHaveLength(1);
+    }
+  });
+
+  test('the secret is not printed, and that there is none is', () => {
+    const { given } = load({ flags: { 'callbacks-secret': SECRET } });
+
+    expect(printConfig(given)).toContain('  secret: (hidden) # flag --callbacks-secret');
+    expect(printConfig(given)).not.toContain('hush');
+    expect(printConfig(load().given)).toContain('  secret: "" # default');
+    expect(problemsOf({ flags: { 'callbacks-secret': 'hush' } })[0]).not.toContain('hush');
+  });
+});
+
 test.each(['127.0.0.1', '127.8.0.1', '::1', 'localhost'])('%s is this machine', (host) => {
   expect(problemsOf({ flags: { host } })).toEqual([]);
 });
