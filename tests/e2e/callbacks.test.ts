@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CallbackReceiver } from '../support/callback-receiver.ts';
 import { ServerProcess } from '../support/server-process.ts';
+import { runSluice } from '../support/sluice-command.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { ApiClient } from './api-client.ts';
 import { SessionUnderTest } from './session-under-test.ts';
@@ -238,6 +239,29 @@ describe('what is seen', () => {
     expect(audit.items[0]).toMatchObject({ action: 'callbacks_redelivered' });
   });
 
+  test('the command line lists them, tells what became of them, and tries again', async () => {
+    const sluice = async (...args: string[]) => {
+      return runSluice(['callback', ...args], { SLUICE_URL: server.url });
+    };
+    receiver.answer = (response) => response.writeHead(410).end();
+    const taskId = await ended();
+    await metric('sluice_callbacks_given_up', 1);
+
+    const listed = await sluice('list', '--given-up');
+    const [{ id }] = JSON.parse((await sluice('list', '--json')).stdout).items;
+    const neither = await sluice('redeliver');
+    receiver.answer = (response) => response.end();
+    const again = await sluice('redeliver', id);
+    await metric('sluice_callbacks_total{outcome="delivered"}', 1);
+    const late = await sluice('redeliver', id);
+    const log = await sluice('log', taskId);
+
+    expect(listed.stdout).toMatch(/task\.succeeded .* given_up +1 +gone 410 +http/);
+    expect([neither.code, again.code, late.code]).toEqual([2, 0, 1]);
+    expect(late.stderr).toContain(`not known, or delivered by now: ${id}`);
+    expect(log.stdout).toMatch(/given_up +410 +gone.*redelivered.*delivered +200/s);
+  });
+
   test('those that wait are listed page by page, and all that were given up go again', async () => {
     receiver.answer = (response) => response.writeHead(500).end();
     const ids = [];
@@ -286,6 +310,25 @@ test('a server that is killed amid deliveries delivers each, and none that is no
     expect(new Set(tries.map((each) => each.id)).size).toBe(1);
   }
 }, 60_000);
+
+test('a server that is told to stop finishes what is under way, and leaves the rest', async () => {
+  const waiting: (() => void)[] = [];
+  receiver.answer = (response) => waiting.push(() => response.end());
+  await Promise.all(Array.from({ length: 20 }, () => ended()));
+  await heard(8);
+
+  server.signal('SIGTERM');
+  await server.printed(/stopping/);
+  for (const answer of waiting.splice(0)) answer();
+  await server.exited();
+  const heardBefore = receiver.received.length;
+  receiver.answer = (response) => response.end();
+  await start();
+  await metric('sluice_callbacks_pending', 0);
+
+  expect(heardBefore).toBe(8);
+  expect(receiver.received).toHaveLength(20);
+});
 
 /** A task with a callback that a worker has. */
 async function leased(on: readonly string[]) {

@@ -170,7 +170,10 @@ export const matchingActions: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({
       namespace: fc.constant('default'),
       submit: fc.array(
-        tasks.map((task) => ({ ...task, delayMs: 0, timeouts: {}, dedupe: undefined })),
+        tasks.map((task) => {
+          const plain = { timeouts: {}, dedupe: undefined, callback: undefined };
+          return { ...task, delayMs: 0, ...plain };
+        }),
         { minLength: 1, maxLength: 3 },
       ),
     }),
