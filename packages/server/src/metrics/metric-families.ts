@@ -14,6 +14,12 @@ export const METRIC_FAMILIES = {
   sluice_tasks_finished: ['gauge', 'Finished tasks in memory, without dead letters'],
   sluice_dead_letters: ['gauge', 'Failed and timed-out tasks that wait for somebody'],
   sluice_dedupe_keys: ['gauge', 'Dedupe keys that are remembered'],
+  sluice_worker_sessions: [
+    'gauge',
+    'Worker sessions by state: connected, draining (connected, gets nothing more), away',
+  ],
+  sluice_payload_bytes: ['gauge', 'Bytes of payloads in memory'],
+  sluice_payload_chunks: ['gauge', 'Pieces of memory that payloads lie in'],
   sluice_callbacks_total: ['counter', 'Tries to deliver callbacks, by outcome'],
   sluice_callback_seconds: ['histogram', 'Time from the request to the end of the answer'],
   sluice_callbacks_pending: ['gauge', 'Callbacks that are to be delivered'],
@@ -23,12 +29,6 @@ export const METRIC_FAMILIES = {
     'Callbacks that were given up and then forgotten, because there were too many, ever',
   ],
   sluice_callbacks_oldest_seconds: ['gauge', 'Age of the oldest callback that is to be delivered'],
-  sluice_worker_sessions: [
-    'gauge',
-    'Worker sessions by state: connected, draining (connected, gets nothing more), away',
-  ],
-  sluice_payload_bytes: ['gauge', 'Bytes of payloads in memory'],
-  sluice_payload_chunks: ['gauge', 'Pieces of memory that payloads lie in'],
   sluice_commit_seconds: ['histogram', 'Time until a batch of the log is durable'],
   sluice_commit_records: [
     'histogram',
