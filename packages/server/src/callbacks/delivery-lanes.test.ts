@@ -67,6 +67,18 @@ test('a host that is busy holds up no other, and hosts take turns (D3)', () => {
   expect(taken.map(({ number }) => number)).toEqual([1, 101, 2, 102]);
 });
 
+test('a host that failed gets one at a time, until it takes something (D3)', () => {
+  const lanes = lanesWith(...[1, 2, 3, 4, 5, 6].map((number) => planned(number)));
+
+  finish(lanes, lanes.take(NOW), NOW + 5000);
+  const alone = takeAll(lanes);
+  finish(lanes, alone[0]);
+  const together = takeAll(lanes);
+
+  expect(alone.map(({ number }) => number)).toEqual([2]);
+  expect(together.map(({ number }) => number)).toEqual([3, 4]);
+});
+
 test('nothing is tried before its time (D4)', () => {
   const lanes = lanesWith(planned(1, { nextAt: NOW + 1 }));
 

@@ -23,11 +23,16 @@ interface Chain {
   active: Planned | undefined;
 }
 
+/** Beyond so many the others are treated as if they worked. */
+const FAILING_MAX = 10_000;
+
 /**
  * What is to be delivered, and in which order.
  *
  * D2 Of one task only the oldest is tried, so that its receiver hears of changes in order.
- * D3 Hosts take turns, and each has a bound: one that is slow holds up nobody else.
+ * D3 Hosts take turns, and each has a bound: one that is slow holds up nobody else. After a failure
+ *    it is one at a time until the host takes something, so that many dead hosts do not fill all
+ *    the places that there are.
  * D4 Nothing is tried before its time.
  */
 export class DeliveryLanes {
@@ -38,6 +43,8 @@ export class DeliveryLanes {
   /** Lanes that may give something out, in the order of their turns. */
   private readonly turns = new Set<Lane>();
   private readonly later = new DueHeap<Planned>();
+  /** Hosts that did not take what was last tried there. */
+  private readonly failing = new Set<string>();
 
   constructor(perHostMax: number) {
     this.perHostMax = perHostMax;
@@ -85,6 +92,7 @@ export class DeliveryLanes {
     chain.active = undefined;
     chain.all.splice(chain.all.indexOf(planned), 1);
     if (nextAt !== undefined) chain.all.unshift({ ...planned, nextAt });
+    this.remember(planned.host, nextAt !== undefined);
     const lane = this.laneOf(planned.host);
     lane.active -= 1;
     this.settle(lane);
@@ -118,8 +126,15 @@ export class DeliveryLanes {
   }
 
   private settle(lane: Lane): void {
-    if (lane.due.size > 0 && lane.active < this.perHostMax) this.turns.add(lane);
+    const most = this.failing.has(lane.host) ? 1 : this.perHostMax;
+    if (lane.due.size > 0 && lane.active < most) this.turns.add(lane);
+    else this.turns.delete(lane);
     if (lane.due.size === 0 && lane.active === 0) this.lanes.delete(lane.host);
+  }
+
+  private remember(host: string, hasFailed: boolean): void {
+    if (!hasFailed) this.failing.delete(host);
+    else if (this.failing.size < FAILING_MAX) this.failing.add(host);
   }
 
   private laneOf(host: string): Lane {
