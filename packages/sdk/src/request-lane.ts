@@ -29,8 +29,8 @@ export interface LaneOptions {
  *    gathers meanwhile leaves when one returns.
  * Y2 Every request that is not recalled is settled once, also when its answer never comes or comes
  *    twice.
- * Y3 After a failure nothing leaves until the pause is over; the next request goes to the next
- *    address unless the server itself asked for the pause.
+ * Y3 After a failure nothing leaves until the pause is over or another request was served; the
+ *    next request goes to the next address unless the server itself asked for the pause.
  */
 export class RequestLane {
   private readonly options: LaneOptions;
@@ -114,9 +114,8 @@ export class RequestLane {
       this.isBusy = true;
       const isServed = settled.call(request, answer);
       this.isBusy = false;
-      if (isServed) this.options.backoff.reset();
+      if (isServed) this.served();
       else this.failed(address, answer);
-      this.pump();
     };
     const forget = (): void => {
       isOpen = false;
@@ -129,6 +128,11 @@ export class RequestLane {
       settle(undefined);
     });
     const cancelRequest = ports.send({ ...http, address }, settle);
+  }
+
+  private served(): void {
+    this.options.backoff.reset();
+    this.wake();
   }
 
   private failed(address: number, answer: HttpAnswer | undefined): void {

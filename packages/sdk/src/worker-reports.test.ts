@@ -174,6 +174,20 @@ describe('until it is answered', () => {
     expect(worker.requests).toHaveLength(2);
   });
 
+  test('an answer ends the pause behind the failure of another request (Y3)', () => {
+    const worker = WorkerUnderTest.welcomed({}, 'l_1', 'l_2', 'l_3');
+    worker.succeed('l_1');
+    worker.succeed('l_2');
+    const [first, second] = worker.requests;
+    first.fail();
+    worker.succeed('l_3');
+    expect(worker.requests).toHaveLength(2);
+
+    second.answer({ outcomes: ['ok'] });
+
+    expect(worker.request.body.reports).toHaveLength(2);
+  });
+
   test.each([
     [429, 'overloaded'],
     [503, 'unavailable'],

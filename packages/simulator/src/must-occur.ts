@@ -21,6 +21,7 @@ const MUST_OCCUR = [
   'the server ended: FencedError',
   // Restarts.
   'a server was killed amid a write',
+  'power was lost amid a rename',
   'a restart',
   'a restart on a log that was trimmed',
   'a restart with leases that are held',

@@ -157,6 +157,9 @@ export class World implements ServerWatch {
       case 'server killed amid a write':
         this.host.killAmidWrite(fault.restartAfterMs, () => this.losePower(fault));
         break;
+      case 'power lost amid a rename':
+        this.host.losePowerAmidRename(fault.restartAfterMs);
+        break;
       case 'server stopped':
         this.host.pause(fault.forMs);
         break;

@@ -41,6 +41,8 @@ export class WatchedWorker implements WorkerPorts {
   private readonly unanswered = new Set<string>();
   private readonly answers = new Map<string, string>();
   private readonly finalTexts = new Map<string, string>();
+  /** Ended without a report, because they are handed back. */
+  private readonly letGo = new Set<string>();
   /** Reports of lines that were sent. */
   private readonly saidLines = new Set<string>();
   private requestsInFlight = 0;
@@ -184,12 +186,15 @@ export class WatchedWorker implements WorkerPorts {
     const usual = this.chances.chance(0.1)
       ? refused
       : { kind: 'succeeded' as const, output: JSON.stringify(lease) };
+    if (this.handedBack.has(lease) && ending?.kind === 'cancelled') this.letGo.add(lease);
     this.session.finish(lease, ending ?? usual);
   }
 
   /** The server said so; a lease without an end is forgotten, one with an end waits to hear. */
   private lost(lease: string): void {
-    if (!this.finished.has(lease)) this.unanswered.delete(lease);
+    // One that never had a handler was refused by the session itself, which is an end, too.
+    const hasEnd = this.handlers.get(lease) !== 'running' && !this.letGo.has(lease);
+    if (!hasEnd) this.unanswered.delete(lease);
   }
 
   private hearOutcomes(reports: readonly Report[], answer: HttpAnswer): void {

@@ -168,3 +168,13 @@ test('a jump of time is noticed unless the clock was set a while ago', () => {
   late.told.do({ type: 'hear_sessions', now: 11_000 });
   late.told.do({ type: 'hear_sessions', now: 300_000 });
 });
+
+test('a clock may have been set while the server was starting', () => {
+  const { told, pass, punctuality } = begun();
+  punctuality.clockSet();
+  pass(2000);
+  punctuality.booted(told.partition);
+  told.do({ type: 'hear_sessions', now: 1000 });
+  pass(8000);
+  told.do({ type: 'hear_sessions', now: 300_000 });
+});

@@ -79,7 +79,6 @@ export class Punctuality implements Checker {
     this.alarmAt = Number.POSITIVE_INFINITY;
     this.wasResting = false;
     this.last = undefined;
-    this.clockSetAt = undefined;
     this.spokeAt.clear();
     this.heardAt.clear();
     this.leaseMs.clear();
@@ -100,6 +99,11 @@ export class Punctuality implements Checker {
       this.listenedSince = this.listeningSince;
     }
     this.listeningSince = Math.max(this.listeningSince, now + forMs);
+  }
+
+  /** The next process takes its clock as it is; one that is starting is not fooled by a jump. */
+  stopped(): void {
+    this.clockSetAt = undefined;
   }
 
   clockSet(): void {

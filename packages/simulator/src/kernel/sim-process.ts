@@ -95,6 +95,11 @@ export class SimProcess {
     this.catchUp();
   }
 
+  /** When its last pause ended, or will. */
+  get awakeSince(): number {
+    return this.pausedUntil;
+  }
+
   get isPaused(): boolean {
     return this.pausedUntil > this.simulation.now;
   }

@@ -16,6 +16,11 @@ export type PlannedFault =
       /** How long after its restart the power fails, and all that was not synced may be lost. */
       readonly powerLossAfterMs: number;
     }
+  | {
+      readonly kind: 'power lost amid a rename';
+      readonly at: number;
+      readonly restartAfterMs: number;
+    }
   | { readonly kind: 'server stopped'; readonly at: number; readonly forMs: number }
   | {
       readonly kind: 'server stopped amid a submit';
@@ -60,7 +65,10 @@ interface CutOff {
 }
 
 /** Drawn apart from the others, because they wait for a moment. */
-type WaitingKind = 'server stopped amid a submit' | 'server killed amid a write';
+type WaitingKind =
+  | 'server stopped amid a submit'
+  | 'server killed amid a write'
+  | 'power lost amid a rename';
 
 type FaultKind = Exclude<PlannedFault['kind'], WaitingKind>;
 
@@ -141,6 +149,19 @@ export function drawTornWrites(random: RandomStream, durationMs: number): Planne
     at: Math.round(random.next() * durationMs),
     restartAfterMs: random.logarithmic(10, 5000),
     powerLossAfterMs: random.logarithmic(1, 5000),
+  }));
+}
+
+/** One in so many worlds that are not calm has them. */
+const LOST_NAME_RATE = 0.35;
+
+/** Losses of power while a file of the log gets another name, which may then have either. */
+export function drawLostNames(random: RandomStream, durationMs: number): PlannedFault[] {
+  if (!random.chance(LOST_NAME_RATE)) return [];
+  return Array.from({ length: random.integer(1, 6) }, () => ({
+    kind: 'power lost amid a rename',
+    at: Math.round(random.next() * durationMs),
+    restartAfterMs: random.logarithmic(10, 5000),
   }));
 }
 

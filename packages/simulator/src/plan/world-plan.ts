@@ -4,6 +4,7 @@ import type { NetworkKnobs } from '../network/network.ts';
 import {
   besideStandstills,
   drawFaults,
+  drawLostNames,
   drawStandstills,
   drawTornWrites,
   inOrder,
@@ -78,7 +79,9 @@ function drawAllFaults(
   const standstills = drawStandstills(new RandomStream(seed, 'standstills'), durationMs);
   const others = drawFaults(random, durationMs);
   if (standstills.length > 0) return inOrder([...besideStandstills(others), ...standstills]);
-  return inOrder([...others, ...drawTornWrites(new RandomStream(seed, 'torn writes'), durationMs)]);
+  const tornWrites = drawTornWrites(new RandomStream(seed, 'torn writes'), durationMs);
+  const lostNames = drawLostNames(new RandomStream(seed, 'lost names'), durationMs);
+  return inOrder([...others, ...tornWrites, ...lostNames]);
 }
 
 function drawLimits(random: RandomStream): PartitionLimits {

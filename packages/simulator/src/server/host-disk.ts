@@ -35,8 +35,8 @@ export class HostDisk {
   private readonly random: RandomStream;
   private mount: MountedDisk | undefined;
   private log: FaultyLog | undefined;
-  /** What happens while the log is written to the next time. */
-  private amidWrite: (() => void) | undefined;
+  /** What happens while the log is written to, or a file of it renamed, the next time. */
+  private readonly amid = new Map<string, () => void>();
   /** Whether somebody else took the log over from the process that has it open. */
   wasTakenOver = false;
   /** Snapshots in which a bit has rotted: of two, one stays good. */
@@ -91,9 +91,9 @@ export class HostDisk {
     if (isPowerLoss) this.disk.crash();
   }
 
-  /** Runs something while the next write to the log is under way. */
-  amidNextWrite(run: () => void): void {
-    this.amidWrite = run;
+  /** Runs something while the next operation of this kind on the log is under way. */
+  amidNext(operation: 'write' | 'rename', run: () => void): void {
+    this.amid.set(operation, run);
   }
 
   slowDown(ms: number): void {
@@ -141,15 +141,15 @@ export class HostDisk {
   }
 
   heal(): void {
-    this.amidWrite = undefined;
+    this.amid.clear();
     this.disk.faults.syncDelayMs = 0;
     this.disk.capacityBytes = Number.POSITIVE_INFINITY;
   }
 
   private observe(operation: string, path: string): void {
-    const { amidWrite } = this;
-    if (amidWrite === undefined || operation !== 'write' || !path.startsWith(LOG_FOLDER)) return;
-    this.amidWrite = undefined;
-    this.parts.simulation.after(AMID_MS, amidWrite);
+    const run = this.amid.get(operation);
+    if (run === undefined || !path.startsWith(LOG_FOLDER)) return;
+    this.amid.delete(operation);
+    this.parts.simulation.after(AMID_MS, run);
   }
 }

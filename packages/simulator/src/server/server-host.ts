@@ -138,10 +138,17 @@ export class ServerHost {
 
   /** It dies while it writes to its log; `died` hears when. */
   killAmidWrite(restartAfterMs: number, died: () => void): void {
-    this.parts.disk.amidNextWrite(() => {
+    this.parts.disk.amidNext('write', () => {
       this.parts.situations.note('a server was killed amid a write');
       this.kill(false, restartAfterMs, 0);
       died();
+    });
+  }
+
+  losePowerAmidRename(restartAfterMs: number): void {
+    this.parts.disk.amidNext('rename', () => {
+      this.parts.situations.note('power was lost amid a rename');
+      this.kill(true, restartAfterMs, 0);
     });
   }
 

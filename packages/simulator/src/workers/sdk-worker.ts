@@ -1,6 +1,7 @@
 import {
   type Ending,
   EventStreamParser,
+  type HttpAnswer,
   type HttpRequest,
   type StreamListener,
   WorkerSession,
@@ -8,12 +9,19 @@ import {
 import type { RandomStream } from '../kernel/random.ts';
 import { exchangeOf, retryAfter, sendForSdk } from '../network/sdk-requests.ts';
 import { drawOffer, type WorkerOffer } from './draw-offer.ts';
+import { SilenceWatch } from './silence-watch.ts';
 import { SimHandlers } from './sim-handlers.ts';
 import type { SimWorker, WorkerParts } from './sim-worker.ts';
 import { WorkerProcess } from './worker-process.ts';
 
 /** How long a stopped worker waits for its handlers. */
 const STOP_GRACE_MS = 5000;
+
+/** Of a welcome, what is looked at here. */
+interface Welcome {
+  readonly lost: readonly string[];
+  readonly heartbeatMs: number;
+}
 
 /** A worker as users write it: the session logic of the SDK on a simulated network. */
 export class SdkWorker implements SimWorker {
@@ -44,6 +52,7 @@ export class SdkWorker implements SimWorker {
 
   /** Stops as a worker does on SIGTERM, and starts again. */
   stop(restartAfterMs: number): void {
+    if (!this.process.alive) return;
     this.parts.situations.note('a worker was stopped gently');
     this.session?.stop(STOP_GRACE_MS);
     const { process } = this;
@@ -60,11 +69,13 @@ export class SdkWorker implements SimWorker {
     const { situations, runs } = this.parts;
     /** Leases whose handlers ended by themselves, as long as their reports are not answered. */
     const unanswered = new Set<string>();
+    const silence = new SilenceWatch(this.parts.simulation, process);
     const handlers = new SimHandlers({
       process,
       random,
       isFlawless: this.isFlawless,
       finish: (lease: string, ending: Ending, isAborted: boolean) => {
+        silence.over(lease);
         if (!isAborted) unanswered.add(lease);
         session.finish(lease, ending);
       },
@@ -74,10 +85,15 @@ export class SdkWorker implements SimWorker {
     const session = new WorkerSession(
       { name: process.name, ...this.offer, addresses: 1 },
       {
-        send: (request, answered) =>
-          sendForSdk(this.parts.network, process, exchangeOf(request), answered),
+        send: (request, answered) => this.send(request, answered, silence),
         openStream: (request, listener) => {
-          return this.openStream(request, listener, (lost) => this.lookAtLost(handlers, lost));
+          return this.openStream(request, listener, {
+            welcomed: ({ lost, heartbeatMs }) => {
+              silence.welcomed(heartbeatMs);
+              this.lookAtLost(handlers, lost);
+            },
+            ended: () => silence.parted(),
+          });
         },
         now: process.monotonic,
         wallTime: process.wall,
@@ -86,10 +102,12 @@ export class SdkWorker implements SimWorker {
         random: random.next,
         run: (task) => {
           runs.started(task, process.name);
+          silence.started(task.lease);
           handlers.run(task);
         },
         abort: (lease, reason) => {
           situations.note(`a handler was aborted: ${reason.type}`);
+          silence.over(lease);
           handlers.abort(lease);
         },
         signal: () => situations.note('a handler heard a signal'),
@@ -130,13 +148,29 @@ export class SdkWorker implements SimWorker {
     });
   }
 
+  private send(
+    request: HttpRequest,
+    answered: (answer: HttpAnswer | undefined) => void,
+    silence: SilenceWatch,
+  ): () => void {
+    const settled = silence.sent();
+    const hangUp = sendForSdk(this.parts.network, this.process, exchangeOf(request), (answer) => {
+      settled(answer);
+      answered(answer);
+    });
+    return () => {
+      settled(undefined);
+      hangUp();
+    };
+  }
+
   private openStream(
     request: HttpRequest,
     listener: StreamListener,
-    welcomed: (lost: readonly string[]) => void,
+    watch: { welcomed: (welcome: Welcome) => void; ended: () => void },
   ): () => void {
     const events = new EventStreamParser(({ name, data }) => {
-      if (name === 'welcome') welcomed((JSON.parse(data) as { lost: string[] }).lost);
+      if (name === 'welcome') watch.welcomed(JSON.parse(data) as Welcome);
     });
     let status = 0;
     const refusal: Uint8Array[] = [];
@@ -155,6 +189,7 @@ export class SdkWorker implements SimWorker {
         events.push(copy);
       },
       ended: (how) => {
+        watch.ended();
         const isRefusal = how === 'whole' && status !== 200;
         const text = Buffer.concat(refusal).toString();
         if (isRefusal) listener.ended({ status, text, ...retryAfter(text) });
