@@ -1,5 +1,5 @@
 /**
- * Installs the Debian packages of the programs that tests call, unless they are there.
+ * Installs the Debian packages of programs that tests and benchmarks call, unless they are there.
  *
  * `npm test` has to work on a machine that has Node, npm and apt, and nothing else.
  */
@@ -7,9 +7,11 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-interface Program {
+export interface Program {
   readonly name: string;
   readonly packages: readonly string[];
+  /** Where it is, if that is not on the path. */
+  readonly folder?: string;
 }
 
 const PROGRAMS: readonly Program[] = [
@@ -23,10 +25,13 @@ const PROGRAMS: readonly Program[] = [
 ];
 
 /** The packages whose programs are on none of these folders. */
-export function missingPackages(folders: readonly string[]): string[] {
-  return PROGRAMS.filter(({ name }) => !folders.some((folder) => isProgram(folder, name))).flatMap(
-    ({ packages }) => packages,
-  );
+export function missingPackages(
+  folders: readonly string[],
+  programs: readonly Program[] = PROGRAMS,
+): string[] {
+  const isThere = ({ name, folder }: Program) =>
+    (folder === undefined ? folders : [folder]).some((each) => isProgram(each, name));
+  return programs.filter((program) => !isThere(program)).flatMap(({ packages }) => packages);
 }
 
 function isProgram(folder: string, name: string): boolean {
@@ -39,20 +44,29 @@ function isProgram(folder: string, name: string): boolean {
   }
 }
 
-/** Answers whether everything is there now. */
+/** What tests call; answers whether everything is there now. */
 export function installSystemPackages(): boolean {
+  return installPrograms(PROGRAMS);
+}
+
+/** Answers whether everything is there now; `extra` is for the environment of apt. */
+export function installPrograms(
+  programs: readonly Program[],
+  extra: Readonly<Record<string, string>> = {},
+): boolean {
   const { PATH = '' } = process.env;
   const folders = PATH.split(path.delimiter);
-  const missing = missingPackages(folders);
+  const missing = missingPackages(folders, programs);
   if (missing.length === 0) return true;
-  console.log(`installing ${missing.join(', ')}`);
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  console.error(`installing ${missing.join(', ')}`);
+  const env = { ...process.env, ...extra, DEBIAN_FRONTEND: 'noninteractive' };
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...missing]]) {
-    const { status, error } = spawnSync('apt-get', ['-qq', ...args], { env, stdio: 'inherit' });
+    const stdio = ['ignore', 2, 2] as const;
+    const { status, error } = spawnSync('apt-get', ['-qq', ...args], { env, stdio: [...stdio] });
     if (status === 0) continue;
     const why = error?.message ?? `apt-get ended with ${status}`;
-    console.log(`cannot install ${missing.join(', ')}: ${why}; install them by hand`);
+    console.error(`cannot install ${missing.join(', ')}: ${why}; install them by hand`);
     return false;
   }
-  return missingPackages(folders).length === 0;
+  return missingPackages(folders, programs).length === 0;
 }

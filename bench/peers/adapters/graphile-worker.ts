@@ -1,0 +1,139 @@
+import type {
+  BenchTask,
+  Contender,
+  PeerClient,
+  PeerWorker,
+  SubmitOptions,
+  WorkOptions,
+} from '../contender.ts';
+import { requirePeer } from '../packages.ts';
+
+/** What is used of graphile-worker and of pg. */
+interface Module {
+  makeWorkerUtils(options: object): Promise<Utils>;
+  run(options: object): Promise<{ stop(): Promise<void>; readonly promise: Promise<void> }>;
+  readonly Logger: new (log: () => () => void) => object;
+}
+
+interface Utils {
+  migrate(): Promise<void>;
+  addJob(name: string, payload: BenchTask, options: object): Promise<unknown>;
+  addJobs(jobs: readonly object[]): Promise<unknown>;
+  release(): Promise<void>;
+}
+
+interface Pg {
+  readonly Pool: new (options: object) => Pool;
+}
+
+interface Pool {
+  on(event: 'error' | 'connect', hear: (given: never) => void): void;
+  end(): Promise<void>;
+}
+
+const BULK_SIZE = 1000;
+const CONNECTIONS = 16;
+/** Tasks that run at once, and that are locked ahead: the values of its page on performance. */
+const CONCURRENT = 24;
+const LOCAL_QUEUE = 500;
+
+function quiet(): object {
+  const { Logger } = requirePeer('graphile-worker') as Module;
+  return new Logger(() => () => undefined);
+}
+
+function openPool(address: string, max: number): Pool {
+  const { Pool } = requirePeer('pg') as Pg;
+  const pool = new Pool({ connectionString: address, max });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client: { on(event: 'error', hear: () => void): void }) => {
+    client.on('error', () => undefined);
+  });
+  return pool;
+}
+
+function specOf({ delayMs = 0, isUrgent = false }: SubmitOptions): object {
+  const runAt = delayMs > 0 ? { runAt: new Date(Date.now() + delayMs) } : {};
+  // Lower goes first.
+  return { ...runAt, priority: isUrgent ? -1 : 0 };
+}
+
+async function openClient(address: string, queue: string): Promise<PeerClient> {
+  const { makeWorkerUtils } = requirePeer('graphile-worker') as Module;
+  const pgPool = openPool(address, CONNECTIONS);
+  const utils = await makeWorkerUtils({ pgPool, logger: quiet() });
+  await utils.migrate();
+  const addAll = (tasks: readonly BenchTask[], spec: (n: number) => object) =>
+    utils.addJobs(tasks.map((payload, n) => ({ identifier: queue, payload, ...spec(n) })));
+  const editable = (task: BenchTask, delayMs: number) => ({
+    ...specOf({ delayMs }),
+    jobKey: String(task.n),
+  });
+  return {
+    bulkSize: BULK_SIZE,
+    submitBulk: async (tasks, options = {}) => void (await addAll(tasks, () => specOf(options))),
+    submitOne: async (task, options = {}) =>
+      void (await utils.addJob(queue, task, specOf(options))),
+    submitEditable: async (tasks, delayMs) =>
+      void (await addAll(tasks, (n) => editable(tasks[n], delayMs))),
+    // A job is edited by adding it again under its key.
+    edit: async (tasks, delaysMs) =>
+      void (await addAll(tasks, (n) => editable(tasks[n], delaysMs[n]))),
+    close: async () => {
+      await utils.release();
+      await pgPool.end();
+    },
+  };
+}
+
+async function openWorker(
+  address: string,
+  queue: string,
+  { slots, workers, handle }: WorkOptions,
+): Promise<PeerWorker> {
+  const { run, makeWorkerUtils } = requirePeer('graphile-worker') as Module;
+  const concurrentJobs = Math.min(slots, CONCURRENT);
+  const pgPool = openPool(address, workers === 1 ? concurrentJobs + 2 : workers + 10);
+  const logger = quiet();
+  const utils = await makeWorkerUtils({ pgPool, logger });
+  await utils.migrate();
+  await utils.release();
+  const isFast = slots > CONCURRENT;
+  const worker = {
+    concurrentJobs,
+    pollInterval: 2000,
+    completeJobBatchDelay: 0,
+    failJobBatchDelay: 0,
+    // Locking ahead is for tasks that take no time; where few slots are asked for it would hide
+    // the order in which tasks start.
+    ...(isFast && workers === 1 ? { localQueue: { size: LOCAL_QUEUE } } : {}),
+  };
+  const all = await Promise.all(
+    Array.from({ length: workers }, () =>
+      run({
+        pgPool,
+        logger,
+        noHandleSignals: true,
+        preset: { worker },
+        taskList: { [queue]: (task: BenchTask) => handle(task) },
+      }),
+    ),
+  );
+  for (const each of all) each.promise.catch(() => undefined);
+  return {
+    close: async () => {
+      await Promise.all(all.map((each) => each.stop().catch(() => undefined)));
+      await pgPool.end();
+    },
+  };
+}
+
+export const graphileWorker: Contender = {
+  store: 'postgres',
+  durability: 'PostgreSQL, synchronous_commit on',
+  settings:
+    '24 tasks at once, local queue of 500, completions batched without delay; ' +
+    'addJobs() of 1,000; 16 connections',
+  openClient,
+  openWorker,
+};

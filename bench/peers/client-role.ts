@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { wallClockMs } from '../path/connection.ts';
+import type { BenchTask, Contender, PeerClient, SubmitOptions } from './contender.ts';
+
+/** From the first call to the last answer. */
+export interface Span {
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+export interface Edited extends Span {
+  /** When each is due, by its number. */
+  readonly dueAt: readonly number[];
+}
+
+/** Edits that leave together. */
+const EDITS_AT_ONCE = 100;
+
+const TEXT = 'x'.repeat(140);
+
+/** The load of one contender, in a process of its own: what works ask it to do. */
+export class ClientRole {
+  private readonly client: PeerClient;
+  private next = 0;
+
+  private constructor(client: PeerClient) {
+    this.client = client;
+  }
+
+  static async open(contender: Contender, address: string, queue: string): Promise<ClientRole> {
+    return new ClientRole(await contender.openClient(address, queue));
+  }
+
+  close(): Promise<void> {
+    return this.client.close();
+  }
+
+  /** As many as one call takes, several calls at once. */
+  async bulk({
+    count,
+    atOnce,
+    size = this.client.bulkSize,
+    ...options
+  }: SubmitOptions & { count: number; atOnce: number; size?: number }): Promise<Span> {
+    const calls = Math.ceil(count / size);
+    return spanOf(calls, atOnce, (call) => {
+      const tasks = this.make(Math.min(size, count - call * size), options);
+      return this.client.submitBulk(tasks, options);
+    });
+  }
+
+  async single({
+    count,
+    atOnce,
+    ...options
+  }: SubmitOptions & { count: number; atOnce: number }): Promise<Span> {
+    return spanOf(count, atOnce, () => this.client.submitOne(this.make(1, options)[0], options));
+  }
+
+  /**
+   * Open loop: the clock of a task starts when it was due, whether or not it could leave then, and
+   * nobody waits for answers. Answers the numbers of the tasks that were promised.
+   */
+  async atRate({ rate, forMs }: { rate: number; forMs: number }): Promise<number[]> {
+    const startedAt = wallClockMs();
+    const total = Math.floor((rate * forMs) / 1000);
+    const promised: number[] = [];
+    const calls: Promise<void>[] = [];
+    while (calls.length < total) {
+      const due = Math.min(total, ((wallClockMs() - startedAt) * rate) / 1000);
+      while (calls.length < due) {
+        const at = startedAt + (calls.length * 1000) / rate;
+        const task = { ...this.make(1, {})[0], at };
+        calls.push(
+          this.client.submitOne(task).then(
+            () => void promised.push(task.n),
+            // Not promised, so nobody misses it.
+            () => undefined,
+          ),
+        );
+      }
+      await sleep(1);
+    }
+    await Promise.race([Promise.all(calls), sleep(30_000)]);
+    return promised;
+  }
+
+  /** Due in an hour. */
+  async delayed({ count, atOnce }: { count: number; atOnce: number }): Promise<Span> {
+    const size = Math.max(this.client.bulkSize, 100);
+    return spanOf(Math.ceil(count / size), atOnce, (call) =>
+      this.client.submitEditable(
+        this.make(Math.min(size, count - call * size), {}),
+        60 * 60 * 1000,
+      ),
+    );
+  }
+
+  /** Edits those that were made first, to be due evenly from `fromMs` to `toMs` from now. */
+  async edit({
+    count,
+    fromMs,
+    toMs,
+  }: {
+    count: number;
+    fromMs: number;
+    toMs: number;
+  }): Promise<Edited> {
+    const beganAt = wallClockMs();
+    const dueAt: number[] = [];
+    const span = await spanOf(Math.ceil(count / EDITS_AT_ONCE), 1, (call) => {
+      const from = call * EDITS_AT_ONCE;
+      const tasks: BenchTask[] = [];
+      const delaysMs: number[] = [];
+      for (let n = from; n < Math.min(count, from + EDITS_AT_ONCE); n++) {
+        const now = wallClockMs();
+        const wantedAt = beganAt + fromMs + ((toMs - fromMs) * n) / count;
+        const delayMs = Math.max(1, Math.round(wantedAt - now));
+        dueAt[n] = now + delayMs;
+        delaysMs.push(delayMs);
+        tasks.push({ n, at: dueAt[n], text: TEXT });
+      }
+      return this.client.edit(tasks, delaysMs);
+    });
+    return { ...span, dueAt };
+  }
+
+  private make(count: number, { isUrgent }: SubmitOptions): BenchTask[] {
+    return Array.from({ length: count }, () => {
+      const task = { n: this.next, at: wallClockMs(), text: TEXT };
+      this.next += 1;
+      return isUrgent === undefined ? task : { ...task, isUrgent };
+    });
+  }
+}
+
+async function spanOf(
+  calls: number,
+  atOnce: number,
+  call: (n: number) => Promise<void>,
+): Promise<Span> {
+  const startedAt = wallClockMs();
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < calls) {
+      next += 1;
+      await call(next - 1);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, calls) }, lane));
+  return { startedAt, endedAt: wallClockMs() };
+}

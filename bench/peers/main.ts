@@ -1,0 +1,116 @@
+/**
+ * `npm run bench`: Sluice and its peers, the same work on the same machine in one run. Every work
+ * starts with a fresh store and fresh processes; contenders take turns, several times over.
+ *
+ * `--quick` takes a fifth of the tasks, once, in less than five minutes: it shows that all of it
+ * works, and roughly how fast. `--json` prints one document and writes no files.
+ */
+import { parseArgs } from 'node:util';
+import { StolenTime } from '../stolen-time.ts';
+import { CONTENDERS } from './contenders.ts';
+import { installPeers } from './packages.ts';
+import { Results } from './results.ts';
+import { Stage } from './stage.ts';
+import { removeTemplate } from './stores/postgres.ts';
+import { WORKS } from './works/works.ts';
+import { writeResults } from './write-results.ts';
+
+const QUICK_SHARE = 0.2;
+
+const HELP = `Usage: npm run bench -- [options]
+
+Measures Sluice and its peers with the same work, and writes a table and a chart to bench/results.
+
+  --only LIST   these contenders or works, by name, with commas in between
+  --runs N      how often each is measured, in turns (default 3)
+  --quick       a fifth of the tasks, once: less than five minutes
+  --json        one document on the standard output, and no files
+  --help
+
+Contenders: ${Object.keys(CONTENDERS).join(', ')}
+Works: ${Object.keys(WORKS).join(', ')}
+`;
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    runs: { type: 'string', default: '3' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+/** The names of one kind that were asked for, or all of that kind when none was. */
+function chosen(all: readonly string[], asked: readonly string[]): readonly string[] {
+  const some = all.filter((name) => asked.includes(name));
+  return some.length > 0 ? some : all;
+}
+
+async function measure(): Promise<void> {
+  const asked = values.only.split(',').filter((name) => name !== '');
+  const unknown = asked.find((name) => !(name in CONTENDERS) && !(name in WORKS));
+  if (unknown !== undefined) throw new UsageError(`there is no contender or work '${unknown}'`);
+  const runs = values.quick ? 1 : Number(values.runs);
+  if (!Number.isInteger(runs) || runs < 1) throw new UsageError('--runs takes a number from 1 on');
+  const contenders = chosen(Object.keys(CONTENDERS), asked);
+  const works = chosen(Object.keys(WORKS), asked);
+  const share = values.quick ? QUICK_SHARE : 1;
+
+  const chosenOnes = await Promise.all(contenders.map((name) => CONTENDERS[name]()));
+  installPeers(chosenOnes.map(({ store }) => store));
+  const results = new Results(share);
+  const stolen = await StolenTime.start();
+  for (let run = 1; run <= runs; run++) {
+    for (const work of works) {
+      for (const contender of contenders) {
+        process.stderr.write(`\rrun ${run} of ${runs}: ${work}, ${contender}`.padEnd(60));
+        await runOnce(contender, work, share, results);
+      }
+    }
+  }
+  process.stderr.write(`\r${''.padEnd(60)}\r`);
+  await removeTemplate();
+  const stolenPercent = await stolen.percent();
+  if (values.json) process.stdout.write(`${JSON.stringify(results.document(stolenPercent))}\n`);
+  else await writeResults(results, { stolenPercent, runs });
+}
+
+async function runOnce(
+  contender: string,
+  work: string,
+  share: number,
+  results: Results,
+): Promise<void> {
+  const stage = await Stage.set(contender);
+  try {
+    const before = await stage.usage();
+    const figures = await WORKS[work].run(stage, share);
+    const after = await stage.usage();
+    results.add({
+      contender,
+      work,
+      figures,
+      cpuSeconds: Math.max(0, after.cpuMs - before.cpuMs) / 1000,
+      residentMib: after.residentBytes / 2 ** 20,
+    });
+  } catch (cause) {
+    throw new Error(`${contender} could not do '${work}'`, { cause });
+  } finally {
+    await stage.clear();
+  }
+}
+
+class UsageError extends Error {}
+
+if (values.help) {
+  process.stdout.write(HELP);
+} else {
+  try {
+    await measure();
+  } catch (cause) {
+    if (!(cause instanceof UsageError)) throw cause;
+    process.stderr.write(`bench: ${cause.message}; --help lists them\n`);
+    process.exitCode = 2;
+  }
+}

@@ -1,0 +1,44 @@
+/** The packages of the peers and the servers they need: installed here, never with the product. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { installPrograms, type Program } from '../../scripts/system-packages.ts';
+import type { StoreName } from './contender.ts';
+
+const FOLDER = join(import.meta.dirname, 'packages');
+
+const REDIS: Program = { name: 'redis-server', packages: ['redis-server'] };
+
+const POSTGRES: Program = {
+  name: 'initdb',
+  packages: ['postgresql-15'],
+  folder: '/usr/lib/postgresql/15/bin',
+};
+
+const SERVERS: Readonly<Record<StoreName, readonly Program[]>> = {
+  redis: [REDIS],
+  'redis-always': [REDIS],
+  postgres: [POSTGRES],
+  sluice: [],
+};
+
+/** A package of a peer. Its types are not ours to install: adapters say what they use of it. */
+export const requirePeer = createRequire(join(FOLDER, 'package.json'));
+
+/** Installs what contenders with these stores miss; throws when that fails. */
+export function installPeers(stores: readonly StoreName[]): void {
+  const servers = new Set(stores.flatMap((store) => SERVERS[store]));
+  if (servers.size === 0) return;
+  if (!existsSync(join(FOLDER, 'node_modules', '.package-lock.json'))) {
+    console.error('installing the peers (once, about 15 s) …');
+    const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    const { status } = spawnSync('npm', args, {
+      cwd: FOLDER,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    if (status !== 0) throw new Error(`'npm ${args.join(' ')}' in bench/peers/packages failed`);
+  }
+  // Debian starts what it installs, unless the machine is in this run level.
+  if (!installPrograms([...servers], { RUNLEVEL: '1' })) throw new Error('a server is missing');
+}

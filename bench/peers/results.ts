@@ -1,0 +1,71 @@
+import { type Figures, type Metric, UNITS } from './works/work.ts';
+
+/** One work of one contender, once. */
+export interface Measured {
+  readonly contender: string;
+  readonly work: string;
+  readonly figures: Figures;
+  /** Of all its processes, from before the work to after it. */
+  readonly cpuSeconds: number;
+  readonly residentMib: number;
+}
+
+export interface Result {
+  readonly contender: string;
+  readonly work: string;
+  readonly metric: Metric;
+  readonly unit: string;
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+  /** Medians of what all processes of the contender used meanwhile. */
+  readonly cpuSeconds: number;
+  readonly residentMib: number;
+}
+
+/** Gathers what was measured, and says what is in the middle of it. */
+export class Results {
+  /** Of the full number of tasks. */
+  readonly share: number;
+  private readonly measured: Measured[] = [];
+
+  constructor(share: number) {
+    this.share = share;
+  }
+
+  add(measured: Measured): void {
+    this.measured.push(measured);
+  }
+
+  all(): Result[] {
+    const groups = Map.groupBy(this.measured, ({ contender, work }) => `${work} ${contender}`);
+    return [...groups.values()].flatMap((group) => {
+      const [{ contender, work, figures }] = group;
+      const cpuSeconds = middle(group.map((each) => each.cpuSeconds));
+      const residentMib = middle(group.map((each) => each.residentMib));
+      return (Object.keys(figures) as Metric[]).map((metric) => {
+        const values = group.map((each) => each.figures[metric] ?? Number.NaN);
+        return {
+          contender,
+          work,
+          metric,
+          unit: UNITS[metric],
+          median: middle(values),
+          low: Math.min(...values),
+          high: Math.max(...values),
+          cpuSeconds,
+          residentMib,
+        };
+      });
+    });
+  }
+
+  document(stolenPercent: number): object {
+    return { results: this.all(), share: this.share, stolenPercent };
+  }
+}
+
+function middle(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)];
+}

@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, type Store } from './store.ts';
+import { StoreProcess } from './store-process.ts';
+
+/** Redis with its append-only file; no snapshots beside it. */
+export async function startRedis(appendfsync: 'everysec' | 'always'): Promise<Store> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-redis-'));
+  const port = await freePort();
+  const settings = {
+    bind: '127.0.0.1',
+    port: String(port),
+    dir: folder,
+    save: '',
+    appendonly: 'yes',
+    appendfsync,
+    // As BullMQ asks for it.
+    'maxmemory-policy': 'noeviction',
+  };
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+  const isReady = () => answersPing(port);
+  const server = new StoreProcess({ command: 'redis-server', args, isReady });
+  await server.start();
+  return {
+    address: `redis://127.0.0.1:${port}`,
+    get pid() {
+      return server.pid;
+    },
+    killAndStart: async () => {
+      await server.end('SIGKILL');
+      await server.start();
+    },
+    stop: async () => {
+      await server.end('SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** While it loads its file it answers, but not with PONG. */
+function answersPing(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.once('connect', () => socket.write('PING\r\n'));
+    socket.once('data', (data) => {
+      socket.destroy();
+      resolve(data.toString().startsWith('+PONG'));
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

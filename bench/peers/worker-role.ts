@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { wallClockMs } from '../path/connection.ts';
+import type { BenchTask, Contender, PeerWorker } from './contender.ts';
+
+export interface Start {
+  readonly n: number;
+  readonly at: number;
+  readonly isUrgent: boolean;
+}
+
+export interface Latencies {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** The smallest; below zero is early. */
+  readonly leastMs: number;
+}
+
+/** The workers of one contender, in a process of their own: they count and time what they run. */
+export class WorkerRole {
+  private readonly contender: Contender;
+  private readonly address: string;
+  private readonly queue: string;
+  private worker: PeerWorker | undefined;
+  private readonly starts: Start[] = [];
+  private readonly latenciesMs: number[] = [];
+  private finished = 0;
+  private lastFinishedAt = 0;
+  private awaited = Number.POSITIVE_INFINITY;
+  private arrived: (at: number) => void = () => undefined;
+
+  constructor(contender: Contender, address: string, queue: string) {
+    this.contender = contender;
+    this.address = address;
+    this.queue = queue;
+  }
+
+  /** Answers when it began: the connections are part of a worker's work. */
+  async work({
+    slots,
+    workers = 1,
+    handlerMs = 0,
+  }: {
+    slots: number;
+    workers?: number;
+    handlerMs?: number;
+  }): Promise<number> {
+    const startedAt = wallClockMs();
+    const handle = (task: BenchTask): Promise<void> | undefined => {
+      this.started(task);
+      if (handlerMs === 0) {
+        this.ended();
+        return undefined;
+      }
+      return sleep(handlerMs).then(() => this.ended());
+    };
+    const options = { slots, workers, handle };
+    this.worker = await this.contender.openWorker(this.address, this.queue, options);
+    return startedAt;
+  }
+
+  /** When so many handlers had ended since the start, or undefined when the time is up before. */
+  async until({
+    count,
+    withinMs,
+  }: {
+    count: number;
+    withinMs: number;
+  }): Promise<number | undefined> {
+    if (this.finished >= count) return this.lastFinishedAt;
+    this.awaited = count;
+    const timeout = new AbortController();
+    const arrived = new Promise<number>((resolve) => {
+      this.arrived = resolve;
+    });
+    const late = sleep(withinMs, undefined, { signal: timeout.signal }).catch(() => undefined);
+    const at = await Promise.race([arrived, late]);
+    timeout.abort();
+    return at;
+  }
+
+  /** What was timed so far does not count. */
+  forget(): void {
+    this.latenciesMs.length = 0;
+  }
+
+  latencies(): Latencies {
+    const sorted = this.latenciesMs.toSorted((a, b) => a - b);
+    const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)];
+    return { p50Ms: at(0.5), p99Ms: at(0.99), leastMs: sorted[0] };
+  }
+
+  /** In the order in which handlers started. */
+  allStarts(): readonly Start[] {
+    return this.starts;
+  }
+
+  async close(): Promise<void> {
+    await this.worker?.close();
+  }
+
+  private started({ n, at, isUrgent = false }: BenchTask): void {
+    const now = wallClockMs();
+    this.starts.push({ n, at: now, isUrgent });
+    this.latenciesMs.push(now - at);
+  }
+
+  private ended(): void {
+    this.finished += 1;
+    this.lastFinishedAt = wallClockMs();
+    if (this.finished === this.awaited) this.arrived(this.lastFinishedAt);
+  }
+}

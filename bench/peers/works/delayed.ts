@@ -1,0 +1,49 @@
+import { usageOf } from '../usage.ts';
+import { SLOTS, WARM_UP, type Work } from './work.ts';
+
+const TASKS = 100_000;
+/** Of them, how many are edited and become due. */
+const EDITED = 10_000;
+const BULKS_AT_ONCE = 4;
+/** When the edited ones are due: a thousand a second. */
+const DUE = { fromMs: 3000, perSecond: 1000 };
+const LATE_MS_MAX = 20_000;
+
+/** Reminders: many that are far off, some of which are moved and come due. */
+export const delayed: Work = {
+  what: `create ${TASKS} tasks that are due in an hour (perSecond), edit ${EDITED} of them to be due soon, ${DUE.perSecond} a second; how late their handlers start (p50Ms, p99Ms); memory of the store for each of all (bytesEach)`,
+  run: async ({ store, client, worker }, share) => {
+    const count = Math.ceil(TASKS * share);
+    const edited = Math.ceil(EDITED * share);
+    await client.call('delayed', { count: count * WARM_UP, atOnce: BULKS_AT_ONCE });
+    const before = await usageOf([store.pid]);
+    const { startedAt, endedAt } = await client.call('delayed', { count, atOnce: BULKS_AT_ONCE });
+    const after = await usageOf([store.pid]);
+    await worker.call('work', { slots: SLOTS });
+    const toMs = DUE.fromMs + (edited * 1000) / DUE.perSecond;
+    const { dueAt } = await client.call('edit', { count: edited, fromMs: DUE.fromMs, toMs });
+    await worker.call('until', { count: edited, withinMs: toMs + LATE_MS_MAX * share });
+    const starts = await worker.call('allStarts');
+    const lateMs = starts.map(({ n, at }) => at - dueAt[n]).sort((a, b) => a - b);
+    return {
+      perSecond: (count * 1000) / (endedAt - startedAt),
+      p50Ms: lateMs[Math.floor((lateMs.length - 1) * 0.5)],
+      p99Ms: lateMs[Math.floor((lateMs.length - 1) * 0.99)],
+      bytesEach: (after.residentBytes - before.residentBytes) / count,
+    };
+  },
+};
+
+const EDITS = 20_000;
+
+/** The edits by themselves, all to a time that does not come. */
+export const delayedEdit: Work = {
+  what: `edit ${EDITS} delayed tasks, each once, a hundred at a time`,
+  run: async ({ client }, share) => {
+    const count = Math.ceil(EDITS * share);
+    await client.call('delayed', { count, atOnce: BULKS_AT_ONCE });
+    const times = { fromMs: 3_600_000, toMs: 7_200_000 };
+    const { startedAt, endedAt } = await client.call('edit', { count, ...times });
+    return { perSecond: (count * 1000) / (endedAt - startedAt) };
+  },
+};

@@ -1,0 +1,31 @@
+import type { Span } from '../client-role.ts';
+import { type Figures, WARM_UP, type Work } from './work.ts';
+
+/** Calls under way at once. */
+const BULKS_AT_ONCE = 4;
+const SINGLES_AT_ONCE = 64;
+
+const BULK_TASKS = 50_000;
+const SINGLE_TASKS = 10_000;
+
+export const submitBulk: Work = {
+  what: `submit ${BULK_TASKS} tasks, as many per call as the contender advises, ${BULKS_AT_ONCE} calls at once`,
+  run: async ({ client }, share) => {
+    const count = Math.ceil(BULK_TASKS * share);
+    await client.call('bulk', { count: count * WARM_UP, atOnce: BULKS_AT_ONCE });
+    return rate(count, await client.call('bulk', { count, atOnce: BULKS_AT_ONCE }));
+  },
+};
+
+export const submitSingle: Work = {
+  what: `submit ${SINGLE_TASKS} tasks, one per call, ${SINGLES_AT_ONCE} calls at once`,
+  run: async ({ client }, share) => {
+    const count = Math.ceil(SINGLE_TASKS * share);
+    await client.call('single', { count: count * WARM_UP, atOnce: SINGLES_AT_ONCE });
+    return rate(count, await client.call('single', { count, atOnce: SINGLES_AT_ONCE }));
+  },
+};
+
+function rate(count: number, { startedAt, endedAt }: Span): Figures {
+  return { perSecond: (count * 1000) / (endedAt - startedAt) };
+}

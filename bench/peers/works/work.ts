@@ -1,0 +1,37 @@
+import type { Stage } from '../stage.ts';
+
+export type Metric =
+  | 'perSecond'
+  | 'p50Ms'
+  | 'p99Ms'
+  | 'lost'
+  | 'doubled'
+  | 'bytesEach'
+  | 'cpuPercent'
+  | 'overtaking';
+
+/** What a work measured, by metric. */
+export type Figures = Readonly<Partial<Record<Metric, number>>>;
+
+export interface Work {
+  /** What it does, for the table. */
+  readonly what: string;
+  /** `share` of the full number of tasks, or of the full time. */
+  readonly run: (stage: Stage, share: number) => Promise<Figures>;
+}
+
+export const SLOTS = 100;
+
+/** Before the clock starts, this share of the tasks goes the same way: compilers and caches. */
+export const WARM_UP = 0.2;
+
+export const UNITS: Readonly<Record<Metric, string>> = {
+  perSecond: 'tasks/s',
+  p50Ms: 'ms',
+  p99Ms: 'ms',
+  lost: 'tasks',
+  doubled: 'tasks',
+  bytesEach: 'bytes',
+  cpuPercent: '% of a core',
+  overtaking: 'tasks',
+};
