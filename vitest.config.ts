@@ -20,7 +20,7 @@ const SIMULATOR_TESTS = [
 ];
 
 /** Tests that kill servers or fill memory: they run alone, one file after the other. */
-const PROCESS_TESTS = ['tests/chaos/**/*.test.ts', 'tests/memory/**/*.test.ts'];
+const PROCESS_TESTS = ['tests/{chaos,counters,memory}/**/*.test.ts'];
 
 export default defineConfig({
   test: {

@@ -1,16 +1,8 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CpuProfile } from '../profile/flame-graph.ts';
 import { runScenario, type Scenario } from './scenario.ts';
-
-interface CpuProfile {
-  readonly nodes: readonly {
-    readonly id: number;
-    readonly callFrame: { readonly functionName: string; readonly url: string };
-  }[];
-  readonly samples: readonly number[];
-  readonly timeDeltas: readonly number[];
-}
 
 /** The largest costs that a table shows. */
 const ROWS = 14;
@@ -22,6 +14,8 @@ const LAYERS: readonly (readonly [RegExp, string])[] = [
   [/packages\/core\//, 'core'],
   [/packages\/log\//, 'log'],
   [/packages\/engine\//, 'engine'],
+  [/packages\/sdk\//, 'SDK'],
+  [/server\/src\/projection\//, 'projection'],
   [/whole-body/, 'JSON: parse bodies'],
   [/payload-scratch/, 'JSON: inputs and outputs to bytes'],
   [/validation|check_\d/, 'validation'],
@@ -38,13 +32,14 @@ export async function profileServer(scenario: Scenario): Promise<string> {
     await runScenario(scenario, ['--cpu-prof', `--cpu-prof-dir=${folder}`]);
     const [file] = await readdir(folder);
     const profile = JSON.parse(await readFile(join(folder, file), 'utf8')) as CpuProfile;
-    return summary(profile, scenario.tasks);
+    return summaryOf(profile, scenario.tasks);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-function summary(profile: CpuProfile, tasks: number): string {
+/** Where the time of a thread went, by layer and by function. */
+export function summaryOf(profile: CpuProfile, tasks: number): string {
   const frames = new Map(profile.nodes.map((node) => [node.id, node.callFrame]));
   const byLayer = new Map<string, number>();
   const byFunction = new Map<string, number>();

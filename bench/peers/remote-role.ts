@@ -37,11 +37,13 @@ export class RemoteRole<R extends keyof Roles> {
   static async start<R extends keyof Roles>(
     role: R,
     { contender, address, queue }: Place,
+    nodeFlags: readonly string[] = [],
   ): Promise<RemoteRole<R>> {
     const args = [role, contender, address, queue];
     // What peers say while their store is away is of no use, unless the process ends by it.
     const child = fork(join(import.meta.dirname, 'role-process.ts'), args, {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      execArgv: [...nodeFlags],
     });
     const remote = new RemoteRole<R>(child);
     await remote.answer();
@@ -59,6 +61,13 @@ export class RemoteRole<R extends keyof Roles> {
     const answer = this.answer();
     this.child.send({ call: method, args });
     return (await answer) as never;
+  }
+
+  /** Lets the process end by itself. */
+  async leave(): Promise<void> {
+    const ended = once(this.child, 'exit');
+    this.child.disconnect();
+    await ended;
   }
 
   async end(): Promise<void> {

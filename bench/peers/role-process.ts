@@ -18,4 +18,5 @@ process.on('message', async ({ call, args }: { call: string; args: unknown }) =>
     process.send?.({ error: cause instanceof Error ? (cause.stack ?? cause.message) : `${cause}` });
   }
 });
+process.once('disconnect', () => process.exit());
 process.send?.({ answer: 'ready' });

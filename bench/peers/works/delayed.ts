@@ -3,7 +3,7 @@ import { SLOTS, WARM_UP, type Work } from './work.ts';
 
 const TASKS = 100_000;
 /** Of them, how many are edited and become due. */
-const EDITED = 10_000;
+const EDITED = 5000;
 const BULKS_AT_ONCE = 4;
 /** When the edited ones are due: a thousand a second. */
 const DUE = { fromMs: 3000, perSecond: 1000 };

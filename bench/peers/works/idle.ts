@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Work } from './work.ts';
 
 const WORKERS = 200;
-const FOR_MS = 10_000;
+const FOR_MS = 5000;
 const FOR_MS_MIN = 3000;
 /** What a start costs is over by then. */
 const SETTLE_MS = 1500;

@@ -7,7 +7,7 @@ const FOR_MS_MIN = 3000;
 const SLOTS = 20;
 const HANDLER_MS = 5;
 /** How long tasks that were promised may take to run after the last submit. */
-const SETTLE_MS = 40_000;
+const SETTLE_MS = 30_000;
 const SETTLE_MS_QUICK = 10_000;
 
 /** The process that keeps the tasks dies amid submits and handlers, and is started again. */

@@ -1,0 +1,159 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, expect, test } from 'vitest';
+import { connectHttp, type HttpClient } from '../support/http-client.ts';
+import { parseMetrics } from '../support/metrics-text.ts';
+import { openWorkerStream, type PushedTask, sendReports } from '../support/worker-client.ts';
+import type { Counted } from './counted-server.ts';
+
+/** Nothing is collected while so little is allocated. */
+const NODE_FLAGS = [
+  '--disable-proto=delete',
+  '--min-semi-space-size=512',
+  '--max-semi-space-size=512',
+];
+
+/** To sockets: the answers, and a push. */
+const WRITES = 4;
+
+const INPUT = { text: 'x'.repeat(180) };
+
+/** What a round of tasks costs the server, from the submit to the answer to its report. */
+interface Costs {
+  readonly allocatedBytesPerTask: number;
+  readonly logBytesPerTask: number;
+  readonly recordsPerRound: number;
+  readonly commitsPerRound: number;
+  readonly writesPerRound: number;
+  readonly pushesPerRound: number;
+}
+
+let folder: string;
+let child: ChildProcess | undefined;
+let http: HttpClient | undefined;
+
+afterEach(async () => {
+  http?.close();
+  child?.kill('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function startServer(): Promise<string> {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-counters-'));
+  const program = join(import.meta.dirname, 'counted-server.ts');
+  const args = ['dev', '--port', '0', '--data', folder];
+  const stdio = ['ignore', 'pipe', 'inherit', 'ipc'] as const;
+  child = fork(program, args, { execArgv: NODE_FLAGS, stdio: [...stdio] });
+  if (child.stdout === null) throw new Error('the server has no output');
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /ready at (\S+)/.exec(line)?.[1];
+    if (url !== undefined) return url;
+  }
+  throw new Error('the server ended before it was ready');
+}
+
+async function counted(): Promise<Counted> {
+  const answer = once(child as ChildProcess, 'message');
+  child?.send('count');
+  return (await answer)[0] as Counted;
+}
+
+async function metric(name: string): Promise<number> {
+  const text = (await http?.send({ method: 'GET', path: '/metrics' }))?.text ?? '';
+  for (const family of parseMetrics(text).values()) {
+    const sample = family.samples.find((each) => each.name === name);
+    if (sample !== undefined) return sample.value;
+  }
+  throw new Error(`there is no metric ${name}`);
+}
+
+/** Runs rounds of so many tasks one after the other, first some that do not count. */
+async function costsOf(tasks: number, rounds: number): Promise<Costs> {
+  const client = connectHttp('http1', await startServer());
+  http = client;
+  let pushes = 0;
+  let waiting: PushedTask[] = [];
+  let arrived: () => void = () => undefined;
+  const session = await new Promise<string>((resolve) => {
+    openWorkerStream(
+      client,
+      { name: 'counter', types: [{ type: 'count' }], capacity: { slots: 1000 } },
+      {
+        onWelcome: ({ sessionId }) => resolve(sessionId),
+        onTasks: (pushed) => {
+          pushes += 1;
+          waiting.push(...pushed);
+          if (waiting.length === tasks) arrived();
+        },
+      },
+    );
+  });
+  const body = Array.from({ length: tasks }, () => ({ type: 'count', input: INPUT }));
+  const round = async (): Promise<void> => {
+    const all = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    await client.send({ method: 'POST', path: '/v1/tasks', body });
+    await all;
+    const reports = waiting.map(({ lease }) => ({
+      lease,
+      kind: 'succeeded' as const,
+      output: null,
+    }));
+    waiting = [];
+    await sendReports(client, session, { reports });
+  };
+
+  for (let n = 0; n < rounds; n++) await round();
+  const names = [
+    'sluice_log_bytes_total',
+    'sluice_commit_records_sum',
+    'sluice_commit_seconds_count',
+  ];
+  const metricsBefore = await Promise.all(names.map(metric));
+  const before = await counted();
+  const pushesBefore = pushes;
+  for (let n = 0; n < rounds; n++) await round();
+  const after = await counted();
+  const metricsAfter = await Promise.all(names.map(metric));
+  expect(after.collections).toBe(before.collections);
+  const [logBytes, records, commits] = metricsAfter.map((each, n) => each - metricsBefore[n]);
+  const costs = {
+    allocatedBytesPerTask: (after.heapBytes - before.heapBytes) / (rounds * tasks),
+    logBytesPerTask: logBytes / (rounds * tasks),
+    recordsPerRound: records / rounds,
+    commitsPerRound: commits / rounds,
+    writesPerRound: (after.writes - before.writes) / rounds,
+    pushesPerRound: (pushes - pushesBefore) / rounds,
+  };
+  console.log(JSON.stringify(costs));
+  return costs;
+}
+
+/**
+ * Not times, so a slow machine changes nothing. Bounds are about a quarter above what was counted
+ * when they were set; one that is crossed says that a task costs more, and where to look.
+ */
+test('what a task costs in batches of 100 stays within its bounds', async () => {
+  const costs = await costsOf(100, 50);
+
+  expect(costs.allocatedBytesPerTask).toBeLessThan(5200);
+  expect(costs.logBytesPerTask).toBeLessThan(250);
+  expect(costs.recordsPerRound).toBeLessThan(2.5);
+  expect(costs.commitsPerRound).toBeLessThan(2.5);
+  expect(costs.pushesPerRound).toBeLessThan(1.25);
+  expect(costs.writesPerRound).toBeLessThan(WRITES);
+});
+
+test('without batches each of them is crossed, so they notice', async () => {
+  const costs = await costsOf(1, 200);
+
+  expect(costs.allocatedBytesPerTask).toBeGreaterThan(5200);
+  expect(costs.logBytesPerTask).toBeGreaterThan(250);
+  expect(costs.recordsPerRound * 100).toBeGreaterThan(2.5);
+  expect(costs.writesPerRound * 100).toBeGreaterThan(WRITES);
+});
