@@ -46,6 +46,8 @@ export type StoreName = 'redis' | 'redis-always' | 'postgres' | 'sluice';
 
 export interface Contender {
   readonly store: StoreName;
+  /** It differs from another one in its submits only. */
+  readonly isVariant?: boolean;
   /** What a submit that was answered survives. */
   readonly durability: string;
   /** Slots, batches and connections, for the table. */

@@ -64,6 +64,7 @@ async function measure(): Promise<void> {
   for (let run = 1; run <= runs; run++) {
     for (const work of works) {
       for (const contender of contenders) {
+        if (!(await isOfInterest(contender, work))) continue;
         process.stderr.write(`\rrun ${run} of ${runs}: ${work}, ${contender}`.padEnd(60));
         await runOnce(contender, work, share, results);
       }
@@ -74,6 +75,11 @@ async function measure(): Promise<void> {
   const stolenPercent = await stolen.percent();
   if (values.json) process.stdout.write(`${JSON.stringify(results.document(stolenPercent))}\n`);
   else await writeResults(results, { stolenPercent, runs });
+}
+
+async function isOfInterest(contender: string, work: string): Promise<boolean> {
+  const { isVariant = false } = await CONTENDERS[contender]();
+  return WORKS[work].isAboutSubmits || !isVariant;
 }
 
 async function runOnce(

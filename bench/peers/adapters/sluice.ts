@@ -116,6 +116,7 @@ function post(url: URL, agent: Agent, body: string): Promise<void> {
 
 export const sluiceSingle: Contender = {
   ...sluice,
+  isVariant: true,
   settings:
     'HTTP/1.1 without the SDK, one task per request, 64 connections of Node; worker with the SDK',
   openClient: openSingleClient,

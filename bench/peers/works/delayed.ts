@@ -12,6 +12,7 @@ const LATE_MS_MAX = 20_000;
 /** Reminders: many that are far off, some of which are moved and come due. */
 export const delayed: Work = {
   what: `create ${TASKS} tasks that are due in an hour (perSecond), edit ${EDITED} of them to be due soon, ${DUE.perSecond} a second; how late their handlers start (p50Ms, p99Ms); memory of the store for each of all (bytesEach)`,
+  isAboutSubmits: false,
   run: async ({ store, client, worker }, share) => {
     const count = Math.ceil(TASKS * share);
     const edited = Math.ceil(EDITED * share);
@@ -39,6 +40,7 @@ const EDITS = 20_000;
 /** The edits by themselves, all to a time that does not come. */
 export const delayedEdit: Work = {
   what: `edit ${EDITS} delayed tasks, each once, a hundred at a time`,
+  isAboutSubmits: false,
   run: async ({ client }, share) => {
     const count = Math.ceil(EDITS * share);
     await client.call('delayed', { count, atOnce: BULKS_AT_ONCE });

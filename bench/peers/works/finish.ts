@@ -10,6 +10,7 @@ const WITHIN_MS = 120_000;
 /** A backlog that was there before the worker. */
 export const drain: Work = {
   what: `${TASKS} tasks wait; from the start of a worker with ${SLOTS} slots to the end of the last handler`,
+  isAboutSubmits: false,
   run: async ({ client, worker }, share) => {
     const count = Math.ceil(TASKS * share);
     const before = await warmUp({ client, worker }, count);
@@ -25,6 +26,7 @@ export const drain: Work = {
 /** Submits and handlers at the same time. */
 export const throughput: Work = {
   what: `submit ${TASKS} tasks, ${CALL_TASKS} per call, ${BULKS_AT_ONCE} calls at once, while a worker with ${SLOTS} slots runs; from the first submit to the end of the last handler`,
+  isAboutSubmits: true,
   run: async ({ client, worker }, share) => {
     const count = Math.ceil(TASKS * share);
     const before = await warmUp({ client, worker }, count);

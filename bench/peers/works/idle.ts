@@ -10,6 +10,7 @@ const SETTLE_MS = 1500;
 /** What waiting costs. */
 export const idle: Work = {
   what: `${WORKERS} workers and nothing to do for ${FOR_MS / 1000} s; CPU of the store and of the workers' process`,
+  isAboutSubmits: false,
   run: async (stage, share) => {
     await stage.worker.call('work', { slots: 10, workers: WORKERS });
     await sleep(SETTLE_MS);

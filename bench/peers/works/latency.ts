@@ -8,6 +8,7 @@ const WITHIN_MS = 30_000;
 export function latencyAt(rate: number): Work {
   return {
     what: `${rate} tasks a second, one per call, for ${FOR_MS / 1000} s, open loop; from when a task was due to the start of its handler`,
+    isAboutSubmits: true,
     run: async ({ client, worker }, share) => {
       await worker.call('work', { slots: SLOTS });
       const forMs = Math.max(FOR_MS_MIN, FOR_MS * share);

@@ -12,6 +12,7 @@ const EVERY_MS_MIN = 50;
 /** Urgent tasks behind a backlog. */
 export const priority: Work = {
   what: `${LOW} tasks of ${HANDLER_MS} ms wait for ${SLOTS} slots; ${URGENT} urgent ones are submitted one by one; how many others start between the submit of an urgent one and its handler (overtaking, mean), and how long it waits (p50Ms, p99Ms)`,
+  isAboutSubmits: false,
   run: async ({ client, worker }, share) => {
     const count = Math.ceil(LOW * Math.max(share, 0.3));
     await client.call('bulk', { count, atOnce: 4, isUrgent: false });

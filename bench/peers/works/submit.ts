@@ -10,6 +10,7 @@ const SINGLE_TASKS = 10_000;
 
 export const submitBulk: Work = {
   what: `submit ${BULK_TASKS} tasks, as many per call as the contender advises, ${BULKS_AT_ONCE} calls at once`,
+  isAboutSubmits: true,
   run: async ({ client }, share) => {
     const count = Math.ceil(BULK_TASKS * share);
     await client.call('bulk', { count: count * WARM_UP, atOnce: BULKS_AT_ONCE });
@@ -19,6 +20,7 @@ export const submitBulk: Work = {
 
 export const submitSingle: Work = {
   what: `submit ${SINGLE_TASKS} tasks, one per call, ${SINGLES_AT_ONCE} calls at once`,
+  isAboutSubmits: true,
   run: async ({ client }, share) => {
     const count = Math.ceil(SINGLE_TASKS * share);
     await client.call('single', { count: count * WARM_UP, atOnce: SINGLES_AT_ONCE });

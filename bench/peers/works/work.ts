@@ -16,6 +16,8 @@ export type Figures = Readonly<Partial<Record<Metric, number>>>;
 export interface Work {
   /** What it does, for the table. */
   readonly what: string;
+  /** Whether a contender whose submits differ, and nothing else, is of interest. */
+  readonly isAboutSubmits: boolean;
   /** `share` of the full number of tasks, or of the full time. */
   readonly run: (stage: Stage, share: number) => Promise<Figures>;
 }
