@@ -39,6 +39,7 @@ export function chartOf(results: readonly Result[]): string {
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" font-family="sans-serif" font-size="12">`,
+    '<title>Sluice and its peers</title>',
     `<rect width="${WIDTH}" height="${height}" fill="${COLOURS.ground}"/>`,
     ...drawn,
     '</svg>\n',

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   BenchTask,
   Contender,
@@ -11,8 +12,13 @@ import { requirePeer } from '../packages.ts';
 /** What is used of graphile-worker and of pg. */
 interface Module {
   makeWorkerUtils(options: object): Promise<Utils>;
-  run(options: object): Promise<{ stop(): Promise<void>; readonly promise: Promise<void> }>;
+  run(options: object): Promise<Runner>;
   readonly Logger: new (log: () => () => void) => object;
+}
+
+interface Runner {
+  stop(): Promise<void>;
+  readonly promise: Promise<void>;
 }
 
 interface Utils {
@@ -31,6 +37,7 @@ interface Pool {
   end(): Promise<void>;
 }
 
+const RESTART_MS = 500;
 const BULK_SIZE = 1000;
 const CONNECTIONS = 16;
 /** Tasks that run at once, and that are locked ahead: the values of its page on performance. */
@@ -108,20 +115,29 @@ async function openWorker(
     // the order in which tasks start.
     ...(isFast && workers === 1 ? { localQueue: { size: LOCAL_QUEUE } } : {}),
   };
-  const all = await Promise.all(
-    Array.from({ length: workers }, () =>
-      run({
-        pgPool,
-        logger,
-        noHandleSignals: true,
-        preset: { worker },
-        taskList: { [queue]: (task: BenchTask) => handle(task) },
-      }),
-    ),
-  );
-  for (const each of all) each.promise.catch(() => undefined);
+  let isClosed = false;
+  const start = () =>
+    run({
+      pgPool,
+      logger,
+      noHandleSignals: true,
+      preset: { worker },
+      taskList: { [queue]: (task: BenchTask) => handle(task) },
+    });
+  /** A runner ends when it loses the database; whoever supervises it starts it again. */
+  const supervise = async (runner: Runner): Promise<void> => {
+    await runner.promise.catch(() => undefined);
+    while (!isClosed) {
+      await sleep(RESTART_MS);
+      const next = await start().catch(() => undefined);
+      await next?.promise.catch(() => undefined);
+    }
+  };
+  const all = await Promise.all(Array.from({ length: workers }, start));
+  for (const runner of all) supervise(runner).catch(() => undefined);
   return {
     close: async () => {
+      isClosed = true;
       await Promise.all(all.map((each) => each.stop().catch(() => undefined)));
       await pgPool.end();
     },

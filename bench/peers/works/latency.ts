@@ -1,6 +1,6 @@
 import { SLOTS, WARM_UP, type Work } from './work.ts';
 
-const FOR_MS = 5000;
+const FOR_MS = 10_000;
 const FOR_MS_MIN = 2000;
 const WITHIN_MS = 30_000;
 
