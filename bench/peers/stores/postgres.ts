@@ -4,7 +4,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, type Store } from './store.ts';
-import { StoreProcess } from './store-process.ts';
+import { openStore } from './store-process.ts';
 
 const PROGRAMS = '/usr/lib/postgresql/15/bin';
 
@@ -70,7 +70,7 @@ export async function startPostgres(): Promise<Store> {
   spawnSync('chmod', ['700', data]);
   const port = await freePort();
   const settings = { ...SETTINGS, port: String(port), unix_socket_directories: folder };
-  const server = new StoreProcess({
+  const program = {
     command: join(PROGRAMS, 'postgres'),
     args: [
       '-D',
@@ -82,21 +82,7 @@ export async function startPostgres(): Promise<Store> {
       const args = ['-h', '127.0.0.1', '-p', String(port), '-q'];
       return spawnSync(join(PROGRAMS, 'pg_isready'), args, { env: {} }).status === 0;
     },
-  });
-  await server.start();
-  return {
-    address: `postgres://bench@127.0.0.1:${port}/postgres`,
-    get pid() {
-      return server.pid;
-    },
-    killAndStart: async () => {
-      await server.end('SIGKILL');
-      await rm(join(data, 'postmaster.pid'), { force: true });
-      await server.start();
-    },
-    stop: async () => {
-      await server.end('SIGQUIT');
-      await rm(folder, { recursive: true, force: true });
-    },
+    stopSignal: 'SIGQUIT' as const,
   };
+  return openStore(program, { address: `postgres://bench@127.0.0.1:${port}/postgres`, folder });
 }

@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, type Store } from './store.ts';
-import { StoreProcess } from './store-process.ts';
+import { openStore } from './store-process.ts';
 
 /** Redis with its append-only file; no snapshots beside it. */
 export async function startRedis(appendfsync: 'everysec' | 'always'): Promise<Store> {
@@ -20,23 +20,8 @@ export async function startRedis(appendfsync: 'everysec' | 'always'): Promise<St
     'maxmemory-policy': 'noeviction',
   };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  const isReady = () => answersPing(port);
-  const server = new StoreProcess({ command: 'redis-server', args, isReady });
-  await server.start();
-  return {
-    address: `redis://127.0.0.1:${port}`,
-    get pid() {
-      return server.pid;
-    },
-    killAndStart: async () => {
-      await server.end('SIGKILL');
-      await server.start();
-    },
-    stop: async () => {
-      await server.end('SIGKILL');
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  const program = { command: 'redis-server', args, isReady: () => answersPing(port) };
+  return openStore(program, { address: `redis://127.0.0.1:${port}`, folder });
 }
 
 /** While it loads its file it answers, but not with PONG. */

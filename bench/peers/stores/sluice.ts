@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, type Store } from './store.ts';
-import { isOpen, StoreProcess } from './store-process.ts';
+import { isOpen, openStore } from './store-process.ts';
 
 const LAUNCHER = join(import.meta.dirname, '../../../packages/cli/bin/sluice');
 
@@ -10,24 +10,7 @@ const LAUNCHER = join(import.meta.dirname, '../../../packages/cli/bin/sluice');
 export async function startSluice(): Promise<Store> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const port = await freePort();
-  const server = new StoreProcess({
-    command: LAUNCHER,
-    args: ['dev', '--port', String(port), '--data', folder],
-    isReady: () => isOpen(port),
-  });
-  await server.start();
-  return {
-    address: `http://127.0.0.1:${port}`,
-    get pid() {
-      return server.pid;
-    },
-    killAndStart: async () => {
-      await server.end('SIGKILL');
-      await server.start();
-    },
-    stop: async () => {
-      await server.end('SIGKILL');
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  const args = ['dev', '--port', String(port), '--data', folder];
+  const program = { command: LAUNCHER, args, isReady: () => isOpen(port) };
+  return openStore(program, { address: `http://127.0.0.1:${port}`, folder });
 }

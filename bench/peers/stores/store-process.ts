@@ -1,8 +1,10 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { descendantsOf } from '../usage.ts';
+import type { Store } from './store.ts';
 
 const READY_MS_MAX = 60_000;
 const POLL_MS = 20;
@@ -13,10 +15,12 @@ interface Program {
   readonly options?: SpawnOptions;
   /** Whether it serves; a port that is open may not be enough. */
   readonly isReady: () => Promise<boolean>;
+  /** What makes it end at once and tidy up behind it, if it does that. */
+  readonly stopSignal?: NodeJS.Signals;
 }
 
 /** A server of a peer: started, killed, started again, stopped. */
-export class StoreProcess {
+class StoreProcess {
   private readonly program: Program;
   private child: ChildProcess | undefined;
 
@@ -40,18 +44,50 @@ export class StoreProcess {
     }
   }
 
-  async end(signal: NodeJS.Signals): Promise<void> {
+  async stop(): Promise<void> {
+    const { stopSignal } = this.program;
+    if (stopSignal === undefined) await this.kill();
+    else await this.end([this.pid], stopSignal);
+  }
+
+  /** Without a warning, with all that it started: they may keep what the next one needs. */
+  async kill(): Promise<void> {
+    await this.end(await descendantsOf(this.pid), 'SIGKILL');
+  }
+
+  private async end(pids: readonly number[], signal: NodeJS.Signals): Promise<void> {
     const { child } = this;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
-    // With those that it started: they may keep what the next one needs.
-    const all = signal === 'SIGKILL' ? await descendantsOf(this.pid) : [this.pid];
-    for (const pid of all) kill(pid, signal);
+    for (const pid of pids) send(pid, signal);
     await ended;
   }
 }
 
-function kill(pid: number, signal: NodeJS.Signals): void {
+/** A store that is one server process with a folder of its own. */
+export async function openStore(
+  program: Program,
+  { address, folder }: { readonly address: string; readonly folder: string },
+): Promise<Store> {
+  const server = new StoreProcess(program);
+  await server.start();
+  return {
+    address,
+    get pid() {
+      return server.pid;
+    },
+    killAndStart: async () => {
+      await server.kill();
+      await server.start();
+    },
+    stop: async () => {
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (cause) {
