@@ -61,17 +61,20 @@ async function measure(): Promise<void> {
   installPeers(chosenOnes.map(({ store }) => store));
   const results = new Results(share);
   const stolen = await StolenTime.start();
-  for (let run = 1; run <= runs; run++) {
-    for (const work of works) {
-      for (const contender of contenders) {
-        if (!(await isOfInterest(contender, work))) continue;
-        process.stderr.write(`\rrun ${run} of ${runs}: ${work}, ${contender}`.padEnd(60));
-        await runOnce(contender, work, share, results);
+  try {
+    for (let run = 1; run <= runs; run++) {
+      for (const work of works) {
+        for (const contender of contenders) {
+          if (!(await isOfInterest(contender, work))) continue;
+          process.stderr.write(`\rrun ${run} of ${runs}: ${work}, ${contender}`.padEnd(60));
+          await runOnce(contender, work, share, results);
+        }
       }
     }
+  } finally {
+    process.stderr.write(`\r${''.padEnd(60)}\r`);
+    await removeTemplate();
   }
-  process.stderr.write(`\r${''.padEnd(60)}\r`);
-  await removeTemplate();
   const stolenPercent = await stolen.percent();
   if (values.json) process.stdout.write(`${JSON.stringify(results.document(stolenPercent))}\n`);
   else await writeResults(results, { stolenPercent, runs });

@@ -117,11 +117,12 @@ export class HostDisk {
 
   /** One bit of one snapshot rots, if there is another that is good. */
   rotSnapshot(): void {
-    const snapshots = this.disk.files(SNAPSHOT_FOLDER);
+    // While one is saved there is a third, which is removed next.
+    const snapshots = this.disk.files(SNAPSHOT_FOLDER).toSorted().slice(-2);
     const good = snapshots.filter((path) => !this.rotten.has(path));
     if (good.length < 2) return;
     // The newest is the one that a start looks at.
-    const newest = snapshots.toSorted().at(-1);
+    const newest = snapshots.at(-1);
     const isNewest = this.random.chance(0.7) && newest !== undefined && good.includes(newest);
     const path = isNewest ? newest : this.random.pick(good);
     this.rotten.add(path);
