@@ -117,8 +117,12 @@ export class HostDisk {
 
   /** One bit of one snapshot rots, if there is another that is good. */
   rotSnapshot(): void {
-    // While one is saved there is a third, which is removed next.
-    const snapshots = this.disk.files(SNAPSHOT_FOLDER).toSorted().slice(-2);
+    // While one is saved there is a third, which is removed next; at first there is no folder.
+    const snapshots = this.disk
+      .files()
+      .filter((path) => path.startsWith(`${SNAPSHOT_FOLDER}/`))
+      .toSorted()
+      .slice(-2);
     const good = snapshots.filter((path) => !this.rotten.has(path));
     if (good.length < 2) return;
     // The newest is the one that a start looks at.
