@@ -2,8 +2,8 @@
  * `npm run bench`: Sluice and its peers, the same work on the same machine in one run. Every work
  * starts with a fresh store and fresh processes; contenders take turns, several times over.
  *
- * `--quick` takes a fifth of the tasks, once, in less than five minutes: it shows that all of it
- * works, and roughly how fast. `--json` prints one document and writes no files.
+ * `--quick` takes a fifth of the tasks, once: it shows that all of it works, and roughly how
+ * fast. `--json` prints one document and writes no files.
  */
 import { parseArgs } from 'node:util';
 import { StolenTime } from '../stolen-time.ts';
@@ -23,7 +23,7 @@ Measures Sluice and its peers with the same work, and writes a table and a chart
 
   --only LIST   these contenders or works, by name, with commas in between
   --runs N      how often each is measured, in turns (default 3)
-  --quick       a fifth of the tasks, once: less than five minutes
+  --quick       a fifth of the tasks, once: a few minutes
   --json        one document on the standard output, and no files
   --help
 

@@ -11,8 +11,6 @@ export interface Start {
 export interface Latencies {
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The smallest; below zero is early. */
-  readonly leastMs: number;
 }
 
 /** The workers of one contender, in a process of their own: they count and time what they run. */
@@ -86,7 +84,7 @@ export class WorkerRole {
   latencies(): Latencies {
     const sorted = this.latenciesMs.toSorted((a, b) => a - b);
     const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)];
-    return { p50Ms: at(0.5), p99Ms: at(0.99), leastMs: sorted[0] };
+    return { p50Ms: at(0.5), p99Ms: at(0.99) };
   }
 
   /** In the order in which handlers started. */
