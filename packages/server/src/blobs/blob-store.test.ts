@@ -147,20 +147,23 @@ describe('an upload', () => {
   });
 
   test('is refused when too many are under way, and taken when one has ended', async () => {
-    let go = (): void => undefined;
-    const waiting = new Promise<void>((resolve) => {
-      go = resolve;
-    });
+    const go = Promise.withResolvers<void>();
+    const allArrive = Promise.withResolvers<void>();
+    let arriving = 0;
     const slow = async function* (text: string): AsyncGenerator<Uint8Array> {
-      await waiting;
+      arriving += 1;
+      if (arriving === 64) allArrive.resolve();
+      await go.promise;
       yield Buffer.from(text);
     };
     const texts = Array.from({ length: 64 }, (_, n) => `${n}`);
-    const others = texts.map((text) => store.put(keyOf(text), slow(text), -1));
+    const others = Promise.all(texts.map((text) => store.put(keyOf(text), slow(text), -1)));
+    // An upload counts only when its file was looked for: without this, `one more` may be earlier.
+    await Promise.race([allArrive.promise, others]);
 
     await expect(put('one more')).rejects.toMatchObject({ code: 'overloaded', status: 429 });
-    go();
-    await Promise.all(others);
+    go.resolve();
+    await others;
     expect(await put('one more')).toBe(8);
   });
 });
