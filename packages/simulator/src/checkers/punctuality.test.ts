@@ -1,4 +1,10 @@
-import { DEFAULT_NAMESPACE, type SessionId, type TaskSpec } from '@sluice/core';
+import {
+  DEFAULT_NAMESPACE,
+  type LeaseNumber,
+  leaseTokenText,
+  type SessionId,
+  type TaskSpec,
+} from '@sluice/core';
 import { expect, test } from 'vitest';
 import { Punctuality } from './punctuality.ts';
 import { ToldPartition } from './testing/told-partition.ts';
@@ -141,6 +147,26 @@ test('an attempt that is called silent before its time is noticed', () => {
   pass(2000);
   const setForward = { type: 'advance_time', now: 50_000, seed: 1 } as const;
   expect(() => told.do(setForward)).toThrow(/^I20/);
+});
+
+test('an attempt that is told to stop again after a standstill was silent before it', () => {
+  const { told, tick, pass, punctuality } = begun();
+  const session = 's_1' as SessionId;
+  const { connection } = told.attach();
+  submit(told, { timeouts: { heartbeatMs: 4000 } });
+  const [slot] = told.partition.outputs.pushSlots;
+  const number = told.partition.state.tasks.lease[slot] as LeaseNumber;
+  const running = [leaseTokenText({ partition: 0, slot, number })];
+  told.do({ type: 'disconnect_session', now: 1000, session, connection });
+  pass(4000);
+  told.do({ type: 'advance_time', now: 5000, seed: 1 });
+  expect(told.partition.outputs.cancels).toEqual([]);
+  punctuality.stalled(91_000);
+  pass(91_000);
+  tick('hear_sessions');
+  told.attach({ now: 96_000, resume: { session, running } });
+  told.do({ type: 'advance_time', now: 96_000, seed: 1 });
+  expect(told.partition.outputs.cancels).toMatchObject([{ slot }]);
 });
 
 test('a silent worker that loses its task passes', () => {

@@ -71,7 +71,7 @@ export class Punctuality implements Checker {
     this.graceMsMin = graceMsMin;
   }
 
-  booted({ state }: WatchedPartition): void {
+  booted(partition: WatchedPartition): void {
     this.runningSince = this.simulation.now;
     this.listeningSince = this.simulation.now;
     this.patientUntil = 0;
@@ -84,10 +84,10 @@ export class Punctuality implements Checker {
     this.leaseMs.clear();
     this.namedAt.clear();
     this.stopping.clear();
-    const { capacity, stop } = state.tasks;
-    for (let slot = 0; slot < capacity; slot++) if (stop[slot] !== 0) this.stopping.add(slot);
+    this.noteStopping(partition);
     this.longestLeaseMs.clear();
-    for (const { session, leaseMs } of state.holders.holding()) this.offer(session, leaseMs);
+    const holders = partition.state.holders.holding();
+    for (const { session, leaseMs } of holders) this.offer(session, leaseMs);
   }
 
   stalled(forMs: number): void {
@@ -127,7 +127,10 @@ export class Punctuality implements Checker {
     if (isResting || this.wasResting) this.runningSince = Math.max(this.runningSince, now);
     this.wasResting = isResting;
     if (command.type === 'expire_sessions') this.lookAtLost(partition.outputs.closedSessions);
-    if (command.type === 'advance_time') this.lookAtStops(partition);
+    if (command.type === 'advance_time') {
+      this.lookAtStops(partition);
+      this.noteStopping(partition);
+    }
     if ('session' in command) this.heardAt.set(command.session, now);
     this.listen(command, reply);
     for (const id of partition.outputs.pushSessions) this.heardAt.set(id, now);
@@ -212,6 +215,12 @@ export class Punctuality implements Checker {
         return `task ${tasks.number[slot]} is stopped after ${Math.round(silentMs)} ms of silence`;
       });
     }
+  }
+
+  /** Also those whose holder is away: it is told when it is back, or by the timer after that. */
+  private noteStopping({ state }: WatchedPartition): void {
+    const { capacity, stop } = state.tasks;
+    for (let slot = 0; slot < capacity; slot++) if (stop[slot] !== 0) this.stopping.add(slot);
   }
 
   private lookAtLost(sessions: readonly string[]): void {

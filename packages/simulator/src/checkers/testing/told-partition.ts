@@ -1,4 +1,11 @@
-import { type Command, DEFAULT_NAMESPACE, RecordWriter, type SessionId } from '@sluice/core';
+import {
+  type AttachSession,
+  type Command,
+  DEFAULT_NAMESPACE,
+  RecordWriter,
+  type Replies,
+  type SessionId,
+} from '@sluice/core';
 import { Simulation } from '../../kernel/simulation.ts';
 import { WatchedPartition } from '../../server/watched-partition.ts';
 import { UTF8 } from '../../utf8.ts';
@@ -36,8 +43,8 @@ export class ToldPartition {
     this.story.booted(this.partition, { epoch: 1, first: 0, tail: 0 });
   }
 
-  do(command: Command): void {
-    this.partition.execute(command, this.writer);
+  do<C extends Command>(command: C): Replies[C['type']] {
+    return this.partition.execute(command, this.writer);
   }
 
   submit(text = '{"n":1}'): void {
@@ -50,8 +57,8 @@ export class ToldPartition {
     this.do({ type: 'submit_tasks', now, namespace, tasks, inputs, inputEnds });
   }
 
-  attach(): void {
-    this.do({
+  attach(beside: Partial<AttachSession> = {}): Replies['attach_session'] {
+    return this.do({
       type: 'attach_session',
       now: this.now,
       newSession: 's_1' as SessionId,
@@ -62,6 +69,7 @@ export class ToldPartition {
       capacity: { slots: 4 },
       labels: new Map(),
       leaseMs: 5000,
+      ...beside,
     });
   }
 
