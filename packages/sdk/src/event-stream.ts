@@ -46,18 +46,21 @@ export class EventStreamParser {
   /** Takes the next chunk, which nobody changes from now on. False when an event is too large. */
   push(chunk: Uint8Array): boolean {
     let start = 0;
-    for (let at = 0; at < chunk.length; at++) {
-      const byte = chunk[at];
-      if (byte === LINE_FEED && this.isAfterReturn) {
-        start = at + 1;
-      } else if (byte === LINE_FEED || byte === CARRIAGE_RETURN) {
-        if (!this.keep(chunk.subarray(start, at))) return false;
-        this.endLine();
-        start = at + 1;
+    // No server of ours sends carriage returns: it is enough to look for the other one.
+    let carriageReturn = nextOf(chunk, CARRIAGE_RETURN, 0);
+    let lineFeed = nextOf(chunk, LINE_FEED, 0);
+    while (start < chunk.length) {
+      const end = Math.min(carriageReturn, lineFeed);
+      if (end > start || !this.isAfterReturn || end !== lineFeed) {
+        if (!this.keep(chunk.subarray(start, end))) return false;
+        if (end < chunk.length) this.endLine();
       }
-      this.isAfterReturn = byte === CARRIAGE_RETURN;
+      this.isAfterReturn = end === carriageReturn && end < chunk.length;
+      start = end + 1;
+      if (end === lineFeed) lineFeed = nextOf(chunk, LINE_FEED, start);
+      if (end === carriageReturn) carriageReturn = nextOf(chunk, CARRIAGE_RETURN, start);
     }
-    return this.keep(chunk.subarray(start));
+    return true;
   }
 
   private keep(piece: Uint8Array): boolean {
@@ -98,6 +101,12 @@ export class EventStreamParser {
     if (data.length === 0) return;
     this.onEvent({ name: name === '' ? 'message' : name, data: data.join('\n') });
   }
+}
+
+/** The end of the chunk when there is none. */
+function nextOf(chunk: Uint8Array, byte: number, from: number): number {
+  const at = chunk.indexOf(byte, from);
+  return at < 0 ? chunk.length : at;
 }
 
 function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {

@@ -30,13 +30,37 @@ export interface ChangeEvents {
   readonly isMore: boolean;
 }
 
-interface Entry {
-  readonly position: number;
-  readonly number: number;
-  readonly submittedAt: number;
-  readonly queue: string;
-  readonly change: ChangeRecord;
+/** Whose change it is. */
+type ChangedTask = Readonly<Pick<TaskRecord, 'number' | 'submittedAt' | 'queue'>>;
+
+/**
+ * Columns, because every change of every task comes here: objects that stay for so long would be
+ * most of what the garbage collector has to do.
+ */
+class Columns {
+  readonly position: Float64Array;
+  readonly number: Float64Array;
+  readonly submittedAt: Float64Array;
+  readonly at: Float64Array;
+  readonly from: Int8Array;
+  readonly to: Int8Array;
+  readonly reason: Uint8Array;
+  readonly attempt: Float64Array;
+  readonly queue: string[] = [];
+
+  constructor(size: number) {
+    this.position = new Float64Array(size);
+    this.number = new Float64Array(size);
+    this.submittedAt = new Float64Array(size);
+    this.at = new Float64Array(size);
+    this.from = new Int8Array(size);
+    this.to = new Int8Array(size);
+    this.reason = new Uint8Array(size);
+    this.attempt = new Float64Array(size);
+  }
 }
+
+const NO_PLACE = -1;
 
 /** About as many are answered at once; those of one record stay together. */
 const EVENTS_AT_ONCE = 1000;
@@ -50,9 +74,10 @@ const EVENTS_AT_ONCE = 1000;
  *    was cut off in the midst of a record gets that record again, and misses nothing.
  */
 export class ChangeRing {
-  private readonly entries: Entry[] = [];
+  private readonly columns: Columns;
   private readonly size: number;
-  /** Where the next one goes, once there are enough. */
+  private count = 0;
+  /** Where the next one goes. */
   private place = 0;
   private firstComplete = 0;
   /** Of the newest record that was taken, with or without a change. */
@@ -60,6 +85,7 @@ export class ChangeRing {
 
   constructor(size: number) {
     this.size = size;
+    this.columns = new Columns(size);
   }
 
   /** What is before this record has not been seen whole. */
@@ -68,16 +94,23 @@ export class ChangeRing {
     this.last = Math.max(this.last, position - 1);
   }
 
-  add(position: number, { number, submittedAt, queue }: TaskRecord, change: ChangeRecord): void {
+  add(position: number, task: ChangedTask, change: ChangeRecord): void {
     if (position < this.firstComplete) return;
-    const entry = { position, number, submittedAt, queue, change };
-    if (this.entries.length < this.size) {
-      this.entries.push(entry);
-      return;
-    }
-    this.firstComplete = this.entries[this.place].position + 1;
-    this.entries[this.place] = entry;
-    this.place = (this.place + 1) % this.size;
+    const { columns, place } = this;
+    if (this.count === this.size) this.firstComplete = columns.position[place] + 1;
+    else this.count += 1;
+    columns.position[place] = position;
+    columns.number[place] = task.number;
+    columns.submittedAt[place] = task.submittedAt;
+    columns.queue[place] = task.queue;
+    [
+      columns.at[place],
+      columns.from[place],
+      columns.to[place],
+      columns.reason[place],
+      columns.attempt[place],
+    ] = change;
+    this.place = (place + 1) % this.size;
   }
 
   /** Everything before this record was taken. */
@@ -91,61 +124,67 @@ export class ChangeRing {
     if (query.after + 1 < this.firstComplete) {
       text = frame('gap', { from: query.after + 1, to: first }, first - 1);
     }
+    const { position } = this.columns;
     let events = 0;
-    let pending: Entry | undefined;
-    for (let index = this.indexOf(first); index < this.entries.length; index++) {
-      const entry = this.entryAt(index);
-      const isNewRecord = pending !== undefined && pending.position !== entry.position;
+    let pending = NO_PLACE;
+    for (let index = this.indexOf(first); index < this.count; index++) {
+      const place = this.placeAt(index);
+      const isNewRecord = pending !== NO_PLACE && position[pending] !== position[place];
       if (isNewRecord && events >= EVENTS_AT_ONCE) break;
-      if (!isWanted(entry, query)) continue;
-      if (pending !== undefined) text += changeFrame(pending, isNewRecord);
-      pending = entry;
+      if (!this.isWanted(place, query)) continue;
+      if (pending !== NO_PLACE) text += this.changeFrame(pending, isNewRecord);
+      pending = place;
       events += 1;
     }
-    if (pending !== undefined) text += changeFrame(pending, true);
+    if (pending !== NO_PLACE) text += this.changeFrame(pending, true);
     const isMore = events >= EVENTS_AT_ONCE;
-    const end = isMore ? (pending as Entry).position : this.last;
+    const end = isMore ? position[pending] : this.last;
     return { text, after: Math.max(end, first - 1), isMore };
   }
 
   /** The place of the first entry of that record or a later one, the oldest being 0. */
   private indexOf(position: number): number {
     let low = 0;
-    let high = this.entries.length;
+    let high = this.count;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.entryAt(middle).position < position) low = middle + 1;
+      if (this.columns.position[this.placeAt(middle)] < position) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  private entryAt(index: number): Entry {
-    return this.entries[(this.place + index) % this.entries.length];
+  /** Where the entry is, the oldest being 0. */
+  private placeAt(index: number): number {
+    return (this.place - this.count + index + this.size) % this.size;
   }
-}
 
-function isWanted({ number, queue }: Entry, query: ChangeQuery): boolean {
-  return (
-    (query.task === undefined || query.task === number) &&
-    (query.queue === undefined || query.queue === queue) &&
-    namespaceOf(queue) === query.namespace
-  );
-}
+  private isWanted(place: number, query: ChangeQuery): boolean {
+    const number = this.columns.number[place];
+    const queue = this.columns.queue[place];
+    return (
+      (query.task === undefined || query.task === number) &&
+      (query.queue === undefined || query.queue === queue) &&
+      namespaceOf(queue) === query.namespace
+    );
+  }
 
-function changeFrame({ position, number, submittedAt, queue, change }: Entry, isLast: boolean) {
-  const [at, from, to, reason, attempt] = change;
-  const key = { submittedAt, partition: PARTITION, number: number as TaskNumber };
-  const data = {
-    task: taskIdText(key),
-    type: taskTypeOf(queue),
-    from: from < 0 ? null : TASK_STATES[from],
-    to: TASK_STATES[to],
-    reason: REASONS[reason],
-    attempt,
-    at: timeText(at),
-  };
-  return frame('change', data, isLast ? position : undefined);
+  private changeFrame(place: number, isLast: boolean): string {
+    const { columns } = this;
+    const number = columns.number[place] as TaskNumber;
+    const key = { submittedAt: columns.submittedAt[place], partition: PARTITION, number };
+    const from = columns.from[place];
+    const data = {
+      task: taskIdText(key),
+      type: taskTypeOf(columns.queue[place]),
+      from: from < 0 ? null : TASK_STATES[from],
+      to: TASK_STATES[columns.to[place]],
+      reason: REASONS[columns.reason[place]],
+      attempt: columns.attempt[place],
+      at: timeText(columns.at[place]),
+    };
+    return frame('change', data, isLast ? columns.position[place] : undefined);
+  }
 }
 
 function frame(event: string, data: object, id: number | undefined): string {

@@ -1,14 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type Event,
-  EventDecoder,
-  FAILED,
-  isTerminal,
-  readEvents,
-  TASK_STATES,
-  TIMED_OUT,
-} from '@sluice/core';
+import { type Event, EventDecoder, FAILED, readEvents, TASK_STATES, TIMED_OUT } from '@sluice/core';
 import { UTF8 } from '../utf8.ts';
 import { ChangeRing } from './change-ring.ts';
 import {
@@ -19,7 +11,7 @@ import {
   type Retention,
 } from './day-files.ts';
 import { MarkFile, type ProjectionMark } from './mark-file.ts';
-import { isMeant, type RowQuery, type Times } from './row-query.ts';
+import type { RowQuery, Times } from './row-query.ts';
 import { StoredRecords } from './stored-records.ts';
 import {
   advanceRecord,
@@ -29,6 +21,8 @@ import {
   readmitRecord,
   type TaskRecord,
 } from './task-record.ts';
+import { UnsavedSearch } from './unsaved-search.ts';
+import { type Since, UnsavedTask } from './unsaved-task.ts';
 
 /**
  * A task that has not ended is written after so long, and again when it ended: most end before, and
@@ -38,9 +32,6 @@ const OPEN_MS_MAX = 10_000;
 
 /** What open tasks may take in memory; the oldest are written before it is more. */
 const OPEN_BYTES_MAX = 64 * 1024 * 1024;
-
-/** A record in memory beside its payloads, as measured with one attempt. */
-const RECORD_BYTES = 1000;
 
 /** So many changes are at hand for those who follow them. */
 const CHANGES_AT_HAND = 50_000;
@@ -53,6 +44,7 @@ const EVER: Times = { since: 0, until: Number.POSITIVE_INFINITY };
 export interface ProjectedBatch {
   readonly firstRecord: number;
   readonly recordCount: number;
+  /** Nobody changes them from now on: tasks are kept as they stand in them. */
   readonly bytes: Uint8Array;
 }
 
@@ -80,15 +72,6 @@ export interface ProjectorParts extends ProjectorHabits {
   readonly markFile: MarkStore;
 }
 
-interface Unsaved {
-  readonly record: TaskRecord;
-  /** Where the first batch of the log begins that its row does not have, and when that was. */
-  readonly since: number;
-  readonly sinceAt: number;
-  /** How much of the log the record has seen. */
-  position: number;
-}
-
 /**
  * Follows the log and keeps a row per task in database files.
  *
@@ -106,7 +89,7 @@ export class Projector {
   private readonly markFile: MarkStore;
   private readonly decoder = new EventDecoder();
   /** By their numbers, in the order of `since`. */
-  private readonly unsaved = new Map<number, Unsaved>();
+  private readonly unsaved = new Map<number, UnsavedTask>();
   private readonly stored: StoredRecords;
   private taken: ProjectionMark;
   private savedMark: ProjectionMark;
@@ -161,10 +144,10 @@ export class Projector {
     this.batchStart = firstRecord;
     this.batchEnd = firstRecord + recordCount;
     const visit = (event: Event, time: number, place: number): void => {
-      const record = this.apply(event, time);
-      const change = record?.changes.at(-1);
-      if (record === undefined || change === undefined || change === this.unchanged) return;
-      this.changes.add(firstRecord + place, record, change);
+      const task = this.apply(event, time);
+      const change = task?.lastChange;
+      if (task === undefined || change === undefined || change === this.unchanged) return;
+      this.changes.add(firstRecord + place, task, change);
     };
     const at = readEvents(bytes, UTF8, visit, this.decoder);
     this.taken = { position: this.batchEnd, at };
@@ -185,10 +168,10 @@ export class Projector {
     this.write([...this.unsaved.values()]);
   }
 
-  private write(rows: readonly Unsaved[]): void {
+  private write(rows: readonly UnsavedTask[]): void {
     this.files.write(rows);
     this.stored.forget();
-    for (const { record } of rows) this.unsaved.delete(record.number);
+    for (const { number } of rows) this.unsaved.delete(number);
     // The oldest of what is left is the first. What has ended is on the disk, whatever else is not.
     const [oldest] = this.unsaved.values();
     this.mark({ position: oldest?.since ?? this.taken.position, at: this.taken.at });
@@ -204,16 +187,13 @@ export class Projector {
    * far it has come.
    */
   *find(query: RowQuery, times: Times): Generator<TaskRecord | Passed> {
-    const unsaved = [...this.unsaved.values()].map(({ record }) => record);
-    const young = unsaved.filter((record) => isMeant(record, query, times));
-    young.sort((a, b) => b.number - a.number);
-    let next = 0;
-    for (const found of this.files.find(query, times, (number) => this.unsaved.has(number))) {
-      const place = 'passed' in found ? found.passed : found.number;
-      while (next < young.length && young[next].number >= place) yield young[next++];
+    const isOld = (number: number): boolean => this.unsaved.has(number);
+    const young = new UnsavedSearch(this.unsaved.values(), query, times);
+    for (const found of this.files.find(query, times, isOld)) {
+      yield* young.downTo('passed' in found ? found.passed : found.number);
       yield found;
     }
-    yield* young.slice(next);
+    yield* young.downTo(0);
   }
 
   *deadLetters(namespace: string, queue: string | undefined): Generator<TaskRecord> {
@@ -242,16 +222,21 @@ export class Projector {
     this.markFile.close();
   }
 
-  private due(now: number): Unsaved[] {
-    const open = [...this.unsaved.values()].filter(({ record }) => !isTerminal(record.state));
-    let bytes = open.reduce((sum, { record }) => sum + bytesOf(record), 0);
-    const isDue = ({ record, sinceAt }: Unsaved): boolean => {
-      if (isTerminal(record.state)) return true;
-      if (bytes <= OPEN_BYTES_MAX && now - sinceAt < this.openMsMax) return false;
-      bytes -= bytesOf(record);
-      return true;
-    };
-    return [...this.unsaved.values()].filter(isDue);
+  private due(now: number): UnsavedTask[] {
+    const due: UnsavedTask[] = [];
+    let bytes = 0;
+    for (const task of this.unsaved.values()) {
+      if (task.hasEnded) due.push(task);
+      else bytes += task.bytes;
+    }
+    for (const task of this.unsaved.values()) {
+      if (task.hasEnded) continue;
+      // Those behind it are younger.
+      if (bytes <= OPEN_BYTES_MAX && now - task.sinceAt < this.openMsMax) break;
+      bytes -= task.bytes;
+      due.push(task);
+    }
+    return due;
   }
 
   private mark(mark: ProjectionMark): void {
@@ -260,48 +245,49 @@ export class Projector {
     this.savedMark = mark;
   }
 
-  /** Answers the record, if it has seen the event now. */
-  private apply(event: Event, at: number): TaskRecord | undefined {
+  /** Answers the task, if it has seen the event now. */
+  private apply(event: Event, at: number): UnsavedTask | undefined {
     if (event.task === 0 || QUIET.includes(event.type)) return undefined;
     const unsaved = this.unsaved.get(event.task);
     if (unsaved !== undefined) {
       unsaved.position = this.batchEnd;
-      return this.advance(unsaved.record, event, at);
+      return this.advance(unsaved, event, at);
     }
     if (event.type === 'task_submitted' && event.task > this.newestStored) {
-      return this.add(beginRecord(event, at), at);
+      return this.add(UnsavedTask.submitted(event, this.since(at)));
     }
     return this.applyToStored(event, at);
   }
 
-  private applyToStored(event: Event, at: number): TaskRecord | undefined {
+  private applyToStored(event: Event, at: number): UnsavedTask | undefined {
     const stored = this.stored.take(event.task);
     if (stored !== undefined) {
       if (stored.position > this.batchStart) return undefined;
-      return this.advance(this.add(stored.record, at), event, at);
+      const task = this.add(UnsavedTask.of(stored.record, this.since(at)));
+      return this.advance(task, event, at);
     }
     // Of others the row was removed or lost, and what is left would be no task.
     if (event.type !== 'task_submitted' && event.type !== 'task_readmitted') return undefined;
-    return this.add(beginRecord(event, at), at);
+    return this.add(UnsavedTask.of(beginRecord(event, at), this.since(at)));
   }
 
-  private advance(record: TaskRecord, event: Event, at: number): TaskRecord {
+  private advance(task: UnsavedTask, event: Event, at: number): UnsavedTask {
+    const record = task.grow();
     this.unchanged = record.changes.at(-1);
     if (event.type === 'task_readmitted') readmitRecord(record, event, at);
     else if (event.type !== 'task_submitted') advanceRecord(record, event, at);
-    return record;
+    return task;
   }
 
-  private add(record: TaskRecord, sinceAt: number): TaskRecord {
-    const since = this.batchStart;
-    this.unsaved.set(record.number, { record, since, sinceAt, position: this.batchEnd });
-    return record;
+  private add(task: UnsavedTask): UnsavedTask {
+    this.unsaved.set(task.number, task);
+    return task;
+  }
+
+  private since(at: number): Since {
+    return { since: this.batchStart, sinceAt: at, position: this.batchEnd };
   }
 }
 
 /** Events that change nothing of what is told of a task. */
 const QUIET: readonly string[] = ['dedupe_forgotten', 'task_forgotten', 'state_hashed'];
-
-function bytesOf({ input, result }: TaskRecord): number {
-  return RECORD_BYTES + input.length + result.length;
-}

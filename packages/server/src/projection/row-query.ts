@@ -27,9 +27,25 @@ export interface Times {
   readonly until: number;
 }
 
-/** Whether a record is looked for: the same as the conditions on rows say. */
-export function isMeant(record: TaskRecord, query: RowQuery, { since, until }: Times): boolean {
-  const { number, submittedAt, input, result } = record;
+/** What of a task is looked at. */
+export type Searched = Readonly<
+  Pick<
+    TaskRecord,
+    | 'number'
+    | 'submittedAt'
+    | 'queue'
+    | 'state'
+    | 'parent'
+    | 'tags'
+    | 'input'
+    | 'result'
+    | 'isDiscarded'
+  >
+>;
+
+/** Whether a task is looked for: the same as the conditions on rows say. */
+export function isMeant(record: Searched, query: RowQuery, { since, until }: Times): boolean {
+  const { number, submittedAt } = record;
   const { queue, state, tags, parent, text } = query;
   return (
     number < query.before &&
@@ -42,16 +58,16 @@ export function isMeant(record: TaskRecord, query: RowQuery, { since, until }: T
     (query.isOpen === undefined || isOpen(record)) &&
     namespaceOf(record.queue) === query.namespace &&
     (tags === undefined || hasTags(record, tags)) &&
-    (text === undefined || input.includes(text) || result.includes(text))
+    (text === undefined || record.input.includes(text) || record.result.includes(text))
   );
 }
 
 /** It has not ended, or nobody has dealt with its failure. */
-export function isOpen({ state, isDiscarded }: TaskRecord): boolean {
+export function isOpen({ state, isDiscarded }: Searched): boolean {
   return !isTerminal(state) || (isDead(state) && !isDiscarded);
 }
 
-export function hasTags(record: TaskRecord, wanted: Tags): boolean {
+export function hasTags(record: Pick<Searched, 'tags'>, wanted: Tags): boolean {
   const tags = parseTags(record.tags);
   return Object.entries(wanted).every(([name, value]) => {
     return Object.hasOwn(tags, name) && tags[name] === value;

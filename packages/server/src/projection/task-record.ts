@@ -104,6 +104,14 @@ function reasonOf(name: (typeof REASONS)[number]): number {
   return REASONS.indexOf(name);
 }
 
+type Submitted = Extract<Event, { type: 'task_submitted' }>;
+
+/** What a submit makes of its task. */
+export function firstChange({ runAt }: Submitted, at: number): ChangeRecord {
+  if (runAt > at) return [at, -1, WAITING, reasonOf('delayed'), 0, ''];
+  return [at, -1, QUEUED, reasonOf('submitted'), 0, ''];
+}
+
 /** A task that the log did not tell of before. */
 export function beginRecord(event: Details, at: number): TaskRecord {
   const isNew = event.type === 'task_submitted';
@@ -124,9 +132,14 @@ export function beginRecord(event: Details, at: number): TaskRecord {
     changes: [],
     deliveries: [],
   };
-  if (!isNew) enqueue(record, at, reasonOf('retried'));
-  else if (event.runAt > at) waitUntil(record, at, event.runAt, reasonOf('delayed'));
-  else enqueue(record, at, reasonOf('submitted'));
+  if (!isNew) {
+    enqueue(record, at, reasonOf('retried'));
+    return record;
+  }
+  const change = firstChange(event, at);
+  [, , record.state, record.reason] = change;
+  record.changes.push(change);
+  record.dueAt = Math.max(event.runAt, at);
   return record;
 }
 
@@ -362,6 +375,6 @@ export function blobsNamedBy({ queue, input, result, attempts }: TaskRecord): st
   return names;
 }
 
-function textOf({ bytes, start, end }: PayloadRange): string {
+export function textOf({ bytes, start, end }: PayloadRange): string {
   return start === end ? '' : UTF8.decode(bytes.subarray(start, end));
 }

@@ -18,9 +18,16 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'ended-tasks-wait-to-be-written',
-    file: 'server/src/projection/projector.ts',
-    find: 'if (isTerminal(record.state)) return true;',
-    replace: '',
+    file: 'server/src/projection/unsaved-task.ts',
+    find: 'return !isSubmitted(this.told) && isTerminal(this.told.state);',
+    replace: 'return false;',
     what: 'What has ended is written at once, as memory forgets it (I33): here it waits.',
+  },
+  {
+    name: 'input-of-another-task-in-the-row',
+    file: 'server/src/projection/unsaved-task.ts',
+    find: 'const copy = { ...event, input: { ...event.input } };',
+    replace: 'const copy = { ...event };',
+    what: 'The row of a task has its own input (I36): here that of the last one of its batch.',
   },
 ];
