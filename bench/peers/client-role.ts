@@ -14,7 +14,8 @@ export interface Edited extends Span {
 }
 
 /** Edits that leave together. */
-const EDITS_AT_ONCE = 100;
+const EDITS_PER_CALL = 100;
+const EDIT_CALLS_AT_ONCE = 4;
 
 const TEXT = 'x'.repeat(140);
 
@@ -108,11 +109,11 @@ export class ClientRole {
   }): Promise<Edited> {
     const beganAt = wallClockMs();
     const dueAt: number[] = [];
-    const span = await spanOf(Math.ceil(count / EDITS_AT_ONCE), 1, (call) => {
-      const from = call * EDITS_AT_ONCE;
+    const span = await spanOf(Math.ceil(count / EDITS_PER_CALL), EDIT_CALLS_AT_ONCE, (call) => {
+      const from = call * EDITS_PER_CALL;
       const tasks: BenchTask[] = [];
       const delaysMs: number[] = [];
-      for (let n = from; n < Math.min(count, from + EDITS_AT_ONCE); n++) {
+      for (let n = from; n < Math.min(count, from + EDITS_PER_CALL); n++) {
         const now = wallClockMs();
         const wantedAt = beganAt + fromMs + ((toMs - fromMs) * n) / count;
         const delayMs = Math.max(1, Math.round(wantedAt - now));

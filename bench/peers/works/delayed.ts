@@ -39,7 +39,7 @@ const EDITS = 20_000;
 
 /** The edits by themselves, all to a time that does not come. */
 export const delayedEdit: Work = {
-  what: `edit ${EDITS} delayed tasks, each once, a hundred at a time`,
+  what: `edit ${EDITS} delayed tasks, each once, a hundred per call, four calls at once`,
   isAboutSubmits: false,
   run: async ({ client }, share) => {
     const count = Math.ceil(EDITS * share);
