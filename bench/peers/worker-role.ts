@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { wallClockMs } from '../path/connection.ts';
 import type { BenchTask, Contender, PeerWorker } from './contender.ts';
+import { Numbers } from './numbers.ts';
 
 export interface Start {
   readonly n: number;
@@ -19,8 +20,11 @@ export class WorkerRole {
   private readonly address: string;
   private readonly queue: string;
   private worker: PeerWorker | undefined;
-  private readonly starts: Start[] = [];
-  private readonly latenciesMs: number[] = [];
+  /** Of every handler that started: which task, when, and whether it was urgent. */
+  private readonly startedTasks = new Numbers();
+  private readonly startedAt = new Numbers();
+  private readonly areUrgent = new Numbers();
+  private readonly latenciesMs = new Numbers();
   private finished = 0;
   private lastFinishedAt = 0;
   private awaited = Number.POSITIVE_INFINITY;
@@ -78,18 +82,22 @@ export class WorkerRole {
 
   /** What was timed so far does not count. */
   forget(): void {
-    this.latenciesMs.length = 0;
+    this.latenciesMs.clear();
   }
 
   latencies(): Latencies {
-    const sorted = this.latenciesMs.toSorted((a, b) => a - b);
+    const sorted = this.latenciesMs.sorted();
     const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)];
     return { p50Ms: at(0.5), p99Ms: at(0.99) };
   }
 
   /** In the order in which handlers started. */
   allStarts(): readonly Start[] {
-    return this.starts;
+    return Array.from({ length: this.startedTasks.length }, (_, place) => ({
+      n: this.startedTasks.at(place),
+      at: this.startedAt.at(place),
+      isUrgent: this.areUrgent.at(place) === 1,
+    }));
   }
 
   async close(): Promise<void> {
@@ -98,7 +106,9 @@ export class WorkerRole {
 
   private started({ n, at, isUrgent = false }: BenchTask): void {
     const now = wallClockMs();
-    this.starts.push({ n, at: now, isUrgent });
+    this.startedTasks.push(n);
+    this.startedAt.push(now);
+    this.areUrgent.push(isUrgent ? 1 : 0);
     this.latenciesMs.push(now - at);
   }
 

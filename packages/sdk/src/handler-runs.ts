@@ -4,6 +4,7 @@ import { Later, PermanentFailure, RetryAfter } from './failures.ts';
 import type { Ending, HandlerError } from './final-reports.ts';
 import { fitsRequest, jsonText } from './json-text.ts';
 import type { BlobPort } from './remote-blobs.ts';
+import { RenewedMap } from './renewed-map.ts';
 import type { AbortReason } from './worker-ports.ts';
 
 export interface HandlerRunsOptions {
@@ -21,7 +22,7 @@ export interface HandlerRunsOptions {
 export class HandlerRuns {
   private readonly definitions: ReadonlyMap<string, AnyTask>;
   private readonly options: HandlerRunsOptions;
-  private readonly running = new Map<string, AttemptContext>();
+  private readonly running = new RenewedMap<string, AttemptContext>();
 
   constructor(definitions: readonly AnyTask[], options: HandlerRunsOptions) {
     this.definitions = new Map(definitions.map((definition) => [definition.type, definition]));

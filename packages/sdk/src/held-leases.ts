@@ -1,6 +1,7 @@
 import type { CancelNotice, Capacity, PushedTask, SignalNotice } from '@sluice/protocol';
 import { type Ending, type FinalReport, finalReport } from './final-reports.ts';
 import type { Cancel } from './ports.ts';
+import { RenewedMap } from './renewed-map.ts';
 import type { AbortReason, WorkerPorts } from './worker-ports.ts';
 import { type Needs, needsOf, type WorkerRoom } from './worker-room.ts';
 
@@ -61,13 +62,13 @@ interface Held {
  */
 export class HeldLeases {
   private readonly options: HeldLeasesOptions;
-  private readonly held = new Map<string, Held>();
+  private readonly held = new RenewedMap<string, Held>();
   /** What handlers use that still run though their leases are gone. */
   private readonly strays = new Map<string, Needs>();
   /** Pushes that wait for room, oldest first. */
   private readonly waiting = new Set<Held>();
   /** Handlers that were not reported as started, oldest first. */
-  private readonly unsaid = new Set<Held>();
+  private readonly unsaid = new RenewedMap<string, Held>();
   private roomTimer: Cancel | undefined;
   private startedTimer: Cancel | undefined;
   private isStopping = false;
@@ -201,7 +202,7 @@ export class HeldLeases {
     held.phase = 'running';
     held.startedAt = Math.floor(ports.wallTime());
     room.take(held.needs);
-    this.unsaid.add(held);
+    this.unsaid.set(task.lease, held);
     this.watchStarted();
     const runMs = task.runTimeoutMs ?? Number.POSITIVE_INFINITY;
     if (runMs <= TIMER_MS_MAX) {
@@ -229,7 +230,7 @@ export class HeldLeases {
   /** Nothing happens to it by itself any more. */
   private settleDown(held: Held): void {
     this.active -= 1;
-    this.unsaid.delete(held);
+    this.unsaid.delete(held.task.lease);
     held.cancelTimeout?.();
   }
 
@@ -266,14 +267,14 @@ export class HeldLeases {
 
   private watchStarted(): void {
     const { ports, times, reports } = this.options;
-    const [oldest] = this.unsaid;
+    const [oldest] = this.unsaid.values();
     if (oldest === undefined || this.startedTimer !== undefined) return;
     const delayMs = Math.max(1, oldest.receivedAt + times.startedAfterMs - ports.now());
     this.startedTimer = ports.startTimer(delayMs, () => {
       this.startedTimer = undefined;
-      for (const held of this.unsaid) {
+      for (const held of this.unsaid.values()) {
         if (ports.now() - held.receivedAt < times.startedAfterMs) break;
-        this.unsaid.delete(held);
+        this.unsaid.delete(held.task.lease);
         reports.started(held.task.lease);
       }
       this.watchStarted();

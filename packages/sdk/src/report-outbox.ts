@@ -2,6 +2,7 @@ import { LIMITS } from '@sluice/protocol/limits';
 import { AttemptLog } from './attempt-log.ts';
 import type { FinalKind, FinalReport } from './final-reports.ts';
 import { utf8Bytes } from './json-text.ts';
+import { RenewedMap } from './renewed-map.ts';
 
 export type Outcome = 'ok' | 'duplicate' | 'stale_lease';
 
@@ -44,9 +45,9 @@ interface Words {
  * O4 A batch is bounded in reports and in bytes.
  */
 export class ReportOutbox {
-  private readonly byLease = new Map<string, Words>();
+  private readonly byLease = new RenewedMap<string, Words>();
   /** Leases with something to say and nothing in flight, in the order in which they spoke up. */
-  private readonly ready = new Set<string>();
+  private readonly ready = new RenewedMap<string, Words>();
   /** What handlers wrote, by lease, from the first line to the end of the lease. */
   private readonly logs = new Map<string, AttemptLog>();
 
@@ -97,8 +98,7 @@ export class ReportOutbox {
   take(): SentReport[] {
     const batch: SentReport[] = [];
     let bytes = 0;
-    for (const lease of this.ready) {
-      const words = this.byLease.get(lease) as Words;
+    for (const [lease, words] of this.ready.entries()) {
       if (words.isAlone && batch.length > 0) continue;
       const lines = this.logs.get(lease)?.take(words.final !== undefined) ?? [];
       const reports = reportsOf(lease, words, lines);
@@ -176,7 +176,7 @@ export class ReportOutbox {
       this.byLease.set(lease, words);
     }
     if (words.final !== undefined) return undefined;
-    if (!words.isInFlight) this.ready.add(lease);
+    if (!words.isInFlight) this.ready.set(lease, words);
     return words;
   }
 
@@ -188,7 +188,7 @@ export class ReportOutbox {
     const isReady = isStarted || isAlive || progress !== undefined || final !== undefined;
     const isLogSaid = this.logs.get(lease)?.isEmpty ?? true;
     if (isReady || !isLogSaid) {
-      this.ready.add(lease);
+      this.ready.set(lease, words);
     } else {
       this.byLease.delete(lease);
       this.ready.delete(lease);
