@@ -23,8 +23,9 @@ Measures Sluice and its peers with the same work, and writes a table and a chart
 
   --only LIST   these contenders or works, by name, with commas in between
   --runs N      how often each is measured, in turns (default 3)
-  --quick       a fifth of the tasks, once: a few minutes
-  --json        one document on the standard output, and no files
+  --quick       a fifth of the tasks, once: under five minutes
+  --json        one document on the standard output, and no files; with \`npm run --silent\`,
+                nothing beside it
   --help
 
 Contenders: ${Object.keys(CONTENDERS).join(', ')}
@@ -91,7 +92,8 @@ async function runOnce(
   share: number,
   results: Results,
 ): Promise<void> {
-  const stage = await Stage.set(contender);
+  current = Stage.set(contender);
+  const stage = await current;
   try {
     const before = await stage.usage();
     const figures = await WORKS[work].run(stage, share);
@@ -110,7 +112,23 @@ async function runOnce(
   }
 }
 
+/** Somebody ends it: no server of it stays behind. */
+async function leave(exitCode: number): Promise<void> {
+  isLeaving = true;
+  try {
+    await (await current)?.clear();
+    await removeTemplate();
+  } finally {
+    process.exit(exitCode);
+  }
+}
+
 class UsageError extends Error {}
+
+let current: Promise<Stage> | undefined;
+let isLeaving = false;
+process.once('SIGINT', () => void leave(130));
+process.once('SIGTERM', () => void leave(143));
 
 if (values.help) {
   process.stdout.write(HELP);
@@ -118,8 +136,11 @@ if (values.help) {
   try {
     await measure();
   } catch (cause) {
-    if (!(cause instanceof UsageError)) throw cause;
-    process.stderr.write(`bench: ${cause.message}; --help lists them\n`);
-    process.exitCode = 2;
+    // What was cut off fails, and that is no news.
+    if (!isLeaving && !(cause instanceof UsageError)) throw cause;
+    if (cause instanceof UsageError) {
+      process.stderr.write(`bench: ${cause.message}; --help lists them\n`);
+      process.exitCode = 2;
+    }
   }
 }

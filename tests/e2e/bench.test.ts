@@ -1,12 +1,16 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { descendantsOf } from '../../bench/peers/usage.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
+const PROGRAM = join(ROOT, 'bench/peers/main.ts');
+
 function bench(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  const program = join(ROOT, 'bench/peers/main.ts');
-  return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
+  return spawnSync(process.execPath, [PROGRAM, ...args], { encoding: 'utf8' });
 }
 
 test('one work of one contender gives one document', { timeout: 60_000 }, () => {
@@ -31,4 +35,23 @@ test('--help names everything that can be chosen', () => {
   expect(status).toBe(0);
   expect(stdout).toContain('graphile-worker');
   expect(stdout).toContain('latency-2000');
+});
+
+test('whoever ends it ends its servers with it', { timeout: 60_000 }, async () => {
+  const args = [PROGRAM, '--json', '--only', 'sluice,idle'];
+  const child = spawn(process.execPath, args, { stdio: 'ignore' });
+  const exited = once(child, 'exit');
+  // The server, the client and the worker.
+  const started = await vi.waitFor(
+    async () => {
+      const pids = await descendantsOf(child.pid as number);
+      expect(pids.length).toBeGreaterThanOrEqual(4);
+      return pids;
+    },
+    { timeout: 30_000, interval: 100 },
+  );
+  child.kill('SIGTERM');
+
+  expect((await exited)[0]).toBe(143);
+  expect(started.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
 });

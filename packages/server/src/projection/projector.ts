@@ -20,6 +20,7 @@ import {
   type ChangeRecord,
   readmitRecord,
   type TaskRecord,
+  withText,
 } from './task-record.ts';
 import { UnsavedSearch } from './unsaved-search.ts';
 import { type Since, UnsavedTask } from './unsaved-task.ts';
@@ -44,7 +45,6 @@ const EVER: Times = { since: 0, until: Number.POSITIVE_INFINITY };
 export interface ProjectedBatch {
   readonly firstRecord: number;
   readonly recordCount: number;
-  /** Nobody changes them from now on: tasks are kept as they stand in them. */
   readonly bytes: Uint8Array;
 }
 
@@ -254,7 +254,7 @@ export class Projector {
       return this.advance(unsaved, event, at);
     }
     if (event.type === 'task_submitted' && event.task > this.newestStored) {
-      return this.add(UnsavedTask.submitted(event, this.since(at)));
+      return this.add(UnsavedTask.submitted(withText(event), this.since(at)));
     }
     return this.applyToStored(event, at);
   }
@@ -268,13 +268,13 @@ export class Projector {
     }
     // Of others the row was removed or lost, and what is left would be no task.
     if (event.type !== 'task_submitted' && event.type !== 'task_readmitted') return undefined;
-    return this.add(UnsavedTask.of(beginRecord(event, at), this.since(at)));
+    return this.add(UnsavedTask.of(beginRecord(withText(event), at), this.since(at)));
   }
 
   private advance(task: UnsavedTask, event: Event, at: number): UnsavedTask {
     const record = task.grow();
     this.unchanged = record.changes.at(-1);
-    if (event.type === 'task_readmitted') readmitRecord(record, event, at);
+    if (event.type === 'task_readmitted') readmitRecord(record, withText(event), at);
     else if (event.type !== 'task_submitted') advanceRecord(record, event, at);
     return task;
   }

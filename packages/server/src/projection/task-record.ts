@@ -97,14 +97,26 @@ export interface TaskRecord {
 const ATTEMPTS_KEPT = 100;
 const CHANGES_KEPT = 400;
 
-type Details = Extract<Event, { type: 'task_submitted' | 'task_readmitted' }>;
+type DetailsEvent = Extract<Event, { type: 'task_submitted' | 'task_readmitted' }>;
 type Later = Exclude<Event, { type: 'task_submitted' | 'task_readmitted' }>;
 
 function reasonOf(name: (typeof REASONS)[number]): number {
   return REASONS.indexOf(name);
 }
 
-type Submitted = Extract<Event, { type: 'task_submitted' }>;
+/** An event with its input as text. */
+type WithText<E extends DetailsEvent> = E extends unknown
+  ? Omit<E, 'input'> & { readonly input: string }
+  : never;
+
+/** What a task was submitted with. */
+export type Submitted = WithText<Extract<Event, { type: 'task_submitted' }>>;
+
+type Details = WithText<DetailsEvent>;
+
+export function withText<E extends DetailsEvent>(event: E): WithText<E> {
+  return { ...event, input: textOf(event.input) } as unknown as WithText<E>;
+}
 
 /** What a submit makes of its task. */
 export function firstChange({ runAt }: Submitted, at: number): ChangeRecord {
@@ -151,7 +163,7 @@ export function readmitRecord(record: TaskRecord, event: Details, at: number): v
 
 function detailsOf(event: Details) {
   const { priority, shape, retry, timeouts, tags, callback, parent } = event;
-  const input = textOf(event.input);
+  const { input } = event;
   const texts = { shape, retry, timeouts, tags, callback, parent };
   return { queue: event.taskType, priority, ...texts, input };
 }
@@ -375,6 +387,6 @@ export function blobsNamedBy({ queue, input, result, attempts }: TaskRecord): st
   return names;
 }
 
-export function textOf({ bytes, start, end }: PayloadRange): string {
+function textOf({ bytes, start, end }: PayloadRange): string {
   return start === end ? '' : UTF8.decode(bytes.subarray(start, end));
 }

@@ -1,7 +1,13 @@
 import { type Event, QUEUED, type Slot, type TaskNumber, WAITING } from '@sluice/core';
 import { describe, expect, test } from 'vitest';
 import type { Passed } from './day-files.ts';
-import { advanceRecord, beginRecord, type TaskRecord } from './task-record.ts';
+import {
+  advanceRecord,
+  beginRecord,
+  type Submitted,
+  type TaskRecord,
+  withText,
+} from './task-record.ts';
 import { UnsavedSearch } from './unsaved-search.ts';
 import { UnsavedTask } from './unsaved-task.ts';
 
@@ -10,7 +16,7 @@ const WHERE = { since: 3, sinceAt: NOW, position: 7 };
 const EVER = { since: 0, until: Number.POSITIVE_INFINITY };
 const ALL = { namespace: 'default', before: Number.MAX_SAFE_INTEGER, from: 0, limit: 100 };
 
-function submitted(task: number, beside: Partial<Submitted> = {}): Submitted {
+function submittedEvent(task: number) {
   const bytes = new TextEncoder().encode('before{"n":1}behind');
   const input = { bytes, start: 6, end: 13 };
   const texts = { shape: '', retry: '', timeouts: '', tags: '', callback: '', parent: '' };
@@ -24,11 +30,12 @@ function submitted(task: number, beside: Partial<Submitted> = {}): Submitted {
     priority: 3,
     ...texts,
     input,
-    ...beside,
-  };
+  } as Extract<Event, { type: 'task_submitted' }>;
 }
 
-type Submitted = Extract<Event, { type: 'task_submitted' }>;
+function submitted(task: number, beside: Partial<Submitted> = {}): Submitted {
+  return { ...withText(submittedEvent(task)), ...beside };
+}
 
 describe('a task that was only submitted', () => {
   test.each([
@@ -48,8 +55,8 @@ describe('a task that was only submitted', () => {
   });
 
   test('does not change when the decoder uses the event again', () => {
-    const event = submitted(1);
-    const task = UnsavedTask.submitted(event, WHERE);
+    const event = submittedEvent(1);
+    const task = UnsavedTask.submitted(withText(event), WHERE);
     Object.assign(event, { taskType: 'other' });
     Object.assign(event.input, { start: 0, end: 6 });
 

@@ -1,20 +1,18 @@
-import { type Event, isTerminal } from '@sluice/core';
+import { isTerminal } from '@sluice/core';
 import type { Searched } from './row-query.ts';
 import {
   beginRecord,
   type ChangeRecord,
   firstChange,
+  type Submitted,
   type TaskRecord,
-  textOf,
 } from './task-record.ts';
-
-type Submitted = Extract<Event, { type: 'task_submitted' }>;
 
 /** A record in memory beside its payloads, as measured with one attempt. */
 const RECORD_BYTES = 1000;
 
 /** The same of an event of which no record was made. */
-const SUBMITTED_BYTES = 350;
+const SUBMITTED_BYTES = 320;
 
 /** Where in the log something was told of a task, and when. */
 export interface Since {
@@ -28,8 +26,8 @@ export interface Since {
 /**
  * A task of which the log has told more than its row has.
  *
- * One that was submitted, and to which nothing has happened since, is kept as its event with its
- * input in the bytes of the log: that is most of a backlog, and a record is several times as large.
+ * One that was submitted, and to which nothing has happened since, is kept as its event: that is
+ * most of a backlog, and a record is three times as large.
  */
 export class UnsavedTask implements Searched {
   readonly number: number;
@@ -50,10 +48,8 @@ export class UnsavedTask implements Searched {
     return new UnsavedTask(record.number, record, where);
   }
 
-  /** The bytes that the event points at are kept as they are. */
-  static submitted(event: Submitted, where: Since): UnsavedTask {
-    const copy = { ...event, input: { ...event.input } };
-    return new UnsavedTask(event.task, copy, where);
+  static submitted(submitted: Submitted, where: Since): UnsavedTask {
+    return new UnsavedTask(submitted.task, submitted, where);
   }
 
   /** What is known of the task, for whoever only looks. */
@@ -79,7 +75,7 @@ export class UnsavedTask implements Searched {
   /** What it takes of memory. */
   get bytes(): number {
     const { told } = this;
-    if (isSubmitted(told)) return SUBMITTED_BYTES + told.input.end - told.input.start;
+    if (isSubmitted(told)) return SUBMITTED_BYTES + told.input.length;
     return RECORD_BYTES + told.input.length + told.result.length;
   }
 
@@ -107,7 +103,7 @@ export class UnsavedTask implements Searched {
   }
 
   get input(): string {
-    return isSubmitted(this.told) ? textOf(this.told.input) : this.told.input;
+    return this.told.input;
   }
 
   get result(): string {

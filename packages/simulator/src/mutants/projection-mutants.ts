@@ -24,10 +24,10 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
     what: 'What has ended is written at once, as memory forgets it (I33): here it waits.',
   },
   {
-    name: 'input-of-another-task-in-the-row',
+    name: 'record-that-does-not-grow',
     file: 'server/src/projection/unsaved-task.ts',
-    find: 'const copy = { ...event, input: { ...event.input } };',
-    replace: 'const copy = { ...event };',
-    what: 'The row of a task has its own input (I36): here that of the last one of its batch.',
+    find: 'this.told = this.record;',
+    replace: 'if (isSubmitted(this.told)) return this.record;',
+    what: 'The row of a task has all that happened to it (I36): here what came first is all.',
   },
 ];
