@@ -68,7 +68,9 @@ async function measure(): Promise<void> {
         for (const contender of contenders) {
           if (!(await isOfInterest(contender, work))) continue;
           process.stderr.write(`\rrun ${run} of ${runs}: ${work}, ${contender}`.padEnd(60));
-          await runOnce(contender, work, share, results);
+          // Half an hour of others' figures is not lost for one that could not be had.
+          await runOnce(contender, work, share, results).catch(complain);
+          if (isLeaving) return;
         }
       }
     }
@@ -112,6 +114,13 @@ async function runOnce(
   }
 }
 
+/** What was cut off fails, and that is no news. */
+function complain(cause: Error): void {
+  if (isLeaving) return;
+  process.stderr.write(`\n${cause.stack}\n${(cause.cause as Error | undefined)?.stack ?? ''}\n`);
+  process.exitCode = 1;
+}
+
 /** Somebody ends it: no server of it stays behind. */
 async function leave(exitCode: number): Promise<void> {
   isLeaving = true;
@@ -136,11 +145,8 @@ if (values.help) {
   try {
     await measure();
   } catch (cause) {
-    // What was cut off fails, and that is no news.
-    if (!isLeaving && !(cause instanceof UsageError)) throw cause;
-    if (cause instanceof UsageError) {
-      process.stderr.write(`bench: ${cause.message}; --help lists them\n`);
-      process.exitCode = 2;
-    }
+    if (!(cause instanceof UsageError)) throw cause;
+    process.stderr.write(`bench: ${cause.message}; --help lists them\n`);
+    process.exitCode = 2;
   }
 }

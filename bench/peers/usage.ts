@@ -8,6 +8,9 @@ export interface Usage {
   readonly residentBytes: number;
 }
 
+/** The state of one for which only its parent has not asked. */
+const ENDED = 'Z';
+
 /** Of some processes and all that come from them. */
 export async function usageOf(roots: readonly number[]): Promise<Usage> {
   const parents = await parentsOfAll();
@@ -25,6 +28,12 @@ export async function usageOf(roots: readonly number[]): Promise<Usage> {
 export async function descendantsOf(root: number): Promise<number[]> {
   const parents = await parentsOfAll();
   return [...parents.keys()].filter((pid) => isBelow(pid, [root], parents));
+}
+
+/** Whether one of them has not ended. */
+export async function areRunning(pids: readonly number[]): Promise<boolean> {
+  const states = await Promise.all(pids.map(async (pid) => (await statOf(pid))?.[0] ?? ENDED));
+  return states.some((state) => state !== ENDED);
 }
 
 function isBelow(

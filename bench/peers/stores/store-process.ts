@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { descendantsOf } from '../usage.ts';
+import { areRunning, descendantsOf } from '../usage.ts';
 import type { Store } from './store.ts';
 
 const READY_MS_MAX = 60_000;
@@ -52,7 +52,11 @@ class StoreProcess {
 
   /** Without a warning, with all that it started: they may keep what the next one needs. */
   async kill(): Promise<void> {
-    await this.end(await descendantsOf(this.pid), 'SIGKILL');
+    // Stopped, so that it starts nobody behind our back.
+    send(this.pid, 'SIGSTOP');
+    const pids = await descendantsOf(this.pid);
+    await this.end(pids, 'SIGKILL');
+    while (await areRunning(pids)) await sleep(POLL_MS);
   }
 
   private async end(pids: readonly number[], signal: NodeJS.Signals): Promise<void> {
@@ -88,6 +92,8 @@ export async function openStore(
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {
+  // To 0 it would go to this process and all beside it.
+  if (pid === 0) return;
   try {
     process.kill(pid, signal);
   } catch (cause) {
