@@ -162,8 +162,7 @@ export function readmitRecord(record: TaskRecord, event: Details, at: number): v
 }
 
 function detailsOf(event: Details) {
-  const { priority, shape, retry, timeouts, tags, callback, parent } = event;
-  const { input } = event;
+  const { priority, shape, retry, timeouts, tags, callback, parent, input } = event;
   const texts = { shape, retry, timeouts, tags, callback, parent };
   return { queue: event.taskType, priority, ...texts, input };
 }

@@ -27,7 +27,7 @@ export interface Since {
  * A task of which the log has told more than its row has.
  *
  * One that was submitted, and to which nothing has happened since, is kept as its event: that is
- * most of a backlog, and a record is three times as large.
+ * most of a backlog, and beside its payload a record is three times as large.
  */
 export class UnsavedTask implements Searched {
   readonly number: number;

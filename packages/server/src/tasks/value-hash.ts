@@ -18,10 +18,10 @@ const halves = new Int32Array(double.buffer);
  *
  * It tells apart what one caller sends twice, and protects from nobody: values with the same hash
  * can be made on purpose. It walks through the value as it is; a text with sorted fields would have
- * to be made first, and that costs several times as much.
+ * to be made first, and that costs about twice as much.
  *
- * Every step can be undone when its word is known, so two values that differ in one word never
- * have the same hash. Fields are hashed each by itself and added up, which has no order.
+ * Every step can be undone when its word is known, so that nothing of what came before is lost by
+ * it. Fields are hashed each by itself and added up, which has no order.
  */
 export class ValueHash {
   private a = 0;
