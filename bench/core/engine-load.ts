@@ -6,11 +6,11 @@ import type {
   ReportAttempts,
   SubmitTasks,
 } from '@sluice/core';
-import { Engine, type EngineOptions, foldInThread, type Releasable } from '@sluice/engine';
-import { FileLog, FileSnapshots } from '@sluice/log';
+import { Engine, type EngineOptions, foldBetweenTurns, type Releasable } from '@sluice/engine';
+import { FileLog, FileSnapshots, readLogFolder } from '@sluice/log';
 import { attachRequest, LIMITS, leaseOf, submitRequest, successRequest, UTF8 } from './requests.ts';
 
-const PARTITION = { partition: 0, limits: LIMITS };
+const PARTITION = { partition: 0, limits: LIMITS, utf8: UTF8 };
 
 /** An engine on a file log, fed directly. What it pushes is handed over when it is durable. */
 export class EngineLoad {
@@ -34,7 +34,7 @@ export class EngineLoad {
     load.started = await Engine.start({
       ...options,
       log: load.log,
-      partition: { ...PARTITION, utf8: UTF8 },
+      partition: PARTITION,
       outputs: { stage: (...given) => load.stage(...given), seal: () => load.seal() },
       clock: Date.now,
       nonce: () => Math.floor(Math.random() * 2 ** 53),
@@ -98,10 +98,13 @@ export async function fillLog(folder: string, tasks: number): Promise<number> {
   return Math.ceil(tasks / batch);
 }
 
-/** Folds the log up to that record into a snapshot, in a thread of its own. */
+/** Folds the log up to that record into a snapshot, in this process. */
 export async function foldLog(folder: string, upTo: number): Promise<void> {
-  const snapshotFolder = snapshotFolderIn(folder);
-  const fold = foldInThread({ ...PARTITION, logFolder: logFolderIn(folder), snapshotFolder });
+  const fold = foldBetweenTurns({
+    partition: PARTITION,
+    snapshots: await FileSnapshots.open(snapshotFolderIn(folder)),
+    readLog: (range) => readLogFolder(logFolderIn(folder), range),
+  });
   const outcome = await fold(upTo).done;
   if (outcome.kind !== 'saved') throw new Error(`the log could not be folded: ${outcome.reason}`);
 }

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { foldProcessesOf } from '../../packages/engine/src/testing/fold-processes.ts';
 import { ApiClient } from '../e2e/api-client.ts';
 import { BlobClient, largeJson, sha256Of } from '../e2e/blob-client.ts';
 import { SessionUnderTest } from '../e2e/session-under-test.ts';
@@ -77,21 +78,12 @@ test('a trimmed log without its snapshots is refused, with the record it begins 
   await expect(start()).rejects.toThrow(`the log begins with record ${data.firstRecord}`);
 });
 
-test('a server that is killed while it saves a snapshot starts again with every task', async () => {
+test('a server that is killed with the fold that saves starts again with every task', async () => {
   let killed = 0;
   while (killed < 3) {
     await submitUntilTrimmed();
     const before = await views();
-    const saving = new Promise<void>((resolve) => {
-      const watcher = watch(join(data.path, 'snapshots'), (_, file) => {
-        if (file?.endsWith('.unfinished') !== true) return;
-        watcher.close();
-        resolve();
-      });
-    });
-    await Promise.all([submitMany(20), saving.then(() => server.signal('SIGKILL'))]).catch(
-      () => undefined,
-    );
+    await Promise.all([submitMany(20), saving().then(killAll)]).catch(() => undefined);
     await kill();
     if (data.unfinished.length > 0) killed += 1;
 
@@ -101,6 +93,48 @@ test('a server that is killed while it saves a snapshot starts again with every 
     expect(after.slice(0, before.length)).toEqual(before);
   }
 });
+
+test('a fold that outlives its server ends, and the next server has every task', async () => {
+  await submitUntilTrimmed();
+  const first = server;
+  let pids: number[] = [];
+  const stopFold = () => {
+    pids = foldProcessesOf(first.pid);
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  };
+  // A fold may be over before it is stopped.
+  while (pids.length === 0) await Promise.all([submitMany(20), saving().then(stopFold)]);
+  api.close();
+  first.signal('SIGKILL');
+  await waitUntil(() => first.hasCrashed, { what: 'the server is gone', timeoutMs: 10_000 });
+
+  await start();
+  const before = await views();
+  for (const pid of pids) process.kill(pid, 'SIGCONT');
+  // It is over when the last process that writes there has let go of the output.
+  await first.exited();
+  await submitUntilTrimmed();
+  await restart();
+
+  expect((await views()).slice(0, before.length)).toEqual(before);
+});
+
+/** Resolves when a fold begins to save. */
+function saving(): Promise<void> {
+  return new Promise((resolve) => {
+    const watcher = watch(join(data.path, 'snapshots'), (_, file) => {
+      if (file?.endsWith('.unfinished') !== true) return;
+      watcher.close();
+      resolve();
+    });
+  });
+}
+
+/** As a machine does that loses its power. */
+function killAll(): void {
+  for (const pid of foldProcessesOf(server.pid)) process.kill(pid, 'SIGKILL');
+  server.signal('SIGKILL');
+}
 
 async function start(): Promise<void> {
   server = await startSmallServer({ dataFolder: data.path, snapshotEveryBytes: EVERY_BYTES });

@@ -65,6 +65,10 @@ export class ServerProcess {
     return server;
   }
 
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
   /** True when the process ended and nobody here ended it. */
   get hasCrashed(): boolean {
     return this.isWanted && this.hasExited;

@@ -5,7 +5,10 @@ const TASKS = 1_000_000;
 /** What `fillLog` puts into a record. */
 const TASKS_PER_RECORD = 1000;
 
-/** What a fold of a log into a first snapshot costs the machine beside the live partition. */
+/**
+ * What a fold of a log into a first snapshot costs the machine beside the live partition. The
+ * process of a row is as fresh as the one that a server starts for a fold.
+ */
 export const row: Row = {
   prepare: async ({ folder, share }) => {
     await fillLog(folder, TASKS * share);

@@ -2,7 +2,7 @@ import { type PartitionOptions, SNAPSHOT_SCHEMA, StateHashError } from '@sluice/
 import type { CommittedRange, SnapshotStore } from '@sluice/log';
 import { recoverPartition } from './recovery.ts';
 
-/** What became of a fold. Plain, because it crosses threads. */
+/** What became of a fold. Plain, because it crosses processes. */
 export type FoldOutcome =
   | { readonly kind: 'saved' }
   | { readonly kind: 'failed'; readonly reason: string }

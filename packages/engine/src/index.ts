@@ -12,8 +12,8 @@ export {
 export type { EngineNotice } from './engine-notice.ts';
 export { executeOnce } from './execute-once.ts';
 export type { Fold, FoldOutcome, StartFold } from './fold.ts';
-export { foldInProcess } from './fold-in-process.ts';
+export { foldBetweenTurns } from './fold-between-turns.ts';
 export type { OutputPort } from './output-port.ts';
 export { RecoveryError } from './recovery.ts';
 export type { SnapshotOptions } from './snapshot-keeper.ts';
-export { foldInThread } from './start-fold-thread.ts';
+export { foldInOwnProcess } from './start-fold-process.ts';

@@ -28,8 +28,8 @@ const NO_BYTES = new Uint8Array(0);
 /**
  * Snapshots as files of one folder, named by their positions. One process saves at a time.
  *
- * Contents are read and written without waiting in between: this is for a thread that does nothing
- * else, and for a start, when nobody is served yet.
+ * Contents are read and written without waiting in between: this is for a process that does
+ * nothing else, and for a start, when nobody is served yet.
  */
 export class FileSnapshots implements SnapshotStore {
   readonly #disk: Disk;

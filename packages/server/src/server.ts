@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Server as TlsServer } from 'node:tls';
 import type { MatchingOptions, PartitionLimits, ReadonlyState } from '@sluice/core';
-import { type AdmissionBounds, Engine, type FeedOptions, foldInThread } from '@sluice/engine';
+import { type AdmissionBounds, Engine, type FeedOptions, foldInOwnProcess } from '@sluice/engine';
 import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
 import type { FastifyInstance } from 'fastify';
 import { Admission } from './admission.ts';
@@ -302,7 +302,7 @@ async function startEngine(options: ServerOptions, parts: EngineParts): Promise<
     makePartition: observation.makePartition,
     snapshots: {
       store: await FileSnapshots.open(snapshotFolder),
-      startFold: foldInThread({ ...partition, logFolder, snapshotFolder }),
+      startFold: foldInOwnProcess({ ...partition, logFolder, snapshotFolder }),
       everyBytes: options.snapshotEveryBytes ?? DEFAULTS.snapshotEveryBytes,
     },
     outputs,

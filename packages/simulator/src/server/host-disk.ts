@@ -1,5 +1,5 @@
 import type { PartitionOptions } from '@sluice/core';
-import { foldInProcess } from '@sluice/engine';
+import { foldBetweenTurns } from '@sluice/engine';
 import { FaultyLog, FileLog, FileSnapshots, readLogFolder } from '@sluice/log';
 import type { MountedDisk } from '../disk/mounted-disk.ts';
 import { SimulatedDisk } from '../disk/simulated-disk.ts';
@@ -65,7 +65,7 @@ export class HostDisk {
     this.log = new FaultyLog(file);
     this.wasTakenOver = false;
     const store = await FileSnapshots.open(SNAPSHOT_FOLDER, mount);
-    const startFold = foldInProcess({
+    const startFold = foldBetweenTurns({
       partition,
       snapshots: store,
       readLog: (range) => readLogFolder(LOG_FOLDER, range, mount),

@@ -4,7 +4,7 @@ import { type FoldOrder, foldSnapshot, type StartFold } from './fold.ts';
  * Folds between the turns of this thread, over a log and snapshots that are given: for a
  * simulation, which has no other. It holds up everything else while it applies and saves.
  */
-export function foldInProcess(source: Omit<FoldOrder, 'upTo'>): StartFold {
+export function foldBetweenTurns(source: Omit<FoldOrder, 'upTo'>): StartFold {
   return (upTo) => {
     let isCancelled = false;
     const refuseIfCancelled = () => {

@@ -1,7 +1,7 @@
 import { MemorySnapshots } from '@sluice/log';
 import { expect, test } from 'vitest';
 import type { FoldOrder } from './fold.ts';
-import { foldInProcess } from './fold-in-process.ts';
+import { foldBetweenTurns } from './fold-between-turns.ts';
 import { partitionOptions, TestEngine } from './testing/test-engine.ts';
 
 async function filled() {
@@ -15,7 +15,7 @@ async function filled() {
 test('a fold in this process makes a snapshot of the log', async () => {
   const { snapshots, source } = await filled();
 
-  const fold = foldInProcess(source)(3);
+  const fold = foldBetweenTurns(source)(3);
 
   expect(await fold.done).toEqual({ kind: 'saved' });
   expect(await snapshots.positions()).toEqual([3]);
@@ -24,7 +24,7 @@ test('a fold in this process makes a snapshot of the log', async () => {
 test('a fold that is cancelled while it reads saves nothing', async () => {
   const { snapshots, source } = await filled();
   let batches = 0;
-  const fold = foldInProcess({
+  const fold = foldBetweenTurns({
     ...source,
     readLog: (range) =>
       source.readLog({
@@ -44,7 +44,7 @@ test('a fold that is cancelled while it reads saves nothing', async () => {
 
 test('a fold that is cancelled before it reads saves nothing, and is over then', async () => {
   const { snapshots, source } = await filled();
-  const fold = foldInProcess(source)(3);
+  const fold = foldBetweenTurns(source)(3);
 
   await fold.cancel();
 

@@ -1,3 +1,5 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +8,8 @@ import { FileLog, FileSnapshots } from '@sluice/log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Engine } from './engine.ts';
 import type { EngineNotice } from './engine-notice.ts';
-import { foldInThread } from './start-fold-thread.ts';
+import { type FoldProcessOrder, foldInOwnProcess } from './start-fold-process.ts';
+import { foldProcessesOf } from './testing/fold-processes.ts';
 import { RecordingOutputs } from './testing/recording-outputs.ts';
 
 const encoder = new TextEncoder();
@@ -52,7 +55,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('a thread folds the log of a live engine, which is trimmed behind the older one', async () => {
+test('a process folds the log of a live engine, which trims it behind the older one', async () => {
   await start({ everyBytes: SEGMENT_BYTES });
 
   await submitUntil(() => said('log_trimmed'));
@@ -89,7 +92,7 @@ test('a fold that cannot save is said, and the engine goes on', async () => {
   expect(stops).toEqual([]);
 });
 
-test('a thread that meets another state than the log says stops the engine (L3)', async () => {
+test('a process that meets another state than the log says stops the engine (L3)', async () => {
   await start({ everyBytes: SEGMENT_BYTES });
   await submitUntil(() => said('snapshot_saved'));
   const store = await FileSnapshots.open(join(folder, 'snapshots'));
@@ -105,6 +108,53 @@ test('a thread that meets another state than the log says stops the engine (L3)'
   expect(stops[0].message).toMatch('StateHashError');
 });
 
+test('a fold whose process is killed is said, and the next one makes up for it', async () => {
+  await start({ everyBytes: SEGMENT_BYTES });
+  while (foldProcessesOf(process.pid).length === 0) await submit();
+
+  for (const pid of foldProcessesOf(process.pid)) process.kill(pid, 'SIGKILL');
+  await submitUntil(() => said('snapshot_saved'));
+
+  expect(notices).toContainEqual({
+    type: 'fold_failed',
+    reason: 'the process of the fold ended by SIGKILL',
+  });
+  expect(stops).toEqual([]);
+});
+
+test('a fold is in no group of the server, whose terminal signals all of a group', async () => {
+  await start({ everyBytes: SEGMENT_BYTES });
+  while (foldProcessesOf(process.pid).length === 0) await submit();
+
+  const [pid] = foldProcessesOf(process.pid);
+
+  const stat = await readFile(join('/proc', String(pid), 'stat'), 'utf8');
+  expect(stat.split(' ')[4]).toBe(String(pid));
+});
+
+test('a fold whose server is gone saves nothing', async () => {
+  await start({ everyBytes: 2 ** 30 });
+  await submit();
+  const child = startProcess();
+  child.send(orderBy(process.pid + 1));
+
+  const [outcome] = await once(child, 'message');
+  await once(child, 'exit');
+
+  expect(outcome).toMatchObject({ reason: expect.stringMatching('the server ended') });
+  expect(await readdir(join(folder, 'snapshots'))).toEqual([]);
+});
+
+test('a process whose server is gone before it has said what to fold ends', async () => {
+  await start({ everyBytes: 2 ** 30 });
+  const child = startProcess();
+
+  child.disconnect();
+
+  const [code] = await once(child, 'exit');
+  expect(code).not.toBe(0);
+});
+
 test('closing in the middle of a fold leaves folders that start again', async () => {
   await start({ everyBytes: 1 });
   await submit();
@@ -114,6 +164,19 @@ test('closing in the middle of a fold leaves folders that start again', async ()
 
   expect(await countTasks()).toBe(tasks);
 });
+
+function startProcess(): ChildProcess {
+  return fork(new URL('./fold-process.ts', import.meta.url), {
+    execArgv: [],
+    serialization: 'advanced',
+  });
+}
+
+function orderBy(serverPid: number): FoldProcessOrder {
+  const { utf8: _, ...partition } = PARTITION;
+  const logFolder = join(folder, 'log');
+  return { ...partition, logFolder, snapshotFolder: join(folder, 'snapshots'), upTo: 1, serverPid };
+}
 
 async function start(options: { everyBytes: number; snapshotFolder?: string }): Promise<void> {
   const logFolder = join(folder, 'log');
@@ -125,7 +188,7 @@ async function start(options: { everyBytes: number; snapshotFolder?: string }): 
     partition: PARTITION,
     snapshots: {
       store: await FileSnapshots.open(snapshotFolder),
-      startFold: foldInThread({ ...partition, logFolder, snapshotFolder, ...options }),
+      startFold: foldInOwnProcess({ ...partition, logFolder, snapshotFolder, ...options }),
       everyBytes: options.everyBytes,
     },
     outputs: new RecordingOutputs(),
