@@ -156,14 +156,28 @@ describe('folders', () => {
     expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('make it first') });
   });
 
-  test('a data folder that is in use, or not empty, stays as it is', async () => {
-    const data = join(folder, 'data');
+  test('a data folder that is not empty stays as it is', async () => {
+    const data = fresh('data');
+    await cp(copy, data, { recursive: true });
     const before = await filesIn(data);
 
     const ended = await runSluice(['restore', copy, '--data', data]);
 
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') });
     expect(await filesIn(data)).toEqual(before);
+  });
+
+  test('a data folder that is in use is refused, and its server goes on', async () => {
+    const data = join(folder, 'data');
+
+    const ended = await runSluice(['restore', copy, '--data', data]);
+
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') });
+    // Other files of a server come and go.
+    expect(await readdir(data)).not.toContain('restore.unfinished');
+    const api = new ApiClient(server.url, 'http1');
+    expect(await api.post('/v1/tasks', { type: 'small' })).toMatchObject({ status: 201 });
+    api.close();
   });
 
   test('no server starts where a restore broke off, and no restore goes on there', async () => {

@@ -11,7 +11,7 @@ const DEFAULT_DATA = '.sluice';
 
 export const dev = defineCommand({
   name: 'dev',
-  summary: 'Run a server for one machine: everything in one process, data in a folder',
+  summary: 'Run a server for one machine: everything in one program, data in a folder',
   flags: {
     port: {
       value: 'N',

@@ -2,6 +2,7 @@ export { type AdmissionBounds, type AdmissionClass, COMMAND_CLASSES } from './ad
 export type { StartTimer } from './alarm.ts';
 export type { Releasable } from './batch.ts';
 export type { CommittedBatch, CommittedFeed, FeedOptions, Watermark } from './committed-feed.ts';
+export { envWithCompileCache } from './compile-cache.ts';
 export {
   Engine,
   type EngineOptions,

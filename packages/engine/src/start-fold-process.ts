@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import type { PartitionOptions } from '@sluice/core';
+import { envWithCompileCache } from './compile-cache.ts';
 import type { Fold, FoldOutcome, StartFold } from './fold.ts';
 
 /** Where a process of its own finds what it folds. */
@@ -35,6 +36,7 @@ function startFold(order: FoldProcessOrder): Fold {
   const child = fork(new URL('./fold-process.ts', import.meta.url), {
     // A debugger or profiler of the server is not meant for it.
     execArgv: [],
+    env: envWithCompileCache(),
     serialization: 'advanced',
     // Ctrl-C in the server's terminal is for the server to decide about.
     detached: true,

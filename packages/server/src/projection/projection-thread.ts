@@ -1,4 +1,5 @@
 /** The thread of the projection: takes what is committed, writes rows, and answers questions. */
+import { flushCompileCache } from 'node:module';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { namespaceOf, parseTaskId } from '@sluice/core';
@@ -70,6 +71,8 @@ if (process.platform === 'linux') setPriority(0, NICENESS);
 
 const timer = setInterval(work, SAVE_EVERY_MS);
 say({ type: 'ready', saved: projector.saved, bytes: projector.bytes });
+// A server that is killed would keep nothing for the next one.
+setImmediate(flushCompileCache);
 
 function work(): void {
   const now = Date.now();

@@ -1,5 +1,10 @@
 import { Worker } from 'node:worker_threads';
-import type { CommittedBatch, CommittedFeed, FeedOptions } from '@sluice/engine';
+import {
+  type CommittedBatch,
+  type CommittedFeed,
+  envWithCompileCache,
+  type FeedOptions,
+} from '@sluice/engine';
 import type { ChangeEvents, ChangeQuery } from './change-ring.ts';
 import type { FileNotice } from './day-files.ts';
 import type { ErrorGroups } from './error-groups.ts';
@@ -179,7 +184,10 @@ export class Projection {
 
   static start(options: ProjectionOptions): Promise<Projection> {
     const { notify: _, ...workerData } = options;
-    const worker = new Worker(new URL('./projection-thread.ts', import.meta.url), { workerData });
+    const worker = new Worker(new URL('./projection-thread.ts', import.meta.url), {
+      workerData,
+      env: envWithCompileCache(),
+    });
     return new Promise((resolve, reject) => {
       const hear = (said: Say): void => {
         if (said.type === 'notice') options.notify(said.notice);
