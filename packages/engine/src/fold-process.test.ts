@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { PartitionOptions, SubmitTasks } from '@sluice/core';
 import { FileLog, FileSnapshots } from '@sluice/log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -130,6 +131,19 @@ test('a fold is in no group of the server, whose terminal signals all of a group
 
   const stat = await readFile(join('/proc', String(pid), 'stat'), 'utf8');
   expect(stat.split(' ')[4]).toBe(String(pid));
+});
+
+test('a kernel without memory ends a fold rather than its server', async () => {
+  await start({ everyBytes: 2 ** 30 });
+  await submit();
+  const child = startProcess();
+  const score = () => readFile(`/proc/${child.pid}/oom_score_adj`, 'utf8');
+
+  while ((await score()) !== '1000\n') await setTimeout(5);
+
+  child.send(orderBy(process.pid));
+  expect(await once(child, 'message')).toContainEqual({ kind: 'saved' });
+  await once(child, 'exit');
 });
 
 test('a fold whose server is gone saves nothing', async () => {
