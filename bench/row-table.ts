@@ -1,41 +1,32 @@
 /**
- * Measures rows and prints their table.
- *
- * Each row runs several times, each time in a fresh process; the table has the median and the range
- * of all runs. `--quick` takes a hundredth of the tasks, once, and shows that the rows work, not
- * how fast they are; `--only NAME` takes the rows whose names begin so; `--json` prints JSON.
+ * Measures rows and prints their table. Each row runs several times, each time in a fresh process;
+ * the table has the median and the range of all runs.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { chooseRows } from './arguments.ts';
 import type { Figure } from './row.ts';
 import { StolenTime } from './stolen-time.ts';
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    only: { type: 'string', default: '' },
-    runs: { type: 'string', default: '5' },
-  },
-});
-const share = values.quick ? 0.01 : 1;
-const runs = values.quick ? 1 : Number(values.runs);
+const QUICK_SHARE = 0.01;
+const RUNS_DEFAULT = 5;
 
 /** The server's own flags, and the collector at hand where memory is measured. */
 const NODE_FLAGS = ['--disable-proto=delete', '--max-semi-space-size=64', '--expose-gc'];
 
-/** One row, and the module whose `ROWS` has it. */
+/** One row, the module whose `ROWS` has it, and how much of it is wanted. */
 interface RowPlace {
   readonly name: string;
   readonly module: URL;
+  readonly share: number;
+  readonly runs: number;
 }
 
 async function runPhase(
-  { name, module }: RowPlace,
+  { name, module, share }: RowPlace,
   phase: string,
   folder: string,
 ): Promise<readonly Figure[]> {
@@ -72,7 +63,7 @@ interface Measured extends Omit<Figure, 'value'> {
 async function measure(row: RowPlace): Promise<Measured[]> {
   const stolen = await StolenTime.start();
   const all: (readonly Figure[])[] = [];
-  for (let run = 0; run < runs; run++) all.push(await runOnce(row));
+  for (let run = 0; run < row.runs; run++) all.push(await runOnce(row));
   const stolenPercent = await stolen.percent();
   return all[0].map(({ value: _, ...figure }, place) => {
     const sorted = all.map((figures) => figures[place].value).sort((a, b) => a - b);
@@ -101,16 +92,26 @@ function line(measured: Measured): string {
 
 const COLUMNS = ['row', 'what', 'unit', 'target', 'median', 'range', 'stolen %'];
 
-export async function measureRows(names: readonly string[], module: URL): Promise<void> {
-  if (!values.json) {
+interface RowTable {
+  /** As `npm run` knows it. */
+  readonly command: string;
+  readonly names: readonly string[];
+  /** Its `ROWS` has them. */
+  readonly module: URL;
+}
+
+export async function measureRows({ command, names, module }: RowTable): Promise<void> {
+  const chosen = chooseRows({ command, names, runs: RUNS_DEFAULT, quickShare: QUICK_SHARE });
+  const { json, share, runs } = chosen;
+  if (!json) {
     console.log(`| ${COLUMNS.join(' | ')} |`);
     console.log(`|${COLUMNS.map(() => ' --- |').join('')}`);
   }
   const results: Measured[] = [];
-  for (const name of names.filter((each) => each.startsWith(values.only))) {
-    const measured = await measure({ name, module });
+  for (const name of chosen.names) {
+    const measured = await measure({ name, module, share, runs });
     results.push(...measured);
-    if (!values.json) for (const each of measured) console.log(line(each));
+    if (!json) for (const each of measured) console.log(line(each));
   }
-  if (values.json) console.log(JSON.stringify(results, null, 2));
+  if (json) console.log(JSON.stringify(results, null, 2));
 }

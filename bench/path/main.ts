@@ -1,26 +1,32 @@
 /**
  * `npm run bench:path`: one task from a raw HTTP request to a worker and back, with fsync on.
  *
- * Server, load generator and worker are processes of their own and share the machine. `--profile`
- * adds a CPU profile of the server; `--quick` takes a tenth of the tasks; `--only NAME` one part.
+ * Server, load generator and worker are processes of their own and share the machine.
  */
-import { parseArgs } from 'node:util';
+import { readArguments, runsOf } from '../arguments.ts';
 import type { Protocol } from './connection.ts';
 import { measureMemory } from './memory.ts';
 import { profileServer } from './profile.ts';
 import { runScenario, type Scenario, type ScenarioResult } from './scenario.ts';
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    profile: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    runs: { type: 'string', default: '3' },
-  },
-});
+const HELP = `Usage: npm run bench:path -- [options]
 
+  --only NAME   the parts whose names begin so: batch-100, batch-1, latency-2000 (with -http1 or
+                -h2c), memory; none for no part
+  --runs N      how often each is measured (default 3)
+  --quick       a tenth of the tasks, once
+  --profile     a CPU profile of the server at last
+  --help
+`;
+
+const values = readArguments(HELP, {
+  quick: { type: 'boolean', default: false },
+  profile: { type: 'boolean', default: false },
+  only: { type: 'string', default: '' },
+  runs: { type: 'string', default: '3' },
+});
 const share = values.quick ? 0.1 : 1;
-const runs = values.quick ? 1 : Number(values.runs);
+const runs = values.quick ? 1 : runsOf(values.runs);
 
 function batched(protocol: Protocol): Scenario {
   return { protocol, tasks: 1_000_000 * share, batch: 100, inFlight: 8, slots: 5000, rate: 0 };
@@ -73,7 +79,7 @@ function row(name: string, result: ScenarioResult): string {
 }
 
 function isWanted(name: string): boolean {
-  return values.only === undefined || name.startsWith(values.only);
+  return name.startsWith(values.only);
 }
 
 console.log(`| ${COLUMNS.join(' | ')} |`);

@@ -5,7 +5,7 @@
  * `--quick` takes a fifth of the tasks, once: it shows that all of it works, and roughly how
  * fast. `--json` prints one document and writes no files.
  */
-import { parseArgs } from 'node:util';
+import { readArguments, refuse, runsOf } from '../arguments.ts';
 import { StolenTime } from '../stolen-time.ts';
 import { CONTENDERS } from './contenders.ts';
 import { installPeers } from './packages.ts';
@@ -32,14 +32,11 @@ Contenders: ${Object.keys(CONTENDERS).join(', ')}
 Works: ${Object.keys(WORKS).join(', ')}
 `;
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: '' },
-    runs: { type: 'string', default: '3' },
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
+const values = readArguments(HELP, {
+  only: { type: 'string', default: '' },
+  runs: { type: 'string', default: '3' },
+  quick: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
 });
 
 /** The names of one kind that were asked for, or all of that kind when none was. */
@@ -51,9 +48,8 @@ function chosen(all: readonly string[], asked: readonly string[]): readonly stri
 async function measure(): Promise<void> {
   const asked = values.only.split(',').filter((name) => name !== '');
   const unknown = asked.find((name) => !(name in CONTENDERS) && !(name in WORKS));
-  if (unknown !== undefined) throw new UsageError(`there is no contender or work '${unknown}'`);
-  const runs = values.quick ? 1 : Number(values.runs);
-  if (!Number.isInteger(runs) || runs < 1) throw new UsageError('--runs takes a number from 1 on');
+  if (unknown !== undefined) refuse(`there is no contender or work '${unknown}'`);
+  const runs = values.quick ? 1 : runsOf(values.runs);
   const contenders = chosen(Object.keys(CONTENDERS), asked);
   const works = chosen(Object.keys(WORKS), asked);
   const share = values.quick ? QUICK_SHARE : 1;
@@ -132,21 +128,9 @@ async function leave(exitCode: number): Promise<void> {
   }
 }
 
-class UsageError extends Error {}
-
 let current: Promise<Stage> | undefined;
 let isLeaving = false;
 process.once('SIGINT', () => void leave(130));
 process.once('SIGTERM', () => void leave(143));
 
-if (values.help) {
-  process.stdout.write(HELP);
-} else {
-  try {
-    await measure();
-  } catch (cause) {
-    if (!(cause instanceof UsageError)) throw cause;
-    process.stderr.write(`bench: ${cause.message}; --help lists them\n`);
-    process.exitCode = 2;
-  }
-}
+await measure();

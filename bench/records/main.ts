@@ -2,4 +2,8 @@
 import { measureRows } from '../row-table.ts';
 import { ROWS } from './rows.ts';
 
-await measureRows(Object.keys(ROWS), new URL('./rows.ts', import.meta.url));
+await measureRows({
+  command: 'bench:records',
+  names: Object.keys(ROWS),
+  module: new URL('./rows.ts', import.meta.url),
+});

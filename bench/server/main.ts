@@ -2,24 +2,18 @@
  * `npm run bench:server`: what users see, with fsync on: submits over HTTP, the SDK with its
  * defaults, idle workers, a restart. Targets are those of DESIGN §12.
  *
- * Each row runs several times on a fresh server; the table has the median and the range. `--quick`
- * takes a hundredth of the tasks, once, and shows that the rows work, not how fast they are;
- * `--only NAME` takes the rows whose names begin so; `--json` prints JSON.
+ * Each row runs several times on a fresh server; the table has the median and the range.
  */
-import { parseArgs } from 'node:util';
+import { chooseRows } from '../arguments.ts';
 import { StolenTime } from '../stolen-time.ts';
 import { ROWS } from './rows.ts';
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    only: { type: 'string', default: '' },
-    runs: { type: 'string', default: '3' },
-  },
+const { names, runs, share, json } = chooseRows({
+  command: 'bench:server',
+  names: Object.keys(ROWS),
+  runs: 3,
+  quickShare: 0.01,
 });
-const share = values.quick ? 0.01 : 1;
-const runs = values.quick ? 1 : Number(values.runs);
 
 interface Measured {
   readonly row: string;
@@ -32,8 +26,8 @@ interface Measured {
 
 const measured: Measured[] = [];
 const stolen = await StolenTime.start();
-for (const [row, { run, targets }] of Object.entries(ROWS)) {
-  if (!row.startsWith(values.only)) continue;
+for (const row of names) {
+  const { run, targets } = ROWS[row];
   const figures: Readonly<Record<string, number>>[] = [];
   for (let n = 0; n < runs; n++) figures.push(await run(share));
   for (const metric of Object.keys(figures[0])) {
@@ -47,11 +41,11 @@ for (const [row, { run, targets }] of Object.entries(ROWS)) {
       high: sorted[sorted.length - 1],
     };
     measured.push(result);
-    if (!values.json) process.stdout.write(line(result));
+    if (!json) process.stdout.write(line(result));
   }
 }
 const stolenPercent = await stolen.percent();
-if (values.json) process.stdout.write(`${JSON.stringify({ results: measured, stolenPercent })}\n`);
+if (json) process.stdout.write(`${JSON.stringify({ results: measured, stolenPercent })}\n`);
 else process.stdout.write(`\n${stolenPercent.toFixed(1)} % of the machine was given to others\n`);
 
 function line({ row, metric, target, median, low, high }: Measured): string {

@@ -30,6 +30,31 @@ test('a name that does not exist is refused', () => {
   expect(stderr).toContain("there is no contender or work 'redis'");
 });
 
+test('an option that does not exist, and a number that is none, are refused', () => {
+  expect(bench('--fast')).toMatchObject({ status: 2, stderr: expect.stringContaining('--fast') });
+  const { status, stderr } = bench('--runs', 'many');
+  expect([status, stderr]).toEqual([2, 'bench: --runs takes a number from 1 on; see --help\n']);
+});
+
+test.each([
+  ['core', 'restart-snapshot'],
+  ['records', 'search'],
+  ['server', 'idle'],
+  ['path', 'latency-2000'],
+])('bench:%s has help that names its rows', (name, row) => {
+  const args = [join(ROOT, `bench/${name}/main.ts`), '--help'];
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  expect(status).toBe(0);
+  expect(stdout).toContain(`npm run bench:${name}`);
+  expect(stdout).toContain(row);
+});
+
+test('a row that does not exist is refused', () => {
+  const args = [join(ROOT, 'bench/core/main.ts'), '--only', 'folding'];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([2, "bench: no row begins with 'folding'; see --help\n"]);
+});
+
 test('--help names everything that can be chosen', () => {
   const { status, stdout } = bench('--help');
   expect(status).toBe(0);
