@@ -143,7 +143,7 @@ test('a kernel without memory ends a fold rather than its server', async () => {
 
   child.send(orderBy(process.pid));
   expect(await once(child, 'message')).toContainEqual({ kind: 'saved' });
-  await once(child, 'exit');
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
 test('a fold whose server is gone saves nothing', async () => {

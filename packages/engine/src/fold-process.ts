@@ -14,7 +14,7 @@ dieFirst();
 
 const [order] = await once(process, 'message');
 const outcome = await fold(order as FoldProcessOrder);
-process.send?.(outcome, () => process.disconnect());
+process.send?.(outcome, () => process.exit());
 
 /** A kernel without memory ends whom it likes: better this one, which the next makes up for. */
 function dieFirst(): void {

@@ -36,7 +36,7 @@ export interface Disk {
 
   open(path: string, mode: OpenMode): Promise<DiskFile>;
 
-  /** For a thread that does nothing else, and for a start, when nobody is served yet. */
+  /** For a process that does nothing else, and for a start, when nobody is served yet. */
   openSync(path: string, mode: 'read' | 'create'): SyncFile;
 
   /**
