@@ -8,7 +8,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeEvents } from '../packages/core/src/make-events.ts';
+import { makeEvents } from '../packages/core/src/events/make-events.ts';
 import { describeState } from '../packages/core/src/testing/describe-state.ts';
 import {
   decodedJson,

@@ -8,6 +8,7 @@ import { leftovers } from './tidy/leftovers.ts';
 import { links } from './tidy/links.ts';
 import { names } from './tidy/names.ts';
 import { readRepository, type TidyCheck } from './tidy/repository.ts';
+import { rooms } from './tidy/rooms.ts';
 import { ruleTests } from './tidy/rule-tests.ts';
 
 const REPOSITORY = readRepository();
@@ -19,6 +20,7 @@ const CHECKS: readonly TidyCheck[] = [
   names,
   links,
   importFences,
+  rooms,
   exactVersions,
   leftovers,
   ruleTests,

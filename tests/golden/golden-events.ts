@@ -1,7 +1,8 @@
-import type { Event, PayloadRange } from '../../packages/core/src/event.ts';
-import { encodeEvent } from '../../packages/core/src/event-codec.ts';
-import { makeEvents } from '../../packages/core/src/make-events.ts';
-import { RecordWriter } from '../../packages/core/src/record-writer.ts';
+import type { Event } from '../../packages/core/src/events/event.ts';
+import { encodeEvent } from '../../packages/core/src/events/event-codec.ts';
+import { makeEvents } from '../../packages/core/src/events/make-events.ts';
+import { RecordWriter } from '../../packages/core/src/events/record-writer.ts';
+import type { PayloadRange } from '../../packages/core/src/structures/payload-range.ts';
 import { decodeBatch, plainEvent } from '../../packages/core/src/testing/decode-batch.ts';
 import { testUtf8 } from '../../packages/core/src/testing/test-utf8.ts';
 

@@ -12,9 +12,13 @@ import {
   type StateDescription,
 } from '../../packages/core/src/testing/describe-state.ts';
 import { testUtf8 } from '../../packages/core/src/testing/test-utf8.ts';
-import { World } from '../../packages/core/src/testing/world.ts';
-import { type Action, actions, passedMs } from '../../packages/core/src/testing/world-actions.ts';
-import { LIMITS } from '../../packages/core/src/testing/world-arbitraries.ts';
+import { World } from '../../packages/core/src/testing/world/world.ts';
+import {
+  type Action,
+  actions,
+  passedMs,
+} from '../../packages/core/src/testing/world/world-actions.ts';
+import { LIMITS } from '../../packages/core/src/testing/world/world-arbitraries.ts';
 
 /** What stands beside a golden log: how to replay it, and what has to come of it. */
 export interface GoldenState {

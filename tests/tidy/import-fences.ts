@@ -135,15 +135,15 @@ export const importFences: TidyCheck = {
     {
       title: 'the reference model using what it is compared with',
       files: [
-        planted('packages/core/src/testing/model-a.ts', "import { a } from '../a.ts';"),
-        planted('packages/core/src/testing/model-b.ts', "import type { B } from '../b.ts';"),
+        planted('packages/core/src/testing/model/a.ts', "import { a } from '../../a.ts';"),
+        planted('packages/core/src/testing/model/b.ts', "import type { B } from '../../b.ts';"),
         planted(
-          'packages/core/src/testing/partition-model.ts',
+          'packages/core/src/testing/model/partition-model.ts',
           "import { c } from './model-c.ts';",
         ),
       ],
       problems: [
-        "packages/core/src/testing/model-a.ts:1: the model may import '../a.ts' only as a type",
+        "packages/core/src/testing/model/a.ts:1: the model may import '../../a.ts' only as a type",
       ],
     },
     {
@@ -197,17 +197,18 @@ function findInFile(file: SourceFile): string[] {
 }
 
 /** The reference model, which would agree with the core's mistakes if it used the core. */
-const MODEL = /^packages\/core\/src\/testing\/(?:model-.*|partition-model)\.ts$/;
+const TESTING = 'packages/core/src/testing/';
+const MODEL = /^packages\/core\/src\/testing\/model\//;
 
 function complaintAboutRelative(
   file: SourceFile,
   owner: string,
   { specifier, isTypeOnly }: { readonly specifier: string; readonly isTypeOnly: boolean },
 ): string | undefined {
-  if (MODEL.test(file.path) && specifier.startsWith('../') && !isTypeOnly) {
+  const target = path.posix.join(path.posix.dirname(file.path), specifier);
+  if (MODEL.test(file.path) && !target.startsWith(TESTING) && !isTypeOnly) {
     return `the model may import '${specifier}' only as a type`;
   }
-  const target = path.posix.join(path.posix.dirname(file.path), specifier);
   return target.startsWith(`packages/${owner}/`) ? undefined : `'${specifier}' leaves the package`;
 }
 

@@ -1,4 +1,7 @@
-import { idleShare, packingShares } from '../../../packages/core/src/testing/packing-shares.ts';
+import {
+  idleShare,
+  packingShares,
+} from '../../../packages/core/src/testing/packing/packing-shares.ts';
 import type { Figure, Row } from '../../row.ts';
 
 const MIXES = 120;

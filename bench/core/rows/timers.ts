@@ -1,5 +1,5 @@
 import { NO_SLOT, type Slot } from '@sluice/core';
-import { TimingWheel } from '../../../packages/core/src/timing-wheel.ts';
+import { TimingWheel } from '../../../packages/core/src/structures/timing-wheel.ts';
 import { type Row, secondsOf } from '../../row.ts';
 
 const START = 1_700_000_000_000;

@@ -1,66 +1,5 @@
-export type {
-  AccessCommand,
-  Author,
-  CreateAccessKey,
-  CreateAccessKeyReply,
-  RevokeAccessKey,
-  RevokeAccessKeyReply,
-} from './access-commands.ts';
-export { type AccessKey, hasExpired, isOver } from './access-keys.ts';
-export type { AuditRecord } from './audit-trail.ts';
-export type { BeginAgain, RecordBackup } from './backup-commands.ts';
-export { blobOf, blobReference, isBlobReference } from './blob-reference.ts';
-export type {
-  CallbackCommand,
-  RecordDelivery,
-  RecordDeliveryReply,
-  RedeliverCallbacks,
-  RedeliverCallbacksReply,
-} from './callback-commands.ts';
-export type {
-  AdvanceTime,
-  AttachSession,
-  AttachSessionReply,
-  Command,
-  DedupeClaims,
-  DetachSession,
-  DisconnectSession,
-  DrainSession,
-  ExpireSessions,
-  HearSessions,
-  KnownTask,
-  Replies,
-  Report,
-  ReportAttempts,
-  ReportAttemptsReply,
-  ReportKind,
-  ReportOutcome,
-  SessionRead,
-  SubmitTasks,
-  SubmitTasksReply,
-  TaskSpec,
-} from './command.ts';
-export {
-  isLabelName,
-  isLabelValue,
-  LABEL_RULE,
-  parseConstraint,
-  VALUE_RULE,
-} from './constraints.ts';
-export { DELIVERY_FAILURES, type DeliveryFailure, NO_FAILURE } from './delivery-failures.ts';
-export { deliveryIdText, parseDeliveryId } from './delivery-id.ts';
-export {
-  type Event,
-  PATCHED_INPUT,
-  PATCHED_PRIORITY,
-  PATCHED_RUN_AT,
-  PATCHED_TAGS,
-  PATCHED_TIMEOUTS,
-  type PayloadRange,
-} from './event.ts';
-export { EventDecoder, UnknownEventError } from './event-codec.ts';
-export type { Explanation } from './explain.ts';
-export { findTask } from './find-task.ts';
+export { blobOf, blobReference, isBlobReference } from './base/blob-reference.ts';
+export { deliveryIdText, parseDeliveryId } from './base/delivery-id.ts';
 export {
   type HolderIndex,
   type LeaseNumber,
@@ -68,63 +7,122 @@ export {
   type SessionId,
   type Slot,
   type TaskNumber,
-} from './ids.ts';
-export { InvariantError, invariant, unreachable } from './invariant.ts';
-export type { Progress } from './lease-activity.ts';
+} from './base/ids.ts';
+export { InvariantError, invariant, unreachable } from './base/invariant.ts';
 export {
   LEASE_TOKEN_LENGTH,
   leaseTokenText,
   parseLeaseToken,
   writeLeaseToken,
-} from './lease-token.ts';
-export { LimitError } from './limit-error.ts';
-export { MATCHING_DEFAULTS, type MatchingOptions, pushCost, signalCost } from './matching.ts';
-export type { Delivery } from './outbox.ts';
-export type { Outputs } from './outputs.ts';
-export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';
-export { DEFAULT_NAMESPACE, namespaceOf, queueKey, taskTypeOf } from './queue-key.ts';
-export { readEvents } from './read-events.ts';
-export { RecordWriter } from './record-writer.ts';
-export { hasThreeDecimals, type Resources } from './resources.ts';
-export { parseRetry } from './retry-policy.ts';
-export type { SessionView } from './session-view.ts';
-export { parseShape, type Shape } from './shape.ts';
-export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot-archive.ts';
-export type { PartitionLimits, ReadonlyQueue, ReadonlyState } from './state.ts';
-export { StateHashError } from './state-hash.ts';
+} from './base/lease-token.ts';
+export { LimitError } from './base/limit-error.ts';
+export { DEFAULT_NAMESPACE, namespaceOf, queueKey, taskTypeOf } from './base/queue-key.ts';
+export {
+  parseTaskId,
+  TASK_ID_LENGTH,
+  type TaskKey,
+  taskIdText,
+  writeTaskId,
+} from './base/task-id.ts';
+export type { Utf8 } from './base/utf8.ts';
+export type { CreateAccessKey, CreateAccessKeyReply } from './commands/access/create-access-key.ts';
+export type { RevokeAccessKey, RevokeAccessKeyReply } from './commands/access/revoke-access-key.ts';
 export type {
-  CancelTasks,
-  CancelTasksReply,
+  Report,
+  ReportAttempts,
+  ReportAttemptsReply,
+  ReportKind,
+  ReportOutcome,
+} from './commands/attempts/report-attempts.ts';
+export type { RecordBackup } from './commands/backup/record-backup.ts';
+export type { ResetAfterRestore } from './commands/backup/reset-after-restore.ts';
+export type { RecordDelivery, RecordDeliveryReply } from './commands/callbacks/record-delivery.ts';
+export type {
+  RedeliverCallbacks,
+  RedeliverCallbacksReply,
+} from './commands/callbacks/redeliver-callbacks.ts';
+export {
+  type AccessCommand,
+  COMMANDS,
+  type Command,
+  type CommandAdmission,
+  type Replies,
+  type TaskCommand,
+} from './commands/commands.ts';
+export type {
   DiscardDeadLetters,
   DiscardDeadLettersReply,
+} from './commands/dead-letters/discard-dead-letters.ts';
+export type {
   EndRedrive,
   EndRedriveReply,
-  EndTask,
-  EndTaskReply,
+  StartRedrive,
+  StartRedriveReply,
+} from './commands/dead-letters/redrive-tasks.ts';
+export type { PutTaskType, PutTaskTypeReply } from './commands/queues/put-task-type.ts';
+export type { SetQueuePaused, SetQueuePausedReply } from './commands/queues/set-queue-paused.ts';
+export type { AttachSession, AttachSessionReply } from './commands/sessions/attach-session.ts';
+export type { DetachSession, ExpireSessions } from './commands/sessions/end-sessions.ts';
+export type { RenewSessions } from './commands/sessions/renew-sessions.ts';
+export type {
+  DisconnectSession,
+  DrainSession,
+  SessionRead,
+} from './commands/sessions/session-stream.ts';
+export type { CancelTasks, CancelTasksReply } from './commands/tasks/cancel-tasks.ts';
+export type { DedupeClaims } from './commands/tasks/duplicates.ts';
+export type { EndTask, EndTaskReply } from './commands/tasks/end-task.ts';
+export type {
   PatchRejection,
   PatchTasks,
   PatchTasksReply,
-  PauseTask,
-  PauseTaskReply,
-  PutTaskType,
-  PutTaskTypeReply,
-  ReadmitTask,
-  ReadmitTaskReply,
-  ResumeTask,
-  RetryTasks,
-  RetryTasksReply,
-  SetQueuePaused,
-  SetQueuePausedReply,
-  SignalTask,
-  SignalTaskReply,
-  StartRedrive,
-  StartRedriveReply,
-  TaskCommand,
-  TaskOutcome,
   TaskPatch,
-} from './task-commands.ts';
-export { parseTaskId, TASK_ID_LENGTH, type TaskKey, taskIdText, writeTaskId } from './task-id.ts';
-export { type Callback, parseCallback, parseTags, type Tags } from './task-labels.ts';
+} from './commands/tasks/patch-tasks.ts';
+export type { PauseTask, PauseTaskReply, ResumeTask } from './commands/tasks/pause-tasks.ts';
+export type { ReadmitTask, ReadmitTaskReply } from './commands/tasks/readmit-task.ts';
+export type { RetryTasks, RetryTasksReply } from './commands/tasks/retry-tasks.ts';
+export type { SignalTask, SignalTaskReply } from './commands/tasks/signal-task.ts';
+export type { KnownTask, SubmitTasks, SubmitTasksReply } from './commands/tasks/submit-tasks.ts';
+export type { AdvanceTime } from './commands/time/advance-time.ts';
+export type { Author } from './decision/audit.ts';
+export type { TaskOutcome } from './decision/command-fields.ts';
+export { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
+export type { Outputs } from './decision/outputs.ts';
+export {
+  type Event,
+  PATCHED_INPUT,
+  PATCHED_PRIORITY,
+  PATCHED_RUN_AT,
+  PATCHED_TAGS,
+  PATCHED_TIMEOUTS,
+} from './events/event.ts';
+export { EventDecoder, UnknownEventError } from './events/event-codec.ts';
+export { readEvents } from './events/read-events.ts';
+export { RecordWriter } from './events/record-writer.ts';
+export type { Explanation } from './matching/explain.ts';
+export { pushCost, signalCost } from './matching/matching.ts';
+export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';
+export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot/snapshot-archive.ts';
+export { StateHashError } from './snapshot/state-hash.ts';
+export { type AccessKey, hasExpired, isOver } from './state/access-keys.ts';
+export type { AuditRecord } from './state/audit-trail.ts';
+export { findTask } from './state/find-task.ts';
+export type { Delivery } from './state/outbox.ts';
+export type { PartitionLimits, ReadonlyQueue, ReadonlyState } from './state/state.ts';
+export type { PayloadRange } from './structures/payload-range.ts';
+export {
+  isLabelName,
+  isLabelValue,
+  LABEL_RULE,
+  parseConstraint,
+  VALUE_RULE,
+} from './task/constraints.ts';
+export { DELIVERY_FAILURES, type DeliveryFailure, NO_FAILURE } from './task/delivery-failures.ts';
+export { hasThreeDecimals, type Resources } from './task/resources.ts';
+export { parseRetry } from './task/retry-policy.ts';
+export { parseShape, type Shape } from './task/shape.ts';
+export { type Callback, parseCallback, parseTags, type Tags } from './task/task-labels.ts';
+export type { TaskSpec } from './task/task-spec.ts';
 export {
   DEFAULT_PRIORITY,
   DEFERRED,
@@ -149,6 +147,7 @@ export {
   type TaskState,
   TIMED_OUT,
   WAITING,
-} from './task-state.ts';
-export { statedTimeouts, type Timeouts } from './timeouts.ts';
-export type { Utf8 } from './utf8.ts';
+} from './task/task-state.ts';
+export { statedTimeouts, type Timeouts } from './task/timeouts.ts';
+export type { Progress } from './workers/lease-activity.ts';
+export type { SessionView } from './workers/session-view.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Command } from './command.ts';
-import { World } from './testing/world.ts';
-import { type Action, actions, passedMs } from './testing/world-actions.ts';
+import type { Command } from './commands/commands.ts';
+import { World } from './testing/world/world.ts';
+import { type Action, actions, passedMs } from './testing/world/world-actions.ts';
 
 const sequences = fc.array(fc.tuple(actions, passedMs), {
   minLength: 20,
@@ -54,7 +54,7 @@ const COMMANDS: Readonly<Record<Command['type'], true>> = {
   session_read: true,
   report_attempts: true,
   expire_sessions: true,
-  hear_sessions: true,
+  renew_sessions: true,
   advance_time: true,
   cancel_tasks: true,
   patch_tasks: true,
@@ -72,7 +72,7 @@ const COMMANDS: Readonly<Record<Command['type'], true>> = {
   create_access_key: true,
   revoke_access_key: true,
   record_backup: true,
-  begin_again: true,
+  reset_after_restore: true,
   record_delivery: true,
   redeliver_callbacks: true,
 };

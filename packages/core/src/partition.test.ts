@@ -1,25 +1,24 @@
 import { expect, test } from 'vitest';
-import type { CreateAccessKey, RevokeAccessKey } from './access-commands.ts';
-import type { BeginAgain } from './backup-commands.ts';
-import type { RecordDelivery, RedeliverCallbacks } from './callback-commands.ts';
-import type { SessionId } from './ids.ts';
-import { makeEvents } from './make-events.ts';
+import type { SessionId } from './base/ids.ts';
+import type { CreateAccessKey } from './commands/access/create-access-key.ts';
+import type { RevokeAccessKey } from './commands/access/revoke-access-key.ts';
+import type { ResetAfterRestore } from './commands/backup/reset-after-restore.ts';
+import type { RecordDelivery } from './commands/callbacks/record-delivery.ts';
+import type { RedeliverCallbacks } from './commands/callbacks/redeliver-callbacks.ts';
+import type { DiscardDeadLetters } from './commands/dead-letters/discard-dead-letters.ts';
+import type { StartRedrive } from './commands/dead-letters/redrive-tasks.ts';
+import type { PutTaskType } from './commands/queues/put-task-type.ts';
+import type { SetQueuePaused } from './commands/queues/set-queue-paused.ts';
+import type { CancelTasks } from './commands/tasks/cancel-tasks.ts';
+import type { EndTask } from './commands/tasks/end-task.ts';
+import type { PatchTasks } from './commands/tasks/patch-tasks.ts';
+import type { PauseTask, ResumeTask } from './commands/tasks/pause-tasks.ts';
+import type { ReadmitTask } from './commands/tasks/readmit-task.ts';
+import type { RetryTasks } from './commands/tasks/retry-tasks.ts';
+import { makeEvents } from './events/make-events.ts';
+import { RecordWriter } from './events/record-writer.ts';
 import { Partition } from './partition.ts';
-import { RecordWriter } from './record-writer.ts';
-import type {
-  CancelTasks,
-  DiscardDeadLetters,
-  EndTask,
-  PatchTasks,
-  PauseTask,
-  PutTaskType,
-  ReadmitTask,
-  ResumeTask,
-  RetryTasks,
-  SetQueuePaused,
-  StartRedrive,
-} from './task-commands.ts';
-import { TASK_STATES } from './task-state.ts';
+import { TASK_STATES } from './task/task-state.ts';
 import { decodeBatch } from './testing/decode-batch.ts';
 import { describeState } from './testing/describe-state.ts';
 import { LEASE_MS, TestPartition } from './testing/test-partition.ts';
@@ -260,7 +259,7 @@ function operateOnAll(partition: TestPartition): void {
     key: { replaces: 'k_1', overlapMs: 5 },
   });
   partition.operate<RevokeAccessKey>({ type: 'revoke_access_key', id: 'k_1', by });
-  partition.operate<BeginAgain>({ type: 'begin_again', leasesSkipped: 1000, by });
+  partition.operate<ResetAfterRestore>({ type: 'reset_after_restore', leasesSkipped: 1000, by });
   tryDeliveries(partition);
   partition.namespace = 'other';
   partition.operate<PutTaskType>({

@@ -1,5 +1,3 @@
-import type { Command } from '@sluice/core';
-
 /**
  * What is still taken on when the disk does not keep up (L9).
  *
@@ -40,39 +38,3 @@ export const ADMISSION_BOUNDS: AdmissionBounds = {
   operate: { bytesMax: 16 * MIB, answersMax: 50_000 },
   report: { bytesMax: 20 * MIB, answersMax: 100_000 },
 };
-
-/**
- * The class of each command that comes from outside. The others come from the server itself; they
- * are few, and refusing them would only put off what they say.
- */
-export const COMMAND_CLASSES = {
-  submit_tasks: 'submit',
-  report_attempts: 'report',
-  end_task: 'report',
-  cancel_tasks: 'operate',
-  patch_tasks: 'operate',
-  pause_task: 'operate',
-  resume_task: 'operate',
-  retry_tasks: 'operate',
-  readmit_task: 'operate',
-  signal_task: 'operate',
-  set_queue_paused: 'operate',
-  put_task_type: 'operate',
-  start_redrive: 'operate',
-  end_redrive: 'operate',
-  discard_dead_letters: 'operate',
-  create_access_key: 'operate',
-  revoke_access_key: 'operate',
-  record_backup: 'operate',
-  begin_again: undefined,
-  redeliver_callbacks: 'operate',
-  attach_session: 'operate',
-  detach_session: 'operate',
-  drain_session: 'operate',
-  record_delivery: undefined,
-  disconnect_session: undefined,
-  expire_sessions: undefined,
-  session_read: undefined,
-  hear_sessions: undefined,
-  advance_time: undefined,
-} as const satisfies Record<Command['type'], AdmissionClass | undefined>;

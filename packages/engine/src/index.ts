@@ -1,4 +1,4 @@
-export { type AdmissionBounds, type AdmissionClass, COMMAND_CLASSES } from './admission.ts';
+export type { AdmissionBounds, AdmissionClass } from './admission.ts';
 export type { StartTimer } from './alarm.ts';
 export type { Releasable } from './batch.ts';
 export type { CommittedBatch, CommittedFeed, FeedOptions, Watermark } from './committed-feed.ts';

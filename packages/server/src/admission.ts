@@ -1,9 +1,9 @@
-import type { Command } from '@sluice/core';
-import { type AdmissionClass, COMMAND_CLASSES, type Engine } from '@sluice/engine';
+import { COMMANDS, type Command } from '@sluice/core';
+import type { AdmissionClass, Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 
 type Admittable = {
-  [T in Command['type']]: (typeof COMMAND_CLASSES)[T] extends AdmissionClass ? T : never;
+  [T in Command['type']]: (typeof COMMANDS)[T]['admission'] extends 'internal' ? never : T;
 }[Command['type']];
 
 /** Decides whether a request is taken on at all, before it has any effect. */
@@ -23,7 +23,7 @@ export class Admission {
   }
 
   command(type: Admittable): void {
-    this.admit(COMMAND_CLASSES[type]);
+    this.admit(COMMANDS[type].admission);
   }
 
   read(): void {

@@ -1,8 +1,8 @@
 import type {
   DetachSession,
   ExpireSessions,
-  HearSessions,
   ReadonlyState,
+  RenewSessions,
   ReportAttempts,
   ReportAttemptsReply,
   SessionId,
@@ -174,7 +174,7 @@ export class Gateway {
   /** Once in `TICK_MS`: speaks to silent workers, and looks for those that are silent too long. */
   tick(): void {
     this.options.streams.tick(this.options.monotonic());
-    this.execute(this.standstill.beat() ? 'hear_sessions' : 'expire_sessions');
+    this.execute(this.standstill.beat() ? 'renew_sessions' : 'expire_sessions');
   }
 
   /**
@@ -182,13 +182,13 @@ export class Gateway {
    * what workers said meanwhile is still to be read.
    */
   beforeTimers(): void {
-    if (this.standstill.hasBeen()) this.execute('hear_sessions');
+    if (this.standstill.hasBeen()) this.execute('renew_sessions');
   }
 
-  private execute(type: 'hear_sessions' | 'expire_sessions'): void {
+  private execute(type: 'renew_sessions' | 'expire_sessions'): void {
     // A stopped engine has said so to its owner.
     this.options.engine
-      .execute<HearSessions | ExpireSessions, void>({ type }, () => undefined)
+      .execute<RenewSessions | ExpireSessions, void>({ type }, () => undefined)
       .catch(() => undefined);
   }
 }

@@ -1,7 +1,7 @@
-import { CLAIM_WORDS, type DedupeClaim } from '../dedupe-table.ts';
-import type { Event } from '../event.ts';
-import { EventDecoder } from '../event-codec.ts';
-import { RecordReader } from '../record-reader.ts';
+import type { Event } from '../events/event.ts';
+import { EventDecoder } from '../events/event-codec.ts';
+import { RecordReader } from '../events/record-reader.ts';
+import { CLAIM_WORDS, type DedupeClaim } from '../task/dedupe-claim.ts';
 import { testUtf8 } from './test-utf8.ts';
 
 /** An event with a copy of its payload, free of the buffer that it was read from. */

@@ -1,9 +1,9 @@
-import type { AccessKey } from '../access-keys.ts';
-import type { AuditRecord } from '../audit-trail.ts';
-import { NO_LEASE, NO_SLOT, type Slot } from '../ids.ts';
-import type { Delivery } from '../outbox.ts';
-import type { ReadonlyState } from '../state.ts';
-import { NO_STOP, QUEUED, REASONS, TASK_STATES } from '../task-state.ts';
+import { NO_LEASE, NO_SLOT, type Slot } from '../base/ids.ts';
+import type { AccessKey } from '../state/access-keys.ts';
+import type { AuditRecord } from '../state/audit-trail.ts';
+import type { Delivery } from '../state/outbox.ts';
+import type { ReadonlyState } from '../state/state.ts';
+import { NO_STOP, QUEUED, REASONS, TASK_STATES } from '../task/task-state.ts';
 
 /**
  * The whole durable state as plain values, so that two states can be compared and a difference can

@@ -1,4 +1,4 @@
-import type { SessionId } from '../ids.ts';
+import type { SessionId } from '../base/ids.ts';
 import { TestPartition } from './test-partition.ts';
 import type { TestTask } from './test-requests.ts';
 

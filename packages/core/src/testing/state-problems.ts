@@ -1,8 +1,8 @@
-import type { SessionId, Slot, TaskNumber } from '../ids.ts';
-import type { ReadonlyState } from '../state.ts';
-import { PRIORITY_LEVELS, QUEUED } from '../task-state.ts';
+import type { SessionId, Slot, TaskNumber } from '../base/ids.ts';
+import type { ReadonlyState } from '../state/state.ts';
+import { PRIORITY_LEVELS, QUEUED } from '../task/task-state.ts';
 import { describeState, type StateDescription } from './describe-state.ts';
-import { type ModelNeed, ModelRoom, type ModelWorker } from './model-room.ts';
+import { type ModelNeed, ModelRoom, type ModelWorker } from './model/model-room.ts';
 
 /** What is wrong with a durable state by itself; nothing, if the core keeps its invariants. */
 export function stateProblems(state: ReadonlyState): string[] {

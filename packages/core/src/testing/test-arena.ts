@@ -1,6 +1,6 @@
-import { Arena, type CompactionRule } from '../arena.ts';
-import type { PayloadRange } from '../event.ts';
-import type { Slot } from '../ids.ts';
+import type { Slot } from '../base/ids.ts';
+import { Arena, type CompactionRule } from '../structures/arena.ts';
+import type { PayloadRange } from '../structures/payload-range.ts';
 
 /** What a short payload takes beside its bytes. */
 export const HEADER_BYTES = 5;

@@ -1,35 +1,34 @@
-import type { AccessCommand, Author } from '../access-commands.ts';
-import type { BackupCommand } from '../backup-commands.ts';
-import type { CallbackCommand } from '../callback-commands.ts';
+import type { LeaseNumber, SessionId, Slot, TaskNumber } from '../base/ids.ts';
+import { leaseTokenText } from '../base/lease-token.ts';
+import { taskIdText } from '../base/task-id.ts';
+import type { ReportAttempts, ReportAttemptsReply } from '../commands/attempts/report-attempts.ts';
 import type {
-  AdvanceTime,
-  AttachSession,
-  AttachSessionReply,
+  AccessCommand,
+  BackupCommand,
+  CallbackCommand,
   Command,
-  DetachSession,
-  DrainSession,
   Replies,
-  ReportAttempts,
-  ReportAttemptsReply,
-  SubmitTasks,
-  SubmitTasksReply,
-} from '../command.ts';
-import type { Explanation } from '../explain.ts';
-import type { LeaseNumber, SessionId, Slot, TaskNumber } from '../ids.ts';
-import type { Progress } from '../lease-activity.ts';
-import { leaseTokenText } from '../lease-token.ts';
-import { type MatchingOptions, OVERDUE_PER_COMMAND } from '../matching.ts';
+  TaskCommand,
+} from '../commands/commands.ts';
+import type { AttachSession, AttachSessionReply } from '../commands/sessions/attach-session.ts';
+import type { DetachSession } from '../commands/sessions/end-sessions.ts';
+import type { DrainSession } from '../commands/sessions/session-stream.ts';
+import type { SubmitTasks, SubmitTasksReply } from '../commands/tasks/submit-tasks.ts';
+import type { AdvanceTime } from '../commands/time/advance-time.ts';
+import type { Author } from '../decision/audit.ts';
+import type { MatchingOptions } from '../decision/matching-options.ts';
+import { RecordWriter } from '../events/record-writer.ts';
+import type { Explanation } from '../matching/explain.ts';
+import { OVERDUE_PER_COMMAND } from '../matching/matching.ts';
 import { Partition, type StateSnapshot } from '../partition.ts';
-import { RecordWriter } from '../record-writer.ts';
-import type { Offer } from '../room.ts';
-import { SNAPSHOT_SCHEMA } from '../snapshot-archive.ts';
-import type { PartitionLimits, ReadonlyState } from '../state.ts';
-import type { TaskCommand } from '../task-commands.ts';
-import { taskIdText } from '../task-id.ts';
-import { REASONS } from '../task-state.ts';
-import { type Carried, carriedCommand, pushOf, reservationsOf } from './carried-command.ts';
+import { SNAPSHOT_SCHEMA } from '../snapshot/snapshot-archive.ts';
+import type { PartitionLimits, ReadonlyState } from '../state/state.ts';
+import { REASONS } from '../task/task-state.ts';
+import type { Progress } from '../workers/lease-activity.ts';
+import type { Offer } from '../workers/room.ts';
 import { describeTask, type TaskDescription } from './describe-state.ts';
-import { KnownSessions } from './known-sessions.ts';
+import { type Carried, carriedCommand, pushOf, reservationsOf } from './follow/carried-command.ts';
+import { KnownSessions } from './follow/known-sessions.ts';
 import { heldBy, matchingProblems, stateProblems } from './state-problems.ts';
 import { claimsOf, joined } from './test-payloads.ts';
 import type { Notice, Push, TestOffer, TestReport, TestTask } from './test-requests.ts';
@@ -223,7 +222,7 @@ export class TestPartition {
   }
 
   hear(): void {
-    this.execute({ type: 'hear_sessions' });
+    this.execute({ type: 'renew_sessions' });
   }
 
   expire(): void {

@@ -1,4 +1,4 @@
-import type { DedupeClaims } from '../command.ts';
+import type { DedupeClaims } from '../commands/tasks/duplicates.ts';
 import { testUtf8 } from './test-utf8.ts';
 
 /** Small numbers stand for the hashes of key and body. */

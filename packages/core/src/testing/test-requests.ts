@@ -1,6 +1,9 @@
-import type { AttachSession, OfferedType, Report, TaskSpec } from '../command.ts';
-import type { SessionId } from '../ids.ts';
-import type { Resources } from '../resources.ts';
+import type { SessionId } from '../base/ids.ts';
+import type { Report } from '../commands/attempts/report-attempts.ts';
+import type { AttachSession } from '../commands/sessions/attach-session.ts';
+import type { Resources } from '../task/resources.ts';
+import type { TaskSpec } from '../task/task-spec.ts';
+import type { OfferedType } from '../workers/roster.ts';
 import type { TestDedupe } from './test-payloads.ts';
 
 /** What tests say to a partition and hear from it: only what matters to them. */

@@ -1,4 +1,4 @@
-import type { Utf8 } from '../utf8.ts';
+import type { Utf8 } from '../base/utf8.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -2,7 +2,7 @@ import { createHash, randomInt } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { copyFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type BeginAgain, DEFAULT_NAMESPACE } from '@sluice/core';
+import { DEFAULT_NAMESPACE, type ResetAfterRestore } from '@sluice/core';
 import { executeOnce } from '@sluice/engine';
 import { FileLog, FileSnapshots } from '@sluice/log';
 import type { BackupFile } from '@sluice/protocol/backup-format';
@@ -114,7 +114,7 @@ async function fill(
   manifest: Manifest,
 ): Promise<Again> {
   await copyAll(order, files);
-  const again = await beginAgain(order, manifest);
+  const again = await resetAfterRestore(order, manifest);
   await rm(join(order.dataFolder, UNFINISHED_RESTORE));
   await sync(order.dataFolder);
   return again;
@@ -145,7 +145,7 @@ async function copyAll(order: RestoreOrder, files: readonly BackupFile[]): Promi
 type Again = Pick<Restored, 'upTo' | 'tasks' | 'returned'>;
 
 /** What is read back here is what a server will find: all of it is replayed, and must fit. */
-async function beginAgain(
+async function resetAfterRestore(
   { dataFolder, limits }: RestoreOrder,
   { begin }: Manifest,
 ): Promise<Again> {
@@ -159,14 +159,18 @@ async function beginAgain(
       nonce: randomInt(2 ** 48 - 1),
     };
     const command = {
-      type: 'begin_again',
+      type: 'reset_after_restore',
       namespace: DEFAULT_NAMESPACE,
       leasesSkipped: SKIPPED_MIN + randomInt(SKIPPED_MIN),
       by: author(begin.startedAt),
     } as const;
-    return await executeOnce<BeginAgain, Again>(resting, command, ({ returned, upTo }, state) => {
-      return { returned, upTo: timeText(upTo), tasks: state.tasks.count };
-    });
+    return await executeOnce<ResetAfterRestore, Again>(
+      resting,
+      command,
+      ({ returned, upTo }, state) => {
+        return { returned, upTo: timeText(upTo), tasks: state.tasks.count };
+      },
+    );
   } finally {
     await log.close();
   }

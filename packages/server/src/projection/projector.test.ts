@@ -9,8 +9,8 @@ import {
   TASK_STATES,
   type TaskNumber,
 } from '@sluice/core';
-import { World } from '@sluice/core/testing/world';
-import { actions, passedMs } from '@sluice/core/testing/world-actions';
+import { World } from '@sluice/core/testing/world/world';
+import { actions, passedMs } from '@sluice/core/testing/world/world-actions';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { shownTask } from '../tasks/task-view.ts';

@@ -14,7 +14,7 @@ function begun() {
 
 /** Long enough for the checker to look. */
 function pass(told: ToldPartition): void {
-  for (let i = 0; i < 50; i++) told.do({ type: 'hear_sessions', now: 1000 });
+  for (let i = 0; i < 50; i++) told.do({ type: 'renew_sessions', now: 1000 });
 }
 
 test('tasks wait while every slot is taken', () => {

@@ -1,6 +1,6 @@
 import type { Command, Replies } from '@sluice/core';
-import { reservationsOf } from '@sluice/core/testing/carried-command';
-import { KnownSessions } from '@sluice/core/testing/known-sessions';
+import { reservationsOf } from '@sluice/core/testing/follow/carried-command';
+import { KnownSessions } from '@sluice/core/testing/follow/known-sessions';
 import { matchingProblems } from '@sluice/core/testing/state-problems';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';

@@ -45,7 +45,7 @@ test('a push that the model misses, and a state that is another, are noticed', (
   told.submit();
   told.commit();
   told.partition.grantsLeases = true;
-  const tick = { type: 'hear_sessions', now: 2000 } as const;
+  const tick = { type: 'renew_sessions', now: 2000 } as const;
   lockstep.executed(tick, undefined, told.partition);
   expect(() => told.story.executed(tick, undefined, told.partition)).toThrow(/M1/);
   expect(() => lockstep.booted(new ToldPartition().partition)).toThrow(/^I11/);

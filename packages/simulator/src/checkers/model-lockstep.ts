@@ -1,7 +1,7 @@
 import type { Command, MatchingOptions, PartitionLimits, Replies, SessionId } from '@sluice/core';
-import { type Carried, carriedCommand } from '@sluice/core/testing/carried-command';
-import { compareWithModel } from '@sluice/core/testing/compare-model';
-import { ModelFollower } from '@sluice/core/testing/follow-model';
+import { type Carried, carriedCommand } from '@sluice/core/testing/follow/carried-command';
+import { compareWithModel } from '@sluice/core/testing/follow/compare-model';
+import { ModelFollower } from '@sluice/core/testing/follow/follow-model';
 import type { WatchedPartition } from '../server/watched-partition.ts';
 import type { Checker } from './checker.ts';
 import { keepCommand } from './story/keep-command.ts';

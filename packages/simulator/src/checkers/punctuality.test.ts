@@ -18,7 +18,7 @@ function begun() {
   const punctuality = new Punctuality(simulation, GRACE_MS);
   told.listeners.push(punctuality);
   punctuality.booted(told.partition);
-  const tick = (type: 'expire_sessions' | 'hear_sessions' = 'hear_sessions') => {
+  const tick = (type: 'expire_sessions' | 'renew_sessions' = 'renew_sessions') => {
     told.do({ type, now: 1000 + simulation.now });
   };
   const pass = (ms: number) => {
@@ -67,9 +67,9 @@ test('a jump of time makes a timer due from then on', () => {
   const { told, pass } = begun();
   submit(told, { delayMs: 30_000 });
   pass(500);
-  told.do({ type: 'hear_sessions', now: 50_000 });
+  told.do({ type: 'renew_sessions', now: 50_000 });
   pass(30);
-  const late = { type: 'hear_sessions', now: 50_030 } as const;
+  const late = { type: 'renew_sessions', now: 50_030 } as const;
   expect(() => told.do(late)).toThrow(/^I18/);
 });
 
@@ -163,7 +163,7 @@ test('an attempt that is told to stop again after a standstill was silent before
   expect(told.partition.outputs.cancels).toEqual([]);
   punctuality.stalled(91_000);
   pass(91_000);
-  tick('hear_sessions');
+  tick('renew_sessions');
   told.attach({ now: 96_000, resume: { session, running } });
   told.do({ type: 'advance_time', now: 96_000, seed: 1 });
   expect(told.partition.outputs.cancels).toMatchObject([{ slot }]);
@@ -181,7 +181,7 @@ test('a silent worker that loses its task passes', () => {
 
 test('a jump of time is noticed unless the clock was set a while ago', () => {
   const { told, pass, punctuality } = begun();
-  const tick = (now: number) => told.do({ type: 'hear_sessions', now });
+  const tick = (now: number) => told.do({ type: 'renew_sessions', now });
   tick(1000);
   punctuality.clockSet();
   pass(500);
@@ -191,8 +191,8 @@ test('a jump of time is noticed unless the clock was set a while ago', () => {
   const late = begun();
   late.punctuality.clockSet();
   late.pass(10_000);
-  late.told.do({ type: 'hear_sessions', now: 11_000 });
-  late.told.do({ type: 'hear_sessions', now: 300_000 });
+  late.told.do({ type: 'renew_sessions', now: 11_000 });
+  late.told.do({ type: 'renew_sessions', now: 300_000 });
 });
 
 test('a clock may have been set while the server was starting', () => {
@@ -200,7 +200,7 @@ test('a clock may have been set while the server was starting', () => {
   punctuality.clockSet();
   pass(2000);
   punctuality.booted(told.partition);
-  told.do({ type: 'hear_sessions', now: 1000 });
+  told.do({ type: 'renew_sessions', now: 1000 });
   pass(8000);
-  told.do({ type: 'hear_sessions', now: 300_000 });
+  told.do({ type: 'renew_sessions', now: 300_000 });
 });

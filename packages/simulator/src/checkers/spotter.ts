@@ -39,7 +39,7 @@ export class Spotter implements StoryRule {
     const { rejection } = (reply ?? {}) as { rejection?: string };
     if (rejection !== undefined) this.note(`${command.type} answers ${rejection}`);
     if (command.type === 'attach_session') this.attached(reply as AttachSessionReply);
-    if (command.type === 'hear_sessions') this.note('the server had not run for a while');
+    if (command.type === 'renew_sessions') this.note('the server had not run for a while');
     if (command.type === 'submit_tasks') this.submitted(reply as SubmitTasksReply);
     if (command.type === 'report_attempts') this.reported(command, reply as ReportAttemptsReply);
     const { outcomes } = (reply ?? {}) as { outcomes?: readonly { rejection?: string }[] };

@@ -9,7 +9,7 @@ import type { Mutant } from './mutant.ts';
 export const BLIND_MUTANTS: readonly Mutant[] = [
   {
     name: 'answer-of-an-earlier-lease',
-    file: 'core/src/apply-attempts.ts',
+    file: 'core/src/apply/apply-attempts.ts',
     find: '  tasks.answered[slot] = NO_ANSWER;\n',
     replace: '',
     what:
@@ -18,7 +18,7 @@ export const BLIND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'expired-key-still-found',
-    file: 'core/src/duplicates.ts',
+    file: 'core/src/commands/tasks/duplicates.ts',
     find: '  if (entry === NO_SLOT || dedupe.expiresAt[entry] > decision.now) return entry;',
     replace: '  if (entry === NO_SLOT || dedupe.expiresAt[entry] > 0) return entry;',
     what:
@@ -27,7 +27,7 @@ export const BLIND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'unread-bytes-of-a-broken-stream',
-    file: 'core/src/sessions.ts',
+    file: 'core/src/commands/sessions/attach-session.ts',
     find: '  session.unsentBytes = 0;\n',
     replace: '',
     what:
@@ -36,7 +36,7 @@ export const BLIND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'retry-after-beyond-the-last-attempt',
-    file: 'core/src/report-attempts.ts',
+    file: 'core/src/commands/attempts/report-attempts.ts',
     find: `\
   if (report.retryable === false || !hasAttemptsLeft(decision.state, slot)) return 0;
   if (report.retryAfterMs !== undefined) return decision.now + report.retryAfterMs;
@@ -52,7 +52,7 @@ export const BLIND_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'rank-of-a-head-that-left',
-    file: 'core/src/ready-queue.ts',
+    file: 'core/src/state/ready-queue.ts',
     find: `\
     if (lane.length === 0) this.closed(lane);
     else this.rank(lane);`,

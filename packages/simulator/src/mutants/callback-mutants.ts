@@ -25,7 +25,7 @@ export const CALLBACK_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'no-callback-for-an-end',
-    file: 'core/src/task-places.ts',
+    file: 'core/src/apply/task-places.ts',
     find: 'oweCallback(state, slot, end.at);',
     replace: '',
     what: 'A change and what is owed for it are one fact (I35): here an end owes nothing.',

@@ -1,9 +1,8 @@
 import type { Mutant } from './mutant.ts';
 
-const WHEEL = 'core/src/timing-wheel.ts';
-const DUPLICATES = 'core/src/duplicates.ts';
-const REDRIVES = 'core/src/redrive-tasks.ts';
-const ARENA = 'core/src/arena.ts';
+const WHEEL = 'core/src/structures/timing-wheel.ts';
+const DUPLICATES = 'core/src/commands/tasks/duplicates.ts';
+const ARENA = 'core/src/structures/arena.ts';
 
 /** Bugs of the state machine: time, dedupe keys, ends of tasks, payloads, snapshots. */
 export const CORE_MUTANTS: readonly Mutant[] = [
@@ -30,14 +29,14 @@ export const CORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'queue-time-from-the-submit',
-    file: 'core/src/deadlines.ts',
+    file: 'core/src/state/deadlines.ts',
     find: 'return tasks.dueAt[slot] + queueMs;',
     replace: 'return tasks.submittedAt[slot] + queueMs;',
     what: 'queueMs counts from when the task joined its queue: here from the submit.',
   },
   {
     name: 'run-time-not-limited-after-later',
-    file: 'core/src/deadlines.ts',
+    file: 'core/src/state/deadlines.ts',
     find: `    case DEFERRED:
       return tasks.leasedAt[slot] + runMs;`,
     replace: `    case DEFERRED:
@@ -46,7 +45,7 @@ export const CORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'backoff-too-short',
-    file: 'core/src/retry-policy.ts',
+    file: 'core/src/task/retry-policy.ts',
     find: 'return Math.floor(delayMs + jitterMs);',
     replace: 'return Math.floor(delayMs - jitterMs);',
     what: 'Jitter adds to a delay and never subtracts: here it does.',
@@ -68,14 +67,14 @@ export const CORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'dedupe-window-too-short',
-    file: 'core/src/dedupe-table.ts',
+    file: 'core/src/state/dedupe-table.ts',
     find: 'this.expiresAt[entry] = submittedAt + claim.windowMs;',
     replace: 'this.expiresAt[entry] = submittedAt + Math.floor(claim.windowMs / 2);',
     what: 'A dedupe key is remembered for its window: here for half of it.',
   },
   {
     name: 'dedupe-key-ends-with-its-task',
-    file: 'core/src/submit-tasks.ts',
+    file: 'core/src/commands/tasks/submit-tasks.ts',
     find: 'if (entry !== undefined) slots.push(slotOfEntry(decision.state, entry));',
     replace: `if (entry !== undefined && slotOfEntry(decision.state, entry) !== NO_SLOT) {
       slots.push(slotOfEntry(decision.state, entry));
@@ -84,42 +83,42 @@ export const CORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'end-a-finished-task',
-    file: 'core/src/end-task.ts',
+    file: 'core/src/commands/tasks/end-task.ts',
     find: "if (isTerminal(tasks.state[slot])) return { rejection: 'task_finished', slot };",
     replace: '',
     what: 'Terminal states absorb (L6): here somebody outside ends a task a second time.',
   },
   {
     name: 'retry-a-success',
-    file: 'core/src/retry-tasks.ts',
+    file: 'core/src/commands/tasks/retry-tasks.ts',
     find: "if (taskState === SUCCEEDED) return { rejection: 'task_finished' as const, slot };",
     replace: '',
     what: 'A task that succeeded never runs again: here a retry runs it.',
   },
   {
     name: 'cancel-across-namespaces',
-    file: 'core/src/cancel-tasks.ts',
+    file: 'core/src/commands/tasks/cancel-tasks.ts',
     find: 'const slot = findTask(decision.state, command.namespace, id);',
     replace: "const slot = findTask(decision.state, 'default', id);",
     what: "Another namespace's tasks do not exist: here they can be cancelled.",
   },
   {
     name: 'redrive-has-no-end',
-    file: REDRIVES,
+    file: 'core/src/commands/dead-letters/redrive-tasks.ts',
     find: 'if (slot === NO_SLOT || state.tasks.endedAt[slot] > redrive.startedAt) {',
     replace: 'if (slot === NO_SLOT) {',
     what: 'A redrive runs what was dead when it began: here what fails again, too.',
   },
   {
     name: 'redrive-ignores-its-rate',
-    file: 'core/src/redrives.ts',
+    file: 'core/src/state/redrives.ts',
     find: 'Math.max(redrive.nextAt, at - CATCH_UP_MS) + 1000 / redrive.ratePerSec;',
     replace: 'at;',
     what: 'A redrive keeps to its rate: here everything runs at once.',
   },
   {
     name: 'redrive-lost-on-restart',
-    file: 'core/src/redrives.ts',
+    file: 'core/src/state/redrives.ts',
     find: 'this.running.set(number, { ...scope,',
     replace: 'if (nextAt === startedAt) this.running.set(number, { ...scope,',
     what: 'A redrive survives a restart: here one that had begun is gone.',
@@ -140,35 +139,35 @@ export const CORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'forgotten-task-keeps-its-payloads',
-    file: 'core/src/apply-tasks.ts',
+    file: 'core/src/apply/apply-tasks.ts',
     find: '  state.payloads.releaseAll(slot);\n',
     replace: '',
     what: 'Memory is bounded (L9): here payloads of forgotten tasks stay.',
   },
   {
     name: 'finished-tasks-stay',
-    file: 'core/src/decide.ts',
+    file: 'core/src/commands/forget-finished.ts',
     find: 'state.finished.length <= finishedTasksMax && state',
     replace: 'state',
     what: 'Finished tasks are kept within a bound (L9): here all of them stay.',
   },
   {
     name: 'revoked-key-without-a-record',
-    file: 'core/src/decide-access.ts',
+    file: 'core/src/commands/access/revoke-access-key.ts',
     find: "audit(decision, command.by, { namespace: key.namespace, action: 'key_revoked' });",
     replace: '',
     what: 'Whoever ends a key is named in the log (I42): here nobody is.',
   },
   {
     name: 'keys-of-other-namespaces',
-    file: 'core/src/decide-access.ts',
+    file: 'core/src/commands/access/find-access-key.ts',
     find: 'return key !== undefined && isOver(namespace, key.namespace) ? key : undefined;',
     replace: 'return key;',
     what: 'An admin has the keys of the own namespace (I39): here those of all.',
   },
   {
     name: 'audit-records-not-saved',
-    file: 'core/src/audit-trail.ts',
+    file: 'core/src/state/audit-trail.ts',
     find: 'const oldestFirst = [...this.before(this.next)].reverse();',
     replace: 'const oldestFirst = [...this.before(this.next - 1)].reverse();',
     what: 'A snapshot has every audit record that memory has (I42): here all but the newest.',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Hunt } from './hunt.ts';
 import { exitCodeOf, reportHunt, reportHunts } from './hunt-report.ts';
 
-const mutant = { name: 'some-bug', file: 'core/src/apply.ts', find: '', replace: '', what: '' };
+const mutant = { name: 'some-bug', file: 'core/src/partition.ts', find: '', replace: '', what: '' };
 const catchOf = { seed: 1, mode: 'safety', rule: 'I29', message: 'not durable' } as const;
 const hunted = (cpuMs: number): Hunt => ({ mutant, catch: catchOf, seeds: 3, cpuMs });
 const missed: Hunt = { mutant, seeds: 900, cpuMs: 600_000 };

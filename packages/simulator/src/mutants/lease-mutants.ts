@@ -1,9 +1,8 @@
 import type { Mutant } from './mutant.ts';
 
-const REPORTS = 'core/src/report-attempts.ts';
-const ENDS = 'core/src/lease-ends.ts';
-const SESSIONS = 'core/src/sessions.ts';
-const APPLY = 'core/src/apply-attempts.ts';
+const REPORTS = 'core/src/commands/attempts/report-attempts.ts';
+const ENDS = 'core/src/decision/lease-ends.ts';
+const APPLY = 'core/src/apply/apply-attempts.ts';
 
 /** Bugs about who may run what, what a report counts for, and what becomes of a lost lease. */
 export const LEASE_MUTANTS: readonly Mutant[] = [
@@ -87,21 +86,21 @@ export const LEASE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'forget-a-lease-that-never-arrived',
-    file: SESSIONS,
+    file: 'core/src/commands/sessions/attach-session.ts',
     find: 'returnUnlisted(decision, session, new Set(running));',
     replace: '',
     what: 'A lease that never arrived goes back at once (L7): here its session keeps it.',
   },
   {
     name: 'keep-a-lost-lease',
-    file: SESSIONS,
+    file: 'core/src/commands/sessions/attach-session.ts',
     find: 'const lost = running.filter((lease) => !holds(decision, session, lease));',
     replace: 'const lost: string[] = [];',
     what: 'A worker that comes back hears which leases it lost (L7): here it hears of none.',
   },
   {
     name: 'lost-worker-keeps-its-tasks',
-    file: SESSIONS,
+    file: 'core/src/commands/sessions/end-sessions.ts',
     find: '  for (const slot of slots) loseLease(decision, slot, reason);',
     replace: `  for (const slot of slots) {
     if (reason === HANDED_BACK_REASON) loseLease(decision, slot, reason);
@@ -110,21 +109,21 @@ export const LEASE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'idle-time-counts-as-silence',
-    file: SESSIONS,
+    file: 'core/src/commands/sessions/end-sessions.ts',
     find: 'const heardAt = Math.max(session.heardAt, state.holders.at(holder).heldSince);',
     replace: 'const { heardAt } = session;',
     what: 'A session without leases need not speak: here its first lease is lost for that.',
   },
   {
     name: 'early-timer-after-restart',
-    file: SESSIONS,
+    file: 'core/src/commands/sessions/expect-holders.ts',
     find: 'listenFor(decision, slot, session.graceUntil);',
     replace: 'listenFor(decision, slot, 0);',
     what: 'Timers never fire early (L8): here silence counts for which the server itself was away.',
   },
   {
     name: 'end-of-a-displaced-stream-counts',
-    file: SESSIONS,
+    file: 'core/src/commands/sessions/session-stream.ts',
     find: `  if (session === undefined || session.connection !== command.connection) return;
   session.connected = false;`,
     replace: `  if (session === undefined) return;
@@ -148,7 +147,7 @@ export const LEASE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'repeated-resume-counts',
-    file: 'core/src/sessions.ts',
+    file: 'core/src/commands/sessions/attach-session.ts',
     find: 'if (resumed !== undefined && number <= resumed.resumeNumber) {',
     replace: 'if (resumed !== undefined && number < resumed.resumeNumber) {',
     what: 'A resume that arrives again, late, undoes nothing (L6): here it takes leases back.',

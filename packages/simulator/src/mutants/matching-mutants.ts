@@ -1,9 +1,9 @@
 import type { Mutant } from './mutant.ts';
 
-const CHOICE = 'core/src/choice.ts';
-const QUEUE = 'core/src/ready-queue.ts';
-const LINE = 'core/src/waiting-line.ts';
-const MATCHING = 'core/src/matching.ts';
+const CHOICE = 'core/src/matching/choice.ts';
+const QUEUE = 'core/src/state/ready-queue.ts';
+const LINE = 'core/src/decision/waiting-line.ts';
+const MATCHING = 'core/src/matching/matching.ts';
 
 /** Bugs of matching: who gets what, in which order, and how much of it. */
 export const MATCHING_MUTANTS: readonly Mutant[] = [
@@ -37,28 +37,28 @@ export const MATCHING_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'reservations-off',
-    file: 'core/src/reservation.ts',
+    file: 'core/src/matching/reservation.ts',
     find: 'if (session.reservedFor !== NO_SLOT) return false;',
     replace: 'if (session.reservedFor === NO_SLOT) return false;',
     what: 'A task that waited long is not overtaken where it could run (M3): here it is.',
   },
   {
     name: 'over-commit-a-worker',
-    file: 'core/src/room.ts',
+    file: 'core/src/workers/room.ts',
     find: 'if (this.used[kind] + needs[kind] > this.offered[kind]) return false;',
     replace: 'if (this.used[kind] + needs[kind] > this.offered[kind] + needs[kind]) return false;',
     what: 'What is leased to a worker is within its offer (M2): here one task more.',
   },
   {
     name: 'use-given-back-twice',
-    file: 'core/src/room.ts',
+    file: 'core/src/workers/room.ts',
     find: '    this.use(shape, -1);',
     replace: '    this.use(shape, -1);\n    this.use(shape, -1);',
     what: 'What is used is the sum of what the leases need (R2): here less.',
   },
   {
     name: 'constraints-ignored',
-    file: 'core/src/room.ts',
+    file: 'core/src/workers/room.ts',
     find: '    return this.suits(shape);',
     replace: '    return true;',
     what: 'A task runs where its constraints hold: here anywhere.',
@@ -86,7 +86,7 @@ export const MATCHING_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'room-that-appears-is-not-filled',
-    file: 'core/src/pending-matches.ts',
+    file: 'core/src/decision/pending-matches.ts',
     find: `      roster.giveBack(session, key, shape);
       this.add(session);`,
     replace: '      roster.giveBack(session, key, shape);',
@@ -94,7 +94,7 @@ export const MATCHING_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'resumed-queue-stays-still',
-    file: 'core/src/pending-matches.ts',
+    file: 'core/src/decision/pending-matches.ts',
     find: 'for (const lane of queue.open) this.lanes.push(lane);',
     replace: '',
     what: 'A queue that goes on gives out what waits (M1): here only what comes later.',

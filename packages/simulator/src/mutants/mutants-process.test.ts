@@ -46,7 +46,7 @@ test('the command refuses a bug that is not there', () => {
 
 const harmless: Mutant = {
   name: 'harmless',
-  file: 'core/src/apply.ts',
+  file: 'core/src/apply/apply.ts',
   find: 'state.now = at;',
   replace: 'state.now = at; // changed',
   what: 'Nothing.',

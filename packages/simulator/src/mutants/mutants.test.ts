@@ -7,7 +7,7 @@ import { MUTANT_VARIABLE, type Mutant, plant, urlOf } from './mutant.ts';
 
 const PACKAGES = fileURLToPath(new URL('../../..', import.meta.url));
 
-const mutant = { name: 'a-bug', file: 'core/src/apply.ts', find: 'b', replace: 'x', what: '' };
+const mutant = { name: 'a-bug', file: 'core/src/partition.ts', find: 'b', replace: 'x', what: '' };
 
 test('every planted bug has a name of its own and says which promise it breaks', () => {
   const names = MUTANTS.map(({ name }) => name);

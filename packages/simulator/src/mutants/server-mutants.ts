@@ -5,7 +5,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: 'sleep-not-noticed',
     file: 'server/src/gateway.ts',
-    find: "this.execute(this.standstill.beat() ? 'hear_sessions' : 'expire_sessions');",
+    find: "this.execute(this.standstill.beat() ? 'renew_sessions' : 'expire_sessions');",
     replace: "this.execute('expire_sessions');",
     what: 'Workers that a stopped server did not hear are not lost (L7): here they are.',
   },
@@ -19,7 +19,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: 'timers-before-what-workers-said',
     file: 'server/src/gateway.ts',
-    find: "if (this.standstill.hasBeen()) this.execute('hear_sessions');",
+    find: "if (this.standstill.hasBeen()) this.execute('renew_sessions');",
     replace: '',
     what: 'A stopped server listens before it calls workers silent (I20): here timers go first.',
   },

@@ -41,7 +41,7 @@ test('after a restart nobody is lost before the grace period is over', () => {
 });
 
 test('a server that did not listen waits once more', () => {
-  const slept = () => leased().after(60_000).happens({ type: 'hear_sessions' });
+  const slept = () => leased().after(60_000).happens({ type: 'renew_sessions' });
   expire(slept().after(5000));
   expect(() => expire(slept().after(4999))).toThrow(/^I27/);
 });

@@ -40,7 +40,7 @@ export class Timers implements StoryRule {
     } else if (command.type === 'attach_session' && command.resume !== undefined) {
       const isRefused = (reply as { readonly rejection?: string }).rejection !== undefined;
       if (!isRefused) this.hear(this.story.heldBy(command.resume.session), at);
-    } else if (command.type === 'hear_sessions') {
+    } else if (command.type === 'renew_sessions') {
       for (const held of this.story.held.values()) this.hear(held, at);
     }
   }

@@ -71,7 +71,7 @@ export class SessionStories implements StoryRule {
         return this.hear(command, at);
       case 'signal_task':
         return this.signal(command, reply as { rejection?: string });
-      case 'hear_sessions':
+      case 'renew_sessions':
         for (const session of this.sessions.values()) {
           session.heardAt = at;
           session.graceUntil = Math.max(session.graceUntil, at + session.leaseMs);

@@ -1,0 +1,169 @@
+import { NO_LEASE, type Slot } from '../base/ids.ts';
+import { unreachable } from '../base/invariant.ts';
+import type {
+  AttemptDeferred,
+  AttemptFailed,
+  AttemptLeased,
+  AttemptReturned,
+  AttemptStopping,
+  AttemptSucceeded,
+  AttemptTimedOut,
+  Event,
+} from '../events/event.ts';
+import { RESULT_PAYLOAD } from '../state/payload-columns.ts';
+import type { State } from '../state/state.ts';
+import {
+  BACKOFF_REASON,
+  CANCELLED_REASON,
+  DEFERRED,
+  FAILED,
+  FAILED_REASON,
+  LATER_ANSWER,
+  LATER_REASON,
+  LEASED,
+  LEASED_REASON,
+  NO_ANSWER,
+  REFUSED_ANSWER,
+  REFUSED_REASON,
+  RUNNING,
+  STARTED_REASON,
+  SUCCEEDED,
+  SUCCEEDED_ANSWER,
+  SUCCEEDED_REASON,
+  TIMED_OUT,
+} from '../task/task-state.ts';
+import { oweCallback } from './apply-callbacks.ts';
+import { enqueue, finish, leave, retime, wait } from './task-places.ts';
+
+type AttemptEvent = Extract<Event, { type: `attempt_${string}` | 'attempts_exhausted' }>;
+
+/** The part of `apply` that is about leases and what becomes of them. */
+export function applyAttempt(state: State, at: number, event: AttemptEvent): void {
+  switch (event.type) {
+    case 'attempt_leased':
+      return applyLeased(state, at, event);
+    case 'attempt_started':
+      state.tasks.state[event.slot] = RUNNING;
+      state.tasks.reason[event.slot] = STARTED_REASON;
+      state.tasks.startedAt[event.slot] = at;
+      return oweCallback(state, event.slot, at);
+    case 'attempt_succeeded':
+      return applySucceeded(state, at, event);
+    case 'attempt_deferred':
+      return applyDeferred(state, at, event);
+    case 'attempt_failed':
+      return applyFailed(state, at, event);
+    case 'attempt_stopping':
+      return applyStopping(state, at, event);
+    case 'attempt_timed_out':
+      return applyTimedOut(state, at, event);
+    case 'attempt_returned':
+      return applyReturned(state, at, event);
+    case 'attempts_exhausted':
+      return finish(state, event.slot, { at, taskState: FAILED, reason: event.reason });
+    default:
+      unreachable(event);
+  }
+}
+
+function applyLeased(state: State, at: number, event: AttemptLeased): void {
+  const { tasks, holders } = state;
+  const { slot } = event;
+  leave(state, slot);
+  const holder = holders.intern(event);
+  holders.hold(holder, slot, at);
+  if (tasks.lease[slot] !== NO_LEASE) holders.forget(tasks.holderOf(slot));
+
+  tasks.state[slot] = LEASED;
+  tasks.reason[slot] = LEASED_REASON;
+  tasks.attempt[slot] += 1;
+  tasks.lease[slot] = event.lease;
+  tasks.holder[slot] = holder;
+  tasks.answered[slot] = NO_ANSWER;
+  tasks.leasedAt[slot] = at;
+  tasks.startedAt[slot] = 0;
+  tasks.endedAt[slot] = 0;
+  state.nextLease = (event.lease + 1) as typeof state.nextLease;
+  retime(state, slot);
+}
+
+function applySucceeded(state: State, at: number, event: AttemptSucceeded): void {
+  const { slot } = event;
+  noteStart(state, slot, event.startedAt);
+  state.payloads.store(RESULT_PAYLOAD, slot, event.output);
+  state.tasks.answered[slot] = SUCCEEDED_ANSWER;
+  finish(state, slot, { at, taskState: SUCCEEDED, reason: SUCCEEDED_REASON });
+}
+
+function applyDeferred(state: State, at: number, event: AttemptDeferred): void {
+  const { tasks } = state;
+  const { slot } = event;
+  noteStart(state, slot, event.startedAt);
+  const isNews = tasks.state[slot] === LEASED;
+  leave(state, slot);
+  tasks.state[slot] = DEFERRED;
+  tasks.reason[slot] = LATER_REASON;
+  tasks.answered[slot] = LATER_ANSWER;
+  tasks.endedAt[slot] = at;
+  retime(state, slot);
+  // Its worker may have said before that it runs.
+  if (isNews) oweCallback(state, slot, at);
+}
+
+function applyFailed(state: State, at: number, event: AttemptFailed): void {
+  const { slot } = event;
+  noteStart(state, slot, event.startedAt);
+  state.payloads.store(RESULT_PAYLOAD, slot, event.error);
+  state.tasks.answered[slot] = event.answer;
+  if (event.retryAt === 0) {
+    return finish(state, slot, { at, taskState: FAILED, reason: FAILED_REASON });
+  }
+  waitForNext(state, at, { slot, until: event.retryAt, reason: BACKOFF_REASON });
+}
+
+function applyStopping(state: State, at: number, event: AttemptStopping): void {
+  const { tasks } = state;
+  const { slot, reason } = event;
+  tasks.stop[slot] = reason;
+  tasks.stopAt[slot] = event.stopAt;
+  if (reason === CANCELLED_REASON && tasks.cancelAskedAt[slot] === 0) {
+    tasks.cancelAskedAt[slot] = at;
+  }
+  retime(state, slot);
+}
+
+function applyTimedOut(state: State, at: number, event: AttemptTimedOut): void {
+  const { slot, reason } = event;
+  noteStart(state, slot, event.startedAt);
+  state.payloads.store(RESULT_PAYLOAD, slot, event.error);
+  // One whose handler left the end to somebody outside was answered before.
+  if (event.answer !== NO_ANSWER) state.tasks.answered[slot] = event.answer;
+  if (event.retryAt === 0) return finish(state, slot, { at, taskState: TIMED_OUT, reason });
+  waitForNext(state, at, { slot, until: event.retryAt, reason });
+}
+
+function applyReturned(state: State, at: number, event: AttemptReturned): void {
+  const { tasks } = state;
+  const { slot } = event;
+  leave(state, slot);
+  tasks.endedAt[slot] = at;
+  if (!event.spent) tasks.attempt[slot] -= 1;
+  if (event.reason === REFUSED_REASON) tasks.answered[slot] = REFUSED_ANSWER;
+  enqueue(state, slot, { at, reason: event.reason, toHead: true });
+}
+
+/** The attempt is over; another one follows. */
+function waitForNext(
+  state: State,
+  at: number,
+  { slot, until, reason }: { readonly slot: Slot; readonly until: number; readonly reason: number },
+): void {
+  leave(state, slot);
+  state.tasks.endedAt[slot] = at;
+  wait(state, slot, { until, reason });
+}
+
+/** A worker need not report the start by itself: the end may say when it was. */
+export function noteStart({ tasks }: State, slot: Slot, startedAt: number): void {
+  if (startedAt !== 0 && tasks.startedAt[slot] === 0) tasks.startedAt[slot] = startedAt;
+}

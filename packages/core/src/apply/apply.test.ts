@@ -1,0 +1,176 @@
+import { expect, test } from 'vitest';
+import { InvariantError } from '../base/invariant.ts';
+import type { Event } from '../events/event.ts';
+import { makeEvents } from '../events/make-events.ts';
+import { State } from '../state/state.ts';
+import { REASONS, TASK_STATES } from '../task/task-state.ts';
+import { describeState } from '../testing/describe-state.ts';
+import { apply } from './apply.ts';
+
+const LIMITS = {
+  tasksMax: 4,
+  finishedTasksMax: 2,
+  deadLettersMax: 2,
+  callbacksMax: 2,
+  sessionsMax: 100,
+  dedupeKeysMax: 100,
+  payloadBytesMax: 100_000,
+  unsentBytesMax: 100_000,
+  arenaChunkBytes: 64,
+};
+const WORKER_LOST = REASONS.indexOf('worker_lost');
+const RUN_TIMEOUT = REASONS.indexOf('run_timeout');
+const FAILED = TASK_STATES.indexOf('failed');
+
+/** Every type of event at least once, as a log could hold them. */
+const HISTORY: readonly Event[] = [
+  submitted(0, 1),
+  submitted(1, 2),
+  leased({ slot: 0, task: 1, lease: 1, session: 'a' }),
+  leased({ slot: 1, task: 2, lease: 2, session: 'b' }),
+  event('attemptStarted', { slot: 0, task: 1 }),
+  event('attemptReturned', { slot: 0, task: 1, reason: WORKER_LOST, spent: true }),
+  leased({ slot: 0, task: 1, lease: 3, session: 'b' }),
+  event('attemptSucceeded', { slot: 0, task: 1, output: payload('"yes"') }),
+  event('attemptFailed', { slot: 1, task: 2, error: payload('"no"'), retryAt: 500 }),
+  event('taskDue', { slot: 1, task: 2 }),
+  leased({ slot: 1, task: 2, lease: 5, session: 'b' }),
+  event('attemptFailed', { slot: 1, task: 2, error: payload('"never"'), retryAt: 0 }),
+  event('stateHashed', { slot: 0, task: 0, schema: 1, hash: 1 }),
+  event('taskForgotten', { slot: 0, task: 1 }),
+  event('dedupeForgotten', { slot: 0, task: 1 }),
+  submitted(0, 3),
+  leased({ slot: 0, task: 3, lease: 4, session: 'c' }),
+  event('attemptsExhausted', { slot: 0, task: 3, reason: WORKER_LOST }),
+  event('taskRetried', { slot: 0, task: 3, redrive: 0 }),
+  event('taskPaused', { slot: 0, task: 3 }),
+  event('taskResumed', { slot: 0, task: 3 }),
+  event('taskPatched', { slot: 0, task: 3, fields: 31, priority: 7, timeouts: '{"runMs":5}' }),
+  leased({ slot: 0, task: 3, lease: 6, session: 'c' }),
+  event('attemptStopping', { slot: 0, task: 3, reason: RUN_TIMEOUT, stopAt: 600 }),
+  event('attemptTimedOut', { slot: 0, task: 3, reason: RUN_TIMEOUT, retryAt: 700 }),
+  event('taskDue', { slot: 0, task: 3 }),
+  leased({ slot: 0, task: 3, lease: 7, session: 'c' }),
+  event('attemptDeferred', { slot: 0, task: 3, startedAt: 0 }),
+  event('taskEnded', {
+    slot: 0,
+    task: 3,
+    state: FAILED,
+    payload: payload('"x"'),
+    hasPayload: true,
+  }),
+  event('redriveStarted', { redrive: 1, namespace: 'default', ratePer1000Sec: 5000 }),
+  event('taskRetried', { slot: 0, task: 3, redrive: 1 }),
+  event('redriveEnded', { redrive: 1 }),
+  event('taskEnded', { slot: 0, task: 3, state: FAILED }),
+  event('deadLetterDropped', { slot: 0, task: 3, isOverflow: true }),
+  event('taskForgotten', { slot: 0, task: 3 }),
+  event('taskReadmitted', {
+    slot: 0,
+    task: 3,
+    taskType: 'x/t',
+    submittedAt: 5,
+    tags: '{"a":"b"}',
+    callback: '{"url":"http://x","on":["failed"]}',
+  }),
+  event('taskEnded', { slot: 0, task: 3, state: FAILED }),
+  event('callbackFailed', { task: 3, delivery: 1, failure: 1, nextAt: 900 }),
+  event('callbackFailed', { task: 3, delivery: 1, failure: 3 }),
+  event('callbackRedelivered', { task: 3, delivery: 1 }),
+  event('callbackDelivered', { task: 3, delivery: 1 }),
+  event('taskRetried', { slot: 0, task: 3, redrive: 0 }),
+  event('taskEnded', { slot: 0, task: 3, state: FAILED }),
+  event('callbackFailed', { task: 3, delivery: 2, failure: 3 }),
+  event('callbackDropped', { task: 3, delivery: 2 }),
+  event('leasesSkipped', { next: 100 }),
+  event('queueChanged', { taskType: 't', paused: true }),
+  event('taskTypeChanged', { taskType: 't', definition: '{"priority":3}' }),
+  event('accessKeyCreated', { key: 'k_1', namespace: 'default', role: 'admin', hash: 'ab' }),
+  event('accessKeyExpirySet', { key: 'k_1', expiresAt: 900 }),
+  event('accessKeyCreated', { key: 'k_2', namespace: 'x', role: 'viewer', expiresAt: 500 }),
+  event('accessKeyRevoked', { key: 'k_2' }),
+  event('auditRecorded', { actor: 'k_1', action: 'queue_paused', subject: 't' }),
+];
+
+test('the history has every type of event', () => {
+  const types = new Set(HISTORY.map((each) => each.type));
+
+  expect(types.size).toBe(Object.keys(makeEvents()).length);
+});
+
+test('the same events give equal states, after each of them (L3)', () => {
+  const [first, second] = [new State(0, LIMITS), new State(0, LIMITS)];
+
+  HISTORY.forEach((each, index) => {
+    apply(first, 100 + index, each);
+    apply(second, 100 + index, each);
+
+    expect(describeState(first)).toEqual(describeState(second));
+  });
+});
+
+test('applying leaves the event as it was', () => {
+  const state = new State(0, LIMITS);
+  const before = JSON.stringify(HISTORY);
+
+  HISTORY.forEach((each, index) => {
+    apply(state, index, each);
+  });
+
+  expect(JSON.stringify(HISTORY)).toBe(before);
+});
+
+test('a slot that is used again has nothing of the task before', () => {
+  const state = new State(0, LIMITS);
+  const fresh = new State(0, LIMITS);
+  const end = HISTORY.findLastIndex((each) => each.type === 'task_submitted') + 1;
+
+  HISTORY.slice(0, end).forEach((each) => {
+    apply(state, 7, each);
+  });
+  apply(fresh, 7, submitted(0, 3));
+
+  // But for its place in line, which is given out once.
+  const { order } = describeState(state).tasks[0];
+  expect(describeState(state).tasks[0]).toEqual({ ...describeState(fresh).tasks[0], order });
+});
+
+test('an attempt that did not count is taken off again', () => {
+  const state = new State(0, LIMITS);
+  apply(state, 1, submitted(0, 1));
+  apply(state, 2, leased({ slot: 0, task: 1, lease: 1, session: 'a' }));
+
+  apply(state, 3, event('attemptReturned', { slot: 0, task: 1, reason: 7, spent: false }));
+
+  expect(describeState(state).tasks[0]).toMatchObject({ state: 'queued', attempt: 0 });
+});
+
+test('an event that does not find its task in its slot shows that state and log disagree', () => {
+  const state = new State(0, LIMITS);
+  apply(state, 1, submitted(0, 1));
+
+  const wrongTask = event('attemptStarted', { slot: 0, task: 2 });
+  const wrongSlot = submitted(3, 2);
+
+  expect(() => apply(state, 2, wrongTask)).toThrow(InvariantError);
+  expect(() => apply(state, 2, wrongSlot)).toThrow(InvariantError);
+});
+
+function submitted(slot: number, task: number): Event {
+  const dedupe = { words: Uint32Array.of(task, 2, 3, 4, 5, 6, 7, 8), start: 0, windowMs: 1000 };
+  const input = payload('"in"');
+  return event('taskSubmitted', { slot, task, taskType: 't', priority: 4, dedupe, input });
+}
+
+function leased(given: { slot: number; task: number; lease: number; session: string }): Event {
+  return event('attemptLeased', { ...given, worker: `worker of ${given.session}`, leaseMs: 3000 });
+}
+
+function event(name: keyof ReturnType<typeof makeEvents>, fields: object): Event {
+  return Object.assign(makeEvents()[name], fields);
+}
+
+function payload(text: string) {
+  const bytes = new TextEncoder().encode(text);
+  return { bytes, start: 0, end: bytes.length };
+}

@@ -1,0 +1,282 @@
+import {
+  type HolderIndex,
+  NO_HOLDER,
+  type SessionId,
+  type Slot,
+  type TaskNumber,
+} from '../../base/ids.ts';
+import { parseLeaseToken } from '../../base/lease-token.ts';
+import type { Decision } from '../../decision/decision.ts';
+import {
+  endTask,
+  hasAttemptsLeft,
+  loseLease,
+  nextAttemptAt,
+  timeOutAttempt,
+} from '../../decision/lease-ends.ts';
+import { listenFor } from '../../matching/matching.ts';
+import { type PayloadRange, pointAt } from '../../structures/payload-range.ts';
+import {
+  answerOf,
+  CANCELLED,
+  CANCELLED_REASON,
+  isHeld,
+  NO_ANSWER,
+  NO_STOP,
+  REFUSED_REASON,
+  RUNNING,
+} from '../../task/task-state.ts';
+import type { Offer } from '../../workers/room.ts';
+import type { Session } from '../../workers/roster.ts';
+import { changeOffer } from '../sessions/attach-session.ts';
+
+export type ReportKind =
+  | 'started'
+  | 'heartbeat'
+  | 'progress'
+  | 'succeeded'
+  | 'failed'
+  | 'cancelled'
+  | 'later'
+  | 'refused';
+
+export interface Report {
+  readonly lease: string;
+  readonly kind: ReportKind;
+  /** Of a failure: false when another attempt makes no sense. */
+  readonly retryable?: boolean;
+  /** Of a failure: how long to wait, instead of what the policy says. */
+  readonly retryAfterMs?: number;
+  /** Of an end: when the attempt started, if that was not reported by itself. */
+  readonly startedAt?: number;
+  /** Of progress: from 0 to 1, and a word about it. */
+  readonly fraction?: number;
+  readonly message?: string;
+}
+
+/** What a worker says about attempts, applied in order. Any such command renews the session. */
+export interface ReportAttempts {
+  readonly type: 'report_attempts';
+  readonly now: number;
+  readonly namespace: string;
+  readonly session: SessionId;
+  readonly reports: readonly Report[];
+  /** Replaces the whole offer of the session. */
+  readonly capacity?: Offer;
+  /** Random 32 bits, from which jitter is drawn. */
+  readonly seed: number;
+  /** The outputs and errors as JSON text, one behind the other, as in `SubmitTasks`. */
+  readonly payloads: Uint8Array;
+  readonly payloadEnds: ArrayLike<number>;
+}
+
+export type ReportOutcome = 'ok' | 'duplicate' | 'stale_lease';
+
+export interface ReportAttemptsReply {
+  /** False when neither the roster nor any lease knows the session. */
+  readonly found: boolean;
+  /** One per report, in order; valid until the next command. */
+  readonly outcomes: readonly ReportOutcome[];
+}
+
+/** A worker is not given again what it refused, for so long. */
+const REFUSED_FOR_MS = 1000;
+
+/**
+ * A worker reports on its attempts, in order.
+ *
+ * The lease fences out a worker that stalled past its lease: its late report must not finish an
+ * attempt that has since been handed to another worker (L6).
+ */
+export function decideReportAttempts(
+  decision: Decision,
+  command: ReportAttempts,
+): ReportAttemptsReply {
+  const known = decision.roster.find(command.session);
+  const isForeign = known !== undefined && known.namespace !== command.namespace;
+  const session = isForeign ? undefined : known;
+  const holder = isForeign ? NO_HOLDER : decision.state.holders.find(command.session);
+  if (session !== undefined) hear(decision, session, command);
+
+  const outcomes: ReportOutcome[] = [];
+  for (let i = 0; i < command.reports.length; i++) {
+    outcomes.push(
+      decideReport(decision, command, { report: command.reports[i], index: i, holder }),
+    );
+  }
+
+  return { found: session !== undefined || holdsAny(decision, holder), outcomes };
+}
+
+function hear(decision: Decision, session: Session, { capacity }: ReportAttempts): void {
+  session.heardAt = decision.now;
+  if (capacity !== undefined) changeOffer(decision, session, capacity);
+}
+
+/** A session that the roster does not know may still come back for its leases after a restart. */
+function holdsAny({ state }: Decision, holder: HolderIndex): boolean {
+  return holder !== NO_HOLDER && state.holders.at(holder).held.length > 0;
+}
+
+interface ReportAt {
+  readonly report: Report;
+  readonly index: number;
+  readonly holder: HolderIndex;
+}
+
+function decideReport(
+  decision: Decision,
+  command: ReportAttempts,
+  { report, index, holder }: ReportAt,
+): ReportOutcome {
+  const { tasks, partition } = decision.state;
+  const key = parseLeaseToken(report.lease);
+  if (key === undefined || key.partition !== partition) return 'stale_lease';
+  if (!tasks.hasLease(key.slot, key.number)) return 'stale_lease';
+  if (holder === NO_HOLDER || tasks.holderOf(key.slot) !== holder) return 'stale_lease';
+  if (!isHeld(tasks.state[key.slot])) {
+    // A lease that was taken back stays in its column, and a report on it is stale all the same.
+    return wasTaken(tasks.answered[key.slot], report.kind) ? 'duplicate' : 'stale_lease';
+  }
+  return acceptReport(decision, command, { report, index, slot: key.slot });
+}
+
+/** Whether this report was taken before the lease ended, or ended it. */
+function wasTaken(answered: number, kind: Report['kind']): boolean {
+  return kind === 'started' ? answered !== NO_ANSWER : answered === answerOf(kind);
+}
+
+interface Accepted {
+  readonly report: Report;
+  readonly index: number;
+  readonly slot: Slot;
+}
+
+function acceptReport(
+  decision: Decision,
+  command: ReportAttempts,
+  accepted: Accepted,
+): ReportOutcome {
+  const { report, slot } = accepted;
+  const { tasks } = decision.state;
+  listenFor(decision, slot, decision.now);
+  if (report.kind === 'heartbeat') return 'ok';
+  if (report.kind === 'progress') {
+    const { fraction = 0, message = '' } = report;
+    decision.activity.setProgress(slot, { fraction, message });
+    return 'ok';
+  }
+  if (report.kind === 'started') {
+    if (tasks.state[slot] === RUNNING) return 'duplicate';
+    const event = decision.events.attemptStarted;
+    event.slot = slot;
+    event.task = tasks.number[slot] as TaskNumber;
+    decision.emit(event);
+    return 'ok';
+  }
+  endAttempt(decision, command, accepted);
+  return 'ok';
+}
+
+/** What was asked of the worker meanwhile decides what its last word means. */
+function endAttempt(decision: Decision, command: ReportAttempts, accepted: Accepted): void {
+  const { report, slot } = accepted;
+  const stop = decision.state.tasks.stop[slot];
+  decision.activity.forget(slot);
+  if (stop === CANCELLED_REASON) {
+    const payload = payloadOf(command, accepted);
+    endTask(decision, slot, {
+      state: CANCELLED,
+      reason: CANCELLED_REASON,
+      answer: answerOf(report.kind),
+      startedAt: startedAt(decision, slot, report),
+      payload,
+    });
+  } else if (report.kind === 'refused') {
+    refuse(decision, slot);
+  } else if (report.kind === 'succeeded') {
+    succeed(decision, command, accepted);
+  } else if (stop !== NO_STOP) {
+    timeOutAttempt(decision, slot, {
+      reason: stop,
+      retryAt: retryAt(decision, command, accepted),
+      answer: answerOf(report.kind),
+      startedAt: startedAt(decision, slot, report),
+      error: payloadOf(command, accepted),
+    });
+  } else if (report.kind === 'later') {
+    defer(decision, accepted);
+  } else {
+    fail(decision, command, accepted);
+  }
+}
+
+/**
+ * The worker does not want it after all. It is spared the task for a moment, so that another worker
+ * has a chance and a lone one is not asked without end.
+ */
+function refuse(decision: Decision, slot: Slot): void {
+  const { roster, now } = decision;
+  const { tasks, holders } = decision.state;
+  const session = roster.find(holders.at(tasks.holderOf(slot)).session);
+  if (session !== undefined) roster.refuse(session, tasks.number[slot], now + REFUSED_FOR_MS);
+  loseLease(decision, slot, REFUSED_REASON);
+}
+
+function succeed(decision: Decision, command: ReportAttempts, accepted: Accepted): void {
+  const { state, emit, events, outputs } = decision;
+  const { report, index, slot } = accepted;
+  const event = events.attemptSucceeded;
+  event.slot = slot;
+  event.task = state.tasks.number[slot] as TaskNumber;
+  event.startedAt = startedAt(decision, slot, report);
+  pointAt(event.output, command.payloads, command.payloadEnds, index);
+  emit(event);
+  outputs.endedSlots.push(slot);
+}
+
+function defer(decision: Decision, { report, slot }: Accepted): void {
+  const event = decision.events.attemptDeferred;
+  event.slot = slot;
+  event.task = decision.state.tasks.number[slot] as TaskNumber;
+  event.startedAt = startedAt(decision, slot, report);
+  decision.emit(event);
+}
+
+/** A worker that gave up without being asked failed too. */
+function fail(decision: Decision, command: ReportAttempts, accepted: Accepted): void {
+  const { state, emit, events, outputs } = decision;
+  const { report, index, slot } = accepted;
+  const event = events.attemptFailed;
+  event.slot = slot;
+  event.task = state.tasks.number[slot] as TaskNumber;
+  event.startedAt = startedAt(decision, slot, report);
+  event.answer = answerOf(report.kind);
+  event.retryAt = retryAt(decision, command, accepted);
+  pointAt(event.error, command.payloads, command.payloadEnds, index);
+  emit(event);
+  if (event.retryAt === 0) outputs.endedSlots.push(slot);
+}
+
+/** The worker's clock may be off: an attempt starts between its lease and its end. */
+function startedAt({ state, now }: Decision, slot: Slot, report: Report): number {
+  if (report.startedAt === undefined) return 0;
+  return Math.min(Math.max(report.startedAt, state.tasks.leasedAt[slot]), now);
+}
+
+function payloadOf({ payloads, payloadEnds }: ReportAttempts, { index }: Accepted): PayloadRange {
+  const range = { bytes: payloads, start: 0, end: 0 };
+  pointAt(range, payloads, payloadEnds, index);
+  return range;
+}
+
+/** When the next attempt is due after this one; 0 when there is none. */
+function retryAt(
+  decision: Decision,
+  { seed }: ReportAttempts,
+  { report, index, slot }: Accepted,
+): number {
+  if (report.retryable === false || !hasAttemptsLeft(decision.state, slot)) return 0;
+  if (report.retryAfterMs !== undefined) return decision.now + report.retryAfterMs;
+  return nextAttemptAt(decision, slot, { seed, place: index });
+}

@@ -1,0 +1,96 @@
+import { NO_SLOT } from '../../base/ids.ts';
+import { queueKey } from '../../base/queue-key.ts';
+import { audit } from '../../decision/audit.ts';
+import type { Authored, Timed } from '../../decision/command-fields.ts';
+import type { Decision } from '../../decision/decision.ts';
+import { retry } from '../tasks/retry-tasks.ts';
+import { countDead, deadAmong, oldestDead } from './dead-letter-scope.ts';
+
+/** Each costs a look whenever time advances. */
+const REDRIVES_MAX = 100;
+
+/** Runs dead letters again, so many a second, until those that are there now are through. */
+export interface StartRedrive extends Timed, Authored {
+  readonly type: 'start_redrive';
+  /** Of this type only; of all types of the namespace without it. */
+  readonly taskType?: string;
+  /** Of these only, by their numbers; they run again at once, and no redrive is under way. */
+  readonly tasks?: readonly number[];
+  /** Fractions down to a thousandth count; what is less counts as that. */
+  readonly ratePerSec: number;
+}
+
+export interface StartRedriveReply {
+  readonly rejection?: 'too_many_redrives';
+  /** Its number; 0 when it was refused, or is over. */
+  readonly redrive: number;
+  /** Dead letters that it will run again, if nobody else does. */
+  readonly count: number;
+}
+
+export interface EndRedrive extends Timed, Authored {
+  readonly type: 'end_redrive';
+  readonly redrive: number;
+}
+
+export interface EndRedriveReply {
+  readonly found: boolean;
+}
+
+export function decideStartRedrive(decision: Decision, command: StartRedrive): StartRedriveReply {
+  const { state, emit, events } = decision;
+  if (command.tasks !== undefined) return redriveAtOnce(decision, command, command.tasks);
+  if (state.redrives.size >= REDRIVES_MAX) {
+    return { rejection: 'too_many_redrives', redrive: 0, count: 0 };
+  }
+  const event = events.redriveStarted;
+  event.redrive = state.redrives.next;
+  event.namespace = command.namespace;
+  event.taskType =
+    command.taskType === undefined ? '' : queueKey(command.namespace, command.taskType);
+  event.ratePer1000Sec = Math.max(1, Math.round(command.ratePerSec * 1000));
+  emit(event);
+  audit(decision, command.by, { namespace: command.namespace, action: 'redrive_started' });
+  return { redrive: event.redrive, count: countDead(state, event) };
+}
+
+function redriveAtOnce(
+  decision: Decision,
+  { namespace, by }: StartRedrive,
+  tasks: readonly number[],
+): StartRedriveReply {
+  const slots = deadAmong(decision.state, namespace, tasks);
+  if (slots.length > 0) audit(decision, by, { namespace, action: 'redrive_started' });
+  for (const slot of slots) retry(decision, slot, 0);
+  return { redrive: 0, count: slots.length };
+}
+
+export function decideEndRedrive(decision: Decision, command: EndRedrive): EndRedriveReply {
+  const { state, emit, events } = decision;
+  if (state.redrives.get(command.redrive)?.namespace !== command.namespace) {
+    return { found: false };
+  }
+  events.redriveEnded.redrive = command.redrive;
+  emit(events.redriveEnded);
+  audit(decision, command.by, { namespace: command.namespace, action: 'redrive_ended' });
+  return { found: true };
+}
+
+/** Runs the dead letters again whose time has come, `most` of them; answers how many. */
+export function redriveDue(decision: Decision, most: number): number {
+  const { state, emit, events, now } = decision;
+  let redriven = 0;
+  for (const [number, redrive] of [...state.redrives.entries()]) {
+    while (redrive.nextAt <= now && redriven < most) {
+      const slot = oldestDead(state, redrive);
+      if (slot === NO_SLOT || state.tasks.endedAt[slot] > redrive.startedAt) {
+        events.redriveEnded.redrive = number;
+        emit(events.redriveEnded);
+        break;
+      }
+      retry(decision, slot, number);
+      redriven += 1;
+    }
+  }
+  return redriven;
+}

@@ -1,0 +1,23 @@
+import type { Decision } from '../decision/decision.ts';
+import { settle } from '../matching/matching.ts';
+import { COMMANDS, type Command, type Replies } from './commands.ts';
+import { forgetOldest } from './forget-finished.ts';
+
+/** Turns a command into events, outputs and a reply, and leases out what it readied. */
+export function decide<C extends Command>(decision: Decision, command: C): Replies[C['type']] {
+  const declared = declarationOf(command);
+  if (declared.addedBytes !== undefined) forgetOldest(decision, declared.addedBytes(command));
+  const reply = declared.decide(decision, command);
+  settle(decision);
+  return reply;
+}
+
+/** The map's own type is a union; a command picks its entry, which takes that command alone. */
+function declarationOf<C extends Command>(command: C): Declared<C> {
+  return COMMANDS[command.type] as unknown as Declared<C>;
+}
+
+interface Declared<C extends Command> {
+  readonly decide: (decision: Decision, command: C) => Replies[C['type']];
+  readonly addedBytes?: (command: C) => number;
+}

@@ -1,0 +1,34 @@
+import { NO_SLOT, type TaskNumber } from '../base/ids.ts';
+import type { Decision } from '../decision/decision.ts';
+import { dropUndelivered } from './callbacks/record-delivery.ts';
+import { dropOverflow } from './dead-letters/discard-dead-letters.ts';
+
+/** More than a command can finish, and few enough not to be felt when there is a backlog. */
+const FORGOTTEN_PER_COMMAND = 20_000;
+
+/**
+ * Keeps finished tasks and dead letters within their bounds (L9). A finished task that is not in
+ * the projection yet stays. Dead letters fall to `deadLettersMax` alone: they are what people must
+ * still look at, so no namespace loses any because another one fills the memory.
+ *
+ * This runs before the command itself, so that no slot which the command names is freed under it.
+ * `bytes` is what the command adds.
+ */
+export function forgetOldest(decision: Decision, bytes: number): void {
+  const { state, emit, events, projectedBefore } = decision;
+  dropOverflow(decision);
+  dropUndelivered(decision);
+  const { finishedTasksMax, payloadBytesMax } = state.limits;
+  const event = events.taskForgotten;
+  for (let count = 0; count < FORGOTTEN_PER_COMMAND; count++) {
+    const slot = state.finished.head;
+    const isWithin =
+      state.finished.length <= finishedTasksMax && state.heldBytes + bytes <= payloadBytesMax;
+    if (isWithin) return;
+    if (slot === NO_SLOT) return;
+    if (state.tasks.endedAt[slot] >= projectedBefore) return;
+    event.slot = slot;
+    event.task = state.tasks.number[slot] as TaskNumber;
+    emit(event);
+  }
+}

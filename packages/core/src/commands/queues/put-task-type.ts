@@ -1,0 +1,39 @@
+import { queueKey } from '../../base/queue-key.ts';
+import { audit } from '../../decision/audit.ts';
+import type { Authored, Timed } from '../../decision/command-fields.ts';
+import type { Decision } from '../../decision/decision.ts';
+import { TASK_TYPES_MAX } from '../../state/state.ts';
+import type { TaskTypeDefinition } from '../../state/task-types.ts';
+
+export interface PutTaskType extends Timed, Authored {
+  readonly type: 'put_task_type';
+  readonly taskType: string;
+  /** Undefined removes it. */
+  readonly definition: TaskTypeDefinition | undefined;
+}
+
+export interface PutTaskTypeReply {
+  readonly rejection?: 'too_many_types';
+  /** Whether there was one before. */
+  readonly existed: boolean;
+}
+
+/** Registers what tasks of a type have by default, or forgets it. Tasks that are there stay so. */
+export function decidePutTaskType(decision: Decision, command: PutTaskType): PutTaskTypeReply {
+  const { state, emit, events } = decision;
+  const key = queueKey(command.namespace, command.taskType);
+  const before = state.taskTypes.textOf(key);
+  const existed = before !== '';
+  const { definition } = command;
+  const text = definition === undefined ? '' : JSON.stringify(definition);
+  if (text === before) return { existed };
+  if (!existed && state.taskTypes.size >= TASK_TYPES_MAX) {
+    return { rejection: 'too_many_types', existed };
+  }
+  events.taskTypeChanged.taskType = key;
+  events.taskTypeChanged.definition = text;
+  emit(events.taskTypeChanged);
+  const action = text === '' ? 'task_type_removed' : 'task_type_defined';
+  audit(decision, command.by, { namespace: command.namespace, action });
+  return { existed };
+}

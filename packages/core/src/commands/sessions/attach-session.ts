@@ -1,0 +1,147 @@
+import type { SessionId, Slot } from '../../base/ids.ts';
+import { parseLeaseToken } from '../../base/lease-token.ts';
+import type { Decision } from '../../decision/decision.ts';
+import { loseLease } from '../../decision/lease-ends.ts';
+import { tellToStop } from '../../decision/stop-attempts.ts';
+import { listenFor } from '../../matching/matching.ts';
+import type { Labels } from '../../task/constraints.ts';
+import { isHeld, NO_STOP, NOT_ARRIVED_REASON } from '../../task/task-state.ts';
+import type { Offer } from '../../workers/room.ts';
+import { makeSession, type OfferedType, type Session } from '../../workers/roster.ts';
+import { countUse, heldSlots } from './held-slots.ts';
+
+/** A worker opened a stream: a new session, or one that comes back. */
+export interface AttachSession {
+  readonly type: 'attach_session';
+  readonly now: number;
+  /** Random; used unless the worker comes back with one. */
+  readonly newSession: SessionId;
+  readonly namespace: string;
+  readonly worker: string;
+  readonly version: string;
+  readonly types: readonly OfferedType[];
+  readonly capacity: Offer;
+  readonly labels: Labels;
+  readonly leaseMs: number;
+  readonly resume?: ResumedSession;
+}
+
+/** What a worker that comes back says of its session. */
+interface ResumedSession {
+  readonly session: SessionId;
+  /** Every lease that it has. */
+  readonly running: readonly string[];
+  /** Higher at each resume of the session: what the worker has changes from one to the next. */
+  readonly number?: number;
+}
+
+export interface AttachSessionReply {
+  /**
+   * A session that came back under another namespace than its own is not known there. A resume that
+   * was overtaken by a later one says what the worker had then, not what it has.
+   */
+  readonly rejection?: 'too_many_sessions' | 'session_not_found' | 'resume_outdated';
+  /** Empty when the session was refused. */
+  readonly session: SessionId;
+  readonly connection: number;
+  readonly resumed: boolean;
+  /** Leases that the worker listed and no longer has. */
+  readonly lost: readonly string[];
+}
+
+const REFUSED: AttachSessionReply = {
+  session: '' as SessionId,
+  connection: 0,
+  resumed: false,
+  lost: [],
+};
+
+/**
+ * A worker opens a stream. When it comes back with a known session, leases that both sides know are
+ * kept, those that only the worker knows are lost, and those that only the server knows never
+ * arrived.
+ */
+export function decideAttachSession(
+  decision: Decision,
+  command: AttachSession,
+): AttachSessionReply {
+  const resumed =
+    command.resume === undefined ? undefined : decision.roster.find(command.resume.session);
+  if (resumed !== undefined && resumed.namespace !== command.namespace) {
+    return { ...REFUSED, rejection: 'session_not_found' };
+  }
+  const { number = Number.POSITIVE_INFINITY } = command.resume ?? {};
+  if (resumed !== undefined && number <= resumed.resumeNumber) {
+    return { ...REFUSED, rejection: 'resume_outdated' };
+  }
+  if (resumed === undefined && decision.roster.size >= decision.state.limits.sessionsMax) {
+    return { ...REFUSED, rejection: 'too_many_sessions' };
+  }
+  // A session without leases is forgotten by a restart. It keeps its id all the same: what it is
+  // given now must be found under that id if the server dies before the worker hears of it.
+  const session =
+    resumed ?? makeSession(command.namespace, command.resume?.session ?? command.newSession);
+  session.worker = command.worker;
+  session.version = command.version;
+  session.room.labels = command.labels;
+  session.leaseMs = command.leaseMs;
+  session.heardAt = decision.now;
+  if (Number.isFinite(number)) session.resumeNumber = number;
+  session.connection = decision.roster.nextConnection();
+  // Counts begin apart: workers that come and go also give tasks that waited long their turn.
+  if (resumed === undefined) session.leases = session.connection;
+  session.connected = true;
+  session.unsentBytes = 0;
+  decision.roster.add(session);
+  decision.roster.setTypes(session, command.types);
+  changeOffer(decision, session, command.capacity);
+  countUse(decision, session);
+
+  const running = command.resume?.running ?? [];
+  const lost = running.filter((lease) => !holds(decision, session, lease));
+  if (resumed !== undefined) {
+    returnUnlisted(decision, session, new Set(running));
+    for (const slot of heldSlots(decision, session)) hearAgain(decision, slot);
+  }
+  return {
+    session: session.id,
+    connection: session.connection,
+    resumed: resumed !== undefined,
+    lost,
+  };
+}
+
+/** The whole offer is replaced. What the session kept room for or refused is seen with new eyes. */
+export function changeOffer(decision: Decision, session: Session, offer: Offer): void {
+  session.room.offer(offer);
+  session.refused.clear();
+  decision.roster.unreserve(session);
+  decision.pending.add(session);
+}
+
+function holds({ state }: Decision, session: Session, lease: string): boolean {
+  const key = parseLeaseToken(lease);
+  if (key === undefined || key.partition !== state.partition) return false;
+  if (!state.tasks.hasLease(key.slot, key.number)) return false;
+  if (!isHeld(state.tasks.state[key.slot])) return false;
+  return state.tasks.holderOf(key.slot) === state.holders.find(session.id);
+}
+
+function returnUnlisted(decision: Decision, session: Session, listed: ReadonlySet<string>): void {
+  const slots = new Set<Slot>();
+  for (const lease of listed) {
+    const key = parseLeaseToken(lease);
+    if (key !== undefined && holds(decision, session, lease)) slots.add(key.slot);
+  }
+  const unlisted = heldSlots(decision, session).filter((slot) => !slots.has(slot));
+  for (const slot of unlisted) loseLease(decision, slot, NOT_ARRIVED_REASON);
+}
+
+/** The lease was named by its worker, which may have missed that it has to stop. */
+function hearAgain(decision: Decision, slot: Slot): void {
+  const { tasks } = decision.state;
+  listenFor(decision, slot, decision.now);
+  if (tasks.stop[slot] === NO_STOP) return;
+  const graceMs = Math.max(0, tasks.stopAt[slot] - decision.now);
+  tellToStop(decision, slot, { reason: tasks.stop[slot], graceMs });
+}

@@ -1,0 +1,28 @@
+import { NO_HOLDER, type SessionId, type Slot } from '../../base/ids.ts';
+import type { Decision } from '../../decision/decision.ts';
+import type { ReadonlyState } from '../../state/state.ts';
+import type { Session } from '../../workers/roster.ts';
+
+/** Counts what the session holds, when it comes to be known with leases that it already has. */
+export function countUse(decision: Decision, session: Session): void {
+  const { state, roster } = decision;
+  const slots = heldSlots(decision, session);
+  session.room.count(slots.map((slot) => state.shapes.at(state.tasks.shape[slot])));
+  roster.countTypes(
+    session,
+    slots.map((slot) => state.queues[state.tasks.queue[slot]].key),
+  );
+}
+
+/** Newest lease first: each return goes to the head, so that the oldest ends up in front. */
+export function heldSlots({ state }: Decision, session: Session): Slot[] {
+  return heldBySession(state, session.id);
+}
+
+export function heldBySession(state: ReadonlyState, session: SessionId): Slot[] {
+  const holder = state.holders.find(session);
+  if (holder === NO_HOLDER) return [];
+  const slots: Slot[] = [];
+  state.holders.forEachHeld(holder, (slot) => slots.push(slot));
+  return slots.reverse();
+}

@@ -1,0 +1,61 @@
+import { NO_SLOT } from '../../base/ids.ts';
+import { queueKey } from '../../base/queue-key.ts';
+import { parseTaskId } from '../../base/task-id.ts';
+import type { TaskOutcome, Timed } from '../../decision/command-fields.ts';
+import type { Decision } from '../../decision/decision.ts';
+import { TASK_TYPES_MAX } from '../../state/state.ts';
+import type { TaskSpec } from '../../task/task-spec.ts';
+import { isTerminal, SUCCEEDED } from '../../task/task-state.ts';
+import { fillDetails } from './submit-tasks.ts';
+
+/** The same for a task that left memory: it comes with all that is known of it. */
+export interface ReadmitTask extends Timed {
+  readonly type: 'readmit_task';
+  readonly id: string;
+  /** How it ended, by the number of its state. */
+  readonly state: number;
+  readonly spec: Omit<TaskSpec, 'runAt' | 'delayMs'>;
+  readonly input: Uint8Array;
+  /** What its column said of its dedupe key when it left memory. */
+  readonly dedupe: number;
+}
+
+export type ReadmitTaskReply = TaskOutcome<
+  'task_not_found' | 'task_finished' | 'too_many_tasks' | 'too_many_bytes' | 'too_many_types'
+>;
+
+/** A task that left memory comes back whole and runs again. */
+export function decideReadmitTask(decision: Decision, command: ReadmitTask): ReadmitTaskReply {
+  const { state, emit, events } = decision;
+  const key = parseTaskId(command.id);
+  // One that is in memory is retried there; what the command knows of it may be old.
+  const isGone = key !== undefined && state.tasks.find(key.number) === NO_SLOT;
+  const isOurs =
+    key?.partition === state.partition && key.number > 0 && key.number < state.nextTask;
+  if (!isGone || !isOurs) return { rejection: 'task_not_found', slot: NO_SLOT };
+  const refusal = whyNot(decision, command);
+  if (refusal !== undefined) return { rejection: refusal, slot: NO_SLOT };
+
+  const event = events.taskReadmitted;
+  event.slot = state.tasks.nextFree();
+  event.task = key.number;
+  event.submittedAt = key.submittedAt;
+  event.dedupe = state.dedupe.task[command.dedupe - 1] === key.number ? command.dedupe : 0;
+  fillDetails(event, command.spec, queueKey(command.namespace, command.spec.type));
+  event.shape = decision.shapeTexts.textOf(command.spec);
+  event.input.bytes = command.input;
+  event.input.start = 0;
+  event.input.end = command.input.length;
+  emit(event);
+  return { slot: event.slot };
+}
+
+function whyNot({ state }: Decision, command: ReadmitTask): ReadmitTaskReply['rejection'] {
+  if (command.state === SUCCEEDED || !isTerminal(command.state)) return 'task_finished';
+  if (state.tasks.count >= state.limits.tasksMax) return 'too_many_tasks';
+  if (state.heldBytes + command.input.length > state.limits.payloadBytesMax) {
+    return 'too_many_bytes';
+  }
+  const isKnown = state.queueOf(queueKey(command.namespace, command.spec.type)) !== undefined;
+  return isKnown || state.queues.length < TASK_TYPES_MAX ? undefined : 'too_many_types';
+}

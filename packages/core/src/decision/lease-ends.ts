@@ -1,0 +1,143 @@
+import type { Slot, TaskNumber } from '../base/ids.ts';
+import { totalDeadline } from '../state/deadlines.ts';
+import type { ReadonlyState } from '../state/state.ts';
+import type { PayloadRange } from '../structures/payload-range.ts';
+import { backoffMs, jitterOf } from '../task/retry-policy.ts';
+import {
+  CANCELLED,
+  CANCELLED_REASON,
+  EXPIRED,
+  isHeld,
+  NO_ANSWER,
+  NOT_ARRIVED_REASON,
+  QUEUE_TIMEOUT_REASON,
+  REFUSED_REASON,
+  TOTAL_TIMEOUT_REASON,
+} from '../task/task-state.ts';
+import type { Session } from '../workers/roster.ts';
+import type { Decision } from './decision.ts';
+
+/** How a task ends, beside success and failure by the word of its worker. */
+export interface TaskEnd {
+  readonly state: number;
+  readonly reason: number;
+  /** The report that came with it. */
+  readonly answer?: number;
+  /** When the attempt started, if only this says so. */
+  readonly startedAt?: number;
+  /** Replaces the result that the task has. */
+  readonly payload?: PayloadRange;
+}
+
+const NOTHING: PayloadRange = { bytes: new Uint8Array(0), start: 0, end: 0 };
+
+/** Ends a task from whatever state it is in. */
+export function endTask(decision: Decision, slot: Slot, end: TaskEnd): void {
+  const event = decision.events.taskEnded;
+  event.slot = slot;
+  event.task = decision.state.tasks.number[slot] as TaskNumber;
+  event.state = end.state;
+  event.reason = end.reason;
+  event.answer = end.answer ?? NO_ANSWER;
+  event.startedAt = end.startedAt ?? 0;
+  event.hasPayload = end.payload !== undefined;
+  pointAtRange(event.payload, end.payload ?? NOTHING);
+  decision.activity.forget(slot);
+  decision.emit(event);
+  decision.outputs.endedSlots.push(slot);
+}
+
+/** The deadline of a task has passed while nobody held it. */
+export function expireTask(decision: Decision, slot: Slot): void {
+  const isTotal = totalDeadline(decision.state, slot) <= decision.now;
+  const reason = isTotal ? TOTAL_TIMEOUT_REASON : QUEUE_TIMEOUT_REASON;
+  endTask(decision, slot, { state: EXPIRED, reason });
+}
+
+/** An attempt took too long: another one follows, unless it was the last. */
+export function timeOutAttempt(
+  decision: Decision,
+  slot: Slot,
+  end: {
+    readonly reason: number;
+    readonly retryAt: number;
+    readonly answer?: number;
+    readonly startedAt?: number;
+    readonly error?: PayloadRange;
+  },
+): void {
+  const event = decision.events.attemptTimedOut;
+  event.slot = slot;
+  event.task = decision.state.tasks.number[slot] as TaskNumber;
+  event.reason = end.reason;
+  event.retryAt = end.retryAt;
+  event.startedAt = end.startedAt ?? 0;
+  event.answer = end.answer ?? NO_ANSWER;
+  pointAtRange(event.error, end.error ?? NOTHING);
+  decision.activity.forget(slot);
+  decision.emit(event);
+  if (end.retryAt === 0) decision.outputs.endedSlots.push(slot);
+}
+
+/** A lease ended without an answer: its worker is gone, did not want it, or never had it. */
+export function loseLease(decision: Decision, slot: Slot, reason: number): void {
+  const { state } = decision;
+  decision.activity.forget(slot);
+  if (state.tasks.stop[slot] === CANCELLED_REASON) {
+    endTask(decision, slot, { state: CANCELLED, reason: CANCELLED_REASON });
+  } else if (!isSpentBy(reason) || hasAttemptsLeft(state, slot)) {
+    returnTask(decision, slot, reason);
+  } else {
+    exhaust(decision, slot, reason);
+  }
+}
+
+export function hasAttemptsLeft({ tasks, retries }: ReadonlyState, slot: Slot): boolean {
+  return tasks.attempt[slot] < retries.at(tasks.retry[slot]).maxAttempts;
+}
+
+/** When the attempt after this one is due by the policy of the task; 0 when there is none. */
+export function nextAttemptAt(
+  { state, now }: Decision,
+  slot: Slot,
+  { seed, place }: { readonly seed: number; readonly place: number },
+): number {
+  if (!hasAttemptsLeft(state, slot)) return 0;
+  const policy = state.retries.at(state.tasks.retry[slot]);
+  return now + backoffMs(policy, state.tasks.attempt[slot], jitterOf(seed, place));
+}
+
+/** The session that holds the task, if somebody does and the roster knows it. */
+export function sessionOf({ state, roster }: Decision, slot: Slot): Session | undefined {
+  if (!isHeld(state.tasks.state[slot])) return undefined;
+  return roster.find(state.holders.at(state.tasks.holderOf(slot)).session);
+}
+
+/** Whether an attempt counts that ended so. */
+function isSpentBy(reason: number): boolean {
+  return reason !== NOT_ARRIVED_REASON && reason !== REFUSED_REASON;
+}
+
+function returnTask({ state, emit, events }: Decision, slot: Slot, reason: number): void {
+  const event = events.attemptReturned;
+  event.slot = slot;
+  event.task = state.tasks.number[slot] as TaskNumber;
+  event.reason = reason;
+  event.spent = isSpentBy(reason);
+  emit(event);
+}
+
+function exhaust({ state, emit, events, outputs }: Decision, slot: Slot, reason: number): void {
+  const event = events.attemptsExhausted;
+  event.slot = slot;
+  event.task = state.tasks.number[slot] as TaskNumber;
+  event.reason = reason;
+  emit(event);
+  outputs.endedSlots.push(slot);
+}
+
+function pointAtRange(range: PayloadRange, to: PayloadRange): void {
+  range.bytes = to.bytes;
+  range.start = to.start;
+  range.end = to.end;
+}

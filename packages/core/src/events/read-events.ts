@@ -1,0 +1,26 @@
+import type { Utf8 } from '../base/utf8.ts';
+import type { Event } from './event.ts';
+import { EventDecoder } from './event-codec.ts';
+import { RecordReader } from './record-reader.ts';
+
+/**
+ * Hands the events of a batch to `visit`, in order, each with the time of its record and that
+ * record's place in the batch. An event and its payloads are valid only during the call: the
+ * objects and the batch's memory are used again. Who reads many batches keeps a decoder.
+ *
+ * Answers the time of the last record. Times never decrease from one record of a log to the next.
+ */
+export function readEvents(
+  batch: Uint8Array,
+  utf8: Utf8,
+  visit: (event: Event, at: number, place: number) => void,
+  decoder = new EventDecoder(),
+): number {
+  const reader = new RecordReader(batch, utf8);
+  let at = 0;
+  for (let place = 0; reader.hasRecord(); place++) {
+    at = reader.beginRecord();
+    while (reader.hasEvent()) visit(decoder.next(reader), at, place);
+  }
+  return at;
+}

@@ -1,0 +1,174 @@
+import { NO_HOLDER, NO_SLOT, type Slot, type TaskNumber } from '../base/ids.ts';
+import type { Decision } from '../decision/decision.ts';
+import { expireTask } from '../decision/lease-ends.ts';
+import { isOverdue } from '../state/deadlines.ts';
+import type { ReadonlyLane, ReadonlyState } from '../state/state.ts';
+import type { Session } from '../workers/roster.ts';
+import { chooseSession, chooseTask, isAgedTurn } from './choice.ts';
+import { LaneHeap } from './lane-heap.ts';
+
+/**
+ * Brings ready tasks and sessions with room together, in the turn in which one of them appears.
+ *
+ * M1 After every command no ready task of a queue that is not paused fits a session that has room
+ *    for it. Two exceptions: a session whose room is kept for a task takes only that one and those
+ *    that go before it (M3), and a session is spared for a moment what it refused. So a command
+ *    needs to match only the lanes that it opened, the sessions that it made room in, the sessions
+ *    with an exception, and what the command before left to it (M4).
+ * M2 A lease is granted only when what is leased to the session, with it, is within its offer.
+ * M3 Among the tasks that a session may take, the highest level goes first, and in a level the
+ *    oldest. Every eighth lease of a session goes to the task that waited longest, if that was
+ *    long. And room is kept for a task that waited long, so that it is not overtaken for ever
+ *    where it could run (see reservation.ts).
+ * M4 A task whose deadline has passed gets no lease, whether or not its timer was heard: it ends as
+ *    `expired` where it would get one. A command ends a bounded number so and leaves the rest of
+ *    the matching to the next, which the timers that are due bring.
+ */
+
+/** What a pushed task takes beside its input, about. */
+const PUSH_ENVELOPE_BYTES = 256;
+
+/** So many tasks are ended in place of a lease by one command (L9). */
+export const OVERDUE_PER_COMMAND = 1000;
+
+/** A worker that refused so many tasks a moment ago is left alone until that moment is over. */
+export const REFUSALS_MAX = 100;
+
+export function pushCost({ tasks, tags }: ReadonlyState, slot: Slot): number {
+  const tagBytes = tasks.tags[slot] === 0 ? 0 : tags.textAt(tasks.tags[slot]).length;
+  return tasks.inputLength[slot] + tagBytes + PUSH_ENVELOPE_BYTES;
+}
+
+/** As `pushCost`, of a word for a worker. */
+export function signalCost({ name, data }: { name: string; data: Uint8Array }): number {
+  return name.length + data.length + PUSH_ENVELOPE_BYTES;
+}
+
+/**
+ * Leases out what the command readied or made room for: the last step of every command. While no
+ * lease is to be granted that adds up, and the first command that may grant them settles it all.
+ */
+export function settle(decision: Decision): void {
+  if (!decision.grantsLeases) return;
+  const { pending, roster, now } = decision;
+  for (;;) {
+    const session = roster.takeEndedRefusal(now);
+    if (session === undefined) break;
+    pending.add(session);
+  }
+  pending.addExceptions();
+
+  const endsMax = decision.outputs.endedSlots.length + OVERDUE_PER_COMMAND;
+  while (!mustWait(decision, endsMax)) {
+    const session = pending.next();
+    if (session !== undefined) fill(decision, session, endsMax);
+    else if (pending.hasLanes) matchLanes(decision, endsMax);
+    else return;
+  }
+}
+
+/** Whether the rest is left to the next command (M4). */
+function mustWait({ state, outputs, now }: Decision, endsMax: number): boolean {
+  return outputs.endedSlots.length >= endsMax && state.timers.firstDue(now) !== NO_SLOT;
+}
+
+/** Gives a session all that it may take, best task first. */
+function fill(decision: Decision, session: Session, endsMax: number): void {
+  updateRoom(decision, session);
+  while (session.hasRoom) {
+    if (mustWait(decision, endsMax)) return decision.pending.add(session);
+    const slot = chooseTask(decision, session);
+    if (slot === NO_SLOT) return;
+    if (isOverdue(decision.state, slot, decision.now)) expireTask(decision, slot);
+    else lease(decision, slot, session);
+  }
+}
+
+/** Finds sessions for the tasks of lanes that were empty, best task first. */
+function matchLanes(decision: Decision, endsMax: number): void {
+  const { pending, roster } = decision;
+  const only = pending.takeOnlyLane();
+  if (only !== undefined) {
+    while (only.length > 0 && !only.queue.paused) {
+      if (mustWait(decision, endsMax)) return pending.putBack([only]);
+      if (matchHead(decision, only) === NO_SLOT) return;
+    }
+    return;
+  }
+  const lanes = pending
+    .takeLanes()
+    .filter(({ queue }) => !queue.paused && roster.ring(queue.key) !== undefined);
+  const heap = new LaneHeap(lanes);
+  for (let lane = heap.first; lane !== undefined; lane = heap.first) {
+    if (mustWait(decision, endsMax)) return pending.putBack(lanes);
+    const { head } = lane;
+    const gone = lane.length > 0 ? matchHead(decision, lane) : NO_SLOT;
+    if (gone === NO_SLOT) heap.dropFirst();
+    else if (gone === head) heap.update();
+    // Another lane has another head now: all of them are put in order anew.
+    else return pending.putBack(lanes);
+  }
+}
+
+/**
+ * The first task of the lane goes to somebody or has run out of time; `NO_SLOT` when it stays. Also
+ * here every so many leases of a session go to the task that waited longest: that one is the answer
+ * then. Else a queue that is paused and resumed again and again would let it wait for ever.
+ */
+function matchHead(decision: Decision, lane: ReadonlyLane): Slot {
+  const { head } = lane;
+  if (isOverdue(decision.state, head, decision.now)) {
+    expireTask(decision, head);
+    return head;
+  }
+  const session = chooseSession(decision, lane);
+  if (session === undefined) return NO_SLOT;
+  const slot = isAgedTurn(decision, session) ? chooseTask(decision, session) : head;
+  if (slot === NO_SLOT) return slot;
+  if (isOverdue(decision.state, slot, decision.now)) expireTask(decision, slot);
+  else lease(decision, slot, session);
+  return slot;
+}
+
+export function updateRoom(decision: Decision, session: Session): void {
+  const { room } = session;
+  const isThere = session.connected && !session.draining;
+  const isReading = session.unsentBytes < decision.state.limits.unsentBytesMax;
+  const isWilling = session.refused.size < REFUSALS_MAX;
+  decision.roster.setRoom(session, isThere && isReading && isWilling && room.hasSlot);
+}
+
+export function heldBy(state: ReadonlyState, session: Session): number {
+  const holder = state.holders.find(session.id);
+  return holder === NO_HOLDER ? 0 : state.holders.at(holder).held.length;
+}
+
+/** The one place where a lease is granted. */
+function lease(decision: Decision, slot: Slot, session: Session): void {
+  const { state, outputs } = decision;
+  const event = decision.events.attemptLeased;
+  const wasKept = session.reservedFor === slot;
+  event.slot = slot;
+  event.task = state.tasks.number[slot] as TaskNumber;
+  event.lease = state.nextLease;
+  event.session = session.id;
+  event.worker = session.worker;
+  event.leaseMs = session.leaseMs;
+  event.resume = session.resumeNumber;
+  decision.emit(event);
+
+  listenFor(decision, slot, decision.now);
+  session.leases += 1;
+  if (wasKept) session.keepsRoomFrom = session.leases + heldBy(state, session);
+  session.unsentBytes += pushCost(state, slot);
+  outputs.pushSessions.push(session.id);
+  outputs.pushSlots.push(slot);
+  updateRoom(decision, session);
+}
+
+/** The lease was heard of at this time; a silence that is limited is counted from here. */
+export function listenFor({ state, activity }: Decision, slot: Slot, heardAt: number): void {
+  const { timeouts } = state.tasks;
+  if (timeouts[slot] === 0) return;
+  activity.hear(slot, heardAt + state.timeouts.at(timeouts[slot]).heartbeatMs);
+}

@@ -1,0 +1,61 @@
+import type { Slot } from '../base/ids.ts';
+import {
+  CANCELLED_REASON,
+  DEFERRED,
+  LEASED,
+  NO_STOP,
+  PAUSED,
+  QUEUED,
+  RUNNING,
+  WAITING,
+} from '../task/task-state.ts';
+import type { ReadonlyState } from './state.ts';
+
+type Tasks = Pick<ReadonlyState, 'tasks' | 'timeouts'>;
+
+/** The earliest time at which something happens to the task by itself; infinite if nothing does. */
+export function deadlineOf(state: Tasks, slot: Slot): number {
+  const { tasks } = state;
+  const taskState = tasks.state[slot];
+  if (tasks.timeouts[slot] === 0) {
+    if (taskState === WAITING) return tasks.dueAt[slot];
+    return tasks.stop[slot] === NO_STOP ? Number.POSITIVE_INFINITY : tasks.stopAt[slot];
+  }
+  const ownAt = ownDeadline(state, slot);
+  return hasTotal(state, slot) ? Math.min(ownAt, totalDeadline(state, slot)) : ownAt;
+}
+
+/** Whether the deadline of a queued task has passed, heard by its timer or not. */
+export function isOverdue(state: Tasks, slot: Slot, now: number): boolean {
+  return state.tasks.timeouts[slot] !== 0 && deadlineOf(state, slot) <= now;
+}
+
+/** When the task has taken all the time that it has; infinite without a limit. */
+export function totalDeadline({ tasks, timeouts }: Tasks, slot: Slot): number {
+  const since = tasks.retriedAt[slot] === 0 ? tasks.submittedAt[slot] : tasks.retriedAt[slot];
+  return since + timeouts.at(tasks.timeouts[slot]).totalMs;
+}
+
+/** One that is being cancelled will be cancelled, late or not; one that ended has time. */
+function hasTotal({ tasks }: Tasks, slot: Slot): boolean {
+  const taskState = tasks.state[slot];
+  return (taskState <= PAUSED || taskState === DEFERRED) && tasks.stop[slot] !== CANCELLED_REASON;
+}
+
+/** The deadline that belongs to the state the task is in. */
+function ownDeadline({ tasks, timeouts }: Tasks, slot: Slot): number {
+  const { queueMs, runMs } = timeouts.at(tasks.timeouts[slot]);
+  switch (tasks.state[slot]) {
+    case WAITING:
+      return tasks.dueAt[slot];
+    case QUEUED:
+      return tasks.dueAt[slot] + queueMs;
+    case LEASED:
+    case RUNNING:
+      return tasks.stop[slot] === NO_STOP ? tasks.leasedAt[slot] + runMs : tasks.stopAt[slot];
+    case DEFERRED:
+      return tasks.leasedAt[slot] + runMs;
+    default:
+      return Number.POSITIVE_INFINITY;
+  }
+}

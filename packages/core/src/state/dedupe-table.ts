@@ -1,0 +1,116 @@
+import { NO_SLOT, type Slot, type TaskNumber } from '../base/ids.ts';
+import { LimitError } from '../base/limit-error.ts';
+import type { Archive } from '../structures/archive.ts';
+import { ColumnTable, columnsOf, type ReadonlyColumns } from '../structures/columns.ts';
+import { SlotIndex } from '../structures/slot-index.ts';
+import { TimingWheel } from '../structures/timing-wheel.ts';
+import { CLAIM_WORDS, type DedupeClaim, KEY_WORDS } from '../task/dedupe-claim.ts';
+
+/** What everybody but `apply` sees of the keys. */
+export type DedupeReader = ReadonlyColumns<DedupeTable> &
+  Readonly<
+    Pick<DedupeTable, 'capacity' | 'count' | 'find' | 'hasSameBody' | 'firstDue' | 'earliest'>
+  >;
+
+/**
+ * Keys that were submitted and are remembered for their window, whatever becomes of their tasks.
+ *
+ * Hashes stand for keys and bodies: 128 bits make a mistake less likely than a broken machine, and
+ * an entry has the same few bytes whatever was sent. Columns of full length, as in the task table.
+ *
+ * D1 No two entries have the same key.
+ */
+export class DedupeTable extends ColumnTable {
+  /** 0 while the entry is free. */
+  readonly task = new Float64Array(this.capacity);
+  readonly submittedAt = new Float64Array(this.capacity);
+  readonly expiresAt = new Float64Array(this.capacity);
+  /** State of the task when it left memory; meaningless before. */
+  readonly lastState = new Uint8Array(this.capacity);
+  count = 0;
+  private readonly words = new Uint32Array(this.capacity * CLAIM_WORDS);
+  /** Entries that were in use before, linked by their column. */
+  private readonly nextFreed = new Int32Array(this.capacity);
+  private readonly index = new SlotIndex(this.capacity);
+  private readonly timers = new TimingWheel(this.capacity, {
+    dueAt: this.expiresAt,
+    order: this.task,
+  });
+  private freed: Slot = NO_SLOT;
+  private fresh = 0;
+
+  /** The entry of the claim's key; `NO_SLOT` when it is not remembered. */
+  find(claim: DedupeClaim): Slot {
+    let entry = this.index.first(claim.words[claim.start]);
+    while (entry !== NO_SLOT && !this.agrees(entry, claim, { from: 0, to: KEY_WORDS })) {
+      entry = this.index.following(entry);
+    }
+    return entry;
+  }
+
+  hasSameBody(entry: Slot, claim: DedupeClaim): boolean {
+    return this.agrees(entry, claim, { from: KEY_WORDS, to: CLAIM_WORDS });
+  }
+
+  add(claim: DedupeClaim, task: TaskNumber, submittedAt: number): Slot {
+    if (this.count >= this.capacity) throw new LimitError('dedupeKeysMax', this.capacity);
+    const entry = this.freed === NO_SLOT ? (this.fresh++ as Slot) : this.freed;
+    if (entry === this.freed) this.freed = this.nextFreed[entry] as Slot;
+
+    for (let i = 0; i < CLAIM_WORDS; i++) {
+      this.words[entry * CLAIM_WORDS + i] = claim.words[claim.start + i];
+    }
+    this.task[entry] = task;
+    this.submittedAt[entry] = submittedAt;
+    this.expiresAt[entry] = submittedAt + claim.windowMs;
+    this.index.add(entry, claim.words[claim.start]);
+    this.timers.add(entry);
+    this.count += 1;
+    return entry;
+  }
+
+  remove(entry: Slot): void {
+    this.timers.remove(entry);
+    this.index.remove(entry);
+    this.task[entry] = 0;
+    this.nextFreed[entry] = this.freed;
+    this.freed = entry;
+    this.count -= 1;
+  }
+
+  firstDue(now: number): Slot {
+    return this.timers.firstDue(now);
+  }
+
+  earliest(): number {
+    return this.timers.earliest();
+  }
+
+  /** Entries are kept in their places, as tasks in their slots. */
+  persist(archive: Archive): void {
+    this.count = archive.number('count', this.count);
+    this.freed = archive.number('freed', this.freed) as Slot;
+    this.fresh = archive.number('fresh', this.fresh);
+    if (this.fresh > this.capacity) throw new LimitError('dedupeKeysMax', this.capacity);
+    for (const [name, column] of columnsOf(this)) {
+      archive.column(name, column, (this.fresh * column.length) / this.capacity);
+    }
+    if (!archive.isLoading) return;
+    for (let entry = 0; entry < this.fresh; entry++) {
+      if (this.task[entry] === 0) continue;
+      this.index.add(entry as Slot, this.words[entry * CLAIM_WORDS]);
+      this.timers.add(entry as Slot);
+    }
+  }
+
+  private agrees(
+    entry: Slot,
+    claim: DedupeClaim,
+    { from, to }: { readonly from: number; readonly to: number },
+  ): boolean {
+    for (let i = from; i < to; i++) {
+      if (this.words[entry * CLAIM_WORDS + i] !== claim.words[claim.start + i]) return false;
+    }
+    return true;
+  }
+}

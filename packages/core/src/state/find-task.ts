@@ -1,0 +1,28 @@
+import { NO_SLOT, type Slot } from '../base/ids.ts';
+import { parseTaskId } from '../base/task-id.ts';
+import { isTerminal, PAUSED, QUEUED, WAITING } from '../task/task-state.ts';
+import type { ReadonlyState } from './state.ts';
+
+/**
+ * Finds a task by the text of its id; `NO_SLOT` when it is not in memory, or belongs to another
+ * namespace: who asks must not learn that it is there.
+ */
+export function findTask(state: ReadonlyState, namespace: string, id: string): Slot {
+  const key = parseTaskId(id);
+  if (key === undefined || key.partition !== state.partition) return NO_SLOT;
+  const slot = state.tasks.find(key.number);
+  if (slot === NO_SLOT || state.tasks.submittedAt[slot] !== key.submittedAt) return NO_SLOT;
+  return state.queues[state.tasks.queue[slot]].namespace === namespace ? slot : NO_SLOT;
+}
+
+/** Why a task that was sought cannot be changed or held back; undefined while nobody has it. */
+export function whyNotIdle(
+  { tasks }: ReadonlyState,
+  slot: Slot,
+): 'task_not_found' | 'task_finished' | 'task_running' | undefined {
+  if (slot === NO_SLOT) return 'task_not_found';
+  const taskState = tasks.state[slot];
+  if (isTerminal(taskState)) return 'task_finished';
+  const isIdle = taskState === WAITING || taskState === QUEUED || taskState === PAUSED;
+  return isIdle ? undefined : 'task_running';
+}

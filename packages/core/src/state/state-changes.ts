@@ -1,0 +1,61 @@
+import type { StateHasher } from '../snapshot/state-hash.ts';
+import type { Archive } from '../structures/archive.ts';
+import { type ColumnTable, columnsOf } from '../structures/columns.ts';
+import type { DedupeTable } from './dedupe-table.ts';
+import { payloadColumns } from './payload-columns.ts';
+import type { TaskTable } from './task-table.ts';
+import { TouchedSlots } from './touched-slots.ts';
+
+/**
+ * What events changed since the last hash was logged, so that the next one covers just that (L3).
+ *
+ * What is hashed depends on the events alone. Columns are written by `apply` and by nothing else,
+ * in free slots too, where the last task's values stay. The exceptions are places in the arena,
+ * which move when it is compacted, and the timing wheel, which moves when it is asked: neither is
+ * a column that is hashed. Links are: the order in a list is part of the state.
+ *
+ * Durable, because a snapshot may come between two hashes.
+ */
+export class StateChanges {
+  /** Events since the last hash. */
+  events = 0;
+  private readonly tasks: TouchedSlots;
+  private readonly keys: TouchedSlots;
+
+  constructor(tasks: TaskTable, dedupe: DedupeTable) {
+    const references = payloadColumns(tasks).map((each) => each.references);
+    this.tasks = new TouchedSlots(tasks.capacity, columnsBut(tasks, references));
+    this.keys = new TouchedSlots(dedupe.capacity, columnsBut(dedupe, []));
+  }
+
+  noteTask(slot: number): void {
+    this.tasks.note(slot);
+  }
+
+  noteKey(entry: number): void {
+    this.keys.note(entry);
+  }
+
+  /** Everything that was noted, as it is by now. */
+  hash(hasher: StateHasher): void {
+    this.tasks.hash(hasher);
+    this.keys.hash(hasher);
+  }
+
+  /** The next hash begins here. */
+  clear(): void {
+    this.events = 0;
+    this.tasks.clear();
+    this.keys.clear();
+  }
+
+  persist(archive: Archive): void {
+    this.events = archive.number('events', this.events);
+    this.tasks.persist(archive, 'tasks');
+    this.keys.persist(archive, 'keys');
+  }
+}
+
+function columnsBut(table: ColumnTable, left: readonly unknown[]) {
+  return [...columnsOf(table).values()].filter((column) => !left.includes(column));
+}

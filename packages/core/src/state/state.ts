@@ -1,0 +1,215 @@
+import type { LeaseNumber, Slot, TaskNumber } from '../base/ids.ts';
+import { StateHasher } from '../snapshot/state-hash.ts';
+import type { Archive } from '../structures/archive.ts';
+import { Arena, type CompactionRule } from '../structures/arena.ts';
+import { Interner, type InternerReader } from '../structures/interner.ts';
+import { TaskList } from '../structures/task-list.ts';
+import { TimingWheel } from '../structures/timing-wheel.ts';
+import { parseRetry, type ResolvedRetry } from '../task/retry-policy.ts';
+import { parseShape, type Shape } from '../task/shape.ts';
+import { type Callback, parseCallback, parseTags, type Tags } from '../task/task-labels.ts';
+import { parseTimeouts, type ResolvedTimeouts } from '../task/timeouts.ts';
+import { AccessKeys, type AccessKeysReader } from './access-keys.ts';
+import { AuditTrail, type AuditTrailReader } from './audit-trail.ts';
+import { DeadLetters, type DeadLettersReader } from './dead-letters.ts';
+import { type DedupeReader, DedupeTable } from './dedupe-table.ts';
+import { LeaseHolders } from './lease-holders.ts';
+import { Outbox, type OutboxReader } from './outbox.ts';
+import { payloadColumns } from './payload-columns.ts';
+import { type Lane, ReadyQueue } from './ready-queue.ts';
+import { Redrives, type RedrivesReader } from './redrives.ts';
+import { StateChanges } from './state-changes.ts';
+import { type TaskReader, TaskTable } from './task-table.ts';
+import { TaskTypes, type TaskTypesReader } from './task-types.ts';
+
+export interface PartitionLimits {
+  /** Tasks that may be in memory at once, finished ones included. */
+  readonly tasksMax: number;
+  /** Bytes of inputs, outputs and errors that may be in memory at once. */
+  readonly payloadBytesMax: number;
+  /** Finished tasks that are kept for reading; the oldest are forgotten first. */
+  readonly finishedTasksMax: number;
+  /** Failed and timed-out tasks that are kept until somebody deals with them. */
+  readonly deadLettersMax: number;
+  /** Callbacks that are to be delivered, or were given up, beyond which no more are promised. */
+  readonly callbacksMax: number;
+  /** Dedupe keys that are remembered at once. */
+  readonly dedupeKeysMax: number;
+  /** A worker that is this far behind in reading gets no more until it has caught up. */
+  readonly unsentBytesMax: number;
+  /** Worker sessions at once, those that are expected back included. */
+  readonly sessionsMax: number;
+  readonly arenaChunkBytes?: number;
+  readonly arenaCompaction?: CompactionRule;
+}
+
+/** Task types are kept for good, so that a column can name one in two bytes. */
+export const TASK_TYPES_MAX = 65_536;
+
+/**
+ * All that is durable of a partition. Only `apply` writes it.
+ *
+ * S1 A task is in exactly one list: its lane while queued, its holder's while leased or running,
+ *    the dead letters of its queue once it failed or timed out, the finished tasks once it
+ *    ended otherwise. While it waits, is paused, or has its end left to somebody outside, it is in
+ *    none.
+ * S2 A task has a timer exactly when it has a deadline, at the earliest one (`deadlineOf`).
+ */
+export class State {
+  /** The number of this partition; ids and leases carry it. */
+  readonly partition: number;
+  readonly limits: PartitionLimits;
+  readonly tasks: TaskTable;
+  readonly payloads: Arena;
+  readonly holders: LeaseHolders;
+  /** Tasks that ended and are no dead letters, oldest end first. */
+  readonly finished: TaskList;
+  readonly deadLetters: DeadLetters;
+  readonly queues: ReadyQueue[] = [];
+  readonly taskTypes = new TaskTypes();
+  readonly redrives = new Redrives();
+  readonly outbox = new Outbox();
+  readonly accessKeys = new AccessKeys();
+  readonly audit = new AuditTrail();
+  readonly shapes = new Interner(parseShape);
+  readonly retries = new Interner(parseRetry);
+  readonly timeouts = new Interner(parseTimeouts);
+  readonly tags = new Interner(parseTags);
+  readonly callbacks = new Interner(parseCallback);
+  readonly parents = new Interner((text) => text);
+  readonly timers: TimingWheel;
+  readonly dedupe: DedupeTable;
+  /** What events changed since the last hash that was logged. */
+  readonly changes: StateChanges;
+  nextTask = 1 as TaskNumber;
+  nextLease = 1 as LeaseNumber;
+  /** Orders of the next tasks that go to the tail and to the head of their levels. */
+  nextTailOrder = 1;
+  nextHeadOrder = 0;
+  /** Time of the newest event; time never runs backwards (L8). */
+  now = 0;
+  private readonly queueByKey = new Map<string, ReadyQueue>();
+
+  constructor(partition: number, limits: PartitionLimits) {
+    this.partition = partition;
+    this.limits = limits;
+    this.tasks = new TaskTable(limits.tasksMax);
+    this.timers = new TimingWheel(limits.tasksMax, {
+      dueAt: this.tasks.timerAt,
+      order: this.tasks.number,
+    });
+    this.dedupe = new DedupeTable(limits.dedupeKeysMax);
+    this.payloads = new Arena(payloadColumns(this.tasks), {
+      chunkBytes: limits.arenaChunkBytes,
+      rule: limits.arenaCompaction,
+    });
+    this.holders = new LeaseHolders({
+      next: this.tasks.nextHeld,
+      previous: this.tasks.previousHeld,
+    });
+    this.finished = new TaskList(this.tasks);
+    this.changes = new StateChanges(this.tasks, this.dedupe);
+    this.deadLetters = new DeadLetters(this.tasks, {
+      next: this.tasks.nextHeld,
+      previous: this.tasks.previousHeld,
+    });
+  }
+
+  persistCounters(archive: Archive): void {
+    this.nextTask = archive.number('nextTask', this.nextTask) as TaskNumber;
+    this.nextLease = archive.number('nextLease', this.nextLease) as LeaseNumber;
+    this.nextTailOrder = archive.number('nextTailOrder', this.nextTailOrder);
+    this.nextHeadOrder = archive.number('nextHeadOrder', this.nextHeadOrder);
+    this.now = archive.number('now', this.now);
+  }
+
+  /** A hash of the counters and of all that events changed since the last one (L3). */
+  hashChanges(): number {
+    const hasher = new StateHasher();
+    this.persistCounters(hasher);
+    hasher.number('tasks', this.tasks.count);
+    hasher.number('keys', this.dedupe.count);
+    hasher.number('timers', this.timers.count);
+    hasher.number('finished', this.finished.length);
+    hasher.number('deadLetters', this.deadLetters.count);
+    hasher.number('redrives', this.redrives.size);
+    hasher.number('outbox', this.outbox.digest);
+    hasher.number('accessKeys', this.accessKeys.size);
+    hasher.number('audit', this.audit.next);
+    hasher.number('payloads', this.payloads.liveBytes);
+    this.changes.hash(hasher);
+    return hasher.value;
+  }
+
+  queueOf(key: string): ReadyQueue | undefined {
+    return this.queueByKey.get(key);
+  }
+
+  internQueue(key: string): ReadyQueue {
+    const known = this.queueByKey.get(key);
+    if (known !== undefined) return known;
+    const queue = new ReadyQueue(this.queues.length, key, this.tasks);
+    this.queues.push(queue);
+    this.queueByKey.set(key, queue);
+    return queue;
+  }
+
+  /** Bytes that tasks take beside columns: payloads, texts that they share, and what is owed. */
+  get heldBytes(): number {
+    const { payloads, shapes, retries, timeouts, tags, callbacks, parents } = this;
+    const policies = shapes.bytes + retries.bytes + timeouts.bytes;
+    const texts = policies + tags.bytes + callbacks.bytes + parents.bytes;
+    return payloads.liveBytes + texts + this.outbox.bytes;
+  }
+
+  typeOf(slot: Slot): string {
+    return this.queues[this.tasks.queue[slot]].taskType;
+  }
+}
+
+/** The ready tasks of one type, shape and level, as everybody but `apply` sees them. */
+export type ReadonlyLane = Readonly<Pick<Lane, 'shape' | 'level' | 'place' | 'head' | 'length'>> & {
+  readonly queue: ReadonlyQueue;
+};
+
+type QueueField = 'index' | 'key' | 'namespace' | 'taskType' | 'paused' | 'levels' | 'depth';
+
+export interface ReadonlyQueue
+  extends Readonly<Pick<ReadyQueue, QueueField | 'topLevel' | 'depthOf'>> {
+  readonly open: readonly ReadonlyLane[];
+  readonly ranks: readonly number[];
+  lane(shape: number, level: number): ReadonlyLane | undefined;
+}
+
+/** The state as `decide` and views see it. */
+export interface ReadonlyState {
+  readonly partition: number;
+  readonly limits: PartitionLimits;
+  readonly tasks: TaskReader;
+  readonly payloads: Pick<Arena, 'bytesOf' | 'startOf' | 'liveBytes' | 'chunkCount'>;
+  readonly holders: Pick<LeaseHolders, 'find' | 'at' | 'holding' | 'forEachHeld'>;
+  readonly finished: Readonly<Pick<TaskList, 'head' | 'length'>>;
+  readonly queues: readonly ReadonlyQueue[];
+  readonly deadLetters: DeadLettersReader;
+  readonly taskTypes: TaskTypesReader;
+  readonly redrives: RedrivesReader;
+  readonly outbox: OutboxReader;
+  readonly accessKeys: AccessKeysReader;
+  readonly audit: AuditTrailReader;
+  readonly shapes: InternerReader<Shape>;
+  readonly retries: InternerReader<ResolvedRetry>;
+  readonly timeouts: InternerReader<ResolvedTimeouts>;
+  readonly tags: InternerReader<Tags>;
+  readonly callbacks: InternerReader<Callback | undefined>;
+  readonly parents: InternerReader<string>;
+  readonly heldBytes: number;
+  readonly timers: Pick<TimingWheel, 'firstDue' | 'earliest' | 'has' | 'count'>;
+  readonly dedupe: DedupeReader;
+  readonly nextTask: TaskNumber;
+  readonly nextLease: LeaseNumber;
+  readonly nextTailOrder: number;
+  readonly nextHeadOrder: number;
+  readonly now: number;
+  queueOf(key: string): ReadonlyQueue | undefined;
+  typeOf(slot: Slot): string;
+}

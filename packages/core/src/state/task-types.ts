@@ -1,0 +1,62 @@
+import type { Archive } from '../structures/archive.ts';
+import type { TaskSpec } from '../task/task-spec.ts';
+
+/** What tasks of a type have when their submit does not say. A stated field is taken whole. */
+export type TaskTypeDefinition = Pick<
+  TaskSpec,
+  'priority' | 'resources' | 'constraints' | 'retry' | 'timeouts' | 'tags' | 'callback'
+>;
+
+/** What everybody but `apply` sees. */
+export interface TaskTypesReader {
+  readonly size: number;
+  get(key: string): TaskTypeDefinition | undefined;
+  textOf(key: string): string;
+  keys(): Iterable<string>;
+}
+
+/** The definitions that are registered, by the key of the queue. */
+export class TaskTypes implements TaskTypesReader {
+  private readonly definitions = new Map<string, TaskTypeDefinition>();
+
+  get size(): number {
+    return this.definitions.size;
+  }
+
+  get(key: string): TaskTypeDefinition | undefined {
+    return this.definitions.get(key);
+  }
+
+  /** Empty when there is no such type. */
+  textOf(key: string): string {
+    const definition = this.definitions.get(key);
+    return definition === undefined ? '' : JSON.stringify(definition);
+  }
+
+  keys(): Iterable<string> {
+    return this.definitions.keys();
+  }
+
+  /** An empty text removes the definition. */
+  put(key: string, text: string): void {
+    if (text === '') this.definitions.delete(key);
+    else this.definitions.set(key, JSON.parse(text) as TaskTypeDefinition);
+  }
+
+  persist(archive: Archive): void {
+    const keys = archive.texts('keys', [...this.definitions.keys()]);
+    const texts = archive.texts(
+      'definitions',
+      keys.map((key) => this.textOf(key)),
+    );
+    if (!archive.isLoading) return;
+    keys.forEach((key, index) => {
+      this.put(key, texts[index]);
+    });
+  }
+}
+
+/** The request first, then the definition of its type; the core's defaults come last. */
+export function withDefaults(spec: TaskSpec, definition: TaskTypeDefinition | undefined): TaskSpec {
+  return definition === undefined ? spec : { ...definition, ...spec };
+}

@@ -1,0 +1,71 @@
+import { invariant } from '../base/invariant.ts';
+import { type Constraint, constraintText, parseConstraint } from './constraints.ts';
+import { type CustomAmount, customOf, KINDS, needsOf, type Resources } from './resources.ts';
+
+/**
+ * What decides on which workers a task fits: its resources and its constraints. Tasks of one shape
+ * fit on the same workers, so matching asks once per shape and not once per task.
+ */
+export interface Shape {
+  /** By kind, in thousandths; one slot unless stated, also when other resources are given. */
+  readonly needs: Float64Array;
+  readonly custom: readonly CustomAmount[];
+  readonly constraints: readonly Constraint[];
+  readonly resources: Resources;
+  readonly constraintTexts: readonly string[];
+}
+
+export interface ShapeSpec {
+  readonly resources?: Resources | undefined;
+  readonly constraints?: readonly string[] | undefined;
+}
+
+const PLAIN: Shape = canonical({}, []);
+const PLAIN_JSON = jsonOf(PLAIN);
+
+/**
+ * The same text for the same shape; the empty one for a single slot without constraints. It is what
+ * events and state hold. The order of constraints and of values in a list says nothing, nor does a
+ * resource of which 0 is needed.
+ */
+export function shapeText({ resources, constraints }: ShapeSpec): string {
+  if (resources === undefined && constraints === undefined) return '';
+  const text = jsonOf(canonical(resources ?? {}, constraints ?? []));
+  return text === PLAIN_JSON ? '' : text;
+}
+
+export function parseShape(text: string): Shape {
+  if (text === '') return PLAIN;
+  const { resources, constraints } = JSON.parse(text) as {
+    resources: Resources;
+    constraints: string[];
+  };
+  return canonical(resources, constraints);
+}
+
+function canonical(given: Resources, texts: readonly string[]): Shape {
+  const byText = new Map(texts.map(parsed).map((each) => [constraintText(each), each]));
+  const constraintTexts = [...byText.keys()].toSorted();
+  const needs = needsOf({ slots: 1, ...given });
+  const custom = customOf(given);
+  const resources: Record<string, unknown> = {};
+  KINDS.forEach((kind, index) => {
+    if (needs[index] > 0) resources[kind] = needs[index] / 1000;
+  });
+  if (custom.length > 0) {
+    const entries = custom.map(({ name, thousandths }) => [name, thousandths / 1000]);
+    resources.custom = Object.fromEntries(entries);
+  }
+  return { needs, custom, constraints: [...byText.values()], resources, constraintTexts };
+}
+
+function jsonOf({ resources, constraintTexts }: Shape): string {
+  return JSON.stringify({ resources, constraints: constraintTexts });
+}
+
+/** Whoever makes a command has checked the texts with `parseConstraint`. */
+function parsed(text: string): Constraint {
+  const constraint = parseConstraint(text);
+  invariant(typeof constraint !== 'string', 'a constraint is checked before it is submitted');
+  return constraint;
+}

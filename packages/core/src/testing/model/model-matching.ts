@@ -1,0 +1,229 @@
+import type { SessionId } from '../../base/ids.ts';
+import type { PartitionLimits } from '../../state/state.ts';
+import { couldRun, ModelRoom, type ModelWorker } from './model-room.ts';
+import type { ModelTask } from './model-task.ts';
+import { isOverdue } from './model-timers.ts';
+
+export interface ModelRules {
+  readonly reserveAfterMs: number;
+  readonly ageAfterMs: number;
+  readonly agedLeaseEvery: number;
+}
+
+export interface ModelSession extends ModelWorker {
+  readonly namespace: string;
+  leaseMs: number;
+  /** Of the last resume that had one. */
+  resumeNumber: number;
+  /** As of its newest lease: what a restarted server knows. */
+  logged: { readonly leaseMs: number; readonly resumeNumber: number };
+  connection: number;
+  heardAt: number;
+  heldSince: number;
+  graceUntil: number;
+  /** How many leases it counts. */
+  leases: number;
+  /** It need not keep room before it counts so many. */
+  keepsRoomFrom: number;
+}
+
+/** For whom each session keeps its room. */
+export type Reservations = ReadonlyMap<SessionId, number>;
+
+/** What the rules of matching speak of. */
+export interface ModelScene {
+  /** Tasks that wait for a worker; at one level the first goes first. */
+  readonly waiting: readonly ModelTask[];
+  readonly sessions: readonly ModelSession[];
+  /** Held tasks, oldest lease first. */
+  readonly held: readonly ModelTask[];
+  /** Keys of queues that give nothing out. */
+  readonly pausedQueues: ReadonlySet<string>;
+  readonly rules: ModelRules;
+  readonly limits: Pick<PartitionLimits, 'unsentBytesMax'>;
+  /** Before and after the command that is looked at; which of them, a push cannot tell. */
+  readonly reservedBefore: Reservations;
+  readonly reserved: Reservations;
+  /** Tasks that the command gives out. */
+  readonly given: ReadonlySet<number>;
+  /** Who changed its offer in that command, which ends its reservation; another may follow. */
+  readonly newOffer: SessionId | undefined;
+}
+
+/** Why a waiting task must not go to this session now; `undefined` when it may. */
+export function whyNotPushed(
+  scene: ModelScene,
+  task: ModelTask,
+  session: ModelSession,
+  now: number,
+): string | undefined {
+  const { number } = task;
+  if (isOverdue(task, now)) return `the deadline of task ${number} has passed`;
+  const room = roomOf(scene, session);
+  if (!room.takes(task, now)) return `${session.id} may not take task ${number}`;
+  if (scene.pausedQueues.has(task.type)) return `the queue ${task.type} is paused`;
+  const takeable = ready(scene).filter((each) => room.takes(each, now));
+  const turns = [undefined, scene.reservedBefore.get(session.id), scene.reserved.get(session.id)];
+  const [before, after] = turns.slice(1);
+  const isSteady = before === after && session.id !== scene.newOffer;
+  const expect = (reservedFor: number | undefined) => {
+    const permitted = takeable.filter((each) => isPermitted(scene, each, reservedFor));
+    return next(scene, session, permitted, now).map((each) => each?.number);
+  };
+  const expected = (isSteady ? [before] : turns).flatMap(expect);
+  if (expected.includes(number)) return undefined;
+  const meanwhile = keptMeanwhile(scene, session, takeable, now).flatMap(expect);
+  return meanwhile.includes(number) ? undefined : `task ${number} goes before ${expected}`;
+}
+
+/** For whom room may have been kept within the command, until they were given out elsewhere. */
+function keptMeanwhile(
+  scene: ModelScene,
+  session: ModelSession,
+  takeable: readonly ModelTask[],
+  now: number,
+): number[] {
+  return next(scene, session, takeable, now)
+    .filter((task) => task !== undefined)
+    .flatMap((task) => overtakenBy(scene, task, session, now))
+    .map(({ number }) => number)
+    .filter((number) => scene.given.has(number));
+}
+
+/** M3: whose turn it may be. */
+function next(
+  scene: ModelScene,
+  session: ModelSession,
+  takeable: readonly ModelTask[],
+  now: number,
+): (ModelTask | undefined)[] {
+  const { agedLeaseEvery, ageAfterMs } = scene.rules;
+  const able = live(takeable, now);
+  const [first] = able.toSorted((a, b) => inLine(a, b));
+  if ((session.leases + 1) % agedLeaseEvery !== 0) return [first];
+  const heads = able.filter(
+    (task) => able.find((other) => laneOf(other) === laneOf(task)) === task,
+  );
+  const aged = heads
+    .filter(({ joinedAt }) => now - joinedAt >= ageAfterMs)
+    .toSorted((a, b) => a.joinedAt - b.joinedAt || inLine(a, b));
+  // One whose deadline has passed hides those behind it until its own turn comes.
+  if (able.length < takeable.length) return [...aged, first];
+  return [aged[0] ?? first];
+}
+
+/** M4: those that may get a lease at all. */
+function live(tasks: readonly ModelTask[], now: number): ModelTask[] {
+  return tasks.filter((task) => !isOverdue(task, now));
+}
+
+/** M1: tasks that wait although a worker may take them, or would end there (M4). */
+export function missingPushes(scene: ModelScene, now: number): number[] {
+  const open = ready(scene);
+  if (open.length === 0) return [];
+  return scene.sessions.flatMap((session) => {
+    const room = roomOf(scene, session);
+    if (!room.isOpen(now)) return [];
+    return open
+      .filter((task) => room.takes(task, now))
+      .filter((task) => isPermitted(scene, task, scene.reserved.get(session.id)))
+      .map((task) => task.number);
+  });
+}
+
+/** One that waited too long, and the session on which a push goes before it. */
+export interface Overtaken {
+  readonly session: SessionId;
+  readonly number: number;
+  /** For how many more others room may have been kept at that time, until they were pushed too. */
+  keptMeanwhile: number;
+}
+
+/**
+ * Those that a push overtakes although they waited too long and could run on that session, unless
+ * that kept room a moment ago.
+ */
+export function overtakenBy(
+  scene: ModelScene,
+  pushed: ModelTask,
+  session: ModelSession,
+  now: number,
+): Overtaken[] {
+  if (session.leases < session.keepsRoomFrom) return [];
+  const room = roomOf(scene, session);
+  const open = ready(scene).filter(({ number }) => (session.refused.get(number) ?? 0) <= now);
+  return open
+    .filter((task) => now - task.joinedAt >= scene.rules.reserveAfterMs)
+    .filter((task) => open.find((other) => laneOf(other) === laneOf(task)) === task)
+    .filter((task) => !isOverdue(task, now))
+    .filter((task) => inLine(task, pushed) < 0 && couldRun(session, task))
+    .filter((task) => room.hasTypeLeft(task) && !room.takes(task, now))
+    .map(({ number }) => ({ session: session.id, number, keptMeanwhile: 0 }));
+}
+
+/**
+ * Whether room may have been kept for a task within the command that pushes it to this session:
+ * workers are filled one after the other, and one that has no room for it now may come first.
+ */
+export function mayHaveBeenKept(
+  scene: ModelScene,
+  pushed: ModelTask,
+  session: ModelSession,
+  now: number,
+): boolean {
+  if (now - pushed.joinedAt < scene.rules.reserveAfterMs) return false;
+  if ([...scene.reservedBefore.values()].includes(pushed.number)) return false;
+  return scene.sessions.some((each) => each !== session && couldRun(each, pushed));
+}
+
+/** What is wrong with the reservations after a command that overtook these. */
+export function reservationProblems(
+  scene: ModelScene,
+  overtaken: readonly Overtaken[],
+  now: number,
+): string[] {
+  const { reserved, reservedBefore, sessions, waiting, rules } = scene;
+  const problems: string[] = [];
+  const most = Math.min(16, Math.max(1, Math.floor(sessions.length / 4)));
+  if (reserved.size > reservedBefore.size && reserved.size > most) problems.push('too many');
+  if (new Set(reserved.values()).size < reserved.size) problems.push('two for one task');
+  for (const [id, number] of reserved) {
+    const session = sessions.find((each) => each.id === id);
+    const task = ready(scene).find((each) => each.number === number);
+    if (session === undefined || task === undefined) problems.push(`${id} for ${number}: gone`);
+    else if (now - task.joinedAt < rules.reserveAfterMs) problems.push(`${number} is too early`);
+    else if (!couldRun(session, task)) problems.push(`${id} could never run ${number}`);
+  }
+  const known = Math.max(reserved.size, reservedBefore.size);
+  const kept = new Set(reserved.values());
+  for (const { session, number, keptMeanwhile } of overtaken) {
+    if (known + keptMeanwhile >= most) continue;
+    if (reserved.has(session) || reservedBefore.has(session) || kept.has(number)) continue;
+    const isWaiting = waiting.some((task) => task.number === number);
+    if (isWaiting) problems.push(`${number} is overtaken at ${session}`);
+  }
+  return problems;
+}
+
+function isPermitted(scene: ModelScene, task: ModelTask, reservedFor: number | undefined): boolean {
+  const kept = scene.waiting.find((each) => each.number === reservedFor);
+  return kept === undefined || task === kept || inLine(task, kept) < 0;
+}
+
+/** Negative when `a` goes first. */
+function inLine(a: ModelTask, b: ModelTask): number {
+  return b.priority - a.priority || a.place - b.place;
+}
+
+function ready({ waiting, pausedQueues }: ModelScene): ModelTask[] {
+  return waiting.filter(({ type }) => !pausedQueues.has(type));
+}
+
+function laneOf({ type, priority, resources, constraints }: ModelTask): string {
+  return JSON.stringify([type, priority, resources, constraints]);
+}
+
+function roomOf({ held, limits }: ModelScene, session: ModelSession): ModelRoom {
+  const own = held.filter((task) => task.session === session.id);
+  return new ModelRoom(session, own, limits.unsentBytesMax);
+}

@@ -1,0 +1,127 @@
+import type { PartitionLimits } from '../../state/state.ts';
+import { heldBytes } from './model-bytes.ts';
+import { ModelOutbox } from './model-outbox.ts';
+import { isOver, type ModelState, type ModelTask } from './model-task.ts';
+
+/** Where the model keeps tasks: plain lists, and every move between them. */
+export class ModelPlaces {
+  readonly tasks: ModelTask[] = [];
+  /** Tasks that wait for a worker; at one level the first goes first. */
+  readonly waiting: ModelTask[] = [];
+  /** Held tasks, oldest lease first. */
+  readonly held: ModelTask[] = [];
+  /** Ended tasks that are no dead letters, oldest end first. */
+  readonly finished: ModelTask[] = [];
+  /** Failed and timed-out ones, oldest end first. */
+  readonly dead: ModelTask[] = [];
+  /** Tasks that left memory, as they were. */
+  readonly gone = new Map<number, ModelTask>();
+  /** What is owed to those who want to be called back. */
+  readonly outbox = new ModelOutbox();
+  /** Keys of queues that give nothing out. */
+  readonly pausedQueues = new Set<string>();
+  accepted = 0;
+  forgotten = 0;
+  dropped = 0;
+  readonly limits: PartitionLimits;
+  private firstPlace = 0;
+  private lastPlace = 0;
+
+  constructor(limits: PartitionLimits) {
+    this.limits = limits;
+  }
+
+  queue(
+    task: ModelTask,
+    reason: string,
+    { now, toHead = false }: { readonly now: number; readonly toHead?: boolean },
+  ): void {
+    this.takeOut(task);
+    if (toHead) this.waiting.unshift(task);
+    else this.waiting.push(task);
+    const place = toHead ? --this.firstPlace : ++this.lastPlace;
+    Object.assign(task, { state: 'queued', reason, joinedAt: now, place });
+  }
+
+  sleep(task: ModelTask, reason: string, dueAt: number, jitterMs = 0): void {
+    this.takeOut(task);
+    Object.assign(task, { state: 'waiting', reason, dueAt, jitterMs });
+  }
+
+  finish(task: ModelTask, state: ModelState, reason: string, now: number): void {
+    this.takeOut(task);
+    Object.assign(task, { state, reason, endedAt: now });
+    if (state === 'failed' || state === 'timed_out') this.dead.push(task);
+    else this.finished.push(task);
+    this.outbox.owe(task, now);
+  }
+
+  discard(task: ModelTask): void {
+    this.takeOut(task);
+    task.isDiscarded = true;
+    this.finished.push(task);
+  }
+
+  takeOut(task: ModelTask): void {
+    for (const list of [this.waiting, this.held, this.finished, this.dead]) {
+      if (list.includes(task)) list.splice(list.indexOf(task), 1);
+    }
+    task.stop = undefined;
+    task.silentAt = undefined;
+  }
+
+  /** Of the queues in question: the first to end. */
+  oldestDead(isMeant: (type: string) => boolean): ModelTask | undefined {
+    return this.dead.find((task) => isMeant(task.type));
+  }
+
+  /** Of the first of each namespace; of two that ended at once the one submitted first. */
+  private oldestOfAll(): ModelTask | undefined {
+    const isOther = (type: string) => type.includes('/');
+    const firsts = [this.oldestDead(isOther), this.oldestDead((type) => !isOther(type))];
+    return firsts
+      .filter((task) => task !== undefined)
+      .toSorted((a, b) => a.endedAt - b.endedAt || a.number - b.number)[0];
+  }
+
+  /** Makes room for `bytes` by forgetting the tasks that ended first; dead letters stay. */
+  forgetOldest(bytes = 0): void {
+    const { deadLettersMax, finishedTasksMax, payloadBytesMax } = this.limits;
+    while (this.dead.length > deadLettersMax) this.dropOldest();
+    this.outbox.drop(this.limits.callbacksMax);
+    while (this.finished.length > finishedTasksMax || this.heldBytes + bytes > payloadBytesMax) {
+      const task = this.finished.shift();
+      if (task === undefined) return;
+      this.tasks.splice(this.tasks.indexOf(task), 1);
+      this.gone.set(task.number, task);
+      this.forgotten += 1;
+    }
+  }
+
+  private dropOldest(): void {
+    const task = this.oldestOfAll();
+    if (task === undefined) return;
+    this.discard(task);
+    this.dropped += 1;
+  }
+
+  get heldBytes(): number {
+    return heldBytes(this.tasks, this.outbox.all);
+  }
+
+  /** One that left memory is back and runs again. */
+  readmit(task: ModelTask, now: number): void {
+    this.gone.delete(task.number);
+    this.forgotten -= 1;
+    this.tasks.push(task);
+    this.queue(task, 'retried', { now });
+    Object.assign(task, { attempt: 0, result: '', answered: '', liveSince: now });
+    Object.assign(task, { lease: undefined, session: undefined, isDiscarded: false });
+  }
+
+  /** Neither in a list nor over: waiting for a time, an operator, or somebody outside. */
+  get idle(): readonly ModelTask[] {
+    const listed = new Set([...this.waiting, ...this.held]);
+    return this.tasks.filter((task) => !isOver(task) && !listed.has(task));
+  }
+}

@@ -1,0 +1,147 @@
+import type { SessionId } from '../../base/ids.ts';
+import type { ModelSession } from './model-matching.ts';
+import { ModelPlaces } from './model-places.ts';
+import { attemptsOf, type ModelTask } from './model-task.ts';
+
+/** What a worker says of itself when it connects. */
+export type ModelOffer = Pick<ModelSession, 'types' | 'capacity' | 'labels' | 'leaseMs'>;
+
+/** When it was said, and which resume that was, if they are counted. */
+interface Heard {
+  readonly heardAt: number;
+  readonly resumeNumber?: number | undefined;
+}
+
+/** The sessions of the model, and what becomes of tasks when a session comes or goes. */
+export class ModelSessions extends ModelPlaces {
+  /** Sessions that the roster should know. */
+  readonly sessions: ModelSession[] = [];
+  newOffer: SessionId | undefined;
+
+  /** Until when the session that holds the task is waited for after a restart. */
+  graceOf(task: ModelTask): number {
+    return this.sessions.find(({ id }) => id === task.session)?.graceUntil ?? 0;
+  }
+
+  get isFull(): boolean {
+    return this.sessions.length >= this.limits.sessionsMax;
+  }
+
+  attach(given: Pick<ModelSession, 'id' | 'namespace' | 'connection'> & ModelOffer & Heard): void {
+    this.sessions.push({
+      ...given,
+      resumeNumber: given.resumeNumber ?? 0,
+      logged: { leaseMs: given.leaseMs, resumeNumber: given.resumeNumber ?? 0 },
+      connected: true,
+      draining: false,
+      refused: new Map(),
+      leases: given.connection,
+      keepsRoomFrom: 0,
+      heldSince: 0,
+      graceUntil: 0,
+      unsentBytes: 0,
+    });
+  }
+
+  /** Answers the leases that are lost. */
+  resume(session: ModelSession, running: readonly string[], given: ModelOffer & Heard): string[] {
+    const resumeNumber = given.resumeNumber ?? session.resumeNumber;
+    Object.assign(session, given, { resumeNumber, connected: true });
+    Object.assign(session, { refused: new Map(), unsentBytes: 0 });
+    this.newOffer = session.id;
+    const held = this.heldBy(session.id);
+    const lost = running.filter((lease) => !held.some((task) => task.lease === lease));
+    const unlisted = held.filter((task) => !running.includes(task.lease ?? ''));
+    for (const task of unlisted.toReversed()) this.loseLease(task, 'not_arrived', given.heardAt);
+    for (const task of this.heldBy(session.id)) listen(task, given.heardAt);
+    return lost;
+  }
+
+  disconnect(session: ModelSession, connection: number, now: number): void {
+    if (session.connection !== connection) return;
+    session.connected = false;
+    if (this.heldBy(session.id).length === 0) session.heardAt = now;
+  }
+
+  /** What was on its way to a worker has left. */
+  read(session: ModelSession, connection: number, bytes: number): void {
+    if (session.connection !== connection) return;
+    session.unsentBytes = Math.max(0, session.unsentBytes - bytes);
+  }
+
+  /** Every session counts as heard. */
+  hear(now: number): void {
+    for (const session of this.sessions) {
+      session.heardAt = now;
+      session.graceUntil = Math.max(session.graceUntil, now + session.leaseMs);
+      for (const task of this.heldBy(session.id)) listen(task, now);
+    }
+  }
+
+  /** The sessions that an expiry at this time must find lost. */
+  lostAt(now: number): ModelSession[] {
+    return this.sessions.filter((session) => {
+      if (this.heldBy(session.id).length === 0) {
+        return !session.connected && now - session.heardAt >= session.leaseMs;
+      }
+      const silence = now - Math.max(session.heardAt, session.heldSince);
+      return silence >= session.leaseMs && now >= session.graceUntil;
+    });
+  }
+
+  /** Sessions end, all at once; what the last of them held goes to the very head. */
+  end(sessions: readonly ModelSession[], reason: 'handed_back' | 'worker_lost', now: number): void {
+    for (const session of sessions) this.sessions.splice(this.sessions.indexOf(session), 1);
+    for (const session of sessions) {
+      for (const task of this.heldBy(session.id).toReversed()) this.loseLease(task, reason, now);
+    }
+  }
+
+  /** No lease of before counts; the oldest goes to the very head. */
+  resetAfterRestore(now: number): void {
+    for (const task of this.held.toReversed()) this.loseLease(task, 'not_arrived', now);
+  }
+
+  protected loseLease(task: ModelTask, reason: string, now: number): void {
+    const isSpent = reason !== 'not_arrived' && reason !== 'refused';
+    if (task.stop?.reason === 'cancelled') this.finish(task, 'cancelled', 'cancelled', now);
+    else if (isSpent && task.attempt >= attemptsOf(task)) {
+      this.finish(task, 'failed', reason, now);
+    } else {
+      if (!isSpent) task.attempt -= 1;
+      this.queue(task, reason, { now, toHead: true });
+    }
+  }
+
+  restart(now: number, graceMsMin: number): void {
+    const holding = this.sessions.filter((each) => this.heldBy(each.id).length > 0);
+    this.sessions.length = 0;
+    this.sessions.push(...holding);
+    for (const session of holding) {
+      session.connection = 0;
+      session.connected = false;
+      session.draining = false;
+      session.capacity = { slots: 0 };
+      session.types = [];
+      session.labels = new Map();
+      session.refused = new Map();
+      session.leases = 0;
+      session.keepsRoomFrom = 0;
+      session.unsentBytes = 0;
+      Object.assign(session, session.logged);
+      session.heardAt = now;
+      session.graceUntil = now + Math.max(graceMsMin, session.leaseMs * 1.5);
+      for (const task of this.heldBy(session.id)) listen(task, session.graceUntil);
+    }
+  }
+
+  heldBy(session: SessionId): ModelTask[] {
+    return this.held.filter((task) => task.session === session);
+  }
+}
+
+/** Its worker was heard of at this time. */
+export function listen(task: ModelTask, heardAt: number): void {
+  const { heartbeatMs } = task.timeouts;
+  task.silentAt = heartbeatMs === undefined ? undefined : heardAt + heartbeatMs;
+}

@@ -1,0 +1,119 @@
+import type { SessionId } from '../../base/ids.ts';
+import type { TaskTypeDefinition } from '../../state/task-types.ts';
+import type { Resources } from '../../task/resources.ts';
+import type { RetryPolicy } from '../../task/retry-policy.ts';
+import type { Callback } from '../../task/task-labels.ts';
+import type { Timeouts } from '../../task/timeouts.ts';
+
+export type ModelState =
+  | 'waiting'
+  | 'queued'
+  | 'leased'
+  | 'running'
+  | 'paused'
+  | 'succeeded'
+  | 'failed'
+  | 'timed_out'
+  | 'expired'
+  | 'cancelled';
+
+/** A task as the model knows it. */
+export interface ModelTask {
+  readonly number: number;
+  /** Key of its queue. */
+  readonly type: string;
+  priority: number;
+  state: ModelState;
+  reason: string;
+  attempt: number;
+  /** The current lease or the last one, and who had it. */
+  lease: string | undefined;
+  session: SessionId | undefined;
+  input: string;
+  result: string;
+  /** The kind of the report that ended the last lease; empty when none did. */
+  answered: string;
+  /** While it waits for its time; with jitter it may be up to `jitterMs` later. */
+  dueAt: number;
+  jitterMs: number;
+  /** While it is queued: since when, and its place in line at its level. */
+  joinedAt: number;
+  place: number;
+  /** While it is paused: how long it had been queued, if it was. */
+  queuedMs: number | undefined;
+  readonly submittedAt: number;
+  /** Since when its total time counts. */
+  liveSince: number;
+  leasedAt: number;
+  endedAt: number;
+  readonly resources: Resources;
+  readonly constraints: readonly string[];
+  readonly retry: RetryPolicy | undefined;
+  timeouts: Timeouts;
+  tags: Readonly<Record<string, string>>;
+  readonly callback: Callback | undefined;
+  /** Why its worker has to stop, and until when. */
+  stop: { readonly reason: string; readonly at: number } | undefined;
+  /** When its worker has been silent for too long. */
+  silentAt: number | undefined;
+  /** Whether it ended and is no dead letter any more. */
+  isDiscarded: boolean;
+}
+
+/** What a task may leave to the definition of its type. */
+export type ModelDefinition = TaskTypeDefinition;
+
+/** What is submitted. */
+export interface SubmittedTask extends ModelDefinition {
+  readonly type: string;
+  readonly input: string;
+  readonly delayMs: number;
+  readonly dedupe?: { readonly key: string; readonly body: string; readonly windowMs: number };
+}
+
+const RETRY: Required<Omit<RetryPolicy, 'delaysMs'>> = {
+  maxAttempts: 3,
+  backoff: 'exponential',
+  delayMs: 1000,
+  maxDelayMs: 60_000,
+  jitter: true,
+};
+
+export function attemptsOf({ retry }: ModelTask): number {
+  const { maxAttempts, delaysMs } = { ...RETRY, ...retry };
+  return delaysMs === undefined ? maxAttempts : delaysMs.length + 1;
+}
+
+/** How long to wait at the least, and how much jitter may add. */
+export function delayAfter({ retry, attempt }: ModelTask): { delayMs: number; jitterMs: number } {
+  const policy = { ...RETRY, ...retry };
+  const delayMs = ruleMs(policy, attempt);
+  return { delayMs, jitterMs: policy.jitter ? Math.floor(delayMs / 4) : 0 };
+}
+
+function ruleMs(policy: typeof RETRY & RetryPolicy, attempt: number): number {
+  const { backoff, delayMs, maxDelayMs, delaysMs } = policy;
+  if (delaysMs !== undefined) return delaysMs[attempt - 1];
+  if (backoff === 'fixed') return Math.min(delayMs, maxDelayMs);
+  if (backoff === 'linear') return Math.min(delayMs * attempt, maxDelayMs);
+  let doubled = delayMs;
+  for (let n = 1; n < attempt; n++) doubled *= 2;
+  return Math.min(doubled, maxDelayMs);
+}
+
+export function isOver(task: ModelTask): boolean {
+  return ['succeeded', 'failed', 'timed_out', 'expired', 'cancelled'].includes(task.state);
+}
+
+/** The key of a queue, as the model names types. */
+export function keyOf(namespace: string, type: string): string {
+  return namespace === 'default' ? type : `${namespace}/${type}`;
+}
+
+export function namespaceOf(key: string): string {
+  return key.includes('/') ? key.split('/')[0] : 'default';
+}
+
+export function typeOf(key: string): string {
+  return key.split('/').at(-1) ?? '';
+}

@@ -1,0 +1,266 @@
+import type { SessionId } from '../../base/ids.ts';
+import type { ReportOutcome } from '../../commands/attempts/report-attempts.ts';
+import type { PartitionLimits } from '../../state/state.ts';
+import { ModelAccess } from '../follow/follow-access.ts';
+import type { Push, TestReport } from '../test-requests.ts';
+import { bytesOf, pushBytes } from './model-bytes.ts';
+import { ModelKeys } from './model-keys.ts';
+import {
+  type ModelRules,
+  type ModelScene,
+  mayHaveBeenKept,
+  missingPushes,
+  type Overtaken,
+  overtakenBy,
+  type Reservations,
+  reservationProblems,
+  whyNotPushed,
+} from './model-matching.ts';
+import { listen, type ModelOffer, ModelSessions } from './model-sessions.ts';
+import type { ModelDefinition, ModelState, ModelTask, SubmittedTask } from './model-task.ts';
+import {
+  backOff,
+  expire,
+  isLastAttempt,
+  isOverdue,
+  type ModelRedrive,
+  passTime,
+  redrive,
+  timeOut,
+} from './model-timers.ts';
+
+/** The number of a task, and its state if it was known before. */
+export type SubmitAnswer = readonly [number, (ModelState | undefined)?];
+
+/** Of a task that nobody says more of. */
+const DEFAULTS = {
+  priority: 4,
+  resources: {},
+  constraints: [],
+  retry: undefined,
+  timeouts: {},
+  tags: {},
+  callback: undefined,
+};
+
+/**
+ * What a partition should do, written as plainly as possible: arrays, objects and searches.
+ *
+ * It does not foretell which of several workers with room gets a task. It takes the pushes as they
+ * come, refuses the ones that break a rule, and says when one is missing (M1).
+ */
+export class PartitionModel extends ModelSessions implements ModelScene {
+  /** Keys that are remembered. */
+  readonly keys = new ModelKeys();
+  readonly redrives: ModelRedrive[] = [];
+  readonly access = new ModelAccess();
+  /** What tasks have that do not say, by the key of their queue. */
+  readonly definitions = new Map<string, ModelDefinition>();
+  reservedBefore: Reservations = new Map();
+  reserved: Reservations = new Map();
+  given: ReadonlySet<number> = new Set();
+  readonly rules: ModelRules;
+  /** By the pushes of the command that is looked at. */
+  private readonly overtaken: Overtaken[] = [];
+
+  constructor(limits: PartitionLimits, rules: ModelRules) {
+    super(limits);
+    this.rules = rules;
+  }
+
+  /** Answers why the tasks are refused, or the number of each, and its state if it was known. */
+  submit(tasks: readonly SubmittedTask[], now: number): string | SubmitAnswer[] {
+    const bytes = tasks.reduce((sum, { input }) => sum + bytesOf(input), 0);
+    this.forgetOldest(bytes);
+    const isKeyed = tasks.some(({ dedupe }) => dedupe !== undefined);
+    const keysMax = this.limits.dedupeKeysMax;
+    if (isKeyed) this.keys.forget(now, this.keys.count + tasks.length - keysMax);
+    if (this.tasks.length + tasks.length > this.limits.tasksMax) return 'too_many_tasks';
+    if (this.heldBytes + bytes > this.limits.payloadBytesMax) return 'too_many_bytes';
+    if (isKeyed && this.keys.count + tasks.length > keysMax) return 'too_many_keys';
+    if (this.isTooMuchOwed(tasks)) return 'too_many_callbacks';
+    const answers = this.keys.claim(tasks, this.accepted, now);
+    if (answers === 'dedupe_mismatch') return answers;
+    answers.forEach(([, isKnown], index) => {
+      if (!isKnown) this.accept(tasks[index], now);
+    });
+    return answers.map(([number, isKnown]) =>
+      isKnown ? [number, this.stateOf(number)] : [number],
+    );
+  }
+
+  /** Each that wants to be called back may be owed one. */
+  private isTooMuchOwed(tasks: readonly SubmittedTask[]): boolean {
+    const wanting = tasks.filter((task) => {
+      const { callback = this.definitions.get(task.type)?.callback } = task;
+      return callback !== undefined;
+    });
+    const owed = this.outbox.pending.length + wanting.length;
+    return wanting.length > 0 && owed > this.limits.callbacksMax;
+  }
+
+  /** Of a task that left memory: as it was then. */
+  private stateOf(number: number): ModelState | undefined {
+    const task = this.tasks.find((each) => each.number === number) ?? this.gone.get(number);
+    return task?.state;
+  }
+
+  private accept(submitted: SubmittedTask, now: number): void {
+    const { dedupe: _, delayMs, ...given } = submitted;
+    this.accepted += 1;
+    const task: ModelTask = {
+      ...DEFAULTS,
+      ...this.definitions.get(given.type),
+      ...given,
+      number: this.accepted,
+      state: 'waiting',
+      reason: 'delayed',
+      attempt: 0,
+      lease: undefined,
+      session: undefined,
+      result: '',
+      answered: '',
+      dueAt: now + delayMs,
+      jitterMs: 0,
+      joinedAt: 0,
+      place: 0,
+      queuedMs: undefined,
+      submittedAt: now,
+      liveSince: now,
+      leasedAt: 0,
+      endedAt: 0,
+      stop: undefined,
+      silentAt: undefined,
+      isDiscarded: false,
+    };
+    this.tasks.push(task);
+    if (delayMs === 0) this.queue(task, 'submitted', { now });
+  }
+
+  /** What is due happens, earliest first. */
+  advance(now: number): void {
+    this.forgetOldest();
+    redrive(this, this.redrives, now);
+    passTime(this, now, (task) => this.graceOf(task));
+    this.keys.forget(now, Number.POSITIVE_INFINITY);
+  }
+
+  report(
+    id: SessionId,
+    { reports, capacity }: { reports: readonly TestReport[]; capacity?: ModelOffer['capacity'] },
+    now: number,
+  ) {
+    this.forgetOldest();
+    const session = this.sessions.find((each) => each.id === id);
+    if (session !== undefined) session.heardAt = now;
+    if (session !== undefined && capacity !== undefined) {
+      Object.assign(session, { capacity, refused: new Map() });
+      this.newOffer = id;
+    }
+    const found = session !== undefined || this.heldBy(id).length > 0;
+    return { found, outcomes: reports.map((report) => this.reportOne(id, report, now)) };
+  }
+
+  /** A task goes to a worker; throws when it must not. */
+  push({ task: number, session: id, lease }: Push, now: number): void {
+    const task = this.waiting.find((each) => each.number === number);
+    const session = this.sessions.find((each) => each.id === id);
+    if (task === undefined) throw new Error(`task ${number} is pushed and was not waiting`);
+    if (session === undefined) throw new Error(`task ${number} is pushed to ${id}, which is gone`);
+    const problem = whyNotPushed(this, task, session, now);
+    if (problem !== undefined) throw new Error(problem);
+    if (this.overtaken.length > 0 && mayHaveBeenKept(this, task, session, now)) {
+      for (const each of this.overtaken) each.keptMeanwhile += 1;
+    }
+    this.overtaken.push(...overtakenBy(this, task, session, now));
+
+    if (this.heldBy(id).length === 0) session.heldSince = now;
+    session.logged = { leaseMs: session.leaseMs, resumeNumber: session.resumeNumber };
+    session.leases += 1;
+    session.unsentBytes += pushBytes(task);
+    this.takeOut(task);
+    this.held.push(task);
+    Object.assign(task, { state: 'leased', reason: 'leased', attempt: task.attempt + 1 });
+    Object.assign(task, { lease, session: id, answered: '', leasedAt: now });
+    if (this.reservedBefore.get(id) === number) {
+      session.keepsRoomFrom = session.leases + this.heldBy(id).length;
+    }
+    listen(task, now);
+  }
+
+  /** A task ends where it would be pushed (M4); throws when it must not. */
+  expire(number: number, now: number): void {
+    const task = this.waiting.find((each) => each.number === number);
+    if (task === undefined || !isOverdue(task, now)) throw new Error(`task ${number} had time`);
+    expire(this, task, now);
+  }
+
+  /** M1: tasks that wait although a worker has room for them. */
+  missingPushes(now: number): number[] {
+    return missingPushes(this, now);
+  }
+
+  /** What is wrong with who keeps room for whom, after a command. */
+  reservationProblems(now: number): string[] {
+    this.newOffer = undefined;
+    return reservationProblems(this, this.overtaken.splice(0), now);
+  }
+
+  /** Whether this push does not go to the first in line, because others waited too long. */
+  isAgedTurn({ task, session: id }: Push, now: number): boolean {
+    const session = this.sessions.find((each) => each.id === id);
+    const rules = { ...this.rules, agedLeaseEvery: Number.POSITIVE_INFINITY };
+    const aged = this.waiting.find((each) => each.number === task);
+    if (session === undefined || aged === undefined) return false;
+    return whyNotPushed({ ...this, rules }, aged, session, now) !== undefined;
+  }
+
+  private reportOne(session: SessionId, report: TestReport, now: number): ReportOutcome {
+    const task = this.tasks.find((each) => each.lease === report.lease);
+    if (task === undefined) return 'stale_lease';
+    if (task.session !== session) return 'stale_lease';
+    if (!this.held.includes(task)) {
+      const isTaken =
+        report.kind === 'started' ? task.answered !== '' : task.answered === report.kind;
+      return isTaken ? 'duplicate' : 'stale_lease';
+    }
+    return this.acceptReport(task, report, now);
+  }
+
+  private acceptReport(task: ModelTask, report: TestReport, now: number): ReportOutcome {
+    const { kind, payload = '' } = report;
+    listen(task, now);
+    if (kind === 'heartbeat' || kind === 'progress') return 'ok';
+    if (kind === 'started') {
+      if (task.state === 'running') return 'duplicate';
+      Object.assign(task, { state: 'running', reason: 'started' });
+      this.outbox.owe(task, now);
+      return 'ok';
+    }
+    const { stop } = task;
+    task.answered = kind;
+    if (kind === 'later' && stop === undefined) {
+      const isNews = task.state === 'leased';
+      this.takeOut(task);
+      Object.assign(task, { state: 'running', reason: 'later' });
+      if (isNews) this.outbox.owe(task, now);
+      return 'ok';
+    }
+    if (kind === 'refused' && stop?.reason !== 'cancelled') {
+      this.sessions.find(({ id }) => id === task.session)?.refused.set(task.number, now + 1000);
+      this.loseLease(task, kind, now);
+      return 'ok';
+    }
+    if (stop?.reason === 'cancelled') this.finish(task, 'cancelled', 'cancelled', now);
+    else if (kind === 'succeeded') this.finish(task, 'succeeded', 'succeeded', now);
+    else if (stop !== undefined) timeOut(this, task, stop.reason, now, report);
+    else this.fail(task, report, now);
+    task.result = payload;
+    return 'ok';
+  }
+
+  private fail(task: ModelTask, report: TestReport, now: number): void {
+    if (isLastAttempt(task, report)) this.finish(task, 'failed', 'failed', now);
+    else backOff(this, task, 'backoff', now, report);
+  }
+}

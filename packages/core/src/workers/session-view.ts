@@ -1,0 +1,58 @@
+import type { SessionId } from '../base/ids.ts';
+import { taskTypeOf } from '../base/queue-key.ts';
+import type { Resources } from '../task/resources.ts';
+import type { Session } from './roster.ts';
+
+/** A worker's session as people see it. */
+export interface SessionView {
+  /** Secret: it is all that somebody needs to speak for the session. */
+  readonly id: SessionId;
+  readonly namespace: string;
+  readonly worker: string;
+  readonly version: string;
+  readonly types: readonly OfferedTypeView[];
+  readonly labels: Readonly<Record<string, string>>;
+  /** What has no bound is left out. */
+  readonly capacity: Resources;
+  readonly used: Resources;
+  readonly leaseMs: number;
+  readonly connected: boolean;
+  readonly draining: boolean;
+  readonly heardAt: number;
+}
+
+interface OfferedTypeView {
+  readonly type: string;
+  /** Absent when only the room of the worker is a bound. */
+  readonly concurrency?: number;
+  /** How many the session holds. */
+  readonly leased: number;
+}
+
+export function viewSession(session: Session): SessionView {
+  const { id, namespace, worker, version, room } = session;
+  const { leaseMs, connected, draining, heardAt } = session;
+  return {
+    id,
+    namespace,
+    worker,
+    version,
+    types: session.types.map((key, place) => viewType(session, key, place)),
+    labels: Object.fromEntries(room.labels),
+    capacity: room.offeredAmounts(),
+    used: room.usedAmounts(),
+    leaseMs,
+    connected,
+    draining,
+    heardAt,
+  };
+}
+
+function viewType({ typeLimits, typeUse }: Session, key: string, place: number): OfferedTypeView {
+  const limit = typeLimits[place];
+  return {
+    type: taskTypeOf(key),
+    ...(limit === Number.POSITIVE_INFINITY ? {} : { concurrency: limit }),
+    leased: typeUse[place],
+  };
+}

@@ -1,0 +1,129 @@
+/**
+ * Rooms: the folders of a package, in the order in which they build on each other. A file imports
+ * only from its own room and from rooms above it, so that a reader knows what a room can depend on.
+ * Files directly in `src` are the package's face and come last.
+ */
+import path from 'node:path';
+import { findImports } from './imports.ts';
+import { planted, type SourceFile, type TidyCheck } from './repository.ts';
+
+/** Each room may import the ones before it. Tests and `testing/` may import any room. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  core: [
+    'base',
+    'structures',
+    'snapshot',
+    'task',
+    'events',
+    'state',
+    'apply',
+    'workers',
+    'decision',
+    'matching',
+    'commands/access',
+    'commands/callbacks',
+    'commands/backup',
+    'commands/queues',
+    'commands/tasks',
+    'commands/dead-letters',
+    'commands/sessions',
+    'commands/attempts',
+    'commands/time',
+    'commands',
+    '',
+  ],
+};
+
+/** A room with more files than this has more than one subject. Tests do not count. */
+const FILES_PER_ROOM_MAX = 20;
+
+export const rooms: TidyCheck = {
+  name: 'rooms',
+  find: (files) => {
+    const roomed = files.filter((file) => ROOMS[packageOf(file)] !== undefined && isSource(file));
+    return [...roomed.flatMap(complaintsAbout), ...crowdedRooms(roomed)];
+  },
+  examples: [
+    {
+      title: 'a room that imports a later one',
+      files: [
+        planted('packages/core/src/state/a.ts', "import { b } from '../commands/tasks/b.ts';"),
+        planted('packages/core/src/base/a.ts', "import type { B } from '../partition.ts';"),
+        planted('packages/core/src/commands/time/a.ts', "import { b } from '../commands.ts';"),
+      ],
+      problems: [
+        "packages/core/src/state/a.ts:1: room 'state' may not import 'commands/tasks'",
+        "packages/core/src/base/a.ts:1: room 'base' may not import 'src'",
+        "packages/core/src/commands/time/a.ts:1: room 'commands/time' may not import 'commands'",
+      ],
+    },
+    {
+      title: 'a folder that is no room',
+      files: [planted('packages/core/src/new/a.ts', "import { b } from '../base/b.ts';")],
+      problems: ["packages/core/src/new/a.ts:1: 'new' is no room; add it to tests/tidy/rooms.ts"],
+    },
+    {
+      title: 'a room with too many files',
+      files: Array.from({ length: FILES_PER_ROOM_MAX + 1 }, (_, number) =>
+        planted(`packages/core/src/base/a${number}.ts`, ''),
+      ),
+      problems: [
+        'packages/core/src/base: the room has 21 files, at most 20 fit; split it by subject',
+      ],
+    },
+    {
+      title: 'imports that are allowed',
+      files: [
+        planted(
+          'packages/core/src/state/a.ts',
+          "import { b } from '../base/b.ts';",
+          "import './c.ts';",
+        ),
+        planted('packages/core/src/partition.ts', "import { b } from './commands/decide.ts';"),
+        planted('packages/core/src/base/a.test.ts', "import { b } from '../partition.ts';"),
+        planted('packages/core/src/testing/world/a.ts', "import { b } from '../../partition.ts';"),
+        planted('packages/cli/src/anything/a.ts', "import { b } from '../b.ts';"),
+      ],
+      problems: [],
+    },
+  ],
+};
+
+function packageOf({ path: file }: SourceFile): string {
+  return /^packages\/([^/]+)\/src\//.exec(file)?.[1] ?? '';
+}
+
+function isSource({ path: file }: SourceFile): boolean {
+  return /\.ts$/.test(file) && !/\.test\.ts$|\/src\/testing\//.test(file);
+}
+
+function roomOf(file: string): string {
+  return path.posix.dirname(file).replace(/^packages\/[^/]+\/src\/?/, '');
+}
+
+function complaintsAbout(file: SourceFile): string[] {
+  const order = ROOMS[packageOf(file)];
+  const room = roomOf(file.path);
+  const rank = order.indexOf(room);
+  if (rank < 0) return [`${file.path}:1: '${room}' is no room; add it to tests/tidy/rooms.ts`];
+
+  return findImports(file.text).flatMap(({ line, specifier }) => {
+    if (!specifier.startsWith('.')) return [];
+    const target = roomOf(path.posix.join(path.posix.dirname(file.path), specifier));
+    if (target === room || order.slice(0, rank).includes(target)) return [];
+    return [`${file.path}:${line}: room '${room}' may not import '${target || 'src'}'`];
+  });
+}
+
+function crowdedRooms(files: readonly SourceFile[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { path: file } of files) {
+    const folder = path.posix.dirname(file);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts].flatMap(([folder, count]) => {
+    if (count <= FILES_PER_ROOM_MAX) return [];
+    const bound = `at most ${FILES_PER_ROOM_MAX} fit`;
+    return [`${folder}: the room has ${count} files, ${bound}; split it by subject`];
+  });
+}
