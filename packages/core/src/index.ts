@@ -88,17 +88,18 @@ export type { Author } from './decision/audit.ts';
 export type { TaskOutcome } from './decision/command-fields.ts';
 export { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
 export type { Outputs } from './decision/outputs.ts';
+export { EventDecoder, UnknownEventError } from './events/event-codec.ts';
+export { EVENTS, type Event, type EventOf } from './events/events.ts';
+export type { EventDeclaration, Field } from './events/fields.ts';
+export { readEvents } from './events/read-events.ts';
+export { RecordWriter } from './events/record-writer.ts';
 export {
-  type Event,
   PATCHED_INPUT,
   PATCHED_PRIORITY,
   PATCHED_RUN_AT,
   PATCHED_TAGS,
   PATCHED_TIMEOUTS,
-} from './events/event.ts';
-export { EventDecoder, UnknownEventError } from './events/event-codec.ts';
-export { readEvents } from './events/read-events.ts';
-export { RecordWriter } from './events/record-writer.ts';
+} from './events/task-events.ts';
 export type { Explanation } from './matching/explain.ts';
 export { pushCost, signalCost } from './matching/matching.ts';
 export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';

@@ -9,8 +9,8 @@ import type { Decision } from './decision/decision.ts';
 import { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
 import { clearOutputs, makeOutputs, type Outputs } from './decision/outputs.ts';
 import { PendingMatches } from './decision/pending-matches.ts';
-import type { Event, StateHashed } from './events/event.ts';
 import { EventDecoder, encodeEvent } from './events/event-codec.ts';
+import type { Event, EventOf } from './events/events.ts';
 import { makeEvents } from './events/make-events.ts';
 import { RecordReader } from './events/record-reader.ts';
 import type { RecordWriter } from './events/record-writer.ts';
@@ -269,7 +269,7 @@ export class Partition {
     this.emit(event);
   }
 
-  private checkHash(event: StateHashed, record: number): void {
+  private checkHash(event: EventOf<'state_hashed'>, record: number): void {
     if (event.schema !== SNAPSHOT_SCHEMA) return;
     const found = this.durable.hashChanges();
     if (found !== event.hash) throw new StateHashError({ expected: event.hash, found, record });

@@ -15,6 +15,8 @@ export const LIMITS = {
   /** A year and a leap day. */
   delayMsMax: 366 * 86_400_000,
   /** The end of the year 9999. */
+  /** The largest whole number that JSON, the log and JavaScript all keep exactly. */
+  numberMax: Number.MAX_SAFE_INTEGER,
   timeMsMax: 253_402_300_799_999,
   dedupeWindowMsMin: 1000,
   dedupeWindowMsMax: 30 * 86_400_000,

@@ -179,7 +179,13 @@ const FLAG_TEXTS = ['', '1', 'true', 'false'];
 
 export const LogQuery = Type.Object(
   {
-    attempt: Type.Optional(Type.Integer({ minimum: 1, description: 'Of this attempt only.' })),
+    attempt: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LIMITS.numberMax,
+        description: 'Of this attempt only.',
+      }),
+    ),
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,

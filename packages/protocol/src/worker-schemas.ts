@@ -49,6 +49,7 @@ export const WorkerSessionRequest = Type.Object(
           number: Type.Optional(
             Type.Integer({
               minimum: 1,
+              maximum: LIMITS.numberMax,
               description:
                 'Higher at each resume of the session. A resume that arrives after a later one ' +
                 'is then refused, instead of undoing what that one said.',
@@ -77,7 +78,7 @@ const Heartbeat = Type.Object(
 );
 
 const StartedAt = Type.Optional(
-  Type.Union([Type.String(), Type.Integer({ minimum: 0 })], {
+  Type.Union([Type.String(), Type.Integer({ minimum: 0, maximum: LIMITS.timeMsMax })], {
     description: 'When the attempt started, if that was not reported by itself.',
   }),
 );
@@ -98,6 +99,7 @@ const Log = Type.Object(
     kind: Type.Literal('log'),
     seq: Type.Integer({
       minimum: 1,
+      maximum: LIMITS.numberMax,
       description: 'Counts the reports of this kind of an attempt. What is sent again is dropped.',
     }),
     lines: Type.Array(Type.String({ maxLength: LIMITS.logLineLengthMax }), {

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import {
   blobOf,
+  EVENTS,
   type Event,
   EventDecoder,
+  type Field,
   type PayloadRange,
   REASONS,
   readEvents,
@@ -32,38 +34,46 @@ export async function dumpLog(dataFolder: string, options: DumpOptions): Promise
       const visit = (event: Event, at: number, place: number): void => {
         const record = firstRecord + place;
         if (record < from) return;
-        const { type, ...fields } = event;
-        const shown = Object.entries(fields).map(([name, value]) => {
-          return [name, shownValue(name, value, withPayloads)];
+        const { type } = event;
+        const values = event as unknown as Readonly<Record<string, unknown>>;
+        const shown = Object.entries<Field>(EVENTS[type].fields).map(([name, field]) => {
+          return [name, shownValue(field, values[name], withPayloads)];
         });
+        const about = { slot: event.slot, task: event.task };
         const time = new Date(at).toISOString();
         const id = type === 'task_submitted' ? { id: idOf(event.task, at) } : {};
-        print(JSON.stringify({ record, at: time, type, ...id, ...Object.fromEntries(shown) }));
+        const fields = Object.fromEntries(shown);
+        print(JSON.stringify({ record, at: time, type, ...id, ...about, ...fields }));
       };
       readEvents(bytes, UTF8, visit, events);
     },
   });
 }
 
-function shownValue(name: string, value: unknown, withPayloads: boolean): unknown {
-  if (isPayload(value)) return withPayloads ? payloadOf(value) : `${value.end - value.start} bytes`;
-  // A callback may have a secret in it, and a session's id is one.
-  if (name === 'callback' && value !== '') return '(hidden)';
-  // Of a key: of no use to anybody but the server.
-  if (name === 'hash' && typeof value === 'string') return '(hidden)';
-  if (name === 'session' && typeof value === 'string') return workerIdOf(value);
-  if (name === 'state' && typeof value === 'number') return TASK_STATES[value];
-  if (name === 'reason' && typeof value === 'number') return REASONS[value];
-  if (typeof value === 'object' && value !== null) return plain(value);
-  return value;
+/** How a field is shown is declared with it, in the table of events. */
+function shownValue({ kind, dump }: Field, value: unknown, withPayloads: boolean): unknown {
+  if (kind === 'payload') {
+    const range = value as PayloadRange;
+    return withPayloads ? payloadOf(range) : `${range.end - range.start} bytes`;
+  }
+  if (kind === 'claim') return plain(value as object);
+  if (value === '') return value;
+  switch (dump) {
+    case 'hidden':
+      return '(hidden)';
+    case 'session':
+      return workerIdOf(value as string);
+    case 'state':
+      return TASK_STATES[value as number];
+    case 'reason':
+      return REASONS[value as number];
+    default:
+      return value;
+  }
 }
 
 function idOf(number: TaskNumber, submittedAt: number): string {
   return taskIdText({ submittedAt, partition: 0, number });
-}
-
-function isPayload(value: unknown): value is PayloadRange {
-  return typeof value === 'object' && value !== null && 'bytes' in value && 'start' in value;
 }
 
 /** An empty range stands for null. */

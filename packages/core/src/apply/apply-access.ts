@@ -1,25 +1,18 @@
-import { invariant, unreachable } from '../base/invariant.ts';
-import type { AccessEvent } from '../events/access-event.ts';
-import type { State } from '../state/state.ts';
+import { invariant } from '../base/invariant.ts';
+import type { ACCESS_EVENTS } from '../events/access-events.ts';
+import type { Appliers } from './applier.ts';
 
 /** The part of `apply` that is about keys, and about who changed what. */
-export function applyAccess(state: State, at: number, event: AccessEvent): void {
-  const { accessKeys, audit } = state;
-  switch (event.type) {
-    case 'access_key_created': {
-      const { key: id, namespace, role, name, hash, expiresAt } = event;
-      return accessKeys.put({ id, namespace, role, name, hash, createdAt: at, expiresAt });
-    }
-    case 'access_key_expiry_set': {
-      const key = accessKeys.get(event.key);
-      invariant(key !== undefined, 'a key whose expiry is set is there');
-      return accessKeys.put({ ...key, expiresAt: event.expiresAt });
-    }
-    case 'access_key_revoked':
-      return accessKeys.remove(event.key);
-    case 'audit_recorded':
-      return audit.add(at, event);
-    default:
-      unreachable(event);
-  }
-}
+export const ACCESS_APPLIERS: Appliers<typeof ACCESS_EVENTS> = {
+  access_key_created: ({ accessKeys }, at, event) => {
+    const { key: id, namespace, role, name, hash, expiresAt } = event;
+    accessKeys.put({ id, namespace, role, name, hash, createdAt: at, expiresAt });
+  },
+  access_key_expiry_set: ({ accessKeys }, _at, event) => {
+    const key = accessKeys.get(event.key);
+    invariant(key !== undefined, 'a key whose expiry is set is there');
+    accessKeys.put({ ...key, expiresAt: event.expiresAt });
+  },
+  access_key_revoked: ({ accessKeys }, _at, event) => accessKeys.remove(event.key),
+  audit_recorded: ({ audit }, at, event) => audit.add(at, event),
+};

@@ -1,15 +1,6 @@
 import { NO_LEASE, type Slot } from '../base/ids.ts';
-import { unreachable } from '../base/invariant.ts';
-import type {
-  AttemptDeferred,
-  AttemptFailed,
-  AttemptLeased,
-  AttemptReturned,
-  AttemptStopping,
-  AttemptSucceeded,
-  AttemptTimedOut,
-  Event,
-} from '../events/event.ts';
+import type { ATTEMPT_EVENTS } from '../events/attempt-events.ts';
+import type { EventOf } from '../events/events.ts';
 import { RESULT_PAYLOAD } from '../state/payload-columns.ts';
 import type { State } from '../state/state.ts';
 import {
@@ -32,41 +23,32 @@ import {
   SUCCEEDED_REASON,
   TIMED_OUT,
 } from '../task/task-state.ts';
+import type { Appliers } from './applier.ts';
 import { oweCallback } from './apply-callbacks.ts';
 import { enqueue, finish, leave, retime, wait } from './task-places.ts';
 
-type AttemptEvent = Extract<Event, { type: `attempt_${string}` | 'attempts_exhausted' }>;
-
 /** The part of `apply` that is about leases and what becomes of them. */
-export function applyAttempt(state: State, at: number, event: AttemptEvent): void {
-  switch (event.type) {
-    case 'attempt_leased':
-      return applyLeased(state, at, event);
-    case 'attempt_started':
-      state.tasks.state[event.slot] = RUNNING;
-      state.tasks.reason[event.slot] = STARTED_REASON;
-      state.tasks.startedAt[event.slot] = at;
-      return oweCallback(state, event.slot, at);
-    case 'attempt_succeeded':
-      return applySucceeded(state, at, event);
-    case 'attempt_deferred':
-      return applyDeferred(state, at, event);
-    case 'attempt_failed':
-      return applyFailed(state, at, event);
-    case 'attempt_stopping':
-      return applyStopping(state, at, event);
-    case 'attempt_timed_out':
-      return applyTimedOut(state, at, event);
-    case 'attempt_returned':
-      return applyReturned(state, at, event);
-    case 'attempts_exhausted':
-      return finish(state, event.slot, { at, taskState: FAILED, reason: event.reason });
-    default:
-      unreachable(event);
-  }
+export const ATTEMPT_APPLIERS: Appliers<typeof ATTEMPT_EVENTS> = {
+  attempt_leased: applyLeased,
+  attempt_started: applyStarted,
+  attempt_succeeded: applySucceeded,
+  attempt_deferred: applyDeferred,
+  attempt_failed: applyFailed,
+  attempt_stopping: applyStopping,
+  attempt_timed_out: applyTimedOut,
+  attempt_returned: applyReturned,
+  attempts_exhausted: (state, at, { slot, reason }) =>
+    finish(state, slot, { at, taskState: FAILED, reason }),
+};
+
+function applyStarted(state: State, at: number, { slot }: EventOf<'attempt_started'>): void {
+  state.tasks.state[slot] = RUNNING;
+  state.tasks.reason[slot] = STARTED_REASON;
+  state.tasks.startedAt[slot] = at;
+  oweCallback(state, slot, at);
 }
 
-function applyLeased(state: State, at: number, event: AttemptLeased): void {
+function applyLeased(state: State, at: number, event: EventOf<'attempt_leased'>): void {
   const { tasks, holders } = state;
   const { slot } = event;
   leave(state, slot);
@@ -87,7 +69,7 @@ function applyLeased(state: State, at: number, event: AttemptLeased): void {
   retime(state, slot);
 }
 
-function applySucceeded(state: State, at: number, event: AttemptSucceeded): void {
+function applySucceeded(state: State, at: number, event: EventOf<'attempt_succeeded'>): void {
   const { slot } = event;
   noteStart(state, slot, event.startedAt);
   state.payloads.store(RESULT_PAYLOAD, slot, event.output);
@@ -95,7 +77,7 @@ function applySucceeded(state: State, at: number, event: AttemptSucceeded): void
   finish(state, slot, { at, taskState: SUCCEEDED, reason: SUCCEEDED_REASON });
 }
 
-function applyDeferred(state: State, at: number, event: AttemptDeferred): void {
+function applyDeferred(state: State, at: number, event: EventOf<'attempt_deferred'>): void {
   const { tasks } = state;
   const { slot } = event;
   noteStart(state, slot, event.startedAt);
@@ -110,7 +92,7 @@ function applyDeferred(state: State, at: number, event: AttemptDeferred): void {
   if (isNews) oweCallback(state, slot, at);
 }
 
-function applyFailed(state: State, at: number, event: AttemptFailed): void {
+function applyFailed(state: State, at: number, event: EventOf<'attempt_failed'>): void {
   const { slot } = event;
   noteStart(state, slot, event.startedAt);
   state.payloads.store(RESULT_PAYLOAD, slot, event.error);
@@ -121,7 +103,7 @@ function applyFailed(state: State, at: number, event: AttemptFailed): void {
   waitForNext(state, at, { slot, until: event.retryAt, reason: BACKOFF_REASON });
 }
 
-function applyStopping(state: State, at: number, event: AttemptStopping): void {
+function applyStopping(state: State, at: number, event: EventOf<'attempt_stopping'>): void {
   const { tasks } = state;
   const { slot, reason } = event;
   tasks.stop[slot] = reason;
@@ -132,7 +114,7 @@ function applyStopping(state: State, at: number, event: AttemptStopping): void {
   retime(state, slot);
 }
 
-function applyTimedOut(state: State, at: number, event: AttemptTimedOut): void {
+function applyTimedOut(state: State, at: number, event: EventOf<'attempt_timed_out'>): void {
   const { slot, reason } = event;
   noteStart(state, slot, event.startedAt);
   state.payloads.store(RESULT_PAYLOAD, slot, event.error);
@@ -142,7 +124,7 @@ function applyTimedOut(state: State, at: number, event: AttemptTimedOut): void {
   waitForNext(state, at, { slot, until: event.retryAt, reason });
 }
 
-function applyReturned(state: State, at: number, event: AttemptReturned): void {
+function applyReturned(state: State, at: number, event: EventOf<'attempt_returned'>): void {
   const { tasks } = state;
   const { slot } = event;
   leave(state, slot);

@@ -1,8 +1,9 @@
 import type { Slot, TaskNumber } from '../base/ids.ts';
-import { unreachable } from '../base/invariant.ts';
-import type { CallbackEvent } from '../events/callback-event.ts';
+import type { CALLBACK_EVENTS } from '../events/callback-events.ts';
+import type { EventOf } from '../events/events.ts';
 import type { State } from '../state/state.ts';
 import { TASK_STATES } from '../task/task-state.ts';
+import type { Appliers } from './applier.ts';
 
 /**
  * The task went to another state: if somebody wants to hear of that one, it is owed to them. A part
@@ -25,21 +26,19 @@ export function oweCallback(state: State, slot: Slot, at: number): void {
 }
 
 /** The part of `apply` that is about deliveries. */
-export function applyCallback(state: State, at: number, event: CallbackEvent): void {
-  const { outbox } = state;
-  switch (event.type) {
-    case 'callback_failed': {
-      const { delivery, failure, status, nextAt } = event;
-      return outbox.fail(delivery, { failure, status, nextAt, at });
-    }
-    case 'callback_redelivered':
-      return outbox.redeliver(event.delivery, at);
-    case 'callback_dropped':
-      outbox.dropped += 1;
-      return state.callbacks.release(outbox.remove(event.delivery).callback);
-    case 'callback_delivered':
-      return state.callbacks.release(outbox.remove(event.delivery).callback);
-    default:
-      unreachable(event);
-  }
+export const CALLBACK_APPLIERS: Appliers<typeof CALLBACK_EVENTS> = {
+  callback_delivered: (state, _at, event) => removeDelivery(state, event),
+  callback_failed: ({ outbox }, at, { delivery, failure, status, nextAt }) =>
+    outbox.fail(delivery, { failure, status, nextAt, at }),
+  callback_redelivered: ({ outbox }, at, { delivery }) => outbox.redeliver(delivery, at),
+  callback_dropped: (state, _at, event) => {
+    state.outbox.dropped += 1;
+    removeDelivery(state, event);
+  },
+};
+
+type Over = EventOf<'callback_delivered'> | EventOf<'callback_dropped'>;
+
+function removeDelivery({ outbox, callbacks }: State, { delivery }: Over): void {
+  callbacks.release(outbox.remove(delivery).callback);
 }

@@ -1,22 +1,14 @@
 import { NO_LEASE, type Slot } from '../base/ids.ts';
-import { invariant, unreachable } from '../base/invariant.ts';
+import { invariant } from '../base/invariant.ts';
+import type { EventOf, TaskDetails } from '../events/events.ts';
 import {
-  type DeadLetterDropped,
-  type Event,
   PATCHED_INPUT,
   PATCHED_PRIORITY,
   PATCHED_RUN_AT,
   PATCHED_TAGS,
   PATCHED_TIMEOUTS,
-  type RedriveStarted,
-  type TaskDetails,
-  type TaskEnded,
-  type TaskForgotten,
-  type TaskPatched,
-  type TaskReadmitted,
-  type TaskRetried,
-  type TaskSubmitted,
-} from '../events/event.ts';
+  type TASK_EVENTS,
+} from '../events/task-events.ts';
 import { INPUT_PAYLOAD, RESULT_PAYLOAD } from '../state/payload-columns.ts';
 import type { State } from '../state/state.ts';
 import type { Interner } from '../structures/interner.ts';
@@ -33,52 +25,26 @@ import {
   RETRIED_REASON,
   SUBMITTED_REASON,
 } from '../task/task-state.ts';
+import type { Appliers } from './applier.ts';
 import { noteStart } from './apply-attempts.ts';
 import { enqueue, finish, leave, retime, wait } from './task-places.ts';
 
-type TaskEvent = Extract<Event, { type: `task_${string}` | 'dead_letter_dropped' }>;
-
 /** The part of `apply` that is about tasks as a whole. */
-export function applyTask(
-  state: State,
-  at: number,
-  event: Exclude<TaskEvent, { type: 'task_type_changed' }>,
-): void {
-  const { slot } = event;
-  switch (event.type) {
-    case 'task_submitted':
-      return applySubmitted(state, at, event);
-    case 'task_readmitted':
-      return applyReadmitted(state, at, event);
-    case 'task_due':
-      return enqueue(state, slot, { at, reason: DUE_REASON, toHead: false });
-    case 'task_ended':
-      return applyEnded(state, at, event);
-    case 'task_patched':
-      return applyPatched(state, at, event);
-    case 'task_paused':
-      return applyPaused(state, at, slot);
-    case 'task_resumed':
-      return applyResumed(state, at, slot);
-    case 'task_retried':
-      return applyRetried(state, at, event);
-    case 'dead_letter_dropped':
-      return applyDropped(state, event);
-    case 'task_forgotten':
-      return applyForgotten(state, event);
-    default:
-      unreachable(event);
-  }
-}
+export const TASK_APPLIERS: Appliers<typeof TASK_EVENTS> = {
+  task_submitted: applySubmitted,
+  task_readmitted: applyReadmitted,
+  task_due: (state, at, { slot }) =>
+    enqueue(state, slot, { at, reason: DUE_REASON, toHead: false }),
+  task_ended: applyEnded,
+  task_patched: applyPatched,
+  task_paused: (state, at, { slot }) => applyPaused(state, at, slot),
+  task_resumed: (state, at, { slot }) => applyResumed(state, at, slot),
+  task_retried: applyRetried,
+  dead_letter_dropped: applyDropped,
+  task_forgotten: applyForgotten,
+};
 
-export function applyRedriveStarted(state: State, at: number, event: RedriveStarted): void {
-  const { redrive, namespace, taskType } = event;
-  const ratePerSec = event.ratePer1000Sec / 1000;
-  const times = { startedAt: at, nextAt: at };
-  state.redrives.start(redrive, { namespace, taskType, ratePerSec, ...times, done: 0 });
-}
-
-function applySubmitted(state: State, at: number, event: TaskSubmitted): void {
+function applySubmitted(state: State, at: number, event: EventOf<'task_submitted'>): void {
   const { tasks } = state;
   const slot = admit(state, event);
   tasks.submittedAt[slot] = at;
@@ -91,7 +57,7 @@ function applySubmitted(state: State, at: number, event: TaskSubmitted): void {
   state.nextTask = (event.task + 1) as typeof state.nextTask;
 }
 
-function applyReadmitted(state: State, at: number, event: TaskReadmitted): void {
+function applyReadmitted(state: State, at: number, event: EventOf<'task_readmitted'>): void {
   const { tasks } = state;
   const slot = admit(state, event);
   tasks.submittedAt[slot] = event.submittedAt;
@@ -123,14 +89,14 @@ function holdIn(column: Uint32Array, slot: Slot, index: number): void {
 }
 
 /** Answers what the task's column says of its key. */
-function claim(state: State, at: number, { dedupe, task }: TaskSubmitted): number {
+function claim(state: State, at: number, { dedupe, task }: EventOf<'task_submitted'>): number {
   if (dedupe.windowMs === 0) return 0;
   const entry = state.dedupe.add(dedupe, task, at);
   state.changes.noteKey(entry);
   return entry + 1;
 }
 
-function applyEnded(state: State, at: number, event: TaskEnded): void {
+function applyEnded(state: State, at: number, event: EventOf<'task_ended'>): void {
   const { slot } = event;
   noteStart(state, slot, event.startedAt);
   if (event.hasPayload) state.payloads.store(RESULT_PAYLOAD, slot, event.payload);
@@ -138,7 +104,7 @@ function applyEnded(state: State, at: number, event: TaskEnded): void {
   finish(state, slot, { at, taskState: event.state, reason: event.reason });
 }
 
-function applyPatched(state: State, at: number, event: TaskPatched): void {
+function applyPatched(state: State, at: number, event: EventOf<'task_patched'>): void {
   const { tasks } = state;
   const { slot, fields } = event;
   if (fields & PATCHED_INPUT) state.payloads.store(INPUT_PAYLOAD, slot, event.input);
@@ -200,7 +166,7 @@ function applyResumed(state: State, at: number, slot: Slot): void {
   enqueue(state, slot, { at: joinedAt, reason: RESUMED_REASON, toHead: true });
 }
 
-function applyRetried(state: State, at: number, event: TaskRetried): void {
+function applyRetried(state: State, at: number, event: EventOf<'task_retried'>): void {
   const { tasks } = state;
   const { slot, redrive } = event;
   leave(state, slot);
@@ -217,14 +183,22 @@ function applyRetried(state: State, at: number, event: TaskRetried): void {
 
 const NO_RESULT: PayloadRange = { bytes: new Uint8Array(0), start: 0, end: 0 };
 
-function applyDropped(state: State, { slot, isOverflow }: DeadLetterDropped): void {
+function applyDropped(
+  state: State,
+  _at: number,
+  { slot, isOverflow }: EventOf<'dead_letter_dropped'>,
+): void {
   leave(state, slot);
   state.tasks.isDiscarded[slot] = 1;
   state.finished.append(slot);
   if (isOverflow) state.deadLetters.dropped += 1;
 }
 
-function applyForgotten(state: State, { slot, task }: TaskForgotten): void {
+function applyForgotten(
+  state: State,
+  _at: number,
+  { slot, task }: EventOf<'task_forgotten'>,
+): void {
   const { tasks } = state;
   leave(state, slot);
   if (tasks.lease[slot] !== NO_LEASE) state.holders.forget(tasks.holderOf(slot));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { InvariantError } from '../base/invariant.ts';
-import type { Event } from '../events/event.ts';
+import type { Event } from '../events/events.ts';
 import { makeEvents } from '../events/make-events.ts';
 import { State } from '../state/state.ts';
 import { REASONS, TASK_STATES } from '../task/task-state.ts';

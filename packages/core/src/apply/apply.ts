@@ -1,12 +1,50 @@
 import { invariant } from '../base/invariant.ts';
-import type { AccessEvent } from '../events/access-event.ts';
-import type { CallbackEvent } from '../events/callback-event.ts';
-import type { Event } from '../events/event.ts';
+import { ATTEMPT_EVENTS } from '../events/attempt-events.ts';
+import { EVENTS, type Event, type EventType } from '../events/events.ts';
+import type { PARTITION_EVENTS } from '../events/partition-events.ts';
+import { TASK_EVENTS } from '../events/task-events.ts';
 import type { State } from '../state/state.ts';
-import { applyAccess } from './apply-access.ts';
-import { applyAttempt } from './apply-attempts.ts';
-import { applyCallback } from './apply-callbacks.ts';
-import { applyRedriveStarted, applyTask } from './apply-tasks.ts';
+import type { Applier, Appliers } from './applier.ts';
+import { ACCESS_APPLIERS } from './apply-access.ts';
+import { ATTEMPT_APPLIERS } from './apply-attempts.ts';
+import { CALLBACK_APPLIERS } from './apply-callbacks.ts';
+import { QUEUE_APPLIERS } from './apply-queues.ts';
+import { TASK_APPLIERS } from './apply-tasks.ts';
+
+const PARTITION_APPLIERS: Appliers<typeof PARTITION_EVENTS> = {
+  dedupe_forgotten: (state, _at, { slot, task }) => {
+    invariant(state.dedupe.task[slot] === task, 'a key stands for the task it names');
+    state.changes.noteKey(slot);
+    state.dedupe.remove(slot);
+  },
+  leases_skipped: (state, _at, { next }) => {
+    state.nextLease = next;
+  },
+  state_hashed: (state) => state.changes.clear(),
+};
+
+const APPLIERS: Appliers<typeof EVENTS> = {
+  ...TASK_APPLIERS,
+  ...ATTEMPT_APPLIERS,
+  ...QUEUE_APPLIERS,
+  ...ACCESS_APPLIERS,
+  ...CALLBACK_APPLIERS,
+  ...PARTITION_APPLIERS,
+};
+
+/** What an event finds in its slot before it is applied: nothing of its own, or its task. */
+const NO_TASK = 0;
+const NEW_TASK = 1;
+const ITS_TASK = 2;
+
+const FOUND = Object.fromEntries(
+  Object.keys(EVENTS).map((type) => [type, foundBy(type)]),
+) as Readonly<Record<EventType, number>>;
+
+function foundBy(type: string): number {
+  if (type === 'task_submitted' || type === 'task_readmitted') return NEW_TASK;
+  return type in TASK_EVENTS || type in ATTEMPT_EVENTS ? ITS_TASK : NO_TASK;
+}
 
 /**
  * The only writer of the state, with the files named after it and `task-places.ts`. Total over
@@ -14,75 +52,18 @@ import { applyRedriveStarted, applyTask } from './apply-tasks.ts';
  * here means that state and log disagree.
  */
 export function apply(state: State, at: number, event: Event): void {
-  if (event.type === 'state_hashed') return state.changes.clear();
-  state.now = at;
-  state.changes.events += 1;
-  switch (event.type) {
-    case 'dedupe_forgotten':
-      invariant(state.dedupe.task[event.slot] === event.task, 'a key stands for the task it names');
-      state.changes.noteKey(event.slot);
-      return state.dedupe.remove(event.slot);
-    case 'queue_changed':
-      state.internQueue(event.taskType).paused = event.paused;
-      return;
-    case 'task_type_changed':
-      return state.taskTypes.put(event.taskType, event.definition);
-    case 'redrive_started':
-      return applyRedriveStarted(state, at, event);
-    case 'redrive_ended':
-      return state.redrives.end(event.redrive);
-    case 'leases_skipped':
-      state.nextLease = event.next;
-      return;
-    case 'access_key_created':
-    case 'access_key_expiry_set':
-    case 'access_key_revoked':
-    case 'audit_recorded':
-      return applyAccess(state, at, event);
-    case 'callback_delivered':
-    case 'callback_failed':
-    case 'callback_redelivered':
-    case 'callback_dropped':
-      return applyCallback(state, at, event);
-    default:
-      state.changes.noteTask(event.slot);
-      return applyToTask(state, at, event);
+  const { type } = event;
+  if (type !== 'state_hashed') {
+    state.now = at;
+    state.changes.events += 1;
   }
-}
-
-type EventOfTask = Exclude<
-  Event,
-  | AccessEvent
-  | CallbackEvent
-  | {
-      type:
-        | 'state_hashed'
-        | 'dedupe_forgotten'
-        | 'queue_changed'
-        | 'task_type_changed'
-        | 'redrive_started'
-        | 'redrive_ended'
-        | 'leases_skipped';
+  const found = FOUND[type];
+  if (found !== NO_TASK) {
+    state.changes.noteTask(event.slot);
+    if (found === ITS_TASK) {
+      const task = state.tasks.number[event.slot];
+      invariant(task === event.task, 'an event finds its task in its slot');
     }
->;
-
-function applyToTask(state: State, at: number, event: EventOfTask): void {
-  if (event.type === 'task_submitted' || event.type === 'task_readmitted') {
-    return applyTask(state, at, event);
   }
-  invariant(state.tasks.number[event.slot] === event.task, 'an event finds its task in its slot');
-  switch (event.type) {
-    case 'attempt_leased':
-    case 'attempt_started':
-    case 'attempt_succeeded':
-    case 'attempt_deferred':
-    case 'attempt_failed':
-    case 'attempt_stopping':
-    case 'attempt_timed_out':
-    case 'attempt_returned':
-    case 'attempts_exhausted':
-      return applyAttempt(state, at, event);
-    default:
-      return applyTask(state, at, event);
-  }
+  (APPLIERS[type] as Applier<EventType>)(state, at, event);
 }

@@ -1,4 +1,4 @@
-import type { Emit } from '../events/event.ts';
+import type { Emit } from '../events/events.ts';
 import type { Events } from '../events/make-events.ts';
 import type { ReadonlyState } from '../state/state.ts';
 import type { ShapeTexts } from '../task/shape-texts.ts';

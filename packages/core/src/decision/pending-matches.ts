@@ -1,5 +1,5 @@
 import type { Slot } from '../base/ids.ts';
-import type { Event, QueueChanged } from '../events/event.ts';
+import type { Event, EventOf } from '../events/events.ts';
 import type { ReadonlyLane, ReadonlyState } from '../state/state.ts';
 import { isHeld, QUEUED } from '../task/task-state.ts';
 import type { Roster, Session } from '../workers/roster.ts';
@@ -120,7 +120,7 @@ export class PendingMatches {
   }
 
   /** What a queue held back may go, or it holds back what somebody kept room for. */
-  private queueChanged({ taskType, paused }: QueueChanged): void {
+  private queueChanged({ taskType, paused }: EventOf<'queue_changed'>): void {
     const queue = this.state.queueOf(taskType);
     if (queue === undefined) return;
     if (!paused) {

@@ -4,9 +4,10 @@ import { InvariantError } from '../base/invariant.ts';
 import type { PayloadRange } from '../structures/payload-range.ts';
 import { decodeBatch, plainEvent } from '../testing/decode-batch.ts';
 import { testUtf8 } from '../testing/test-utf8.ts';
-import type { Event } from './event.ts';
-import { EventDecoder, encodeEvent, UnknownEventError } from './event-codec.ts';
-import { makeEvents } from './make-events.ts';
+import { EventDecoder, encodeByTable, encodeEvent, UnknownEventError } from './event-codec.ts';
+import { EVENTS, type Event, type EventType } from './events.ts';
+import type { EventDeclaration, FieldKind, Fields } from './fields.ts';
+import { makeEvent, makeEvents } from './make-events.ts';
 import { RecordReader } from './record-reader.ts';
 import { RecordWriter } from './record-writer.ts';
 
@@ -35,178 +36,22 @@ const claims = fc
     words: windowMs === 0 ? new Uint32Array(8) : words,
   }));
 
-const task = { slot: numbers, task: numbers };
-
-const details = {
-  ...task,
-  taskType: names,
-  priority: bytes,
-  shape: names,
-  retry: names,
-  timeouts: names,
-  tags: names,
-  callback: names,
-  parent: names,
-  input: payloads,
+const VALUES: Readonly<Record<FieldKind, fc.Arbitrary<unknown>>> = {
+  number: numbers,
+  byte: bytes,
+  flag: fc.boolean(),
+  text: names,
+  sparse: names,
+  payload: payloads,
+  claim: claims,
 };
 
 const events = fc.oneof(
-  fc.record({
-    type: fc.constant('task_submitted'),
-    ...details,
-    runAt: numbers,
-    dedupe: claims,
+  ...Object.entries<EventDeclaration>(EVENTS).map(([type, { fields }]) => {
+    const drawn = Object.entries(fields).map(([name, { kind }]) => [name, VALUES[kind]]);
+    const about = { type: fc.constant(type), slot: numbers, task: numbers };
+    return fc.record({ ...about, ...Object.fromEntries(drawn) });
   }),
-  fc.record({
-    type: fc.constant('task_readmitted'),
-    ...details,
-    submittedAt: numbers,
-    dedupe: numbers,
-  }),
-  fc.record({
-    type: fc.constant('task_ended'),
-    ...task,
-    startedAt: numbers,
-    state: bytes,
-    reason: bytes,
-    answer: bytes,
-    hasPayload: fc.boolean(),
-    payload: payloads,
-  }),
-  fc.record({
-    type: fc.constant('task_patched'),
-    ...task,
-    fields: bytes,
-    priority: bytes,
-    runAt: numbers,
-    timeouts: names,
-    tags: names,
-    input: payloads,
-  }),
-  fc.record({ type: fc.constant('task_paused'), ...task }),
-  fc.record({ type: fc.constant('task_resumed'), ...task }),
-  fc.record({ type: fc.constant('task_retried'), ...task, redrive: numbers }),
-  fc.record({ type: fc.constant('dead_letter_dropped'), ...task, isOverflow: fc.boolean() }),
-  fc.record({
-    type: fc.constant('queue_changed'),
-    ...task,
-    taskType: names,
-    paused: fc.boolean(),
-  }),
-  fc.record({
-    type: fc.constant('task_type_changed'),
-    ...task,
-    taskType: names,
-    definition: names,
-  }),
-  fc.record({
-    type: fc.constant('redrive_started'),
-    ...task,
-    redrive: numbers,
-    namespace: names,
-    taskType: names,
-    ratePer1000Sec: numbers,
-  }),
-  fc.record({ type: fc.constant('redrive_ended'), ...task, redrive: numbers }),
-  fc.record({ type: fc.constant('leases_skipped'), ...task, next: numbers }),
-  fc.record({
-    type: fc.constant('access_key_created'),
-    ...task,
-    key: names,
-    namespace: names,
-    role: names,
-    name: names,
-    hash: names,
-    expiresAt: numbers,
-  }),
-  fc.record({
-    type: fc.constant('access_key_expiry_set'),
-    ...task,
-    key: names,
-    expiresAt: numbers,
-  }),
-  fc.record({ type: fc.constant('access_key_revoked'), ...task, key: names }),
-  fc.record({
-    type: fc.constant('callback_delivered'),
-    ...task,
-    delivery: numbers,
-    state: bytes,
-    status: numbers,
-    durationMs: numbers,
-  }),
-  fc.record({
-    type: fc.constant('callback_failed'),
-    ...task,
-    delivery: numbers,
-    state: bytes,
-    status: numbers,
-    durationMs: numbers,
-    failure: bytes,
-    nextAt: numbers,
-  }),
-  fc.record({
-    type: fc.constantFrom('callback_redelivered', 'callback_dropped'),
-    ...task,
-    delivery: numbers,
-    state: bytes,
-  }),
-  fc.record({
-    type: fc.constant('audit_recorded'),
-    ...task,
-    namespace: names,
-    actor: names,
-    address: names,
-    request: names,
-    action: names,
-    subject: names,
-    detail: names,
-  }),
-  fc.record({ type: fc.constant('attempt_deferred'), ...task, startedAt: numbers }),
-  fc.record({
-    type: fc.constant('attempt_stopping'),
-    ...task,
-    reason: bytes,
-    stopAt: numbers,
-  }),
-  fc.record({
-    type: fc.constant('attempt_timed_out'),
-    ...task,
-    startedAt: numbers,
-    reason: bytes,
-    answer: bytes,
-    retryAt: numbers,
-    error: payloads,
-  }),
-  fc.record({
-    type: fc.constant('attempt_leased'),
-    ...task,
-    lease: numbers,
-    session: names,
-    worker: names,
-    leaseMs: numbers,
-    resume: numbers,
-  }),
-  fc.record({ type: fc.constant('attempt_started'), ...task }),
-  fc.record({
-    type: fc.constant('attempt_succeeded'),
-    ...task,
-    startedAt: numbers,
-    output: payloads,
-  }),
-  fc.record({ type: fc.constant('task_due'), ...task }),
-  fc.record({ type: fc.constant('dedupe_forgotten'), ...task }),
-  fc.record({
-    type: fc.constant('attempt_failed'),
-    ...task,
-    startedAt: numbers,
-    answer: bytes,
-    retryAt: numbers,
-    error: payloads,
-  }),
-  fc.record({ type: fc.constant('attempt_returned'), ...task, reason: bytes, spent: fc.boolean() }),
-  fc.record({ type: fc.constant('attempts_exhausted'), ...task, reason: bytes }),
-  fc.record({ type: fc.constant('task_forgotten'), ...task }),
-  fc.record({ type: fc.constant('state_hashed'), ...task, schema: numbers, hash: numbers }),
 ) as unknown as fc.Arbitrary<Event>;
 
 const records = fc.record({
@@ -222,6 +67,51 @@ test('the property below makes every type of event', () => {
       .map((event) => event.type)
       .toSorted(),
   );
+});
+
+test('no two events share a number', () => {
+  const taken = Object.values(EVENTS).map((each) => each.number);
+
+  expect(new Set(taken).size).toBe(taken.length);
+});
+
+test('events written out by hand have the bytes that the table gives them', () => {
+  fc.assert(
+    fc.property(fc.array(events, { maxLength: 8 }), (list) => {
+      const [byHand, byTable] = [new RecordWriter(testUtf8), new RecordWriter(testUtf8)];
+      for (const [writer, encode] of [
+        [byHand, encodeEvent],
+        [byTable, encodeByTable],
+      ] as const) {
+        writer.beginRecord(1);
+        for (const event of list) encode(writer, event);
+        writer.endRecord();
+      }
+
+      expect(written(byHand)).toEqual(written(byTable));
+      const reader = new RecordReader(written(byHand), testUtf8);
+      const decoder = new EventDecoder({ decodesHot: false });
+      if (reader.hasRecord()) reader.beginRecord();
+      for (const event of list) expect(plainEvent(decoder.next(reader))).toEqual(plainEvent(event));
+    }),
+  );
+});
+
+const NO_NUMBERS = [-1, -0.5, 0.5, 1.25, 2 ** 53, 1e300, Number.NaN, Number.POSITIVE_INFINITY];
+
+test.each(
+  Object.entries<EventDeclaration>(EVENTS).flatMap(([type, { fields }]) =>
+    ['slot', 'task', ...namesOf(fields, ['number', 'byte'])].map((field) => [type, field] as const),
+  ),
+)('%s refuses to write what a reader would refuse in %s', (type, field) => {
+  for (const value of NO_NUMBERS) {
+    const event = { ...makeEvent(type as EventType), [field]: value } as Event;
+    const writer = new RecordWriter(testUtf8);
+    writer.beginRecord(1);
+
+    expect(() => encodeEvent(writer, event)).toThrow(InvariantError);
+    expect(() => encodeByTable(writer, event)).toThrow(InvariantError);
+  }
 });
 
 test('every event of every record comes back as it was written', () => {
@@ -358,6 +248,10 @@ test('a batch that was cut short breaks an invariant or lacks whole records', ()
     }),
   );
 });
+
+function namesOf(fields: Fields, kinds: readonly FieldKind[]): string[] {
+  return Object.keys(fields).filter((name) => kinds.includes(fields[name].kind));
+}
 
 interface TestRecord {
   readonly at: number;

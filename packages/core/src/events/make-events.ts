@@ -1,201 +1,48 @@
-import type { LeaseNumber, SessionId, Slot, TaskNumber } from '../base/ids.ts';
-import type { PayloadRange } from '../structures/payload-range.ts';
+import type { Slot, TaskNumber } from '../base/ids.ts';
 import { CLAIM_WORDS } from '../task/dedupe-claim.ts';
-import { makeAccessEvents } from './access-event.ts';
-import { makeCallbackEvents } from './callback-event.ts';
-import type {
-  AttemptDeferred,
-  AttemptFailed,
-  AttemptLeased,
-  AttemptReturned,
-  AttemptStarted,
-  AttemptStopping,
-  AttemptSucceeded,
-  AttemptsExhausted,
-  AttemptTimedOut,
-  DeadLetterDropped,
-  DedupeForgotten,
-  LeasesSkipped,
-  QueueChanged,
-  RedriveEnded,
-  RedriveStarted,
-  StateHashed,
-  TaskDue,
-  TaskEnded,
-  TaskForgotten,
-  TaskPatched,
-  TaskPaused,
-  TaskReadmitted,
-  TaskResumed,
-  TaskRetried,
-  TaskSubmitted,
-  TaskTypeChanged,
-} from './event.ts';
+import { EVENTS, type EventOf, type EventType } from './events.ts';
+import type { FieldKind, FieldValues } from './fields.ts';
+
+type CamelCase<Text extends string> = Text extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Text;
+
+/** One object per type of event, for a writer of events to fill and emit. */
+export type Events = { [T in EventType as CamelCase<T>]: EventOf<T> };
+
+/** Every event with nothing in its fields. */
+export function makeEvents(): Events {
+  const events = Object.keys(EVENTS).map((type) => [camelCase(type), makeEvent(type as EventType)]);
+  return Object.fromEntries(events);
+}
+
+/** The fields stand in the order of the table, so that all objects of a type have one shape. */
+export function makeEvent<T extends EventType>(type: T): EventOf<T> {
+  const fields = Object.entries(EVENTS[type].fields).map(([name, { kind }]) => [
+    name,
+    blankOf(kind),
+  ]);
+  const event = { type, slot: 0 as Slot, task: 0 as TaskNumber, ...Object.fromEntries(fields) };
+  return event as EventOf<T>;
+}
 
 const NOTHING = new Uint8Array(0);
 const NO_CLAIM = new Uint32Array(CLAIM_WORDS);
-const NO_TASK = { slot: 0 as Slot, task: 0 as TaskNumber };
 
-function emptyPayload(): PayloadRange {
-  return { bytes: NOTHING, start: 0, end: 0 };
+const BLANKS: { readonly [K in FieldKind]: () => FieldValues[K] } = {
+  number: () => 0,
+  byte: () => 0,
+  flag: () => false,
+  text: () => '',
+  sparse: () => '',
+  payload: () => ({ bytes: NOTHING, start: 0, end: 0 }),
+  claim: () => ({ words: NO_CLAIM, start: 0, windowMs: 0 }),
+};
+
+function blankOf(kind: FieldKind): FieldValues[FieldKind] {
+  return BLANKS[kind]();
 }
 
-function emptyDetails() {
-  return {
-    ...NO_TASK,
-    taskType: '',
-    priority: 0,
-    shape: '',
-    retry: '',
-    timeouts: '',
-    tags: '',
-    callback: '',
-    parent: '',
-    input: emptyPayload(),
-  };
+function camelCase(type: string): string {
+  return type.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
-
-/** One object per type of event, for a writer of events to fill and emit. */
-export function makeEvents() {
-  return {
-    ...makeTaskEvents(),
-    ...makeAttemptEvents(),
-    ...makeOtherEvents(),
-    ...makeAccessEvents(),
-    ...makeCallbackEvents(),
-  };
-}
-
-function makeTaskEvents() {
-  return {
-    taskSubmitted: {
-      type: 'task_submitted',
-      ...emptyDetails(),
-      runAt: 0,
-      dedupe: { words: NO_CLAIM, start: 0, windowMs: 0 },
-    } as TaskSubmitted,
-    taskReadmitted: {
-      type: 'task_readmitted',
-      ...emptyDetails(),
-      submittedAt: 0,
-      dedupe: 0,
-    } as TaskReadmitted,
-    taskDue: { type: 'task_due', ...NO_TASK } as TaskDue,
-    taskEnded: {
-      type: 'task_ended',
-      ...NO_TASK,
-      startedAt: 0,
-      state: 0,
-      reason: 0,
-      answer: 0,
-      hasPayload: false,
-      payload: emptyPayload(),
-    } as TaskEnded,
-    taskPatched: {
-      type: 'task_patched',
-      ...NO_TASK,
-      fields: 0,
-      priority: 0,
-      runAt: 0,
-      timeouts: '',
-      tags: '',
-      input: emptyPayload(),
-    } as TaskPatched,
-    taskPaused: { type: 'task_paused', ...NO_TASK } as TaskPaused,
-    taskResumed: { type: 'task_resumed', ...NO_TASK } as TaskResumed,
-    taskRetried: { type: 'task_retried', ...NO_TASK, redrive: 0 } as TaskRetried,
-    taskForgotten: { type: 'task_forgotten', ...NO_TASK } as TaskForgotten,
-  };
-}
-
-function makeAttemptEvents() {
-  return {
-    attemptLeased: {
-      type: 'attempt_leased',
-      ...NO_TASK,
-      lease: 0 as LeaseNumber,
-      session: '' as SessionId,
-      worker: '',
-      leaseMs: 0,
-      resume: 0,
-    } as AttemptLeased,
-    attemptStarted: { type: 'attempt_started', ...NO_TASK } as AttemptStarted,
-    attemptSucceeded: {
-      type: 'attempt_succeeded',
-      ...NO_TASK,
-      startedAt: 0,
-      output: emptyPayload(),
-    } as AttemptSucceeded,
-    attemptDeferred: { type: 'attempt_deferred', ...NO_TASK, startedAt: 0 } as AttemptDeferred,
-    attemptFailed: {
-      type: 'attempt_failed',
-      ...NO_TASK,
-      startedAt: 0,
-      answer: 0,
-      retryAt: 0,
-      error: emptyPayload(),
-    } as AttemptFailed,
-    attemptStopping: {
-      type: 'attempt_stopping',
-      ...NO_TASK,
-      reason: 0,
-      stopAt: 0,
-    } as AttemptStopping,
-    attemptTimedOut: {
-      type: 'attempt_timed_out',
-      ...NO_TASK,
-      startedAt: 0,
-      reason: 0,
-      answer: 0,
-      retryAt: 0,
-      error: emptyPayload(),
-    } as AttemptTimedOut,
-    attemptReturned: {
-      type: 'attempt_returned',
-      ...NO_TASK,
-      reason: 0,
-      spent: false,
-    } as AttemptReturned,
-    attemptsExhausted: { type: 'attempts_exhausted', ...NO_TASK, reason: 0 } as AttemptsExhausted,
-  };
-}
-
-function makeOtherEvents() {
-  return {
-    deadLetterDropped: {
-      type: 'dead_letter_dropped',
-      ...NO_TASK,
-      isOverflow: false,
-    } as DeadLetterDropped,
-    dedupeForgotten: { type: 'dedupe_forgotten', ...NO_TASK } as DedupeForgotten,
-    queueChanged: {
-      type: 'queue_changed',
-      ...NO_TASK,
-      taskType: '',
-      paused: false,
-    } as QueueChanged,
-    taskTypeChanged: {
-      type: 'task_type_changed',
-      ...NO_TASK,
-      taskType: '',
-      definition: '',
-    } as TaskTypeChanged,
-    redriveStarted: {
-      type: 'redrive_started',
-      ...NO_TASK,
-      redrive: 0,
-      namespace: '',
-      taskType: '',
-      ratePer1000Sec: 0,
-    } as RedriveStarted,
-    stateHashed: { type: 'state_hashed', ...NO_TASK, schema: 0, hash: 0 } as StateHashed,
-    redriveEnded: { type: 'redrive_ended', ...NO_TASK, redrive: 0 } as RedriveEnded,
-    leasesSkipped: {
-      type: 'leases_skipped',
-      ...NO_TASK,
-      next: 0 as LeaseNumber,
-    } as LeasesSkipped,
-  };
-}
-
-export type Events = ReturnType<typeof makeEvents>;

@@ -1,6 +1,6 @@
 import type { Utf8 } from '../base/utf8.ts';
-import type { Event } from './event.ts';
 import { EventDecoder } from './event-codec.ts';
+import type { Event } from './events.ts';
 import { RecordReader } from './record-reader.ts';
 
 /**

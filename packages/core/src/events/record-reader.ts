@@ -65,6 +65,13 @@ export class RecordReader {
     return text;
   }
 
+  sparse(names: readonly string[], into: Record<string, string>): void {
+    const stated = this.byte();
+    for (let i = 0; i < names.length; i++) {
+      into[names[i]] = ((stated >>> i) & 1) === 1 ? this.name() : '';
+    }
+  }
+
   claim(into: DedupeClaim): void {
     into.windowMs = this.varint();
     into.words = this.words;

@@ -71,12 +71,17 @@ export class RecordWriter {
     this.length += 2;
   }
 
+  /** A whole number from 0 to 255. */
   byte(value: number): void {
+    invariant((value & 255) === value, 'a byte of an event is a whole number from 0 to 255');
     this.bytes[this.length++] = value;
   }
 
   /** A whole number from 0 to 2^53 - 1, seven bits per byte, lowest first. */
   varint(value: number): void {
+    // What the reader would refuse, or read as another number, must not reach the log: an event is
+    // encoded before it is applied, so this ends the process with a log that can be read.
+    invariant(value >= 0 && Number.isSafeInteger(value), 'a number of an event is whole');
     let rest = value;
     while (rest >= 0x10000000) {
       this.bytes[this.length++] = (rest % 128) | 0x80;
@@ -102,6 +107,16 @@ export class RecordWriter {
     this.varint(encoded.length);
     this.bytes.set(encoded, this.length);
     this.length += encoded.length;
+  }
+
+  /** A byte that says which of the texts are not empty, then those. */
+  sparse(names: readonly string[], values: Readonly<Record<string, string>>): void {
+    let stated = 0;
+    for (let i = 0; i < names.length; i++) if (values[names[i]] !== '') stated |= 1 << i;
+    this.byte(stated);
+    for (let i = 0; stated >>> i !== 0; i++) {
+      if (((stated >>> i) & 1) === 1) this.name(values[names[i]]);
+    }
   }
 
   /** The window, and the words of the claim when there is one. */

@@ -1,8 +1,9 @@
-import type { AuditRecorded } from '../events/access-event.ts';
+import type { EventOf } from '../events/events.ts';
 import type { Archive } from '../structures/archive.ts';
 
 /** One change that somebody made. */
-export interface AuditRecord extends Readonly<Omit<AuditRecorded, 'type' | 'slot' | 'task'>> {
+export interface AuditRecord
+  extends Readonly<Omit<EventOf<'audit_recorded'>, 'type' | 'slot' | 'task'>> {
   /** Counts up from 1. */
   readonly number: number;
   readonly at: number;
@@ -32,7 +33,7 @@ export class AuditTrail implements AuditTrailReader {
     }
   }
 
-  add(at: number, event: AuditRecorded): void {
+  add(at: number, event: EventOf<'audit_recorded'>): void {
     const { namespace, actor, address, request, action, subject, detail } = event;
     const texts = { namespace, actor, address, request, action, subject, detail };
     this.records[this.next % AUDIT_RECORDS_MAX] = { number: this.next, at, ...texts };

@@ -1,5 +1,5 @@
-import type { Event } from '../events/event.ts';
 import { EventDecoder } from '../events/event-codec.ts';
+import type { Event } from '../events/events.ts';
 import { RecordReader } from '../events/record-reader.ts';
 import { CLAIM_WORDS, type DedupeClaim } from '../task/dedupe-claim.ts';
 import { testUtf8 } from './test-utf8.ts';

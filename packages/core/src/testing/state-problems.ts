@@ -1,5 +1,6 @@
 import type { SessionId, Slot, TaskNumber } from '../base/ids.ts';
 import type { ReadonlyState } from '../state/state.ts';
+import { type ColumnTable, columnsOf } from '../structures/columns.ts';
 import { PRIORITY_LEVELS, QUEUED } from '../task/task-state.ts';
 import { describeState, type StateDescription } from './describe-state.ts';
 import { type ModelNeed, ModelRoom, type ModelWorker } from './model/model-room.ts';
@@ -13,7 +14,18 @@ export function stateProblems(state: ReadonlyState): string[] {
     ...countProblems(state, description),
     ...holderProblems(description),
     ...timerProblems(description),
+    ...fractionProblems(state),
   ];
+}
+
+/** The log holds whole numbers. A column with a fraction would differ after a replay (L3). */
+function fractionProblems({ tasks, dedupe }: ReadonlyState): string[] {
+  return [tasks, dedupe].flatMap((table) =>
+    [...columnsOf(table as unknown as ColumnTable)].flatMap(([name, column]) => {
+      const slot = column.findIndex((value) => !Number.isInteger(value));
+      return slot < 0 ? [] : [`L3: column '${name}' holds ${column[slot]} in slot ${slot}`];
+    }),
+  );
 }
 
 /** S1: each task is in the list of its state, once, and in no other. */

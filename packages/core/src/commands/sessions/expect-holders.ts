@@ -16,7 +16,8 @@ export function expectHolders(decision: Decision, now: number, graceMsMin: numbe
     session.leaseMs = holder.leaseMs;
     session.resumeNumber = holder.resume;
     session.heardAt = now;
-    session.graceUntil = now + Math.max(graceMsMin, holder.leaseMs * 1.5);
+    // Whole, because times that follow from it are logged, and columns hold what the log holds.
+    session.graceUntil = now + Math.max(graceMsMin, Math.ceil(holder.leaseMs * 1.5));
     decision.roster.add(session);
     countUse(decision, session);
     for (const slot of heldSlots(decision, session)) {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { SessionId } from '../../base/ids.ts';
 import { describeState } from '../../testing/describe-state.ts';
+import { stateProblems } from '../../testing/state-problems.ts';
 import { LEASE_MS, TestPartition } from '../../testing/test-partition.ts';
+import type { CancelTasks } from '../tasks/cancel-tasks.ts';
 
 test('a new session is welcomed with nothing lost and gets what waits for it', () => {
   const partition = new TestPartition();
@@ -31,6 +33,25 @@ test('one session more than the bound is refused, and resumes are not', () => {
   expect(unknown.rejection).toBe('too_many_sessions');
   expect(resumed).toMatchObject({ session: first.session, resumed: true });
   expect(partition.sessionCount).toBe(2);
+});
+
+test('the grace period of an odd lease is whole, so that a replay agrees with the life', () => {
+  const partition = new TestPartition();
+  const { session } = partition.attach({ leaseMs: 12_345 });
+  partition.submit({});
+  partition.restart();
+
+  partition.operate<CancelTasks>({
+    type: 'cancel_tasks',
+    ids: [partition.id(1)],
+    graceMs: 10_000,
+  });
+
+  expect(stateProblems(partition.state)).toEqual([]);
+  const lived = describeState(partition.state);
+  partition.restart();
+  expect(describeState(partition.state)).toEqual(lived);
+  expect(partition.heldBy(session)).toEqual([1]);
 });
 
 test('a session that is expected back after a restart counts towards the bound', () => {

@@ -1,14 +1,14 @@
 import type { Slot, TaskNumber } from '../../base/ids.ts';
 import type { TaskOutcome, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
+import type { EventOf } from '../../events/events.ts';
 import {
   PATCHED_INPUT,
   PATCHED_PRIORITY,
   PATCHED_RUN_AT,
   PATCHED_TAGS,
   PATCHED_TIMEOUTS,
-  type TaskPatched,
-} from '../../events/event.ts';
+} from '../../events/task-events.ts';
 import { findTask, whyNotIdle } from '../../state/find-task.ts';
 import { sharedBytes } from '../../structures/interner.ts';
 import { pointAt } from '../../structures/payload-range.ts';
@@ -86,7 +86,7 @@ function patchOne(
 }
 
 /** How much more the task holds after the patch; less than 0 when it holds less. */
-function bytesAdded({ state }: Decision, event: TaskPatched): number {
+function bytesAdded({ state }: Decision, event: EventOf<'task_patched'>): number {
   const { slot, fields } = event;
   const { tasks } = state;
   let bytes = 0;

@@ -1,7 +1,7 @@
 import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { queueKey } from '../../base/queue-key.ts';
 import type { Decision } from '../../decision/decision.ts';
-import type { TaskDetails } from '../../events/event.ts';
+import type { TaskDetails } from '../../events/events.ts';
 import { type ReadonlyState, TASK_TYPES_MAX } from '../../state/state.ts';
 import { withDefaults } from '../../state/task-types.ts';
 import { pointAt } from '../../structures/payload-range.ts';

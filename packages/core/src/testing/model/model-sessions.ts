@@ -130,7 +130,7 @@ export class ModelSessions extends ModelPlaces {
       session.unsentBytes = 0;
       Object.assign(session, session.logged);
       session.heardAt = now;
-      session.graceUntil = now + Math.max(graceMsMin, session.leaseMs * 1.5);
+      session.graceUntil = now + Math.max(graceMsMin, Math.ceil(session.leaseMs * 1.5));
       for (const task of this.heldBy(session.id)) listen(task, session.graceUntil);
     }
   }

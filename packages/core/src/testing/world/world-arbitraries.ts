@@ -92,7 +92,8 @@ export const offers: fc.Arbitrary<ModelOffer> = fc.record({
       ['ssd', 'yes'],
     ]),
   ),
-  leaseMs: fc.constantFrom(3000, 5000, 20_000, 20_000),
+  // Odd ones too: half of an odd lease is no whole number.
+  leaseMs: fc.constantFrom(3000, 3001, 5000, 12_345, 20_000, 20_000),
 });
 
 const POLICIES: readonly RetryPolicy[] = [

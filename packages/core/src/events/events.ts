@@ -1,0 +1,48 @@
+import type { Slot, TaskNumber } from '../base/ids.ts';
+import { ACCESS_EVENTS } from './access-events.ts';
+import { ATTEMPT_EVENTS } from './attempt-events.ts';
+import { CALLBACK_EVENTS } from './callback-events.ts';
+import type { EventDeclaration, Field } from './fields.ts';
+import { PARTITION_EVENTS } from './partition-events.ts';
+import { QUEUE_EVENTS } from './queue-events.ts';
+import { TASK_EVENTS } from './task-events.ts';
+
+/**
+ * The facts that a partition's log holds, declared once. Replaying them gives back the state (L1).
+ * Types, blank objects, bytes and dumps follow from this table.
+ *
+ * An event names its task by slot and number: the slot is where `apply` writes, the number says
+ * which task it was, so that a log can be read without the state and replay notices when the two
+ * disagree. The time of an event is the time of its record.
+ *
+ * `emit` is done with an event when it returns. The objects are therefore used again and again:
+ * none is made per task.
+ */
+export const EVENTS = {
+  ...TASK_EVENTS,
+  ...ATTEMPT_EVENTS,
+  ...QUEUE_EVENTS,
+  ...ACCESS_EVENTS,
+  ...CALLBACK_EVENTS,
+  ...PARTITION_EVENTS,
+} as const satisfies Record<string, EventDeclaration>;
+
+export type EventType = keyof typeof EVENTS;
+
+type ValueOf<F> = F extends Field<infer _, infer Value> ? Value : never;
+
+type FieldsOf<T extends EventType> = (typeof EVENTS)[T]['fields'];
+
+/** The event of one type. */
+export type EventOf<T extends EventType> = {
+  readonly type: T;
+  slot: Slot;
+  task: TaskNumber;
+} & { -readonly [K in keyof FieldsOf<T>]: ValueOf<FieldsOf<T>[K]> };
+
+export type Event = { [T in EventType]: EventOf<T> }[EventType];
+
+/** What is said of a task when it comes into memory. */
+export type TaskDetails = Omit<EventOf<'task_submitted'>, 'type' | 'dedupe' | 'runAt'>;
+
+export type Emit = (event: Event) => void;

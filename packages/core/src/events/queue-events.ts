@@ -1,0 +1,31 @@
+import { type EventDeclaration, flag, number, text } from './fields.ts';
+
+/** Events about queues, task types and redrives. Slot and task are 0. */
+export const QUEUE_EVENTS = {
+  queue_changed: { number: 21, version: 1, fields: { taskType: text, paused: flag } },
+
+  task_type_changed: {
+    number: 22,
+    version: 1,
+    fields: {
+      taskType: text,
+      /** The text of the definition; empty when it was removed. */
+      definition: text,
+    },
+  },
+
+  redrive_started: {
+    number: 23,
+    version: 1,
+    fields: {
+      redrive: number,
+      namespace: text,
+      /** Key of the only queue it is about; empty for all of the namespace. */
+      taskType: text,
+      /** Tasks in a thousand seconds, so that rates below one a second are whole numbers too. */
+      ratePer1000Sec: number,
+    },
+  },
+
+  redrive_ended: { number: 24, version: 1, fields: { redrive: number } },
+} as const satisfies Record<string, EventDeclaration>;
