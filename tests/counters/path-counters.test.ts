@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { dumpLog } from '@sluice/server';
+import { dumpLog, EMBEDDED_PARTITION } from '@sluice/server';
 import { afterEach, expect, test } from 'vitest';
 import { connectHttp, type HttpClient } from '../support/http-client.ts';
 import { parseMetrics } from '../support/metrics-text.ts';
@@ -79,7 +79,7 @@ async function countEvents(): Promise<number> {
   const print = (): void => {
     events += 1;
   };
-  await dumpLog(folder, { from: 0, withPayloads: false, print });
+  await dumpLog(folder, { partition: EMBEDDED_PARTITION, from: 0, withPayloads: false, print });
   return events;
 }
 

@@ -108,7 +108,9 @@ export { StateHashError } from './snapshot/state-hash.ts';
 export { type AccessKey, hasExpired, isOver } from './state/access-keys.ts';
 export type { AuditRecord } from './state/audit-trail.ts';
 export { findTask } from './state/find-task.ts';
+export type { NamespaceUse } from './state/namespaces.ts';
 export type { Delivery } from './state/outbox.ts';
+export type { QuotaName, Quotas } from './state/quotas.ts';
 export type { PartitionLimits, ReadonlyQueue, ReadonlyState } from './state/state.ts';
 export type { PayloadRange } from './structures/payload-range.ts';
 export {

@@ -94,6 +94,7 @@ const EVERYTHING = [
   'failed worker_lost',
   'forgotten',
   'too_many_tasks',
+  'quota_exceeded',
   'too_many_keys',
   'dedupe_mismatch',
   'deduplicated',

@@ -30,6 +30,7 @@ export const ERROR_CODES = {
   unsupported_encoding: { status: 415 },
   expectation_failed: { status: 417 },
   overloaded: { status: 429 },
+  quota_exceeded: { status: 429 },
   too_many_failures: { status: 429 },
   headers_too_large: { status: 431 },
   internal_error: { status: 500 },

@@ -38,7 +38,7 @@ export const BODY_ERRORS = [
 ] as const;
 
 /** What changes something is refused while too much waits for the disk. */
-export const CHANGE_ERRORS = [...BODY_ERRORS, 'overloaded'] as const;
+export const CHANGE_ERRORS = [...BODY_ERRORS, 'overloaded', 'quota_exceeded'] as const;
 
 /** What only looks has no body, and its answer waits for the disk like any other. */
 export const READ_ERRORS = ['invalid_request', 'overloaded', 'unavailable'] as const;

@@ -21,7 +21,13 @@ export const WORKER_ROUTES = {
       'ping {}, drain {} (connect again with resume).',
     body: WorkerSessionRequest,
     answers: { 200: 'text/event-stream' },
-    errors: [...BODY_ERRORS, 'session_not_found', 'resume_outdated', 'overloaded'],
+    errors: [
+      ...BODY_ERRORS,
+      'session_not_found',
+      'resume_outdated',
+      'overloaded',
+      'quota_exceeded',
+    ],
   },
   reportAttempts: {
     method: 'POST',

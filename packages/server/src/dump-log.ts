@@ -9,7 +9,6 @@ import {
   REASONS,
   readEvents,
   TASK_STATES,
-  type TaskNumber,
   taskIdText,
 } from '@sluice/core';
 import { peekLogFolder } from '@sluice/log';
@@ -17,6 +16,8 @@ import { UTF8 } from './utf8.ts';
 import { workerIdOf } from './workers/worker-id.ts';
 
 export interface DumpOptions {
+  /** The number of the partition whose log it is; ids of tasks carry it. */
+  readonly partition: number;
   /** The first record; what is before it is left out. */
   readonly from: number;
   /** Inputs, outputs and errors belong to users, so they are shown only when asked for. */
@@ -26,7 +27,7 @@ export interface DumpOptions {
 
 /** Prints the events of a data folder as JSON lines. The server may run meanwhile. */
 export async function dumpLog(dataFolder: string, options: DumpOptions): Promise<void> {
-  const { from, withPayloads, print } = options;
+  const { partition, from, withPayloads, print } = options;
   const events = new EventDecoder();
   await peekLogFolder(join(dataFolder, 'log'), {
     from,
@@ -41,7 +42,10 @@ export async function dumpLog(dataFolder: string, options: DumpOptions): Promise
         });
         const about = { slot: event.slot, task: event.task };
         const time = new Date(at).toISOString();
-        const id = type === 'task_submitted' ? { id: idOf(event.task, at) } : {};
+        const id =
+          type === 'task_submitted'
+            ? { id: taskIdText({ submittedAt: at, partition, number: event.task }) }
+            : {};
         const fields = Object.fromEntries(shown);
         print(JSON.stringify({ record, at: time, type, ...id, ...about, ...fields }));
       };
@@ -70,10 +74,6 @@ function shownValue({ kind, dump }: Field, value: unknown, withPayloads: boolean
     default:
       return value;
   }
-}
-
-function idOf(number: TaskNumber, submittedAt: number): string {
-  return taskIdText({ submittedAt, partition: 0, number });
 }
 
 /** An empty range stands for null. */

@@ -3,6 +3,7 @@ export { Admission } from './admission.ts';
 export { BackupError } from './backup/read-manifest.ts';
 export { restoreBackup } from './backup/restore-backup.ts';
 export { type CallbackMessage, Courier, type SendOutcome } from './callbacks/courier.ts';
+export { EMBEDDED_PARTITION } from './config/embedded-partition.ts';
 export { flagsHelp, flagTypes } from './config/flags.ts';
 export {
   ConfigError,

@@ -13,6 +13,7 @@ import { BlobStore } from './blobs/blob-store.ts';
 import { BlobSweep } from './blobs/blob-sweep.ts';
 import { buildApp } from './build-app.ts';
 import { makeCourier, type RunningCourier } from './callbacks/make-courier.ts';
+import { EMBEDDED_PARTITION } from './config/embedded-partition.ts';
 import { ConfigError, loadConfig } from './config/load-config.ts';
 import { isLoopback } from './config/relations.ts';
 import type { Configuration } from './config/settings.ts';
@@ -47,9 +48,13 @@ export interface ServerOptions {
   /** Everything that must survive lives below this folder. */
   readonly dataFolder: string;
   readonly version: string;
+  /** Of the partition in the data folder. */
+  readonly partition?: number;
   /** Called once when the server can no longer keep its promises; the process should end. */
   readonly onFatal: (cause: Error) => void;
-  readonly limits?: Partial<PartitionLimits>;
+  readonly limits?: Partial<Configuration['limits']>;
+  /** What one namespace may use of them. */
+  readonly quotas?: Partial<Configuration['quotas']>;
   /** How long finished tasks are kept for search, and how much of them. */
   readonly retention?: Configuration['retention'];
   /** Who may be called back, and how many at once. */
@@ -80,8 +85,6 @@ export interface ServerOptions {
 }
 
 const DEFAULTS = loadConfig({ flags: {}, env: {} }).config;
-
-const DEFAULT_LIMITS = partitionLimits(DEFAULTS.limits);
 
 const GRACE_MS_MIN = 15_000;
 
@@ -294,8 +297,9 @@ async function startEngine(options: ServerOptions, parts: EngineParts): Promise<
   const { log, outputs, clock, observation, beforeTimers, feedOptions } = parts;
   const logFolder = logFolderOf(options);
   const snapshotFolder = join(options.dataFolder, 'snapshots');
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const partition = { partition: 0, limits, matching: options.matching ?? {} };
+  const limits = limitsOf(options);
+  const number = options.partition ?? EMBEDDED_PARTITION;
+  const partition = { partition: number, limits, matching: options.matching ?? {} };
   return Engine.start({
     log: observation.measured(log),
     partition: { ...partition, utf8: UTF8 },
@@ -320,6 +324,14 @@ async function startEngine(options: ServerOptions, parts: EngineParts): Promise<
     graceMsMin: GRACE_MS_MIN,
     notify: observation.noticed,
     onStopped: options.onFatal,
+  });
+}
+
+/** Limits and quotas as they are set, and the defaults of those that are not. */
+function limitsOf({ limits, quotas }: ServerOptions): PartitionLimits {
+  return partitionLimits({
+    limits: { ...DEFAULTS.limits, ...limits },
+    quotas: { ...DEFAULTS.quotas, ...quotas },
   });
 }
 

@@ -68,11 +68,14 @@ async function createInFolder(
   io: CommandIo,
 ): Promise<NewAccessKey | undefined> {
   // Only here: loading the server takes longer than most commands do.
-  const { createKeyIn, loadConfig } = await import('@sluice/server');
+  const { createKeyIn, EMBEDDED_PARTITION, loadConfig } = await import('@sluice/server');
   const { config } = loadConfig({ flags: {}, env: io.env });
   const dataFolder = resolve(data);
   try {
-    return (await createKeyIn({ dataFolder, limits: config.limits }, request)) as NewAccessKey;
+    return (await createKeyIn(
+      { ...config, dataFolder, partition: EMBEDDED_PARTITION },
+      request,
+    )) as NewAccessKey;
   } catch (cause) {
     io.stderr(`sluice: cannot make a key in ${dataFolder}: ${(cause as Error).message}`);
     return undefined;

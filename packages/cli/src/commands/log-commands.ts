@@ -20,11 +20,11 @@ const dump = defineCommand({
   run: async ({ flags }, io) => {
     const from = integerOf(flags.from, 'from') ?? 0;
     // Only here: loading the server takes longer than most commands do.
-    const { dumpLog } = await import('@sluice/server');
+    const { dumpLog, EMBEDDED_PARTITION: partition } = await import('@sluice/server');
     const data = resolve(flags.data ?? '.sluice');
     try {
       const withPayloads = flags.payloads === true;
-      await dumpLog(data, { from, withPayloads, print: io.stdout });
+      await dumpLog(data, { partition, from, withPayloads, print: io.stdout });
     } catch (cause) {
       const { code, message } = cause as NodeJS.ErrnoException;
       const why = NO_FOLDER.includes(code) ? 'there is no log in it; see --data' : message;

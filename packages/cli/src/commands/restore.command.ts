@@ -41,14 +41,16 @@ async function restoreInto(
 ): Promise<Awaited<ReturnType<typeof restoreBackup>> | undefined> {
   // Only here: loading the server takes longer than most commands do.
   const server = await import('@sluice/server');
-  const { limits } = server.loadConfig({ flags: {}, env: io.env }).config;
+  const { limits, quotas } = server.loadConfig({ flags: {}, env: io.env }).config;
   const progress = new ProgressLine(io.terminal);
   const bytes = { checked: 0, copied: 0 };
   try {
     return await server.restoreBackup({
       folder,
       dataFolder,
+      partition: server.EMBEDDED_PARTITION,
       limits,
+      quotas,
       version: VERSION,
       onProgress: (what, more) => {
         bytes[what] += more;

@@ -25,6 +25,7 @@ import {
 } from '../task/task-state.ts';
 import type { Appliers } from './applier.ts';
 import { oweCallback } from './apply-callbacks.ts';
+import { storePayload } from './namespace-counts.ts';
 import { enqueue, finish, leave, retime, wait } from './task-places.ts';
 
 /** The part of `apply` that is about leases and what becomes of them. */
@@ -72,7 +73,7 @@ function applyLeased(state: State, at: number, event: EventOf<'attempt_leased'>)
 function applySucceeded(state: State, at: number, event: EventOf<'attempt_succeeded'>): void {
   const { slot } = event;
   noteStart(state, slot, event.startedAt);
-  state.payloads.store(RESULT_PAYLOAD, slot, event.output);
+  storePayload(state, RESULT_PAYLOAD, slot, event.output);
   state.tasks.answered[slot] = SUCCEEDED_ANSWER;
   finish(state, slot, { at, taskState: SUCCEEDED, reason: SUCCEEDED_REASON });
 }
@@ -95,7 +96,7 @@ function applyDeferred(state: State, at: number, event: EventOf<'attempt_deferre
 function applyFailed(state: State, at: number, event: EventOf<'attempt_failed'>): void {
   const { slot } = event;
   noteStart(state, slot, event.startedAt);
-  state.payloads.store(RESULT_PAYLOAD, slot, event.error);
+  storePayload(state, RESULT_PAYLOAD, slot, event.error);
   state.tasks.answered[slot] = event.answer;
   if (event.retryAt === 0) {
     return finish(state, slot, { at, taskState: FAILED, reason: FAILED_REASON });
@@ -117,7 +118,7 @@ function applyStopping(state: State, at: number, event: EventOf<'attempt_stoppin
 function applyTimedOut(state: State, at: number, event: EventOf<'attempt_timed_out'>): void {
   const { slot, reason } = event;
   noteStart(state, slot, event.startedAt);
-  state.payloads.store(RESULT_PAYLOAD, slot, event.error);
+  storePayload(state, RESULT_PAYLOAD, slot, event.error);
   // One whose handler left the end to somebody outside was answered before.
   if (event.answer !== NO_ANSWER) state.tasks.answered[slot] = event.answer;
   if (event.retryAt === 0) return finish(state, slot, { at, taskState: TIMED_OUT, reason });

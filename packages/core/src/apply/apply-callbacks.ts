@@ -14,6 +14,8 @@ export function oweCallback(state: State, slot: Slot, at: number): void {
   const wanted = tasks.callback[slot];
   const to = tasks.state[slot];
   if (wanted === 0 || callbacks.at(wanted)?.on.includes(TASK_STATES[to]) !== true) return;
+  // The delivery names the queue, so the queue stays until the delivery is over.
+  state.queueTable.places[tasks.queue[slot]].references += 1;
   outbox.add({
     task: tasks.number[slot] as TaskNumber,
     submittedAt: tasks.submittedAt[slot],
@@ -39,6 +41,10 @@ export const CALLBACK_APPLIERS: Appliers<typeof CALLBACK_EVENTS> = {
 
 type Over = EventOf<'callback_delivered'> | EventOf<'callback_dropped'>;
 
-function removeDelivery({ outbox, callbacks }: State, { delivery }: Over): void {
-  callbacks.release(outbox.remove(delivery).callback);
+function removeDelivery({ outbox, callbacks, queueTable }: State, { delivery }: Over): void {
+  const removed = outbox.remove(delivery);
+  callbacks.release(removed.callback);
+  const queue = queueTable.places[removed.queue];
+  queue.references -= 1;
+  queueTable.forgetIfUnused(queue);
 }

@@ -4,7 +4,9 @@ import type { Appliers } from './applier.ts';
 /** The part of `apply` that is about queues, task types and redrives. */
 export const QUEUE_APPLIERS: Appliers<typeof QUEUE_EVENTS> = {
   queue_changed: (state, _at, event) => {
-    state.internQueue(event.taskType).paused = event.paused;
+    const queue = state.queueTable.intern(event.taskType);
+    queue.paused = event.paused;
+    state.queueTable.forgetIfUnused(queue);
   },
   task_type_changed: (state, _at, event) => state.taskTypes.put(event.taskType, event.definition),
   redrive_started: (state, at, event) => {

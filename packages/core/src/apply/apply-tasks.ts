@@ -27,6 +27,7 @@ import {
 } from '../task/task-state.ts';
 import type { Appliers } from './applier.ts';
 import { noteStart } from './apply-attempts.ts';
+import { counts, countTask, storePayload, uncountTask } from './namespace-counts.ts';
 import { enqueue, finish, leave, retime, wait } from './task-places.ts';
 
 /** The part of `apply` that is about tasks as a whole. */
@@ -72,7 +73,9 @@ function admit(state: State, event: TaskDetails): Slot {
   const slot = tasks.allocate(event.task);
   invariant(slot === event.slot, 'a task is stored in the slot that its event names');
   tasks.priority[slot] = event.priority;
-  tasks.queue[slot] = state.internQueue(event.taskType).index;
+  const queue = state.queueTable.intern(event.taskType);
+  queue.references += 1;
+  tasks.queue[slot] = queue.index;
   holdIn(tasks.shape, slot, state.shapes.hold(event.shape));
   tasks.retry[slot] = state.retries.hold(event.retry);
   holdIn(tasks.timeouts, slot, state.timeouts.hold(event.timeouts));
@@ -80,6 +83,7 @@ function admit(state: State, event: TaskDetails): Slot {
   holdIn(tasks.callback, slot, state.callbacks.hold(event.callback));
   holdIn(tasks.parent, slot, state.parents.hold(event.parent));
   state.payloads.store(INPUT_PAYLOAD, slot, event.input);
+  countTask(state, slot);
   return slot;
 }
 
@@ -89,9 +93,15 @@ function holdIn(column: Uint32Array, slot: Slot, index: number): void {
 }
 
 /** Answers what the task's column says of its key. */
-function claim(state: State, at: number, { dedupe, task }: EventOf<'task_submitted'>): number {
+function claim(
+  state: State,
+  at: number,
+  { slot, dedupe, task }: EventOf<'task_submitted'>,
+): number {
   if (dedupe.windowMs === 0) return 0;
-  const entry = state.dedupe.add(dedupe, task, at);
+  const { use } = state.queues[state.tasks.queue[slot]];
+  use.dedupeKeys += 1;
+  const entry = state.dedupe.add(dedupe, { task, submittedAt: at, namespace: use.index });
   state.changes.noteKey(entry);
   return entry + 1;
 }
@@ -99,7 +109,7 @@ function claim(state: State, at: number, { dedupe, task }: EventOf<'task_submitt
 function applyEnded(state: State, at: number, event: EventOf<'task_ended'>): void {
   const { slot } = event;
   noteStart(state, slot, event.startedAt);
-  if (event.hasPayload) state.payloads.store(RESULT_PAYLOAD, slot, event.payload);
+  if (event.hasPayload) storePayload(state, RESULT_PAYLOAD, slot, event.payload);
   if (event.answer !== 0) state.tasks.answered[slot] = event.answer;
   finish(state, slot, { at, taskState: event.state, reason: event.reason });
 }
@@ -107,7 +117,7 @@ function applyEnded(state: State, at: number, event: EventOf<'task_ended'>): voi
 function applyPatched(state: State, at: number, event: EventOf<'task_patched'>): void {
   const { tasks } = state;
   const { slot, fields } = event;
-  if (fields & PATCHED_INPUT) state.payloads.store(INPUT_PAYLOAD, slot, event.input);
+  if (fields & PATCHED_INPUT) storePayload(state, INPUT_PAYLOAD, slot, event.input);
   if (fields & PATCHED_TIMEOUTS) swap(state.timeouts, tasks.timeouts, slot, event.timeouts);
   if (fields & PATCHED_TAGS) swap(state.tags, tasks.tags, slot, event.tags);
   const joinedAt = tasks.dueAt[slot];
@@ -169,13 +179,14 @@ function applyResumed(state: State, at: number, slot: Slot): void {
 function applyRetried(state: State, at: number, event: EventOf<'task_retried'>): void {
   const { tasks } = state;
   const { slot, redrive } = event;
+  if (!counts(state, slot)) countTask(state, slot);
   leave(state, slot);
   tasks.attempt[slot] = 0;
   tasks.retriedAt[slot] = at;
   tasks.endedAt[slot] = 0;
   if (tasks.isDiscarded[slot] !== 0) tasks.isDiscarded[slot] = 0;
   if (tasks.cancelAskedAt[slot] !== 0) tasks.cancelAskedAt[slot] = 0;
-  state.payloads.store(RESULT_PAYLOAD, slot, NO_RESULT);
+  storePayload(state, RESULT_PAYLOAD, slot, NO_RESULT);
   if (redrive !== 0) state.redrives.step(redrive, at);
   const reason = redrive === 0 ? RETRIED_REASON : REDRIVEN_REASON;
   enqueue(state, slot, { at, reason, toHead: false });
@@ -189,6 +200,7 @@ function applyDropped(
   { slot, isOverflow }: EventOf<'dead_letter_dropped'>,
 ): void {
   leave(state, slot);
+  uncountTask(state, slot);
   state.tasks.isDiscarded[slot] = 1;
   state.finished.append(slot);
   if (isOverflow) state.deadLetters.dropped += 1;
@@ -215,5 +227,8 @@ function applyForgotten(
   state.callbacks.release(tasks.callback[slot]);
   state.parents.release(tasks.parent[slot]);
   state.payloads.releaseAll(slot);
+  const queue = state.queueTable.places[tasks.queue[slot]];
+  queue.references -= 1;
+  state.queueTable.forgetIfUnused(queue);
   tasks.free(slot);
 }

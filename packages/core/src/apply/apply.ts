@@ -15,6 +15,9 @@ const PARTITION_APPLIERS: Appliers<typeof PARTITION_EVENTS> = {
   dedupe_forgotten: (state, _at, { slot, task }) => {
     invariant(state.dedupe.task[slot] === task, 'a key stands for the task it names');
     state.changes.noteKey(slot);
+    const use = state.namespaces.at(state.dedupe.namespace[slot]);
+    use.dedupeKeys -= 1;
+    state.namespaces.forgetIfUnused(use);
     state.dedupe.remove(slot);
   },
   leases_skipped: (state, _at, { next }) => {

@@ -3,6 +3,7 @@ import { deadlineOf } from '../state/deadlines.ts';
 import type { State } from '../state/state.ts';
 import { isDead, isHeld, isTerminal, NO_STOP, QUEUED, WAITING } from '../task/task-state.ts';
 import { oweCallback } from './apply-callbacks.ts';
+import { uncountTask } from './namespace-counts.ts';
 
 /**
  * Where tasks stand (S1) and what their timers wait for (S2). A part of `apply`: nobody else calls
@@ -73,7 +74,10 @@ export function finish(
   tasks.reason[slot] = end.reason;
   tasks.endedAt[slot] = end.at;
   if (isDead(end.taskState)) state.deadLetters.add(state.queues[tasks.queue[slot]], slot);
-  else state.finished.append(slot);
+  else {
+    uncountTask(state, slot);
+    state.finished.append(slot);
+  }
   retime(state, slot);
   oweCallback(state, slot, end.at);
 }

@@ -20,8 +20,12 @@ export function queueAt(
   place: number,
 ): ReadonlyQueue | undefined {
   if (session.typeUse[place] >= session.typeLimits[place]) return undefined;
-  session.queues[place] ??= state.queueOf(session.types[place]);
-  const queue = session.queues[place];
+  let queue = session.queues[place];
+  // One that was forgotten may have come back under the same key.
+  if (queue === undefined || queue.isFree) {
+    queue = state.queueOf(session.types[place]);
+    session.queues[place] = queue;
+  }
   return queue?.paused === true ? undefined : queue;
 }
 

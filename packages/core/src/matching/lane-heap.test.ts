@@ -4,6 +4,15 @@ import type { Slot } from '../base/ids.ts';
 import { ReadyQueue } from '../state/ready-queue.ts';
 import { LaneHeap } from './lane-heap.ts';
 
+const NO_USE = {
+  name: 'default',
+  index: 0,
+  tasks: 0,
+  payloadBytes: 0,
+  dedupeKeys: 0,
+  taskTypes: 0,
+};
+
 test('lanes give their tasks by level, and in a level in the order of joining', () => {
   fc.assert(
     fc.property(
@@ -53,7 +62,7 @@ function queueOf(tasks: readonly { shape: number; level: number }[]): ReadyQueue
     previous: new Int32Array(tasks.length),
     order: Float64Array.from(tasks, (_, slot) => slot),
   };
-  const queue = new ReadyQueue(0, 'hello', columns);
+  const queue = new ReadyQueue({ index: 0, key: 'hello', use: NO_USE }, columns);
   tasks.forEach(({ shape, level }, slot) => {
     queue.append(slot as Slot, shape, level);
   });

@@ -25,6 +25,8 @@ export class DedupeTable extends ColumnTable {
   readonly task = new Float64Array(this.capacity);
   readonly submittedAt = new Float64Array(this.capacity);
   readonly expiresAt = new Float64Array(this.capacity);
+  /** Place of the namespace that it counts for. */
+  readonly namespace = new Uint16Array(this.capacity);
   /** State of the task when it left memory; meaningless before. */
   readonly lastState = new Uint8Array(this.capacity);
   count = 0;
@@ -52,7 +54,10 @@ export class DedupeTable extends ColumnTable {
     return this.agrees(entry, claim, { from: KEY_WORDS, to: CLAIM_WORDS });
   }
 
-  add(claim: DedupeClaim, task: TaskNumber, submittedAt: number): Slot {
+  add(
+    claim: DedupeClaim,
+    { task, submittedAt, namespace }: { task: TaskNumber; submittedAt: number; namespace: number },
+  ): Slot {
     if (this.count >= this.capacity) throw new LimitError('dedupeKeysMax', this.capacity);
     const entry = this.freed === NO_SLOT ? (this.fresh++ as Slot) : this.freed;
     if (entry === this.freed) this.freed = this.nextFreed[entry] as Slot;
@@ -61,6 +66,7 @@ export class DedupeTable extends ColumnTable {
       this.words[entry * CLAIM_WORDS + i] = claim.words[claim.start + i];
     }
     this.task[entry] = task;
+    this.namespace[entry] = namespace;
     this.submittedAt[entry] = submittedAt;
     this.expiresAt[entry] = submittedAt + claim.windowMs;
     this.index.add(entry, claim.words[claim.start]);

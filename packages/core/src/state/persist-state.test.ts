@@ -13,7 +13,7 @@ import { SECTIONS } from './persist-state.ts';
 import { State } from './state.ts';
 
 /** Parts that are not saved because the start or the other parts say what they are. */
-const DERIVED = ['partition', 'limits', 'queueByKey'];
+const DERIVED = ['partition', 'limits'];
 /** Parts that share the section of the counters. */
 const COUNTERS = ['nextTask', 'nextLease', 'nextTailOrder', 'nextHeadOrder', 'now'];
 

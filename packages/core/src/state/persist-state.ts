@@ -3,7 +3,6 @@ import { SnapshotError } from '../snapshot/snapshot-archive.ts';
 import type { Archive } from '../structures/archive.ts';
 import { persistLists } from '../structures/task-list.ts';
 import { payloadColumns } from './payload-columns.ts';
-import { ReadyQueue } from './ready-queue.ts';
 import type { State } from './state.ts';
 
 /**
@@ -30,14 +29,8 @@ export const SECTIONS: Readonly<Record<string, (state: State, archive: Archive) 
   },
   tasks: (state, archive) => state.tasks.persist(archive),
   payloads: persistPayloads,
-  queues: (state, archive) => {
-    const keys = archive.texts(
-      'keys',
-      state.queues.map((queue) => queue.key),
-    );
-    for (const key of keys) state.internQueue(key);
-    ReadyQueue.persist(archive, state.queues);
-  },
+  namespaces: (state, archive) => state.namespaces.persist(archive),
+  queueTable: (state, archive) => state.queueTable.persist(archive),
   holders: (state, archive) => state.holders.persist(archive),
   finished: (state, archive) => persistLists(archive, 'ends', [state.finished]),
   deadLetters: (state, archive) => state.deadLetters.persist(archive),

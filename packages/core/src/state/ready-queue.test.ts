@@ -4,6 +4,15 @@ import type { Slot } from '../base/ids.ts';
 import { PRIORITY_LEVELS } from '../task/task-state.ts';
 import { ReadyQueue, rankOf } from './ready-queue.ts';
 
+const NO_USE = {
+  name: 'default',
+  index: 0,
+  tasks: 0,
+  payloadBytes: 0,
+  dedupeKeys: 0,
+  taskTypes: 0,
+};
+
 const SLOTS = 16;
 const SHAPES = 3;
 
@@ -125,5 +134,5 @@ function emptyQueue(): ReadyQueue {
     previous: new Int32Array(SLOTS),
     order: Float64Array.from({ length: SLOTS }, (_, slot) => slot * 10),
   };
-  return new ReadyQueue(0, 'hello', columns);
+  return new ReadyQueue({ index: 0, key: 'hello', use: NO_USE }, columns);
 }

@@ -4,6 +4,7 @@ import { namespaceOf, taskTypeOf } from '../base/queue-key.ts';
 import type { Archive } from '../structures/archive.ts';
 import { type ListLinks, TaskList } from '../structures/task-list.ts';
 import { PRIORITY_LEVELS } from '../task/task-state.ts';
+import type { MutableUse } from './namespaces.ts';
 
 /** Place of the shape that needs a single slot and nothing else; nearly all tasks have it. */
 const PLAIN_SHAPE = 0;
@@ -20,8 +21,14 @@ export function rankOf(level: number, order: number): number {
 }
 
 /** The columns that lanes run through. */
-interface LaneColumns extends ListLinks {
+export interface LaneColumns extends ListLinks {
   readonly order: Float64Array;
+}
+
+interface QueueIdentity {
+  readonly index: number;
+  readonly key: string;
+  readonly use: MutableUse;
 }
 
 /** The ready tasks of one type, shape and level, first in, first out. */
@@ -55,6 +62,12 @@ export class ReadyQueue {
   readonly key: string;
   readonly namespace: string;
   readonly taskType: string;
+  /** What its namespace uses. */
+  readonly use: MutableUse;
+  /** Tasks and deliveries that name it. */
+  references = 0;
+  /** Nothing refers to it, and its place goes to the next queue. */
+  isFree = false;
   /** Its tasks stay where they are and go to nobody. */
   paused = false;
   levels = 0;
@@ -70,9 +83,10 @@ export class ReadyQueue {
   /** How many lanes are open at each level. */
   private readonly openAt = new Uint32Array(PRIORITY_LEVELS);
 
-  constructor(index: number, key: string, columns: LaneColumns) {
+  constructor({ index, key, use }: QueueIdentity, columns: LaneColumns) {
     this.index = index;
     this.key = key;
+    this.use = use;
     this.namespace = namespaceOf(key);
     this.taskType = taskTypeOf(key);
     this.columns = columns;
@@ -80,6 +94,14 @@ export class ReadyQueue {
       { length: PRIORITY_LEVELS },
       (_, level) => new Lane(this, columns, { shape: PLAIN_SHAPE, level }),
     );
+  }
+
+  /** Stands in a free place until another queue takes it. */
+  static free(index: number, columns: LaneColumns): ReadyQueue {
+    const use = { name: '', index: -1, tasks: 0, payloadBytes: 0, dedupeKeys: 0, taskTypes: 0 };
+    const queue = new ReadyQueue({ index, key: '', use }, columns);
+    queue.isFree = true;
+    return queue;
   }
 
   append(slot: Slot, shape: number, level: number): void {

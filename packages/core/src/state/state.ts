@@ -14,9 +14,12 @@ import { AuditTrail, type AuditTrailReader } from './audit-trail.ts';
 import { DeadLetters, type DeadLettersReader } from './dead-letters.ts';
 import { type DedupeReader, DedupeTable } from './dedupe-table.ts';
 import { LeaseHolders } from './lease-holders.ts';
+import { Namespaces, type NamespacesReader } from './namespaces.ts';
 import { Outbox, type OutboxReader } from './outbox.ts';
 import { payloadColumns } from './payload-columns.ts';
-import { type Lane, ReadyQueue } from './ready-queue.ts';
+import { QueueTable } from './queue-table.ts';
+import type { Quotas } from './quotas.ts';
+import type { Lane, ReadyQueue } from './ready-queue.ts';
 import { Redrives, type RedrivesReader } from './redrives.ts';
 import { StateChanges } from './state-changes.ts';
 import { type TaskReader, TaskTable } from './task-table.ts';
@@ -39,11 +42,13 @@ export interface PartitionLimits {
   readonly unsentBytesMax: number;
   /** Worker sessions at once, those that are expected back included. */
   readonly sessionsMax: number;
+  /** What one namespace may use of the above; everything without them. */
+  readonly quotas?: Quotas;
   readonly arenaChunkBytes?: number;
   readonly arenaCompaction?: CompactionRule;
 }
 
-/** Task types are kept for good, so that a column can name one in two bytes. */
+/** Task types in use at once: a column names one in two bytes. */
 export const TASK_TYPES_MAX = 65_536;
 
 /**
@@ -65,7 +70,8 @@ export class State {
   /** Tasks that ended and are no dead letters, oldest end first. */
   readonly finished: TaskList;
   readonly deadLetters: DeadLetters;
-  readonly queues: ReadyQueue[] = [];
+  readonly namespaces = new Namespaces();
+  readonly queueTable: QueueTable;
   readonly taskTypes = new TaskTypes();
   readonly redrives = new Redrives();
   readonly outbox = new Outbox();
@@ -88,7 +94,6 @@ export class State {
   nextHeadOrder = 0;
   /** Time of the newest event; time never runs backwards (L8). */
   now = 0;
-  private readonly queueByKey = new Map<string, ReadyQueue>();
 
   constructor(partition: number, limits: PartitionLimits) {
     this.partition = partition;
@@ -98,6 +103,7 @@ export class State {
       dueAt: this.tasks.timerAt,
       order: this.tasks.number,
     });
+    this.queueTable = new QueueTable(this.tasks, this.namespaces);
     this.dedupe = new DedupeTable(limits.dedupeKeysMax);
     this.payloads = new Arena(payloadColumns(this.tasks), {
       chunkBytes: limits.arenaChunkBytes,
@@ -127,6 +133,8 @@ export class State {
   hashChanges(): number {
     const hasher = new StateHasher();
     this.persistCounters(hasher);
+    hasher.number('queues', this.queueCount);
+    hasher.number('namespaces', this.namespaces.size);
     hasher.number('tasks', this.tasks.count);
     hasher.number('keys', this.dedupe.count);
     hasher.number('timers', this.timers.count);
@@ -141,17 +149,18 @@ export class State {
     return hasher.value;
   }
 
-  queueOf(key: string): ReadyQueue | undefined {
-    return this.queueByKey.get(key);
+  /** By the place that tasks name; a free place holds a queue that is marked so. */
+  get queues(): readonly ReadyQueue[] {
+    return this.queueTable.places;
   }
 
-  internQueue(key: string): ReadyQueue {
-    const known = this.queueByKey.get(key);
-    if (known !== undefined) return known;
-    const queue = new ReadyQueue(this.queues.length, key, this.tasks);
-    this.queues.push(queue);
-    this.queueByKey.set(key, queue);
-    return queue;
+  /** Queues in use. */
+  get queueCount(): number {
+    return this.queueTable.size;
+  }
+
+  queueOf(key: string): ReadyQueue | undefined {
+    return this.queueTable.find(key);
   }
 
   /** Bytes that tasks take beside columns: payloads, texts that they share, and what is owed. */
@@ -172,7 +181,15 @@ export type ReadonlyLane = Readonly<Pick<Lane, 'shape' | 'level' | 'place' | 'he
   readonly queue: ReadonlyQueue;
 };
 
-type QueueField = 'index' | 'key' | 'namespace' | 'taskType' | 'paused' | 'levels' | 'depth';
+type QueueField =
+  | 'index'
+  | 'key'
+  | 'namespace'
+  | 'taskType'
+  | 'paused'
+  | 'isFree'
+  | 'levels'
+  | 'depth';
 
 export interface ReadonlyQueue
   extends Readonly<Pick<ReadyQueue, QueueField | 'topLevel' | 'depthOf'>> {
@@ -189,7 +206,10 @@ export interface ReadonlyState {
   readonly payloads: Pick<Arena, 'bytesOf' | 'startOf' | 'liveBytes' | 'chunkCount'>;
   readonly holders: Pick<LeaseHolders, 'find' | 'at' | 'holding' | 'forEachHeld'>;
   readonly finished: Readonly<Pick<TaskList, 'head' | 'length'>>;
+  readonly namespaces: NamespacesReader;
+  /** By the place that tasks name; those in free places are marked. */
   readonly queues: readonly ReadonlyQueue[];
+  readonly queueCount: number;
   readonly deadLetters: DeadLettersReader;
   readonly taskTypes: TaskTypesReader;
   readonly redrives: RedrivesReader;

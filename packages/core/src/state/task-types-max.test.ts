@@ -41,10 +41,11 @@ test('pausing a queue: likewise', () => {
 test('readmitting a task: likewise', () => {
   const crowd = almostFull();
   crowd.execute({ type: 'cancel_tasks', ids: [FIRST_ID], graceMs: 0, ...COMMON });
-  crowd.submit('last');
+  // The type of the cancelled task is forgotten with it, which leaves room for two.
+  crowd.submit('last', 'another');
 
   expect(crowd.readmitFirst('one too many')).toBe('too_many_types');
-  expect(crowd.readmitFirst('type-0')).toBeUndefined();
+  expect(crowd.readmitFirst('type-1')).toBeUndefined();
 });
 
 test('a task that is readmitted may bring the last possible type', () => {
@@ -53,6 +54,15 @@ test('a task that is readmitted may bring the last possible type', () => {
   crowd.submit('type-1');
 
   expect(crowd.readmitFirst('last')).toBeUndefined();
+});
+
+test('a type whose tasks are gone makes room for another one', () => {
+  const crowd = almostFull();
+  crowd.submit('last');
+  crowd.execute({ type: 'cancel_tasks', ids: [FIRST_ID], graceMs: 0, ...COMMON });
+
+  expect(crowd.submit('another')).toBeUndefined();
+  expect(crowd.submit('one too many')).toBe('too_many_types');
 });
 
 test('defining types: as many as there can be, each of which can be changed and removed', () => {

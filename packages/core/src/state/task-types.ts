@@ -1,3 +1,4 @@
+import { namespaceOf } from '../base/queue-key.ts';
 import type { Archive } from '../structures/archive.ts';
 import type { TaskSpec } from '../task/task-spec.ts';
 
@@ -12,6 +13,8 @@ export interface TaskTypesReader {
   readonly size: number;
   get(key: string): TaskTypeDefinition | undefined;
   textOf(key: string): string;
+  /** Definitions of one namespace. */
+  countOf(namespace: string): number;
   keys(): Iterable<string>;
 }
 
@@ -31,6 +34,12 @@ export class TaskTypes implements TaskTypesReader {
   textOf(key: string): string {
     const definition = this.definitions.get(key);
     return definition === undefined ? '' : JSON.stringify(definition);
+  }
+
+  countOf(namespace: string): number {
+    let count = 0;
+    for (const key of this.definitions.keys()) if (namespaceOf(key) === namespace) count += 1;
+    return count;
   }
 
   keys(): Iterable<string> {

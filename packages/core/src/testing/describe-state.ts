@@ -220,7 +220,8 @@ function usedSlots(state: ReadonlyState): Slot[] {
 }
 
 function describeQueues(state: ReadonlyState): QueueDescription[] {
-  return state.queues.map((queue) => ({
+  const inUse = state.queues.filter(({ isFree }) => !isFree);
+  return inUse.map((queue) => ({
     index: queue.index,
     type: queue.key,
     paused: queue.paused,

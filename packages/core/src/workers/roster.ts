@@ -116,6 +116,8 @@ interface Refusal {
  */
 export class Roster {
   private readonly byId = new Map<SessionId, Session>();
+  /** How many sessions each namespace has. */
+  private readonly counts = new Map<string, number>();
   private readonly rings = new Map<string, Ring>();
   /** Who keeps room for a task. */
   private readonly reservations = new Map<Slot, Session>();
@@ -125,6 +127,11 @@ export class Roster {
 
   get size(): number {
     return this.byId.size;
+  }
+
+  /** Sessions of one namespace. */
+  countOf(namespace: string): number {
+    return this.counts.get(namespace) ?? 0;
   }
 
   find(id: SessionId): Session | undefined {
@@ -150,6 +157,7 @@ export class Roster {
   }
 
   add(session: Session): void {
+    if (this.byId.get(session.id) !== session) this.count(session.namespace, 1);
     this.byId.set(session.id, session);
   }
 
@@ -158,7 +166,7 @@ export class Roster {
     session.connected = false;
     this.setRoom(session, false);
     this.unreserve(session);
-    this.byId.delete(session.id);
+    if (this.byId.delete(session.id)) this.count(session.namespace, -1);
   }
 
   /** Of a type that is listed twice the first entry counts. What is in use is counted anew. */
@@ -257,6 +265,12 @@ export class Roster {
   *withExceptions(): Iterable<Session> {
     yield* this.reservations.values();
     for (const { session } of this.refusals) yield session;
+  }
+
+  private count(namespace: string, change: number): void {
+    const count = this.countOf(namespace) + change;
+    if (count === 0) this.counts.delete(namespace);
+    else this.counts.set(namespace, count);
   }
 
   private countType(session: Session, type: string, change: number): void {

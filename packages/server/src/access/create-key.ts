@@ -3,9 +3,8 @@ import { type CreateAccessKey, DEFAULT_NAMESPACE } from '@sluice/core';
 import { executeOnce } from '@sluice/engine';
 import { FileLog, FileSnapshots } from '@sluice/log';
 import { KeyRequest } from '@sluice/protocol';
-import type { Configuration } from '../config/settings.ts';
 import { Checker } from '../http/validation.ts';
-import { partitionLimits } from '../partition-limits.ts';
+import { type LimitSettings, partitionLimits } from '../partition-limits.ts';
 import { UTF8 } from '../utf8.ts';
 import { detailOf } from './key.route.ts';
 import { createCommand, creationRefused, viewOfKey } from './key-operations.ts';
@@ -14,7 +13,9 @@ import { makeKey } from './key-text.ts';
 export interface FolderOfKeys {
   readonly dataFolder: string;
   /** Those that the server has: what it stores has to fit. */
-  readonly limits: Configuration['limits'];
+  readonly partition: number;
+  readonly limits: LimitSettings['limits'];
+  readonly quotas: LimitSettings['quotas'];
 }
 
 /**
@@ -23,7 +24,7 @@ export interface FolderOfKeys {
  * Answers what `POST /v1/keys` would.
  */
 export async function createKeyIn(
-  { dataFolder, limits }: FolderOfKeys,
+  { dataFolder, partition, limits, quotas }: FolderOfKeys,
   request: unknown,
 ): Promise<object> {
   const wanted = new Checker(KeyRequest).parse(request, 'the key is not valid');
@@ -42,7 +43,7 @@ export async function createKeyIn(
     const resting = {
       log,
       snapshots: await FileSnapshots.open(join(dataFolder, 'snapshots')),
-      partition: { partition: 0, limits: partitionLimits(limits), utf8: UTF8 },
+      partition: { partition, limits: partitionLimits({ limits, quotas }), utf8: UTF8 },
       clock: () => now,
       nonce: Math.floor(Math.random() * 2 ** 53),
     };

@@ -6,8 +6,7 @@ import { DEFAULT_NAMESPACE, type ResetAfterRestore } from '@sluice/core';
 import { executeOnce } from '@sluice/engine';
 import { FileLog, FileSnapshots } from '@sluice/log';
 import type { BackupFile } from '@sluice/protocol/backup-format';
-import type { Configuration } from '../config/settings.ts';
-import { partitionLimits } from '../partition-limits.ts';
+import { type LimitSettings, partitionLimits } from '../partition-limits.ts';
 import { timeText } from '../time-text.ts';
 import { UTF8 } from '../utf8.ts';
 import { BackupError, type Manifest, readManifest } from './read-manifest.ts';
@@ -20,7 +19,10 @@ export interface RestoreOrder {
   /** Where a server is to run on it; there is nothing in it yet. */
   readonly dataFolder: string;
   /** Those that the server will have: what was stored has to fit. */
-  readonly limits: Configuration['limits'];
+  /** The number of the partition that the data folder is for. */
+  readonly partition: number;
+  readonly limits: LimitSettings['limits'];
+  readonly quotas: LimitSettings['quotas'];
   /** Of this Sluice. */
   readonly version: string;
   readonly onProgress: (what: 'checked' | 'copied', bytes: number) => void;
@@ -146,7 +148,7 @@ type Again = Pick<Restored, 'upTo' | 'tasks' | 'returned'>;
 
 /** What is read back here is what a server will find: all of it is replayed, and must fit. */
 async function resetAfterRestore(
-  { dataFolder, limits }: RestoreOrder,
+  { dataFolder, partition, limits, quotas }: RestoreOrder,
   { begin }: Manifest,
 ): Promise<Again> {
   const log = await FileLog.open({ folder: join(dataFolder, 'log') });
@@ -154,7 +156,7 @@ async function resetAfterRestore(
     const resting = {
       log,
       snapshots: await FileSnapshots.open(join(dataFolder, 'snapshots')),
-      partition: { partition: 0, limits: partitionLimits(limits), utf8: UTF8 },
+      partition: { partition, limits: partitionLimits({ limits, quotas }), utf8: UTF8 },
       clock: Date.now,
       nonce: randomInt(2 ** 48 - 1),
     };

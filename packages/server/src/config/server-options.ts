@@ -22,6 +22,7 @@ export function serverOptions(config: Configuration): Configured {
     retention: config.retention,
     callbacks: config.callbacks,
     limits: config.limits,
+    quotas: config.quotas,
     http: config.http,
     matching: { placement: strategy, ...waiting },
     log: ServerLog.onStderr(config.logLevel),

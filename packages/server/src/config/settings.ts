@@ -71,6 +71,42 @@ const Limits = group({
   }),
 });
 
+/** A quota that leaves others a tenth of the limit it belongs to, unless it is set. */
+function quota(description: string, limit: string) {
+  return whole({
+    description,
+    default: 0,
+    defaultText: `nine tenths of limits.${limit}`,
+    minimum: 0,
+    maximum: 2 ** 40,
+  });
+}
+
+const Quotas = group({
+  tasksMax: quota('Tasks of one namespace that have not ended, and its dead letters', 'tasksMax'),
+  payloadBytesMax: quota('Bytes of their inputs, outputs and errors', 'payloadBytesMax'),
+  dedupeKeysMax: quota('Dedupe keys of one namespace', 'dedupeKeysMax'),
+  sessionsMax: quota('Worker sessions of one namespace', 'sessionsMax'),
+  taskTypesMax: whole({
+    description: 'Task types of one namespace that have tasks, are paused, or are registered',
+    default: 10_000,
+    minimum: 1,
+    maximum: 65_536,
+  }),
+  waitsMax: whole({
+    description: 'Requests of one namespace that wait for tasks to end',
+    default: 9000,
+    minimum: 1,
+    maximum: 1_000_000,
+  }),
+  blobBytesMax: whole({
+    description: 'Bytes of blobs of one namespace',
+    default: 100 * 1024 * MIB,
+    minimum: MIB,
+    maximum: 2 ** 50,
+  }),
+});
+
 const Http = group({
   bodyBytesMax: whole({
     description: 'Bytes of a request body; clients count on the default',
@@ -270,6 +306,7 @@ export const Settings = group({
   retention: Retention,
   callbacks: Callbacks,
   limits: Limits,
+  quotas: Quotas,
   http: Http,
   placement: Placement,
 });

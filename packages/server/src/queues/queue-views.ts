@@ -45,7 +45,9 @@ export class QueueViews {
 
   /** A type that only workers know has a queue too: an empty one. */
   types(): string[] {
-    const known = this.state.queues.filter(({ namespace }) => namespace === this.namespace);
+    const known = this.state.queues.filter(
+      ({ namespace, isFree }) => !isFree && namespace === this.namespace,
+    );
     return [...new Set([...known.map(({ taskType }) => taskType), ...this.handling.keys()])];
   }
 

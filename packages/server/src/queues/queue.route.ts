@@ -8,6 +8,7 @@ import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
+import { quotaExceeded } from '../quotas.ts';
 import { placedPage } from '../tasks/pages.ts';
 import type { QueueRates } from './queue-rates.ts';
 import { QueueViews } from './queue-views.ts';
@@ -51,6 +52,9 @@ export function queueRoutes(app: FastifyInstance, parts: Parts): void {
       const by = authorOf(request, taskType);
       const command = { type, namespace, taskType, paused, by } as const;
       return engine.execute<SetQueuePaused, object>(command, (reply, state, partition) => {
+        if (reply.rejection === 'quota_exceeded') {
+          throw quotaExceeded('taskTypesMax', state.limits.quotas?.taskTypesMax);
+        }
         if (reply.rejection !== undefined) throw overloaded('there are too many task types');
         return new QueueViews(state, partition, { namespace, rates, now: clock() }).one(taskType);
       });

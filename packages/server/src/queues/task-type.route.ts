@@ -23,6 +23,7 @@ import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
+import { quotaExceeded } from '../quotas.ts';
 import { placedPage } from '../tasks/pages.ts';
 
 const type = 'put_task_type';
@@ -85,6 +86,9 @@ function changeTypeRoutes(app: FastifyInstance, engine: Engine, admission: Admis
       const by = authorOf(request, taskType);
       const command = { type, namespace, taskType, definition, by } as const;
       const { existed, view } = await engine.execute<PutTaskType, Put>(command, (put, state) => {
+        if (put.rejection === 'quota_exceeded') {
+          throw quotaExceeded('taskTypesMax', state.limits.quotas?.taskTypesMax);
+        }
         if (put.rejection !== undefined) throw overloaded('there are too many task types');
         return { existed: put.existed, view: viewOf(state, queueKey(namespace, taskType)) };
       });

@@ -11,6 +11,7 @@ import {
 import { SluiceError } from '@sluice/protocol';
 import { overloaded } from '../admission.ts';
 import { ByteBuilder } from '../byte-builder.ts';
+import { quotaExceeded } from '../quotas.ts';
 
 const ITEM_BYTES_MAX = 96;
 
@@ -21,6 +22,10 @@ export function renderSubmitted(
   isArray: boolean,
 ): Buffer {
   if (reply.rejection === 'dedupe_mismatch') throw mismatch(reply.mismatchAt ?? 0, isArray);
+  if (reply.rejection === 'quota_exceeded') {
+    const quota = reply.quota ?? 'tasksMax';
+    throw quotaExceeded(quota, state.limits.quotas?.[quota]);
+  }
   if (reply.rejection !== undefined) throw overloaded(REJECTIONS[reply.rejection]);
   const out = new ByteBuilder(ITEM_BYTES_MAX * reply.slots.length + 16);
   if (isArray) out.ascii('{"items":[');

@@ -2,6 +2,7 @@ import type { AttachSession, DisconnectSession, SessionId, SessionRead } from '@
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 import { overloaded } from '../admission.ts';
+import { quotaExceeded } from '../quotas.ts';
 import type { WorkerStream } from './worker-stream.ts';
 import type { WorkerStreams } from './worker-streams.ts';
 
@@ -23,6 +24,9 @@ export async function attachSession(
     }
     if (rejection === 'resume_outdated') {
       throw new SluiceError('resume_outdated', 'a later resume of this session came first');
+    }
+    if (rejection === 'quota_exceeded') {
+      throw quotaExceeded('sessionsMax', state.limits.quotas?.sessionsMax);
     }
     if (rejection !== undefined) throw overloaded('too many workers are connected');
     stream = openStream();

@@ -57,25 +57,33 @@ function discardThese(
   return { discarded: slots.length, more: false };
 }
 
-/** Keeps dead letters within their bound (L9), a few per command: the oldest go first. */
+/** Keeps dead letters within their bound (L9), a few per command. */
 export function dropOverflow(decision: Decision): void {
   const { deadLetters, limits } = decision.state;
   for (let dropped = 0; dropped < DROPS_PER_COMMAND; dropped++) {
     if (deadLetters.count <= limits.deadLettersMax) return;
-    drop(decision, oldestOfAll(decision.state), true);
+    drop(decision, oldestOfMost(decision.state), true);
   }
 }
 
-/** Of all namespaces; of two that ended together the one submitted first. */
-function oldestOfAll({ tasks, deadLetters }: ReadonlyState): Slot {
+/**
+ * The oldest of the namespace that has most, so that a flood of failures in one namespace does not
+ * push out what another one has yet to look at. Of two with as many, the one that ended first.
+ */
+function oldestOfMost({ tasks, deadLetters }: ReadonlyState): Slot {
   const { endedAt, number } = tasks;
-  let oldest: Slot = NO_SLOT;
+  let found: Slot = NO_SLOT;
+  let most = 0;
   for (const namespace of deadLetters.namespaces()) {
+    const count = deadLetters.countOfNamespace(namespace);
     const slot = deadLetters.firstOfNamespace(namespace);
-    const lead = oldest === NO_SLOT ? -1 : endedAt[slot] - endedAt[oldest];
-    if (lead < 0 || (lead === 0 && number[slot] < number[oldest])) oldest = slot;
+    const lead =
+      found === NO_SLOT ? -1 : endedAt[slot] - endedAt[found] || number[slot] - number[found];
+    if (count < most || (count === most && lead > 0)) continue;
+    found = slot;
+    most = count;
   }
-  return oldest;
+  return found;
 }
 
 function drop({ state, emit, events }: Decision, slot: Slot, isOverflow: boolean): void {

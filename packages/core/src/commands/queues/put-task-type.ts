@@ -13,7 +13,7 @@ export interface PutTaskType extends Timed, Authored {
 }
 
 export interface PutTaskTypeReply {
-  readonly rejection?: 'too_many_types';
+  readonly rejection?: 'too_many_types' | 'quota_exceeded';
   /** Whether there was one before. */
   readonly existed: boolean;
 }
@@ -29,6 +29,10 @@ export function decidePutTaskType(decision: Decision, command: PutTaskType): Put
   if (text === before) return { existed };
   if (!existed && state.taskTypes.size >= TASK_TYPES_MAX) {
     return { rejection: 'too_many_types', existed };
+  }
+  const definedMax = state.limits.quotas?.taskTypesMax ?? TASK_TYPES_MAX;
+  if (!existed && state.taskTypes.countOf(command.namespace) >= definedMax) {
+    return { rejection: 'quota_exceeded', existed };
   }
   events.taskTypeChanged.taskType = key;
   events.taskTypeChanged.definition = text;

@@ -2,6 +2,7 @@ import { queueKey } from '../../base/queue-key.ts';
 import { audit } from '../../decision/audit.ts';
 import type { Authored, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
+import { exceededQuota } from '../../state/quotas.ts';
 import { TASK_TYPES_MAX } from '../../state/state.ts';
 
 /** One event, however many tasks the queue holds. */
@@ -12,7 +13,7 @@ export interface SetQueuePaused extends Timed, Authored {
 }
 
 export interface SetQueuePausedReply {
-  readonly rejection?: 'too_many_types';
+  readonly rejection?: 'too_many_types' | 'quota_exceeded';
 }
 
 /** Whether a queue gives out its tasks is a property of the queue: one event, however many wait. */
@@ -24,8 +25,11 @@ export function decideSetQueuePaused(
   const key = queueKey(command.namespace, command.taskType);
   const queue = state.queueOf(key);
   if ((queue?.paused ?? false) === command.paused) return {};
-  if (queue === undefined && state.queues.length >= TASK_TYPES_MAX) {
+  if (queue === undefined && state.queueCount >= TASK_TYPES_MAX) {
     return { rejection: 'too_many_types' };
+  }
+  if (queue === undefined && exceededQuota(state, command.namespace, { taskTypes: 1 })) {
+    return { rejection: 'quota_exceeded' };
   }
   events.queueChanged.taskType = key;
   events.queueChanged.paused = command.paused;

@@ -40,7 +40,11 @@ export interface AttachSessionReply {
    * A session that came back under another namespace than its own is not known there. A resume that
    * was overtaken by a later one says what the worker had then, not what it has.
    */
-  readonly rejection?: 'too_many_sessions' | 'session_not_found' | 'resume_outdated';
+  readonly rejection?:
+    | 'too_many_sessions'
+    | 'quota_exceeded'
+    | 'session_not_found'
+    | 'resume_outdated';
   /** Empty when the session was refused. */
   readonly session: SessionId;
   readonly connection: number;
@@ -76,6 +80,11 @@ export function decideAttachSession(
   }
   if (resumed === undefined && decision.roster.size >= decision.state.limits.sessionsMax) {
     return { ...REFUSED, rejection: 'too_many_sessions' };
+  }
+  const { quotas } = decision.state.limits;
+  if (resumed === undefined && quotas !== undefined) {
+    const count = decision.roster.countOf(command.namespace);
+    if (count >= quotas.sessionsMax) return { ...REFUSED, rejection: 'quota_exceeded' };
   }
   // A session without leases is forgotten by a restart. It keeps its id all the same: what it is
   // given now must be found under that id if the server dies before the worker hears of it.

@@ -57,5 +57,5 @@ function whyNot({ state }: Decision, command: ReadmitTask): ReadmitTaskReply['re
     return 'too_many_bytes';
   }
   const isKnown = state.queueOf(queueKey(command.namespace, command.spec.type)) !== undefined;
-  return isKnown || state.queues.length < TASK_TYPES_MAX ? undefined : 'too_many_types';
+  return isKnown || state.queueCount < TASK_TYPES_MAX ? undefined : 'too_many_types';
 }

@@ -2,6 +2,7 @@ import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { queueKey } from '../../base/queue-key.ts';
 import type { Decision } from '../../decision/decision.ts';
 import type { TaskDetails } from '../../events/events.ts';
+import { type AddedUse, exceededQuota, type QuotaName } from '../../state/quotas.ts';
 import { type ReadonlyState, TASK_TYPES_MAX } from '../../state/state.ts';
 import { withDefaults } from '../../state/task-types.ts';
 import { pointAt } from '../../structures/payload-range.ts';
@@ -42,7 +43,10 @@ export interface SubmitTasksReply {
     | 'too_many_types'
     | 'too_many_keys'
     | 'too_many_callbacks'
+    | 'quota_exceeded'
     | 'dedupe_mismatch';
+  /** The quota of the namespace that the tasks would exceed. */
+  readonly quota?: QuotaName;
   /** The task whose key was used with another body. */
   readonly mismatchAt?: number;
   /** One per task, in order; `NO_SLOT` for a known task that has left memory. */
@@ -58,29 +62,32 @@ export interface KnownTask {
   readonly state: number;
 }
 
-/** Accepts all tasks or none. */
+/** Accepts all tasks or none. Tasks that were there before take nothing, so they always fit. */
 export function decideSubmitTasks(decision: Decision, command: SubmitTasks): SubmitTasksReply {
-  // Keys whose windows are over must not keep others out; as many go as are in the way (L9).
-  const { count, capacity } = decision.state.dedupe;
-  if (command.dedupe !== undefined) {
-    forgetKeys(decision, count + command.tasks.length - capacity);
-  }
-  const rejection = whyRefused(decision, command);
-  if (rejection !== undefined) return { rejection, slots: [] };
   const duplicates = findDuplicates(decision, command.dedupe);
-  const { mismatchAt } = duplicates;
+  const { mismatchAt, entries, earlier } = duplicates;
   if (mismatchAt >= 0) return { rejection: 'dedupe_mismatch', mismatchAt, slots: [] };
+  const fresh = freshTasks(command, duplicates);
+  const refusal = fresh.length === 0 ? undefined : whyRefused(decision, command, fresh);
+  if (refusal !== undefined) return { ...refusal, slots: [] };
 
   const slots: Slot[] = [];
   for (let i = 0; i < command.tasks.length; i++) {
-    const entry = duplicates.entries.get(i);
-    const earlier = duplicates.earlier.get(i);
+    const entry = entries.get(i);
+    const before = earlier.get(i);
     if (entry !== undefined) slots.push(slotOfEntry(decision.state, entry));
-    else if (earlier !== undefined) slots.push(slots[earlier]);
+    else if (before !== undefined) slots.push(slots[before]);
     else slots.push(submit(decision, command, i));
   }
-  if (duplicates.entries.size + duplicates.earlier.size === 0) return { slots };
+  if (entries.size + earlier.size === 0) return { slots };
   return { slots, known: describeKnown(decision.state, slots, duplicates) };
+}
+
+/** Places of the tasks that are new. */
+function freshTasks({ tasks }: SubmitTasks, { entries, earlier }: Duplicates): number[] {
+  const fresh: number[] = [];
+  for (let i = 0; i < tasks.length; i++) if (!entries.has(i) && !earlier.has(i)) fresh.push(i);
+  return fresh;
 }
 
 function submit(decision: Decision, command: SubmitTasks, index: number): Slot {
@@ -148,35 +155,65 @@ function describeKnown(
   return known;
 }
 
-function whyRefused(
-  { state }: Decision,
-  command: SubmitTasks,
-): SubmitTasksReply['rejection'] | undefined {
-  const { namespace, tasks, dedupe, inputEnds } = command;
-  if (state.tasks.count + tasks.length > state.limits.tasksMax) return 'too_many_tasks';
-  // What else is said of them counts as soon as it is held; a request has a bound.
-  const bytes = inputEnds[tasks.length - 1];
-  if (state.heldBytes + bytes > state.limits.payloadBytesMax) return 'too_many_bytes';
-  if (dedupe !== undefined && state.dedupe.count + tasks.length > state.dedupe.capacity) {
-    return 'too_many_keys';
-  }
-  if (hasTooManyCallbacks(state, command)) return 'too_many_callbacks';
-  if (state.queues.length + tasks.length <= TASK_TYPES_MAX) return undefined;
+type Refusal = Pick<SubmitTasksReply, 'rejection' | 'quota'>;
 
-  const unknown = new Set<string>();
-  for (const { type } of tasks) {
-    if (state.queueOf(queueKey(namespace, type)) === undefined) unknown.add(type);
+function whyRefused(
+  decision: Decision,
+  command: SubmitTasks,
+  fresh: readonly number[],
+): Refusal | undefined {
+  const { state } = decision;
+  const added = addedUse(state, command, fresh);
+  // Keys whose windows are over must not keep others out; as many go as are in the way (L9).
+  forgetKeys(decision, state.dedupe.count + added.dedupeKeys - state.dedupe.capacity);
+  if (state.tasks.count + added.tasks > state.limits.tasksMax) {
+    return { rejection: 'too_many_tasks' };
   }
-  return state.queues.length + unknown.size > TASK_TYPES_MAX ? 'too_many_types' : undefined;
+  // What else is said of them counts as soon as it is held; a request has a bound.
+  if (state.heldBytes + added.payloadBytes > state.limits.payloadBytesMax) {
+    return { rejection: 'too_many_bytes' };
+  }
+  if (state.dedupe.count + added.dedupeKeys > state.dedupe.capacity) {
+    return { rejection: 'too_many_keys' };
+  }
+  if (hasTooManyCallbacks(state, command, fresh)) return { rejection: 'too_many_callbacks' };
+  if (state.queueCount + added.taskTypes > TASK_TYPES_MAX) return { rejection: 'too_many_types' };
+  const quota = exceededQuota(state, command.namespace, added);
+  return quota === undefined ? undefined : { rejection: 'quota_exceeded', quota };
 }
 
-/** Of those that are taken each may be owed one; what was promised before is owed all the same. */
-function hasTooManyCallbacks(state: ReadonlyState, { namespace, tasks }: SubmitTasks): boolean {
+function addedUse(
+  state: ReadonlyState,
+  { namespace, tasks, dedupe, inputEnds }: SubmitTasks,
+  fresh: readonly number[],
+): Required<AddedUse> {
+  let payloadBytes = 0;
+  let dedupeKeys = 0;
+  const newTypes = new Set<string>();
+  let lastType = '';
+  for (const i of fresh) {
+    payloadBytes += inputEnds[i] - (i === 0 ? 0 : inputEnds[i - 1]);
+    if (dedupe !== undefined && dedupe.windowsMs[i] !== 0) dedupeKeys += 1;
+    const { type } = tasks[i];
+    // Most submits are of one type.
+    if (type === lastType) continue;
+    lastType = type;
+    if (state.queueOf(queueKey(namespace, type)) === undefined) newTypes.add(type);
+  }
+  return { tasks: fresh.length, payloadBytes, dedupeKeys, taskTypes: newTypes.size };
+}
+
+/** Each task that is taken may create one delivery; those that are promised already stay. */
+function hasTooManyCallbacks(
+  state: ReadonlyState,
+  { namespace, tasks }: SubmitTasks,
+  fresh: readonly number[],
+): boolean {
   const room = state.limits.callbacksMax - state.outbox.pendingCount;
-  if (tasks.length <= room) return false;
-  const wanting = tasks.filter((task) => {
-    const definition = state.taskTypes.get(queueKey(namespace, task.type));
-    return withDefaults(task, definition).callback !== undefined;
+  if (fresh.length <= room) return false;
+  const wanting = fresh.filter((i) => {
+    const definition = state.taskTypes.get(queueKey(namespace, tasks[i].type));
+    return withDefaults(tasks[i], definition).callback !== undefined;
   });
   return wanting.length > Math.max(0, room);
 }

@@ -23,6 +23,13 @@ export function compareWithModel(
     if (!isSame) agree(`task ${task.number}`, one, other);
   }
   agree('how many bytes are held', state.heldBytes, model.heldBytes);
+  for (const { name, tasks, payloadBytes, dedupeKeys } of state.namespaces.inUse()) {
+    const expectedUse = { ...model.useOf(name), dedupeKeys: model.keys.countOf(name) };
+    agree(`what namespace ${name} uses`, { tasks, payloadBytes, dedupeKeys }, expectedUse);
+  }
+  const keys = new Set([...model.tasks, ...model.outbox.all].map(({ type }) => type));
+  for (const key of model.pausedQueues) keys.add(key);
+  agree('queues', queues.map(({ type }) => type).sort(), [...keys].sort());
   for (const { type, dead, paused } of queues) {
     const ofType = model.dead.filter((task) => task.type === type);
     agree(`dead letters of ${type}`, dead, ofType.map(numberOf));

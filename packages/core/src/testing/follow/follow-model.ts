@@ -144,7 +144,7 @@ export class ModelFollower {
   }
 
   private whyRefused(command: AttachSession, known: ModelSession | undefined): string | undefined {
-    if (known === undefined) return this.model.isFull ? 'too_many_sessions' : undefined;
+    if (known === undefined) return this.model.whyFull(command.namespace);
     if (known.namespace !== command.namespace) return 'session_not_found';
     const { number } = command.resume ?? {};
     return number !== undefined && number <= known.resumeNumber ? 'resume_outdated' : undefined;

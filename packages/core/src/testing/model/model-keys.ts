@@ -1,6 +1,7 @@
 import type { SubmittedTask } from './model-task.ts';
 
-interface ModelKey {
+export interface ModelKey {
+  readonly namespace: string;
   readonly key: string;
   readonly body: string;
   readonly task: number;
@@ -30,19 +31,27 @@ export class ModelKeys {
     this.live.splice(this.live.indexOf(key), 1);
   }
 
+  countOf(namespace: string): number {
+    return this.live.filter((each) => each.namespace === namespace).length;
+  }
+
+  remember(keys: readonly ModelKey[]): void {
+    this.live.push(...keys);
+  }
+
   /**
-   * Answers the number of each task and whether it was known; new ones follow `last`. All keys are
-   * remembered or none. A key whose window is over is forgotten when it is asked for.
+   * Answers the number of each task and whether it was known, and the keys that are new; new tasks
+   * follow `last`. A key whose window is over is forgotten when it is asked for.
    */
-  claim(
+  look(
     tasks: readonly SubmittedTask[],
     last: number,
     now: number,
-  ): 'dedupe_mismatch' | [number, boolean][] {
+  ): 'dedupe_mismatch' | { answers: [number, boolean][]; fresh: ModelKey[] } {
     const fresh: ModelKey[] = [];
     let next = last;
     const answers: [number, boolean][] = [];
-    for (const { dedupe } of tasks) {
+    for (const { dedupe, type } of tasks) {
       const over = this.live.find(({ key, expiresAt }) => key === dedupe?.key && expiresAt <= now);
       if (over !== undefined) this.remove(over);
       const known = [...this.live, ...fresh].find((each) => each.key === dedupe?.key);
@@ -50,9 +59,14 @@ export class ModelKeys {
       if (known === undefined) next += 1;
       answers.push([known?.task ?? next, known !== undefined]);
       if (dedupe === undefined || known !== undefined) continue;
-      fresh.push({ ...dedupe, task: next, expiresAt: now + dedupe.windowMs });
+      const namespace = namespaceOfKey(type);
+      fresh.push({ ...dedupe, namespace, task: next, expiresAt: now + dedupe.windowMs });
     }
-    this.live.push(...fresh);
-    return answers;
+    return { answers, fresh };
   }
+}
+
+/** The part of a queue's key before the slash; without one it is the default namespace. */
+export function namespaceOfKey(key: string): string {
+  return key.includes('/') ? key.split('/')[0] : 'default';
 }

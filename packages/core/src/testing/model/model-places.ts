@@ -1,5 +1,6 @@
 import type { PartitionLimits } from '../../state/state.ts';
-import { heldBytes } from './model-bytes.ts';
+import { bytesOf, heldBytes } from './model-bytes.ts';
+import { namespaceOfKey } from './model-keys.ts';
 import { ModelOutbox } from './model-outbox.ts';
 import { isOver, type ModelState, type ModelTask } from './model-task.ts';
 
@@ -75,13 +76,28 @@ export class ModelPlaces {
     return this.dead.find((task) => isMeant(task.type));
   }
 
-  /** Of the first of each namespace; of two that ended at once the one submitted first. */
-  private oldestOfAll(): ModelTask | undefined {
-    const isOther = (type: string) => type.includes('/');
-    const firsts = [this.oldestDead(isOther), this.oldestDead((type) => !isOther(type))];
-    return firsts
-      .filter((task) => task !== undefined)
-      .toSorted((a, b) => a.endedAt - b.endedAt || a.number - b.number)[0];
+  /** Of the namespace that has most; of two with as many, the one that ended first. */
+  private oldestOfMost(): ModelTask | undefined {
+    const lists = Object.values(Object.groupBy(this.dead, ({ type }) => namespaceOfKey(type)));
+    return lists
+      .map((list = []) => ({ length: list.length, first: list[0] }))
+      .toSorted(
+        (a, b) =>
+          b.length - a.length ||
+          a.first.endedAt - b.first.endedAt ||
+          a.first.number - b.first.number,
+      )[0]?.first;
+  }
+
+  /** What counts towards the quotas of a namespace: open tasks and dead letters. */
+  useOf(namespace: string): { tasks: number; payloadBytes: number } {
+    const counted = this.tasks.filter((task) => {
+      return namespaceOfKey(task.type) === namespace && !this.finished.includes(task);
+    });
+    const payloadBytes = counted.reduce((sum, { input, result }) => {
+      return sum + bytesOf(input) + bytesOf(result);
+    }, 0);
+    return { tasks: counted.length, payloadBytes };
   }
 
   /** Makes room for `bytes` by forgetting the tasks that ended first; dead letters stay. */
@@ -99,7 +115,7 @@ export class ModelPlaces {
   }
 
   private dropOldest(): void {
-    const task = this.oldestOfAll();
+    const task = this.oldestOfMost();
     if (task === undefined) return;
     this.discard(task);
     this.dropped += 1;

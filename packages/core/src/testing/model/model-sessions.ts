@@ -23,8 +23,12 @@ export class ModelSessions extends ModelPlaces {
     return this.sessions.find(({ id }) => id === task.session)?.graceUntil ?? 0;
   }
 
-  get isFull(): boolean {
-    return this.sessions.length >= this.limits.sessionsMax;
+  /** Why a new session of the namespace is refused. */
+  whyFull(namespace: string): string | undefined {
+    const { sessionsMax, quotas } = this.limits;
+    if (this.sessions.length >= sessionsMax) return 'too_many_sessions';
+    const own = this.sessions.filter((session) => session.namespace === namespace);
+    return own.length >= (quotas?.sessionsMax ?? sessionsMax) ? 'quota_exceeded' : undefined;
   }
 
   attach(given: Pick<ModelSession, 'id' | 'namespace' | 'connection'> & ModelOffer & Heard): void {

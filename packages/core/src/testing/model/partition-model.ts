@@ -4,7 +4,7 @@ import type { PartitionLimits } from '../../state/state.ts';
 import { ModelAccess } from '../follow/follow-access.ts';
 import type { Push, TestReport } from '../test-requests.ts';
 import { bytesOf, pushBytes } from './model-bytes.ts';
-import { ModelKeys } from './model-keys.ts';
+import { type ModelKey, ModelKeys, namespaceOfKey } from './model-keys.ts';
 import {
   type ModelRules,
   type ModelScene,
@@ -72,21 +72,41 @@ export class PartitionModel extends ModelSessions implements ModelScene {
   submit(tasks: readonly SubmittedTask[], now: number): string | SubmitAnswer[] {
     const bytes = tasks.reduce((sum, { input }) => sum + bytesOf(input), 0);
     this.forgetOldest(bytes);
-    const isKeyed = tasks.some(({ dedupe }) => dedupe !== undefined);
-    const keysMax = this.limits.dedupeKeysMax;
-    if (isKeyed) this.keys.forget(now, this.keys.count + tasks.length - keysMax);
-    if (this.tasks.length + tasks.length > this.limits.tasksMax) return 'too_many_tasks';
-    if (this.heldBytes + bytes > this.limits.payloadBytesMax) return 'too_many_bytes';
-    if (isKeyed && this.keys.count + tasks.length > keysMax) return 'too_many_keys';
-    if (this.isTooMuchOwed(tasks)) return 'too_many_callbacks';
-    const answers = this.keys.claim(tasks, this.accepted, now);
-    if (answers === 'dedupe_mismatch') return answers;
+    const looked = this.keys.look(tasks, this.accepted, now);
+    if (looked === 'dedupe_mismatch') return looked;
+    const { answers, fresh } = looked;
+    const added = tasks.filter((_, place) => !answers[place][1]);
+    const rejection = added.length === 0 ? undefined : this.whyRefused(added, fresh, now);
+    if (rejection !== undefined) return rejection;
+    this.keys.remember(fresh);
     answers.forEach(([, isKnown], index) => {
       if (!isKnown) this.accept(tasks[index], now);
     });
     return answers.map(([number, isKnown]) =>
       isKnown ? [number, this.stateOf(number)] : [number],
     );
+  }
+
+  private whyRefused(
+    added: readonly SubmittedTask[],
+    keys: readonly ModelKey[],
+    now: number,
+  ): string | undefined {
+    const { tasksMax, payloadBytesMax, dedupeKeysMax, quotas } = this.limits;
+    const bytes = added.reduce((sum, { input }) => sum + bytesOf(input), 0);
+    this.keys.forget(now, this.keys.count + keys.length - dedupeKeysMax);
+    if (this.tasks.length + added.length > tasksMax) return 'too_many_tasks';
+    if (this.heldBytes + bytes > payloadBytesMax) return 'too_many_bytes';
+    if (this.keys.count + keys.length > dedupeKeysMax) return 'too_many_keys';
+    if (this.isTooMuchOwed(added)) return 'too_many_callbacks';
+    if (quotas === undefined) return undefined;
+    const namespace = namespaceOfKey(added[0].type);
+    const use = this.useOf(namespace);
+    const isOver =
+      use.tasks + added.length > quotas.tasksMax ||
+      (bytes > 0 && use.payloadBytes + bytes > quotas.payloadBytesMax) ||
+      (keys.length > 0 && this.keys.countOf(namespace) + keys.length > quotas.dedupeKeysMax);
+    return isOver ? 'quota_exceeded' : undefined;
   }
 
   /** Each that wants to be called back may be owed one. */

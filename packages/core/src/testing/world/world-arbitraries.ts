@@ -17,6 +17,13 @@ export const LIMITS = {
   dedupeKeysMax: 7,
   payloadBytesMax: 5000,
   unsentBytesMax: 1500,
+  quotas: {
+    tasksMax: 12,
+    payloadBytesMax: 1000,
+    dedupeKeysMax: 7,
+    taskTypesMax: 3,
+    sessionsMax: 4,
+  },
   // Payloads are moved all the time, a few after each command.
   arenaChunkBytes: 64,
   arenaCompaction: { liveShareMin: 1, slackChunks: 0, entriesMax: 3, bytesMax: 30 },

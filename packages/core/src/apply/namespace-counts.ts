@@ -1,0 +1,46 @@
+import type { Slot } from '../base/ids.ts';
+import type { State } from '../state/state.ts';
+import type { PayloadRange } from '../structures/payload-range.ts';
+import { isDead, isTerminal } from '../task/task-state.ts';
+
+/**
+ * What namespaces use. A part of `apply`.
+ *
+ * A task counts while it has not ended or is a dead letter. One that ended otherwise is kept only
+ * for reading and counts no more.
+ */
+export function counts({ tasks }: State, slot: Slot): boolean {
+  const taskState = tasks.state[slot];
+  if (!isTerminal(taskState)) return true;
+  return isDead(taskState) && tasks.isDiscarded[slot] === 0;
+}
+
+/** The task counts from here on, with the payloads that it has. */
+export function countTask(state: State, slot: Slot): void {
+  const use = useOf(state, slot);
+  use.tasks += 1;
+  use.payloadBytes += payloadBytesOf(state, slot);
+}
+
+/** The task counts no more. */
+export function uncountTask(state: State, slot: Slot): void {
+  const use = useOf(state, slot);
+  use.tasks -= 1;
+  use.payloadBytes -= payloadBytesOf(state, slot);
+  state.namespaces.forgetIfUnused(use);
+}
+
+/** Stores a payload of a task that counts. */
+export function storePayload(state: State, column: number, slot: Slot, range: PayloadRange): void {
+  const before = payloadBytesOf(state, slot);
+  state.payloads.store(column, slot, range);
+  useOf(state, slot).payloadBytes += payloadBytesOf(state, slot) - before;
+}
+
+function useOf({ queues, tasks }: State, slot: Slot) {
+  return queues[tasks.queue[slot]].use;
+}
+
+function payloadBytesOf({ tasks }: State, slot: Slot): number {
+  return tasks.inputLength[slot] + tasks.resultLength[slot];
+}

@@ -1,0 +1,43 @@
+import type { NamespacesReader, NamespaceUse } from './namespaces.ts';
+
+/** What one namespace may use of what all namespaces share. */
+export interface Quotas {
+  /** Tasks that have not ended, and dead letters. */
+  readonly tasksMax: number;
+  /** Bytes of their inputs, outputs and errors. */
+  readonly payloadBytesMax: number;
+  readonly dedupeKeysMax: number;
+  readonly taskTypesMax: number;
+  /** Worker sessions. */
+  readonly sessionsMax: number;
+}
+
+export type QuotaName = keyof Quotas;
+
+/** What a command would add to the use of a namespace. */
+export type AddedUse = Partial<
+  Pick<NamespaceUse, 'tasks' | 'payloadBytes' | 'dedupeKeys' | 'taskTypes'>
+>;
+
+const QUOTA_OF = {
+  tasks: 'tasksMax',
+  payloadBytes: 'payloadBytesMax',
+  dedupeKeys: 'dedupeKeysMax',
+  taskTypes: 'taskTypesMax',
+} as const;
+
+/** The first quota that the namespace would exceed; undefined when there is room. */
+export function exceededQuota(
+  { limits, namespaces }: { limits: { quotas?: Quotas }; namespaces: NamespacesReader },
+  namespace: string,
+  added: AddedUse,
+): QuotaName | undefined {
+  const { quotas } = limits;
+  if (quotas === undefined) return undefined;
+  const use = namespaces.find(namespace);
+  for (const [count, quota] of Object.entries(QUOTA_OF) as [keyof AddedUse, QuotaName][]) {
+    const more = added[count] ?? 0;
+    if (more > 0 && (use?.[count] ?? 0) + more > quotas[quota]) return quota;
+  }
+  return undefined;
+}
