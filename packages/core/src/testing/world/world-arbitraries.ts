@@ -14,13 +14,13 @@ export const LIMITS = {
   deadLettersMax: 2,
   callbacksMax: 2,
   sessionsMax: 5,
-  dedupeKeysMax: 7,
+  dedupeKeysMax: 5,
   payloadBytesMax: 5000,
   unsentBytesMax: 1500,
   quotas: {
     tasksMax: 12,
     payloadBytesMax: 1000,
-    dedupeKeysMax: 7,
+    dedupeKeysMax: 5,
     taskTypesMax: 3,
     sessionsMax: 4,
   },
@@ -188,7 +188,7 @@ export const tasks = fc.record({
     {
       weight: 1,
       arbitrary: fc.record({
-        key: fc.nat(5),
+        key: fc.nat(9),
         body: fc.constantFrom(1, 1, 1, 2),
         windowMs: fc.constantFrom(500, 3000, 30_000),
       }),
