@@ -159,7 +159,8 @@ export class Partition {
    */
   keepUnlessEndedBefore(time: number): void {
     this.decision.projectedBefore = time;
-    this.decision.now = Math.max(this.decision.now, time);
+    // An infinite one lets all go, and says nothing of what time it is.
+    if (Number.isFinite(time)) this.decision.now = Math.max(this.decision.now, time);
   }
 
   /** Decides and applies one command; its record, if it has events, goes to `writer`. */
