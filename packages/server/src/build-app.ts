@@ -121,7 +121,7 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   taskTypeRoutes(app, engine, parts.admission);
   deadLetterRoutes(app, new DeadLetterOperations(engine, parts.admission), archive);
   callbackRoutes(app, new CallbackOperations(engine, parts.admission), archive);
-  operationRoutes(app, engine, options.version);
+  operationRoutes(app, parts, options.version);
   metricsRoute(app, parts);
   statsRoute(app, { stats: observation.stats, clock: parts.clock });
   backupRoutes(app, { ...parts, keyStreams, stalledMs: limits.stalledReaderMs }, options);
@@ -194,12 +194,18 @@ function requestIds(): () => string {
   return () => `q_${start}_${(count++).toString(36)}`;
 }
 
-function operationRoutes(app: FastifyInstance, engine: Engine, version: string): void {
+function operationRoutes(app: FastifyInstance, parts: AppParts, version: string): void {
+  const { engine, projection, clock } = parts;
   app.route({ ...routeOptions(ROUTES.healthLive), handler: async () => ({ status: 'ok' }) });
   app.route({
     ...routeOptions(ROUTES.healthReady),
     handler: async () => {
       if (engine.isStopped) throw unavailable();
+      const { state, why } = projection.status(engine.position, clock());
+      if (state === 'ended') {
+        const message = `search and history have ended (${why}); restart the server`;
+        throw new SluiceError('unavailable', message);
+      }
       return { status: 'ok' };
     },
   });

@@ -14,7 +14,7 @@ import type {
   Say,
   Tell,
   ThreadData,
-} from './projection.ts';
+} from './projection-messages.ts';
 import { Projector } from './projector.ts';
 import { readmissionOf } from './readmission.ts';
 import { historyJson, recordJson } from './record-view.ts';
@@ -44,6 +44,7 @@ const projector = Projector.open({
 let savedAt = 0;
 let retainedAt = 0;
 let isFailing = false;
+let isClosed = false;
 /** Batches were taken, and that was not said. */
 let isUnsaid = false;
 
@@ -55,11 +56,12 @@ parentPort?.on('message', (told: Tell) => {
   } else if (told.type === 'skip') {
     projector.skipTo(told.position);
   } else if (told.type === 'begin') {
-    projector.changes.begin(told.position);
+    projector.begin(told.position);
   } else if (told.type === 'question') {
     say({ type: 'answer', id: told.id, ...answerTo(told.question) });
   } else {
     attempt(() => projector.saveAll());
+    isClosed = true;
     projector.close();
     parentPort?.close();
     clearInterval(timer);
@@ -80,13 +82,22 @@ function work(): void {
   if (projector.isBehind && now - savedAt >= SAVE_EVERY_MS) save();
   if (now - retainedAt >= RETAIN_EVERY_MS) {
     retainedAt = now;
-    attempt(() => projector.retain(now));
+    retain();
   }
   // While nothing can be written nothing more is asked for: memory stays bounded.
   if (isUnsaid && !isFailing) {
     say({ type: 'taken', saved: projector.saved, seen: projector.seen });
     isUnsaid = false;
   }
+}
+
+/** In steps, so that questions and batches come between them. */
+function retain(): void {
+  let isMore = false;
+  const isDone = attempt(() => {
+    isMore = projector.retain(Date.now());
+  });
+  if (isDone && isMore && !isClosed) setImmediate(retain);
 }
 
 function save(): void {
@@ -145,7 +156,8 @@ function read({ ids, namespace, form, charactersMax }: ReadQuestion): (string | 
   for (const id of ids) {
     if (room.isFull && answers.length > 0) break;
     const record = recordOf(id, namespace);
-    answers.push(record === undefined ? null : room.take(FORMS[form](record)));
+    const text = record === undefined ? undefined : rendered(record, FORMS[form]);
+    answers.push(text === undefined ? null : room.take(text));
   }
   return answers;
 }
@@ -161,13 +173,26 @@ function find({ query, times, charactersMax }: FindQuestion): Found {
       last = found.passed;
       isMore = performance.now() > isLateAt;
     } else {
-      items.push(room.take(recordJson(found)));
+      const text = rendered(found, recordJson);
+      if (text !== undefined) items.push(room.take(text));
       last = found.number;
       isMore = items.length === query.limit || room.isFull;
     }
     if (isMore) break;
   }
   return { items, last, isMore };
+}
+
+/** A record that cannot be shown is left out: the others of an answer are not to blame. */
+function rendered(record: TaskRecord, render: (record: TaskRecord) => string): string | undefined {
+  try {
+    return render(record);
+  } catch (cause) {
+    const { number: task } = record;
+    const why = (cause as Error).message;
+    say({ type: 'notice', notice: { type: 'record_not_shown', task, why } });
+    return undefined;
+  }
 }
 
 /** Another's task is not there, and nor is one whose id only looks right. */
