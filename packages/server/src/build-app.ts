@@ -18,6 +18,7 @@ import { CallbackOperations } from './callbacks/callback-operations.ts';
 import { clusterRoute } from './cluster-view.ts';
 import type { Configuration } from './config/settings.ts';
 import { eventsRoute } from './events/events.route.ts';
+import type { LogStarts } from './events/log-starts.ts';
 import type { Gateway } from './gateway.ts';
 import type { Certificate } from './http/certificate.ts';
 import { errorAnswers, installErrorAnswers, unavailable } from './http/error-answer.ts';
@@ -58,6 +59,7 @@ export interface AppParts {
   readonly gateway: Gateway;
   readonly waiters: TaskWaiters;
   readonly projection: Projection;
+  readonly starts: LogStarts;
   readonly rates: QueueRates;
   readonly logs: TaskLogs;
   readonly blobs: BlobStore;
