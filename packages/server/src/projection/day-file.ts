@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { namespaceOf, TASK_STATES, type Tags, type TaskNumber, taskIdText } from '@sluice/core';
 import { openDatabase, resultOf } from './database-file.ts';
 import { FORM, READ, SHRINKING_FORM, UPSERT } from './day-schema.ts';
-import { conditionsOf, tagText } from './row-conditions.ts';
+import { searchOf, tagText } from './row-conditions.ts';
 import { isOpen, type RowQuery } from './row-query.ts';
 import { packRow, type StoredRecord, type StoredRow, unpackRow } from './stored-row.ts';
 import { blobsNamedBy } from './task-record.ts';
@@ -87,9 +87,8 @@ export class DayFile {
 
   /** The numbers of those that are meant, newest first; some may have lost a tag meanwhile. */
   find(query: RowQuery): number[] {
-    const { where, values } = conditionsOf(query, (name) => this.idOf(name));
-    const text = `SELECT number FROM tasks WHERE ${where} ORDER BY number DESC LIMIT ?`;
-    const rows = this.prepare(text).all(...values, query.limit);
+    const { text, values } = searchOf(query, (name) => this.idOf(name));
+    const rows = this.prepare(text).all(...values);
     return rows.map(({ number }) => number as number);
   }
 

@@ -179,6 +179,21 @@ test('what outlives its day moves in steps, and what happens between them is kep
   expect(found({ state: 'failed' })).toEqual(numbers.slice(1, -1).toReversed());
 });
 
+test('a search that rests while a day is removed goes on with the days that are left', () => {
+  const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
+  write(...numbers.map((number) => record(number, number <= 50 ? 1 : 5, FAILED)), record(101, 9));
+  const all = { namespace: DEFAULT_NAMESPACE, before: 101, from: 0, limit: 10 };
+  const times = { since: 0, until: Number.POSITIVE_INFINITY };
+  const search = files.find(all, times, () => false);
+  const next = search.next().value as TaskRecord;
+
+  retain(after(9), { ...FOR_EVER, ageMs: DAY_MS });
+
+  const rest = [...search].flatMap((result) => ('passed' in result ? [] : result.number));
+  expect(days()).toEqual(['0000-kept.sqlite', '2030-01-09.sqlite']);
+  expect([...new Set([next.number, ...rest])].sort((a, b) => a - b)).toEqual(numbers);
+});
+
 test('a task that ended after a move was cut short does not come back as open', () => {
   const numbers = Array.from({ length: 1500 }, (_, index) => index + 1);
   write(...numbers.map((number) => record(number, 1, QUEUED)), record(1501, 9));

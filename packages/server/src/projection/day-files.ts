@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { bytesOnDisk, isUnusable, removeDatabase, setAside, syncFolder } from './database-file.ts';
 import { DayFile } from './day-file.ts';
 import { DAY_NAME, endOf, KEPT, nameOf, startOf } from './day-names.ts';
+import { isCovered } from './row-conditions.ts';
 import { hasTags, type RowQuery, type Times } from './row-query.ts';
 import type { StoredRecord } from './stored-row.ts';
 import type { TaskRecord } from './task-record.ts';
@@ -112,12 +113,18 @@ export class DayFiles {
    */
   *find(query: RowQuery, times: Times, isOld: IsOld): Generator<TaskRecord | Passed> {
     for (const day of this.days.toReversed()) {
+      // A search may rest between two steps, and a day may be removed meanwhile.
+      if (!this.has(day)) continue;
       const isOutside = startOf(day.name) >= times.until || endOf(day.name) <= times.since;
       if (isOutside && day.name !== KEPT) continue;
       const own = day.name === KEPT ? this.keptOf(query) : query;
       const within = this.guarded(day, (file) => narrow(file, own, times));
       if (within !== undefined) yield* this.findIn(day, within, isOld);
     }
+  }
+
+  private has({ name }: Day): boolean {
+    return this.days.some((day) => day.name === name);
   }
 
   /** Without what its day still has: a crash may have come before that was removed. */
@@ -130,11 +137,11 @@ export class DayFiles {
   private *findIn(day: Day, query: RowQuery, isOld: IsOld): Generator<TaskRecord | Passed> {
     let { before } = query;
     const lowest = Math.max(query.from, day.first);
-    while (before > lowest) {
+    while (before > lowest && this.has(day)) {
       const from = Math.max(lowest, this.partOf(day, query, before));
       const numbers = this.guarded(day, (file) => file.find({ ...query, from, before }));
       for (const number of numbers) {
-        if (isOld(number)) continue;
+        if (isOld(number) || !this.has(day)) continue;
         for (const { record } of this.guarded(day, (file) => file.read(number, 1))) {
           // A task that lost a tag is found by it still.
           if (query.tags === undefined || hasTags(record, query.tags)) yield record;
@@ -145,9 +152,9 @@ export class DayFiles {
     }
   }
 
-  /** Where to stop looking for now: no index has texts, so every row is looked at. */
-  private partOf(day: Day, { text }: RowQuery, before: number): number {
-    if (text === undefined) return 0;
+  /** Where to stop looking for now: without an index that has all of it, many rows may be passed. */
+  private partOf(day: Day, query: RowQuery, before: number): number {
+    if (isCovered(query)) return 0;
     const last = this.guarded(day, (file) => file.last) ?? 0;
     return Math.min(before, last + 1) - ROWS_AT_ONCE;
   }

@@ -1,6 +1,7 @@
 /** What the server and the thread of the projection say to each other. */
 import type { CommittedBatch } from '@sluice/engine';
 import type { ChangeQuery } from './change-ring.ts';
+import type { CountScope } from './dead-letter-count.ts';
 import type { ProjectionMark } from './mark-file.ts';
 import type { ProjectorNotice, ProjectorOptions } from './projector.ts';
 import type { RowQuery, Times } from './row-query.ts';
@@ -30,11 +31,9 @@ export interface ChangesQuestion {
   readonly query: ChangeQuery;
 }
 
-/** Dead letters of a namespace, or of one of its queues. */
-export interface GroupsQuestion {
+/** Dead letters, counted by what went wrong. */
+export interface GroupsQuestion extends CountScope {
   readonly type: 'groups';
-  readonly namespace: string;
-  readonly queue: string | undefined;
 }
 
 /** Which of these blobs tasks name. */

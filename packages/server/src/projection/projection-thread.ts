@@ -4,8 +4,8 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { namespaceOf, parseTaskId } from '@sluice/core';
 import { AnswerRoom } from '../tasks/answer-room.ts';
+import { DeadLetterCount } from './dead-letter-count.ts';
 import { callbacksJson } from './delivery-record.ts';
-import { errorGroups } from './error-groups.ts';
 import type {
   FindQuestion,
   Found,
@@ -41,6 +41,12 @@ const projector = Projector.open({
   notify: (notice) => say({ type: 'notice', notice }),
 });
 
+const deadLetters = new DeadLetterCount({
+  deadLetters: (scope) => projector.deadLetters(scope),
+  clock: () => performance.now(),
+  pause: () => new Promise((resolve) => setImmediate(resolve)),
+});
+
 let savedAt = 0;
 let retainedAt = 0;
 let isFailing = false;
@@ -58,7 +64,7 @@ parentPort?.on('message', (told: Tell) => {
   } else if (told.type === 'begin') {
     projector.begin(told.position);
   } else if (told.type === 'question') {
-    say({ type: 'answer', id: told.id, ...answerTo(told.question) });
+    answer(told.id, told.question);
   } else {
     attempt(() => projector.saveAll());
     isClosed = true;
@@ -120,11 +126,15 @@ function attempt(work: () => void): boolean {
   }
 }
 
-function answerTo(question: Question): { value: unknown } | { why: string } {
+function answer(id: number, question: Question): void {
+  const tell = (value: unknown): void => say({ type: 'answer', id, value });
+  const refuse = (cause: Error): void => say({ type: 'answer', id, why: cause.message });
   try {
-    return { value: valueFor(question) };
+    const value = valueFor(question);
+    if (value instanceof Promise) value.then(tell, refuse);
+    else tell(value);
   } catch (cause) {
-    return { why: (cause as Error).message };
+    refuse(cause as Error);
   }
 }
 
@@ -142,7 +152,7 @@ function valueFor(question: Question): unknown {
     case 'find':
       return find(question);
     case 'groups':
-      return errorGroups(projector.deadLetters(question.namespace, question.queue));
+      return deadLetters.groups(question);
     case 'changes':
       return projector.changes.read(question.query);
     case 'blobs':

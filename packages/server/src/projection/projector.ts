@@ -6,6 +6,7 @@ import { ChangeRing } from './change-ring.ts';
 import { syncFolder } from './database-file.ts';
 import { DayFiles, type FileNotice, type Passed, type Retention } from './day-files.ts';
 import { DAYS_FOLDER } from './day-names.ts';
+import type { CountScope } from './dead-letter-count.ts';
 import { MarkFile, type MarkNotice, type ProjectionMark } from './mark-file.ts';
 import type { RowQuery, Times } from './row-query.ts';
 import { StoredRecords } from './stored-records.ts';
@@ -243,12 +244,22 @@ export class Projector {
     yield* young.downTo(0);
   }
 
-  *deadLetters(namespace: string, queue: string | undefined): Generator<TaskRecord> {
+  /**
+   * Dead letters as they are when they are asked for, each once, while events are taken and rows
+   * written between two of them.
+   */
+  *deadLetters({ namespace, queue }: CountScope): Generator<TaskRecord> {
     const range = { before: Number.MAX_SAFE_INTEGER, from: 0, limit: DEAD_AT_ONCE };
     const ofQueue = queue === undefined ? {} : { queue };
     for (const state of [FAILED, TIMED_OUT]) {
       const query = { namespace, ...range, ...ofQueue, state: TASK_STATES[state], isOpen: true };
-      for (const found of this.find(query as RowQuery, EVER)) if (!('passed' in found)) yield found;
+      let last = Number.POSITIVE_INFINITY;
+      for (const found of this.find(query as RowQuery, EVER)) {
+        // One that was written or moved meanwhile is found in both places.
+        if ('passed' in found || found.number >= last) continue;
+        last = found.number;
+        yield found;
+      }
     }
   }
 
