@@ -20,13 +20,19 @@ export interface ReadQuestion {
   readonly type: 'read';
   readonly namespace: string;
   readonly ids: readonly string[];
-  /** The task itself, its history, its callbacks, or what it takes to run it again. */
-  readonly form: 'task' | 'history' | 'callbacks' | 'readmission';
+  /** The task itself, a part of what is known of it, or what it takes to run it again. */
+  readonly form: 'task' | 'history' | 'callbacks' | 'attempts' | 'end' | 'readmission';
   /** Of the answer, which stops there; the first one goes beyond it if it must. */
   readonly charactersMax: number;
 }
 
-export interface ChangesQuestion {
+/** Where a task stands, by a number of the core, and when it ended. */
+export interface TaskEnd {
+  readonly state: number;
+  readonly endedAt: number;
+}
+
+interface ChangesQuestion {
   readonly type: 'changes';
   readonly query: ChangeQuery;
 }
@@ -37,7 +43,7 @@ export interface GroupsQuestion extends CountScope {
 }
 
 /** Which of these blobs tasks name. */
-export interface BlobsQuestion {
+interface BlobsQuestion {
   readonly type: 'blobs';
   readonly blobs: readonly string[];
 }

@@ -12,6 +12,7 @@ import type {
   Question,
   ReadQuestion,
   Say,
+  TaskEnd,
   Tell,
   ThreadData,
 } from './projection-messages.ts';
@@ -142,6 +143,8 @@ const FORMS = {
   task: recordJson,
   history: historyJson,
   callbacks: callbacksJson,
+  attempts: ({ attempts }: TaskRecord) => JSON.stringify(attempts),
+  end: ({ state, endedAt }: TaskRecord) => JSON.stringify({ state, endedAt } satisfies TaskEnd),
   readmission: (record: TaskRecord) => JSON.stringify(readmissionOf(record)),
 };
 
