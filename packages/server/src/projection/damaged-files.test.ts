@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -167,4 +167,11 @@ test.each([
   const again = new MarkFile(folder);
   expect(again.read()).toEqual({ position: 5, at: 7, rebuildTo: 0 });
   again.close();
+});
+
+test('files are for their owner alone', () => {
+  write(record(1, 1));
+
+  const modes = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777);
+  expect(new Set(modes)).toEqual(new Set([0o600]));
 });

@@ -48,6 +48,8 @@ export function openDatabase(path: string, form: DatabaseForm): DatabaseSync {
   }
   let db: DatabaseSync | undefined;
   try {
+    // SQLite gives what lies beside a file the same rights.
+    closeSync(openSync(path, 'a', 0o600));
     db = new DatabaseSync(path);
     db.exec(form.pragmas);
     shape(db, form);

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Event, EventDecoder, FAILED, readEvents, TASK_STATES, TIMED_OUT } from '@sluice/core';
 import { UTF8 } from '../utf8.ts';
@@ -134,6 +134,8 @@ export class Projector {
 
   static open({ folder, notify, ...habits }: ProjectorOptions): Projector {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // It may be older than this server, and open to others.
+    chmodSync(folder, 0o700);
     syncFolder(dirname(folder));
     const files = new DayFiles(join(folder, DAYS_FOLDER), notify);
     try {
