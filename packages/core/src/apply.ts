@@ -33,6 +33,7 @@ export function apply(state: State, at: number, event: Event): void {
       return state.redrives.end(event.redrive);
     case 'leases_skipped':
       state.nextLease = event.next;
+      state.outbox.skipTo(event.nextDelivery);
       return;
     case 'access_key_created':
     case 'access_key_expiry_set':

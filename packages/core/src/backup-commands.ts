@@ -21,6 +21,8 @@ export interface BeginAgain {
   readonly namespace: string;
   /** How far the numbers of leases are to be from those of any other life. */
   readonly leasesSkipped: number;
+  /** The same of deliveries: a receiver drops a message whose id it has seen. */
+  readonly deliveriesSkipped: number;
   readonly by?: Author;
 }
 

@@ -13,7 +13,12 @@ beforeEach(() => {
 });
 
 function beginAgain() {
-  return partition.operate<BeginAgain>({ type: 'begin_again', leasesSkipped: 1000, by: BY });
+  return partition.operate<BeginAgain>({
+    type: 'begin_again',
+    leasesSkipped: 1000,
+    deliveriesSkipped: 2 ** 30,
+    by: BY,
+  });
 }
 
 test('what workers held is queued again, in the order in which it was leased, at no cost', () => {
@@ -57,6 +62,24 @@ test('leases have numbers that the life before the copy does not give after it',
 
   const numbers = partition.leasesOf(session).map((lease) => parseLeaseToken(lease)?.number);
   expect(numbers).toEqual([copy + 1000]);
+});
+
+test('deliveries have numbers that the life before the copy does not give after it', () => {
+  const callback = { url: 'https://example.com/', on: ['cancelled'] };
+  partition.submit({ callback }, { callback });
+  const cancel = (number: number) => {
+    const ids = [partition.id(number)];
+    partition.operate<CancelTasks>({ type: 'cancel_tasks', ids, graceMs: 0 });
+  };
+  cancel(1);
+  partition.restart();
+  beginAgain();
+  cancel(2);
+
+  const numbers = [...partition.restored().state.outbox.pending()].map(({ number }) => number);
+  // What was to be delivered keeps its id: it is the same message.
+  expect(numbers).toEqual([1, 2 + 2 ** 30]);
+  expect([...partition.replayed().state.outbox.pending()]).toHaveLength(2);
 });
 
 test('a task that was to be cancelled is', () => {

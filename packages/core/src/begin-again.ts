@@ -12,7 +12,8 @@ export function decideRecordBackup(decision: Decision, { namespace, by }: Record
 /**
  * Ends every lease, at no cost to its task, and goes on with numbers that no other life of this
  * partition has given or will give: that one may have granted the next numbers already, to sessions
- * that come here, for other tasks in the same slots (L6).
+ * that come here, for other tasks in the same slots (L6). The same holds for deliveries: receivers
+ * drop a message whose id they have seen. What was to be delivered keeps its id.
  */
 export function decideBeginAgain(decision: Decision, command: BeginAgain): BeginAgainReply {
   const { state, emit, events } = decision;
@@ -25,6 +26,7 @@ export function decideBeginAgain(decision: Decision, command: BeginAgain): Begin
   slots.sort((a, b) => state.tasks.lease[b] - state.tasks.lease[a]);
   for (const slot of slots) loseLease(decision, slot, NOT_ARRIVED_REASON);
   events.leasesSkipped.next = (state.nextLease + command.leasesSkipped) as LeaseNumber;
+  events.leasesSkipped.nextDelivery = state.outbox.next + command.deliveriesSkipped;
   emit(events.leasesSkipped);
   audit(decision, command.by, { namespace: command.namespace, action: 'restored' });
   return { returned: slots.length, upTo };

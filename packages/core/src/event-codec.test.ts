@@ -107,7 +107,12 @@ const events = fc.oneof(
     ratePer1000Sec: numbers,
   }),
   fc.record({ type: fc.constant('redrive_ended'), ...task, redrive: numbers }),
-  fc.record({ type: fc.constant('leases_skipped'), ...task, next: numbers }),
+  fc.record({
+    type: fc.constant('leases_skipped'),
+    ...task,
+    next: numbers,
+    nextDelivery: numbers,
+  }),
   fc.record({
     type: fc.constant('access_key_created'),
     ...task,

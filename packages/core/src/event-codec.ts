@@ -209,7 +209,8 @@ function encodeOther(writer: RecordWriter, event: OtherEvent): void {
     case 'redrive_ended':
       return writer.varint(event.redrive);
     case 'leases_skipped':
-      return writer.varint(event.next);
+      writer.varint(event.next);
+      return writer.varint(event.nextDelivery);
     default:
       unreachable(event);
   }
@@ -360,6 +361,7 @@ function decodeOther(reader: RecordReader, event: OtherEvent): void {
       return;
     case 'leases_skipped':
       event.next = reader.varint() as LeaseNumber;
+      event.nextDelivery = reader.varint();
       return;
     default:
       unreachable(event);

@@ -230,10 +230,11 @@ export interface RedriveEnded extends TaskEvent {
   redrive: number;
 }
 
-/** The numbers before `next` belong to leases of another life of this partition. */
+/** Numbers below these belong to leases and deliveries from before a restore. */
 export interface LeasesSkipped extends TaskEvent {
   readonly type: 'leases_skipped';
   next: LeaseNumber;
+  nextDelivery: number;
 }
 
 /** The window of a dedupe key is over. `slot` is its entry, `task` the task it stood for. */

@@ -194,6 +194,7 @@ function makeOtherEvents() {
       type: 'leases_skipped',
       ...NO_TASK,
       next: 0 as LeaseNumber,
+      nextDelivery: 0,
     } as LeasesSkipped,
   };
 }

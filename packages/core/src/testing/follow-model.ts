@@ -83,7 +83,9 @@ export class ModelFollower {
         return;
       case 'begin_again':
         if (command.by !== undefined) model.access.records += 1;
-        return this.beginAgain(carried);
+        this.beginAgain(carried);
+        model.outbox.owed += command.deliveriesSkipped;
+        return;
       case 'create_access_key':
       case 'revoke_access_key':
         this.met.add(followAccess(model.access, { ...carried, command }));

@@ -187,7 +187,12 @@ export class World {
 
   private backUp(action: 'take' | 'begin again'): void {
     if (action === 'take') this.partition.operate<RecordBackup>({ type: 'record_backup' });
-    else this.partition.operate<BeginAgain>({ type: 'begin_again', leasesSkipped: 2 ** 40 });
+    else
+      this.partition.operate<BeginAgain>({
+        type: 'begin_again',
+        leasesSkipped: 2 ** 40,
+        deliveriesSkipped: 2 ** 20,
+      });
   }
 
   /** What waited for leases to be granted gets them with the next command, whichever it is. */
