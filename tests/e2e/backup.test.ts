@@ -237,7 +237,7 @@ test('only an admin of the default namespace takes one, and his keys are in it',
   expect((await restored.as('slk_none').get('/v1/keys')).status).toBe(401);
 });
 
-test('an id of events from before a restore is a gap, however far the log goes by then', async () => {
+test('an id of events from before a restore is a gap, however far the log goes', async () => {
   await takeBackup(server.url, join(folder, 'backup'));
   const stream = await follow();
   await submit({ type: 'rests' });

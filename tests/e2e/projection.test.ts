@@ -64,7 +64,7 @@ async function listed(query = ''): Promise<string[]> {
   return body.items.map(({ id }: { id: string }) => id);
 }
 
-/** Until a task that has ended is in files and nowhere else: others that ended later took its place. */
+/** Until a task that has ended is in files alone: others that ended later took its place. */
 async function hasLeftMemory(id: string): Promise<void> {
   await finish(4);
   const isGone = async () => {

@@ -35,6 +35,7 @@ const claims = fc
   }));
 
 const task = { slot: numbers, task: numbers };
+const skipped = { next: numbers, nextDelivery: numbers };
 
 const details = {
   ...task,
@@ -107,12 +108,7 @@ const events = fc.oneof(
     ratePer1000Sec: numbers,
   }),
   fc.record({ type: fc.constant('redrive_ended'), ...task, redrive: numbers }),
-  fc.record({
-    type: fc.constant('leases_skipped'),
-    ...task,
-    next: numbers,
-    nextDelivery: numbers,
-  }),
+  fc.record({ type: fc.constant('leases_skipped'), ...task, ...skipped }),
   fc.record({
     type: fc.constant('access_key_created'),
     ...task,

@@ -51,7 +51,7 @@ test('two snapshots are kept, the newest first', async () => {
   expect(await readdir(folder)).toHaveLength(2);
 });
 
-test('the one that it was made from stays, and not a newer one that could not be read', async () => {
+test('the one that it was made from stays, and not a newer one that is damaged', async () => {
   await save(store, 5);
   await save(store, 100, 5);
   await truncate(fileOf(100), 60);

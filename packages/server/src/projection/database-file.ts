@@ -37,7 +37,7 @@ export interface DatabaseForm {
 }
 
 /** The file is none that this version wrote. */
-export class UnusableFileError extends Error {
+class UnusableFileError extends Error {
   override readonly name = 'UnusableFileError';
 }
 

@@ -152,7 +152,7 @@ export class DayFiles {
     }
   }
 
-  /** Where to stop looking for now: without an index that has all of it, many rows may be passed. */
+  /** Where to stop looking for now: many rows may be passed that no index leaves out. */
   private partOf(day: Day, query: RowQuery, before: number): number {
     if (isCovered(query)) return 0;
     const last = this.guarded(day, (file) => file.last) ?? 0;

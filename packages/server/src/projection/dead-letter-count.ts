@@ -26,8 +26,8 @@ interface Parts {
  * Counts dead letters in slices, because a hundred thousand of them take seconds and the thread has
  * other questions and batches to take meanwhile.
  *
- * One count is under way at a time. A question that comes while an equal one waits shares its count;
- * it does not share one that has begun, which may lack what happened since.
+ * One count is under way at a time. A question that comes while an equal one waits shares its
+ * count; it does not share one that has begun, which may lack what happened since.
  */
 export class DeadLetterCount {
   private readonly parts: Parts;

@@ -16,7 +16,7 @@ export interface StoredRow extends RowColumns {
 }
 
 /** What is in the row is not what was written. */
-export class UnreadableRowError extends Error {
+class UnreadableRowError extends Error {
   override readonly name = 'UnreadableRowError';
 }
 
