@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -233,6 +233,20 @@ test('a damaged mark and a folder in place of a day do not keep a server down', 
   for (const name of ['mark.sqlite.corrupt', '2020-01-01.sqlite.corrupt']) {
     expect(server.lastOutput).toContain(name);
   }
+});
+
+test('a projection of another log keeps a server down, and the error names it', async () => {
+  await start();
+  await finish(2);
+  await isWritten(2);
+  await kill();
+  await rm(join(folder, 'log'), { recursive: true });
+
+  const projection = join(folder, 'projection');
+  await expect(start()).rejects.toThrow(`the projection in '${projection}' goes on at record`);
+
+  await rename(projection, join(folder, 'aside'));
+  await start();
 });
 
 test('a new day has a new file, and old days go, but for what has not ended', async () => {

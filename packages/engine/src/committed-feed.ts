@@ -19,6 +19,8 @@ export interface Watermark {
 export interface FeedOptions {
   /** The first record that the consumer does not have yet. */
   readonly from: number;
+  /** What the consumer is called in errors, with the place of its data. */
+  readonly name?: string;
   /**
    * Called when the log does not go back as far as that: what is before `first` is lost to the
    * consumer, and it goes on there. Without it such a start is refused.
@@ -189,8 +191,9 @@ export function feedWithin(feed: FeedOptions | undefined, { first, tail }: LogHo
     return { ...feed, from: first };
   }
   throw new RecoveryError(
-    `the consumer of the log goes on at record ${feed.from}, but the log holds ` +
-      `records ${first} to ${tail}; restore what belongs together, or build its data anew`,
+    `${feed.name ?? 'the consumer of the log'} goes on at record ${feed.from}, but the log holds ` +
+      `records ${first} to ${tail}; restore what belongs together, or move its data away: what the ` +
+      'log tells is built anew',
   );
 }
 

@@ -17,8 +17,11 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** What SQLite keeps beside a file while it is open. */
-const COMPANIONS = ['', '-wal', '-shm'];
+/**
+ * The files of one database. The one that gives the database its name is the last: if it went first
+ * and the process died then, what is left beside it would be taken into the next file of that name.
+ */
+const COMPANIONS = ['-wal', '-shm', ''];
 
 /** Result codes of SQLite: the content of the file cannot be what was written. */
 const CORRUPT = [11, 26];

@@ -109,6 +109,7 @@ export class Projection {
     this.worker = worker;
     this.feedOptions = {
       from: saved.position,
+      name: `the projection in '${options.folder}'`,
       onLost: (first) => {
         options.notify({ type: 'projection_gap', from: saved.position, to: first });
         this.tell({ type: 'skip', position: first });
