@@ -87,6 +87,23 @@ async function live(): Promise<string[]> {
   return ids;
 }
 
+/** A stream of events that has begun. */
+function follow(lastEventId?: string): Promise<Response> {
+  const headers: Record<string, string> = {};
+  if (lastEventId !== undefined) headers['last-event-id'] = lastEventId;
+  return fetch(`${server.url}/v1/events`, { headers });
+}
+
+/** What a stream says up to its first id. */
+async function firstOf({ body }: Response): Promise<string> {
+  let text = '';
+  for await (const chunk of body as ReadableStream<Uint8Array>) {
+    text += Buffer.from(chunk).toString();
+    if (/^id: .*\n(?:.*\n)*\n/m.test(text)) break;
+  }
+  return text;
+}
+
 const LISTS = [
   '/v1/tasks?limit=1000',
   '/v1/tasks?tag.n=3',
@@ -137,8 +154,8 @@ test('a server that was restored knows all that the one before had acknowledged'
   await takeBackup(server.url, join(folder, 'copy'));
   // Whoever keeps something more in the data folder has to say whether it belongs to a backup.
   const [copied, kept] = await Promise.all(['copy', 'data'].map((x) => readdir(join(folder, x))));
-  // So short a log has no snapshot.
-  expect([...copied, 'snapshots']).toEqual(expect.arrayContaining(kept));
+  // So short a log has no snapshot; ids of events must not count in another log.
+  expect([...copied, 'snapshots', 'starts.json']).toEqual(expect.arrayContaining(kept));
   await kill();
 
   await restoreInto(join(folder, 'restored'), join(folder, 'copy'));
@@ -218,4 +235,17 @@ test('only an admin of the default namespace takes one, and his keys are in it',
   const restored = new KeyedApi(server.url, key);
   expect((await restored.get('/v1/keys')).body.items).toHaveLength(2);
   expect((await restored.as('slk_none').get('/v1/keys')).status).toBe(401);
+});
+
+test('an id of events from before a restore is a gap, however far the log goes', async () => {
+  await takeBackup(server.url, join(folder, 'backup'));
+  const stream = await follow();
+  await submit({ type: 'rests' });
+  const [, id] = /^id: (.*)$/m.exec(await firstOf(stream)) as RegExpExecArray;
+  await kill();
+  await restoreInto(join(folder, 'restored'), join(folder, 'backup'));
+  await start('restored');
+  for (let n = 0; n < 30; n++) await submit({ type: 'rests' });
+
+  expect(await firstOf(await follow(id))).toMatch(/^event: gap\n(id: .*\n)?data: {"from":0,/);
 });

@@ -118,6 +118,10 @@ async function runTask(): Promise<string> {
   return id;
 }
 
+function positionOf(id: string): number {
+  return Number(id.split('-')[1]);
+}
+
 const LIFE = [
   'null > queued: submitted',
   'queued > leased: leased',
@@ -179,9 +183,25 @@ test('what a restart took is a gap, and what comes after it is told', async () =
   await second.has(3);
   expect(second.heard[0]).toEqual({
     event: 'gap',
-    data: { from: Number(first.lastId) + 1, to: expect.any(Number) },
+    data: { from: positionOf(first.lastId) + 1, to: expect.any(Number) },
   });
   expect(second.changes()).toEqual(LIFE);
+});
+
+test.each([
+  ['beyond the tail', (id: string) => id.replace(/-.*/, '-999999')],
+  ['of another log', () => 'c0ffeec0ffee-1'],
+  ['that is a bare position', (id: string) => id.replace(/.*-/, '')],
+])('an id %s is a gap, and what comes is told', async (_what, change) => {
+  const first = await EventReader.open();
+  await runTask();
+  await first.has(3);
+
+  const second = await EventReader.open('', change(first.lastId));
+  await submit({ type: 'later' });
+  await second.has(4);
+  expect(second.heard[0]).toMatchObject({ event: 'gap', data: { from: 0 } });
+  expect(second.changes()).toEqual([...LIFE, 'null > queued: submitted']);
 });
 
 test('who follows is told that the server goes away', async () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -110,6 +110,18 @@ async function isWritten(count: number): Promise<void> {
   await waitUntil(isSo, { what: `${count} rows are written`, timeoutMs: TIMEOUT_MS });
 }
 
+function rebuild() {
+  return promisify(execFile)(CLI, ['projection', 'rebuild', '--data', folder]);
+}
+
+/** Writes to the first day with the server stopped, as a failing disk would. */
+async function damageRow(statement: string): Promise<void> {
+  const [day] = await dayFiles();
+  const db = new DatabaseSync(join(folder, 'projection', 'days', day));
+  db.exec(statement);
+  db.close();
+}
+
 test('while rows cannot be written tasks run, the lag shows, and all is made up for', async () => {
   await start();
   const before = await finish(1);
@@ -154,7 +166,6 @@ test('a day that was set aside is rebuilt from the log', async () => {
   await start();
   const ids = await finish(3);
   await isWritten(3);
-  const rebuild = () => promisify(execFile)(CLI, ['projection', 'rebuild', '--data', folder]);
   await expect(rebuild()).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringContaining('cannot rebuild the projection'),
@@ -174,6 +185,68 @@ test('a day that was set aside is rebuilt from the log', async () => {
   const [later] = await finish(1);
   await projectionIs('ok');
   expect(await listed()).toEqual([later, ...ids.toReversed()]);
+});
+
+test('a row that cannot be read is left out and named, and a rebuild brings it back', async () => {
+  await start();
+  const [first, second] = await finish(2);
+  const { body: waits } = await api.post('/v1/tasks', { type: 'late', delayMs: DAY_MS });
+  await projectionIs('ok');
+  // A server that is told to stop writes a row for what has not ended, too.
+  session.disconnect();
+  api.close();
+  server.signal('SIGTERM');
+  await server.exited();
+  await damageRow(`UPDATE tasks SET body = replace(body, '[', '{') WHERE number > 1`);
+
+  await start();
+  expect(await listed()).toEqual([first]);
+  expect((await api.post(`/v1/tasks/${waits.id}/cancel`, {})).status).toBe(200);
+  const [third] = await finish(1);
+  await projectionIs('ok');
+  expect(await listed()).toEqual([third, first]);
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toMatch(/^sluice_projection_left_out_total\{kind="row"\} 2$/m);
+  expect(server.lastOutput).toContain(second);
+  await kill();
+
+  await rebuild();
+  await start();
+  await projectionIs('ok');
+  expect(await listed()).toEqual([third, waits.id, second, first]);
+});
+
+test('a damaged mark and a folder in place of a day do not keep a server down', async () => {
+  await start();
+  const ids = await finish(2);
+  await isWritten(2);
+  await kill();
+  const projection = join(folder, 'projection');
+  for (const name of ['mark.sqlite', 'mark.sqlite-wal']) {
+    await writeFile(join(projection, name), 'x'.repeat(20_000));
+  }
+  await mkdir(join(projection, 'days', '2020-01-01.sqlite'));
+
+  await start();
+  await projectionIs('ok');
+  expect(await listed()).toEqual(ids.toReversed());
+  for (const name of ['mark.sqlite.corrupt', '2020-01-01.sqlite.corrupt']) {
+    expect(server.lastOutput).toContain(name);
+  }
+});
+
+test('a projection of another log keeps a server down, and the error names it', async () => {
+  await start();
+  await finish(2);
+  await isWritten(2);
+  await kill();
+  await rm(join(folder, 'log'), { recursive: true });
+
+  const projection = join(folder, 'projection');
+  await expect(start()).rejects.toThrow(`the projection in '${projection}' goes on at record`);
+
+  await rename(projection, join(folder, 'aside'));
+  await start();
 });
 
 test('a new day has a new file, and old days go, but for what has not ended', async () => {

@@ -64,11 +64,13 @@ async function listed(query = ''): Promise<string[]> {
   return body.items.map(({ id }: { id: string }) => id);
 }
 
-/** Until the task is in files and nowhere else. */
+/** Until a task that has ended is in files alone: others that ended later took its place. */
 async function hasLeftMemory(id: string): Promise<void> {
+  await finish(4);
   const isGone = async () => {
     await finish(1);
-    return (await api.get(`/v1/tasks/${id}/explain`)).status === 404;
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    return Number(/^sluice_tasks_finished (\d+)$/m.exec(metrics)?.[1]) <= 4;
   };
   await waitUntil(isGone, { what: `${id} has left memory`, timeoutMs: 20_000 });
 }
@@ -159,6 +161,63 @@ test('a task that left memory runs again, with its history', async () => {
   const [done] = await finish(1);
   await hasLeftMemory(done);
   expect((await api.post(`/v1/tasks/${done}/retry`)).body.error.code).toBe('task_finished');
+});
+
+test('what may not be done to a finished task is refused alike after it left memory', async () => {
+  const [id] = await finish(1);
+  const cancelled = await submit({ type: 'other' });
+  await api.post(`/v1/tasks/${cancelled}/cancel`);
+  const requests = [
+    ['cancel', {}, 409, 'task_finished'],
+    ['pause', {}, 409, 'task_finished'],
+    ['resume', {}, 409, 'task_finished'],
+    ['complete', { output: 1 }, 409, 'task_finished'],
+    ['fail', { error: { message: 'no' } }, 409, 'task_finished'],
+    ['signal', { name: 'x' }, 409, 'task_not_leased'],
+    ['retry', {}, 409, 'task_finished'],
+  ] as const;
+  const outcomes = async () => {
+    const all: unknown[] = [];
+    for (const [operation, body] of requests) {
+      const { status, body: answer } = await api.post(`/v1/tasks/${id}/${operation}`, body);
+      all.push([operation, body, status, answer.error.code]);
+    }
+    const patched = await api.patch(`/v1/tasks/${id}`, { priority: 1 });
+    const patches = await api.patch('/v1/tasks', [{ id, priority: 1 }]);
+    const cancels = await api.post('/v1/tasks/cancel', { ids: [id, cancelled, PARENT] });
+    const again = await api.post(`/v1/tasks/${cancelled}/cancel`);
+    const explained = await api.get(`/v1/tasks/${id}/explain`);
+    return { all, patched, patches, cancels, again, explained };
+  };
+  const before = withoutIds(await outcomes());
+  await hasLeftMemory(cancelled);
+
+  const after = await outcomes();
+
+  expect(after.all).toEqual(requests);
+  expect(after.again.status).toBe(200);
+  expect(after.again.body.state).toBe('cancelled');
+  expect(after.explained.body).toMatchObject({ running: false, reasons: [{ code: 'finished' }] });
+  expect(withoutIds(after)).toEqual(before);
+});
+
+/** Everything but what is different in every answer. */
+function withoutIds(answers: object): unknown {
+  return JSON.parse(JSON.stringify(answers, (key, value) => (key === 'requestId' ? '' : value)));
+}
+
+test('of two retries at once of a task that left memory one is refused, as in memory', async () => {
+  const id = await submit({ type: 'other' });
+  await api.post(`/v1/tasks/${id}/cancel`);
+  await hasLeftMemory(id);
+
+  const answers = await Promise.all([1, 2].map(() => api.post(`/v1/tasks/${id}/retry`)));
+
+  const outcomes = answers.map(({ status, body }) => [status, body.error?.code ?? body.state]);
+  expect(outcomes.sort()).toEqual([
+    [200, 'queued'],
+    [409, 'task_not_finished'],
+  ]);
 });
 
 test('dead letters are counted by what went wrong, until somebody deals with them', async () => {

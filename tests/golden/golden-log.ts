@@ -92,7 +92,7 @@ export async function writeGoldenLog(
 
 async function saveSnapshot(folder: string, partition: Partition, position: number): Promise<void> {
   const store = await FileSnapshots.open(join(folder, 'snapshots'));
-  const header = { position, schema: SNAPSHOT_SCHEMA, hash: partition.hashState() };
+  const header = { position, schema: SNAPSHOT_SCHEMA, hash: partition.hashState(), base: 0 };
   await store.save(header, (write) => partition.save(write));
 }
 

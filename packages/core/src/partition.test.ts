@@ -259,7 +259,12 @@ function operateOnAll(partition: TestPartition): void {
     key: { replaces: 'k_1', overlapMs: 5 },
   });
   partition.operate<RevokeAccessKey>({ type: 'revoke_access_key', id: 'k_1', by });
-  partition.operate<ResetAfterRestore>({ type: 'reset_after_restore', leasesSkipped: 1000, by });
+  partition.operate<ResetAfterRestore>({
+    type: 'reset_after_restore',
+    leasesSkipped: 1000,
+    deliveriesSkipped: 1000,
+    by,
+  });
   tryDeliveries(partition);
   partition.namespace = 'other';
   partition.operate<PutTaskType>({
@@ -316,15 +321,16 @@ function operateOnAll(partition: TestPartition): void {
 /** One is delivered at the second go, one is dropped. */
 function tryDeliveries(partition: TestPartition): void {
   const callback = { url: 'http://x', on: ['cancelled'] };
+  const first = partition.state.outbox.next;
   partition.submit({ callback, delayMs: 5000 });
   partition.submit({ callback, delayMs: 5000 });
   const ids = [1, 2].map((back) => partition.id(partition.state.nextTask - back));
   partition.operate<CancelTasks>({ type: 'cancel_tasks', ids, graceMs: 0 });
   const tried = { type: 'record_delivery', status: 410, durationMs: 5, seed: 1 } as const;
-  partition.operate<RecordDelivery>({ ...tried, delivery: 1, failure: 3 });
+  partition.operate<RecordDelivery>({ ...tried, delivery: first, failure: 3 });
   partition.operate<RedeliverCallbacks>({ type: 'redeliver_callbacks' });
-  partition.operate<RecordDelivery>({ ...tried, delivery: 1, failure: 0 });
-  partition.operate<RecordDelivery>({ ...tried, delivery: 2, failure: 3 });
+  partition.operate<RecordDelivery>({ ...tried, delivery: first, failure: 0 });
+  partition.operate<RecordDelivery>({ ...tried, delivery: first + 1, failure: 3 });
   partition.submit({ callback, delayMs: 5000 });
   const id = partition.id(partition.state.nextTask - 1);
   partition.operate<CancelTasks>({ type: 'cancel_tasks', ids: [id], graceMs: 0 });

@@ -159,7 +159,8 @@ export class Partition {
    */
   keepUnlessEndedBefore(time: number): void {
     this.decision.projectedBefore = time;
-    this.decision.now = Math.max(this.decision.now, time);
+    // An infinite one lets all go, and says nothing of what time it is.
+    if (Number.isFinite(time)) this.decision.now = Math.max(this.decision.now, time);
   }
 
   /** Decides and applies one command; its record, if it has events, goes to `writer`. */
@@ -180,8 +181,8 @@ export class Partition {
 
   /** What the command made due for those who want to be called back. */
   private outputOwed(first: number): void {
-    const { next } = this.durable.outbox;
-    for (let number = first; number < next; number++) this.outputs.deliveries.push(number);
+    const { end } = this.durable.outbox;
+    for (let number = first; number < end; number++) this.outputs.deliveries.push(number);
   }
 
   /** A hash of the whole durable state: the same for the same events, however they came. */

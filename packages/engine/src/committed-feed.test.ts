@@ -167,6 +167,28 @@ test('the log is never trimmed past the watermark (C3)', async () => {
   expect(firstOf(test)).toBe(5);
 });
 
+test('for a consumer that has ended the log is kept, and memory is not', async () => {
+  const snapshots = new MemorySnapshots();
+  const test = await workedEngine({ from: 0 }, { snapshots, finishedTasksMax: 0 });
+  const submitAndFold = async () => {
+    await test.submit('1');
+    await test.folds.run();
+    await settle();
+  };
+  await submitAndFold();
+  expect(await test.count()).toBe(4);
+
+  feedOf(test).consumerEnded();
+  for (let i = 0; i < 2; i++) await submitAndFold();
+  expect(await test.count()).toBe(4);
+  expect(feedOf(test).bufferedBytes).toBe(0);
+  expect(firstOf(test)).toBe(0);
+
+  feedOf(test).letGo();
+  await submitAndFold();
+  expect(firstOf(test)).toBe(6);
+});
+
 test('finished tasks stay in memory until the consumer has them', async () => {
   const test = await workedEngine({ from: 0 }, { finishedTasksMax: 0 });
   const projection = new TestProjection();

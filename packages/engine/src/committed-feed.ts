@@ -19,6 +19,8 @@ export interface Watermark {
 export interface FeedOptions {
   /** The first record that the consumer does not have yet. */
   readonly from: number;
+  /** What the consumer is called in errors, with the place of its data. */
+  readonly name?: string;
   /**
    * Called when the log does not go back as far as that: what is before `first` is lost to the
    * consumer, and it goes on there. Without it such a start is refused.
@@ -44,7 +46,7 @@ const BUFFER_BYTES_MAX = 8 * 2 ** 20;
  * C2 Memory is bounded, however far the consumer is behind: the newest batches are kept at hand,
  *    and what is older than those is read from the log again.
  * C3 The watermark never goes back, and never past what was handed out. Behind it the log may be
- *    trimmed, before it never.
+ *    trimmed, before it never, unless the consumer has ended and the log was let go.
  */
 export class CommittedFeed {
   private readonly source: FeedSource;
@@ -58,6 +60,8 @@ export class CommittedFeed {
   private readonly reread: Backlog = { batches: [], bytes: 0 };
   private acknowledged: number;
   private isClosed = false;
+  /** The consumer takes nothing more. */
+  private hasEnded = false;
   /** Set while `next` waits for a commit. */
   private wake: (() => void) | undefined;
 
@@ -110,7 +114,7 @@ export class CommittedFeed {
         `cannot acknowledge up to record ${position}: only ${this.position} were handed out`,
       );
     }
-    if (position <= this.acknowledged) return;
+    if (this.hasEnded || position <= this.acknowledged) return;
     this.acknowledged = position;
     this.source.onAcknowledged(watermark);
   }
@@ -118,9 +122,30 @@ export class CommittedFeed {
   /** A batch became durable. Its memory is the caller's. */
   committed(batch: CommittedBatch): void {
     this.tail = batch.firstRecord + batch.recordCount;
+    if (this.isClosed) return;
     push(this.recent, { ...batch, bytes: copyOf(batch.bytes) });
     while (this.recent.bytes > this.bytesMax && this.recent.batches.length > 1) shift(this.recent);
     this.wake?.();
+  }
+
+  /**
+   * The consumer takes nothing more until the next start: neither batches nor finished tasks are
+   * kept in memory for it. The log is, so that it can go on from there, until `letGo`.
+   */
+  consumerEnded(): void {
+    this.hasEnded = true;
+    this.close();
+    for (const backlog of [this.recent, this.reread]) {
+      backlog.batches.length = 0;
+      backlog.bytes = 0;
+    }
+    const at = Number.POSITIVE_INFINITY;
+    this.source.onAcknowledged({ position: this.acknowledged, at });
+  }
+
+  /** The log is not kept for the consumer any more. */
+  letGo(): void {
+    this.acknowledged = Number.POSITIVE_INFINITY;
   }
 
   close(): void {
@@ -166,8 +191,9 @@ export function feedWithin(feed: FeedOptions | undefined, { first, tail }: LogHo
     return { ...feed, from: first };
   }
   throw new RecoveryError(
-    `the consumer of the log goes on at record ${feed.from}, but the log holds ` +
-      `records ${first} to ${tail}; restore what belongs together, or build its data anew`,
+    `${feed.name ?? 'the consumer of the log'} goes on at record ${feed.from}, but the log holds ` +
+      `records ${first} to ${tail}; restore what belongs together, or move its data away: ` +
+      'what the log tells is built anew',
   );
 }
 

@@ -118,6 +118,22 @@ test('a damaged newest snapshot gives way to the older one, and that is said', a
   expect(after.notices).toMatchObject([{ type: 'snapshot_unusable', position: 3 }]);
 });
 
+test('a damaged snapshot does not count as one of the two that are kept', async () => {
+  const before = await trimmedEngine();
+  snapshots.replace(3, (snapshot) => ({ ...snapshot, pieces: torn(snapshot) }));
+  const after = await restart(before);
+  await after.submit('x'.repeat(200));
+  const tasks = await after.tasks();
+  await fold(after);
+  const [newest] = await snapshots.positions();
+  snapshots.replace(newest, (snapshot) => ({ ...snapshot, pieces: torn(snapshot) }));
+
+  const last = await restart(after);
+
+  expect(await last.tasks()).toEqual(tasks);
+  expect(last.notices).toMatchObject([{ type: 'snapshot_unusable', position: newest }]);
+});
+
 test('a damaged snapshot gives way to the older one also when all slots are taken', async () => {
   const before = await trimmedEngine({ tasksMax: 3 });
   expect(await before.submit('4')).toBe('refused: too_many_tasks');

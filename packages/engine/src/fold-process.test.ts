@@ -100,7 +100,7 @@ test('a process that meets another state than the log says stops the engine (L3)
   const [position] = await store.positions();
   const { pieces, ...header } = await store.open(position);
   const copies = Array.from(pieces, (piece) => Uint8Array.from(piece));
-  await store.save({ ...header, hash: header.hash + 1 }, (write) => {
+  await store.save({ ...header, hash: header.hash + 1, base: 0 }, (write) => {
     for (const piece of copies) write(piece);
   });
 

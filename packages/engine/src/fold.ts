@@ -53,5 +53,5 @@ async function fold({ partition: options, snapshots, readLog, upTo }: FoldOrder)
     onBatch: ({ bytes, firstRecord }) => partition.replay(bytes, firstRecord),
   });
   const header = { position: upTo, schema: SNAPSHOT_SCHEMA, hash: partition.hashState() };
-  await snapshots.save(header, (write) => partition.save(write));
+  await snapshots.save({ ...header, base: position }, (write) => partition.save(write));
 }

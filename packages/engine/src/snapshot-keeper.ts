@@ -22,6 +22,8 @@ export interface SnapshotKeeperOptions extends SnapshotOptions {
  *
  * K1 One fold is under way at a time.
  * K2 The log is kept from the older of two snapshots on, so that the newer may turn out damaged.
+ *    The older is the one that the newer was made from: it was read whole. So the log is trimmed
+ *    after a fold that saved alone.
  * K3 A fold that fails costs nothing but the log that it would have freed.
  */
 export class SnapshotKeeper {
@@ -55,10 +57,12 @@ export class SnapshotKeeper {
     const { notify, onBroken } = this.options;
     if (this.isClosed) return;
     if (outcome.kind === 'mismatch') return onBroken(new Error(outcome.reason));
-    if (outcome.kind === 'saved') notify({ type: 'snapshot_saved', position });
-    else notify({ type: 'fold_failed', reason: outcome.reason });
-    const [, older] = await this.positions();
-    if (older !== undefined) await this.options.trim(older);
+    if (outcome.kind === 'failed') notify({ type: 'fold_failed', reason: outcome.reason });
+    else {
+      notify({ type: 'snapshot_saved', position });
+      const [, older] = await this.positions();
+      if (older !== undefined) await this.options.trim(older);
+    }
     this.fold = undefined;
   }
 

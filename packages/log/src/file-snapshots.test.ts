@@ -2,7 +2,7 @@ import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FileSnapshots } from './file-snapshots.ts';
-import { SnapshotDamagedError, type SnapshotStore } from './snapshot-store.ts';
+import { type SaveContent, SnapshotDamagedError, type SnapshotStore } from './snapshot-store.ts';
 import { TempFolder } from './temp-folder-fixture.ts';
 
 const HEADER = { position: 12_345, schema: 3, hash: 2 ** 52 + 17 };
@@ -31,7 +31,7 @@ test('a snapshot is read as it was saved', async () => {
 
 test('a piece lives in memory that is used again while it is saved', async () => {
   const memory = Buffer.from('....');
-  await store.save(HEADER, (write) => {
+  await store.save({ ...HEADER, base: 0 }, (write) => {
     for (const text of ['abcd', 'efgh']) {
       memory.write(text);
       write(memory);
@@ -43,15 +43,28 @@ test('a piece lives in memory that is used again while it is saved', async () =>
 });
 
 test('two snapshots are kept, the newest first', async () => {
-  for (const position of [5, 100, 20_000]) await save(store, position);
+  await save(store, 5);
+  await save(store, 100, 5);
+  await save(store, 20_000, 100);
 
   expect(await store.positions()).toEqual([20_000, 100]);
   expect(await readdir(folder)).toHaveLength(2);
 });
 
+test('the one that it was made from stays, and not a newer one that is damaged', async () => {
+  await save(store, 5);
+  await save(store, 100, 5);
+  await truncate(fileOf(100), 60);
+
+  await save(store, 20_000, 5);
+
+  expect(await store.positions()).toEqual([20_000, 5]);
+  expect(await contentOf(5)).toEqual(PIECES);
+});
+
 test('a content that fails leaves nothing behind and does not touch the others', async () => {
   await save(store, 1);
-  const failing = store.save({ ...HEADER, position: 2 }, (write) => {
+  const failing = store.save({ ...HEADER, position: 2, base: 1 }, (write) => {
     write(Buffer.from('half'));
     throw new Error('no more');
   });
@@ -106,7 +119,7 @@ test('bytes behind the end are damage', async () => {
 
 test('chunks of another snapshot are damage, even if each is whole', async () => {
   await save(store, 1);
-  await store.save({ ...HEADER, position: 2 }, (write) => {
+  await store.save({ ...HEADER, position: 2, base: 1 }, (write) => {
     for (const piece of PIECES) write(Buffer.from(piece));
   });
   const [one, two] = [await readFile(fileOf(1)), await readFile(fileOf(2))];
@@ -140,10 +153,11 @@ test('a snapshot that is gone is an error of its own', async () => {
   await expect(store.open(1)).rejects.toThrow('ENOENT');
 });
 
-function save(into: SnapshotStore, position: number): Promise<void> {
-  return into.save({ ...HEADER, position }, (write) => {
+function save(into: SnapshotStore, position: number, base = 0): Promise<void> {
+  const content: SaveContent = (write) => {
     for (const piece of PIECES) write(Buffer.from(piece));
-  });
+  };
+  return into.save({ ...HEADER, position, base }, content);
 }
 
 function fileOf(position: number): string {

@@ -12,8 +12,8 @@ import {
   SNAPSHOT_HEADER_BYTES,
 } from './snapshot-format.ts';
 import {
+  type NewSnapshot,
   type SaveContent,
-  SNAPSHOTS_KEPT,
   SnapshotDamagedError,
   type SnapshotHeader,
   type SnapshotStore,
@@ -68,7 +68,7 @@ export class FileSnapshots implements SnapshotStore {
     }
   }
 
-  async save(header: SnapshotHeader, content: SaveContent): Promise<void> {
+  async save({ base, ...header }: NewSnapshot, content: SaveContent): Promise<void> {
     await this.#removeUnfinished();
     const path = this.#pathOf(header.position);
     const unfinished = path + UNFINISHED;
@@ -81,8 +81,9 @@ export class FileSnapshots implements SnapshotStore {
     }
     await this.#disk.rename(unfinished, path);
     // To ask for the positions makes the new one durable.
-    for (const position of (await this.positions()).slice(SNAPSHOTS_KEPT)) {
-      await this.#disk.remove(this.#pathOf(position));
+    for (const position of await this.positions()) {
+      const isKept = position === header.position || position === base;
+      if (!isKept) await this.#disk.remove(this.#pathOf(position));
     }
   }
 

@@ -139,7 +139,7 @@ test('a snapshot that finds no room fails, gives it back, and leaves the others'
   const folder = join(disk.path, 'snapshots');
   const snapshots = await FileSnapshots.open(folder);
   const save = (position: number, pieces: number) =>
-    snapshots.save({ position, schema: 1, hash: 1 }, (write) => {
+    snapshots.save({ position, schema: 1, hash: 1, base: 1 }, (write) => {
       for (let i = 0; i < pieces; i++) write(Buffer.alloc(10_000, 'x'));
     });
   await save(1, 3);

@@ -1,10 +1,4 @@
-import {
-  type SaveContent,
-  SNAPSHOTS_KEPT,
-  type SnapshotHeader,
-  type SnapshotStore,
-  type StoredSnapshot,
-} from './snapshot-store.ts';
+import type { NewSnapshot, SaveContent, SnapshotStore, StoredSnapshot } from './snapshot-store.ts';
 
 /** Snapshots that last as long as this object: for tests and the simulator. */
 export class MemorySnapshots implements SnapshotStore {
@@ -20,12 +14,12 @@ export class MemorySnapshots implements SnapshotStore {
     return snapshot;
   }
 
-  async save(header: SnapshotHeader, content: SaveContent): Promise<void> {
+  async save({ base, ...header }: NewSnapshot, content: SaveContent): Promise<void> {
     const pieces: Uint8Array[] = [];
     content((piece) => pieces.push(Uint8Array.from(piece)));
     this.#snapshots.set(header.position, { ...header, pieces });
-    for (const position of (await this.positions()).slice(SNAPSHOTS_KEPT)) {
-      this.#snapshots.delete(position);
+    for (const position of await this.positions()) {
+      if (position !== header.position && position !== base) this.#snapshots.delete(position);
     }
   }
 

@@ -8,6 +8,11 @@ export interface SnapshotHeader {
   readonly hash: number;
 }
 
+export interface NewSnapshot extends SnapshotHeader {
+  /** The position of the snapshot that it was made from; 0 when there was none. */
+  readonly base: number;
+}
+
 export interface StoredSnapshot extends SnapshotHeader {
   /**
    * The content, as it was saved; to be gone through once. A piece is valid until the next one is
@@ -18,9 +23,6 @@ export interface StoredSnapshot extends SnapshotHeader {
 
 /** Hands the content to `write`, piece by piece; each is valid until `write` returns. */
 export type SaveContent = (write: (piece: Uint8Array) => void) => void;
-
-/** Snapshots that are kept: if the newest turns out to be damaged, there is one before it. */
-export const SNAPSHOTS_KEPT = 2;
 
 /** Where the snapshots of one partition are kept. */
 export interface SnapshotStore {
@@ -34,10 +36,13 @@ export interface SnapshotStore {
   open(position: number): Promise<StoredSnapshot>;
 
   /**
-   * Saves a snapshot, all or nothing, and answers once it is durable and only the newest
-   * `SNAPSHOTS_KEPT` are left. What `content` throws ends it without effect.
+   * Saves a snapshot, all or nothing, and answers once it is durable. What `content` throws ends it
+   * without effect.
+   *
+   * The snapshot that it was made from stays beside it, and no other. That one was read whole a
+   * moment ago; another may be damaged, and the log is trimmed by what is left.
    */
-  save(header: SnapshotHeader, content: SaveContent): Promise<void>;
+  save(snapshot: NewSnapshot, content: SaveContent): Promise<void>;
 }
 
 /** The snapshot is torn, cut short, or not as it was saved. An older one may do. */

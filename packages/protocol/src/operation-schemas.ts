@@ -92,6 +92,9 @@ export const DeadLetterGroups = Type.Object({
     { description: 'The largest first.' },
   ),
   others: Type.Integer({ description: 'Dead letters that are in none of them.' }),
+  isComplete: Type.Boolean({
+    description: 'False when there are too many: the oldest were not counted.',
+  }),
 });
 
 const DryRun = Type.Optional(

@@ -147,8 +147,9 @@ export const TASK_ROUTES = {
     description:
       'Events with one line of JSON each: change {task, type, from, to, reason, attempt, at}, ' +
       'gap {from, to} (those records of the log are not at hand any more), ' +
-      'ping {}, drain {} (connect again). An id is a place in the log; with it as Last-Event-ID ' +
-      'the stream goes on behind it, and a change may come twice. Without one it begins now.',
+      'ping {}, drain {} (connect again). An id is a place in this log; with it as Last-Event-ID ' +
+      'the stream goes on behind it, and a change may come twice. An id of another log, or of a ' +
+      'time before a restore, is a gap from 0 on. Without an id the stream begins now.',
     query: EventQuery,
     answers: { 200: 'text/event-stream' },
     errors: [...READ_ERRORS, 'task_not_found'],

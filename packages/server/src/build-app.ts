@@ -18,6 +18,7 @@ import { CallbackOperations } from './callbacks/callback-operations.ts';
 import { clusterRoute } from './cluster-view.ts';
 import type { Configuration } from './config/settings.ts';
 import { eventsRoute } from './events/events.route.ts';
+import type { LogStarts } from './events/log-starts.ts';
 import type { Gateway } from './gateway.ts';
 import type { Certificate } from './http/certificate.ts';
 import { errorAnswers, installErrorAnswers, unavailable } from './http/error-answer.ts';
@@ -58,6 +59,7 @@ export interface AppParts {
   readonly gateway: Gateway;
   readonly waiters: TaskWaiters;
   readonly projection: Projection;
+  readonly starts: LogStarts;
   readonly rates: QueueRates;
   readonly logs: TaskLogs;
   readonly blobs: BlobStore;
@@ -121,7 +123,7 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   taskTypeRoutes(app, engine, parts.admission);
   deadLetterRoutes(app, new DeadLetterOperations(engine, parts.admission), archive);
   callbackRoutes(app, new CallbackOperations(engine, parts.admission), archive);
-  operationRoutes(app, engine, options.version);
+  operationRoutes(app, parts, options.version);
   metricsRoute(app, parts);
   statsRoute(app, { stats: observation.stats, clock: parts.clock });
   backupRoutes(app, { ...parts, keyStreams, stalledMs: limits.stalledReaderMs }, options);
@@ -194,12 +196,18 @@ function requestIds(): () => string {
   return () => `q_${start}_${(count++).toString(36)}`;
 }
 
-function operationRoutes(app: FastifyInstance, engine: Engine, version: string): void {
+function operationRoutes(app: FastifyInstance, parts: AppParts, version: string): void {
+  const { engine, projection, clock } = parts;
   app.route({ ...routeOptions(ROUTES.healthLive), handler: async () => ({ status: 'ok' }) });
   app.route({
     ...routeOptions(ROUTES.healthReady),
     handler: async () => {
       if (engine.isStopped) throw unavailable();
+      const { state, why } = projection.status(engine.position, clock());
+      if (state === 'ended') {
+        const message = `search and history have ended (${why}); restart the server`;
+        throw new SluiceError('unavailable', message);
+      }
       return { status: 'ok' };
     },
   });

@@ -90,6 +90,7 @@ export class Observation {
   };
 
   readonly projected = ({ type, ...fields }: ProjectionNotice): void => {
+    this.server.projected(type);
     const [level, message] = PROJECTION_EVENTS[type];
     this.log.line(level, message, fields);
   };
@@ -119,10 +120,16 @@ export class Observation {
 const PROJECTION_EVENTS = {
   day_removed: ['info', 'a day of finished tasks was removed'],
   day_set_aside: ['error', 'a day of finished tasks cannot be read and is set aside'],
+  mark_set_aside: ['error', 'the mark of search cannot be read and is set aside'],
+  row_set_aside: ['error', 'a task cannot be read from its row, which is set aside'],
+  record_left_out: ['error', 'a task cannot be written for search and is left out'],
+  record_not_shown: ['error', 'a task cannot be shown and is left out of an answer'],
+  event_left_out: ['error', 'an event cannot be taken into search and is left out'],
   projection_gap: ['error', 'the log does not go back to where search left off'],
   projection_failing: ['error', 'what is kept for search cannot be written; dispatch goes on'],
   projection_recovered: ['info', 'what is kept for search can be written again'],
-  projection_ended: ['error', 'search has ended; dispatch goes on'],
+  projection_ended: ['error', 'search has ended; dispatch goes on; restart the server soon'],
+  projection_given_up: ['error', 'search has ended long ago; the log is not kept for it any more'],
 } as const satisfies Record<ProjectionNotice['type'], readonly [LogLevel, string]>;
 
 const STREAM_EVENTS = {

@@ -17,6 +17,7 @@ import { EMBEDDED_PARTITION } from './config/embedded-partition.ts';
 import { ConfigError, loadConfig } from './config/load-config.ts';
 import { isLoopback } from './config/relations.ts';
 import type { Configuration } from './config/settings.ts';
+import { LogStarts } from './events/log-starts.ts';
 import { Gateway } from './gateway.ts';
 import {
   type Certificate,
@@ -180,7 +181,9 @@ export class Server {
         onRecognised: observation.recognised,
       });
       const shared = { engine, admission, gateway, waiters, observation, log, projection };
-      const served = { ...shared, logFiles: file, rates, logs, blobs, clock: now };
+      const startsFile = join(options.dataFolder, 'starts.json');
+      const starts = await LogStarts.begin(startsFile, engine.position);
+      const served = { ...shared, starts, logFiles: file, rates, logs, blobs, clock: now };
       const app = buildApp(appOptions(options, certificate), served);
       await app.listen({ host: options.host, port: options.port });
       courier = courierOf(options, served);

@@ -61,6 +61,7 @@ interface Groups {
     readonly lastEndedAt: string;
   }[];
   readonly others: number;
+  readonly isComplete: boolean;
 }
 
 const groups = defineCommand({
@@ -76,6 +77,7 @@ const groups = defineCommand({
     if (found.items.length === 0 && flags.json !== true) io.stderr('no dead letters');
     else print(io, flags, found, ({ items }) => groupTable(items, Date.now()));
     if (found.others > 0) io.stderr(`${found.others} others are in none of these`);
+    if (found.isComplete === false) io.stderr('there are too many: the oldest were not counted');
     return ExitCode.done;
   },
 });

@@ -6,9 +6,10 @@ const rebuild = defineCommand({
   name: 'projection rebuild',
   summary: 'Let the next start rebuild what is kept for search',
   details:
-    'For a server that is stopped, when files of its projection were lost or set aside. Its\n' +
-    'next start reads the log from the beginning and adds every task that is missing and of\n' +
-    'which the log still tells. What is there stays. The server takes tasks meanwhile.',
+    'For a server that is stopped, when files or rows of its projection were lost, set aside or\n' +
+    'are wrong. Its next start reads the log from the beginning and builds every task anew that\n' +
+    'was submitted since then; older tasks stay as they are. The server takes tasks meanwhile;\n' +
+    'until it has caught up, searches show tasks as they were earlier.',
   flags: { data: { value: 'DIR', help: 'the data folder (default ./.sluice)' } },
   examples: ['sluice projection rebuild', 'sluice projection rebuild --data /var/lib/sluice'],
   run: async ({ flags }, io) => {

@@ -82,7 +82,7 @@ const HISTORY: readonly Event[] = [
   event('taskEnded', { slot: 0, task: 3, state: FAILED }),
   event('callbackFailed', { task: 3, delivery: 2, failure: 3 }),
   event('callbackDropped', { task: 3, delivery: 2 }),
-  event('leasesSkipped', { next: 100 }),
+  event('numbersSkipped', { nextLease: 100, nextDelivery: 50 }),
   event('queueChanged', { taskType: 't', paused: true }),
   event('taskTypeChanged', { taskType: 't', definition: '{"priority":3}' }),
   event('accessKeyCreated', { key: 'k_1', namespace: 'default', role: 'admin', hash: 'ab' }),

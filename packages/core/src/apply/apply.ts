@@ -20,8 +20,9 @@ const PARTITION_APPLIERS: Appliers<typeof PARTITION_EVENTS> = {
     state.namespaces.forgetIfUnused(use);
     state.dedupe.remove(slot);
   },
-  leases_skipped: (state, _at, { next }) => {
-    state.nextLease = next;
+  numbers_skipped: (state, _at, { nextLease, nextDelivery }) => {
+    state.nextLease = nextLease;
+    state.outbox.skipTo(nextDelivery);
   },
   state_hashed: (state) => state.changes.clear(),
 };

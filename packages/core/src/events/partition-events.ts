@@ -6,8 +6,12 @@ export const PARTITION_EVENTS = {
   /** The window of a dedupe key is over. `slot` is its entry, `task` the task it stood for. */
   dedupe_forgotten: { number: 10, version: 1, fields: {} },
 
-  /** Lease numbers below `next` are from before a restore. */
-  leases_skipped: { number: 63, version: 1, fields: { next: branded<LeaseNumber>() } },
+  /** Lower numbers belong to leases and deliveries from before a restore. */
+  numbers_skipped: {
+    number: 63,
+    version: 1,
+    fields: { nextLease: branded<LeaseNumber>(), nextDelivery: number },
+  },
 
   /** A hash of what the events since the last one changed. Replay compares it (L3). */
   state_hashed: {

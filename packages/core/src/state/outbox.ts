@@ -65,6 +65,8 @@ const DELIVERY_BYTES = 600;
  */
 export class Outbox implements OutboxReader {
   next = 1;
+  /** One above the last number that was given out. `next` is further after a restore. */
+  end = 0;
   /** Given up and then forgotten, because there were too many. */
   dropped = 0;
   /** Of everything that ever happened here, so that replays can be compared (L3). */
@@ -101,6 +103,13 @@ export class Outbox implements OutboxReader {
     const fresh = { tries: 0, firstFailedAt: 0, failure: 0, status: 0, givenUpAt: 0 };
     this.open.set(number, { number, ...delivery, ...fresh, nextAt: delivery.at });
     this.note(number, delivery.at);
+    this.end = this.next;
+  }
+
+  /** Numbers from before a restore are not given out again. */
+  skipTo(number: number): void {
+    this.next = number;
+    this.note(number, 0);
   }
 
   fail(number: number, { failure, status, nextAt, at }: FailedTry): void {

@@ -46,6 +46,9 @@ export interface Restored {
  */
 const SKIPPED_MIN = 2 ** 38;
 
+/** The same of deliveries, whose ids have room for 2^36 numbers: more than a hundred restores. */
+const DELIVERIES_SKIPPED_MIN = 2 ** 28;
+
 /**
  * Makes a data folder of a backup: checks all of it, copies, and lets go of every lease, since what
  * workers hold may be of the time behind it.
@@ -164,6 +167,7 @@ async function resetAfterRestore(
       type: 'reset_after_restore',
       namespace: DEFAULT_NAMESPACE,
       leasesSkipped: SKIPPED_MIN + randomInt(SKIPPED_MIN),
+      deliveriesSkipped: DELIVERIES_SKIPPED_MIN + randomInt(DELIVERIES_SKIPPED_MIN),
       by: author(begin.startedAt),
     } as const;
     return await executeOnce<ResetAfterRestore, Again>(

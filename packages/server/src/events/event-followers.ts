@@ -1,7 +1,7 @@
 import { PING_AFTER_MS } from '@sluice/protocol';
 import type { FastifyReply } from 'fastify';
 import { FollowerStream } from '../http/follower-stream.ts';
-import type { ChangeQuery } from '../projection/change-ring.ts';
+import { type ChangeQuery, eventId } from '../projection/change-ring.ts';
 import type { Projection } from '../projection/projection.ts';
 
 interface Parts {
@@ -54,17 +54,19 @@ export class EventFollowers {
     signal: AbortSignal,
   ): Promise<void> {
     const { projection } = this.parts;
-    let { after } = query;
+    const { start } = query;
+    let { after, isLost = false } = query;
     let pingAt = performance.now() + PING_AFTER_MS;
     while (!signal.aborted) {
-      const events = await projection.changes({ ...query, after });
+      const events = await projection.changes({ ...query, after, isLost });
       ({ after } = events);
+      isLost = false;
       if (events.text !== '') await stream.write(events.text);
       if (events.isMore) continue;
       const isLater = await projection.passes(after + 1, pingAt - performance.now(), signal);
       if (!isLater && !signal.aborted) {
-        // Without data it is no event, but who comes back later names this place.
-        await stream.write(`id: ${after}\n\nevent: ping\ndata: {}\n\n`);
+        // Without data it is no event, but a reader that comes back later names this place.
+        await stream.write(`id: ${eventId(start, after)}\n\nevent: ping\ndata: {}\n\n`);
       }
       if (!isLater || events.text !== '') pingAt = performance.now() + PING_AFTER_MS;
     }

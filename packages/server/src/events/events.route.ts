@@ -11,12 +11,14 @@ import type { ChangeQuery } from '../projection/change-ring.ts';
 import type { Projection } from '../projection/projection.ts';
 import type { TaskArchive } from '../tasks/task-archive.ts';
 import { EventFollowers } from './event-followers.ts';
+import type { LogStarts } from './log-starts.ts';
 
 interface Parts {
   readonly engine: Engine;
   readonly admission: Admission;
   readonly projection: Projection;
   readonly archive: TaskArchive;
+  readonly starts: LogStarts;
   readonly keyStreams: KeyStreams;
   readonly stalledMs: number;
 }
@@ -24,7 +26,7 @@ interface Parts {
 const FOLLOWERS_MAX = 1000;
 
 export function eventsRoute(app: FastifyInstance, parts: Parts): void {
-  const { engine, admission, archive } = parts;
+  const { admission, archive } = parts;
   const query = new Checker(EventQuery);
   const followers = new EventFollowers(parts);
   app.addHook('preClose', async () => followers.stop());
@@ -35,7 +37,8 @@ export function eventsRoute(app: FastifyInstance, parts: Parts): void {
       const { namespace } = request.caller;
       const wanted: ChangeQuery = {
         namespace,
-        after: placeOf(request.headers['last-event-id']) ?? engine.position - 1,
+        start: parts.starts.current,
+        ...placeIn(request.headers['last-event-id'], parts),
         ...(task === undefined ? {} : { task: parseTaskId(task)?.number ?? 0 }),
         ...(type === undefined ? {} : { queue: queueKey(namespace, type) }),
       };
@@ -48,8 +51,15 @@ export function eventsRoute(app: FastifyInstance, parts: Parts): void {
   });
 }
 
-function placeOf(lastEventId: string | string[] | undefined): number | undefined {
-  if (lastEventId === undefined || lastEventId === '') return undefined;
-  if (/^\d{1,15}$/.test(String(lastEventId))) return Number(lastEventId);
+/** Without an id a stream begins now. */
+function placeIn(
+  lastEventId: string | string[] | undefined,
+  { engine, starts }: Parts,
+): Pick<ChangeQuery, 'after' | 'isLost'> {
+  const { position } = engine;
+  if (lastEventId === undefined || lastEventId === '') return { after: position - 1 };
+  const place = starts.placeOf(String(lastEventId), position);
+  if (place === 'lost') return { after: position - 1, isLost: true };
+  if (place !== 'malformed') return place;
   throw new SluiceError('invalid_request', 'Last-Event-ID is none that an event had');
 }

@@ -42,7 +42,7 @@ export class LogFile {
     }
     const text = `${this.mend}${JSON.stringify(entry)}\n`;
     try {
-      await appendFile(this.path, text);
+      await appendFile(this.path, text, { mode: 0o600 });
     } catch (cause) {
       // A part of it may be there.
       this.bytes = -1;

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { appendFile, chmod, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TaskNumber, taskIdText } from '@sluice/core';
@@ -170,4 +170,22 @@ test('the bound is kept while lines are written, and what was removed can go on'
   });
   await logs.append({ id: ID, attempt: 1, lease: 1, seq: 2, at: 1, lines: ['more'] });
   expect(await texts(logs)).toEqual(['1 more']);
+});
+
+test('lines are for their owner alone, also below a folder that was open to others', async () => {
+  await chmod(folder, 0o777);
+  const logs = await TaskLogs.open({ folder, attemptBytesMax: 300 });
+  for (let seq = 1; seq < 5; seq++) {
+    await logs.append({ id: ID, attempt: 1, lease: 1, seq, at: 1, lines: [LONG_LINE] });
+  }
+  logs.close();
+
+  const names = await readdir(folder, { recursive: true });
+  const modes = await Promise.all(
+    ['.', ...names].map(async (name) =>
+      ((await stat(join(folder, name))).mode & 0o777).toString(8),
+    ),
+  );
+  // The folder, one for the day and one below it, and the two files of the ring.
+  expect(modes).toEqual(['700', '700', '700', '600', '600']);
 });

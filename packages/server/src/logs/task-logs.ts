@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { parseTaskId } from '@sluice/core';
 import { copyFiles, type LogEntry, LogFile, readEntries } from './log-file.ts';
@@ -72,6 +72,9 @@ export class TaskLogs implements LogSink {
   /** Keeps the bound on all of them from here on. */
   static async open(options: TaskLogsOptions): Promise<TaskLogs> {
     const logs = new TaskLogs(options);
+    await mkdir(options.folder, { recursive: true, mode: 0o700 });
+    // It may be older than this server, and open to others; then so is what lies below it.
+    await chmod(options.folder, 0o700);
     await logs.sweep();
     logs.sweeper = setInterval(() => logs.sweepBeside(), SWEEP_EVERY_MS);
     return logs;
@@ -180,7 +183,8 @@ export class TaskLogs implements LogSink {
   private opened(path: string): { file: LogFile; last: Promise<unknown> } {
     if (this.open.size >= OPEN_MAX) this.open.clear();
     const file = new LogFile(path, this.options.attemptBytesMax);
-    const opened = { file, last: mkdir(dirname(path), { recursive: true }) as Promise<unknown> };
+    const made: Promise<unknown> = mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const opened = { file, last: made };
     this.open.set(path, opened);
     return opened;
   }

@@ -43,6 +43,11 @@ export const METRIC_FAMILIES = {
   sluice_projection_lag_seconds: ['gauge', 'How far search is behind what is durable'],
   sluice_projection_lag_records: ['gauge', 'The same, in records of the log'],
   sluice_projection_ok: ['gauge', '0 while what is kept for search cannot be written or read'],
+  sluice_projection_ended: ['gauge', '1 when search has ended until the next start'],
+  sluice_projection_left_out_total: [
+    'counter',
+    'Files, rows and events that cannot be read and are left out of search, by kind',
+  ],
   sluice_projection_bytes: ['gauge', 'Bytes of the files that are kept for search'],
   sluice_blobs: ['gauge', 'Large inputs and outputs, as of the last hour and what came since'],
   sluice_blob_bytes: ['gauge', 'Bytes of them'],

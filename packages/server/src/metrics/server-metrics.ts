@@ -1,7 +1,7 @@
 import type { EngineNotice } from '@sluice/engine';
 import { ERROR_CODES, type ErrorCode } from '@sluice/protocol';
 import type { BlobTotals } from '../blobs/blob-store.ts';
-import type { ProjectionStatus } from '../projection/projection.ts';
+import type { ProjectionNotice, ProjectionStatus } from '../projection/projection.ts';
 import type { Exposition, Labels } from './exposition.ts';
 import { Histogram, LATENCY_BOUNDS_MS } from './histogram.ts';
 import { CommitMetrics } from './measured-log.ts';
@@ -20,6 +20,7 @@ interface Surroundings {
 export class ServerMetrics {
   readonly commits = new CommitMetrics();
   private readonly snapshots = { saved: 0, failed: 0, unusable: 0 };
+  private readonly leftOut = { file: 0, row: 0, event: 0 };
   private readonly refusals = new Map<ErrorCode, number>();
   private readonly routes: [Labels, Histogram][] = [];
   private readonly lagMs = new Histogram(LATENCY_BOUNDS_MS);
@@ -59,6 +60,12 @@ export class ServerMetrics {
     if (type === 'snapshot_unusable') this.snapshots.unusable += 1;
   }
 
+  projected(type: ProjectionNotice['type']): void {
+    if (type === 'day_set_aside' || type === 'mark_set_aside') this.leftOut.file += 1;
+    if (type === 'row_set_aside' || type === 'record_left_out') this.leftOut.row += 1;
+    if (type === 'event_left_out') this.leftOut.event += 1;
+  }
+
   write(out: Exposition, now: Surroundings): void {
     const { commits } = this;
     const { appendingSince } = commits;
@@ -71,6 +78,8 @@ export class ServerMetrics {
     out.value('sluice_projection_lag_seconds', now.projection.lagMs / 1000);
     out.value('sluice_projection_lag_records', now.projection.lagRecords);
     out.value('sluice_projection_ok', now.projection.state === 'ok' ? 1 : 0);
+    out.value('sluice_projection_ended', now.projection.state === 'ended' ? 1 : 0);
+    out.values('sluice_projection_left_out_total', labelled('kind', Object.entries(this.leftOut)));
     out.value('sluice_projection_bytes', now.projection.bytes);
     out.value('sluice_blobs', now.blobs.count);
     out.value('sluice_blob_bytes', now.blobs.bytes);

@@ -26,7 +26,7 @@ interface Read {
 }
 
 function read(query: Partial<ChangeQuery>): Read[] {
-  const { text } = ring.read({ after: -1, namespace: DEFAULT_NAMESPACE, ...query });
+  const { text } = ring.read({ after: -1, start: 's', namespace: DEFAULT_NAMESPACE, ...query });
   return text.split('\n\n').slice(0, -1).map(parseFrame);
 }
 
@@ -54,7 +54,7 @@ test('only the last change of a record has its place as id', () => {
   for (const number of [1, 2, 3]) change(0, number);
   change(1, 4);
 
-  expect(read({}).map(({ id }) => id)).toEqual([undefined, undefined, '0', '1']);
+  expect(read({}).map(({ id }) => id)).toEqual([undefined, undefined, 's-0', 's-1']);
 });
 
 test('the last change that is wanted has the id, whatever follows it in its record', () => {
@@ -62,7 +62,7 @@ test('the last change that is wanted has the id, whatever follows it in its reco
   change(0, 2, 'sms');
   change(1, 3, 'sms');
 
-  expect(read({ queue: 'mail' })).toMatchObject([{ id: '0', data: { type: 'mail' } }]);
+  expect(read({ queue: 'mail' })).toMatchObject([{ id: 's-0', data: { type: 'mail' } }]);
   expect(numbers(read({ task: 3 }))).toEqual([3]);
 });
 
@@ -78,7 +78,7 @@ test('what was overwritten is a gap, with the rest of its record', () => {
   for (const number of [3, 4, 5]) change(1, number);
 
   const [gap, ...changes] = read({});
-  expect(gap).toEqual({ event: 'gap', id: '0', data: { from: 0, to: 1 } });
+  expect(gap).toEqual({ event: 'gap', id: 's-0', data: { from: 0, to: 1 } });
   expect(numbers(changes)).toEqual([3, 4, 5]);
   expect(numbers(read({ after: 0 }))).toEqual([3, 4, 5]);
 });
@@ -89,15 +89,15 @@ test('what was before the start is a gap', () => {
   change(7, 2);
 
   expect(read({ after: 3 })).toMatchObject([
-    { event: 'gap', id: '6', data: { from: 4, to: 7 } },
-    { event: 'change', id: '7' },
+    { event: 'gap', id: 's-6', data: { from: 4, to: 7 } },
+    { event: 'change', id: 's-7' },
   ]);
 });
 
 test('a reader whose filter lets nothing through comes to the end all the same', () => {
   for (const position of [0, 1, 2]) change(position, position);
 
-  const { after, text, isMore } = ring.read({ after: -1, namespace: 'other' });
+  const { after, text, isMore } = ring.read({ after: -1, start: 's', namespace: 'other' });
   expect({ after, text, isMore }).toEqual({ after: 2, text: '', isMore: false });
 });
 
@@ -110,14 +110,26 @@ test('much is answered in parts, and records stay whole', () => {
     large.reached(position + 1);
   }
 
-  const first = large.read({ after: -1, namespace: DEFAULT_NAMESPACE });
+  const first = large.read({ after: -1, start: 's', namespace: DEFAULT_NAMESPACE });
   expect(first).toMatchObject({ after: 1, isMore: true });
   expect(first.text.split('\n\n')).toHaveLength(1401);
-  const second = large.read({ after: first.after, namespace: DEFAULT_NAMESPACE });
+  const second = large.read({ after: first.after, start: 's', namespace: DEFAULT_NAMESPACE });
   expect(second).toMatchObject({ after: 3, isMore: true });
-  expect(large.read({ after: second.after, namespace: DEFAULT_NAMESPACE })).toEqual({
+  expect(large.read({ after: second.after, start: 's', namespace: DEFAULT_NAMESPACE })).toEqual({
     text: '',
     after: 3,
     isMore: false,
   });
+});
+
+test('a reader whose place is not in this log gets a gap and all that is at hand', () => {
+  for (const position of [0, 1]) change(position, position + 10);
+
+  const [gap, ...changes] = read({ after: 99, isLost: true });
+  expect(gap).toEqual({ event: 'gap', id: undefined, data: { from: 0, to: 0 } });
+  expect(numbers(changes)).toEqual([10, 11]);
+
+  for (const position of [2, 3, 4, 5]) change(position, position + 10);
+  const [later] = read({ after: 3, isLost: true });
+  expect(later).toEqual({ event: 'gap', id: 's-1', data: { from: 0, to: 2 } });
 });

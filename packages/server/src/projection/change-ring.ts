@@ -15,6 +15,10 @@ const PARTITION = 0;
 export interface ChangeQuery {
   /** The last record that the reader has; what comes behind it is wanted. */
   readonly after: number;
+  /** The reader's place is not in this log: what it missed is not known. */
+  readonly isLost?: boolean;
+  /** Name of the start of the server, for ids. */
+  readonly start: string;
   readonly namespace: string;
   /** Key of a queue. */
   readonly queue?: string;
@@ -70,8 +74,9 @@ const EVENTS_AT_ONCE = 1000;
  *
  * E1 From `firstComplete` on it has every change of every record; what a reader wants from before
  *    that is told as a gap.
- * E2 The last event of a record has the record's position as its id and the others have none: who
- *    was cut off in the midst of a record gets that record again, and misses nothing.
+ * E2 The last event of a record has the record's position in its id, and the others have no id: a
+ *    reader that was cut off amid a record gets that record again, and misses nothing.
+ * E3 A reader whose place is not in this log gets a gap first, and all that is at hand.
  */
 export class ChangeRing {
   private readonly columns: Columns;
@@ -119,10 +124,12 @@ export class ChangeRing {
   }
 
   read(query: ChangeQuery): ChangeEvents {
-    const first = Math.max(query.after + 1, this.firstComplete);
+    const wanted = query.isLost ? 0 : query.after + 1;
+    const first = Math.max(wanted, this.firstComplete);
     let text = '';
-    if (query.after + 1 < this.firstComplete) {
-      text = frame('gap', { from: query.after + 1, to: first }, first - 1);
+    if (query.isLost || wanted < first) {
+      const id = first === 0 ? undefined : eventId(query.start, first - 1);
+      text = frame('gap', { from: wanted, to: first }, id);
     }
     const { position } = this.columns;
     let events = 0;
@@ -132,11 +139,12 @@ export class ChangeRing {
       const isNewRecord = pending !== NO_PLACE && position[pending] !== position[place];
       if (isNewRecord && events >= EVENTS_AT_ONCE) break;
       if (!this.isWanted(place, query)) continue;
-      if (pending !== NO_PLACE) text += this.changeFrame(pending, isNewRecord);
+      if (pending !== NO_PLACE)
+        text += this.changeFrame(pending, isNewRecord ? query.start : undefined);
       pending = place;
       events += 1;
     }
-    if (pending !== NO_PLACE) text += this.changeFrame(pending, true);
+    if (pending !== NO_PLACE) text += this.changeFrame(pending, query.start);
     const isMore = events >= EVENTS_AT_ONCE;
     const end = isMore ? position[pending] : this.last;
     return { text, after: Math.max(end, first - 1), isMore };
@@ -169,7 +177,8 @@ export class ChangeRing {
     );
   }
 
-  private changeFrame(place: number, isLast: boolean): string {
+  /** The last one of a record has an id, in which `start` is named. */
+  private changeFrame(place: number, start: string | undefined): string {
     const { columns } = this;
     const number = columns.number[place] as TaskNumber;
     const key = { submittedAt: columns.submittedAt[place], partition: PARTITION, number };
@@ -183,11 +192,17 @@ export class ChangeRing {
       attempt: columns.attempt[place],
       at: timeText(columns.at[place]),
     };
-    return frame('change', data, isLast ? columns.position[place] : undefined);
+    const id = start === undefined ? undefined : eventId(start, columns.position[place]);
+    return frame('change', data, id);
   }
 }
 
-function frame(event: string, data: object, id: number | undefined): string {
+/** What a reader names to go on behind a record. */
+export function eventId(start: string, position: number): string {
+  return `${start}-${position}`;
+}
+
+function frame(event: string, data: object, id: string | undefined): string {
   const idLine = id === undefined ? '' : `id: ${id}\n`;
   return `event: ${event}\n${idLine}data: ${JSON.stringify(data)}\n\n`;
 }

@@ -1,97 +1,38 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { namespaceOf, SUCCEEDED, TASK_STATES, type Tags } from '@sluice/core';
-import { ENDED_AT_PATH, packBody, unpackRecord } from './record-row.ts';
-import { isOpen, type RowQuery, stateNumber } from './row-query.ts';
-import { blobsNamedBy, type TaskRecord } from './task-record.ts';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { namespaceOf, TASK_STATES, type Tags, type TaskNumber, taskIdText } from '@sluice/core';
+import { openDatabase, resultOf } from './database-file.ts';
+import { FORM, READ, SHRINKING_FORM, UPSERT } from './day-schema.ts';
+import { searchOf, tagText } from './row-conditions.ts';
+import { isOpen, type RowQuery } from './row-query.ts';
+import { packRow, type StoredRecord, type StoredRow, unpackRow } from './stored-row.ts';
+import { blobsNamedBy } from './task-record.ts';
 
-/**
- * Most tasks succeed in the end: an index of them by state would cost every one of them, and who
- * looks for them finds them among all as fast.
- */
-const IS_RARE = `state <> ${SUCCEEDED}`;
+const PARTITION = 0;
 
-/**
- * The index columns are for search; payloads stand by themselves so that text in them can be looked
- * for; all else of a record is one text. `position` says how much of the log the row has seen, so
- * that what is read again after a crash is not applied twice. `is_open` is 1 for what retention
- * must not take: tasks that have not ended, and dead letters.
- */
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS tasks (
-    number INTEGER PRIMARY KEY,
-    queue INTEGER NOT NULL,
-    namespace INTEGER NOT NULL,
-    state INTEGER NOT NULL,
-    is_open INTEGER NOT NULL,
-    submitted_at INTEGER NOT NULL,
-    position INTEGER NOT NULL,
-    parent TEXT NOT NULL,
-    input TEXT NOT NULL,
-    result TEXT NOT NULL,
-    body TEXT NOT NULL
-  );
-  CREATE INDEX IF NOT EXISTS by_queue ON tasks (queue, number);
-  CREATE INDEX IF NOT EXISTS by_state ON tasks (namespace, state, number) WHERE ${IS_RARE};
-  CREATE INDEX IF NOT EXISTS by_queue_state ON tasks (queue, state, number) WHERE ${IS_RARE};
-  CREATE INDEX IF NOT EXISTS by_parent ON tasks (parent, number) WHERE parent <> '';
-  CREATE TABLE IF NOT EXISTS tags (
-    tag TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    PRIMARY KEY (tag, number)
-  ) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS blobs (
-    blob TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    PRIMARY KEY (blob, number)
-  ) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-`;
-
-const UPSERT = `
-  INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (number) DO UPDATE SET
-    state = excluded.state, is_open = excluded.is_open, position = excluded.position,
-    input = excluded.input, result = excluded.result, body = excluded.body`;
-
-const COLUMNS = `
-  number, (SELECT name FROM names WHERE id = queue) AS queue, submitted_at AS submittedAt,
-  position, parent, input, result, body`;
-
-const READ = `SELECT ${COLUMNS} FROM tasks WHERE number >= ? AND number < ?`;
-
-/** A record, and how much of the log it has seen. */
-export interface StoredRecord {
-  readonly record: TaskRecord;
-  readonly position: number;
+export interface DayFileOptions {
+  /** What a task cannot be read from, or written to, is left out. */
+  readonly onLeftOut: (what: 'row' | 'record', task: string, why: string) => void;
+  /** Rows are removed one by one, and what they took is given back to the disk. */
+  readonly isShrinking?: boolean;
 }
 
 /** The tasks that were submitted on one day, in a database of its own. */
 export class DayFile {
   readonly path: string;
+  private readonly options: DayFileOptions;
   private readonly db: DatabaseSync;
   private readonly nameIds = new Map<string, number>();
   private readonly places = new Map<string, Place>();
   private readonly statements = new Map<string, StatementSync>();
   private readonly upsert: StatementSync;
+  /** Rows that cannot be read, and could not be moved away. */
+  private readonly unreadable = new Set<number>();
 
-  constructor(path: string) {
+  constructor(path: string, options: DayFileOptions) {
     this.path = path;
-    this.db = new DatabaseSync(path);
-    try {
-      // FULL: what is acknowledged is on the disk, or the log could be trimmed too early (L2).
-      this.db.exec(`
-        PRAGMA page_size = 8192;
-        PRAGMA journal_mode = WAL;
-        PRAGMA synchronous = FULL;
-        PRAGMA cache_size = -16384;
-        PRAGMA busy_timeout = 0;
-      `);
-      this.db.exec(SCHEMA);
-      this.upsert = this.db.prepare(UPSERT);
-    } catch (cause) {
-      this.db.close();
-      throw cause;
-    }
+    this.options = options;
+    this.db = openDatabase(path, options.isShrinking ? SHRINKING_FORM : FORM);
+    this.upsert = this.db.prepare(UPSERT);
   }
 
   /** The numbers of the oldest and the newest task, and nothing when there is none. */
@@ -103,31 +44,51 @@ export class DayFile {
     return this.range()?.high;
   }
 
-  /** Writes all or nothing, durably. */
+  /** Of its pages that are in use: what was removed counts no more. */
+  get usedBytes(): number {
+    const pragma = (name: string): number => {
+      return this.prepare(`PRAGMA ${name}`).get()?.[name] as number;
+    };
+    return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
+  }
+
+  /** Writes all or nothing, durably, but for records that no row can hold. */
   write(records: Iterable<StoredRecord>): void {
-    this.db.exec('BEGIN IMMEDIATE');
-    try {
-      for (const record of records) this.put(record);
-      this.db.exec('COMMIT');
-    } catch (cause) {
-      this.nameIds.clear();
-      this.places.clear();
-      if (this.db.isTransaction) this.db.exec('ROLLBACK');
-      throw cause;
-    }
+    this.transact(() => {
+      for (const stored of records) this.putOrLeaveOut(stored);
+    });
   }
 
   /** The task with that number and those behind it, as many as there are of `count` numbers. */
   read(number: number, count: number): StoredRecord[] {
-    const rows = this.prepare(READ).all(number, number + count);
-    return rows.map((row) => storedOf(row as unknown as Row));
+    const statement = this.prepare(READ);
+    try {
+      return this.unpacked(statement.all(number, number + count));
+    } catch (cause) {
+      if (!isOfOneRow(cause)) throw cause;
+      return this.readEach(number, count);
+    }
+  }
+
+  /** One that not even SQLite can hand out must not take the others with it. */
+  private readEach(number: number, count: number): StoredRecord[] {
+    const numbers = this.prepare('SELECT number FROM tasks WHERE number >= ? AND number < ?');
+    const found = numbers.all(number, number + count) as unknown as { number: number }[];
+    return found.flatMap((row) => {
+      try {
+        return this.unpacked(this.prepare(READ).all(row.number, row.number + 1));
+      } catch (cause) {
+        if (!isOfOneRow(cause)) throw cause;
+        this.setAside(row, cause as Error);
+        return [];
+      }
+    });
   }
 
   /** The numbers of those that are meant, newest first; some may have lost a tag meanwhile. */
   find(query: RowQuery): number[] {
-    const { where, values } = this.conditions(query);
-    const text = `SELECT number FROM tasks WHERE ${where} ORDER BY number DESC LIMIT ?`;
-    const rows = this.prepare(text).all(...values, query.limit);
+    const { text, values } = searchOf(query, (name) => this.idOf(name));
+    const rows = this.prepare(text).all(...values);
     return rows.map(({ number }) => number as number);
   }
 
@@ -136,18 +97,50 @@ export class DayFile {
     return this.prepare('SELECT 1 FROM blobs WHERE blob = ? LIMIT 1').get(blob) !== undefined;
   }
 
-  /** What must outlive the file. */
-  *open(): Generator<StoredRecord> {
-    const statement = this.db.prepare(`SELECT ${COLUMNS} FROM tasks WHERE is_open = 1`);
-    for (const row of statement.iterate()) yield storedOf(row as unknown as Row);
+  /** What must outlive the file, of `count` numbers from this one on. */
+  open(number: number, count: number): StoredRecord[] {
+    const text = 'SELECT number FROM tasks WHERE number >= ? AND number < ? AND is_open = 1';
+    const rows = this.prepare(text).all(number, number + count);
+    return rows.flatMap((row) => this.read(row.number as number, 1));
   }
 
-  /** Removes what must not be kept any longer and ended before this time. */
-  removeEnded(before: number): void {
-    // The time is in the body: only the few tasks that outlived their day are looked at like this.
-    const isOver = `is_open = 0 AND json_extract(body, '${ENDED_AT_PATH}') < ?`;
-    const { changes } = this.prepare(`DELETE FROM tasks WHERE ${isOver}`).run(before);
-    if (changes === 0) return;
+  /** Removes every task from this number to that one. */
+  removeBetween(low: number, high: number): void {
+    const { changes } = this.prepare('DELETE FROM tasks WHERE number BETWEEN ? AND ?').run(
+      low,
+      high,
+    );
+    if (changes > 0) this.sweep();
+  }
+
+  /**
+   * Removes tasks that retention may take and that ended before this time, up to `rowsMax`. Answers
+   * whether there may be more to do.
+   */
+  removeEnded(before: number, rowsMax: number): boolean {
+    const old = `SELECT number FROM tasks WHERE is_open = 0 AND ended_at < ? LIMIT ?`;
+    const { changes } = this.prepare(`DELETE FROM tasks WHERE number IN (${old})`).run(
+      before,
+      rowsMax,
+    );
+    if (changes === 0) return this.shrink(rowsMax);
+    if (Number(changes) < rowsMax) this.sweep();
+    return true;
+  }
+
+  /** Gives up to so many free pages back to the disk. */
+  private shrink(pagesMax: number): boolean {
+    const free = this.prepare('PRAGMA freelist_count').get()?.freelist_count;
+    if (free === 0) return false;
+    this.db.exec(`PRAGMA incremental_vacuum(${pagesMax})`);
+    if (free === this.prepare('PRAGMA freelist_count').get()?.freelist_count) return false;
+    // The file itself becomes smaller when what was written beside it is taken into it.
+    this.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    return true;
+  }
+
+  /** Removes what names tasks that are not here any more. */
+  private sweep(): void {
     for (const table of ['tags', 'blobs']) {
       this.db.exec(`DELETE FROM ${table} WHERE number NOT IN (SELECT number FROM tasks)`);
     }
@@ -187,55 +180,88 @@ export class DayFile {
     return typeof low === 'number' && typeof high === 'number' ? { low, high } : undefined;
   }
 
-  private put({ record, position }: StoredRecord): void {
-    const { number, queue, state, submittedAt, parent, input, result, tags } = record;
-    const place = this.placeOf(queue);
-    const open = isOpen(record) ? 1 : 0;
-    const body = packBody(record);
+  private transact(work: () => void): void {
+    this.db.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.db.exec('COMMIT');
+    } catch (cause) {
+      this.nameIds.clear();
+      this.places.clear();
+      if (this.db.isTransaction) this.db.exec('ROLLBACK');
+      throw cause;
+    }
+  }
+
+  private unpacked(rows: readonly unknown[]): StoredRecord[] {
+    return (rows as StoredRow[]).flatMap((row) => {
+      try {
+        return [unpackRow(row)];
+      } catch (cause) {
+        this.setAside(row, cause as Error);
+        return [];
+      }
+    });
+  }
+
+  /** The row is kept for whoever looks into the file, and found by nobody else. */
+  private setAside({ number, submittedAt = 0 }: Partial<StoredRow>, why: Error): void {
+    if (number === undefined || this.unreadable.has(number)) return;
+    this.unreadable.add(number);
+    this.options.onLeftOut('row', idOf(number, submittedAt), why.message);
+    try {
+      this.transact(() => {
+        this.prepare('INSERT INTO unreadable SELECT * FROM tasks WHERE number = ?').run(number);
+        this.prepare('DELETE FROM tasks WHERE number = ?').run(number);
+      });
+      this.unreadable.delete(number);
+    } catch {
+      // It was said above, and the row is passed over wherever it is read.
+    }
+  }
+
+  /** One that cannot be written would hold up all others, and with them the log, for ever. */
+  private putOrLeaveOut(stored: StoredRecord): void {
+    try {
+      this.put(stored);
+    } catch (cause) {
+      if (!isOfOneRow(cause)) throw cause;
+      const { number, submittedAt } = stored.record;
+      this.options.onLeftOut('record', idOf(number, submittedAt), (cause as Error).message);
+    }
+  }
+
+  private put(stored: StoredRecord): void {
+    const { record } = stored;
+    const row = packRow(stored);
+    const { number, state } = record;
+    const tags = Object.entries(record.tags === '' ? {} : (JSON.parse(record.tags) as Tags));
+    const place = this.placeOf(record.queue);
+    this.unreadable.delete(number);
     // One by one: lists that are spread cost half as much as the insert itself.
     this.upsert.run(
       number,
       place.queue,
       place.namespace,
       shownState(state),
-      open,
-      submittedAt,
-      position,
-      parent,
-      input,
-      result,
-      body,
+      isOpen(record) ? 1 : 0,
+      row.submittedAt,
+      record.endedAt,
+      row.position,
+      row.checksum,
+      row.parent,
+      row.input,
+      row.result,
+      row.body,
     );
     for (const blob of blobsNamedBy(record)) {
       this.prepare('INSERT OR IGNORE INTO blobs VALUES (?, ?)').run(blob, number);
     }
-    if (tags === '') return;
     // Tags that a task has lost stay here: whoever looks compares with the record.
     const insert = this.prepare('INSERT OR IGNORE INTO tags VALUES (?, ?)');
-    for (const [name, value] of Object.entries(JSON.parse(tags) as Tags)) {
-      insert.run(tagText(name, value), number);
+    for (const [name, value] of tags) {
+      insert.run(tagText(place.namespace, name, value), number);
     }
-  }
-
-  private conditions(query: RowQuery) {
-    const { namespace, queue, state, parent, tags, text } = query;
-    const conditions = ['number < ?', 'number >= ?', 'namespace = ?'];
-    const values: SQLInputValue[] = [query.before, query.from, this.idOf(`${namespace}/`)];
-    const also = (condition: string, ...more: SQLInputValue[]): void => {
-      conditions.push(condition);
-      values.push(...more);
-    };
-    if (queue !== undefined) also('queue = ?', this.idOf(queue));
-    if (state !== undefined) also('state = ?', stateNumber(state));
-    // Said as the index says it: SQLite does not conclude it, and would look at every row.
-    if (state !== undefined && state !== TASK_STATES[SUCCEEDED]) also(IS_RARE);
-    if (query.isOpen !== undefined) also('is_open = 1');
-    if (parent !== undefined) also(`parent = ? AND parent <> ''`, parent);
-    for (const [name, value] of Object.entries(tags ?? {})) {
-      also('number IN (SELECT number FROM tags WHERE tag = ?)', tagText(name, value));
-    }
-    if (text !== undefined) also('(instr(input, ?) OR instr(result, ?))', text, text);
-    return { where: conditions.join(' AND '), values };
   }
 
   private placeOf(queue: string): Place {
@@ -282,25 +308,24 @@ interface Place {
   readonly namespace: number;
 }
 
-interface Row {
-  readonly number: number;
-  readonly queue: string;
-  readonly submittedAt: number;
-  readonly position: number;
-  readonly parent: string;
-  readonly input: string;
-  readonly result: string;
-  readonly body: string;
+/** SQLite's words for a value that a row cannot hold: too big, a constraint, another type. */
+const REFUSED_VALUES = [18, 19, 20];
+
+/** Whether it is about one row or record, and says nothing of the file or the disk. */
+function isOfOneRow(cause: unknown): boolean {
+  const result = resultOf(cause);
+  return result === undefined || REFUSED_VALUES.includes(result);
 }
 
-function storedOf(row: Row): StoredRecord {
-  return { record: unpackRecord(row), position: row.position };
+function idOf(number: number, submittedAt: number): string {
+  try {
+    return taskIdText({ submittedAt, partition: PARTITION, number: number as TaskNumber });
+  } catch {
+    // A damaged row may have a time that no id can hold.
+    return `number ${number}`;
+  }
 }
 
 function shownState(state: number): number {
   return TASK_STATES.indexOf(TASK_STATES[state]);
-}
-
-function tagText(name: string, value: string): string {
-  return JSON.stringify([name, value]);
 }

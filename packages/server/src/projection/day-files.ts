@@ -1,27 +1,25 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
-import { DayFile, type StoredRecord } from './day-file.ts';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { bytesOnDisk, isUnusable, removeDatabase, setAside, syncFolder } from './database-file.ts';
+import { DayFile } from './day-file.ts';
+import { DAY_NAME, endOf, KEPT, nameOf, startOf } from './day-names.ts';
+import { isCovered } from './row-conditions.ts';
 import { hasTags, type RowQuery, type Times } from './row-query.ts';
+import type { StoredRecord } from './stored-row.ts';
 import type { TaskRecord } from './task-record.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** Where they are in the folder of the projection. */
-export const DAYS_FOLDER = 'days';
-
-const DAY_NAME = /^(\d{4}-\d\d-\d\d)\.sqlite$/;
-
-/** What SQLite keeps beside a file while it is open. */
-const COMPANIONS = ['', '-wal', '-shm'];
-
-/** The name of the file that holds what outlived its day. It sorts before every day. */
-const KEPT = '0000-kept';
-
-/** Result codes of SQLite: what is in the file cannot be what was written. */
-const CORRUPT = [11, 26];
+/** Something of a day is left out of search and history from here on. */
+interface LeftOut {
+  readonly day: string;
+  /** Id of the task. */
+  readonly task: string;
+  readonly why: string;
+}
 
 export type FileNotice =
-  | { readonly type: 'day_set_aside'; readonly day: string; readonly why: string }
+  | { readonly type: 'day_set_aside'; readonly file: string; readonly why: string }
+  | ({ readonly type: 'row_set_aside' } & LeftOut)
+  | ({ readonly type: 'record_left_out' } & LeftOut)
   | { readonly type: 'day_removed'; readonly day: string };
 
 export interface Retention {
@@ -31,8 +29,11 @@ export interface Retention {
   readonly bytesMax: number;
 }
 
-/** So many rows are looked at in one go when no index helps. */
+/** Maximum number of rows that one step looks at when no index helps. */
 const ROWS_AT_ONCE = 10_000;
+
+/** Maximum number of rows that one step of retention removes, or looks at to move them. */
+const RETAINED_AT_ONCE = 1000;
 
 /** Nothing that is meant is between what came before and this number; looking may stop here. */
 export interface Passed {
@@ -59,17 +60,26 @@ export class DayFiles {
   private readonly notify: (notice: FileNotice) => void;
   /** Oldest first; the one for what was kept is the first. */
   private readonly days: Day[] = [];
+  /** The day that is being removed, while it is: what outlives it moves in steps. */
+  private leaving: { readonly name: string; next: number } | undefined;
 
   constructor(folder: string, notify: (notice: FileNotice) => void) {
     this.folder = folder;
     this.notify = notify;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    syncFolder(dirname(folder));
     const names = readdirSync(folder).flatMap((name) => DAY_NAME.exec(name)?.[1] ?? []);
     for (const name of [KEPT, ...names.sort()]) this.days.push(this.openDay(name));
   }
 
+  /** What the files take of the disk. */
   get bytes(): number {
-    return this.days.reduce((sum, { name }) => sum + this.bytesOf(name), 0);
+    return this.days.reduce((sum, { name }) => sum + bytesOnDisk(this.pathOf(name)), 0);
+  }
+
+  /** What rows take: space that was freed, or is written twice for a while, does not count. */
+  private get usedBytes(): number {
+    return this.days.reduce((sum, day) => sum + this.guarded(day, (file) => file.usedBytes), 0);
   }
 
   /** Of the newest task; 0 when there is none. */
@@ -103,12 +113,18 @@ export class DayFiles {
    */
   *find(query: RowQuery, times: Times, isOld: IsOld): Generator<TaskRecord | Passed> {
     for (const day of this.days.toReversed()) {
+      // A search may rest between two steps, and a day may be removed meanwhile.
+      if (!this.has(day)) continue;
       const isOutside = startOf(day.name) >= times.until || endOf(day.name) <= times.since;
       if (isOutside && day.name !== KEPT) continue;
       const own = day.name === KEPT ? this.keptOf(query) : query;
       const within = this.guarded(day, (file) => narrow(file, own, times));
       if (within !== undefined) yield* this.findIn(day, within, isOld);
     }
+  }
+
+  private has({ name }: Day): boolean {
+    return this.days.some((day) => day.name === name);
   }
 
   /** Without what its day still has: a crash may have come before that was removed. */
@@ -121,11 +137,11 @@ export class DayFiles {
   private *findIn(day: Day, query: RowQuery, isOld: IsOld): Generator<TaskRecord | Passed> {
     let { before } = query;
     const lowest = Math.max(query.from, day.first);
-    while (before > lowest) {
+    while (before > lowest && this.has(day)) {
       const from = Math.max(lowest, this.partOf(day, query, before));
       const numbers = this.guarded(day, (file) => file.find({ ...query, from, before }));
       for (const number of numbers) {
-        if (isOld(number)) continue;
+        if (isOld(number) || !this.has(day)) continue;
         for (const { record } of this.guarded(day, (file) => file.read(number, 1))) {
           // A task that lost a tag is found by it still.
           if (query.tags === undefined || hasTags(record, query.tags)) yield record;
@@ -136,9 +152,9 @@ export class DayFiles {
     }
   }
 
-  /** Where to stop looking for now: no index has texts, so every row is looked at. */
-  private partOf(day: Day, { text }: RowQuery, before: number): number {
-    if (text === undefined) return 0;
+  /** Where to stop looking for now: many rows may be passed that no index leaves out. */
+  private partOf(day: Day, query: RowQuery, before: number): number {
+    if (isCovered(query)) return 0;
     const last = this.guarded(day, (file) => file.last) ?? 0;
     return Math.min(before, last + 1) - ROWS_AT_ONCE;
   }
@@ -148,19 +164,41 @@ export class DayFiles {
     return this.days.some((day) => this.guarded(day, (file) => file.names(blob)));
   }
 
-  /** Removes what is too old or too much. What must not go moves to the file of what is kept. */
-  retain(now: number, { ageMs, bytesMax }: Retention): void {
-    const kept = this.days[0];
-    this.guarded(kept, (file) => file.removeEnded(now - ageMs));
+  /**
+   * Removes what is too old or too much, in steps. What must not go moves to the file of what is
+   * kept. Answers whether there may be more to do.
+   */
+  retain(now: number, { ageMs, bytesMax }: Retention): boolean {
+    const isEnding = this.guarded(this.days[0], (file) => {
+      return file.removeEnded(now - ageMs, RETAINED_AT_ONCE);
+    });
+    if (isEnding) return true;
     // The newest day is being written to.
-    while (this.days.length > 2) {
-      const [, oldest] = this.days;
-      if (endOf(oldest.name) + ageMs > now && this.bytes <= bytesMax) return;
-      const rows = this.guarded(oldest, (file) => [...file.open()]);
-      if (rows.length > 0) this.writeTo(kept, rows);
+    if (this.days.length <= 2) return false;
+    const [, oldest] = this.days;
+    if (endOf(oldest.name) + ageMs > now && this.usedBytes <= bytesMax) return false;
+    if (!this.moveOpen(oldest)) {
+      this.leaving = undefined;
       this.remove(oldest);
       this.notify({ type: 'day_removed', day: oldest.name });
     }
+    return true;
+  }
+
+  /** Moves a part of what must outlive a day. Answers whether there is more of it. */
+  private moveOpen(day: Day): boolean {
+    const last = this.guarded(day, (file) => file.last);
+    if (last === undefined) return false;
+    if (this.leaving?.name !== day.name) {
+      this.leaving = { name: day.name, next: day.first };
+      // Copies of a move that a crash cut short: the rows of the day may have changed since.
+      this.guarded(this.days[0], (file) => file.removeBetween(day.first, last));
+    }
+    const { next } = this.leaving;
+    const rows = this.guarded(day, (file) => file.open(next, RETAINED_AT_ONCE));
+    if (rows.length > 0) this.writeTo(this.days[0], rows);
+    this.leaving.next = next + RETAINED_AT_ONCE;
+    return this.leaving.next <= last;
   }
 
   close(): void {
@@ -169,6 +207,11 @@ export class DayFiles {
 
   private writeTo(day: Day, records: readonly StoredRecord[]): void {
     this.guarded(day, (file) => file.write(records));
+    const { leaving } = this;
+    if (day.name === leaving?.name) {
+      const moved = records.filter(({ record }) => record.number < leaving.next);
+      if (moved.length > 0) this.writeTo(this.days[0], moved);
+    }
     // A day that was set aside meanwhile has a successor of the same name.
     const written = this.days.find(({ name }) => name === day.name) ?? day;
     for (const { record } of records) written.first = Math.min(written.first, record.number);
@@ -189,7 +232,13 @@ export class DayFiles {
 
   private openDay(name: string): Day {
     const open = (): Day => {
-      const file = new DayFile(this.pathOf(name));
+      const file = new DayFile(this.pathOf(name), {
+        onLeftOut: (what, task, why) => {
+          const type = what === 'row' ? 'row_set_aside' : 'record_left_out';
+          this.notify({ type, day: name, task, why });
+        },
+        isShrinking: name === KEPT,
+      });
       try {
         return { name, file, first: file.first ?? Number.POSITIVE_INFINITY };
       } catch (cause) {
@@ -200,8 +249,7 @@ export class DayFiles {
     try {
       return open();
     } catch (cause) {
-      if (!isCorrupt(cause)) throw cause;
-      this.setAside(name, cause as Error);
+      this.replace(name, cause);
       return open();
     }
   }
@@ -214,53 +262,29 @@ export class DayFiles {
     try {
       return use(file);
     } catch (cause) {
-      if (!isCorrupt(cause)) throw cause;
+      if (!isUnusable(cause)) throw cause;
       file.close();
-      this.setAside(name, cause as Error);
+      this.replace(name, cause);
       this.days[place] = this.openDay(name);
       return use(this.days[place].file);
     }
   }
 
-  private setAside(name: string, cause: Error): void {
-    const path = this.pathOf(name);
-    let aside = `${path}.corrupt`;
-    for (let n = 2; existsSync(aside); n++) aside = `${path}.corrupt-${n}`;
-    for (const companion of COMPANIONS) {
-      if (existsSync(path + companion)) renameSync(path + companion, aside + companion);
-    }
-    this.notify({ type: 'day_set_aside', day: name, why: cause.message });
+  private replace(name: string, cause: unknown): void {
+    if (!isUnusable(cause)) throw cause;
+    const file = setAside(this.pathOf(name));
+    this.notify({ type: 'day_set_aside', file, why: (cause as Error).message });
   }
 
   private remove(day: Day): void {
     day.file.close();
     this.days.splice(this.days.indexOf(day), 1);
-    for (const companion of COMPANIONS) {
-      const path = this.pathOf(day.name) + companion;
-      if (existsSync(path)) unlinkSync(path);
-    }
-  }
-
-  private bytesOf(name: string): number {
-    return COMPANIONS.reduce((sum, companion) => {
-      const stats = statSync(this.pathOf(name) + companion, { throwIfNoEntry: false });
-      return sum + (stats?.size ?? 0);
-    }, 0);
+    removeDatabase(this.pathOf(day.name));
   }
 
   private pathOf(name: string): string {
     return join(this.folder, `${name}.sqlite`);
   }
-}
-
-/**
- * The files below the folder of the projection, in the order in which they can be copied while rows
- * are written: what outlives its day moves to the one that is last, and is missed in neither.
- */
-export function filesToCopy(folder: string): string[] {
-  const names = readdirSync(join(folder, DAYS_FOLDER));
-  const days = names.filter((name) => DAY_NAME.test(name)).sort();
-  return [...days, `${KEPT}.sqlite`].map((name) => `${DAYS_FOLDER}/${name}`);
 }
 
 /** The same question by numbers alone; nothing when the file has no task of that time. */
@@ -273,31 +297,4 @@ function narrow(file: DayFile, query: RowQuery, { since, until }: Times): RowQue
     from: Math.max(from, query.from),
     before: Math.min(before ?? query.before, query.before),
   };
-}
-
-function isCorrupt(cause: unknown): boolean {
-  const { errcode } = cause as { errcode?: number };
-  // The lowest byte is the result, the others say more about it.
-  return errcode !== undefined && CORRUPT.includes(errcode & 0xff);
-}
-
-/** The day that was asked for last: of many tasks it is the same. */
-let namedDay = Number.NaN;
-let dayName = '';
-
-function nameOf(time: number): string {
-  const day = Math.floor(time / DAY_MS);
-  if (day !== namedDay) {
-    dayName = new Date(time).toISOString().slice(0, 10);
-    namedDay = day;
-  }
-  return dayName;
-}
-
-function startOf(name: string): number {
-  return name === KEPT ? 0 : Date.parse(`${name}T00:00:00.000Z`);
-}
-
-function endOf(name: string): number {
-  return startOf(name) + DAY_MS;
 }

@@ -1,6 +1,6 @@
 import { FAILED, REASONS, TIMED_OUT } from '@sluice/core';
 import { expect, test } from 'vitest';
-import { errorGroups, fingerprintOf } from './error-groups.ts';
+import { ErrorGroupCount, type ErrorGroups, fingerprintOf } from './error-groups.ts';
 import type { TaskRecord } from './task-record.ts';
 
 let numbers = 0;
@@ -11,6 +11,12 @@ function failed(message: string | undefined, given: Partial<TaskRecord> = {}): T
   const ended = { state: FAILED, reason: REASONS.indexOf('failed'), endedAt: numbers * 1000 };
   const record = { number: numbers, submittedAt: 0, queue: 'mail', result, ...ended, ...given };
   return record as TaskRecord;
+}
+
+function errorGroups(records: readonly TaskRecord[]): ErrorGroups {
+  const counts = new ErrorGroupCount();
+  for (const record of records) counts.add(record);
+  return counts.result(true);
 }
 
 test.each([

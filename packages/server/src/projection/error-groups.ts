@@ -3,7 +3,7 @@ import { REASONS, type TaskNumber, taskIdText, taskTypeOf } from '@sluice/core';
 import { timeText } from '../time-text.ts';
 import type { TaskRecord } from './task-record.ts';
 
-/** More kinds of errors than this are counted together: whoever has so many looks at none. */
+/** More kinds of errors than this are counted together: nobody looks at a list that long. */
 const GROUPS_MAX = 1000;
 
 const FINGERPRINT_CHARACTERS = 12;
@@ -27,23 +27,29 @@ export interface ErrorGroups {
   readonly items: readonly ErrorGroup[];
   /** Those that are in none of them. */
   readonly others: number;
+  /** False when counting took too long and the oldest were not counted. */
+  readonly isComplete: boolean;
 }
 
 /** Counts dead letters by what went wrong. */
-export function errorGroups(records: Iterable<TaskRecord>): ErrorGroups {
-  const groups = new Map<string, ErrorGroup>();
-  let others = 0;
-  for (const record of records) {
+export class ErrorGroupCount {
+  private readonly groups = new Map<string, ErrorGroup>();
+  private others = 0;
+
+  add(record: TaskRecord): void {
     const message = messageOf(record);
     const fingerprint = fingerprintOf(message);
     const key = `${record.queue} ${fingerprint}`;
-    const group = groups.get(key);
+    const group = this.groups.get(key);
     if (group !== undefined) count(group, record, message);
-    else if (groups.size === GROUPS_MAX) others += 1;
-    else groups.set(key, newGroup(record, fingerprint, message));
+    else if (this.groups.size === GROUPS_MAX) this.others += 1;
+    else this.groups.set(key, newGroup(record, fingerprint, message));
   }
-  const items = [...groups.values()].sort((a, b) => b.count - a.count);
-  return { items, others };
+
+  result(isComplete: boolean): ErrorGroups {
+    const items = [...this.groups.values()].sort((a, b) => b.count - a.count);
+    return { items, others: this.others, isComplete };
+  }
 }
 
 function newGroup(record: TaskRecord, fingerprint: string, message: string): ErrorGroup {
@@ -83,10 +89,19 @@ type Ended = Pick<TaskRecord, 'result' | 'reason'>;
 
 /** The first line of what the error says; how the task ended when it says nothing. */
 function messageOf({ result, reason }: Ended): string {
-  const error: unknown = result === '' ? null : JSON.parse(result);
-  const { message } = (error ?? {}) as { message?: unknown };
+  const { message } = parsed(result) as { message?: unknown };
   const text = typeof message === 'string' && message !== '' ? message : REASONS[reason];
   return text.split('\n', 1)[0].slice(0, MESSAGE_CHARACTERS_MAX);
+}
+
+/** What is no JSON says nothing, and the task is counted all the same. */
+function parsed(result: string): object {
+  try {
+    const error: unknown = result === '' ? null : JSON.parse(result);
+    return error ?? {};
+  } catch {
+    return {};
+  }
 }
 
 function idOf({ submittedAt, number }: TaskRecord): string {

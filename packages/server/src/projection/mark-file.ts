@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import { isUnusable, openDatabase, setAside } from './database-file.ts';
 
 /** How far the projection has come. */
 export interface ProjectionMark {
@@ -9,34 +10,87 @@ export interface ProjectionMark {
   readonly at: number;
 }
 
-const START: ProjectionMark = { position: 0, at: 0 };
+/** The mark on the disk. */
+export interface SavedMark extends ProjectionMark {
+  /** Tasks that were submitted before this record are built anew, whatever their rows say. */
+  readonly rebuildTo: number;
+}
+
+const START: SavedMark = { position: 0, at: 0, rebuildTo: 0 };
 
 /** Its name in the folder of the projection. */
 export const MARK_FILE = 'mark.sqlite';
 
-/** The mark behind which nothing has to be read again, on the disk. */
+export interface MarkNotice {
+  readonly type: 'mark_set_aside';
+  readonly file: string;
+  readonly why: string;
+}
+
+const MARK_ROW = 'SELECT position, at, rebuild_to AS rebuildTo FROM mark';
+
+const FORM = {
+  pragmas: 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;',
+  schema: `CREATE TABLE IF NOT EXISTS mark (
+    id INTEGER PRIMARY KEY, position INTEGER NOT NULL, at INTEGER NOT NULL,
+    rebuild_to INTEGER NOT NULL)`,
+  version: 1,
+  probe: MARK_ROW,
+};
+
+/**
+ * The mark behind which nothing has to be read again, on the disk.
+ *
+ * A damaged one is set aside and the mark begins at the first record again: rows know how much of
+ * the log they have seen, so that what is read again changes none of them.
+ */
 export class MarkFile {
-  private readonly db: DatabaseSync;
+  private readonly path: string;
+  private readonly notify: (notice: MarkNotice) => void;
+  private db: DatabaseSync;
 
-  constructor(folder: string) {
-    this.db = new DatabaseSync(join(folder, MARK_FILE));
-    this.db.exec(`
-      PRAGMA journal_mode = WAL;
-      PRAGMA synchronous = FULL;
-      CREATE TABLE IF NOT EXISTS mark (id INTEGER PRIMARY KEY, position INTEGER, at INTEGER);
-    `);
+  constructor(folder: string, notify: (notice: MarkNotice) => void = () => undefined) {
+    this.path = join(folder, MARK_FILE);
+    this.notify = notify;
+    try {
+      this.db = openDatabase(this.path, FORM);
+    } catch (cause) {
+      this.db = this.replaced(cause);
+    }
   }
 
-  read(): ProjectionMark {
-    const row = this.db.prepare('SELECT position, at FROM mark').get();
-    return row === undefined ? START : (row as unknown as ProjectionMark);
+  read(): SavedMark {
+    return this.guarded((db) => {
+      const row = db.prepare(MARK_ROW).get();
+      return row === undefined ? START : (row as unknown as SavedMark);
+    });
   }
 
-  write({ position, at }: ProjectionMark): void {
-    this.db.prepare('INSERT OR REPLACE INTO mark VALUES (1, ?, ?)').run(position, at);
+  write({ position, at, rebuildTo }: SavedMark): void {
+    this.guarded((db) => {
+      db.prepare('INSERT OR REPLACE INTO mark VALUES (1, ?, ?, ?)').run(position, at, rebuildTo);
+    });
   }
 
   close(): void {
     this.db.close();
+  }
+
+  private guarded<T>(use: (db: DatabaseSync) => T): T {
+    try {
+      return use(this.db);
+    } catch (cause) {
+      if (!isUnusable(cause)) throw cause;
+      this.db.close();
+      this.db = this.replaced(cause);
+      return use(this.db);
+    }
+  }
+
+  private replaced(cause: unknown): DatabaseSync {
+    if (!isUnusable(cause)) throw cause;
+    const file = setAside(this.path);
+    this.notify({ type: 'mark_set_aside', file, why: (cause as Error).message });
+    return openDatabase(this.path, FORM);
   }
 }

@@ -4,17 +4,18 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { namespaceOf, parseTaskId } from '@sluice/core';
 import { AnswerRoom } from '../tasks/answer-room.ts';
+import { DeadLetterCount } from './dead-letter-count.ts';
 import { callbacksJson } from './delivery-record.ts';
-import { errorGroups } from './error-groups.ts';
 import type {
   FindQuestion,
   Found,
   Question,
   ReadQuestion,
   Say,
+  TaskEnd,
   Tell,
   ThreadData,
-} from './projection.ts';
+} from './projection-messages.ts';
 import { Projector } from './projector.ts';
 import { readmissionOf } from './readmission.ts';
 import { historyJson, recordJson } from './record-view.ts';
@@ -41,9 +42,16 @@ const projector = Projector.open({
   notify: (notice) => say({ type: 'notice', notice }),
 });
 
+const deadLetters = new DeadLetterCount({
+  deadLetters: (scope) => projector.deadLetters(scope),
+  clock: () => performance.now(),
+  pause: () => new Promise((resolve) => setImmediate(resolve)),
+});
+
 let savedAt = 0;
 let retainedAt = 0;
 let isFailing = false;
+let isClosed = false;
 /** Batches were taken, and that was not said. */
 let isUnsaid = false;
 
@@ -55,11 +63,12 @@ parentPort?.on('message', (told: Tell) => {
   } else if (told.type === 'skip') {
     projector.skipTo(told.position);
   } else if (told.type === 'begin') {
-    projector.changes.begin(told.position);
+    projector.begin(told.position);
   } else if (told.type === 'question') {
-    say({ type: 'answer', id: told.id, ...answerTo(told.question) });
+    answer(told.id, told.question);
   } else {
     attempt(() => projector.saveAll());
+    isClosed = true;
     projector.close();
     parentPort?.close();
     clearInterval(timer);
@@ -80,13 +89,22 @@ function work(): void {
   if (projector.isBehind && now - savedAt >= SAVE_EVERY_MS) save();
   if (now - retainedAt >= RETAIN_EVERY_MS) {
     retainedAt = now;
-    attempt(() => projector.retain(now));
+    retain();
   }
   // While nothing can be written nothing more is asked for: memory stays bounded.
   if (isUnsaid && !isFailing) {
     say({ type: 'taken', saved: projector.saved, seen: projector.seen });
     isUnsaid = false;
   }
+}
+
+/** In steps, so that questions and batches come between them. */
+function retain(): void {
+  let isMore = false;
+  const isDone = attempt(() => {
+    isMore = projector.retain(Date.now());
+  });
+  if (isDone && isMore && !isClosed) setImmediate(retain);
 }
 
 function save(): void {
@@ -109,11 +127,15 @@ function attempt(work: () => void): boolean {
   }
 }
 
-function answerTo(question: Question): { value: unknown } | { why: string } {
+function answer(id: number, question: Question): void {
+  const tell = (value: unknown): void => say({ type: 'answer', id, value });
+  const refuse = (cause: Error): void => say({ type: 'answer', id, why: cause.message });
   try {
-    return { value: valueFor(question) };
+    const value = valueFor(question);
+    if (value instanceof Promise) value.then(tell, refuse);
+    else tell(value);
   } catch (cause) {
-    return { why: (cause as Error).message };
+    refuse(cause as Error);
   }
 }
 
@@ -121,6 +143,8 @@ const FORMS = {
   task: recordJson,
   history: historyJson,
   callbacks: callbacksJson,
+  attempts: ({ attempts }: TaskRecord) => JSON.stringify(attempts),
+  end: ({ state, endedAt }: TaskRecord) => JSON.stringify({ state, endedAt } satisfies TaskEnd),
   readmission: (record: TaskRecord) => JSON.stringify(readmissionOf(record)),
 };
 
@@ -131,7 +155,7 @@ function valueFor(question: Question): unknown {
     case 'find':
       return find(question);
     case 'groups':
-      return errorGroups(projector.deadLetters(question.namespace, question.queue));
+      return deadLetters.groups(question);
     case 'changes':
       return projector.changes.read(question.query);
     case 'blobs':
@@ -145,7 +169,8 @@ function read({ ids, namespace, form, charactersMax }: ReadQuestion): (string | 
   for (const id of ids) {
     if (room.isFull && answers.length > 0) break;
     const record = recordOf(id, namespace);
-    answers.push(record === undefined ? null : room.take(FORMS[form](record)));
+    const text = record === undefined ? undefined : rendered(record, FORMS[form]);
+    answers.push(text === undefined ? null : room.take(text));
   }
   return answers;
 }
@@ -161,13 +186,26 @@ function find({ query, times, charactersMax }: FindQuestion): Found {
       last = found.passed;
       isMore = performance.now() > isLateAt;
     } else {
-      items.push(room.take(recordJson(found)));
+      const text = rendered(found, recordJson);
+      if (text !== undefined) items.push(room.take(text));
       last = found.number;
       isMore = items.length === query.limit || room.isFull;
     }
     if (isMore) break;
   }
   return { items, last, isMore };
+}
+
+/** A record that cannot be shown is left out: the others of an answer are not to blame. */
+function rendered(record: TaskRecord, render: (record: TaskRecord) => string): string | undefined {
+  try {
+    return render(record);
+  } catch (cause) {
+    const { number: task } = record;
+    const why = (cause as Error).message;
+    say({ type: 'notice', notice: { type: 'record_not_shown', task, why } });
+    return undefined;
+  }
 }
 
 /** Another's task is not there, and nor is one whose id only looks right. */

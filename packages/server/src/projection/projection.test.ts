@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_NAMESPACE, Partition, RecordWriter } from '@sluice/core';
 import type { CommittedBatch, CommittedFeed } from '@sluice/engine';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { UTF8 } from '../utf8.ts';
 import { Projection, type ProjectionNotice } from './projection.ts';
 
@@ -21,14 +21,18 @@ const LIMITS = {
 let folder: string;
 let notices: ProjectionNotice[];
 let projection: Projection;
+/** What is not kept for it any more. */
+let ended: string[];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-projection-'));
   notices = [];
+  ended = [];
   projection = await Projection.start({
     folder,
     retention: { ageMs: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY },
     notify: (notice) => notices.push(notice),
+    logHeldMs: 1,
   });
 });
 
@@ -63,6 +67,8 @@ function feedOf(batches: CommittedBatch[]): CommittedFeed {
     next: async () => batches.shift() ?? new Promise<never>(() => undefined),
     take: () => batches.shift(),
     acknowledge: () => undefined,
+    consumerEnded: () => ended.push('memory'),
+    letGo: () => ended.push('log'),
     get isEmpty() {
       return batches.length === 0;
     },
@@ -108,4 +114,25 @@ test('a thread that ends is said, and whoever asks it hears why', async () => {
     lagRecords: 2,
   });
   expect(notices).toMatchObject([{ type: 'projection_ended' }]);
+});
+
+test('neither memory nor, after a while, the log is kept for a thread that ended', async () => {
+  projection.follow(feedOf(batchesOf(['a', 'b']).slice(1)), 2);
+
+  await vi.waitUntil(() => ended.length === 2);
+
+  expect(ended).toEqual(['memory', 'log']);
+  expect(notices).toMatchObject([{ type: 'projection_ended' }, { type: 'projection_given_up' }]);
+});
+
+test('a batch that cannot be read is left out and named, and the next one is taken', async () => {
+  const [first, second, third] = batchesOf(['a', 'b', 'c']);
+  projection.follow(feedOf([first, { ...second, bytes: Buffer.from('garbage') }, third]), 3);
+
+  const found = await projection.find(EVERYTHING, 3);
+
+  const types = found.items.map((item) => (JSON.parse(item) as { type: string }).type);
+  expect(types).toEqual(['c', 'a']);
+  expect(notices).toMatchObject([{ type: 'event_left_out', record: 1 }]);
+  expect(projection.status(3, 0)).toMatchObject({ state: 'ok', lagRecords: 0 });
 });

@@ -1,16 +1,19 @@
 import { Worker } from 'node:worker_threads';
-import {
-  type CommittedBatch,
-  type CommittedFeed,
-  envWithCompileCache,
-  type FeedOptions,
-} from '@sluice/engine';
+import { type CommittedFeed, envWithCompileCache, type FeedOptions } from '@sluice/engine';
 import type { ChangeEvents, ChangeQuery } from './change-ring.ts';
-import type { FileNotice } from './day-files.ts';
 import type { ErrorGroups } from './error-groups.ts';
 import type { ProjectionMark } from './mark-file.ts';
-import type { ProjectorOptions } from './projector.ts';
-import type { RowQuery, Times } from './row-query.ts';
+import type {
+  FindQuestion,
+  Found,
+  GroupsQuestion,
+  Question,
+  ReadQuestion,
+  Say,
+  Tell,
+  ThreadData,
+} from './projection-messages.ts';
+import type { ProjectorNotice } from './projector.ts';
 
 /** Batches are gathered for so long, or up to so much: a message for each would cost more. */
 const GATHER_MS = 50;
@@ -19,95 +22,28 @@ const GATHERED_BYTES_MAX = 512 * 1024;
 /** The contract: a list waits so long for what was committed when it was asked for. */
 const FRESH_WITHIN_MS = 250;
 
-export type ThreadData = Omit<ProjectorOptions, 'notify'>;
-
-export interface FindQuestion {
-  readonly type: 'find';
-  readonly query: RowQuery;
-  readonly times: Times;
-  /** Of the answer; the first task goes beyond it if it must. */
-  readonly charactersMax: number;
-}
-
-export interface ReadQuestion {
-  readonly type: 'read';
-  readonly namespace: string;
-  readonly ids: readonly string[];
-  /** The task itself, its history, its callbacks, or what it takes to run it again. */
-  readonly form: 'task' | 'history' | 'callbacks' | 'readmission';
-  /** Of the answer, which stops there; the first one goes beyond it if it must. */
-  readonly charactersMax: number;
-}
-
-interface ChangesQuestion {
-  readonly type: 'changes';
-  readonly query: ChangeQuery;
-}
-
-/** Dead letters of a namespace, or of one of its queues. */
-interface GroupsQuestion {
-  readonly type: 'groups';
-  readonly namespace: string;
-  readonly queue: string | undefined;
-}
-
-/** Which of these blobs tasks name. */
-interface BlobsQuestion {
-  readonly type: 'blobs';
-  readonly blobs: readonly string[];
-}
-
-export type Question =
-  | FindQuestion
-  | ReadQuestion
-  | ChangesQuestion
-  | GroupsQuestion
-  | BlobsQuestion;
-
-/** A page of tasks, as JSON texts. */
-export interface Found {
-  readonly items: readonly string[];
-  /** The number of the last one; 0 when there is none. */
-  readonly last: number;
-  /** There may be others behind it. */
-  readonly isMore: boolean;
-}
-
-/** What the thread is told. */
-export type Tell =
-  | { readonly type: 'batches'; readonly batches: readonly CommittedBatch[] }
-  | { readonly type: 'skip'; readonly position: number }
-  /** Changes are followed from here on: before it some are in rows already. */
-  | { readonly type: 'begin'; readonly position: number }
-  | { readonly type: 'question'; readonly id: number; readonly question: Question }
-  | { readonly type: 'close' };
-
-/** What the thread says. */
-export type Say =
-  | { readonly type: 'ready'; readonly saved: ProjectionMark; readonly bytes: number }
-  | { readonly type: 'taken'; readonly saved: ProjectionMark; readonly seen: ProjectionMark }
-  | { readonly type: 'saved'; readonly saved: ProjectionMark; readonly bytes: number }
-  | ({ readonly type: 'answer'; readonly id: number } & (
-      | { readonly value: unknown }
-      | { readonly why: string }
-    ))
-  | { readonly type: 'notice'; readonly notice: FileNotice }
-  | { readonly type: 'failing'; readonly why: string }
-  | { readonly type: 'recovered' };
-
 type Ready = Extract<Say, { readonly type: 'ready' }>;
 
 export type ProjectionNotice =
-  | FileNotice
+  | ProjectorNotice
   /** Records of the log that nobody has any more: tasks that ended in them are not found. */
   | { readonly type: 'projection_gap'; readonly from: number; readonly to: number }
   | { readonly type: 'projection_failing'; readonly why: string }
   | { readonly type: 'projection_recovered' }
-  | { readonly type: 'projection_ended'; readonly why: string };
+  | { readonly type: 'projection_ended'; readonly why: string }
+  | { readonly type: 'projection_given_up' };
 
 export interface ProjectionOptions extends ThreadData {
   readonly notify: (notice: ProjectionNotice) => void;
+  /** The log is kept for a projection that has ended for this long; tests wait less. */
+  readonly logHeldMs?: number;
 }
+
+/**
+ * A restart within this time brings everything back. Later the log must be trimmed, or a projection
+ * that has ended would fill the disk.
+ */
+const LOG_HELD_MS = 60 * 60 * 1000;
 
 interface SeeOptions {
   readonly timeoutMs: number;
@@ -157,6 +93,8 @@ export class Projection {
   /** Why there is nothing to expect of the thread any more. */
   private broken: string | undefined;
   private isClosing = false;
+  /** Runs while the log is kept for a projection that has ended. */
+  private letGo: NodeJS.Timeout | undefined;
   /** Ends the gathering before its time. */
   private hurry: () => void = () => undefined;
   /** Who waits until the thread has taken what it was given. */
@@ -171,6 +109,7 @@ export class Projection {
     this.worker = worker;
     this.feedOptions = {
       from: saved.position,
+      name: `the projection in '${options.folder}'`,
       onLost: (first) => {
         options.notify({ type: 'projection_gap', from: saved.position, to: first });
         this.tell({ type: 'skip', position: first });
@@ -183,7 +122,7 @@ export class Projection {
   }
 
   static start(options: ProjectionOptions): Promise<Projection> {
-    const { notify: _, ...workerData } = options;
+    const { notify: _, logHeldMs: __, ...workerData } = options;
     const worker = new Worker(new URL('./projection-thread.ts', import.meta.url), {
       workerData,
       env: envWithCompileCache(),
@@ -261,6 +200,7 @@ export class Projection {
   /** Writes what it has, and ends. The feed is closed by now. */
   async close(): Promise<void> {
     this.isClosing = true;
+    clearTimeout(this.letGo);
     this.hurry();
     if (this.broken !== undefined) return;
     const ended = new Promise((resolve) => this.worker.once('exit', resolve));
@@ -386,6 +326,13 @@ export class Projection {
     for (const [id, resolve] of this.waiting) resolve({ type: 'answer', id, why });
     this.waiting.clear();
     this.look();
-    if (!this.isClosing) this.options.notify({ type: 'projection_ended', why });
+    if (this.isClosing) return;
+    this.options.notify({ type: 'projection_ended', why });
+    this.feed?.consumerEnded();
+    this.letGo = setTimeout(() => {
+      this.options.notify({ type: 'projection_given_up' });
+      this.feed?.letGo();
+    }, this.options.logHeldMs ?? LOG_HELD_MS);
+    this.letGo.unref();
   }
 }

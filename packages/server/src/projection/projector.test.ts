@@ -15,8 +15,10 @@ import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { shownTask } from '../tasks/task-view.ts';
 import { UTF8 } from '../utf8.ts';
-import type { Passed } from './day-files.ts';
-import { type ProjectedBatch, Projector } from './projector.ts';
+import { DayFiles, type Passed } from './day-files.ts';
+import { DAYS_FOLDER } from './day-names.ts';
+import { MarkFile } from './mark-file.ts';
+import { type ProjectedBatch, Projector, type ProjectorNotice } from './projector.ts';
 import { shownRecord } from './record-view.ts';
 import type { ChangeRecord, TaskRecord } from './task-record.ts';
 
@@ -87,6 +89,73 @@ test('rows become what memory has, whenever they are written and wherever it cra
     { numRuns: 25, endOnFailure: true },
   );
 }, 60_000);
+
+test('a rebuild makes of the log what it tells, whatever rows say', () => {
+  const world = new World();
+  fc.sample(sequences, { numRuns: 3, seed: 7 })
+    .flat()
+    .forEach(([action, passed]) => {
+      world.partition.now += passed;
+      world.act(action);
+    });
+  const batches = batchesOf(world.partition.log());
+  const tail = batches.reduce((sum, { recordCount }) => sum + recordCount, 0);
+  const folder = newFolder();
+  const before = open(folder);
+  for (const batch of batches) before.take(batch);
+  before.saveAll();
+  before.close();
+  // They have seen all of the log by their own account, and are wrong.
+  const files = new DayFiles(join(folder, DAYS_FOLDER), () => undefined);
+  const rows = [...files.readAhead(1, 1_000_000).values()];
+  files.write(rows.map((row) => ({ ...row, record: { ...row.record, priority: 77 } })));
+  files.close();
+  const mark = new MarkFile(folder);
+  mark.write({ position: 0, at: 0, rebuildTo: Number.MAX_SAFE_INTEGER });
+  mark.close();
+
+  const after = open(folder);
+  after.begin(tail);
+  for (const batch of batches) after.take(batch);
+
+  expect(rows.length).toBeGreaterThan(5);
+  expectSame(after, world);
+  after.saveAll();
+  expectSame(after, world);
+  after.close();
+});
+
+test('an event that cannot be applied is left out and named, and all others are taken', () => {
+  const world = new World();
+  fc.sample(sequences, { numRuns: 3, seed: 7 })
+    .flat()
+    .forEach(([action, passed]) => {
+      world.partition.now += passed;
+      world.act(action);
+    });
+  const notices: ProjectorNotice[] = [];
+  const folder = newFolder();
+  const first = Projector.open({ folder, retention: RETENTION, notify: () => undefined });
+  const [submits, ...others] = batchesOf(world.partition.log());
+  first.take(submits);
+  first.saveAll();
+  first.close();
+  const markFile = new MarkFile(folder);
+  const files = new DayFiles(join(folder, DAYS_FOLDER), () => undefined);
+  files.readAhead = () => {
+    throw new Error('the disk is tired');
+  };
+  const notify = (notice: ProjectorNotice): void => void notices.push(notice);
+  const second = new Projector({ files, markFile, retention: RETENTION, notify });
+
+  for (const batch of others) second.take(batch);
+
+  const why = 'the disk is tired';
+  expect(notices.length).toBeGreaterThan(0);
+  for (const notice of notices) expect(notice).toMatchObject({ type: 'event_left_out', why });
+  expect(second.seen.position).toBeGreaterThan(0);
+  second.close();
+});
 
 function batchesOf(log: readonly Uint8Array[]): ProjectedBatch[] {
   let firstRecord = 0;

@@ -1,16 +1,13 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type Event, EventDecoder, FAILED, readEvents, TASK_STATES, TIMED_OUT } from '@sluice/core';
 import { UTF8 } from '../utf8.ts';
 import { ChangeRing } from './change-ring.ts';
-import {
-  DAYS_FOLDER,
-  DayFiles,
-  type FileNotice,
-  type Passed,
-  type Retention,
-} from './day-files.ts';
-import { MarkFile, type ProjectionMark } from './mark-file.ts';
+import { syncFolder } from './database-file.ts';
+import { DayFiles, type FileNotice, type Passed, type Retention } from './day-files.ts';
+import { DAYS_FOLDER } from './day-names.ts';
+import type { CountScope } from './dead-letter-count.ts';
+import { MarkFile, type MarkNotice, type ProjectionMark } from './mark-file.ts';
 import type { RowQuery, Times } from './row-query.ts';
 import { StoredRecords } from './stored-records.ts';
 import {
@@ -62,14 +59,29 @@ interface ProjectorHabits {
   readonly openMsMax?: number | undefined;
 }
 
+export type ProjectorNotice =
+  | FileNotice
+  | MarkNotice
+  | { readonly type: 'record_not_shown'; readonly task: number; readonly why: string }
+  /** What the log tells here of a task, or of several, is in no row. */
+  | {
+      readonly type: 'event_left_out';
+      readonly record: number;
+      /** Number of the task; 0 when it is not known. */
+      readonly task: number;
+      readonly why: string;
+    };
+
 export interface ProjectorOptions extends ProjectorHabits {
   readonly folder: string;
-  readonly notify: (notice: FileNotice) => void;
+  readonly notify: (notice: ProjectorNotice) => void;
 }
 
 export interface ProjectorParts extends ProjectorHabits {
   readonly files: RowStore;
   readonly markFile: MarkStore;
+  /** Without it an event that cannot be applied is an error: a simulation ends by it. */
+  readonly notify?: (notice: ProjectorNotice) => void;
 }
 
 /**
@@ -78,7 +90,9 @@ export interface ProjectorParts extends ProjectorHabits {
  * Q1 A row has seen the log up to its `position`; what is before that is not applied to it again.
  * Q2 What is before the saved mark is on the disk: a start goes on from there, and nothing is
  *    missing or counted twice. Marks stand between batches.
- * Q3 Memory holds what changed since it was last written, and no more: tasks that ended go with the
+ * Q3 What cannot be read or applied is left out and said, and everything else goes on. Nothing in
+ *    one row or one event may end the projection.
+ * Q4 Memory holds what changed since it was last written, and no more: tasks that ended go with the
  *    next write, others when they are old enough.
  */
 export class Projector {
@@ -87,12 +101,15 @@ export class Projector {
   private readonly retention: Retention;
   private readonly openMsMax: number;
   private readonly markFile: MarkStore;
+  private readonly notify: ProjectorParts['notify'];
   private readonly decoder = new EventDecoder();
   /** By their numbers, in the order of `since`. */
   private readonly unsaved = new Map<number, UnsavedTask>();
   private readonly stored: StoredRecords;
   private taken: ProjectionMark;
   private savedMark: ProjectionMark;
+  /** Tasks that were submitted before this record are built anew, whatever their rows say. */
+  private rebuildTo: number;
   /** The newest task that has a row since before this start. */
   private readonly newestStored: number;
   /** The last change of a record before an event was applied to it. */
@@ -101,12 +118,15 @@ export class Projector {
   private batchStart = 0;
   private batchEnd = 0;
 
-  constructor({ files, markFile, retention, openMsMax }: ProjectorParts) {
+  constructor({ files, markFile, retention, openMsMax, notify }: ProjectorParts) {
     this.files = files;
     this.markFile = markFile;
+    this.notify = notify;
     this.retention = retention;
     this.openMsMax = openMsMax ?? OPEN_MS_MAX;
-    this.savedMark = this.markFile.read();
+    const { rebuildTo, ...mark } = this.markFile.read();
+    this.savedMark = mark;
+    this.rebuildTo = rebuildTo;
     this.taken = this.savedMark;
     this.newestStored = this.files.newest;
     this.stored = new StoredRecords(this.files);
@@ -114,8 +134,16 @@ export class Projector {
 
   static open({ folder, notify, ...habits }: ProjectorOptions): Projector {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // It may be older than this server, and open to others.
+    chmodSync(folder, 0o700);
+    syncFolder(dirname(folder));
     const files = new DayFiles(join(folder, DAYS_FOLDER), notify);
-    return new Projector({ files, markFile: new MarkFile(folder), ...habits });
+    try {
+      return new Projector({ files, markFile: new MarkFile(folder, notify), notify, ...habits });
+    } catch (cause) {
+      files.close();
+      throw cause;
+    }
   }
 
   /** What is on the disk, for good. */
@@ -143,15 +171,37 @@ export class Projector {
     }
     this.batchStart = firstRecord;
     this.batchEnd = firstRecord + recordCount;
-    const visit = (event: Event, time: number, place: number): void => {
+    let { at } = this.taken;
+    try {
+      at = readEvents(bytes, UTF8, this.visit, this.decoder);
+    } catch (cause) {
+      this.leaveOut(firstRecord, 0, cause);
+    }
+    this.taken = { position: this.batchEnd, at };
+    this.changes.reached(this.batchEnd);
+  }
+
+  private readonly visit = (event: Event, time: number, place: number): void => {
+    const record = this.batchStart + place;
+    try {
       const task = this.apply(event, time);
       const change = task?.lastChange;
       if (task === undefined || change === undefined || change === this.unchanged) return;
-      this.changes.add(firstRecord + place, task, change);
-    };
-    const at = readEvents(bytes, UTF8, visit, this.decoder);
-    this.taken = { position: this.batchEnd, at };
-    this.changes.reached(this.batchEnd);
+      this.changes.add(record, task, change);
+    } catch (cause) {
+      this.leaveOut(record, event.task, cause);
+    }
+  };
+
+  private leaveOut(record: number, task: number, cause: unknown): void {
+    if (this.notify === undefined) throw cause;
+    this.notify({ type: 'event_left_out', record, task, why: (cause as Error).message });
+  }
+
+  /** The log had so many records at the start: changes are followed, and tasks new, from there. */
+  begin(tail: number): void {
+    this.changes.begin(tail);
+    this.rebuildTo = Math.min(this.rebuildTo, tail);
   }
 
   /** The log does not have what comes next: goes on behind what is lost. */
@@ -196,12 +246,22 @@ export class Projector {
     yield* young.downTo(0);
   }
 
-  *deadLetters(namespace: string, queue: string | undefined): Generator<TaskRecord> {
+  /**
+   * Dead letters as they are when they are asked for, each once, while events are taken and rows
+   * written between two of them.
+   */
+  *deadLetters({ namespace, queue }: CountScope): Generator<TaskRecord> {
     const range = { before: Number.MAX_SAFE_INTEGER, from: 0, limit: DEAD_AT_ONCE };
     const ofQueue = queue === undefined ? {} : { queue };
     for (const state of [FAILED, TIMED_OUT]) {
       const query = { namespace, ...range, ...ofQueue, state: TASK_STATES[state], isOpen: true };
-      for (const found of this.find(query as RowQuery, EVER)) if (!('passed' in found)) yield found;
+      let last = Number.POSITIVE_INFINITY;
+      for (const found of this.find(query as RowQuery, EVER)) {
+        // One that was written or moved meanwhile is found in both places.
+        if ('passed' in found || found.number >= last) continue;
+        last = found.number;
+        yield found;
+      }
     }
   }
 
@@ -213,8 +273,9 @@ export class Projector {
     return blobs.filter((blob) => unsaved.has(blob) || this.files.names(blob));
   }
 
-  retain(now: number): void {
-    this.files.retain(now, this.retention);
+  /** One step of retention. Answers whether there may be more to do. */
+  retain(now: number): boolean {
+    return this.files.retain(now, this.retention);
   }
 
   close(): void {
@@ -241,7 +302,7 @@ export class Projector {
 
   private mark(mark: ProjectionMark): void {
     if (mark.position <= this.savedMark.position) return;
-    this.markFile.write(mark);
+    this.markFile.write({ ...mark, rebuildTo: this.rebuildTo });
     this.savedMark = mark;
   }
 
@@ -253,7 +314,9 @@ export class Projector {
       unsaved.position = this.batchEnd;
       return this.advance(unsaved, event, at);
     }
-    if (event.type === 'task_submitted' && event.task > this.newestStored) {
+    // The log tells all of a task from its submit on, so a row adds nothing to a rebuild.
+    const isNew = event.task > this.newestStored || this.batchStart < this.rebuildTo;
+    if (event.type === 'task_submitted' && isNew) {
       return this.add(UnsavedTask.submitted(withText(event), this.since(at)));
     }
     return this.applyToStored(event, at);

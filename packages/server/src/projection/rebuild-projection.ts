@@ -4,8 +4,8 @@ import { FileLog } from '@sluice/log';
 import { MarkFile } from './mark-file.ts';
 
 /**
- * Makes the next start of a server read its log from the beginning: tasks whose rows are lost come
- * back as far as the log tells of them. Rows that are there have seen it, and stay as they are.
+ * Makes the next start of a server read its log from the beginning and build anew every task whose
+ * submit is in it, whatever its row says. Tasks that are older than the log stay as their rows are.
  *
  * Rejects when a server runs on the folder, or there is none.
  */
@@ -16,7 +16,7 @@ export async function rebuildProjection(dataFolder: string): Promise<void> {
   const log = await FileLog.open({ folder: join(dataFolder, 'log') });
   try {
     const mark = new MarkFile(folder);
-    mark.write({ position: 0, at: 0 });
+    mark.write({ position: 0, at: 0, rebuildTo: Number.MAX_SAFE_INTEGER });
     mark.close();
   } finally {
     await log.close();

@@ -17,9 +17,6 @@ export function packBody(record: TaskRecord): string {
   ]);
 }
 
-/** Where the time of the end is in a body. */
-export const ENDED_AT_PATH = '$[1][4]';
-
 /** What the columns of a row say. */
 export interface RowColumns {
   readonly number: number;

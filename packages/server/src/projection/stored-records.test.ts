@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { StoredRecord } from './day-file.ts';
 import { StoredRecords } from './stored-records.ts';
+import type { StoredRecord } from './stored-row.ts';
 
 /** How many numbers were asked for, each time. */
 let asked: number[];

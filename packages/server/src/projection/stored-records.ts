@@ -1,4 +1,4 @@
-import type { StoredRecord } from './day-file.ts';
+import type { StoredRecord } from './stored-row.ts';
 
 /** More rows than this are not read at once. */
 const AHEAD_MAX = 256;

@@ -11,6 +11,7 @@ import type { Engine } from '@sluice/engine';
 import { type CancelTasksRequest, LIMITS } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
 import { invalid } from '../http/validation.ts';
+import type { TaskArchive } from './task-archive.ts';
 import { makeTaskFilter, type TaskFilter } from './task-filter.ts';
 import { refusalOf } from './task-refusals.ts';
 import { type ScanPlace, scanStart, scanTasks } from './task-scan.ts';
@@ -33,14 +34,22 @@ interface Cancelled {
   requested: number;
 }
 
+interface Parts {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly archive: Pick<TaskArchive, 'ends'>;
+}
+
 /** Cancels many tasks, by their ids or by what they have in common. */
 export class BulkCancel {
   private readonly engine: Engine;
   private readonly admission: Admission;
+  private readonly archive: Parts['archive'];
 
-  constructor(engine: Engine, admission: Admission) {
+  constructor({ engine, admission, archive }: Parts) {
     this.engine = engine;
     this.admission = admission;
+    this.archive = archive;
   }
 
   async run(namespace: string, request: CancelTasksRequest): Promise<object> {
@@ -53,17 +62,24 @@ export class BulkCancel {
     return dryRun ? this.wouldCancel(namespace, ids) : this.byIds(ids, order);
   }
 
-  private byIds(ids: readonly string[], order: Order): Promise<object> {
-    return this.execute(ids, order, (outcomes, state) => ({
-      items: outcomes.map(({ rejection, slot }, place) => {
+  private async byIds(ids: readonly string[], order: Order): Promise<object> {
+    const items = await this.execute(ids, order, (outcomes, state) => {
+      return outcomes.map(({ rejection, slot }, place) => {
         const id = ids[place];
-        if (rejection === undefined) {
-          return { id, ok: true, state: TASK_STATES[state.tasks.state[slot]] };
-        }
-        const { code, message } = refusalOf(rejection, id);
-        return { id, error: { code, message } };
+        if (rejection !== undefined) return refused(id, rejection);
+        return { id, ok: true, state: TASK_STATES[state.tasks.state[slot]] };
+      });
+    });
+    const gone = items.flatMap((item) => (isUnknown(item) ? item.id : []));
+    const ends = await this.archive.ends(order.namespace, gone);
+    return {
+      items: items.map((item) => {
+        const state = isUnknown(item) ? ends.get(item.id)?.state : undefined;
+        if (state === undefined) return item;
+        if (TASK_STATES[state] !== 'cancelled') return refused(item.id, 'task_finished');
+        return { id: item.id, ok: true, state: TASK_STATES[state] };
       }),
-    }));
+    };
   }
 
   private async wouldCancel(namespace: string, ids: readonly string[]): Promise<object> {
@@ -129,6 +145,23 @@ type Outcomes = readonly {
   readonly rejection?: 'task_not_found' | 'task_finished';
   readonly slot: Slot;
 }[];
+
+/** What became of one of many tasks. */
+type Item = { readonly id: string } & ({ readonly ok: boolean } | { readonly error: ItemError });
+
+interface ItemError {
+  readonly code: string;
+  readonly message: string;
+}
+
+function refused(id: string, refusal: 'task_not_found' | 'task_finished') {
+  const { code, message } = refusalOf(refusal, id);
+  return { id, error: { code, message } };
+}
+
+function isUnknown(item: Item): boolean {
+  return 'error' in item && item.error.code === 'task_not_found';
+}
 
 function isLive({ tasks }: ReadonlyState, slot: Slot): boolean {
   return !isTerminal(tasks.state[slot]);

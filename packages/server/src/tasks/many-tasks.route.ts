@@ -28,7 +28,7 @@ interface Parts {
 
 /** Calls about many tasks at once. */
 export function manyTasksRoutes(app: FastifyInstance, parts: Parts): void {
-  const { engine, admission, waiting, archive } = parts;
+  const { waiting, archive } = parts;
   const get = new Checker(GetTasksRequest);
   app.route({
     ...routeOptions(ROUTES.getTasks),
@@ -56,7 +56,7 @@ export function manyTasksRoutes(app: FastifyInstance, parts: Parts): void {
     },
   });
   const cancel = new Checker(CancelTasksRequest);
-  const bulk = new BulkCancel(engine, admission);
+  const bulk = new BulkCancel(parts);
   app.route({
     ...routeOptions(ROUTES.cancelTasks),
     handler: async ({ raw, caller: { namespace } }) => {

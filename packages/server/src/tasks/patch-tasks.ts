@@ -24,6 +24,7 @@ import { blobsNamedIn, withBlobs } from '../blobs/named-blobs.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
 import { mergePatch } from './merge-patch.ts';
+import type { TaskArchive } from './task-archive.ts';
 import { refusalOf } from './task-refusals.ts';
 import { inputText, taskViewJson } from './task-view.ts';
 
@@ -37,6 +38,7 @@ const NOT_VALID = 'the patch is not valid';
 interface PatcherParts {
   readonly engine: Engine;
   readonly admission: Admission;
+  readonly archive: Pick<TaskArchive, 'ends'>;
   readonly blobs: BlobHolder;
 }
 
@@ -44,51 +46,66 @@ interface PatcherParts {
 export class TaskPatcher {
   private readonly engine: Engine;
   private readonly admission: Admission;
+  private readonly archive: PatcherParts['archive'];
   private readonly patch = new Checker(TaskPatchOf);
   private readonly blobs: BlobHolder;
   private readonly scratch = new PayloadScratch();
 
-  constructor({ engine, admission, blobs }: PatcherParts) {
+  constructor({ engine, admission, archive, blobs }: PatcherParts) {
+    this.archive = archive;
     this.engine = engine;
     this.admission = admission;
     this.blobs = blobs;
   }
 
   /** Answers the task as JSON text. */
-  one(namespace: string, id: string, request: PatchRequest): Promise<string> {
+  async one(namespace: string, id: string, request: PatchRequest): Promise<string> {
     const problems = patchProblems(request, '');
     if (problems.length > 0) throw invalid(NOT_VALID, problems);
-    return this.execute(
+    const patched = await this.execute(
       { namespace, requests: [{ id, ...request }], pathOf: () => '' },
       ([first], state, partition) => {
+        if (first.rejection === 'task_not_found') return undefined;
         if (first.rejection !== undefined) throw refusalOf(first.rejection, id);
         return taskViewJson(state, first.slot, partition.progressOf(first.slot));
       },
     );
+    if (patched !== undefined) return patched;
+    const hasEnded = (await this.archive.ends(namespace, [id])).has(id);
+    throw refusalOf(hasEnded ? 'task_finished' : 'task_not_found', id);
   }
 
   /** Each is patched whole or not at all; answers what became of each as JSON text. */
-  many(namespace: string, body: unknown): Promise<string> {
+  async many(namespace: string, body: unknown): Promise<string> {
     const requests = this.checkAll(body);
     const pathOf = (index: number) => `/${index}`;
-    return this.execute({ namespace, requests, pathOf }, (outcomes, state) => {
-      const items = outcomes.map(({ rejection, slot }, place) => {
-        const { id } = requests[place];
-        if (rejection !== undefined) return { id, error: errorOf(rejection, id) };
-        return { id, ok: true, state: TASK_STATES[state.tasks.state[slot]] };
+    const outcomes = await this.execute({ namespace, requests, pathOf }, (patched, state) => {
+      return patched.map(({ rejection, slot }) => {
+        return { rejection, state: TASK_STATES[state.tasks.state[slot]] };
       });
-      return JSON.stringify({ items });
     });
+    const gone = requests.filter((_, place) => outcomes[place].rejection === 'task_not_found');
+    const ends = await this.archive.ends(
+      namespace,
+      gone.map(({ id }) => id),
+    );
+    const items = outcomes.map(({ rejection, state }, place) => {
+      const { id } = requests[place];
+      if (rejection === undefined) return { id, ok: true, state };
+      const isEnded = rejection === 'task_not_found' && ends.has(id);
+      return { id, error: errorOf(isEnded ? 'task_finished' : rejection, id) };
+    });
+    return JSON.stringify({ items });
   }
 
-  private async execute(
+  private async execute<T>(
     patches: Patches,
     render: (
       outcomes: readonly PatchOutcome[],
       state: ReadonlyState,
       partition: PartitionReader,
-    ) => string,
-  ): Promise<string> {
+    ) => T,
+  ): Promise<T> {
     const { namespace, requests, pathOf } = patches;
     const type = 'patch_tasks';
     this.admission.command(type);
@@ -109,7 +126,7 @@ export class TaskPatcher {
           inputs: this.scratch.bytes,
           inputEnds: this.scratch.ends,
         } as const;
-        return this.engine.execute<PatchTasks, string>(command, ({ outcomes }, ...seen) => {
+        return this.engine.execute<PatchTasks, T>(command, ({ outcomes }, ...seen) => {
           return render(outcomes, ...seen);
         });
       });

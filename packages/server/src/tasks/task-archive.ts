@@ -1,15 +1,19 @@
-import { parseTaskId, queueKey } from '@sluice/core';
+import { findTask, NO_SLOT, parseTaskId, queueKey } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
 import type { ErrorGroups } from '../projection/error-groups.ts';
 import { type Projection, ProjectionError } from '../projection/projection.ts';
+import type { TaskEnd } from '../projection/projection-messages.ts';
 import type { Readmission } from '../projection/readmission.ts';
+import type { AttemptRecord } from '../projection/task-record.ts';
 import { AnswerRoom } from './answer-room.ts';
 import { badCursor, cursorText, type PageRequest, pageJson } from './pages.ts';
 import { taskNotFound } from './read-task.ts';
 import { readTasks, type TasksRead } from './read-tasks.ts';
+import { type ShownTask, shownJson } from './shown-task.ts';
 import { type TaskFilter, timeOf } from './task-filter.ts';
+import { shownTask } from './task-view.ts';
 
 interface Parts {
   readonly engine: Engine;
@@ -28,9 +32,16 @@ export class TaskArchive {
 
   /** One task as JSON text, with all its attempts. */
   async one(namespace: string, id: string): Promise<string> {
-    const { items } = await this.lookUp(namespace, [id]);
-    if (items.length === 0) throw taskNotFound(id);
-    return LATER_ATTEMPT.test(items[0]) ? this.withAttempts(namespace, id, items[0]) : items[0];
+    const { engine, admission } = this.parts;
+    admission.read();
+    const task = await engine.read((state, partition) => {
+      const slot = findTask(state, namespace, id);
+      return slot === NO_SLOT ? undefined : shownTask(state, slot, partition.progressOf(slot));
+    });
+    if (task !== undefined) return shownJson(await this.withAttempts(namespace, task));
+    const [stored] = (await this.stored(namespace, [id], new AnswerRoom())).items;
+    if (stored === undefined) throw taskNotFound(id);
+    return stored;
   }
 
   /** Refuses a task that is nowhere. */
@@ -39,15 +50,29 @@ export class TaskArchive {
   }
 
   /** Memory has the newest attempt alone. */
-  private async withAttempts(namespace: string, id: string, json: string): Promise<string> {
+  private async withAttempts(namespace: string, task: ShownTask): Promise<ShownTask> {
+    if (task.attempt <= 1) return task;
     const { position } = this.parts.engine;
-    const [stored] = (await this.stored(namespace, [id], new AnswerRoom(), position)).items;
-    if (stored === undefined) return json;
-    const task = JSON.parse(json) as Attempted;
-    const newest = task.attempts.at(-1)?.leasedAt ?? '9999';
-    const { attempts } = JSON.parse(stored) as Attempted;
-    const earlier = attempts.filter(({ leasedAt }) => leasedAt < newest);
-    return JSON.stringify({ ...task, attempts: [...earlier, ...task.attempts] });
+    const question = { namespace, ids: [task.id], form: 'attempts', charactersMax: 0 } as const;
+    const [json] = await this.ask((projection) => projection.read(question, position));
+    const newest = task.attempts.at(-1)?.leasedAt ?? Number.POSITIVE_INFINITY;
+    const stored = json === null ? [] : (JSON.parse(json) as AttemptRecord[]);
+    const earlier = stored.filter(({ leasedAt }) => leasedAt < newest);
+    return { ...task, attempts: [...earlier, ...task.attempts] };
+  }
+
+  /** Where those of the tasks stand that are in files; of others nothing is known. */
+  async ends(namespace: string, ids: readonly string[]): Promise<Map<string, TaskEnd>> {
+    const known = ids.filter((id) => parseTaskId(id) !== undefined);
+    if (known.length === 0) return new Map();
+    const charactersMax = Number.MAX_SAFE_INTEGER;
+    const question = { namespace, ids: known, form: 'end', charactersMax } as const;
+    const jsons = await this.ask((projection) => projection.read(question, 0));
+    return new Map(
+      jsons.flatMap((json, place) => {
+        return json === null ? [] : [[known[place], JSON.parse(json) as TaskEnd] as const];
+      }),
+    );
   }
 
   /** Many tasks as JSON text. */
@@ -169,13 +194,6 @@ export class TaskArchive {
       throw new SluiceError('unavailable', message, { cause, retryAfterMs: 1000 });
     }
   }
-}
-
-/** In a task as JSON text whose newest attempt is not its first. */
-const LATER_ATTEMPT = /"attempt":(?:[2-9]|\d\d+),"attempts":/;
-
-interface Attempted {
-  readonly attempts: readonly { readonly leasedAt: string }[];
 }
 
 function parsePlace(cursor: string): number {

@@ -14,6 +14,7 @@ import {
   type RetryTasks,
   type SignalTask,
   type Slot,
+  TASK_STATES,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
@@ -21,12 +22,15 @@ import {
   type CompleteRequest,
   type FailRequest,
   LIMITS,
+  SluiceError,
 } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
 import type { BlobHolder } from '../blobs/blob-store.ts';
 import { blobsNamedIn, withBlobs } from '../blobs/named-blobs.ts';
 import { invalid } from '../http/validation.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
+import type { TaskEnd } from '../projection/projection-messages.ts';
+import { timeText } from '../time-text.ts';
 import { taskNotFound } from './read-task.ts';
 import type { TaskArchive } from './task-archive.ts';
 import { refusalOf } from './task-refusals.ts';
@@ -35,7 +39,7 @@ import { taskViewJson } from './task-view.ts';
 interface Parts {
   readonly engine: Engine;
   readonly admission: Admission;
-  readonly archive: Pick<TaskArchive, 'readmission'>;
+  readonly archive: Pick<TaskArchive, 'one' | 'ends' | 'readmission'>;
   readonly blobs: BlobHolder;
 }
 
@@ -61,7 +65,7 @@ export class TaskOperations {
     this.archive = archive;
   }
 
-  cancel(
+  async cancel(
     namespace: string,
     id: string,
     { graceMs = LIMITS.graceMsDefault }: CancelRequest,
@@ -69,17 +73,32 @@ export class TaskOperations {
     const type = 'cancel_tasks';
     this.admission.command(type);
     const command = { type, namespace, ids: [id], graceMs } as const;
-    return this.engine.execute<CancelTasks, Operated>(command, ({ outcomes: [first] }, ...seen) => {
-      if (first.rejection !== undefined) throw refusalOf(first.rejection, id);
-      return operated(first.slot, ...seen);
+    const inMemory = () =>
+      this.engine.execute<CancelTasks, Operated>(command, ({ outcomes: [first] }, ...seen) => {
+        if (first.rejection !== undefined) throw refusalOf(first.rejection, id);
+        return operated(first.slot, ...seen);
+      });
+    return this.unlessGone(namespace, id, inMemory, async ({ state }) => {
+      if (TASK_STATES[state] !== 'cancelled') throw refusalOf('task_finished', id);
+      return { hasEnded: true, json: await this.archive.one(namespace, id) };
     });
   }
 
   async retry(namespace: string, id: string): Promise<Operated> {
+    const done = (await this.retryInMemory(namespace, id)) ?? (await this.readmit(namespace, id));
+    if (done !== undefined) return done;
+    // Somebody else ran it again meanwhile.
+    const again = await this.retryInMemory(namespace, id);
+    if (again === undefined) throw taskNotFound(id);
+    return again;
+  }
+
+  /** Nothing when the task is not in memory. */
+  private retryInMemory(namespace: string, id: string): Promise<Operated | undefined> {
     const type = 'retry_tasks';
     this.admission.command(type);
     const command = { type, namespace, ids: [id] } as const;
-    const done = await this.engine.execute<RetryTasks, Operated | undefined>(
+    return this.engine.execute<RetryTasks, Operated | undefined>(
       command,
       ({ outcomes: [{ rejection, slot }] }, ...seen) => {
         if (rejection === 'task_not_found') return undefined;
@@ -87,11 +106,35 @@ export class TaskOperations {
         return operated(slot, ...seen);
       },
     );
-    return done ?? this.readmit(namespace, id);
   }
 
-  /** Runs a task again that has left memory. */
-  private async readmit(namespace: string, id: string): Promise<Operated> {
+  /**
+   * Does it in memory; a task that has left memory has ended, and what then is for `whenEnded` to
+   * say. Whether a task is in memory or in files makes no difference to whoever asks.
+   */
+  private async unlessGone<T>(
+    namespace: string,
+    id: string,
+    inMemory: () => Promise<T>,
+    whenEnded: (end: TaskEnd) => T | Promise<T>,
+  ): Promise<T> {
+    const isGone = (cause: unknown) => {
+      return cause instanceof SluiceError && cause.code === 'task_not_found';
+    };
+    try {
+      return await inMemory();
+    } catch (cause) {
+      if (!isGone(cause)) throw cause;
+      const end = (await this.archive.ends(namespace, [id])).get(id);
+      if (end === undefined) throw cause;
+      if (isTerminal(end.state)) return whenEnded(end);
+      // It runs again since it was looked for.
+      return inMemory();
+    }
+  }
+
+  /** Runs a task again that has left memory; nothing when it is in memory again. */
+  private async readmit(namespace: string, id: string): Promise<Operated | undefined> {
     const known = await this.archive.readmission(namespace, id);
     if (known === undefined) throw taskNotFound(id);
     const { state, spec } = known;
@@ -100,31 +143,42 @@ export class TaskOperations {
     this.admission.command(type);
     // Which entry its dedupe key has is known in memory alone; the key itself finds the task.
     const command = { type, namespace, id, state, spec, input, dedupe: 0 } as const;
-    return this.engine.execute<ReadmitTask, Operated>(command, ({ rejection, slot }, ...seen) => {
-      if (rejection !== undefined) throw refusalOf(rejection, id);
-      return operated(slot, ...seen);
-    });
-  }
-
-  hold(type: 'pause_task' | 'resume_task', namespace: string, id: string): Promise<Operated> {
-    this.admission.command(type);
-    const command = { type, namespace, id } as const;
-    return this.engine.execute<PauseTask | ResumeTask, Operated>(
+    return this.engine.execute<ReadmitTask, Operated | undefined>(
       command,
       ({ rejection, slot }, ...seen) => {
+        if (rejection === 'task_not_found') return undefined;
         if (rejection !== undefined) throw refusalOf(rejection, id);
         return operated(slot, ...seen);
       },
     );
   }
 
+  hold(type: 'pause_task' | 'resume_task', namespace: string, id: string): Promise<Operated> {
+    this.admission.command(type);
+    const command = { type, namespace, id } as const;
+    const inMemory = () =>
+      this.engine.execute<PauseTask | ResumeTask, Operated>(
+        command,
+        ({ rejection, slot }, ...seen) => {
+          if (rejection !== undefined) throw refusalOf(rejection, id);
+          return operated(slot, ...seen);
+        },
+      );
+    return this.unlessGone(namespace, id, inMemory, refuseEnded(id));
+  }
+
   /** A word to whoever holds the task; it is not kept. */
   signal(namespace: string, id: string, name: string, data: unknown): Promise<void> {
     const type = 'signal_task';
     this.admission.command(type);
-    const command = { type, namespace, id, name, data: this.bytesOf(data, '/data') } as const;
-    return this.engine.execute<SignalTask, void>(command, ({ rejection }) => {
-      if (rejection !== undefined) throw refusalOf(rejection, id);
+    const inMemory = () => {
+      const command = { type, namespace, id, name, data: this.bytesOf(data, '/data') } as const;
+      return this.engine.execute<SignalTask, void>(command, ({ rejection }) => {
+        if (rejection !== undefined) throw refusalOf(rejection, id);
+      });
+    };
+    return this.unlessGone(namespace, id, inMemory, () => {
+      throw refusalOf('task_not_leased', id);
     });
   }
 
@@ -136,40 +190,47 @@ export class TaskOperations {
     }
     const named = blobsNamedIn([request], 'outputBlob', () => '');
     return withBlobs(this.blobs, namespace, named, () => {
-      const payload =
-        outputBlob === undefined
-          ? this.bytesOf(output, '/output')
-          : Buffer.from(blobReference(outputBlob));
-      return this.end(namespace, id, 'succeeded', payload);
+      return this.end(namespace, id, 'succeeded', () => {
+        if (outputBlob === undefined) return this.bytesOf(output, '/output');
+        return Buffer.from(blobReference(outputBlob));
+      });
     });
   }
 
   fail(namespace: string, id: string, { error }: FailRequest): Promise<Operated> {
-    return this.end(namespace, id, 'failed', this.bytesOf(error, '/error'));
+    return this.end(namespace, id, 'failed', () => this.bytesOf(error, '/error'));
   }
 
   private end(
     namespace: string,
     id: string,
     outcome: EndTask['outcome'],
-    payload: Uint8Array,
+    payload: () => Uint8Array,
   ): Promise<Operated> {
     const type = 'end_task';
     this.admission.command(type);
-    const command = { type, namespace, id, outcome, payload } as const;
-    return this.engine.execute<EndTask, Operated>(command, ({ rejection, slot }, ...seen) => {
-      if (rejection !== undefined) throw refusalOf(rejection, id);
-      return operated(slot, ...seen);
-    });
+    const inMemory = () => {
+      const command = { type, namespace, id, outcome, payload: payload() } as const;
+      return this.engine.execute<EndTask, Operated>(command, ({ rejection, slot }, ...seen) => {
+        if (rejection !== undefined) throw refusalOf(rejection, id);
+        return operated(slot, ...seen);
+      });
+    };
+    return this.unlessGone(namespace, id, inMemory, refuseEnded(id));
   }
 
   /** Why the task is not running. */
   explain(namespace: string, id: string): Promise<Explanation> {
     this.admission.read();
-    return this.engine.read((state, partition) => {
-      const slot = findTask(state, namespace, id);
-      if (slot === NO_SLOT) throw taskNotFound(id);
-      return partition.explain(slot);
+    const inMemory = () =>
+      this.engine.read((state, partition) => {
+        const slot = findTask(state, namespace, id);
+        if (slot === NO_SLOT) throw taskNotFound(id);
+        return partition.explain(slot);
+      });
+    return this.unlessGone(namespace, id, inMemory, ({ state, endedAt }): Explanation => {
+      const message = `ended at ${timeText(endedAt)}: ${TASK_STATES[state]}`;
+      return { running: false, reasons: [{ code: 'finished', message }], workersNotShown: 0 };
     });
   }
 
@@ -179,6 +240,12 @@ export class TaskOperations {
     this.scratch.add(value);
     return this.scratch.bytes.subarray(0, this.scratch.ends[0]);
   }
+}
+
+function refuseEnded(id: string): () => never {
+  return () => {
+    throw refusalOf('task_finished', id);
+  };
 }
 
 function operated(slot: Slot, state: ReadonlyState, partition: PartitionReader): Operated {

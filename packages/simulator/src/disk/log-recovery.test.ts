@@ -137,7 +137,7 @@ test('a snapshot that is told of outlives a crash, though its process was killed
       machine,
       async (disk) => {
         const snapshots = await FileSnapshots.open('/snapshots', disk);
-        await snapshots.save({ position: 3, schema: 1, hash: 1 }, () => undefined);
+        await snapshots.save({ position: 3, schema: 1, hash: 1, base: 0 }, () => undefined);
       },
       (operation) => {
         if (isRenamed) return operation === 'syncFolder';

@@ -17,6 +17,7 @@ function resetAfterRestore() {
   return partition.operate<ResetAfterRestore>({
     type: 'reset_after_restore',
     leasesSkipped: 1000,
+    deliveriesSkipped: 2 ** 30,
     by: BY,
   });
 }
@@ -62,6 +63,24 @@ test('leases have numbers that the life before the copy does not give after it',
 
   const numbers = partition.leasesOf(session).map((lease) => parseLeaseToken(lease)?.number);
   expect(numbers).toEqual([copy + 1000]);
+});
+
+test('deliveries have numbers that the life before the copy does not give after it', () => {
+  const callback = { url: 'https://example.com/', on: ['cancelled'] };
+  partition.submit({ callback }, { callback });
+  const cancel = (number: number) => {
+    const ids = [partition.id(number)];
+    partition.operate<CancelTasks>({ type: 'cancel_tasks', ids, graceMs: 0 });
+  };
+  cancel(1);
+  partition.restart();
+  resetAfterRestore();
+  cancel(2);
+
+  const numbers = [...partition.restored().state.outbox.pending()].map(({ number }) => number);
+  // What was to be delivered keeps its id: it is the same message.
+  expect(numbers).toEqual([1, 2 + 2 ** 30]);
+  expect([...partition.replayed().state.outbox.pending()]).toHaveLength(2);
 });
 
 test('a task that was to be cancelled is', () => {

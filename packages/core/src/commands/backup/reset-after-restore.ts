@@ -14,6 +14,8 @@ export interface ResetAfterRestore {
   readonly namespace: string;
   /** How far the numbers of leases are to be from those of any other life. */
   readonly leasesSkipped: number;
+  /** The same for deliveries: a receiver drops a message whose id it has seen. */
+  readonly deliveriesSkipped: number;
   readonly by?: Author;
 }
 
@@ -27,7 +29,8 @@ export interface ResetAfterRestoreReply {
 /**
  * Ends every lease, at no cost to its task, and goes on with numbers that no other life of this
  * partition has given or will give: that one may have granted the next numbers already, to sessions
- * that come here, for other tasks in the same slots (L6).
+ * that come here, for other tasks in the same slots (L6). The same holds for deliveries: receivers
+ * drop a message whose id they have seen. What was to be delivered keeps its id.
  */
 export function decideResetAfterRestore(
   decision: Decision,
@@ -42,8 +45,9 @@ export function decideResetAfterRestore(
   // Newest lease first: each return goes to the head, so that the oldest ends up in front.
   slots.sort((a, b) => state.tasks.lease[b] - state.tasks.lease[a]);
   for (const slot of slots) loseLease(decision, slot, NOT_ARRIVED_REASON);
-  events.leasesSkipped.next = (state.nextLease + command.leasesSkipped) as LeaseNumber;
-  emit(events.leasesSkipped);
+  events.numbersSkipped.nextLease = (state.nextLease + command.leasesSkipped) as LeaseNumber;
+  events.numbersSkipped.nextDelivery = state.outbox.next + command.deliveriesSkipped;
+  emit(events.numbersSkipped);
   audit(decision, command.by, { namespace: command.namespace, action: 'restored' });
   return { returned: slots.length, upTo };
 }

@@ -82,7 +82,9 @@ export class ModelFollower {
         return;
       case 'reset_after_restore':
         if (command.by !== undefined) model.access.records += 1;
-        return this.resetAfterRestore(carried);
+        this.resetAfterRestore(carried);
+        model.outbox.owed += command.deliveriesSkipped;
+        return;
       case 'create_access_key':
       case 'revoke_access_key':
         this.met.add(followAccess(model.access, { ...carried, command }));

@@ -192,6 +192,7 @@ export class World {
       this.partition.operate<ResetAfterRestore>({
         type: 'reset_after_restore',
         leasesSkipped: 2 ** 40,
+        deliveriesSkipped: 2 ** 20,
       });
   }
 

@@ -26,7 +26,7 @@ export class SimRows implements RowStore {
   constructor(random: RandomStream, failureRate: number) {
     this.random = random;
     this.failureRate = failureRate;
-    let mark: Mark = { position: 0, at: 0 };
+    let mark: Mark = { position: 0, at: 0, rebuildTo: 0 };
     this.mark = {
       read: () => mark,
       write: (next) => {
@@ -81,7 +81,9 @@ export class SimRows implements RowStore {
   }
 
   /** A world is shorter than its retention. */
-  retain(): void {}
+  retain(): boolean {
+    return false;
+  }
 
   close(): void {}
 

@@ -21,7 +21,7 @@ const CAUSES: { readonly [T in Event['type']]?: Causes } = {
   queue_changed: ['set_queue_paused'],
   task_type_changed: ['put_task_type'],
   redrive_started: ['start_redrive'],
-  leases_skipped: ['reset_after_restore'],
+  numbers_skipped: ['reset_after_restore'],
   access_key_created: ['create_access_key'],
   access_key_expiry_set: ['create_access_key'],
   access_key_revoked: ['revoke_access_key'],

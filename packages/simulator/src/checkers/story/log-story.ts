@@ -232,7 +232,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'task_type_changed',
   'redrive_started',
   'redrive_ended',
-  'leases_skipped',
+  'numbers_skipped',
   'dedupe_forgotten',
   'access_key_created',
   'access_key_expiry_set',

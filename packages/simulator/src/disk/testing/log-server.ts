@@ -132,7 +132,7 @@ export class LogServer {
       throw new Error(`the log from ${newest} to ${position} is not what was written`);
     }
     await this.pause(random.integer(0, 3));
-    if (await this.save(position)) ledger.snapshot = Math.max(ledger.snapshot, position);
+    if (await this.save(position, newest)) ledger.snapshot = Math.max(ledger.snapshot, position);
     const [, older] = await this.snapshots.positions();
     if (older === undefined || this.hold === undefined) return;
     const outcome = await this.log.trim({ epoch: this.hold.epoch, upTo: older });
@@ -140,11 +140,12 @@ export class LogServer {
   }
 
   /** Answers whether there was room, and a disk that takes it. */
-  private async save(position: number): Promise<boolean> {
+  private async save(position: number, base: number): Promise<boolean> {
     const { ledger, random } = this.parts;
     const pieces = random.integer(0, 20);
     try {
-      await this.snapshots.save({ position, schema: 1, hash: position }, (write) => {
+      const snapshot = { position, schema: 1, hash: position, base };
+      await this.snapshots.save(snapshot, (write) => {
         write(encoder.encode(contentFor(ledger.texts, position)));
         for (let piece = 0; piece < pieces; piece++) write(encoder.encode('x'.repeat(piece * 50)));
       });

@@ -1,0 +1,44 @@
+/** The names of the database files of the projection. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Where they are in the folder of the projection. */
+export const DAYS_FOLDER = 'days';
+
+export const DAY_NAME = /^(\d{4}-\d\d-\d\d)\.sqlite$/;
+
+/** The name of the file that holds what outlived its day. It sorts before every day. */
+export const KEPT = '0000-kept';
+
+/**
+ * The files below the folder of the projection, in the order in which they can be copied while rows
+ * are written: what outlives its day moves to the one that is last, and is missed in neither.
+ */
+export function filesToCopy(folder: string): string[] {
+  const names = readdirSync(join(folder, DAYS_FOLDER));
+  const days = names.filter((name) => DAY_NAME.test(name)).sort();
+  return [...days, `${KEPT}.sqlite`].map((name) => `${DAYS_FOLDER}/${name}`);
+}
+
+/** The day that was asked for last: of many tasks it is the same. */
+let namedDay = Number.NaN;
+let dayName = '';
+
+export function nameOf(time: number): string {
+  const day = Math.floor(time / DAY_MS);
+  if (day !== namedDay) {
+    dayName = new Date(time).toISOString().slice(0, 10);
+    namedDay = day;
+  }
+  return dayName;
+}
+
+export function startOf(name: string): number {
+  return name === KEPT ? 0 : Date.parse(`${name}T00:00:00.000Z`);
+}
+
+export function endOf(name: string): number {
+  return startOf(name) + DAY_MS;
+}

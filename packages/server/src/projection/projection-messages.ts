@@ -1,0 +1,87 @@
+/** What the server and the thread of the projection say to each other. */
+import type { CommittedBatch } from '@sluice/engine';
+import type { ChangeQuery } from './change-ring.ts';
+import type { CountScope } from './dead-letter-count.ts';
+import type { ProjectionMark } from './mark-file.ts';
+import type { ProjectorNotice, ProjectorOptions } from './projector.ts';
+import type { RowQuery, Times } from './row-query.ts';
+
+export type ThreadData = Omit<ProjectorOptions, 'notify'>;
+
+export interface FindQuestion {
+  readonly type: 'find';
+  readonly query: RowQuery;
+  readonly times: Times;
+  /** Of the answer; the first task goes beyond it if it must. */
+  readonly charactersMax: number;
+}
+
+export interface ReadQuestion {
+  readonly type: 'read';
+  readonly namespace: string;
+  readonly ids: readonly string[];
+  /** The task itself, a part of what is known of it, or what it takes to run it again. */
+  readonly form: 'task' | 'history' | 'callbacks' | 'attempts' | 'end' | 'readmission';
+  /** Of the answer, which stops there; the first one goes beyond it if it must. */
+  readonly charactersMax: number;
+}
+
+/** Where a task stands, by a number of the core, and when it ended. */
+export interface TaskEnd {
+  readonly state: number;
+  readonly endedAt: number;
+}
+
+interface ChangesQuestion {
+  readonly type: 'changes';
+  readonly query: ChangeQuery;
+}
+
+/** Dead letters, counted by what went wrong. */
+export interface GroupsQuestion extends CountScope {
+  readonly type: 'groups';
+}
+
+/** Which of these blobs tasks name. */
+interface BlobsQuestion {
+  readonly type: 'blobs';
+  readonly blobs: readonly string[];
+}
+
+export type Question =
+  | FindQuestion
+  | ReadQuestion
+  | ChangesQuestion
+  | GroupsQuestion
+  | BlobsQuestion;
+
+/** A page of tasks, as JSON texts. */
+export interface Found {
+  readonly items: readonly string[];
+  /** The number of the last one; 0 when there is none. */
+  readonly last: number;
+  /** There may be others behind it. */
+  readonly isMore: boolean;
+}
+
+/** What the thread is told. */
+export type Tell =
+  | { readonly type: 'batches'; readonly batches: readonly CommittedBatch[] }
+  | { readonly type: 'skip'; readonly position: number }
+  /** Changes are followed from here on: before it some are in rows already. */
+  | { readonly type: 'begin'; readonly position: number }
+  | { readonly type: 'question'; readonly id: number; readonly question: Question }
+  | { readonly type: 'close' };
+
+/** What the thread says. */
+export type Say =
+  | { readonly type: 'ready'; readonly saved: ProjectionMark; readonly bytes: number }
+  | { readonly type: 'taken'; readonly saved: ProjectionMark; readonly seen: ProjectionMark }
+  | { readonly type: 'saved'; readonly saved: ProjectionMark; readonly bytes: number }
+  | ({ readonly type: 'answer'; readonly id: number } & (
+      | { readonly value: unknown }
+      | { readonly why: string }
+    ))
+  | { readonly type: 'notice'; readonly notice: ProjectorNotice }
+  | { readonly type: 'failing'; readonly why: string }
+  | { readonly type: 'recovered' };
