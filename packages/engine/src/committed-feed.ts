@@ -190,10 +190,10 @@ export function feedWithin(feed: FeedOptions | undefined, { first, tail }: LogHo
     feed.onLost(first);
     return { ...feed, from: first };
   }
+  const { from, name = 'the consumer of the log' } = feed;
   throw new RecoveryError(
-    `${feed.name ?? 'the consumer of the log'} goes on at record ${feed.from}, but the log holds ` +
-      `records ${first} to ${tail}; restore what belongs together, or move its data away: what the ` +
-      'log tells is built anew',
+    `${name} goes on at record ${from}, but the log holds records ${first} to ${tail}; ` +
+      'restore what belongs together, or move its data away: what the log tells is built anew',
   );
 }
 
