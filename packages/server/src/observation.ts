@@ -6,6 +6,7 @@ import { CallbackMetrics } from './metrics/callback-metrics.ts';
 import { measuredLog } from './metrics/measured-log.ts';
 import { ServerMetrics } from './metrics/server-metrics.ts';
 import { TaskMetrics } from './metrics/task-metrics.ts';
+import { NoticeLimit } from './projection/notice-limit.ts';
 import type { ProjectionNotice } from './projection/projection.ts';
 import { causeText, type LogLevel, type ServerLog } from './server-log.ts';
 import type { Stats } from './stats/stats.ts';
@@ -18,6 +19,7 @@ export class Observation {
   readonly tasks = new TaskMetrics();
   readonly callbacks = new CallbackMetrics();
   readonly stats: Stats;
+  private readonly projectionLines = new NoticeLimit(() => performance.now());
   private made: Partition | undefined;
 
   constructor(log: ServerLog, version: string, stats: Stats) {
@@ -91,8 +93,11 @@ export class Observation {
 
   readonly projected = ({ type, ...fields }: ProjectionNotice): void => {
     this.server.projected(type);
+    const order = this.projectionLines.take(type);
+    if (order === 'drop') return;
     const [level, message] = PROJECTION_EVENTS[type];
-    this.log.line(level, message, fields);
+    const last = order === 'say last' ? { more: 'not said within the hour' } : {};
+    this.log.line(level, message, { ...fields, ...last });
   };
 
   readonly blobDamaged = (path: string): void => {
