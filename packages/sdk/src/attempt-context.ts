@@ -1,4 +1,5 @@
 import { TaskAborted } from './failures.ts';
+import { guardListeners } from './guarded-signal.ts';
 import type { SignalListener, TaskContext } from './task-context.ts';
 import type { AbortReason } from './worker-ports.ts';
 
@@ -76,6 +77,7 @@ export class AttemptContext implements TaskContext {
   get signal(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController();
+      guardListeners(this.controller.signal, this.onListenerError);
       if (this.aborted !== undefined) this.controller.abort(this.aborted);
     }
     return this.controller.signal;

@@ -79,7 +79,7 @@ describe('how a handler ends', () => {
     ['nothing', undefined, 'undefined'],
     ['a symbol', Symbol('x'), 'Symbol(x)'],
     ['an error without a message', new TypeError(), 'TypeError'],
-    ['something without a text', Object.create(null), 'the handler threw something that cannot'],
+    ['something without a text', Object.create(null), 'a value that cannot be shown'],
   ])('a handler may throw %s', async (_, thrown, message) => {
     const ending = await endOf(() => Promise.reject(thrown));
 
