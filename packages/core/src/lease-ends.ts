@@ -9,6 +9,7 @@ import {
   CANCELLED,
   CANCELLED_REASON,
   EXPIRED,
+  HANDED_BACK_REASON,
   isHeld,
   NO_ANSWER,
   NOT_ARRIVED_REASON,
@@ -113,9 +114,11 @@ export function sessionOf({ state, roster }: Decision, slot: Slot): Session | un
   return roster.find(state.holders.at(state.tasks.holderOf(slot)).session);
 }
 
-/** Whether an attempt counts that ended so. */
+/** Reasons for which a lease ends without spending an attempt: its worker could not help it. */
+const UNSPENT: readonly number[] = [NOT_ARRIVED_REASON, REFUSED_REASON, HANDED_BACK_REASON];
+
 function isSpentBy(reason: number): boolean {
-  return reason !== NOT_ARRIVED_REASON && reason !== REFUSED_REASON;
+  return !UNSPENT.includes(reason);
 }
 
 function returnTask({ state, emit, events }: Decision, slot: Slot, reason: number): void {

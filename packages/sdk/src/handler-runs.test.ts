@@ -254,7 +254,7 @@ describe('a handler that has to stop', () => {
   test.each([
     [{ type: 'cancelled', graceMs: 5, reason: 'cancelled' } as const, 'cancelled'],
     [{ type: 'lease_lost' } as const, 'cancelled'],
-    [{ type: 'stopping' } as const, 'cancelled'],
+    [{ type: 'stopping' } as const, 'failed'],
     [{ type: 'timed_out', graceMs: 5, reason: 'run_timeout' } as const, 'failed'],
   ])('%o ends it as %s', async (reason, kind) => {
     const runs = new RunsUnderTest(waits);

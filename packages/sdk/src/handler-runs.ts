@@ -110,8 +110,10 @@ function endingWith(value: unknown): Ending | { readonly large: string } {
 }
 
 function endingOf(cause: unknown, { aborted }: AttemptContext): Ending {
-  // Whoever was asked to stop and did so has not failed. Too late is a failure that may be retried.
-  if (aborted !== undefined && aborted.type !== 'timed_out') return { kind: 'cancelled' };
+  // A handler that was asked to stop and did so has not failed. One that ran for too long has, and
+  // one whose worker stops may say that its task must not run again.
+  const { type } = aborted ?? {};
+  if (type === 'cancelled' || type === 'lease_lost') return { kind: 'cancelled' };
   const error = errorOf(cause);
   if (isInstance(cause, PermanentFailure)) return { kind: 'failed', error, retryable: false };
   if (isInstance(cause, RetryAfter)) return { kind: 'failed', error, retryAfterMs: cause.delayMs };

@@ -282,7 +282,9 @@ export class HeldLeases {
   }
 }
 
-/** Whether handing the task back says all that there is to say. */
-function isGivingUp({ kind }: Ending): boolean {
-  return kind === 'cancelled' || kind === 'failed';
+/** Whether handing the task back says it all: not when the handler says what comes next. */
+function isGivingUp(ending: Ending): boolean {
+  if (ending.kind === 'cancelled') return true;
+  if (ending.kind !== 'failed') return false;
+  return ending.retryable !== false && ending.retryAfterMs === undefined;
 }

@@ -177,9 +177,13 @@ export class WorkerSession {
     this.capacity = { ...this.capacity, slots: 0 };
     if (this.wasEverWelcomed) this.sender.offerCapacity(this.capacity);
     this.graceTimer = this.ports.startTimer(graceMs, () => {
-      this.stage = 'letting_go';
       this.held.letGoOfAll();
-      this.leaveWhenDone();
+      // A handler that ends at once may still say that its task must not run again.
+      this.ports.atEndOfTurn(() => {
+        if (this.stage !== 'stopping') return;
+        this.stage = 'letting_go';
+        this.leaveWhenDone();
+      });
     });
     this.leaveWhenDone();
   }
