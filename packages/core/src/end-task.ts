@@ -24,17 +24,21 @@ export function decideEndTask(decision: Decision, command: EndTask): EndTaskRepl
   const { tasks } = state;
   const slot = findTask(state, command.namespace, command.id);
   if (slot === NO_SLOT) return { rejection: 'task_not_found', slot };
+  const { payload, key = 0 } = command;
+  // Sent again after its answer was lost. The task may have been retried since.
+  if (key !== 0 && tasks.endKey[slot] === key) return { slot };
   if (isTerminal(tasks.state[slot])) return { rejection: 'task_finished', slot };
-  const { payload } = command;
 
   const isCancelled = tasks.stop[slot] === CANCELLED_REASON;
   tellToStop(decision, slot, { reason: ENDED_OUTSIDE_REASON, graceMs: 0 });
   const ended = command.outcome === 'succeeded' ? SUCCEEDED : FAILED;
-  if (isCancelled) endTask(decision, slot, { state: CANCELLED, reason: CANCELLED_REASON });
-  else {
+  if (isCancelled) {
+    endTask(decision, slot, { state: CANCELLED, reason: CANCELLED_REASON, key });
+  } else {
     endTask(decision, slot, {
       state: ended,
       reason: ENDED_OUTSIDE_REASON,
+      key,
       payload: { bytes: payload, start: 0, end: payload.length },
     });
   }
@@ -49,12 +53,12 @@ export function decideSignalTask(decision: Decision, command: SignalTask): Signa
   if (!isHeld(state.tasks.state[slot])) return { rejection: 'task_not_leased', slot };
   const session = sessionOf(decision, slot);
   if (session?.connected !== true) return { rejection: 'worker_unreachable', slot };
-  const { name, data } = command;
+  const { name, data, key } = command;
   if (session.unsentBytes >= state.limits.unsentBytesMax) {
     return { rejection: 'worker_unreachable', slot };
   }
   session.unsentBytes += signalCost(command);
   updateRoom(decision, session);
-  outputs.signals.push({ session: session.id, slot, name, data });
+  outputs.signals.push({ session: session.id, slot, name, data, key });
   return { slot };
 }

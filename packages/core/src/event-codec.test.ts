@@ -69,6 +69,7 @@ const events = fc.oneof(
     state: bytes,
     reason: bytes,
     answer: bytes,
+    key: numbers,
     hasPayload: fc.boolean(),
     payload: payloads,
   }),

@@ -182,6 +182,7 @@ function encodeOther(writer: RecordWriter, event: OtherEvent): void {
       writer.byte(event.state);
       writer.byte(event.reason);
       writer.byte(event.answer);
+      writer.varint(event.key);
       writer.byte(event.hasPayload ? 1 : 0);
       return writer.payload(event.payload);
     case 'task_patched':
@@ -326,6 +327,7 @@ function decodeOther(reader: RecordReader, event: OtherEvent): void {
       event.state = reader.byte();
       event.reason = reader.byte();
       event.answer = reader.byte();
+      event.key = reader.varint();
       event.hasPayload = reader.byte() === 1;
       return reader.payload(event.payload);
     case 'task_patched':

@@ -154,6 +154,8 @@ export interface TaskEnded extends TaskEvent {
   reason: number;
   /** The kind of the report that came with it; 0 without one. */
   answer: number;
+  /** Of the request that ended it from outside, so that the same one again is known; 0 without. */
+  key: number;
   /** Whether `payload` replaces the result that the task has. */
   hasPayload: boolean;
   readonly payload: PayloadRange;

@@ -26,6 +26,8 @@ export interface TaskEnd {
   readonly answer?: number;
   /** When the attempt started, if only this says so. */
   readonly startedAt?: number;
+  /** Of the request that ends it from outside. */
+  readonly key?: number;
   /** Replaces the result that the task has. */
   readonly payload?: PayloadRange;
 }
@@ -41,6 +43,7 @@ export function endTask(decision: Decision, slot: Slot, end: TaskEnd): void {
   event.reason = end.reason;
   event.answer = end.answer ?? NO_ANSWER;
   event.startedAt = end.startedAt ?? 0;
+  event.key = end.key ?? 0;
   event.hasPayload = end.payload !== undefined;
   pointAtRange(event.payload, end.payload ?? NOTHING);
   decision.activity.forget(slot);

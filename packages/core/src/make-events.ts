@@ -88,6 +88,7 @@ function makeTaskEvents() {
       state: 0,
       reason: 0,
       answer: 0,
+      key: 0,
       hasPayload: false,
       payload: emptyPayload(),
     } as TaskEnded,

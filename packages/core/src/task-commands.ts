@@ -130,6 +130,11 @@ export interface EndTask extends Timed {
   readonly outcome: 'succeeded' | 'failed';
   /** The output or the error as JSON text; empty for null. */
   readonly payload: Uint8Array;
+  /**
+   * The same when the request is sent again, and a whole number; 0 or absent without one. A task
+   * that this very request ended is answered as at first.
+   */
+  readonly key?: number;
 }
 
 export type EndTaskReply = TaskOutcome<'task_not_found' | 'task_finished'>;
@@ -140,6 +145,8 @@ export interface SignalTask extends Timed {
   readonly id: string;
   readonly name: string;
   readonly data: Uint8Array;
+  /** The same when the request is sent again. */
+  readonly key?: string | undefined;
 }
 
 export type SignalTaskReply = TaskOutcome<

@@ -113,21 +113,38 @@ export const WaitTasksReply = Type.Object({
   unknown: Type.Array(Type.String(), { description: 'Ids that nobody knows.' }),
 });
 
+/** Made by the client, new for each call, and the same whenever the call is sent again. */
+function requestKey(description: string) {
+  return Type.Optional(
+    Type.String({ pattern: '^[A-Za-z0-9_.:-]{1,64}$', description, examples: ['c1a9e0f2-7'] }),
+  );
+}
+
 export const SignalRequest = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 128 }),
     data: Type.Optional(Type.Unknown({ description: 'Any JSON up to 256 KiB. Default null.' })),
+    key: requestKey('Passed on to the worker, which ignores a key that it has seen before.'),
   },
   { additionalProperties: false, examples: [{ name: 'bitrate', data: { kbps: 800 } }] },
 );
+export type SignalRequest = Static<typeof SignalRequest>;
+
+const EndKey = requestKey(
+  'A request with the same key is answered as the first one was, also when the task has been ' +
+    'retried since, and changes nothing.',
+);
 
 export const CompleteRequest = Type.Object(
-  { output: Type.Optional(Type.Unknown()), outputBlob: Type.Optional(BlobHash) },
+  { output: Type.Optional(Type.Unknown()), outputBlob: Type.Optional(BlobHash), key: EndKey },
   { additionalProperties: false },
 );
 export type CompleteRequest = Static<typeof CompleteRequest>;
 
-export const FailRequest = Type.Object({ error: TaskError }, { additionalProperties: false });
+export const FailRequest = Type.Object(
+  { error: TaskError, key: EndKey },
+  { additionalProperties: false },
+);
 export type FailRequest = Static<typeof FailRequest>;
 
 const Code = Type.Union(

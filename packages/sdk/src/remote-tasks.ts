@@ -15,6 +15,8 @@ export interface RemoteTasksOptions {
   readonly blobs: BlobPort;
   readonly startTimer: TimePort['startTimer'];
   readonly until: Until;
+  /** A text that no other call has. */
+  readonly newKey: () => string;
 }
 
 /** What handles do, over HTTP. */
@@ -64,8 +66,10 @@ export class RemoteTasks implements TaskOperations {
     return viewOf(await this.post(`${pathOf(id)}/cancel`, options));
   }
 
+  // A call is sent again when its answer is lost: by its key the server or the worker knows it.
+
   async signal(id: string, name: string, data: unknown): Promise<void> {
-    await this.post(`${pathOf(id)}/signal`, { name, data });
+    await this.post(`${pathOf(id)}/signal`, { name, data, key: this.options.newKey() });
   }
 
   async complete(id: string, output: unknown): Promise<void> {
@@ -73,11 +77,11 @@ export class RemoteTasks implements TaskOperations {
     const request = fitsRequest(text)
       ? { output }
       : { outputBlob: await this.options.blobs.put(text) };
-    await this.post(`${pathOf(id)}/complete`, request);
+    await this.post(`${pathOf(id)}/complete`, { ...request, key: this.options.newKey() });
   }
 
   async fail(id: string, error: TaskError): Promise<void> {
-    await this.post(`${pathOf(id)}/fail`, { error });
+    await this.post(`${pathOf(id)}/fail`, { error, key: this.options.newKey() });
   }
 
   async putType(type: string, defaults: TaskDefaults): Promise<void> {

@@ -115,7 +115,7 @@ describe('an output that is a blob', () => {
 
     const [upload, end] = server.requests;
     expect(upload).toMatchObject({ method: 'PUT', body: output });
-    expect(end.body).toEqual({ outputBlob: upload.path.slice('/v1/blobs/'.length) });
+    expect(end.body).toMatchObject({ outputBlob: upload.path.slice('/v1/blobs/'.length) });
   });
 });
 
@@ -341,13 +341,16 @@ describe('handles', () => {
     await task.fail('no');
     await sluice.register(defineTask({ type: 'a:b', priority: 7, concurrency: 3 }));
 
+    const key = expect.stringMatching(/^[A-Za-z0-9.]{10,64}$/);
     expect(server.requests.map(({ method, path, body }) => [method, path, body])).toEqual([
       ['POST', '/v1/tasks/t%2F1/cancel', { graceMs: 5 }],
-      ['POST', '/v1/tasks/t%2F1/signal', { name: 'louder', data: { by: 3 } }],
-      ['POST', '/v1/tasks/t%2F1/complete', { output: 'done' }],
-      ['POST', '/v1/tasks/t%2F1/fail', { error: { message: 'no' } }],
+      ['POST', '/v1/tasks/t%2F1/signal', { name: 'louder', data: { by: 3 }, key }],
+      ['POST', '/v1/tasks/t%2F1/complete', { output: 'done', key }],
+      ['POST', '/v1/tasks/t%2F1/fail', { error: { message: 'no' }, key }],
       ['PUT', '/v1/task-types/a%3Ab', { priority: 7 }],
     ]);
+    const keys = server.requests.map(({ body }) => body.key).filter((each) => each !== undefined);
+    expect(new Set(keys).size).toBe(3);
   });
 
   test('what is waited for when the client is closed is told', async () => {

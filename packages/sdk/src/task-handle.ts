@@ -72,8 +72,8 @@ export class TaskHandle<Output = unknown> {
   }
 
   /**
-   * Says something to the handler that runs the task; `onSignal` hears it. It is not kept for later
-   * attempts. A connection that breaks may make it heard twice.
+   * Says something to the handler that runs the task; `onSignal` hears it once. It is not kept for
+   * later attempts.
    */
   async signal(name: string, data: unknown = null): Promise<void> {
     await this.operations.signal(this.id, name, data);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   blobReference,
   type CancelTasks,
@@ -21,6 +22,7 @@ import {
   type CompleteRequest,
   type FailRequest,
   LIMITS,
+  type SignalRequest,
 } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
 import type { BlobHolder } from '../blobs/blob-store.ts';
@@ -119,17 +121,18 @@ export class TaskOperations {
   }
 
   /** A word to whoever holds the task; it is not kept. */
-  signal(namespace: string, id: string, name: string, data: unknown): Promise<void> {
+  signal(namespace: string, id: string, { name, data, key }: SignalRequest): Promise<void> {
     const type = 'signal_task';
     this.admission.command(type);
-    const command = { type, namespace, id, name, data: this.bytesOf(data, '/data') } as const;
+    const bytes = this.bytesOf(data, '/data');
+    const command = { type, namespace, id, name, data: bytes, key } as const;
     return this.engine.execute<SignalTask, void>(command, ({ rejection }) => {
       if (rejection !== undefined) throw refusalOf(rejection, id);
     });
   }
 
   complete(namespace: string, id: string, request: CompleteRequest): Promise<Operated> {
-    const { output, outputBlob } = request;
+    const { output, outputBlob, key } = request;
     if (output !== undefined && outputBlob !== undefined) {
       const problem = 'cannot be given beside output';
       throw invalid('the body is not valid', [{ path: '/outputBlob', problem }]);
@@ -140,23 +143,23 @@ export class TaskOperations {
         outputBlob === undefined
           ? this.bytesOf(output, '/output')
           : Buffer.from(blobReference(outputBlob));
-      return this.end(namespace, id, 'succeeded', payload);
+      return this.end(namespace, id, { outcome: 'succeeded', payload, key: keyNumber(key) });
     });
   }
 
-  fail(namespace: string, id: string, { error }: FailRequest): Promise<Operated> {
-    return this.end(namespace, id, 'failed', this.bytesOf(error, '/error'));
+  fail(namespace: string, id: string, { error, key }: FailRequest): Promise<Operated> {
+    const payload = this.bytesOf(error, '/error');
+    return this.end(namespace, id, { outcome: 'failed', payload, key: keyNumber(key) });
   }
 
   private end(
     namespace: string,
     id: string,
-    outcome: EndTask['outcome'],
-    payload: Uint8Array,
+    how: Pick<EndTask, 'outcome' | 'payload' | 'key'>,
   ): Promise<Operated> {
     const type = 'end_task';
     this.admission.command(type);
-    const command = { type, namespace, id, outcome, payload } as const;
+    const command = { type, namespace, id, ...how } as const;
     return this.engine.execute<EndTask, Operated>(command, ({ rejection, slot }, ...seen) => {
       if (rejection !== undefined) throw refusalOf(rejection, id);
       return operated(slot, ...seen);
@@ -179,6 +182,12 @@ export class TaskOperations {
     this.scratch.add(value);
     return this.scratch.bytes.subarray(0, this.scratch.ends[0]);
   }
+}
+
+/** Request keys are compared on one task alone, so that 48 bits of a hash tell them apart. */
+function keyNumber(key: string | undefined): number {
+  if (key === undefined) return 0;
+  return 1 + createHash('sha256').update(key).digest().readUIntBE(0, 6);
 }
 
 function operated(slot: Slot, state: ReadonlyState, partition: PartitionReader): Operated {
