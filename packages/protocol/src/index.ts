@@ -1,5 +1,6 @@
 export { type KeyParams, KeyRequest } from './access-schemas.ts';
 export { BlobHash, BlobParams } from './blob-schemas.ts';
+export { brokenText, repeatedName } from './body-rules.ts';
 export { isCallbackSecret, SECRET_RULE, secretBase64 } from './callback-rules.ts';
 export { CallbackQuery, type CallbackView, RedeliverRequest } from './callback-schemas.ts';
 export { ERROR_CODES, type ErrorCode } from './error-codes.ts';
@@ -22,6 +23,7 @@ export { Capacity } from './resource-schemas.ts';
 export { ACCESS, type Access, mayCall, ROLES, type Role } from './roles.ts';
 export { BYTES, type Route } from './route.ts';
 export { ROUTES, type RouteName } from './routes.ts';
+export { patternProblem, unionProblem, type WordedSchema } from './schema-words.ts';
 export { type ErrorDetail, SluiceError } from './sluice-error.ts';
 export {
   CancelRequest,

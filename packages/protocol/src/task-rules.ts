@@ -77,11 +77,17 @@ function checkRetry(
 }
 
 /** ISO 8601 with a zone: without one the same text would mean another time on another machine. */
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/;
+const TIME = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?[0-5]\d)$/;
 
 /** Requests give times as text or as milliseconds; schemas cannot tell a good text from a bad. */
 export function timeProblems(value: string | number | undefined, path: string): ErrorDetail[] {
   if (typeof value !== 'string') return [];
-  if (TIME.test(value) && Date.parse(value) >= 0) return [];
+  const [, year, month, day] = TIME.exec(value) ?? [];
+  if (isDay(Number(year), Number(month), Number(day)) && Date.parse(value) >= 0) return [];
   return [{ path, problem: 'must be a time such as 2030-01-01T00:00:00.000Z' }];
+}
+
+/** A day that no month has would be read as one of the next month. */
+function isDay(year: number, month: number, day: number): boolean {
+  return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
+import { repeatedName } from '@sluice/protocol/body-rules';
 import { inexactNumber } from '@sluice/protocol/exact-numbers';
 import { ApiCaller } from '../api/api-caller.ts';
 import type { Page } from '../api/task-shapes.ts';
@@ -106,6 +107,8 @@ export async function jsonOf(
   if (text === undefined) return undefined;
   const json = await textOf(text, flag, io);
   const value = parseJson(json, text, flag);
+  const twice = repeatedName(json, value);
+  if (twice !== undefined) throw new UsageError(`--${flag}: ${twice.path} ${twice.problem}`);
   const inexact = inexactNumber(json);
   if (inexact === undefined) return value;
   const where = inexact.path === '' ? '' : ` at ${inexact.path}`;

@@ -1,4 +1,5 @@
 import { hasThreeDecimals, parseConstraint, type TaskSpec } from '@sluice/core';
+import { brokenTextIn } from '@sluice/protocol/body-rules';
 import { checkDefinition, checkTask } from '@sluice/protocol/task-rules';
 import type { TaskBody } from '../define-task.ts';
 import type { ErrorDetail } from '../http-answers.ts';
@@ -21,7 +22,7 @@ export function taskSpecs(bodies: readonly TaskBody[], first: number): TaskSpec[
     const path = `/${first + index}`;
     // What the input is does not matter here, and it may be large.
     const sent = asSent(input === undefined ? body : { ...body, input: null });
-    const problems = schemaProblems(schemas.TaskRequest, sent, path);
+    const problems = [...schemaProblems(schemas.TaskRequest, sent, path), ...broken(sent, path)];
     if (problems.length === 0) checkTask(sent as Tasks, path, problems, CORE_RULES);
     details.push(...problems);
     const {
@@ -52,6 +53,12 @@ export function check(
   request: object,
 ): void {
   refuse('the request is not valid', schemaProblems(schemas[name] as Schema, asSent(request)));
+}
+
+/** Texts that UTF-8 cannot hold. */
+function broken(sent: unknown, path: string): ErrorDetail[] {
+  const found = brokenTextIn(sent);
+  return found === undefined ? [] : [{ ...found, path: `${path}${found.path}` }];
 }
 
 /** What arrives of a value: NaN does not, and nor do functions. */

@@ -1,3 +1,4 @@
+import { patternProblem, unionProblem } from '@sluice/protocol/schema-words';
 import type { ErrorDetail } from '../http-answers.ts';
 
 /** As much of JSON Schema as our requests use. A word that is missing here fails a test. */
@@ -24,7 +25,7 @@ export interface Schema {
 export function schemaProblems(schema: Schema, value: unknown, path = ''): ErrorDetail[] {
   if (schema.anyOf !== undefined) {
     const fits = schema.anyOf.some((form) => schemaProblems(form, value).length === 0);
-    return fits ? [] : [{ path, problem: 'has none of the allowed forms' }];
+    return fits ? [] : [{ path, problem: unionProblem(schema) }];
   }
   if (schema.type !== undefined && !isOfType(value, schema.type)) {
     return [{ path, problem: `must be ${schema.type}` }];
@@ -70,7 +71,7 @@ function boundProblems({ min, max }: Bounds, size: number, path: string, of = ''
 function textProblems(schema: Schema, text: string, path: string): ErrorDetail[] {
   const { pattern, minLength, maxLength } = schema;
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(text)) {
-    return [{ path, problem: `must match ${pattern}` }];
+    return [{ path, problem: patternProblem(schema) }];
   }
   const { length } = [...text];
   return boundProblems({ min: minLength, max: maxLength }, length, path, ' characters');

@@ -147,7 +147,7 @@ describe('callbacks', () => {
     expect(problemsOf({ flags, readSecret })[0]).not.toContain('hush');
   });
 
-  test('a secret on the command line, where everybody can read it, is refused and not shown', () => {
+  test('a secret on the command line, which everybody can read, is refused', () => {
     expect(problemsOf({ flags: { 'callbacks-secret': SECRET } })).toEqual([
       'flag --callbacks-secret: callbacks.secret would show in the list of processes; ' +
         'give --callbacks-secret-file FILE or set SLUICE_CALLBACKS_SECRET',

@@ -34,6 +34,9 @@ type PatchOutcome = TaskOutcome<
 
 const NOT_VALID = 'the patch is not valid';
 
+/** An answer lists about so many problems; the others show when these are solved. */
+const PROBLEMS_MAX = 50;
+
 interface PatcherParts {
   readonly engine: Engine;
   readonly admission: Admission;
@@ -121,9 +124,12 @@ export class TaskPatcher {
       const problem = `must be an array of 1 to ${LIMITS.batchTasksMax} patches`;
       throw invalid(NOT_VALID, [{ path: '', problem }]);
     }
-    const problems: ErrorDetail[] = body.flatMap((item: unknown, index) => {
-      if (!this.patch.accepts(item)) return this.patch.problems(item, `/${index}`);
-      return patchProblems(item, `/${index}`);
+    const problems: ErrorDetail[] = [];
+    body.forEach((item: unknown, index) => {
+      if (problems.length >= PROBLEMS_MAX) return;
+      const isRead = this.patch.accepts(item);
+      const path = `/${index}`;
+      problems.push(...(isRead ? patchProblems(item, path) : this.patch.problems(item, path)));
     });
     if (problems.length > 0) throw invalid(NOT_VALID, problems);
     return body;
