@@ -73,3 +73,26 @@ test('ten thousand bad reports get a short answer', async () => {
   expect(answer.status).toBe(400);
   expect((await answer.text()).length).toBeLessThan(20_000);
 });
+
+test('reports to what is no session id are not found, and nothing of them is answered', async () => {
+  const reports = [{ lease: 'l_1', kind: 'succeeded' }];
+
+  const answer = await fetch(`${server.url}/v1/worker-sessions/undefined/reports`, {
+    method: 'POST',
+    body: JSON.stringify({ reports }),
+  });
+
+  expect(answer.status).toBe(404);
+  expect(await answer.json()).toMatchObject({ error: { code: 'session_not_found' } });
+});
+
+test('an id of another form is refused in lists, and one that nobody knows is listed', async () => {
+  const get = async (id: string) => {
+    const body = JSON.stringify({ ids: [id] });
+    const answer = await fetch(`${server.url}/v1/tasks/get`, { method: 'POST', body });
+    return { status: answer.status, ...((await answer.json()) as object) };
+  };
+
+  expect(await get('t_unknown')).toMatchObject({ status: 200, unknown: ['t_unknown'] });
+  expect(await get('x'.repeat(65))).toMatchObject({ status: 400 });
+});

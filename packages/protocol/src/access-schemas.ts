@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { idOf } from './id-schemas.ts';
 import { LIMITS } from './limits.ts';
 import { ROLES } from './roles.ts';
 
@@ -78,7 +79,7 @@ export const NewKeyView = Type.Object({
   ...KeyView.properties,
 });
 
-export const KeyParams = Type.Object({ id: Type.String({ description: 'Id of a key.' }) });
+export const KeyParams = Type.Object({ id: idOf('a key', 'k_019a8b0c6d2f1a2b3c4d') });
 export type KeyParams = Static<typeof KeyParams>;
 
 export const AuditView = Type.Object({

@@ -6,6 +6,7 @@ export { CallbackQuery, type CallbackView, RedeliverRequest } from './callback-s
 export { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 export { ErrorBody } from './error-schema.ts';
 export { inexactPayload } from './exact-numbers.ts';
+export { isSessionId } from './id-schemas.ts';
 export { LIMITS, PING_AFTER_MS } from './limits.ts';
 export { openApiDocument } from './openapi.ts';
 export {

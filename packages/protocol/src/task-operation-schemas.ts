@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { BlobHash } from './blob-schemas.ts';
+import { TaskId } from './id-schemas.ts';
 import { LIMITS } from './limits.ts';
 import {
   GivenTime,
@@ -10,7 +11,7 @@ import {
   TaskView,
 } from './task-schemas.ts';
 
-const Ids = Type.Array(Type.String(), { minItems: 1, maxItems: LIMITS.batchTasksMax });
+const Ids = Type.Array(TaskId, { minItems: 1, maxItems: LIMITS.batchTasksMax });
 
 const GraceMs = Type.Integer({
   minimum: 0,
@@ -35,7 +36,9 @@ const FILTER = {
   tags: Type.Optional(
     Type.Record(Type.String(), Type.String(), { description: 'Tags that the task has.' }),
   ),
-  parentId: Type.Optional(Type.String({ description: 'Tasks that belong to this one.' })),
+  parentId: Type.Optional(
+    Type.Unsafe<string>({ ...TaskId, description: 'Tasks that belong to this one.' }),
+  ),
   since: Type.Optional(GivenTime),
   until: Type.Optional(GivenTime),
 };
@@ -263,7 +266,9 @@ export type TaskListQuery = Static<typeof TaskListQuery>;
 
 export const EventQuery = Type.Object(
   {
-    task: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a task: its own only.' })),
+    task: Type.Optional(
+      Type.Unsafe<string>({ ...TaskId, description: 'Id of a task: its own only.' }),
+    ),
     type: FILTER.type,
   },
   { additionalProperties: false },

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { BlobHash } from './blob-schemas.ts';
+import { TaskId } from './id-schemas.ts';
 import { LIMITS } from './limits.ts';
 import { Constraints, TaskResources } from './resource-schemas.ts';
 
@@ -209,7 +210,7 @@ export const TaskPatch = Type.Object(PATCHABLE, {
 export type TaskPatch = Static<typeof TaskPatch>;
 
 export const TaskPatchOf = Type.Object(
-  { id: Type.String(), ...PATCHABLE },
+  { id: TaskId, ...PATCHABLE },
   { additionalProperties: false, minProperties: 2 },
 );
 export type TaskPatchOf = Static<typeof TaskPatchOf>;
@@ -301,7 +302,7 @@ export const TaskView = Type.Object({
   error: Type.Union([TaskError, Type.Null()]),
 });
 
-export const TaskParams = Type.Object({ id: Type.String({ description: 'Id of a task.' }) });
+export const TaskParams = Type.Object({ id: TaskId });
 export type TaskParams = Static<typeof TaskParams>;
 
 export const WaitQuery = Type.Object(

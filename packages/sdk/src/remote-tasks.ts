@@ -34,6 +34,8 @@ export class RemoteTasks implements TaskOperations {
   /** One request is outstanding for all who wait (X1). */
   async wait(id: string, { timeoutMs, signal }: WaitOptions): Promise<TaskView> {
     signal?.throwIfAborted();
+    // It would be refused, and with it the waits of others, which are in the same request.
+    if (!TASK_ID.test(id)) throw notFound(id);
     const { waits, startTimer, until } = this.options;
     const ended = await until<TaskView | undefined>((resolve, reject) => {
       const cancelWatch = waits.watch(id, (outcome) => {
@@ -126,5 +128,12 @@ function viewOf(answer: HttpAnswer): TaskView {
 
 function whyNot(id: string, outcome: Exclude<WaitOutcome, { type: 'ended' }>): SluiceError {
   if (outcome.type === 'refused') return errorOf(outcome.refusal);
+  return notFound(id);
+}
+
+/** The form that ids have in requests. */
+const TASK_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+function notFound(id: string): SluiceError {
   return new SluiceError('task_not_found', `no task '${id}'`, { status: 404 });
 }
