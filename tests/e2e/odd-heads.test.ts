@@ -74,7 +74,7 @@ test('ten thousand bad reports get a short answer', async () => {
   expect((await answer.text()).length).toBeLessThan(20_000);
 });
 
-test('reports to what is no session id are not found, and nothing of them is answered', async () => {
+test('reports to what is no session id are not found, and none is answered', async () => {
   const reports = [{ lease: 'l_1', kind: 'succeeded' }];
 
   const answer = await fetch(`${server.url}/v1/worker-sessions/undefined/reports`, {

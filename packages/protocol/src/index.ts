@@ -8,6 +8,7 @@ export { ErrorBody } from './error-schema.ts';
 export { inexactPayload } from './exact-numbers.ts';
 export { isSessionId } from './id-schemas.ts';
 export { LIMITS, PING_AFTER_MS } from './limits.ts';
+export { mergePatch } from './merge-patch.ts';
 export { openApiDocument } from './openapi.ts';
 export {
   DeadLetterGroupQuery,
@@ -41,7 +42,14 @@ export {
   TaskListQuery,
   WaitTasksRequest,
 } from './task-operation-schemas.ts';
-export { checkDefinition, checkResources, checkTask, timeProblems } from './task-rules.ts';
+export {
+  checkDefinition,
+  checkResources,
+  checkTask,
+  NOT_MERGED,
+  patchProblems,
+  timeProblems,
+} from './task-rules.ts';
 export {
   SubmitQuery,
   TaskDefinition,

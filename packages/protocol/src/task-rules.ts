@@ -1,6 +1,6 @@
 import { checkCallback } from './callback-rules.ts';
 import type { ErrorDetail } from './sluice-error.ts';
-import type { TaskDefinition, TaskRequest } from './task-schemas.ts';
+import type { TaskDefinition, TaskPatch, TaskRequest } from './task-schemas.ts';
 
 /** What schemas cannot say of a task: fields that depend on each other, and texts with a form. */
 
@@ -31,6 +31,18 @@ export function checkTask(
     problems.push({ path: `${path}/dedupeWindowMs`, problem: 'needs a dedupeKey beside it' });
   }
 }
+
+/** What is wrong with a patch that its schema accepts. */
+export function patchProblems({ runAt, input, inputBlob }: TaskPatch, path: string): ErrorDetail[] {
+  const problems = timeProblems(runAt ?? undefined, `${path}/runAt`);
+  if (input !== undefined && inputBlob !== undefined) {
+    problems.push({ path: `${path}/inputBlob`, problem: 'cannot be given beside input' });
+  }
+  return problems;
+}
+
+/** Why the input of a task cannot be merged with an object. */
+export const NOT_MERGED = 'cannot be merged with an input that is a blob';
 
 /** Adds to `problems` what is wrong with what a task may leave to the definition of its type. */
 export function checkDefinition(

@@ -1,5 +1,6 @@
 import { TaskAborted } from './failures.ts';
 import { guardListeners } from './guarded-signal.ts';
+import { numberOf, textOf } from './shown-value.ts';
 import type { SignalListener, TaskContext } from './task-context.ts';
 import type { AbortReason } from './worker-ports.ts';
 
@@ -85,8 +86,11 @@ export class AttemptContext implements TaskContext {
 
   get progress(): TaskContext['progress'] {
     return async (fraction, message) => {
-      const said = message === undefined ? { fraction } : { fraction, message };
-      this.reports.progress(this.given.lease, said);
+      const part = numberOf(fraction);
+      this.reports.progress(this.given.lease, {
+        ...(part === undefined ? {} : { fraction: part }),
+        ...(message === undefined ? {} : { message: textOf(message) }),
+      });
     };
   }
 
@@ -95,7 +99,7 @@ export class AttemptContext implements TaskContext {
   }
 
   get log(): TaskContext['log'] {
-    return async (line) => this.reports.log(this.given.lease, line);
+    return async (line) => this.reports.log(this.given.lease, textOf(line));
   }
 
   get onSignal(): TaskContext['onSignal'] {

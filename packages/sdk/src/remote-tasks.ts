@@ -5,7 +5,7 @@ import type { PromisedCall, Until } from './promised-call.ts';
 import type { BlobPort } from './remote-blobs.ts';
 import { errorOf, SluiceError } from './sluice-error.ts';
 import type { CancelOptions, TaskOperations, WaitOptions } from './task-handle.ts';
-import type { TaskDefaults } from './task-options.ts';
+import type { TaskChanges, TaskDefaults } from './task-options.ts';
 import type { TaskError, TaskView } from './task-view.ts';
 import type { TaskWaits, WaitOutcome } from './task-waits.ts';
 
@@ -66,6 +66,21 @@ export class RemoteTasks implements TaskOperations {
 
   async cancel(id: string, options: CancelOptions): Promise<TaskView> {
     return viewOf(await this.post(`${pathOf(id)}/cancel`, options));
+  }
+
+  /** Sent again it changes nothing more. */
+  async update(id: string, changes: TaskChanges): Promise<TaskView> {
+    const { input, ...others } = changes;
+    const text = input === undefined ? '' : (JSON.stringify(input) ?? 'null');
+    // A large object is merged by the server, or refused; anything else takes the input's place.
+    const isBlob = !fitsRequest(text) && !text.startsWith('{');
+    const body = isBlob ? { ...others, inputBlob: await this.options.blobs.put(text) } : changes;
+    const answer = await this.options.call({
+      method: 'PATCH',
+      path: pathOf(id),
+      body: JSON.stringify(body),
+    });
+    return viewOf(answer);
   }
 
   // A call is sent again when its answer is lost: by its key the server or the worker knows it.

@@ -353,6 +353,28 @@ describe('handles', () => {
     expect(new Set(keys).size).toBe(3);
   });
 
+  test('update is a merge patch, and a large input that is no object goes ahead', async () => {
+    server.answer = () => ({ body: succeeded('t_1') });
+    const large = 'x'.repeat(LIMITS.payloadBytesMax);
+    const task = sluice.task('t_1');
+
+    await sluice.update(task, { runAt: new Date(0), priority: null, tags: { a: null } });
+    await sluice.update('t_1', { input: { b: null } });
+    await task.update({ input: large, priority: 8 });
+
+    const sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
+    expect(server.requests.map(({ method, path, body }) => [method, path, body])).toEqual([
+      [
+        'PATCH',
+        '/v1/tasks/t_1',
+        { runAt: '1970-01-01T00:00:00.000Z', priority: null, tags: { a: null } },
+      ],
+      ['PATCH', '/v1/tasks/t_1', { input: { b: null } }],
+      ['PUT', expect.stringContaining('/v1/blobs/'), large],
+      ['PATCH', '/v1/tasks/t_1', { priority: 8, inputBlob: sha256 }],
+    ]);
+  });
+
   test('what is waited for when the client is closed is told', async () => {
     server.answer = () => undefined;
     const results = [sluice.submit('a', 1), sluice.task('t_1').result(), sluice.task('t_1').get()];

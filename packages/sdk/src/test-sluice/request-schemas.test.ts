@@ -3,6 +3,7 @@ import {
   FailRequest,
   SignalRequest,
   TaskDefinition,
+  TaskPatch,
   TaskRequest,
 } from '@sluice/protocol';
 import { expect, test } from 'vitest';
@@ -11,7 +12,14 @@ import { expect, test } from 'vitest';
 const NO_RULES = ['description', 'default', 'examples'];
 
 test('request-schemas.json has the rules of the server; -u writes it anew', async () => {
-  const schemas = { CancelRequest, FailRequest, SignalRequest, TaskDefinition, TaskRequest };
+  const schemas = {
+    CancelRequest,
+    FailRequest,
+    SignalRequest,
+    TaskDefinition,
+    TaskPatch,
+    TaskRequest,
+  };
   const isRule = (name: string) => !NO_RULES.includes(name);
   const text = JSON.stringify(
     schemas,

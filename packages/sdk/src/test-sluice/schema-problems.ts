@@ -18,6 +18,7 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean;
+  readonly minProperties?: number;
   readonly maxProperties?: number;
 }
 
@@ -86,11 +87,11 @@ function arrayProblems(schema: Schema, list: readonly unknown[], path: string): 
 }
 
 function objectProblems(schema: Schema, value: object, path: string): ErrorDetail[] {
-  const { required = [], maxProperties, additionalProperties = true } = schema;
+  const { required = [], minProperties, maxProperties, additionalProperties = true } = schema;
   const fields = Object.entries(value);
   const missing = required.filter((name) => !Object.hasOwn(value, name));
   return [
-    ...boundProblems({ min: undefined, max: maxProperties }, fields.length, path, ' fields'),
+    ...boundProblems({ min: minProperties, max: maxProperties }, fields.length, path, ' fields'),
     ...missing.map((name) => ({ path: `${path}/${name}`, problem: 'is required' })),
     ...fields.flatMap(([name, field]) => {
       const at = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
