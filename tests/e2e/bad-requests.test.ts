@@ -188,7 +188,7 @@ describe('a request that is refused stores nothing and names the field', () => {
     const query = await post(`/v1/tasks?${new URLSearchParams(fields as never)}`, TASK);
     const report = { lease: 5, kind: 'succeeded', ...fields };
     const reports = await post(
-      '/v1/worker-sessions/s_x/reports',
+      '/v1/worker-sessions/s_AAAAAAAAAAAAAAAAAAAAAAAA/reports',
       JSON.stringify({ reports: [report] }),
     );
 
@@ -203,7 +203,7 @@ describe('a request that is refused stores nothing and names the field', () => {
   test.each(['constructor', 'toString', '__proto__', ''])('a report of kind %j', async (kind) => {
     const body = JSON.stringify({ reports: [{ lease: 'x', kind }] });
 
-    const answer = await post('/v1/worker-sessions/s_x/reports', body);
+    const answer = await post('/v1/worker-sessions/s_AAAAAAAAAAAAAAAAAAAAAAAA/reports', body);
 
     expect(answer.status).toBe(400);
     expect(answer.body.error.details[0].path).toBe('/reports/0/kind');
@@ -239,7 +239,7 @@ describe('a request that is refused stores nothing and names the field', () => {
     ['POST', '/v1/tasks/t_x/signal', '{"name":"a","data":1e400}', '/data'],
     ['POST', '/v1/tasks/t_x/complete', '{"output":1e400}', '/output'],
     [
-      ...['POST', '/v1/worker-sessions/s_x/reports'],
+      ...['POST', '/v1/worker-sessions/s_AAAAAAAAAAAAAAAAAAAAAAAA/reports'],
       ...['{"reports":[{"lease":"l","kind":"succeeded","output":1e400}]}', '/reports/0/output'],
     ],
   ])('a number that would be changed: %s %s', async (method, path, body, field) => {

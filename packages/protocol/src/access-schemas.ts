@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { notTogether } from './documented.ts';
 import { idOf } from './id-schemas.ts';
 import { LIMITS } from './limits.ts';
 import { ROLES } from './roles.ts';
@@ -35,6 +36,7 @@ export const KeyRequest = Type.Object(
     ),
     replaces: Type.Optional(
       Type.String({
+        pattern: '^[A-Za-z0-9_-]{1,64}$',
         description:
           'Id of a key whose role, namespace and name the new one takes over. Goes with none of ' +
           'those; the other key ends after `overlapMs`.',
@@ -52,6 +54,11 @@ export const KeyRequest = Type.Object(
   },
   {
     additionalProperties: false,
+    documented: {
+      ...notTogether(['replaces', 'role'], ['replaces', 'namespace'], ['replaces', 'name']),
+      anyOf: [{ required: ['role'] }, { required: ['replaces'] }],
+      dependentRequired: { overlapMs: ['replaces'] },
+    },
     examples: [{ role: 'worker', namespace: 'studio', name: 'worker of the studio' }],
   },
 );

@@ -108,6 +108,7 @@ export const OPERATION_ROUTES = {
     summary: 'Define what tasks of a type have when their submit does not say',
     params: TypeParams,
     body: TaskDefinition,
+    isBodyOptional: true,
     answers: { 200: TaskTypeView, 201: TaskTypeView },
     errors: CHANGE_ERRORS,
   },

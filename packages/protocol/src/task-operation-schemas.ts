@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { BlobHash } from './blob-schemas.ts';
+import { exactlyOne, notTogether } from './documented.ts';
 import { TaskId } from './id-schemas.ts';
 import { LIMITS } from './limits.ts';
 import {
@@ -58,6 +59,7 @@ export const CancelTasksRequest = Type.Object(
   {
     additionalProperties: false,
     description: 'Either ids or a filter.',
+    documented: exactlyOne('ids', 'filter'),
     examples: [{ filter: { type: 'transcode', tags: { customer: '42' } }, dryRun: true }],
   },
 );
@@ -140,7 +142,7 @@ const EndKey = requestKey(
 
 export const CompleteRequest = Type.Object(
   { output: Type.Optional(Type.Unknown()), outputBlob: Type.Optional(BlobHash), key: EndKey },
-  { additionalProperties: false },
+  { additionalProperties: false, documented: notTogether(['output', 'outputBlob']) },
 );
 export type CompleteRequest = Static<typeof CompleteRequest>;
 
@@ -238,7 +240,10 @@ export const ListQuery = Type.Object(
       Type.Integer({ minimum: 1, maximum: LIMITS.pageMax, default: LIMITS.pageDefault }),
     ),
     cursor: Type.Optional(
-      Type.String({ maxLength: 256, description: 'As `nextCursor` of the page before.' }),
+      Type.String({
+        pattern: '^[A-Za-z0-9_-]{1,256}$',
+        description: 'As `nextCursor` of the page before; one that you made up is refused.',
+      }),
     ),
   },
   { additionalProperties: false },

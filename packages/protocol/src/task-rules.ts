@@ -1,6 +1,7 @@
 import { checkCallback } from './callback-rules.ts';
 import type { ErrorDetail } from './sluice-error.ts';
 import type { TaskDefinition, TaskPatch, TaskRequest } from './task-schemas.ts';
+import { TIME_PATTERN } from './time-pattern.ts';
 
 /** What schemas cannot say of a task: fields that depend on each other, and texts with a form. */
 
@@ -88,8 +89,7 @@ function checkRetry(
   }
 }
 
-/** ISO 8601 with a zone: without one the same text would mean another time on another machine. */
-const TIME = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?[0-5]\d)$/;
+const TIME = new RegExp(TIME_PATTERN);
 
 /** Requests give times as text or as milliseconds; schemas cannot tell a good text from a bad. */
 export function timeProblems(value: string | number | undefined, path: string): ErrorDetail[] {

@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { BlobHash } from './blob-schemas.ts';
+import { notTogether } from './documented.ts';
 import { SessionId } from './id-schemas.ts';
 import { LIMITS } from './limits.ts';
 import { Capacity, Labels } from './resource-schemas.ts';
-import { TaskError, TaskType } from './task-schemas.ts';
+import { GivenTime, TaskError, TaskType } from './task-schemas.ts';
 
 const Lease = Type.String({
   maxLength: 128,
@@ -78,7 +79,8 @@ const Heartbeat = Type.Object(
 );
 
 const StartedAt = Type.Optional(
-  Type.Union([Type.String(), Type.Integer({ minimum: 0, maximum: LIMITS.timeMsMax })], {
+  Type.Unsafe<string | number>({
+    ...GivenTime,
     description: 'When the attempt started, if that was not reported by itself.',
   }),
 );
@@ -130,7 +132,7 @@ const Succeeded = Type.Object(
     outputBlob: Type.Optional(BlobHash),
     startedAt: StartedAt,
   },
-  { additionalProperties: false },
+  { additionalProperties: false, documented: notTogether(['output', 'outputBlob']) },
 );
 
 const Failed = Type.Object(
