@@ -3,7 +3,7 @@
  * (`task-rules.ts`). The OpenAPI document has them as JSON Schema, below `documented`, so that a
  * client that follows the document is refused only for what the document forbids.
  */
-export interface Documented {
+interface Documented {
   readonly documented: object;
 }
 
