@@ -72,6 +72,13 @@ export const LEASE_MUTANTS: readonly Mutant[] = [
     what: 'A lease that never arrived costs no attempt (L7): here it does.',
   },
   {
+    name: 'count-a-task-that-is-handed-back',
+    file: ENDS,
+    find: 'NOT_ARRIVED_REASON, REFUSED_REASON, HANDED_BACK_REASON];',
+    replace: 'NOT_ARRIVED_REASON, REFUSED_REASON];',
+    what: 'A worker that leaves spends no attempt of what it hands back: here it does.',
+  },
+  {
     name: 'retry-past-the-maximum',
     file: ENDS,
     find: 'return tasks.attempt[slot] < retries.at(tasks.retry[slot]).maxAttempts;',
