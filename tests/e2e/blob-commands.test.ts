@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,6 +48,18 @@ test('a large input is submitted like any other, and its output is printed', asy
   const shown = await run('task', 'get', id);
   expect(shown.stdout).toMatch(new RegExp(`input +blob ${sha256Of(content)}`));
   expect(shown.stdout).toMatch(/output +blob [0-9a-f]{64}/);
+});
+
+test('bytes that are not UTF-8 are refused as input, and kept as a blob', async () => {
+  const path = join(folder, 'latin1.json');
+  const bytes = Buffer.from([0x22, 0xe9, 0x22]);
+  await writeFile(path, bytes);
+
+  const submitted = await run('task', 'submit', 'echo', '--input', `@${path}`);
+  const put = await run('blob', 'put', path);
+
+  expect(submitted).toMatchObject({ code: 2, stderr: expect.stringContaining('is not UTF-8') });
+  expect(put.stdout.trim()).toBe(createHash('sha256').update(bytes).digest('hex'));
 });
 
 test('blobs go up and come down', async () => {

@@ -143,6 +143,33 @@ describe('task submit', () => {
   });
 });
 
+test('update changes a task that waits, and needs something to change', async () => {
+  const submit = [
+    'task',
+    'submit',
+    'updated',
+    '--delay',
+    '1d',
+    '-i',
+    '{"n":1,"m":2}',
+    '--tag',
+    'a=b',
+  ];
+  const id = (await sluice(...submit)).stdout.trim();
+
+  const change = ['--priority', '8', '--input', '{"m":null}', '--tag', 'c=d', '--untag', 'a'];
+  const updated = await sluice('task', 'update', id, ...change, '--run-at', 'now', '--json');
+
+  expect(JSON.parse(updated.stdout)).toMatchObject({
+    id,
+    state: 'queued',
+    priority: 8,
+    input: { n: 1 },
+    tags: { c: 'd' },
+  });
+  expect(await sluice('task', 'update', id)).toMatchObject({ code: 2 });
+});
+
 describe('what can be wrong', () => {
   test.each([
     [['task', 'submit'], "'sluice task submit' needs TYPE"],

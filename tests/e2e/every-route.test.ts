@@ -26,7 +26,10 @@ const WITH_BODY = LIST.filter(({ route }) => route.body !== undefined && route.b
 
 /** The path of a route with something in the place of its parameters. */
 function pathOf({ path }: Route): string {
-  return path.replace('{type}', 'some-type').replaceAll(/\{\w+\}/g, TASK);
+  return path
+    .replace('{type}', 'some-type')
+    .replace('{sessionId}', `s_${'a'.repeat(24)}`)
+    .replaceAll(/\{\w+\}/g, TASK);
 }
 
 interface Refused {

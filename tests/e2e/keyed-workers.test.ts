@@ -82,3 +82,39 @@ test('a key that is revoked while its request arrives makes no other', async () 
   expect(revoked.status).toBe(204);
   expect(await slow.answer).toBe(401);
 });
+
+test('the waits of a key that is revoked end at once, and get no answer of theirs', async () => {
+  const key = await admin.keyFor('submitter', 'shop');
+  const { items } = (await admin.get('/v1/keys')).body;
+  const { id } = items.at(-1);
+  const submitter = admin.as(key);
+  const task = (await submitter.post('/v1/tasks', { type: 'never-run' })).body;
+  const waits = [
+    submitter.get(`/v1/tasks/${task.id}/wait?timeoutMs=60000`),
+    submitter.post('/v1/tasks/wait', { ids: [task.id], timeoutMs: 60_000 }),
+    submitter.post('/v1/tasks?waitMs=60000', { type: 'never-run' }),
+  ];
+  // The server has heard them once it has taken the last one.
+  const isTaken = async () => (await submitter.get('/v1/tasks?type=never-run')).body.items.length;
+  await expect.poll(isTaken).toBe(2);
+
+  await admin.call({ method: 'DELETE', path: `/v1/keys/${id}` });
+
+  expect((await Promise.all(waits)).map(({ status }) => status)).toEqual([401, 401, 401]);
+});
+
+test('figures of the whole server are for its admins', async () => {
+  const viewers = await Promise.all([
+    admin.keyFor('viewer', 'default'),
+    admin.keyFor('admin', 'shop'),
+    admin.keyFor('viewer', 'shop'),
+  ]);
+
+  for (const key of viewers) {
+    const { body } = await admin.as(key).get('/v1/cluster');
+    expect(Object.keys(body)).toEqual(['version', 'startedAt', 'partitions', 'projection']);
+    expect(body.partitions).toEqual([{ partition: 0, state: 'ok' }]);
+    expect(Object.keys(body.projection)).toEqual(['state', 'lagMs']);
+  }
+  expect((await admin.get('/v1/cluster')).body).toMatchObject({ blobs: { count: 0 } });
+});

@@ -106,7 +106,7 @@ test('a refused task costs no attempt and comes back to a lone worker', async ()
 
 const TASKS = '/v1/tasks';
 const SESSIONS = '/v1/worker-sessions';
-const REPORTS = '/v1/worker-sessions/s_x/reports';
+const REPORTS = '/v1/worker-sessions/s_AAAAAAAAAAAAAAAAAAAAAAAA/reports';
 
 test.each([
   [TASKS, { resources: { cpu: -1 } }, '/resources/cpu'],

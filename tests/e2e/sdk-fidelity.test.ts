@@ -71,6 +71,13 @@ const SCENARIOS: Record<string, Scenario> = {
     await task.cancel();
     return task;
   },
+  'is updated while it waits': async (client) => {
+    const options = { delayMs: 60_000, tags: { a: 'b', c: 'd' } };
+    const task = await client.submit(scripted, ['throw'], options);
+    await client.update(task, { input: ['return'], tags: { a: null, e: 'f' }, priority: 1 });
+    await task.update({ runAt: null });
+    return task;
+  },
   'is cancelled while it runs': async (client) => {
     const task = await client.submit(scripted, ['hang']);
     await untilStarted(task);

@@ -264,7 +264,7 @@ describe.each<Protocol>(['http1', 'h2c'])('over %s', (protocol) => {
     await first.closed;
     const second = openSession();
     await second.welcomed();
-    expect(await second.takeTask()).toMatchObject({ id: held.id, attempt: 2 });
+    expect(await second.takeTask()).toMatchObject({ id: held.id, attempt: 1 });
     const late = await api.report(sessionId, [{ lease: held.lease, kind: 'succeeded' }]);
     expect(late.body).toEqual({ outcomes: ['stale_lease'] });
     expect((await api.delete(`/v1/worker-sessions/${sessionId}`)).body.error.code).toBe(
@@ -273,7 +273,7 @@ describe.each<Protocol>(['http1', 'h2c'])('over %s', (protocol) => {
   });
 
   test('an unknown session that only heartbeats is told to open a new one', async () => {
-    const answer = await api.post('/v1/worker-sessions/s_nobody/reports');
+    const answer = await api.post('/v1/worker-sessions/s_AAAAAAAAAAAAAAAAAAAAAAAA/reports');
 
     expect(answer.status).toBe(404);
     expect(answer.body.error.code).toBe('session_not_found');

@@ -53,7 +53,7 @@ const io: CommandIo = {
   readStdin: async () => {
     const chunks: Buffer[] = [];
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks).toString();
+    return Buffer.concat(chunks);
   },
   env: process.env,
   terminal: {

@@ -13,7 +13,7 @@ export interface CommandIo {
   readonly stdout: (line: string) => void;
   readonly stderr: (line: string) => void;
   /** What is piped into the command, to its end. */
-  readonly readStdin: () => Promise<string>;
+  readonly readStdin: () => Promise<Buffer>;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The screen, when stdout or stderr is one. */
   readonly terminal: Terminal;
@@ -26,7 +26,7 @@ interface Terminal {
   readonly isStderr: boolean;
   readonly columns: number;
   readonly rows: number;
-  /** Writes to stderr as it is, without a line end. */
+  /** Writes as it is, without a line end: whoever draws lets texts of others be `visible`. */
   readonly drawOnStderr: (text: string) => void;
   readonly drawOnStdout: (text: string) => void;
 }

@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { notTogether } from './documented.ts';
+import { idOf } from './id-schemas.ts';
 import { LIMITS } from './limits.ts';
 import { ROLES } from './roles.ts';
 
@@ -34,6 +36,7 @@ export const KeyRequest = Type.Object(
     ),
     replaces: Type.Optional(
       Type.String({
+        pattern: '^[A-Za-z0-9_-]{1,64}$',
         description:
           'Id of a key whose role, namespace and name the new one takes over. Goes with none of ' +
           'those; the other key ends after `overlapMs`.',
@@ -51,6 +54,11 @@ export const KeyRequest = Type.Object(
   },
   {
     additionalProperties: false,
+    documented: {
+      ...notTogether(['replaces', 'role'], ['replaces', 'namespace'], ['replaces', 'name']),
+      anyOf: [{ required: ['role'] }, { required: ['replaces'] }],
+      dependentRequired: { overlapMs: ['replaces'] },
+    },
     examples: [{ role: 'worker', namespace: 'studio', name: 'worker of the studio' }],
   },
 );
@@ -78,7 +86,7 @@ export const NewKeyView = Type.Object({
   ...KeyView.properties,
 });
 
-export const KeyParams = Type.Object({ id: Type.String({ description: 'Id of a key.' }) });
+export const KeyParams = Type.Object({ id: idOf('a key', 'k_019a8b0c6d2f1a2b3c4d') });
 export type KeyParams = Static<typeof KeyParams>;
 
 export const AuditView = Type.Object({

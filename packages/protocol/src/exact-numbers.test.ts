@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { inexactNumber, inexactPayload } from './exact-numbers.ts';
+import { JsonPlace } from './json-place.ts';
 
 describe('a number comes back as it was sent, or is refused', () => {
   test.each([
@@ -42,7 +43,7 @@ describe('a number comes back as it was sent, or is refused', () => {
     '1.2e-323',
     `1${'0'.repeat(400)}`,
   ])('%s is not', (number) => {
-    expect(inexactNumber(number)).toEqual({ path: '', number });
+    expect(inexactNumber(number)).toMatchObject({ path: '' });
   });
 });
 
@@ -146,4 +147,18 @@ test('whatever else a text holds, the number in it is found where it is', () => 
       });
     }),
   );
+});
+
+test('of a very long number the beginning is shown', () => {
+  expect(inexactNumber('1'.repeat(5_000_000))?.number).toHaveLength(61);
+});
+
+test('a name of many characters over many numbers is read once', () => {
+  const numbers = Array.from({ length: 100_000 }, () => '9007199254740993').join(',');
+  const text = `{"${'n'.repeat(2_000_000)}":[${numbers}]}`;
+  const place = new JsonPlace(text);
+
+  expect(inexactPayload(text, place)).toBeUndefined();
+  expect(place.steps).toBeGreaterThan(text.length / 2);
+  expect(place.steps).toBeLessThan(text.length * 2);
 });

@@ -16,38 +16,48 @@ const SUSPECT =
 const NUMBER = /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([-+]?[0-9]+))?$/;
 
 /** Values of users, in whatever request; what numbers elsewhere may be is known. */
-const PAYLOAD = /^(?:\/reports)?(?:\/[0-9]+)?\/(?:input|output|data)(?:\/|$)/;
+const PAYLOADS: readonly unknown[] = ['input', 'output', 'data'];
+
+/** So much of a number is shown. */
+const SHOWN_MAX = 60;
 
 export interface InexactNumber {
   /** A JSON pointer into the text. */
   readonly path: string;
+  /** As it stands there; a long one is cut. */
   readonly number: string;
 }
 
 /** The first number of a payload in a request, which is valid JSON, that cannot be kept. */
-export function inexactPayload(text: string): InexactNumber | undefined {
-  return inexactNumber(text, (path) => PAYLOAD.test(path));
+export function inexactPayload(text: string, place = new JsonPlace(text)) {
+  return inexactNumber(text, isPayload, place);
+}
+
+/** Whether the place is in a payload: `/input`, `/7/input`, `/reports/7/output`. */
+export function isPayload(levels: readonly (number | string)[]): boolean {
+  let at = levels[0] === 'reports' ? 1 : 0;
+  if (typeof levels[at] === 'number') at += 1;
+  return PAYLOADS.includes(levels[at]);
 }
 
 /** The first number in `text`, which is valid JSON, that cannot be kept. */
 export function inexactNumber(
   text: string,
-  counts: (path: string) => boolean = () => true,
+  counts: (levels: readonly (number | string)[]) => boolean = () => true,
+  place = new JsonPlace(text),
 ): InexactNumber | undefined {
-  let place: JsonPlace | undefined;
   SUSPECT.lastIndex = 0;
   for (let match = SUSPECT.exec(text); match !== null; match = SUSPECT.exec(text)) {
     const start = startOfNumber(text, match.index);
     const end = endOfNumber(text, match.index);
     SUSPECT.lastIndex = end;
     // It may stand inside a text, where it is no number. To know is dear the first time alone.
-    if (place?.moveTo(start) === false) continue;
+    if (place.steps > 0 && !place.moveTo(start)) continue;
     const number = text.slice(start, end);
     if (isExact(number)) continue;
-    place ??= new JsonPlace(text);
-    if (!place.moveTo(start)) continue;
-    const path = place.path();
-    if (counts(path)) return { path, number };
+    if (!place.moveTo(start) || !counts(place.levels)) continue;
+    const shown = number.length > SHOWN_MAX ? `${number.slice(0, SHOWN_MAX)}…` : number;
+    return { path: place.path(), number: shown };
   }
   return undefined;
 }

@@ -10,13 +10,26 @@ const CLOSE_OBJECT = 0x7d;
 /** A path is for people: deeper than this it says where to look, too. */
 const PATH_LEVELS_MAX = 100;
 
-/** Walks through a text that is valid JSON, forwards alone, and says where in it one is. */
+/** Characters of a name, as it stands in the text, that are kept; no name of ours is as long. */
+const NAME_MAX = 200;
+
+/**
+ * Walks through a text that is valid JSON, forwards only, and says where in it one is.
+ *
+ * Every character is read a bounded number of times, whatever the text: a name is cut and decoded
+ * once, when it is passed, and never read again (`steps` counts it).
+ */
 export class JsonPlace {
   private readonly text: string;
   private at = 0;
-  /** Per level the index in an array, or where the name in an object starts, as -1 and below. */
-  private readonly levels: number[] = [];
+  /** Per level the index in an array, or the name in an object, which may be cut. */
+  readonly levels: (number | string)[] = [];
+  /** Per level the number of its array or object, counted from the first that was opened. */
+  readonly opened: number[] = [];
+  private openings = 0;
   private isName = false;
+  /** Characters that were read so far. */
+  steps = 0;
 
   constructor(text: string) {
     this.text = text;
@@ -32,54 +45,97 @@ export class JsonPlace {
   path(): string {
     return this.levels
       .slice(0, PATH_LEVELS_MAX)
-      .map((level) => `/${level < 0 ? this.nameAt(-1 - level) : level}`)
+      .map((level) => `/${typeof level === 'string' ? escapePointer(level) : level}`)
       .join('');
+  }
+
+  /**
+   * Goes on behind the next name of an object, and answers the whole of it as it stands in the
+   * text; nothing when there is none left.
+   */
+  nextName(): string | undefined {
+    while (this.at < this.text.length) {
+      const isName = this.isName && this.text.charCodeAt(this.at) === QUOTE;
+      const start = this.at;
+      this.step();
+      if (isName) return this.text.slice(start, this.at);
+    }
+    return undefined;
   }
 
   private step(): void {
     const { levels } = this;
     const unit = this.text.charCodeAt(this.at);
     this.at += 1;
+    this.steps += 1;
     switch (unit) {
       case QUOTE:
-        if (this.isName) levels[levels.length - 1] = -this.at;
-        this.at = this.endOfText(this.at);
+        this.passText();
         break;
       case OPEN_ARRAY:
-        levels.push(0);
+        this.open(0);
         this.isName = false;
         break;
       case OPEN_OBJECT:
-        levels.push(-1);
+        this.open('');
         this.isName = true;
         break;
       case CLOSE_ARRAY:
       case CLOSE_OBJECT:
         levels.pop();
+        this.opened.pop();
         this.isName = false;
         break;
       case COLON:
         this.isName = false;
         break;
-      case COMMA:
-        if (levels[levels.length - 1] < 0) this.isName = true;
-        else levels[levels.length - 1] += 1;
+      case COMMA: {
+        const level = levels[levels.length - 1];
+        if (typeof level === 'number') levels[levels.length - 1] = level + 1;
+        else this.isName = true;
         break;
+      }
     }
   }
 
-  /** Behind the quote that ends the text that `start` is in. */
-  private endOfText(start: number): number {
-    let at = start;
-    while (this.text.charCodeAt(at) !== QUOTE) {
-      at += this.text.charCodeAt(at) === BACKSLASH ? 2 : 1;
-    }
-    return at + 1;
+  private open(level: number | string): void {
+    this.levels.push(level);
+    this.openings += 1;
+    this.opened.push(this.openings);
   }
 
-  private nameAt(quote: number): string {
-    const json = this.text.slice(quote, this.endOfText(quote + 1));
-    const name = JSON.parse(json) as string;
-    return name.replaceAll('~', '~0').replaceAll('/', '~1');
+  private passText(): void {
+    const start = this.at;
+    const end = endOfText(this.text, start);
+    this.steps += end - start;
+    this.at = end + 1;
+    if (!this.isName) return;
+    this.steps += Math.min(end - start, NAME_MAX);
+    this.levels[this.levels.length - 1] = nameIn(this.text, start, end);
   }
+}
+
+/** Where the quote is that ends the text whose first character is at `start`. */
+export function endOfText(text: string, start: number): number {
+  let end = text.indexOf('"', start);
+  while (isEscaped(text, end, start)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+/** Every backslash is read once: between it and the next quote there is no other quote. */
+function isEscaped(text: string, quote: number, start: number): boolean {
+  let at = quote - 1;
+  while (at >= start && text.charCodeAt(at) === BACKSLASH) at -= 1;
+  return (quote - 1 - at) % 2 === 1;
+}
+
+function nameIn(text: string, start: number, end: number): string {
+  const isCut = end - start > NAME_MAX;
+  const raw = text.slice(start, isCut ? start + NAME_MAX : end);
+  if (isCut) return `${raw}…`;
+  return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
+}
+
+export function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

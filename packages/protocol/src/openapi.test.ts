@@ -1,4 +1,7 @@
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { describe, expect, test } from 'vitest';
+import { withDocumented } from './documented.ts';
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 import { openApiDocument } from './openapi.ts';
 import { BYTES, type Route } from './route.ts';
@@ -149,7 +152,7 @@ function propertiesOf(schema: unknown): string[] {
 }
 
 function plain(schema: unknown): unknown {
-  return JSON.parse(JSON.stringify(schema));
+  return withDocumented(schema as object);
 }
 
 function referencesIn(document: unknown): string[] {
@@ -170,3 +173,43 @@ function resolve(reference: string): unknown {
     DOCUMENT,
   );
 }
+
+describe('what only code checks', () => {
+  const valid = (operationId: string, body: unknown): boolean => {
+    const route = ROUTES[operationId as keyof typeof ROUTES] as Route;
+    const operation = DOCUMENT.paths[route.path][route.method.toLowerCase()];
+    const schema = operation.requestBody?.content['application/json'].schema;
+    return Compile(schema as TSchema).Check(body);
+  };
+
+  test.each([
+    ['submitTasks', { type: 'a', input: 1, inputBlob: 'a'.repeat(64) }],
+    ['submitTasks', { type: 'a', runAt: 1, delayMs: 1 }],
+    ['submitTasks', { type: 'a', runAt: 'tomorrow' }],
+    ['submitTasks', { type: 'a', dedupeWindowMs: 5000 }],
+    ['submitTasks', { type: 'a', retry: { delaysMs: [1], maxAttempts: 2 } }],
+    ['cancelTasks', {}],
+    ['cancelTasks', { ids: ['t_1'], filter: { type: 'a' } }],
+    ['completeTask', { output: 1, outputBlob: 'a'.repeat(64) }],
+    ['createKey', {}],
+    ['createKey', { role: 'admin', replaces: 'k_1' }],
+  ])('%s refuses %j, and the document says so', (operationId, body) => {
+    expect(valid(operationId, body)).toBe(false);
+  });
+
+  test.each([
+    ['submitTasks', { type: 'a', input: 1, runAt: '2030-01-01T00:00:00Z' }],
+    ['submitTasks', { type: 'a', delayMs: 1, dedupeKey: 'k', dedupeWindowMs: 5000 }],
+    ['cancelTasks', { ids: ['t_1'] }],
+    ['createKey', { replaces: 'k_1', overlapMs: 5 }],
+  ])('%s takes %j', (operationId, body) => {
+    expect(valid(operationId, body)).toBe(true);
+  });
+
+  test('a body is optional exactly when an empty object would do', () => {
+    for (const [operationId, route] of Object.entries<Route>(ROUTES)) {
+      if (route.body === undefined || typeof route.body === 'string') continue;
+      expect(valid(operationId, {}), operationId).toBe(route.isBodyOptional ?? false);
+    }
+  });
+});

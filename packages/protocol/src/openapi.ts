@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { withDocumented } from './documented.ts';
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 import { ErrorBody } from './error-schema.ts';
 import { BYTES, type Route } from './route.ts';
@@ -11,7 +12,7 @@ export function openApiDocument(version: string): object {
     paths[route.path] ??= {};
     paths[route.path][route.method.toLowerCase()] = operation(operationId, route);
   }
-  return {
+  return withDocumented({
     openapi: '3.1.0',
     info: {
       title: 'Sluice',
@@ -25,7 +26,7 @@ export function openApiDocument(version: string): object {
       schemas: { Error: ErrorBody },
       securitySchemes: { key: { type: 'http', scheme: 'bearer', bearerFormat: 'slk_…' } },
     },
-  };
+  });
 }
 
 function operation(operationId: string, route: Route): object {

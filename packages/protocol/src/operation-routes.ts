@@ -55,30 +55,36 @@ const ClusterView = Type.Object({
     Type.Object({
       partition: Type.Integer(),
       state: Type.Union([Type.Literal('ok'), Type.Literal('stopped')]),
-      log: Type.Object({
-        engine: Type.String(),
-        position: Type.Integer({ description: 'How many records were appended, ever.' }),
-        isFull: Type.Boolean({ description: 'The disk is full: submits are refused.' }),
-      }),
+      log: Type.Optional(
+        Type.Object({
+          engine: Type.String(),
+          position: Type.Integer({ description: 'How many records were appended, ever.' }),
+          isFull: Type.Boolean({ description: 'The disk is full: submits are refused.' }),
+        }),
+      ),
     }),
   ),
   projection: Type.Object(
     {
       state: Type.Union([Type.Literal('ok'), Type.Literal('failing'), Type.Literal('ended')]),
       why: Type.Optional(Type.String()),
-      position: Type.Integer({ description: 'The first record that it has not seen.' }),
-      lagRecords: Type.Integer(),
+      position: Type.Optional(
+        Type.Integer({ description: 'The first record that it has not seen.' }),
+      ),
+      lagRecords: Type.Optional(Type.Integer()),
       lagMs: Type.Integer(),
-      bytes: Bytes,
+      bytes: Type.Optional(Bytes),
     },
     { description: 'What is kept for search and history; dispatch does not depend on it.' },
   ),
-  blobs: Type.Object(
-    { count: Count, bytes: Bytes },
-    { description: 'Large inputs and outputs, as of the last hour and what came since.' },
+  blobs: Type.Optional(
+    Type.Object(
+      { count: Count, bytes: Bytes },
+      { description: 'Large inputs and outputs, as of the last hour and what came since.' },
+    ),
   ),
-  disk: Type.Object({ freeBytes: Bytes, totalBytes: Bytes }),
-  memory: Type.Object({ residentBytes: Bytes }),
+  disk: Type.Optional(Type.Object({ freeBytes: Bytes, totalBytes: Bytes })),
+  memory: Type.Optional(Type.Object({ residentBytes: Bytes })),
 });
 
 /** Calls about everything that is no single task and no session of a worker. */
@@ -108,6 +114,7 @@ export const OPERATION_ROUTES = {
     summary: 'Define what tasks of a type have when their submit does not say',
     params: TypeParams,
     body: TaskDefinition,
+    isBodyOptional: true,
     answers: { 200: TaskTypeView, 201: TaskTypeView },
     errors: CHANGE_ERRORS,
   },
@@ -210,6 +217,9 @@ export const OPERATION_ROUTES = {
     path: '/v1/cluster',
     access: 'read',
     summary: 'Say how the server is: log, projection, disk, memory',
+    description:
+      'Figures of the whole server are for admins of the namespace default. Others hear whether ' +
+      'it runs, and how far lists are behind.',
     answers: { 200: ClusterView },
     errors: READ_ERRORS,
   },

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { idOf } from './id-schemas.ts';
 import { Capacity, Labels, TaskResources } from './resource-schemas.ts';
 import { ListQuery } from './task-operation-schemas.ts';
 import { TaskDefinition, TaskType } from './task-schemas.ts';
@@ -52,7 +53,7 @@ export const WorkerView = Type.Object({
   heardAt: Type.String({ format: 'date-time' }),
 });
 
-export const WorkerParams = Type.Object({ id: Type.String({ description: 'Id of a worker.' }) });
+export const WorkerParams = Type.Object({ id: idOf('a worker', 'w_1f0c6o7a2k9m3q5s8u4e') });
 export type WorkerParams = Static<typeof WorkerParams>;
 
 const Fingerprint = Type.String({
@@ -138,7 +139,7 @@ export const RedriveView = Type.Object({
   done: Type.Integer({ description: 'Dead letters that it has run again so far.' }),
 });
 
-export const RedriveParams = Type.Object({ id: Type.String({ description: 'Id of a redrive.' }) });
+export const RedriveParams = Type.Object({ id: idOf('a redrive', 'd_1') });
 export type RedriveParams = Static<typeof RedriveParams>;
 
 export const DiscardRequest = Type.Object(

@@ -5,7 +5,11 @@ function amount(description: string) {
   return Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.resourceMax, description }));
 }
 
-const Fraction = { minimum: 0, maximum: LIMITS.resourceMax };
+const Fraction = {
+  minimum: 0,
+  maximum: LIMITS.resourceMax,
+  documented: { multipleOf: 0.001 },
+};
 
 /** What a task needs. A worker's capacity has the same fields, and other defaults. */
 const FIELDS = {

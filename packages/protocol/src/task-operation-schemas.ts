@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { BlobHash } from './blob-schemas.ts';
+import { exactlyOne, notTogether } from './documented.ts';
+import { TaskId } from './id-schemas.ts';
 import { LIMITS } from './limits.ts';
 import {
   GivenTime,
@@ -10,7 +12,7 @@ import {
   TaskView,
 } from './task-schemas.ts';
 
-const Ids = Type.Array(Type.String(), { minItems: 1, maxItems: LIMITS.batchTasksMax });
+const Ids = Type.Array(TaskId, { minItems: 1, maxItems: LIMITS.batchTasksMax });
 
 const GraceMs = Type.Integer({
   minimum: 0,
@@ -35,7 +37,9 @@ const FILTER = {
   tags: Type.Optional(
     Type.Record(Type.String(), Type.String(), { description: 'Tags that the task has.' }),
   ),
-  parentId: Type.Optional(Type.String({ description: 'Tasks that belong to this one.' })),
+  parentId: Type.Optional(
+    Type.Unsafe<string>({ ...TaskId, description: 'Tasks that belong to this one.' }),
+  ),
   since: Type.Optional(GivenTime),
   until: Type.Optional(GivenTime),
 };
@@ -55,6 +59,7 @@ export const CancelTasksRequest = Type.Object(
   {
     additionalProperties: false,
     description: 'Either ids or a filter.',
+    documented: exactlyOne('ids', 'filter'),
     examples: [{ filter: { type: 'transcode', tags: { customer: '42' } }, dryRun: true }],
   },
 );
@@ -113,21 +118,38 @@ export const WaitTasksReply = Type.Object({
   unknown: Type.Array(Type.String(), { description: 'Ids that nobody knows.' }),
 });
 
+/** Made by the client, new for each call, and the same whenever the call is sent again. */
+function requestKey(description: string) {
+  return Type.Optional(
+    Type.String({ pattern: '^[A-Za-z0-9_.:-]{1,64}$', description, examples: ['c1a9e0f2-7'] }),
+  );
+}
+
 export const SignalRequest = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 128 }),
     data: Type.Optional(Type.Unknown({ description: 'Any JSON up to 256 KiB. Default null.' })),
+    key: requestKey('Passed on to the worker, which ignores a key that it has seen before.'),
   },
   { additionalProperties: false, examples: [{ name: 'bitrate', data: { kbps: 800 } }] },
 );
+export type SignalRequest = Static<typeof SignalRequest>;
+
+const EndKey = requestKey(
+  'A request with the same key is answered as the first one was, also when the task has been ' +
+    'retried since, and changes nothing.',
+);
 
 export const CompleteRequest = Type.Object(
-  { output: Type.Optional(Type.Unknown()), outputBlob: Type.Optional(BlobHash) },
-  { additionalProperties: false },
+  { output: Type.Optional(Type.Unknown()), outputBlob: Type.Optional(BlobHash), key: EndKey },
+  { additionalProperties: false, documented: notTogether(['output', 'outputBlob']) },
 );
 export type CompleteRequest = Static<typeof CompleteRequest>;
 
-export const FailRequest = Type.Object({ error: TaskError }, { additionalProperties: false });
+export const FailRequest = Type.Object(
+  { error: TaskError, key: EndKey },
+  { additionalProperties: false },
+);
 export type FailRequest = Static<typeof FailRequest>;
 
 const Code = Type.Union(
@@ -224,7 +246,10 @@ export const ListQuery = Type.Object(
       Type.Integer({ minimum: 1, maximum: LIMITS.pageMax, default: LIMITS.pageDefault }),
     ),
     cursor: Type.Optional(
-      Type.String({ maxLength: 256, description: 'As `nextCursor` of the page before.' }),
+      Type.String({
+        pattern: '^[A-Za-z0-9_-]{1,256}$',
+        description: 'As `nextCursor` of the page before; one that you made up is refused.',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -252,7 +277,9 @@ export type TaskListQuery = Static<typeof TaskListQuery>;
 
 export const EventQuery = Type.Object(
   {
-    task: Type.Optional(Type.String({ maxLength: 64, description: 'Id of a task: its own only.' })),
+    task: Type.Optional(
+      Type.Unsafe<string>({ ...TaskId, description: 'Id of a task: its own only.' }),
+    ),
     type: FILTER.type,
   },
   { additionalProperties: false },

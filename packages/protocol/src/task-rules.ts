@@ -1,6 +1,7 @@
 import { checkCallback } from './callback-rules.ts';
 import type { ErrorDetail } from './sluice-error.ts';
-import type { TaskDefinition, TaskRequest } from './task-schemas.ts';
+import type { TaskDefinition, TaskPatch, TaskRequest } from './task-schemas.ts';
+import { TIME_PATTERN } from './time-pattern.ts';
 
 /** What schemas cannot say of a task: fields that depend on each other, and texts with a form. */
 
@@ -31,6 +32,18 @@ export function checkTask(
     problems.push({ path: `${path}/dedupeWindowMs`, problem: 'needs a dedupeKey beside it' });
   }
 }
+
+/** What is wrong with a patch that its schema accepts. */
+export function patchProblems({ runAt, input, inputBlob }: TaskPatch, path: string): ErrorDetail[] {
+  const problems = timeProblems(runAt ?? undefined, `${path}/runAt`);
+  if (input !== undefined && inputBlob !== undefined) {
+    problems.push({ path: `${path}/inputBlob`, problem: 'cannot be given beside input' });
+  }
+  return problems;
+}
+
+/** Why the input of a task cannot be merged with an object. */
+export const NOT_MERGED = 'cannot be merged with an input that is a blob';
 
 /** Adds to `problems` what is wrong with what a task may leave to the definition of its type. */
 export function checkDefinition(
@@ -76,12 +89,17 @@ function checkRetry(
   }
 }
 
-/** ISO 8601 with a zone: without one the same text would mean another time on another machine. */
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)$/;
+const TIME = new RegExp(TIME_PATTERN);
 
 /** Requests give times as text or as milliseconds; schemas cannot tell a good text from a bad. */
 export function timeProblems(value: string | number | undefined, path: string): ErrorDetail[] {
   if (typeof value !== 'string') return [];
-  if (TIME.test(value) && Date.parse(value) >= 0) return [];
+  const [, year, month, day] = TIME.exec(value) ?? [];
+  if (isDay(Number(year), Number(month), Number(day)) && Date.parse(value) >= 0) return [];
   return [{ path, problem: 'must be a time such as 2030-01-01T00:00:00.000Z' }];
+}
+
+/** A day that no month has would be read as one of the next month. */
+function isDay(year: number, month: number, day: number): boolean {
+  return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 }

@@ -1,7 +1,10 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { BlobHash } from './blob-schemas.ts';
+import { notTogether } from './documented.ts';
+import { TaskId } from './id-schemas.ts';
 import { LIMITS } from './limits.ts';
 import { Constraints, TaskResources } from './resource-schemas.ts';
+import { TIME_PATTERN } from './time-pattern.ts';
 
 export const TaskType = Type.String({
   pattern: '^(?!(?:command|container)$)[A-Za-z0-9._:-]{1,128}$',
@@ -34,7 +37,15 @@ const Retry = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    documented: notTogether(
+      ['delaysMs', 'maxAttempts'],
+      ['delaysMs', 'backoff'],
+      ['delaysMs', 'delayMs'],
+      ['delaysMs', 'maxDelayMs'],
+    ),
+  },
 );
 
 const TimeoutMs = Type.Integer({ minimum: 1, maximum: LIMITS.delayMsMax });
@@ -61,6 +72,11 @@ const TagValue = Type.String({ maxLength: 256 });
 
 const Tags = Type.Record(TagName, TagValue, { maxProperties: 32, additionalProperties: false });
 
+/** 24 to 64 bytes in base64. */
+const SECRET_PATTERN =
+  '^(?:whsec_)?(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?' +
+  '|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$';
+
 const Callback = Type.Object(
   {
     url: Type.String({ pattern: '^https?://', maxLength: 2048 }),
@@ -72,7 +88,9 @@ const Callback = Type.Object(
       ),
       { minItems: 1, maxItems: 6 },
     ),
-    secret: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    secret: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, documented: { pattern: SECRET_PATTERN } }),
+    ),
   },
   {
     additionalProperties: false,
@@ -84,7 +102,10 @@ const Priority = Type.Integer({ minimum: 0, maximum: 8, default: 4, description:
 
 /** A time as requests give it. */
 export const GivenTime = Type.Union(
-  [Type.String(), Type.Integer({ minimum: 0, maximum: LIMITS.timeMsMax })],
+  [
+    Type.String({ documented: { format: 'date-time', pattern: TIME_PATTERN } }),
+    Type.Integer({ minimum: 0, maximum: LIMITS.timeMsMax }),
+  ],
   {
     description: 'ISO 8601, or milliseconds since 1970.',
     examples: ['2030-01-01T00:00:00.000Z'],
@@ -142,7 +163,14 @@ export const TaskRequest = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, examples: [{ type: 'hello', input: { name: 'Ada' } }] },
+  {
+    additionalProperties: false,
+    examples: [{ type: 'hello', input: { name: 'Ada' } }],
+    documented: {
+      ...notTogether(['input', 'inputBlob'], ['runAt', 'delayMs']),
+      dependentRequired: { dedupeWindowMs: ['dedupeKey'] },
+    },
+  },
 );
 export type TaskRequest = Static<typeof TaskRequest>;
 
@@ -203,14 +231,19 @@ const PATCHABLE = {
 
 export const TaskPatch = Type.Object(PATCHABLE, {
   additionalProperties: false,
+  documented: notTogether(['input', 'inputBlob']),
   minProperties: 1,
   examples: [{ priority: 8, runAt: null }],
 });
 export type TaskPatch = Static<typeof TaskPatch>;
 
 export const TaskPatchOf = Type.Object(
-  { id: Type.String(), ...PATCHABLE },
-  { additionalProperties: false, minProperties: 2 },
+  { id: TaskId, ...PATCHABLE },
+  {
+    additionalProperties: false,
+    minProperties: 2,
+    documented: notTogether(['input', 'inputBlob']),
+  },
 );
 export type TaskPatchOf = Static<typeof TaskPatchOf>;
 
@@ -301,7 +334,7 @@ export const TaskView = Type.Object({
   error: Type.Union([TaskError, Type.Null()]),
 });
 
-export const TaskParams = Type.Object({ id: Type.String({ description: 'Id of a task.' }) });
+export const TaskParams = Type.Object({ id: TaskId });
 export type TaskParams = Static<typeof TaskParams>;
 
 export const WaitQuery = Type.Object(

@@ -41,5 +41,10 @@ export const SignalNotice = Type.Object({
   lease: Type.String(),
   name: Type.String(),
   data: Type.Unknown(),
+  key: Type.Optional(
+    Type.String({
+      description: 'Of the call that sent it. The same key again under one lease is a resend.',
+    }),
+  ),
 });
 export type SignalNotice = Static<typeof SignalNotice>;

@@ -1,13 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { BlobHash } from './blob-schemas.ts';
+import { notTogether } from './documented.ts';
+import { SessionId } from './id-schemas.ts';
 import { LIMITS } from './limits.ts';
 import { Capacity, Labels } from './resource-schemas.ts';
-import { TaskError, TaskType } from './task-schemas.ts';
+import { GivenTime, TaskError, TaskType } from './task-schemas.ts';
 
-const Lease = Type.String({ description: 'Opaque; as it came with the task.' });
-
-/** As the server made it: a worker cannot choose one that somebody might guess. */
-const SessionId = Type.String({ pattern: '^s_[A-Za-z0-9_-]{24}$' });
+const Lease = Type.String({
+  maxLength: 128,
+  description: 'Opaque; as it came with the task.',
+});
 
 const OfferedType = Type.Object(
   {
@@ -64,7 +66,7 @@ export const WorkerSessionRequest = Type.Object(
 );
 export type WorkerSessionRequest = Static<typeof WorkerSessionRequest>;
 
-export const SessionParams = Type.Object({ sessionId: Type.String() });
+export const SessionParams = Type.Object({ sessionId: SessionId });
 export type SessionParams = Static<typeof SessionParams>;
 
 const Started = Type.Object(
@@ -78,7 +80,8 @@ const Heartbeat = Type.Object(
 );
 
 const StartedAt = Type.Optional(
-  Type.Union([Type.String(), Type.Integer({ minimum: 0, maximum: LIMITS.timeMsMax })], {
+  Type.Unsafe<string | number>({
+    ...GivenTime,
     description: 'When the attempt started, if that was not reported by itself.',
   }),
 );
@@ -131,7 +134,7 @@ const Succeeded = Type.Object(
     outputBlob: Type.Optional(BlobHash),
     startedAt: StartedAt,
   },
-  { additionalProperties: false },
+  { additionalProperties: false, documented: notTogether(['output', 'outputBlob']) },
 );
 
 const Failed = Type.Object(

@@ -1,4 +1,6 @@
 import { TaskAborted } from './failures.ts';
+import { guardListeners } from './guarded-signal.ts';
+import { numberOf, textOf } from './shown-value.ts';
 import type { SignalListener, TaskContext } from './task-context.ts';
 import type { AbortReason } from './worker-ports.ts';
 
@@ -76,6 +78,7 @@ export class AttemptContext implements TaskContext {
   get signal(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController();
+      guardListeners(this.controller.signal, this.onListenerError);
       if (this.aborted !== undefined) this.controller.abort(this.aborted);
     }
     return this.controller.signal;
@@ -83,8 +86,11 @@ export class AttemptContext implements TaskContext {
 
   get progress(): TaskContext['progress'] {
     return async (fraction, message) => {
-      const said = message === undefined ? { fraction } : { fraction, message };
-      this.reports.progress(this.given.lease, said);
+      const part = numberOf(fraction);
+      this.reports.progress(this.given.lease, {
+        ...(part === undefined ? {} : { fraction: part }),
+        ...(message === undefined ? {} : { message: textOf(message) }),
+      });
     };
   }
 
@@ -93,7 +99,7 @@ export class AttemptContext implements TaskContext {
   }
 
   get log(): TaskContext['log'] {
-    return async (line) => this.reports.log(this.given.lease, line);
+    return async (line) => this.reports.log(this.given.lease, textOf(line));
   }
 
   get onSignal(): TaskContext['onSignal'] {

@@ -1,4 +1,5 @@
 import { LIMITS } from '@sluice/protocol/limits';
+import { clippedText } from './shown-value.ts';
 
 /** A longer line is cut. */
 const LINE_CHARACTERS_MAX = 8192;
@@ -38,7 +39,7 @@ export class AttemptLog {
   }
 
   add(line: string): void {
-    const text = JSON.stringify(line.slice(0, LINE_CHARACTERS_MAX));
+    const text = JSON.stringify(clippedText(line, LINE_CHARACTERS_MAX));
     this.lines.push(text);
     this.characters += costOf(text);
     if (this.characters <= KEPT_CHARACTERS_MAX) return;

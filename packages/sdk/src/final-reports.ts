@@ -1,4 +1,5 @@
 import { LIMITS } from '@sluice/protocol/limits';
+import { clippedText, numberOf } from './shown-value.ts';
 
 /** How an attempt ended, as its handler's owner says it. */
 export type Ending =
@@ -54,6 +55,7 @@ function failure(
   { error, retryable, retryAfterMs }: Ending & { kind: 'failed' },
   startedAt: number,
 ): FinalReport {
+  const delayMs = asDelay(retryAfterMs);
   const details = {
     error: {
       message: cut(error.message),
@@ -61,7 +63,7 @@ function failure(
       ...(error.stack === undefined ? {} : { stack: cut(error.stack) }),
     },
     ...(retryable === undefined ? {} : { retryable }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs: asDelay(retryAfterMs) }),
+    ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
   };
   const text = wordsOf(lease, 'failed', startedAt, JSON.stringify(details).slice(1, -1));
   return said(lease, 'failed', text);
@@ -77,11 +79,13 @@ function wordsOf(lease: string, kind: FinalKind, startedAt: number, more = ''): 
   return `{"lease":${JSON.stringify(lease)},"kind":"${kind}"${started}${details}}`;
 }
 
-/** Handlers throw all kinds of things. */
-function cut(text: unknown): string {
-  return String(text).slice(0, ERROR_CHARACTERS_MAX);
+function cut(text: string): string {
+  return clippedText(text, ERROR_CHARACTERS_MAX);
 }
 
-function asDelay(ms: number): number {
+/** What is no number says nothing of when: then the task's `retry` does. */
+function asDelay(given: unknown): number | undefined {
+  const ms = numberOf(given);
+  if (ms === undefined) return undefined;
   return Math.round(Math.min(Math.max(0, Number.isNaN(ms) ? 0 : ms), LIMITS.delayMsMax));
 }

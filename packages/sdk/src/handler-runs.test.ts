@@ -79,7 +79,7 @@ describe('how a handler ends', () => {
     ['nothing', undefined, 'undefined'],
     ['a symbol', Symbol('x'), 'Symbol(x)'],
     ['an error without a message', new TypeError(), 'TypeError'],
-    ['something without a text', Object.create(null), 'the handler threw something that cannot'],
+    ['something without a text', Object.create(null), 'a value that cannot be shown'],
   ])('a handler may throw %s', async (_, thrown, message) => {
     const ending = await endOf(() => Promise.reject(thrown));
 
@@ -254,7 +254,7 @@ describe('a handler that has to stop', () => {
   test.each([
     [{ type: 'cancelled', graceMs: 5, reason: 'cancelled' } as const, 'cancelled'],
     [{ type: 'lease_lost' } as const, 'cancelled'],
-    [{ type: 'stopping' } as const, 'cancelled'],
+    [{ type: 'stopping' } as const, 'failed'],
     [{ type: 'timed_out', graceMs: 5, reason: 'run_timeout' } as const, 'failed'],
   ])('%o ends it as %s', async (reason, kind) => {
     const runs = new RunsUnderTest(waits);

@@ -5,12 +5,13 @@ import type { Ending, HandlerError } from './final-reports.ts';
 import { fitsRequest, jsonText } from './json-text.ts';
 import type { BlobPort } from './remote-blobs.ts';
 import { RenewedMap } from './renewed-map.ts';
+import { isInstance, messageOf, textProperty } from './shown-value.ts';
 import type { AbortReason } from './worker-ports.ts';
 
 export interface HandlerRunsOptions {
   readonly blobs: BlobPort;
   readonly reports: AttemptReports & { finish(lease: string, ending: Ending): void };
-  /** A listener for signals threw something; the handler runs on. */
+  /** A listener of a handler threw something; the handler runs on. */
   readonly onListenerError: (id: string, cause: unknown) => void;
 }
 
@@ -109,25 +110,24 @@ function endingWith(value: unknown): Ending | { readonly large: string } {
 }
 
 function endingOf(cause: unknown, { aborted }: AttemptContext): Ending {
-  // Whoever was asked to stop and did so has not failed. Too late is a failure that may be retried.
-  if (aborted !== undefined && aborted.type !== 'timed_out') return { kind: 'cancelled' };
+  // A handler that was asked to stop and did so has not failed. One that ran for too long has, and
+  // one whose worker stops may say that its task must not run again.
+  const { type } = aborted ?? {};
+  if (type === 'cancelled' || type === 'lease_lost') return { kind: 'cancelled' };
   const error = errorOf(cause);
-  if (cause instanceof PermanentFailure) return { kind: 'failed', error, retryable: false };
-  if (cause instanceof RetryAfter) return { kind: 'failed', error, retryAfterMs: cause.delayMs };
+  if (isInstance(cause, PermanentFailure)) return { kind: 'failed', error, retryable: false };
+  if (isInstance(cause, RetryAfter)) return { kind: 'failed', error, retryAfterMs: cause.delayMs };
   return { kind: 'failed', error };
 }
 
-/** Handlers throw all kinds of things, also such that throw when one looks at them. */
 function errorOf(cause: unknown): HandlerError {
-  try {
-    if (!(cause instanceof Error)) return { message: String(cause) };
-    const { message, stack, code } = cause as Error & { code?: unknown };
-    return {
-      message: message || cause.name,
-      ...(typeof code === 'string' ? { code } : {}),
-      ...(typeof stack === 'string' ? { stack } : {}),
-    };
-  } catch {
-    return { message: 'the handler threw something that cannot be shown' };
-  }
+  const message = messageOf(cause);
+  if (!isInstance(cause, Error)) return { message };
+  const code = textProperty(cause, 'code');
+  const stack = textProperty(cause, 'stack');
+  return {
+    message,
+    ...(code === undefined ? {} : { code }),
+    ...(stack === undefined ? {} : { stack }),
+  };
 }

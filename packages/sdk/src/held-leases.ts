@@ -18,6 +18,9 @@ export interface LeaseTimes {
 /** A longer time-out is left to the server: many a timer runs over at once beyond this. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
+/** A client sends a signal again within a minute; of more signals the newest are remembered. */
+const SIGNAL_KEYS_MAX = 1000;
+
 /** Where the words about leases go. */
 interface LeaseReports {
   started(lease: string): void;
@@ -45,6 +48,8 @@ interface Held {
   /** By the wall clock; 0 before it runs. */
   startedAt: number;
   isAborted: boolean;
+  /** Keys of the signals that it heard, oldest first; absent before the first. */
+  signalKeys: Set<string> | undefined;
   /** Cancels the time-out of its run, if it has one. */
   cancelTimeout: Cancel | undefined;
 }
@@ -104,6 +109,7 @@ export class HeldLeases {
       phase: 'waiting',
       startedAt: 0,
       isAborted: false,
+      signalKeys: undefined,
       cancelTimeout: undefined,
     };
     this.held.set(lease, held);
@@ -147,8 +153,18 @@ export class HeldLeases {
     if (held?.phase === 'running') this.abort(held, { type, graceMs, reason });
   }
 
-  signal({ lease, name, data }: SignalNotice): void {
-    if (this.isRunning(lease)) this.options.ports.signal(lease, name, data);
+  /** A word for the handler. One that was sent again is heard once. */
+  signal({ lease, name, data, key }: SignalNotice): void {
+    const held = this.held.get(lease);
+    if (held?.phase !== 'running') return;
+    if (key !== undefined) {
+      held.signalKeys ??= new Set();
+      if (held.signalKeys.has(key)) return;
+      held.signalKeys.add(key);
+      const [oldest] = held.signalKeys;
+      if (held.signalKeys.size > SIGNAL_KEYS_MAX) held.signalKeys.delete(oldest);
+    }
+    this.options.ports.signal(lease, name, data);
   }
 
   /** The server says that the lease is no longer this worker's (G3). */
@@ -282,7 +298,9 @@ export class HeldLeases {
   }
 }
 
-/** Whether handing the task back says all that there is to say. */
-function isGivingUp({ kind }: Ending): boolean {
-  return kind === 'cancelled' || kind === 'failed';
+/** Whether handing the task back says it all: not when the handler says what comes next. */
+function isGivingUp(ending: Ending): boolean {
+  if (ending.kind === 'cancelled') return true;
+  if (ending.kind !== 'failed') return false;
+  return ending.retryable !== false && ending.retryAfterMs === undefined;
 }

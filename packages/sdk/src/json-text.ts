@@ -1,4 +1,5 @@
 import { LIMITS } from '@sluice/protocol/limits';
+import { messageOf } from './shown-value.ts';
 
 /** How many bytes the text is in UTF-8. */
 export function utf8Bytes(text: string): number {
@@ -24,6 +25,6 @@ export function jsonText(value: unknown): { text: string } | { problem: string }
   try {
     return { text: JSON.stringify(value) ?? 'null' };
   } catch (cause) {
-    return { problem: cause instanceof Error ? cause.message : String(cause) };
+    return { problem: messageOf(cause) };
   }
 }

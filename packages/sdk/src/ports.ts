@@ -11,7 +11,7 @@ export type Cancel = () => void;
 export interface HttpRequest {
   /** Place in the list of the server's addresses. */
   readonly address: number;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   /** JSON; absent when the request has no body. */
   readonly body?: string;

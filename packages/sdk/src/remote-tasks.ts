@@ -5,7 +5,7 @@ import type { PromisedCall, Until } from './promised-call.ts';
 import type { BlobPort } from './remote-blobs.ts';
 import { errorOf, SluiceError } from './sluice-error.ts';
 import type { CancelOptions, TaskOperations, WaitOptions } from './task-handle.ts';
-import type { TaskDefaults } from './task-options.ts';
+import type { TaskChanges, TaskDefaults } from './task-options.ts';
 import type { TaskError, TaskView } from './task-view.ts';
 import type { TaskWaits, WaitOutcome } from './task-waits.ts';
 
@@ -15,6 +15,8 @@ export interface RemoteTasksOptions {
   readonly blobs: BlobPort;
   readonly startTimer: TimePort['startTimer'];
   readonly until: Until;
+  /** A text that no other call has. */
+  readonly newKey: () => string;
 }
 
 /** What handles do, over HTTP. */
@@ -32,6 +34,8 @@ export class RemoteTasks implements TaskOperations {
   /** One request is outstanding for all who wait (X1). */
   async wait(id: string, { timeoutMs, signal }: WaitOptions): Promise<TaskView> {
     signal?.throwIfAborted();
+    // It would be refused, and with it the waits of others, which are in the same request.
+    if (!TASK_ID.test(id)) throw notFound(id);
     const { waits, startTimer, until } = this.options;
     const ended = await until<TaskView | undefined>((resolve, reject) => {
       const cancelWatch = waits.watch(id, (outcome) => {
@@ -64,8 +68,25 @@ export class RemoteTasks implements TaskOperations {
     return viewOf(await this.post(`${pathOf(id)}/cancel`, options));
   }
 
+  /** Sent again it changes nothing more. */
+  async update(id: string, changes: TaskChanges): Promise<TaskView> {
+    const { input, ...others } = changes;
+    const text = input === undefined ? '' : (JSON.stringify(input) ?? 'null');
+    // A large object is merged by the server, or refused; anything else takes the input's place.
+    const isBlob = !fitsRequest(text) && !text.startsWith('{');
+    const body = isBlob ? { ...others, inputBlob: await this.options.blobs.put(text) } : changes;
+    const answer = await this.options.call({
+      method: 'PATCH',
+      path: pathOf(id),
+      body: JSON.stringify(body),
+    });
+    return viewOf(answer);
+  }
+
+  // A call is sent again when its answer is lost: by its key the server or the worker knows it.
+
   async signal(id: string, name: string, data: unknown): Promise<void> {
-    await this.post(`${pathOf(id)}/signal`, { name, data });
+    await this.post(`${pathOf(id)}/signal`, { name, data, key: this.options.newKey() });
   }
 
   async complete(id: string, output: unknown): Promise<void> {
@@ -73,11 +94,11 @@ export class RemoteTasks implements TaskOperations {
     const request = fitsRequest(text)
       ? { output }
       : { outputBlob: await this.options.blobs.put(text) };
-    await this.post(`${pathOf(id)}/complete`, request);
+    await this.post(`${pathOf(id)}/complete`, { ...request, key: this.options.newKey() });
   }
 
   async fail(id: string, error: TaskError): Promise<void> {
-    await this.post(`${pathOf(id)}/fail`, { error });
+    await this.post(`${pathOf(id)}/fail`, { error, key: this.options.newKey() });
   }
 
   async putType(type: string, defaults: TaskDefaults): Promise<void> {
@@ -122,5 +143,12 @@ function viewOf(answer: HttpAnswer): TaskView {
 
 function whyNot(id: string, outcome: Exclude<WaitOutcome, { type: 'ended' }>): SluiceError {
   if (outcome.type === 'refused') return errorOf(outcome.refusal);
+  return notFound(id);
+}
+
+/** The form that ids have in requests. */
+const TASK_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+function notFound(id: string): SluiceError {
   return new SluiceError('task_not_found', `no task '${id}'`, { status: 404 });
 }

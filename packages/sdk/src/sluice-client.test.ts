@@ -115,7 +115,7 @@ describe('an output that is a blob', () => {
 
     const [upload, end] = server.requests;
     expect(upload).toMatchObject({ method: 'PUT', body: output });
-    expect(end.body).toEqual({ outputBlob: upload.path.slice('/v1/blobs/'.length) });
+    expect(end.body).toMatchObject({ outputBlob: upload.path.slice('/v1/blobs/'.length) });
   });
 });
 
@@ -341,12 +341,37 @@ describe('handles', () => {
     await task.fail('no');
     await sluice.register(defineTask({ type: 'a:b', priority: 7, concurrency: 3 }));
 
+    const key = expect.stringMatching(/^[A-Za-z0-9.]{10,64}$/);
     expect(server.requests.map(({ method, path, body }) => [method, path, body])).toEqual([
       ['POST', '/v1/tasks/t%2F1/cancel', { graceMs: 5 }],
-      ['POST', '/v1/tasks/t%2F1/signal', { name: 'louder', data: { by: 3 } }],
-      ['POST', '/v1/tasks/t%2F1/complete', { output: 'done' }],
-      ['POST', '/v1/tasks/t%2F1/fail', { error: { message: 'no' } }],
+      ['POST', '/v1/tasks/t%2F1/signal', { name: 'louder', data: { by: 3 }, key }],
+      ['POST', '/v1/tasks/t%2F1/complete', { output: 'done', key }],
+      ['POST', '/v1/tasks/t%2F1/fail', { error: { message: 'no' }, key }],
       ['PUT', '/v1/task-types/a%3Ab', { priority: 7 }],
+    ]);
+    const keys = server.requests.map(({ body }) => body.key).filter((each) => each !== undefined);
+    expect(new Set(keys).size).toBe(3);
+  });
+
+  test('update is a merge patch, and a large input that is no object goes ahead', async () => {
+    server.answer = () => ({ body: succeeded('t_1') });
+    const large = 'x'.repeat(LIMITS.payloadBytesMax);
+    const task = sluice.task('t_1');
+
+    await sluice.update(task, { runAt: new Date(0), priority: null, tags: { a: null } });
+    await sluice.update('t_1', { input: { b: null } });
+    await task.update({ input: large, priority: 8 });
+
+    const sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
+    expect(server.requests.map(({ method, path, body }) => [method, path, body])).toEqual([
+      [
+        'PATCH',
+        '/v1/tasks/t_1',
+        { runAt: '1970-01-01T00:00:00.000Z', priority: null, tags: { a: null } },
+      ],
+      ['PATCH', '/v1/tasks/t_1', { input: { b: null } }],
+      ['PUT', expect.stringContaining('/v1/blobs/'), large],
+      ['PATCH', '/v1/tasks/t_1', { priority: 8, inputBlob: sha256 }],
     ]);
   });
 

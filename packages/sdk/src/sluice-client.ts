@@ -2,6 +2,7 @@ import type { TaskRequest } from '@sluice/protocol';
 import { addressesOf, authorization, type ServerUrl } from './addresses.ts';
 import { ApiCalls } from './api-calls.ts';
 import type { AnyTask, TaskBody } from './define-task.ts';
+import { freshKeys } from './fresh-keys.ts';
 import type { Refusal } from './http-answers.ts';
 import type { Platform, Transport } from './platform.ts';
 import type { ClientPorts } from './ports.ts';
@@ -75,6 +76,7 @@ export abstract class SluiceClient extends TaskClient {
       blobs: this.blobs,
       until,
       startTimer: ports.startTimer,
+      newKey: freshKeys(ports),
     });
     this.operations = this.remote;
   }

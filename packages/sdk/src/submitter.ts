@@ -1,6 +1,7 @@
 import type { TaskRequest } from '@sluice/protocol';
 import { LIMITS } from '@sluice/protocol/limits';
 import { BACKOFF_DEFAULT, Backoff, type BackoffOptions } from './backoff.ts';
+import { freshKeys } from './fresh-keys.ts';
 import { isPassing, isUntouched, jsonOf, type Refusal, refusalOf } from './http-answers.ts';
 import { fitsRequest, jsonText, utf8Bytes } from './json-text.ts';
 import { CALL_BYTES_MAX, PendingCalls, type SubmitCall } from './pending-calls.ts';
@@ -71,8 +72,7 @@ export class Submitter {
   private readonly ports: ClientPorts;
   private readonly lane: RequestLane;
   private readonly calls: PendingCalls<Done>;
-  private readonly keyPrefix: string;
-  private keyCount = 0;
+  private readonly newKey: () => string;
   private readonly inFlight = new Set<readonly Call[]>();
   private ageTimer: Cancel | undefined;
   private isClosed = false;
@@ -89,8 +89,7 @@ export class Submitter {
       inFlightMax: IN_FLIGHT_MAX,
       next: () => this.next(),
     });
-    const words = Array.from({ length: 4 }, () => Math.floor(ports.random() * 2 ** 32));
-    this.keyPrefix = words.map((word) => word.toString(36)).join('.');
+    this.newKey = freshKeys(ports);
   }
 
   /** Submits tasks, all or none. `done` may be called before this returns. */
@@ -171,8 +170,7 @@ export class Submitter {
 
   private withFreshKey(task: TaskRequest): TaskRequest {
     const { answerWithinMs, giveUpAfterMs } = this.options;
-    this.keyCount += 1;
-    const dedupeKey = `sdk.${this.keyPrefix}.${this.keyCount.toString(36)}`;
+    const dedupeKey = `sdk.${this.newKey()}`;
     const neededMs = Math.ceil(giveUpAfterMs + answerWithinMs + STRAY_MS);
     const dedupeWindowMs = Math.min(neededMs, LIMITS.dedupeWindowMsMax);
     return { ...task, dedupeKey, dedupeWindowMs };

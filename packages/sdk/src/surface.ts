@@ -13,6 +13,7 @@ export type {
   Resources,
   RetryOptions,
   SubmitOptions,
+  TaskChanges,
   TaskDefaults,
   TimeoutOptions,
 } from './task-options.ts';

@@ -8,7 +8,8 @@ import {
 } from './define-task.ts';
 import { SluiceError } from './sluice-error.ts';
 import { TaskHandle, type TaskOperations } from './task-handle.ts';
-import type { SubmitOptions, TaskDefaults } from './task-options.ts';
+import type { SubmitOptions, TaskChanges, TaskDefaults } from './task-options.ts';
+import type { TaskView } from './task-view.ts';
 
 /** Options for all, or for each by its input. */
 export type SubmitManyOptions<Input> =
@@ -110,6 +111,19 @@ export abstract class TaskClient {
   /** A handle for a task whose id is known. */
   task<Output = unknown>(id: string): TaskHandle<Output> {
     return new TaskHandle(id, this.operations);
+  }
+
+  /**
+   * Changes a task while nobody holds it: `runAt`, `priority`, `input`, `tags`, `timeouts`. Throws
+   * a `SluiceError` with code `task_running` when a worker holds it, and `task_finished` when it
+   * has ended.
+   */
+  update<Output>(
+    task: TaskHandle<Output> | string,
+    changes: TaskChanges,
+  ): Promise<TaskView<Output>> {
+    const handle = typeof task === 'string' ? this.task<Output>(task) : task;
+    return handle.update(changes);
   }
 
   /**

@@ -1,4 +1,5 @@
 import { SluiceError, TaskFailed } from './sluice-error.ts';
+import type { TaskChanges } from './task-options.ts';
 import type { TaskError, TaskView } from './task-view.ts';
 import { hasEnded } from './task-view.ts';
 
@@ -22,6 +23,7 @@ export interface TaskOperations {
   /** The task once it ended, or as it is when the time is up. */
   wait(id: string, options: WaitOptions): Promise<TaskView>;
   cancel(id: string, options: CancelOptions): Promise<TaskView>;
+  update(id: string, changes: TaskChanges): Promise<TaskView>;
   signal(id: string, name: string, data: unknown): Promise<void>;
   complete(id: string, output: unknown): Promise<void>;
   fail(id: string, error: TaskError): Promise<void>;
@@ -72,8 +74,16 @@ export class TaskHandle<Output = unknown> {
   }
 
   /**
-   * Says something to the handler that runs the task; `onSignal` hears it. It is not kept for later
-   * attempts. A connection that breaks may make it heard twice.
+   * Changes the task while nobody holds it. Throws a `SluiceError` with code `task_running` when a
+   * worker does, and `task_finished` when it has ended.
+   */
+  async update(changes: TaskChanges): Promise<TaskView<Output>> {
+    return (await this.operations.update(this.id, changes)) as TaskView<Output>;
+  }
+
+  /**
+   * Says something to the handler that runs the task; `onSignal` hears it once. It is not kept for
+   * later attempts.
    */
   async signal(name: string, data: unknown = null): Promise<void> {
     await this.operations.signal(this.id, name, data);

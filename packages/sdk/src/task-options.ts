@@ -70,3 +70,19 @@ export interface SubmitOptions extends TaskDefaults {
   /** Id of the task that this one belongs to. */
   readonly parentId?: string;
 }
+
+/** What is to change of a task that nobody holds. What is absent stays, null clears. */
+export interface TaskChanges {
+  /** 0 to 8, 8 first. The task joins the tail of that level. */
+  readonly priority?: number | null;
+  /** Not before this time: a date, ISO 8601, or milliseconds since 1970. Null: at once. */
+  readonly runAt?: Date | string | number | null;
+  /**
+   * An object is merged with the input that the task has, and null takes fields away; anything else
+   * takes its place.
+   */
+  readonly input?: unknown;
+  readonly timeouts?: { readonly [Name in keyof TimeoutOptions]: number | null } | null;
+  /** Tags that are added or replaced; null takes one away. */
+  readonly tags?: Readonly<Record<string, string | null>> | null;
+}

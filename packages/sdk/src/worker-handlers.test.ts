@@ -98,6 +98,17 @@ describe('stopping a handler', () => {
   });
 });
 
+test('a signal that is sent again under one lease is heard once', () => {
+  const worker = WorkerUnderTest.welcomed({}, 'l_1', 'l_2');
+
+  for (const lease of ['l_1', 'l_1', 'l_2']) {
+    worker.stream.push('signal', { id: 't', lease, name: 'poke', data: null, key: 'k_1' });
+  }
+  worker.stream.push('signal', { id: 't', lease: 'l_1', name: 'poke', data: null, key: 'k_2' });
+
+  expect(worker.signals.map(({ lease }) => lease)).toEqual(['l_1', 'l_2', 'l_1']);
+});
+
 describe('room', () => {
   test('a push beyond what the worker can take is refused after a while', () => {
     const worker = WorkerUnderTest.welcomed({ capacity: { slots: 1 } }, 'l_1', 'l_2');

@@ -7,6 +7,7 @@ import { HeldLeases, type LeaseTimes } from './held-leases.ts';
 import { isPassing, type Refusal } from './http-answers.ts';
 import type { Cancel } from './ports.ts';
 import { ReportSender } from './report-sender.ts';
+import { clippedText, numberOf } from './shown-value.ts';
 import { StreamConnection, type StreamTimes } from './stream-connection.ts';
 import { readEvent } from './stream-events.ts';
 import type { WorkerPorts } from './worker-ports.ts';
@@ -30,7 +31,7 @@ export interface WorkerSessionOptions extends Omit<WorkerSessionRequest, 'resume
   readonly times?: Partial<WorkerTimes>;
 }
 
-/** How far a handler is. */
+/** How far a handler is. A handler without types may say anything: see `shown-value.ts`. */
 export interface Progress {
   /** From 0 to 1. */
   readonly fraction?: number;
@@ -137,11 +138,12 @@ export class WorkerSession {
   /** The newest word counts; nothing is kept of a lease that ended. */
   progress(lease: string, { fraction, message }: Progress): void {
     if (!this.held.isRunning(lease)) return;
+    const part = numberOf(fraction);
     const text = JSON.stringify({
       lease,
       kind: 'progress',
-      ...(fraction === undefined ? {} : { fraction: withinUnit(fraction) }),
-      ...(message === undefined ? {} : { message: message.slice(0, PROGRESS_MESSAGE_MAX) }),
+      ...(part === undefined ? {} : { fraction: withinUnit(part) }),
+      ...(message === undefined ? {} : { message: clippedText(message, PROGRESS_MESSAGE_MAX) }),
     });
     this.say(() => this.sender.outbox.progress(lease, text));
   }
@@ -175,9 +177,13 @@ export class WorkerSession {
     this.capacity = { ...this.capacity, slots: 0 };
     if (this.wasEverWelcomed) this.sender.offerCapacity(this.capacity);
     this.graceTimer = this.ports.startTimer(graceMs, () => {
-      this.stage = 'letting_go';
       this.held.letGoOfAll();
-      this.leaveWhenDone();
+      // A handler that ends at once may still say that its task must not run again.
+      this.ports.atEndOfTurn(() => {
+        if (this.stage !== 'stopping') return;
+        this.stage = 'letting_go';
+        this.leaveWhenDone();
+      });
     });
     this.leaveWhenDone();
   }

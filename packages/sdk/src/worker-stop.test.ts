@@ -93,7 +93,13 @@ describe('a graceful stop', () => {
     ['cancelled', { kind: 'cancelled' } as const, 0],
     ['failed', { kind: 'failed', error: { message: 'aborted' } } as const, 0],
     ['succeeded', { kind: 'succeeded' } as const, 1],
-  ])('of what ends after the grace as %s, only success is still reported', (_, ending, count) => {
+    ['failed for good', { kind: 'failed', error: { message: 'no' }, retryable: false } as const, 1],
+    [
+      'to be retried later',
+      { kind: 'failed', error: { message: 'x' }, retryAfterMs: 9 } as const,
+      1,
+    ],
+  ])('what ends after the grace as %s is reported or handed back', (_, ending, count) => {
     const worker = WorkerUnderTest.welcomed({ times: { startedAfterMs: 1e9 } }, 'l_1', 'l_2');
     worker.session.stop(1000);
     answerAll(worker);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type AnyTask, defineTask } from './define-task.ts';
+import { PermanentFailure } from './failures.ts';
 import { Sluice } from './node/sluice.ts';
 import { HttpStub, refused, type StubRequest } from './testing/http-stub.ts';
 import type { Worker, WorkerNotice, WorkOptions } from './worker.ts';
@@ -197,6 +198,28 @@ describe('a stop', () => {
     expect(server.requests.at(-1)).toMatchObject({ method: 'DELETE' });
     expect(reports().filter(({ kind }) => kind !== 'started')).toEqual([]);
     expect(reasons).toEqual(['stopping']);
+  });
+
+  test('a handler that is aborted may still say that its task must not run again', async () => {
+    let isRunning = false;
+    const hopeless = defineTask({
+      type: 'hopeless',
+      run: async (_: unknown, { signal }) => {
+        isRunning = true;
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        throw new PermanentFailure('no use');
+      },
+    });
+    const worker = await work([hopeless]);
+    push('hopeless', null, 'l_1');
+    await expect.poll(() => isRunning).toBe(true);
+
+    await worker.stop({ graceMs: 50 });
+
+    expect(server.requests.at(-1)).toMatchObject({ method: 'DELETE' });
+    expect(reports().filter(({ kind }) => kind !== 'started')).toMatchObject([
+      { lease: 'l_1', kind: 'failed', error: { message: 'no use' }, retryable: false },
+    ]);
   });
 
   test('ends before the server was ever reached', async () => {

@@ -4,6 +4,7 @@ import { HandlerRuns } from './handler-runs.ts';
 import type { Platform, Transport } from './platform.ts';
 import type { Cancel } from './ports.ts';
 import type { BlobPort } from './remote-blobs.ts';
+import { isInstance, messageOf, textProperty } from './shown-value.ts';
 import { closedError, errorOf } from './sluice-error.ts';
 import { SYSTEM_PORTS } from './system-ports.ts';
 import type { Resources } from './task-options.ts';
@@ -26,7 +27,7 @@ export type WorkerNotice =
   | { readonly type: 'disconnected'; readonly why: string; readonly retryInMs: number }
   /** The server did not take the end that a handler reported, or lines that it wrote. */
   | { readonly type: 'report_refused'; readonly why: string }
-  /** A listener for signals threw; the handler runs on. */
+  /** A listener of a handler threw; the handler runs on. */
   | { readonly type: 'listener_failed'; readonly taskId: string; readonly cause: unknown };
 
 export interface WorkOptions {
@@ -206,7 +207,7 @@ function checkTasks(tasks: readonly AnyTask[]): void {
 function guarded(notice: (notice: WorkerNotice) => unknown): (notice: WorkerNotice) => void {
   return (given) => {
     new Promise((resolve) => resolve(notice(given))).catch((cause: unknown) => {
-      console.error('sluice: onNotice failed:', cause);
+      console.error(`sluice: onNotice failed: ${stackOf(cause)}`);
     });
   };
 }
@@ -227,7 +228,13 @@ function writeTrouble(addresses: readonly string[]): (notice: WorkerNotice) => v
     } else if (notice.type === 'report_refused') {
       console.error(`sluice: the server did not take a report: ${notice.why}`);
     } else {
-      console.error(`sluice: a signal listener of ${notice.taskId} failed:`, notice.cause);
+      console.error(`sluice: a listener of ${notice.taskId} failed: ${stackOf(notice.cause)}`);
     }
   };
+}
+
+/** As text: the console would look into the value, which may throw. */
+function stackOf(cause: unknown): string {
+  const stack = isInstance(cause, Error) ? textProperty(cause, 'stack') : undefined;
+  return stack ?? messageOf(cause);
 }

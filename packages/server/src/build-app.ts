@@ -139,8 +139,11 @@ function accessRoutes(app: FastifyInstance, parts: AppParts): KeyStreams {
   guardAccess(app, authenticator, engine);
   const lastUsedAt = (id: string) => authenticator.lastUsedAt(id);
   const isLive = (actor: string) => authenticator.isLive(actor);
-  keyRoutes(app, new KeyOperations({ engine, admission, clock, lastUsedAt, isLive }), clock);
   const keyStreams = new KeyStreams(authenticator);
+  keyRoutes(app, new KeyOperations({ engine, admission, clock, lastUsedAt, isLive }), {
+    clock,
+    onRevoked: () => keyStreams.cutDead(),
+  });
   app.addHook('onClose', async () => keyStreams.stop());
   return keyStreams;
 }

@@ -1,7 +1,9 @@
 import { statfs } from 'node:fs/promises';
+import { DEFAULT_NAMESPACE } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { ROUTES } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import type { Caller } from './access/caller.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { routeOptions } from './http/route-options.ts';
 import type { Projection } from './projection/projection.ts';
@@ -19,10 +21,29 @@ export interface ClusterParts {
 
 /** `GET /v1/cluster`: how the server is, for operators. It answers also when much is wrong. */
 export function clusterRoute(app: FastifyInstance, parts: ClusterParts): void {
-  app.route({ ...routeOptions(ROUTES.getCluster), handler: () => clusterView(parts) });
+  app.route({
+    ...routeOptions(ROUTES.getCluster),
+    handler: ({ caller }) => (isOverServer(caller) ? serverView(parts) : namespaceView(parts)),
+  });
 }
 
-async function clusterView(parts: ClusterParts) {
+/** Figures of the whole server tell of all namespaces, so they are for its admins. */
+function isOverServer({ role, namespace }: Caller): boolean {
+  return role === 'admin' && namespace === DEFAULT_NAMESPACE;
+}
+
+/** What everybody who works with the server needs: whether it runs, and how old lists are. */
+function namespaceView({ engine, projection, clock, version }: ClusterParts) {
+  const { state, lagMs } = projection.status(engine.position, clock());
+  return {
+    version,
+    startedAt: timeText(Math.round(performance.timeOrigin)),
+    partitions: [{ partition: 0, state: engine.isStopped ? 'stopped' : 'ok' }],
+    projection: { state, lagMs },
+  };
+}
+
+async function serverView(parts: ClusterParts) {
   const { engine, projection, blobs, log, clock, dataFolder, version } = parts;
   const { bsize, bavail, blocks } = await statfs(dataFolder);
   const { position } = engine;

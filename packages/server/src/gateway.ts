@@ -10,7 +10,7 @@ import type {
   SubmitTasksReply,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import { SluiceError } from '@sluice/protocol';
+import { isSessionId, SluiceError } from '@sluice/protocol';
 import type { Admission } from './admission.ts';
 import type { BlobHolder } from './blobs/blob-store.ts';
 import { blobsNamedIn, withBlobs } from './blobs/named-blobs.ts';
@@ -133,6 +133,10 @@ export class Gateway {
 
   /** Answers the outcomes as JSON text. */
   async report(namespace: string, sessionId: string, body: unknown): Promise<string> {
+    // A worker with a bug would take `stale_lease` for an answer, and throw its results away.
+    if (!isSessionId(sessionId)) {
+      throw new SluiceError('session_not_found', 'this is no id of a worker session');
+    }
     const session = sessionId as SessionId;
     const reports = (body as { readonly reports?: unknown } | null | undefined)?.reports;
     const items: readonly unknown[] = Array.isArray(reports) ? reports : [];

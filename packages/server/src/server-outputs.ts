@@ -69,9 +69,9 @@ export class ServerOutputs implements OutputPort {
       const notice = { ...leaseOf(state, slot), graceMs, reason: REASONS[reason] };
       this.stageNotice(session, 'cancel', notice);
     }
-    for (const { session, slot, name, data } of outputs.signals) {
+    for (const { session, slot, name, data, key } of outputs.signals) {
       const value: unknown = data.length === 0 ? null : JSON.parse(UTF8.decode(data));
-      const notice = { ...leaseOf(state, slot), name, data: value };
+      const notice = { ...leaseOf(state, slot), name, data: value, key };
       this.stageNotice(session, 'signal', notice, signalCost({ name, data }));
     }
     for (const slot of outputs.endedSlots) this.rates.ended(state.tasks.queue[slot]);

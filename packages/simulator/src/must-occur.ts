@@ -68,7 +68,6 @@ const MUST_OCCUR = [
   'leased in the turn of its submit',
   'leased after a long wait',
   'event attempts_exhausted worker_lost',
-  'event attempts_exhausted handed_back',
   'event attempt_timed_out run_timeout',
   'event attempt_timed_out heartbeat_timeout',
   'event task_ended expired',

@@ -146,3 +146,24 @@ test.each(['', ' , '])('an address of %j is none, and the default is asked', (ur
 
   expect(api.url).toBe('http://127.0.0.1:7420');
 });
+
+test('a password in the address is refused and not shown', () => {
+  for (const url of ['http://ada:s3cret@host:1', 'ada:s3cret@host', 'http://a,http://s3cret@b']) {
+    expect(() => callerOf(url)).toThrow(/^(?!.*s3cret).*SLUICE_API_KEY/);
+  }
+});
+
+test('a blob goes up and comes down byte by byte', async () => {
+  const bytes = Buffer.from([0x22, 0xff, 0xfe, 0x22]);
+  let arrived = Buffer.alloc(0);
+  const url = await listen(async (request, response) => {
+    if (request.method === 'PUT') arrived = Buffer.concat(await request.toArray());
+    response.end(request.method === 'PUT' ? '{"sha256": "x", "bytes": 4}' : bytes);
+  });
+
+  await callerOf(url).putBlob(bytes);
+  const got = await callerOf(url).getBlob('x');
+
+  expect(arrived).toEqual(bytes);
+  expect(got).toEqual(bytes);
+});

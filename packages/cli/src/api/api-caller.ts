@@ -39,7 +39,7 @@ interface Call {
   readonly path: string;
   readonly body?: unknown;
   /** A body that is sent as it is. */
-  readonly content?: string;
+  readonly content?: string | Uint8Array;
   /** The server takes so long on purpose. */
   readonly waitMs?: number;
   /** What it does would be done twice; so it is not sent again once it may have arrived. */
@@ -69,6 +69,7 @@ export class ApiCaller {
       .split(',')
       .map((each) => each.trim().replace(/\/+$/, ''))
       .filter((each) => each !== '');
+    for (const each of urls) refusePassword(each);
     this.urls = urls.length === 0 ? [DEFAULT_URL] : urls;
     this.key = keyOf(env.SLUICE_API_KEY);
     this.signal = signal;
@@ -102,18 +103,21 @@ export class ApiCaller {
   }
 
   /** Uploads the JSON of a payload that is too big for another call. */
-  putBlob(content: string): Promise<UploadedBlob> {
+  putBlob(content: string | Uint8Array): Promise<UploadedBlob> {
     const sha256 = createHash('sha256').update(content).digest('hex');
     const call = { method: 'PUT', path: `/v1/blobs/${sha256}`, content, waitMs: BLOB_MS } as const;
     return this.call<UploadedBlob>(call, ['sha256', 'bytes']);
   }
 
-  async getBlob(sha256: string): Promise<string> {
+  /** As the bytes that were uploaded. */
+  getBlob(sha256: string): Promise<Buffer> {
     const path = `/v1/blobs/${encodeURIComponent(sha256)}`;
     const call = { method: 'GET', path, waitMs: BLOB_MS } as const;
-    const { url, status, text } = await this.answerTo(call);
-    if (status !== 200) throw refusal(url, status, parsed(text));
-    return text;
+    return this.reach(call, async (response, { url }) => {
+      const bytes = Buffer.from(await response.arrayBuffer());
+      if (response.status !== 200) throw refusal(url, response.status, parsed(bytes.toString()));
+      return bytes;
+    });
   }
 
   /** Hands out the events of a stream until it ends; a stream that breaks off is an error. */
@@ -222,13 +226,24 @@ export class ApiCaller {
         signal: AbortSignal.any([this.signal, silent.signal]),
         headers: this.key === undefined ? {} : { authorization: `Bearer ${this.key}` },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...(content === undefined ? {} : { body: content }),
+        ...(content === undefined ? {} : { body: content as never }),
       });
       return await read(response, { url, heard });
     } finally {
       clearTimeout(timer);
     }
   }
+}
+
+/** Addresses are printed, and a password would do nothing: the server takes keys. */
+function refusePassword(url: string): void {
+  const at = url.lastIndexOf('@');
+  if (at === -1) return;
+  const { host } = URL.canParse(url) ? new URL(url) : { host: url.slice(at + 1) };
+  throw new UsageError(
+    `the address of ${host} has a user or password, which Sluice does not use: ` +
+      'put a key into SLUICE_API_KEY',
+  );
 }
 
 /** A key that no header can carry is refused without being shown: messages end up in logs. */

@@ -1,8 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { isUtf8 } from 'node:buffer';
+import { writeFile } from 'node:fs/promises';
 import { defineCommand, defineGroup } from '../command.ts';
-import { type CommandIo, ExitCode } from '../exit-code.ts';
+import { ExitCode } from '../exit-code.ts';
 import { UsageError } from '../usage-error.ts';
-import { connect, print, SERVER_FLAGS } from './shared.ts';
+import { bytesOf, connect, print, SERVER_FLAGS } from './shared.ts';
 
 const put = defineCommand({
   name: 'blob put',
@@ -14,7 +15,7 @@ const put = defineCommand({
   flags: SERVER_FLAGS,
   examples: ['sluice blob put video.json', 'generate | sluice blob put -'],
   run: async ({ args: [file], flags }, io) => {
-    const blob = await connect(flags, io).putBlob(await contentOf(file, io));
+    const blob = await connect(flags, io).putBlob(await bytesOf(file, 'FILE', io));
     print(io, flags, blob, ({ sha256 }) => sha256);
     return ExitCode.done;
   },
@@ -32,29 +33,21 @@ const get = defineCommand({
     'sluice blob get $(sluice task get t_01k7f6b1oj0000000001 --json | jq -r .outputBlob)',
   ],
   run: async ({ args: [sha256], flags }, io) => {
-    const text = await connect(flags, io).getBlob(sha256);
+    const bytes = await connect(flags, io).getBlob(sha256);
     if (flags.output === undefined) {
-      io.stdout(text);
+      if (!isUtf8(bytes))
+        throw new UsageError('the blob is not UTF-8; write it with --output FILE');
+      io.stdout(bytes.toString());
       return ExitCode.done;
     }
     try {
-      await writeFile(flags.output, text);
+      await writeFile(flags.output, bytes);
     } catch (cause) {
       throw new UsageError(`--output cannot be written: ${(cause as Error).message}`);
     }
     return ExitCode.done;
   },
 });
-
-/** What is in a file, or piped in. */
-async function contentOf(file: string, io: CommandIo): Promise<string> {
-  if (file === '-') return io.readStdin();
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new UsageError(`FILE cannot be read: ${(cause as Error).message}`);
-  }
-}
 
 export const blobCommands = defineGroup('blob', 'Upload and download large inputs and outputs', {
   put,

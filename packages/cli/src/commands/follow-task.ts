@@ -2,6 +2,7 @@ import type { ApiCaller } from '../api/api-caller.ts';
 import { NoServerError } from '../api/api-errors.ts';
 import { type Task, TERMINAL } from '../api/task-shapes.ts';
 import type { CommandIo } from '../exit-code.ts';
+import { visible } from '../screen/visible.ts';
 import { progressText } from './task-text.ts';
 
 /** One request waits for so long; between two of them progress is shown. */
@@ -53,7 +54,8 @@ export async function followTask(
 
 /** Over itself, on a terminal only. */
 function draw({ terminal }: CommandIo, text: string): void {
-  if (terminal.isStderr) terminal.drawOnStderr(`\r\u001b[K${text.slice(0, terminal.columns - 1)}`);
+  if (!terminal.isStderr) return;
+  terminal.drawOnStderr(`\r\u001b[K${visible(text).slice(0, terminal.columns - 1)}`);
 }
 
 function line({ state, progress, attempt }: Task): string {

@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
+import { repeatedName } from '@sluice/protocol/body-rules';
 import { inexactNumber } from '@sluice/protocol/exact-numbers';
 import { ApiCaller } from '../api/api-caller.ts';
 import type { Page } from '../api/task-shapes.ts';
@@ -105,6 +107,8 @@ export async function jsonOf(
   if (text === undefined) return undefined;
   const json = await textOf(text, flag, io);
   const value = parseJson(json, text, flag);
+  const twice = repeatedName(json, value);
+  if (twice !== undefined) throw new UsageError(`--${flag}: ${twice.path} ${twice.problem}`);
   const inexact = inexactNumber(json);
   if (inexact === undefined) return value;
   const where = inexact.path === '' ? '' : ` at ${inexact.path}`;
@@ -124,12 +128,20 @@ function parseJson(json: string, text: string, flag: string): unknown {
 }
 
 async function textOf(text: string, flag: string, io: CommandIo): Promise<string> {
-  if (text === '-') return io.readStdin();
-  if (!text.startsWith('@')) return text;
+  if (text !== '-' && !text.startsWith('@')) return text;
+  const bytes = await bytesOf(text === '-' ? text : text.slice(1), `--${flag}`, io);
+  // Other bytes would be replaced without a word.
+  if (!isUtf8(bytes)) throw new UsageError(`--${flag} is not UTF-8; JSON has to be`);
+  return bytes.toString();
+}
+
+/** What is in a file, or piped in when its name is `-`. */
+export async function bytesOf(file: string, what: string, io: CommandIo): Promise<Buffer> {
+  if (file === '-') return io.readStdin();
   try {
-    return await readFile(text.slice(1), 'utf8');
+    return await readFile(file);
   } catch (cause) {
-    throw new UsageError(`--${flag} cannot be read: ${(cause as Error).message}`);
+    throw new UsageError(`${what} cannot be read: ${(cause as Error).message}`);
   }
 }
 

@@ -97,7 +97,7 @@ async function inputOf(
 }
 
 async function outputOf(api: ApiCaller, { output, outputBlob }: Task): Promise<unknown> {
-  return outputBlob === undefined ? output : JSON.parse(await api.getBlob(outputBlob));
+  return outputBlob === undefined ? output : JSON.parse((await api.getBlob(outputBlob)).toString());
 }
 
 /** Lets a submit be sent again when a connection broke; nobody else has to hear of it. */

@@ -21,6 +21,7 @@ import {
 } from './shared.ts';
 import { submitTask, waitForTask } from './submit-task.command.ts';
 import { taskTable, taskText } from './task-text.ts';
+import { updateTask } from './update-task.command.ts';
 
 const FILTER_FLAGS = {
   type: { value: 'TYPE', help: 'of this type' },
@@ -288,6 +289,7 @@ export const taskCommands = defineGroup(
     list: listTasks,
     get: operation('get', 'Show a task', (api, path) => api.get(path, TASK_FIELDS)),
     wait: waitForTask,
+    update: updateTask,
     cancel: cancelTasks,
     retry: operation('retry', 'Run a task again that ended without success', (api, path) => {
       // It may have failed again meanwhile, and would run once more than was asked for.

@@ -4,6 +4,7 @@ import type { Queue, Task, Worker } from '../api/task-shapes.ts';
 import { DURATION, defineCommand } from '../command.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { type Styles, stylesFor } from '../screen/styles.ts';
+import { printable } from '../screen/visible.ts';
 import { queueTable } from './queue-commands.ts';
 import { connect, durationOf, readList, SERVER_FLAGS } from './shared.ts';
 import { taskTable } from './task-text.ts';
@@ -138,9 +139,10 @@ function section(title: string, text: string, styles: Styles): string {
 }
 
 /** Drawn over the last one, line by line, so that nothing flickers. */
-function frame(text: string, columns: number, rows: number): string {
+export function frame(text: string, columns: number, rows: number): string {
   const lines = text.split('\n').slice(0, rows - 1);
-  return HOME + lines.map((line) => cut(line, columns) + CLEAR_LINE).join('\r\n') + CLEAR_REST;
+  const shown = lines.map((line) => printable(cut(line, columns), { hasStyles: true }));
+  return HOME + shown.map((line) => line + CLEAR_LINE).join('\r\n') + CLEAR_REST;
 }
 
 /** Colours take no room on the screen, so lines with them are short enough as they are. */

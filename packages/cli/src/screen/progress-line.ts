@@ -1,4 +1,5 @@
 import type { CommandIo } from '../exit-code.ts';
+import { visible } from './visible.ts';
 
 const EVERY_MS = 100;
 
@@ -15,7 +16,7 @@ export class ProgressLine {
     const now = performance.now();
     if (!this.terminal.isStderr || now - this.shownAt < EVERY_MS) return;
     this.shownAt = now;
-    this.terminal.drawOnStderr(`\r\u001b[K${text.slice(0, this.terminal.columns - 1)}`);
+    this.terminal.drawOnStderr(`\r\u001b[K${visible(text).slice(0, this.terminal.columns - 1)}`);
   }
 
   clear(): void {

@@ -14,6 +14,15 @@ test('a text of somebody else holds nothing that a terminal obeys, and stays on 
   expect(shown).toBe('a\\u001b[31mb\\u009b2J\\u007f\\r\\nc\td');
 });
 
+test('no text can change the order in which a terminal shows the rest of its line', () => {
+  const marks = '\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069';
+
+  const printed = visible(`a${marks}\u2028\u2029`) + printable(marks, { hasStyles: true });
+
+  expect(printed).toMatch(/^[\x20-\x7e]*$/);
+  expect(visible('עברית العربية é 😀')).toBe('עברית العربية é 😀');
+});
+
 test('of all control characters, only a tab and the ends of lines are printed', () => {
   expect(ALL_CONTROLS).toHaveLength(65);
 

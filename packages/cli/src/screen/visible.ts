@@ -6,9 +6,10 @@
 
 import { STYLE_SEQUENCE } from './styles.ts';
 
-// Cc is C0, DEL and C1.
-const CONTROLS = /(?!\t)\p{Cc}/gu;
-const CONTROLS_IN_LINES = /(?![\t\n])\p{Cc}/gu;
+// Cc is C0, DEL and C1. The others make a terminal show text in another order than it stands there,
+// or end a line.
+const CONTROLS = /(?!\t)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+const CONTROLS_IN_LINES = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 const SHORT_FORMS: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r' };
 

@@ -111,6 +111,7 @@ function applyEnded(state: State, at: number, event: EventOf<'task_ended'>): voi
   noteStart(state, slot, event.startedAt);
   if (event.hasPayload) storePayload(state, RESULT_PAYLOAD, slot, event.payload);
   if (event.answer !== 0) state.tasks.answered[slot] = event.answer;
+  if (event.key !== 0) state.tasks.endKey[slot] = event.key;
   finish(state, slot, { at, taskState: event.state, reason: event.reason });
 }
 

@@ -7,6 +7,7 @@ import {
   CANCELLED,
   CANCELLED_REASON,
   EXPIRED,
+  HANDED_BACK_REASON,
   isHeld,
   NO_ANSWER,
   NOT_ARRIVED_REASON,
@@ -25,6 +26,8 @@ export interface TaskEnd {
   readonly answer?: number;
   /** When the attempt started, if only this says so. */
   readonly startedAt?: number;
+  /** Of the request that ends it from outside. */
+  readonly key?: number;
   /** Replaces the result that the task has. */
   readonly payload?: PayloadRange;
 }
@@ -40,6 +43,7 @@ export function endTask(decision: Decision, slot: Slot, end: TaskEnd): void {
   event.reason = end.reason;
   event.answer = end.answer ?? NO_ANSWER;
   event.startedAt = end.startedAt ?? 0;
+  event.key = end.key ?? 0;
   event.hasPayload = end.payload !== undefined;
   pointAtRange(event.payload, end.payload ?? NOTHING);
   decision.activity.forget(slot);
@@ -113,9 +117,11 @@ export function sessionOf({ state, roster }: Decision, slot: Slot): Session | un
   return roster.find(state.holders.at(state.tasks.holderOf(slot)).session);
 }
 
-/** Whether an attempt counts that ended so. */
+/** Reasons for which a lease ends without spending an attempt: its worker could not help it. */
+const UNSPENT: readonly number[] = [NOT_ARRIVED_REASON, REFUSED_REASON, HANDED_BACK_REASON];
+
 function isSpentBy(reason: number): boolean {
-  return reason !== NOT_ARRIVED_REASON && reason !== REFUSED_REASON;
+  return !UNSPENT.includes(reason);
 }
 
 function returnTask({ state, emit, events }: Decision, slot: Slot, reason: number): void {

@@ -38,6 +38,8 @@ interface SignalNotice {
   readonly name: string;
   /** JSON text; empty for null. Valid as long as the command that brought it. */
   readonly data: Uint8Array;
+  /** By which the worker knows a word that is sent again; absent without one. */
+  readonly key: string | undefined;
 }
 
 export function makeOutputs(): Outputs {

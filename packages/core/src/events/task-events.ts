@@ -81,6 +81,8 @@ export const TASK_EVENTS = {
       reason: reasonNumber,
       /** The kind of the report that came with it; 0 without one. */
       answer: byte,
+      /** Of the request that ended it from outside, to know it again; 0 without one. */
+      key: number,
       /** Whether `payload` replaces the result that the task has. */
       hasPayload: flag,
       payload,

@@ -82,6 +82,11 @@ export class TaskTable extends ColumnTable {
   /** Likewise the output of a succeeded task or the error of a failed one. */
   readonly result = new Float64Array(this.capacity);
   readonly resultLength = new Uint32Array(this.capacity);
+  /**
+   * Key of the last request that ended the task from outside; 0 without one. It outlives a retry:
+   * the request may be sent again after that.
+   */
+  readonly endKey = new Float64Array(this.capacity);
   /** 1 for a failed or timed-out task that is no dead letter any more. */
   readonly isDiscarded = new Uint8Array(this.capacity);
   /** Neighbours in the one list that holds the task: its lane, or the finished tasks. */
@@ -136,6 +141,7 @@ export class TaskTable extends ColumnTable {
     // Rarely in use: what was never written costs no memory, so nothing is written in vain.
     if (this.retriedAt[slot] !== 0) this.retriedAt[slot] = 0;
     if (this.isDiscarded[slot] !== 0) this.isDiscarded[slot] = 0;
+    if (this.endKey[slot] !== 0) this.endKey[slot] = 0;
     if (this.cancelAskedAt[slot] !== 0) this.cancelAskedAt[slot] = 0;
     this.index.add(slot, hashNumber(number));
     this.count += 1;

@@ -1,9 +1,10 @@
-import { hasThreeDecimals, parseConstraint, type TaskSpec } from '@sluice/core';
-import { checkDefinition, checkTask } from '@sluice/protocol/task-rules';
+import { hasThreeDecimals, parseConstraint, type TaskPatch, type TaskSpec } from '@sluice/core';
+import { brokenTextIn } from '@sluice/protocol/body-rules';
+import { checkDefinition, checkTask, patchProblems } from '@sluice/protocol/task-rules';
 import type { TaskBody } from '../define-task.ts';
 import type { ErrorDetail } from '../http-answers.ts';
 import { SluiceError } from '../sluice-error.ts';
-import type { TaskDefaults } from '../task-options.ts';
+import type { TaskChanges, TaskDefaults } from '../task-options.ts';
 import schemas from './request-schemas.json' with { type: 'json' };
 import { type Schema, schemaProblems } from './schema-problems.ts';
 
@@ -12,6 +13,7 @@ import { type Schema, schemaProblems } from './schema-problems.ts';
 const CORE_RULES = { hasThreeDecimals, parseConstraint };
 
 type Tasks = Parameters<typeof checkTask>[0];
+type PatchRequest = Parameters<typeof patchProblems>[0];
 type Definition = Parameters<typeof checkDefinition>[0];
 
 /** Tasks as the core takes them. `first` is the place of the first among those of a call. */
@@ -21,7 +23,7 @@ export function taskSpecs(bodies: readonly TaskBody[], first: number): TaskSpec[
     const path = `/${first + index}`;
     // What the input is does not matter here, and it may be large.
     const sent = asSent(input === undefined ? body : { ...body, input: null });
-    const problems = schemaProblems(schemas.TaskRequest, sent, path);
+    const problems = [...schemaProblems(schemas.TaskRequest, sent, path), ...broken(sent, path)];
     if (problems.length === 0) checkTask(sent as Tasks, path, problems, CORE_RULES);
     details.push(...problems);
     const {
@@ -46,12 +48,38 @@ export function definitionOf(defaults: TaskDefaults): Definition {
   return sent as Definition;
 }
 
+/** A patch as the core takes it. What is said of the input is told by `hasInput` alone. */
+export function patchOf(id: string, changes: TaskChanges): TaskPatch {
+  const { input, ...others } = changes;
+  const hasInput = input !== undefined;
+  const sent = asSent(hasInput ? { ...others, input: null } : others);
+  const problems = [...schemaProblems(schemas.TaskPatch as Schema, sent), ...broken(sent, '')];
+  if (problems.length === 0) problems.push(...patchProblems(sent as PatchRequest, ''));
+  refuse('the patch is not valid', problems);
+  const {
+    input: _,
+    runAt,
+    ...patch
+  } = sent as Omit<TaskPatch, 'runAt'> & {
+    readonly input?: unknown;
+    readonly runAt?: string | number | null;
+  };
+  const due = typeof runAt === 'string' ? Date.parse(runAt) : runAt;
+  return { ...patch, id, hasInput, ...(due === undefined ? {} : { runAt: due }) };
+}
+
 /** Refuses a request about one task that is not as the server wants it. */
 export function check(
   name: 'CancelRequest' | 'FailRequest' | 'SignalRequest',
   request: object,
 ): void {
   refuse('the request is not valid', schemaProblems(schemas[name] as Schema, asSent(request)));
+}
+
+/** Texts that UTF-8 cannot hold. */
+function broken(sent: unknown, path: string): ErrorDetail[] {
+  const found = brokenTextIn(sent);
+  return found === undefined ? [] : [{ ...found, path: `${path}${found.path}` }];
 }
 
 /** What arrives of a value: NaN does not, and nor do functions. */

@@ -1,8 +1,11 @@
 import { DEFAULT_NAMESPACE, type Slot } from '@sluice/core';
+import { mergePatch } from '@sluice/protocol/merge-patch';
+import { NOT_MERGED } from '@sluice/protocol/task-rules';
 import { SluiceError } from '../sluice-error.ts';
 import type { CancelOptions, TaskOperations, WaitOptions } from '../task-handle.ts';
+import type { TaskChanges } from '../task-options.ts';
 import { hasEnded, type TaskError, type TaskView } from '../task-view.ts';
-import { check } from './checked-requests.ts';
+import { check, patchOf } from './checked-requests.ts';
 import type { InProcessServer } from './in-process-server.ts';
 import { encoded } from './payloads.ts';
 import type { TestBlobs } from './test-blobs.ts';
@@ -42,6 +45,37 @@ export class InProcessTasks implements TaskOperations {
       if (rejection !== undefined) throw refusal(rejection, id);
       return this.server.view(slot);
     });
+  }
+
+  async update(id: string, changes: TaskChanges): Promise<TaskView> {
+    const patch = patchOf(id, changes);
+    const inputs =
+      patch.hasInput === true ? this.mergedInput(id, changes.input) : new Uint8Array(0);
+    const command = {
+      type: 'patch_tasks',
+      namespace,
+      patches: [patch],
+      inputs,
+      inputEnds: [inputs.length],
+    } as const;
+    return this.server.execute(command, ({ outcomes }) => {
+      const { rejection, slot } = outcomes[0];
+      if (rejection !== undefined) throw refusal(rejection, id);
+      return this.server.view(slot);
+    });
+  }
+
+  /** What the input becomes by a patch, as JSON text. */
+  private mergedInput(id: string, change: unknown): Uint8Array {
+    const { input, inputBlob } = this.server.view(this.slotOf(id));
+    const isMerged = typeof change === 'object' && change !== null && !Array.isArray(change);
+    if (isMerged && inputBlob !== undefined) {
+      const details = [{ path: '/input', problem: NOT_MERGED }];
+      const message = `the patch is not valid (/input ${NOT_MERGED})`;
+      throw new SluiceError('invalid_request', message, { status: 400, details });
+    }
+    const merged = isMerged ? mergePatch(input, JSON.parse(JSON.stringify(change))) : change;
+    return encoded(merged, '/input', isMerged ? undefined : this.blobs);
   }
 
   async signal(id: string, name: string, data: unknown): Promise<void> {

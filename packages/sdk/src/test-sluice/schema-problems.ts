@@ -1,3 +1,4 @@
+import { patternProblem, unionProblem } from '@sluice/protocol/schema-words';
 import type { ErrorDetail } from '../http-answers.ts';
 
 /** As much of JSON Schema as our requests use. A word that is missing here fails a test. */
@@ -17,6 +18,7 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean;
+  readonly minProperties?: number;
   readonly maxProperties?: number;
 }
 
@@ -24,7 +26,7 @@ export interface Schema {
 export function schemaProblems(schema: Schema, value: unknown, path = ''): ErrorDetail[] {
   if (schema.anyOf !== undefined) {
     const fits = schema.anyOf.some((form) => schemaProblems(form, value).length === 0);
-    return fits ? [] : [{ path, problem: 'has none of the allowed forms' }];
+    return fits ? [] : [{ path, problem: unionProblem(schema) }];
   }
   if (schema.type !== undefined && !isOfType(value, schema.type)) {
     return [{ path, problem: `must be ${schema.type}` }];
@@ -70,7 +72,7 @@ function boundProblems({ min, max }: Bounds, size: number, path: string, of = ''
 function textProblems(schema: Schema, text: string, path: string): ErrorDetail[] {
   const { pattern, minLength, maxLength } = schema;
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(text)) {
-    return [{ path, problem: `must match ${pattern}` }];
+    return [{ path, problem: patternProblem(schema) }];
   }
   const { length } = [...text];
   return boundProblems({ min: minLength, max: maxLength }, length, path, ' characters');
@@ -85,11 +87,11 @@ function arrayProblems(schema: Schema, list: readonly unknown[], path: string): 
 }
 
 function objectProblems(schema: Schema, value: object, path: string): ErrorDetail[] {
-  const { required = [], maxProperties, additionalProperties = true } = schema;
+  const { required = [], minProperties, maxProperties, additionalProperties = true } = schema;
   const fields = Object.entries(value);
   const missing = required.filter((name) => !Object.hasOwn(value, name));
   return [
-    ...boundProblems({ min: undefined, max: maxProperties }, fields.length, path, ' fields'),
+    ...boundProblems({ min: minProperties, max: maxProperties }, fields.length, path, ' fields'),
     ...missing.map((name) => ({ path: `${path}/${name}`, problem: 'is required' })),
     ...fields.flatMap(([name, field]) => {
       const at = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;

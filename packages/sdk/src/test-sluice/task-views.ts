@@ -79,7 +79,7 @@ function payloadText(state: ReadonlyState, reference: number, length: number): s
 }
 
 /** Reasons after which the last push did not count as an attempt. */
-const UNCOUNTED: readonly string[] = ['not_arrived', 'refused'];
+const UNCOUNTED: readonly string[] = ['not_arrived', 'refused', 'handed_back'];
 
 function newestAttempt(state: ReadonlyState, slot: Slot, result: object): AttemptView[] {
   const { tasks } = state;
@@ -99,7 +99,7 @@ function newestAttempt(state: ReadonlyState, slot: Slot, result: object): Attemp
 }
 
 /** Reasons that say how an attempt ended about which its worker said nothing. */
-const ENDS: readonly string[] = ['worker_lost', 'handed_back', 'run_timeout', 'heartbeat_timeout'];
+const ENDS: readonly string[] = ['worker_lost', 'run_timeout', 'heartbeat_timeout'];
 
 function outcomeOf({ tasks }: ReadonlyState, slot: Slot): string | null {
   const reason = REASONS[tasks.reason[slot]];

@@ -334,3 +334,42 @@ describe('a task that can never run', () => {
     await expect(task.result()).rejects.toThrow(new RegExp(`will never end: .*${why}`));
   });
 });
+
+describe('update', () => {
+  test('changes a task that waits, as a server does', async () => {
+    const show = defineTask({ type: 'show', run: (input: object, { tags }) => ({ input, tags }) });
+    const sluice = new TestSluice([show]);
+    const task = await sluice.submit(
+      show,
+      { a: 1, b: { c: 2, d: 3 } },
+      { delayMs: DAY_MS, tags: { x: 'y', keep: 'it' } },
+    );
+
+    const changed = await sluice.update(task, {
+      runAt: new Date(sluice.now.getTime() + 5000),
+      priority: 8,
+      input: { a: null, b: { c: null } },
+      tags: { x: null, z: 'new' },
+    });
+
+    expect(changed).toMatchObject({ state: 'waiting', priority: 8, input: { b: { d: 3 } } });
+    expect(await task.result()).toEqual({
+      input: { b: { d: 3 } },
+      tags: { keep: 'it', z: 'new' },
+    });
+    expect(sluice.now.getTime() % DAY_MS).toBe(5000);
+  });
+
+  test('refuses what a server refuses', async () => {
+    const sluice = new TestSluice([echo]);
+    const task = await sluice.submit(echo, 'x', { delayMs: DAY_MS });
+
+    await expect(task.update({ priority: 9 })).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(task.update({})).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(task.update({ runAt: '2030-02-30T00:00:00Z' })).rejects.toMatchObject({
+      details: [{ path: '/runAt' }],
+    });
+    await task.cancel();
+    await expect(task.update({ priority: 1 })).rejects.toMatchObject({ code: 'task_finished' });
+  });
+});

@@ -2,6 +2,7 @@ import { DEFAULT_NAMESPACE, taskIdText } from '@sluice/core';
 import type { AnyTask, TaskBody } from '../define-task.ts';
 import { finalReport } from '../final-reports.ts';
 import { HandlerRuns } from '../handler-runs.ts';
+import { messageOf } from '../shown-value.ts';
 import { SluiceError } from '../sluice-error.ts';
 import { type Submitted, TaskClient } from '../task-client.ts';
 import type { TaskOperations } from '../task-handle.ts';
@@ -216,5 +217,5 @@ function plentyFor(tasks: readonly AnyTask[]): Omit<Resources, 'slots'> {
 }
 
 function writeError(taskId: string, cause: unknown): void {
-  console.error(`sluice: a signal listener of ${taskId} failed:`, cause);
+  console.error(`sluice: a listener of ${taskId} failed: ${messageOf(cause)}`);
 }

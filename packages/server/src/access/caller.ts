@@ -26,8 +26,17 @@ export const LOCAL_CALLER: Caller = {
 
 /** Who makes a change, for the record of it. What is changed is said without secrets. */
 export function authorOf({ caller, ip, id }: FastifyRequest, subject: string, detail = ''): Author {
-  return { actor: caller.actor, address: plainAddress(ip), request: id, subject, detail };
+  return {
+    actor: caller.actor,
+    address: plainAddress(ip),
+    request: id,
+    subject: subject.slice(0, AUDIT_TEXT_MAX),
+    detail: detail.slice(0, AUDIT_TEXT_MAX),
+  };
 }
+
+/** Records are kept for long, so what they say of a request has a bound. */
+const AUDIT_TEXT_MAX = 256;
 
 /**
  * An IPv4 client of a socket for both has an address that looks like one of IPv6. One that is gone

@@ -1,7 +1,8 @@
+import { SluiceError } from '@sluice/protocol';
 import type { Authenticator } from './authenticator.ts';
 import type { Caller } from './caller.ts';
 
-/** How often streams are looked through; a key that ended may go on for so long on one. */
+/** How often streams are looked through; a key that expired may go on for so long on one. */
 const LOOK_EVERY_MS = 1000;
 
 /** An answer that goes on. */
@@ -11,7 +12,7 @@ interface Stream {
 }
 
 /**
- * Answers that go on for as long as their reader is there, by the key they were asked for with. One
+ * Answers that take long, by the key they were asked for with: streams, and waits for tasks. One
  * whose key is revoked or expires is cut: every other request asks for the key by itself (A2).
  */
 export class KeyStreams {
@@ -32,6 +33,12 @@ export class KeyStreams {
       others.delete(stream);
       if (others.size === 0 && this.streams.get(actor) === others) this.streams.delete(actor);
     });
+  }
+
+  /** Throws when the caller's key has ended since the request arrived. */
+  check({ actor }: Caller): void {
+    if (this.authenticator.isLive(actor)) return;
+    throw new SluiceError('unauthenticated', 'the key of this request has ended meanwhile');
   }
 
   cutDead(): void {

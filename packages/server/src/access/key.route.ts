@@ -8,10 +8,16 @@ import { authorOf } from './caller.ts';
 import type { KeyOperations } from './key-operations.ts';
 import { makeKey, withoutKeys } from './key-text.ts';
 
+interface KeyRouteParts {
+  readonly clock: () => number;
+  /** A key was revoked: what was begun with it ends now. */
+  readonly onRevoked: () => void;
+}
+
 export function keyRoutes(
   app: FastifyInstance,
   operations: KeyOperations,
-  clock: () => number,
+  { clock, onRevoked }: KeyRouteParts,
 ): void {
   const create = new Checker(KeyRequest);
   app.route({
@@ -31,6 +37,7 @@ export function keyRoutes(
       const { id } = request.params;
       const by = authorOf(request, withoutKeys(id));
       await operations.revoke(request.caller.namespace, id, by);
+      onRevoked();
       return reply.code(204).send();
     },
   });

@@ -1,4 +1,4 @@
-import { settingsOf } from './setting.ts';
+import { fileFlag, settingsOf } from './setting.ts';
 import { Settings } from './settings.ts';
 
 const FLAG_VALUES = { text: ' TEXT', whole: ' N', boolean: '', choice: '', list: ' A,B' } as const;
@@ -7,18 +7,26 @@ const FLAG_VALUES = { text: ' TEXT', whole: ' N', boolean: '', choice: '', list:
 export function flagsHelp(): string {
   return settingsOf(Settings)
     .map((setting) => {
-      const { flag, kind, choices, description, defaultText } = setting;
-      const value = kind === 'choice' ? ` ${choices.join('|')}` : FLAG_VALUES[kind];
+      const { kind, choices, description, defaultText, secret } = setting;
+      const flag = secret ? fileFlag(setting) : setting.flag;
+      const value = secret ? ' FILE' : valueText(kind, choices);
       const wrapped = wrap(`${description.replaceAll('`', '')} (default: ${defaultText})`, 88);
       return [`  --${flag}${value}`, ...wrapped.map((line) => `      ${line}`)].join('\n');
     })
     .join('\n');
 }
 
+function valueText(kind: keyof typeof FLAG_VALUES, choices: readonly string[]): string {
+  return kind === 'choice' ? ` ${choices.join('|')}` : FLAG_VALUES[kind];
+}
+
 /** Which flags there are, as a parser of command lines wants them. */
 export function flagTypes(): Record<string, { readonly type: 'string' | 'boolean' }> {
-  const entries = settingsOf(Settings).map(({ flag, kind }) => {
-    return [flag, { type: kind === 'boolean' ? 'boolean' : 'string' }];
+  const entries = settingsOf(Settings).flatMap((setting) => {
+    const { flag, kind, secret } = setting;
+    const own = [flag, { type: kind === 'boolean' ? 'boolean' : 'string' }];
+    // The value form of a secret is known, so that its refusal can say what to use.
+    return secret ? [own, [fileFlag(setting), { type: 'string' }]] : [own];
   });
   return Object.fromEntries(entries);
 }

@@ -107,12 +107,16 @@ test('settings that are each fine are refused where they do not go together', ()
 
 describe('callbacks', () => {
   const SECRET = `whsec_${'hush'.repeat(8)}`;
+  const readSecret = (name: string): string => {
+    if (name === 'none.txt') throw new Error('ENOENT');
+    return name === 'good.txt' ? `${SECRET}\n` : 'hush';
+  };
 
   test('who may be called and who is asked for names is an address, a range or a name', () => {
     const good = [
       { 'callbacks-allow': '10.0.0.0/8,::1,receiver.internal,host_1' },
       { 'callbacks-dns-servers': '192.0.2.1,192.0.2.1:53,2001:db8::1,[2001:db8::1]:53' },
-      { 'callbacks-secret': SECRET },
+      { 'callbacks-secret-file': 'good.txt' },
     ];
     const bad = [
       ...['10.0.0.0/33', '10.0.0', 'a b', 'http://x', '*.internal'].map((allow) => {
@@ -121,22 +125,33 @@ describe('callbacks', () => {
       ...['ns.example', '192.0.2.1:', '[192.0.2.1]:53'].map((server) => {
         return { 'callbacks-dns-servers': server };
       }),
-      { 'callbacks-secret': 'hush' },
+      { 'callbacks-secret-file': 'bad.txt' },
+      { 'callbacks-secret-file': 'none.txt' },
     ];
 
-    for (const flags of good) expect(problemsOf({ flags }), JSON.stringify(flags)).toEqual([]);
+    for (const flags of good) {
+      expect(problemsOf({ flags, readSecret }), JSON.stringify(flags)).toEqual([]);
+    }
     for (const flags of bad) {
-      expect(problemsOf({ flags }), JSON.stringify(flags)).toHaveLength(1);
+      expect(problemsOf({ flags, readSecret }), JSON.stringify(flags)).toHaveLength(1);
     }
   });
 
   test('the secret is not printed, and that there is none is', () => {
-    const { given } = load({ flags: { 'callbacks-secret': SECRET } });
+    const { given } = load({ flags: { 'callbacks-secret-file': 'good.txt' }, readSecret });
 
-    expect(printConfig(given)).toContain('  secret: (hidden) # flag --callbacks-secret');
+    expect(printConfig(given)).toContain('  secret: (hidden) # flag --callbacks-secret-file');
     expect(printConfig(given)).not.toContain('hush');
     expect(printConfig(load().given)).toContain('  secret: "" # default');
-    expect(problemsOf({ flags: { 'callbacks-secret': 'hush' } })[0]).not.toContain('hush');
+    const flags = { 'callbacks-secret-file': 'bad.txt' };
+    expect(problemsOf({ flags, readSecret })[0]).not.toContain('hush');
+  });
+
+  test('a secret on the command line, which everybody can read, is refused', () => {
+    expect(problemsOf({ flags: { 'callbacks-secret': SECRET } })).toEqual([
+      'flag --callbacks-secret: callbacks.secret would show in the list of processes; ' +
+        'give --callbacks-secret-file FILE or set SLUICE_CALLBACKS_SECRET',
+    ]);
   });
 });
 
@@ -199,9 +214,9 @@ describe('the printed configuration', () => {
         unset: Type.String({ secret: true }),
       }),
     );
-    const { given, problems } = collect(settings, { flags: { key: 'hunter2' }, env: {} });
+    const { given, problems } = collect(settings, { flags: {}, env: { SLUICE_KEY: 'hunter2' } });
 
-    expect(printSettings(settings, given)).toContain('key: (hidden) # flag --key');
+    expect(printSettings(settings, given)).toContain('key: (hidden) # environment SLUICE_KEY');
     expect(problems).toHaveLength(1);
     expect(printSettings(settings, given) + problems).not.toContain('hunter2');
   });
@@ -223,8 +238,9 @@ describe('what is made from the settings', () => {
 
   test('docs/configuration.md lists every setting as it is', () => {
     const page = join(import.meta.dirname, '../../../../docs/configuration.md');
-    const rows = settings.map(({ path, variable, flag, defaultText, description }) => {
-      return `| \`${path}\` | \`${variable}\`<br>\`--${flag}\` | ${defaultText} | ${description} |`;
+    const rows = settings.map(({ path, variable, flag, secret, defaultText, description }) => {
+      const shown = secret ? `--${flag}-file` : `--${flag}`;
+      return `| \`${path}\` | \`${variable}\`<br>\`${shown}\` | ${defaultText} | ${description} |`;
     });
 
     const documented = readFileSync(page, 'utf8')

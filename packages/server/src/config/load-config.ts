@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
 import type { TSchema } from 'typebox';
 import { isMap, parseDocument } from 'yaml';
 import { Checker } from '../http/validation.ts';
 import { relationProblems } from './relations.ts';
-import { type Setting, settingsOf } from './setting.ts';
+import { fileFlag, type Setting, settingsOf } from './setting.ts';
 import { type Configuration, Settings } from './settings.ts';
 
 /** Where values come from, the strongest first: flags, environment, file, defaults. */
@@ -11,6 +12,8 @@ export interface ConfigSources {
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly file?: { readonly name: string; readonly text: string };
+  /** Reads a file that holds a secret. */
+  readonly readSecret?: (name: string) => string;
 }
 
 /** A value and who says so. */
@@ -74,7 +77,9 @@ export function collect(settings: readonly Setting[], sources: ConfigSources): C
     const values = [
       { value: fileValues.get(path), source: `file ${sources.file?.name ?? ''}` },
       { value: fromVariable(setting, sources.env[variable]), source: `environment ${variable}` },
-      { value: fromText(setting, sources.flags[flag]), source: `flag --${flag}` },
+      setting.secret
+        ? secretFrom(setting, sources, problems)
+        : { value: fromText(setting, sources.flags[flag]), source: `flag --${flag}` },
     ];
     for (const each of values) {
       if (each.value === undefined) continue;
@@ -84,6 +89,25 @@ export function collect(settings: readonly Setting[], sources: ConfigSources): C
     }
   }
   return { given, problems };
+}
+
+/** A secret comes from a file or the environment: everybody can read the flags of a process. */
+function secretFrom(setting: Setting, sources: ConfigSources, problems: string[]): Given {
+  const { flag, path, variable } = setting;
+  const source = `flag --${fileFlag(setting)}`;
+  if (sources.flags[flag] !== undefined) {
+    const instead = `give --${fileFlag(setting)} FILE or set ${variable}`;
+    problems.push(`flag --${flag}: ${path} would show in the list of processes; ${instead}`);
+  }
+  const name = sources.flags[fileFlag(setting)];
+  if (typeof name !== 'string') return { value: undefined, source };
+  const read = sources.readSecret ?? ((file) => readFileSync(file, 'utf8'));
+  try {
+    return { value: read(name).trim(), source };
+  } catch (cause) {
+    problems.push(`${source}: ${path} cannot be read: ${(cause as Error).message}`);
+    return { value: undefined, source };
+  }
 }
 
 function problemsOf({ schema, kind, choices, secret }: Setting, value: unknown): string[] {

@@ -28,6 +28,11 @@ interface SchemaParts {
   readonly secret?: boolean;
 }
 
+/** The flag that names the file with a secret: the list of processes shows what flags hold. */
+export function fileFlag({ flag }: Pick<Setting, 'flag'>): string {
+  return `${flag}-file`;
+}
+
 /** All settings of a schema, in its order. */
 export function settingsOf(schema: TSchema, path = ''): Setting[] {
   const { properties } = schema as SchemaParts;

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { SluiceError } from '@sluice/protocol';
 import { expect, test } from 'vitest';
-import { OriginGuard } from './origin-guard.ts';
+import { type CheckedRequest, OriginGuard } from './origin-guard.ts';
 
 const guard = new OriginGuard(['127.0.0.1', 'Sluice.example']);
 
-function codeOf(headers: IncomingHttpHeaders): string {
+function codeOf(headers: IncomingHttpHeaders, more: Partial<CheckedRequest> = {}): string {
   try {
-    guard.check(headers);
+    guard.check({ headers, rawHeaders: [], ...more });
     return 'allowed';
   } catch (error) {
     if (error instanceof SluiceError) return error.code;
@@ -47,6 +47,17 @@ test.each([
   { host: 'sluice.example', 'sec-fetch-site': 'cross-site', origin: 'http://sluice.example' },
 ])('%j may be from a page of somebody else', (headers) => {
   expect(codeOf(headers)).toBe('forbidden_origin');
+});
+
+test('every host that a request names has to be this server', () => {
+  const host = 'localhost:7420';
+
+  expect(codeOf({ host }, { url: 'http://evil.example/v1/tasks' })).toBe('forbidden_origin');
+  expect(codeOf({ host }, { url: 'evil.example:80' })).toBe('forbidden_origin');
+  expect(codeOf({ host }, { url: 'http://localhost:7420/v1/tasks' })).toBe('allowed');
+  expect(codeOf({ ':authority': host, host: 'evil.example' })).toBe('forbidden_origin');
+  const rawHeaders = ['Host', host, 'Accept', '*', 'hOST', 'evil.example'];
+  expect(codeOf({ host }, { rawHeaders })).toBe('invalid_request');
 });
 
 test('a request that says no host is not valid', () => {

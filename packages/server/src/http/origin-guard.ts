@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { SluiceError } from '@sluice/protocol';
 import { isLoopback } from '../config/relations.ts';
 
@@ -15,14 +15,21 @@ export class OriginGuard {
     this.hostNames = new Set(configuredHosts.map((name) => name.toLowerCase()));
   }
 
-  /** Throws `forbidden_origin` when the request may come from a web page of somebody else. */
-  check(headers: IncomingHttpHeaders): void {
+  /**
+   * Throws `forbidden_origin` when the request may come from a web page of somebody else. Every
+   * host that the request names has to be this server: a proxy may go by another one.
+   */
+  check({ headers, rawHeaders, url = '/' }: CheckedRequest): void {
     const host = headers[':authority'] ?? headers.host;
     if (typeof host !== 'string' || host === '') {
       throw new SluiceError('invalid_request', 'the request has no Host header');
     }
-    if (!this.isOwn(host)) {
-      throw forbidden(`host '${host}' is not a name of this server; see 'allowedHosts'`);
+    if (hostHeaders(rawHeaders) > 1) {
+      throw new SluiceError('invalid_request', 'the request has more than one Host header');
+    }
+    for (const name of [host, headers.host ?? host, targetHost(url) ?? host]) {
+      if (this.isOwn(name)) continue;
+      throw forbidden(`host '${name}' is not a name of this server; see 'allowedHosts'`);
     }
     if (headers['sec-fetch-site'] === 'cross-site') {
       throw forbidden('requests from other sites are refused');
@@ -40,6 +47,27 @@ export class OriginGuard {
     if (this.accepted.size < 100) this.accepted.add(host);
     return true;
   }
+}
+
+/** What is looked at of a request. */
+export type CheckedRequest = Pick<IncomingMessage, 'headers' | 'rawHeaders'> & {
+  readonly url?: string | undefined;
+};
+
+/** Node keeps the first and drops the others. */
+function hostHeaders(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
+}
+
+/** The host of a target that is a whole address, as clients send it to a proxy. */
+function targetHost(url: string): string | undefined {
+  if (url.startsWith('/') || url === '*') return undefined;
+  return URL.canParse(url) ? new URL(url).host : url;
 }
 
 function forbidden(problem: string): SluiceError {

@@ -5,11 +5,27 @@ import type { ErrorBody, SluiceError } from '@sluice/protocol';
 /** So long a refused client may go on sending before its connection is cut. */
 const LINGER_MS = 1000;
 
-/** An error as every answer has it. */
+/** An answer says so much of what it was sent, and so many problems. */
+const MESSAGE_MAX = 2000;
+const TEXT_MAX = 500;
+const DETAILS_MAX = 50;
+
+/**
+ * An error as every answer has it. What it repeats of the request is cut here, once for all: names,
+ * numbers and texts of a request may be megabytes long.
+ */
 export function errorJson(error: SluiceError, requestId: string): string {
-  const { code, message, details } = error;
+  const details = error.details.slice(0, DETAILS_MAX).map(({ path, problem }) => {
+    return { path: clipped(path, TEXT_MAX), problem: clipped(problem, TEXT_MAX) };
+  });
+  const { code } = error;
+  const message = clipped(error.message, MESSAGE_MAX);
   const body: ErrorBody = { error: { code, message, details, requestId } };
   return JSON.stringify(body);
+}
+
+function clipped(text: string, charactersMax: number): string {
+  return text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`;
 }
 
 /**

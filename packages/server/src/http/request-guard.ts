@@ -20,7 +20,7 @@ export class RequestGuard {
     if (request.httpVersionMajor < 2 && request.rawHeaders.length > headersMax * 2) {
       throw new SluiceError('headers_too_large', `a request has at most ${headersMax} headers`);
     }
-    this.origins.check(request.headers);
+    this.origins.check(request);
     limitBody(request, bodyBytesMax);
     // The framework refuses what it cannot parse as a media type; here every body is JSON.
     request.headers['content-type'] = undefined;

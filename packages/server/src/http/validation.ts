@@ -1,4 +1,10 @@
-import { type ErrorDetail, SluiceError } from '@sluice/protocol';
+import {
+  type ErrorDetail,
+  patternProblem,
+  SluiceError,
+  unionProblem,
+  type WordedSchema,
+} from '@sluice/protocol';
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { Settings } from 'typebox/system';
@@ -26,14 +32,16 @@ export class Checker<T extends TSchema> {
 
   /** What is wrong with a value that is not accepted: at least one problem, at most a screenful. */
   problems(value: unknown, path = ''): ErrorDetail[] {
-    const errors = this.compiled.Errors(value);
     // Where several forms are allowed, what each of them misses helps nobody.
-    const unions = new Set(
-      errors.filter(({ keyword }) => keyword === 'anyOf').map(({ instancePath }) => instancePath),
-    );
-    const details = errors
-      .filter(({ keyword, instancePath }) => keyword === 'anyOf' || !unions.has(instancePath))
-      .flatMap((error) => explain(error, path));
+    const unions = new Map<string, SchemaError>();
+    const errors = this.compiled.Errors(value).map((error) => asUnion(error));
+    for (const error of errors) {
+      if (error.keyword === 'anyOf') unions.set(error.instancePath, error);
+    }
+    const others = errors.filter(({ instancePath }) => !unions.has(instancePath));
+    const details = [...unions.values(), ...others].flatMap((error) => {
+      return explain(error, path, this.schema);
+    });
     // Whatever the library reports: a value that is refused has a problem.
     return details.length > 0 ? details : [{ path, problem: 'is not valid' }];
   }
@@ -56,13 +64,30 @@ export function invalid(what: string, details: readonly ErrorDetail[]): SluiceEr
 
 interface SchemaError {
   readonly keyword: string;
+  /** Where the rule stands, as a pointer: `#/properties/window/anyOf/0`. */
+  readonly schemaPath: string;
   readonly instancePath: string;
   readonly message: string;
   readonly params: object;
 }
 
+/** The form that a value lacks of several, as the lack of all of them. */
+function asUnion(error: SchemaError): SchemaError {
+  const [, union] = /^(.*)\/anyOf\/\d+$/.exec(error.schemaPath) ?? [];
+  return union === undefined ? error : { ...error, keyword: 'anyOf', schemaPath: union };
+}
+
+/** The part of a schema that a pointer names. */
+function partOf(schema: TSchema, pointer: string): WordedSchema {
+  let part: unknown = schema;
+  for (const name of pointer.split('/').slice(1)) {
+    part = (part as Record<string, unknown> | undefined)?.[name];
+  }
+  return (part ?? {}) as WordedSchema;
+}
+
 /** One problem per field: unknown and missing fields are reported by their own names. */
-function explain(error: SchemaError, path: string): ErrorDetail[] {
+function explain(error: SchemaError, path: string, schema: TSchema): ErrorDetail[] {
   const at = path + error.instancePath;
   const params = error.params as { requiredProperties?: unknown };
   switch (error.keyword) {
@@ -73,7 +98,9 @@ function explain(error: SchemaError, path: string): ErrorDetail[] {
       // Lists the names of the fields that are reported one by one above.
       return [];
     case 'anyOf':
-      return [{ path: at, problem: 'has none of the allowed forms' }];
+      return [{ path: at, problem: unionProblem(partOf(schema, error.schemaPath)) }];
+    case 'pattern':
+      return [{ path: at, problem: patternProblem(partOf(schema, error.schemaPath)) }];
     case 'required':
       return names(params.requiredProperties).map((name) => ({
         path: `${at}/${escapePointer(name)}`,

@@ -1,7 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
-import { inexactPayload, LIMITS, SluiceError } from '@sluice/protocol';
+import {
+  brokenText,
+  type ErrorDetail,
+  inexactPayload,
+  LIMITS,
+  repeatedName,
+  SluiceError,
+} from '@sluice/protocol';
 import type { Static, TSchema } from 'typebox';
 import { overloaded } from '../admission.ts';
 import { type Checker, invalid } from './validation.ts';
@@ -19,14 +26,16 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   if (!isUtf8(body)) throw notJson('the body is not UTF-8');
   const text = body.toString();
   const value = parseJson(text);
-  const inexact = inexactPayload(text);
-  if (inexact !== undefined) {
-    const { path, number } = inexact;
-    throw invalid('the body is not valid', [
-      { path, problem: `the number ${number} cannot be kept exactly: send it as text` },
-    ]);
-  }
+  const problem = repeatedName(text, value) ?? brokenText(text, value) ?? inexact(text);
+  if (problem !== undefined) throw invalid('the body is not valid', [problem]);
   return value;
+}
+
+function inexact(text: string): ErrorDetail | undefined {
+  const found = inexactPayload(text);
+  if (found === undefined) return undefined;
+  const { path, number } = found;
+  return { path, problem: `the number ${number} cannot be kept exactly: send it as text` };
 }
 
 /** Nobody decodes a body. */

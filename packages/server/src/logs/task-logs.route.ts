@@ -28,6 +28,8 @@ export function taskLogsRoute(app: FastifyInstance, parts: Parts): void {
       parts.admission.read();
       await parts.archive.mustHave(namespace, id);
       if (follow !== undefined && follow !== 'false') {
+        // The head alone has no end to wait for.
+        if (request.method === 'HEAD') return reply.type('text/event-stream').send();
         parts.waiters.admit();
         parts.keyStreams.add(request.caller, reply.raw);
         return followers.follow({ namespace, id }, reply);

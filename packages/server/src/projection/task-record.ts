@@ -274,7 +274,7 @@ function fail(
 
 type Returned = Extract<Event, { type: 'attempt_returned' }>;
 
-/** A push that never arrived, or was refused, was no attempt. */
+/** A push that never arrived, was refused or was handed back is no attempt. */
 function returned(record: TaskRecord, at: number, { reason, spent }: Returned): void {
   if (spent) closeAttempt(record, at, REASONS[reason]);
   else record.attempt -= 1;

@@ -40,10 +40,10 @@ export function manyTasksRoutes(app: FastifyInstance, parts: Parts): void {
   const wait = new Checker(WaitTasksRequest);
   app.route({
     ...routeOptions(ROUTES.waitForTasks),
-    handler: async ({ raw, caller: { namespace } }, reply) => {
+    handler: async ({ raw, caller }, reply) => {
       const { ids, timeoutMs = LIMITS.waitMsDefault } = await readBody(raw, wait);
       waiting.admit(ids.length);
-      const json = await waiting.waitForAny(namespace, ids, timeoutMs, reply);
+      const json = await waiting.waitForAny(caller, ids, timeoutMs, reply);
       return reply.type('application/json').send(json);
     },
   });

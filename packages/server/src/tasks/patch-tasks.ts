@@ -14,16 +14,17 @@ import type { Engine } from '@sluice/engine';
 import {
   type ErrorDetail,
   LIMITS,
+  mergePatch,
+  NOT_MERGED,
   type TaskPatch as PatchRequest,
+  patchProblems,
   TaskPatchOf,
-  timeProblems,
 } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
 import type { BlobHolder } from '../blobs/blob-store.ts';
 import { blobsNamedIn, withBlobs } from '../blobs/named-blobs.ts';
 import { Checker, invalid } from '../http/validation.ts';
 import { PayloadScratch } from '../payload-scratch.ts';
-import { mergePatch } from './merge-patch.ts';
 import type { TaskArchive } from './task-archive.ts';
 import { refusalOf } from './task-refusals.ts';
 import { inputText, taskViewJson } from './task-view.ts';
@@ -34,6 +35,9 @@ type PatchOutcome = TaskOutcome<
 >;
 
 const NOT_VALID = 'the patch is not valid';
+
+/** An answer lists about so many problems; the others show when these are solved. */
+const PROBLEMS_MAX = 50;
 
 interface PatcherParts {
   readonly engine: Engine;
@@ -138,9 +142,12 @@ export class TaskPatcher {
       const problem = `must be an array of 1 to ${LIMITS.batchTasksMax} patches`;
       throw invalid(NOT_VALID, [{ path: '', problem }]);
     }
-    const problems: ErrorDetail[] = body.flatMap((item: unknown, index) => {
-      if (!this.patch.accepts(item)) return this.patch.problems(item, `/${index}`);
-      return patchProblems(item, `/${index}`);
+    const problems: ErrorDetail[] = [];
+    body.forEach((item: unknown, index) => {
+      if (problems.length >= PROBLEMS_MAX) return;
+      const isRead = this.patch.accepts(item);
+      const path = `/${index}`;
+      problems.push(...(isRead ? patchProblems(item, path) : this.patch.problems(item, path)));
     });
     if (problems.length > 0) throw invalid(NOT_VALID, problems);
     return body;
@@ -162,8 +169,7 @@ function mergedInputs(state: ReadonlyState, { namespace, requests, pathOf }: Pat
     if (input === undefined) return undefined;
     const before = inputs.has(id) ? inputs.get(id) : inputOf(state, findTask(state, namespace, id));
     if (before === IN_BLOB && isObject(input)) {
-      const problem = 'cannot be merged with an input that is a blob';
-      throw invalid(NOT_VALID, [{ path: `${pathOf(place)}/input`, problem }]);
+      throw invalid(NOT_VALID, [{ path: `${pathOf(place)}/input`, problem: NOT_MERGED }]);
     }
     const merged = mergePatch(before === IN_BLOB ? null : before, input);
     inputs.set(id, merged);
@@ -182,15 +188,6 @@ function inputOf(state: ReadonlyState, slot: Slot): unknown {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** What a schema does not say. */
-function patchProblems({ runAt, input, inputBlob }: PatchRequest, path: string): ErrorDetail[] {
-  const problems = timeProblems(runAt ?? undefined, `${path}/runAt`);
-  if (input !== undefined && inputBlob !== undefined) {
-    problems.push({ path: `${path}/inputBlob`, problem: 'cannot be given beside input' });
-  }
-  return problems;
 }
 
 function toPatch({ input, inputBlob, runAt, ...rest }: TaskPatchOf): TaskPatch {

@@ -35,7 +35,7 @@ export function readTaskRoutes(
       const { params, caller } = request;
       const { timeoutMs = LIMITS.waitMsDefault } = parseQuery(query, request.query);
       waiting.admit();
-      const viewJson = await waiting.wait(caller.namespace, params.id, timeoutMs, reply);
+      const viewJson = await waiting.wait(caller, params.id, timeoutMs, reply);
       return reply.type('application/json').send(viewJson);
     },
   });

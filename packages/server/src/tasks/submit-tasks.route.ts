@@ -32,7 +32,7 @@ export function submitTasksRoute(
       reply.code(isNew ? 201 : 200).type('application/json');
       if (waitMs === undefined) return json;
       const { id } = JSON.parse(json.toString()) as { id: string };
-      return waiting.wait(namespace, id, waitMs, reply);
+      return waiting.wait(request.caller, id, waitMs, reply);
     },
   });
 }

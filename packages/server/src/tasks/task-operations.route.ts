@@ -61,8 +61,7 @@ function signalRoutes(app: FastifyInstance, operations: TaskOperations): void {
   app.route<OfTask>({
     ...routeOptions(ROUTES.signalTask),
     handler: async ({ params, raw, caller: { namespace } }, reply) => {
-      const { name, data } = await readBody(raw, signal);
-      await operations.signal(namespace, params.id, name, data);
+      await operations.signal(namespace, params.id, await readBody(raw, signal));
       return reply.code(204).send();
     },
   });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   blobReference,
   type CancelTasks,
@@ -22,6 +23,7 @@ import {
   type CompleteRequest,
   type FailRequest,
   LIMITS,
+  type SignalRequest,
   SluiceError,
 } from '@sluice/protocol';
 import type { Admission } from '../admission.ts';
@@ -168,11 +170,12 @@ export class TaskOperations {
   }
 
   /** A word to whoever holds the task; it is not kept. */
-  signal(namespace: string, id: string, name: string, data: unknown): Promise<void> {
+  signal(namespace: string, id: string, { name, data, key }: SignalRequest): Promise<void> {
     const type = 'signal_task';
     this.admission.command(type);
     const inMemory = () => {
-      const command = { type, namespace, id, name, data: this.bytesOf(data, '/data') } as const;
+      const bytes = this.bytesOf(data, '/data');
+      const command = { type, namespace, id, name, data: bytes, key } as const;
       return this.engine.execute<SignalTask, void>(command, ({ rejection }) => {
         if (rejection !== undefined) throw refusalOf(rejection, id);
       });
@@ -183,34 +186,31 @@ export class TaskOperations {
   }
 
   complete(namespace: string, id: string, request: CompleteRequest): Promise<Operated> {
-    const { output, outputBlob } = request;
+    const { output, outputBlob, key } = request;
     if (output !== undefined && outputBlob !== undefined) {
       const problem = 'cannot be given beside output';
       throw invalid('the body is not valid', [{ path: '/outputBlob', problem }]);
     }
     const named = blobsNamedIn([request], 'outputBlob', () => '');
     return withBlobs(this.blobs, namespace, named, () => {
-      return this.end(namespace, id, 'succeeded', () => {
+      const payload = () => {
         if (outputBlob === undefined) return this.bytesOf(output, '/output');
         return Buffer.from(blobReference(outputBlob));
-      });
+      };
+      return this.end(namespace, id, { outcome: 'succeeded', payload, key: keyNumber(key) });
     });
   }
 
-  fail(namespace: string, id: string, { error }: FailRequest): Promise<Operated> {
-    return this.end(namespace, id, 'failed', () => this.bytesOf(error, '/error'));
+  fail(namespace: string, id: string, { error, key }: FailRequest): Promise<Operated> {
+    const payload = () => this.bytesOf(error, '/error');
+    return this.end(namespace, id, { outcome: 'failed', payload, key: keyNumber(key) });
   }
 
-  private end(
-    namespace: string,
-    id: string,
-    outcome: EndTask['outcome'],
-    payload: () => Uint8Array,
-  ): Promise<Operated> {
+  private end(namespace: string, id: string, { outcome, payload, key }: Ending): Promise<Operated> {
     const type = 'end_task';
     this.admission.command(type);
     const inMemory = () => {
-      const command = { type, namespace, id, outcome, payload: payload() } as const;
+      const command = { type, namespace, id, outcome, payload: payload(), key } as const;
       return this.engine.execute<EndTask, Operated>(command, ({ rejection, slot }, ...seen) => {
         if (rejection !== undefined) throw refusalOf(rejection, id);
         return operated(slot, ...seen);
@@ -246,6 +246,18 @@ function refuseEnded(id: string): () => never {
   return () => {
     throw refusalOf('task_finished', id);
   };
+}
+
+/** How a task ends from outside. */
+interface Ending extends Pick<EndTask, 'outcome'> {
+  readonly key: number;
+  readonly payload: () => Uint8Array;
+}
+
+/** Request keys are compared on one task alone, so that 48 bits of a hash tell them apart. */
+function keyNumber(key: string | undefined): number {
+  if (key === undefined) return 0;
+  return 1 + createHash('sha256').update(key).digest().readUIntBE(0, 6);
 }
 
 function operated(slot: Slot, state: ReadonlyState, partition: PartitionReader): Operated {

@@ -62,7 +62,7 @@ function wasTooLate({ tasks }: ReadonlyState, slot: Slot): boolean {
 }
 
 /** Reasons after which the last push did not count as an attempt. */
-const UNCOUNTED: readonly string[] = ['not_arrived', 'refused'];
+const UNCOUNTED: readonly string[] = ['not_arrived', 'refused', 'handed_back'];
 
 /** Memory keeps one attempt per task. None is shown when the last push did not count as one. */
 function newestAttempt(state: ReadonlyState, slot: Slot): ShownAttempt[] {
@@ -84,7 +84,7 @@ function newestAttempt(state: ReadonlyState, slot: Slot): ShownAttempt[] {
 }
 
 /** Reasons that say how an attempt ended about which its worker said nothing. */
-const ENDS: readonly string[] = ['worker_lost', 'handed_back', 'run_timeout', 'heartbeat_timeout'];
+const ENDS: readonly string[] = ['worker_lost', 'run_timeout', 'heartbeat_timeout'];
 
 /** What the worker said of the end, or why there was one. */
 function outcomeOf({ tasks }: ReadonlyState, slot: Slot): string | null {

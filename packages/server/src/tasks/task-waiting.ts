@@ -1,6 +1,8 @@
 import { findTask, isTerminal, NO_SLOT, type ReadonlyState, type TaskNumber } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import type { FastifyReply } from 'fastify';
+import type { Caller } from '../access/caller.ts';
+import type { KeyStreams } from '../access/key-streams.ts';
 import type { Admission } from '../admission.ts';
 import { AnswerRoom } from './answer-room.ts';
 import type { TaskArchive } from './task-archive.ts';
@@ -12,6 +14,7 @@ interface WaitingParts {
   readonly admission: Admission;
   readonly waiters: TaskWaiters;
   readonly archive: TaskArchive;
+  readonly keyStreams: KeyStreams;
 }
 
 /** Waits for tasks, for the routes that do. */
@@ -20,8 +23,10 @@ export class TaskWaiting {
   private readonly admission: Admission;
   private readonly waiters: TaskWaiters;
   private readonly archive: TaskArchive;
+  private readonly keyStreams: KeyStreams;
 
-  constructor({ engine, admission, waiters, archive }: WaitingParts) {
+  constructor({ engine, admission, waiters, archive, keyStreams }: WaitingParts) {
+    this.keyStreams = keyStreams;
     this.engine = engine;
     this.admission = admission;
     this.waiters = waiters;
@@ -35,13 +40,9 @@ export class TaskWaiting {
   }
 
   /** Answers when the task ended, or with its current state when the time is up. */
-  async wait(
-    namespace: string,
-    id: string,
-    timeoutMs: number,
-    reply: FastifyReply,
-  ): Promise<string> {
-    const signal = goneSignal(reply);
+  async wait(caller: Caller, id: string, timeoutMs: number, reply: FastifyReply): Promise<string> {
+    const { namespace } = caller;
+    const signal = this.endSignal(caller, reply);
     const waited = await this.engine.read((state) => {
       const slot = findTask(state, namespace, id);
       if (slot === NO_SLOT || isTerminal(state.tasks.state[slot])) return undefined;
@@ -50,6 +51,7 @@ export class TaskWaiting {
       return { views: this.waiters.waitForAny([task], timeoutMs, signal) };
     });
     const [view] = (await waited?.views) ?? [];
+    this.keyStreams.check(caller);
     return view ?? this.archive.one(namespace, id);
   }
 
@@ -58,12 +60,13 @@ export class TaskWaiting {
    * for which the answer has no room are in the next one: whoever waits for them asks again.
    */
   async waitForAny(
-    namespace: string,
+    caller: Caller,
     ids: readonly string[],
     timeoutMs: number,
     reply: FastifyReply,
   ): Promise<string> {
-    const signal = goneSignal(reply);
+    const { namespace } = caller;
+    const signal = this.endSignal(caller, reply);
     const room = new AnswerRoom();
     const { ended, gone, views } = await this.engine.read((state) => {
       const sorted = sortOut(state, namespace, ids, room);
@@ -73,7 +76,17 @@ export class TaskWaiting {
     });
     const stored = await this.archive.stored(namespace, gone, room);
     const items = [...ended, ...stored.items, ...(await this.ended(namespace, ids, views))];
+    this.keyStreams.check(caller);
     return `{"items":[${items.join(',')}],"unknown":${JSON.stringify(stored.unknown)}}`;
+  }
+
+  /** Fires when the client is gone, or its key has ended: then nobody is owed an answer. */
+  private endSignal(caller: Caller, { raw }: FastifyReply): AbortSignal {
+    const ended = new AbortController();
+    const end = (): void => ended.abort();
+    raw.once('close', end);
+    this.keyStreams.add(caller, { once: (event, told) => raw.once(event, told), destroy: end });
+    return ended.signal;
   }
 
   /** What was waited for; those that were too much to be kept until now are read. */
@@ -87,13 +100,6 @@ export class TaskWaiting {
     if (views.length > 0) return views;
     return this.engine.read((state) => sortOut(state, namespace, ids, new AnswerRoom()).ended);
   }
-}
-
-/** Fires when whoever waits for the answer is gone. */
-function goneSignal(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
-  return gone.signal;
 }
 
 function sortOut(

@@ -14,6 +14,9 @@ import { PayloadScratch } from '../payload-scratch.ts';
 
 const NOT_VALID = 'the reports are not valid';
 
+/** An answer lists about so many problems; the others show when these are solved. */
+const PROBLEMS_MAX = 50;
+
 /** Checks a body and turns it into a command. The command is valid until the next call. */
 export class ReportParser {
   private readonly checkers = {
@@ -76,6 +79,7 @@ export class ReportParser {
   private checkAll(items: readonly unknown[]): ReportRequest[] {
     const problems: ErrorDetail[] = [];
     items.forEach((item, index) => {
+      if (problems.length >= PROBLEMS_MAX) return;
       const checker = this.checkerOf((item as { kind?: unknown } | null)?.kind);
       if (checker === undefined) problems.push(unknownKind(index));
       else if (!checker.accepts(item))

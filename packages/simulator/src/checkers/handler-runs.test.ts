@@ -45,6 +45,15 @@ test('an attempt that is said never to have arrived, and had started, is noticed
   expect(() => start('second')).toThrow(/^I27/);
 });
 
+test('an attempt that was handed back starts again on another worker', () => {
+  const { story, start } = begun();
+  start('first');
+  const given = { reason: reason('handed_back'), spent: false };
+  const events = [event('attempt_returned', given), event('attempt_leased', { lease: 2 })];
+  story.happens({ type: 'detach_session' }, events);
+  start('second');
+});
+
 test('a task that was retried by hand runs its first attempt once more', () => {
   const { story, start } = begun();
   start('first');

@@ -1,4 +1,4 @@
-import { type Event, parseLeaseToken } from '@sluice/core';
+import { type Event, parseLeaseToken, REASONS } from '@sluice/core';
 import type { PushedTask } from '@sluice/protocol';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { StoryRule } from './story/story-rule.ts';
@@ -6,7 +6,7 @@ import type { StoryRule } from './story/story-rule.ts';
 /** How often a task was leased so far. */
 interface Tries {
   attempt: number;
-  /** How often it was told to run again with all its attempts. */
+  /** How often it was told to run again with all its attempts, or was handed back. */
   life: number;
 }
 
@@ -37,6 +37,8 @@ export class HandlerRuns implements StoryRule {
       this.attempts.set(event.lease, `${event.task}/${tries.life}/${tries.attempt}`);
     } else if (event.type === 'attempt_returned' && !event.spent) {
       tries.attempt -= 1;
+      // Its handler may have started, and the next one has the same number.
+      if (REASONS[event.reason] === 'handed_back') tries.life += 1;
     } else if (event.type === 'task_retried' || event.type === 'task_readmitted') {
       tries.attempt = 0;
       tries.life += 1;

@@ -59,16 +59,23 @@ export const LEASE_MUTANTS: readonly Mutant[] = [
   {
     name: 'count-a-refused-push',
     file: ENDS,
-    find: 'return reason !== NOT_ARRIVED_REASON && reason !== REFUSED_REASON;',
-    replace: 'return reason !== NOT_ARRIVED_REASON;',
+    find: 'NOT_ARRIVED_REASON, REFUSED_REASON, HANDED_BACK_REASON];',
+    replace: 'NOT_ARRIVED_REASON, HANDED_BACK_REASON];',
     what: 'A push that a worker refuses costs no attempt: here it does.',
   },
   {
     name: 'count-a-lease-that-never-arrived',
     file: ENDS,
-    find: 'return reason !== NOT_ARRIVED_REASON && reason !== REFUSED_REASON;',
-    replace: 'return reason !== REFUSED_REASON;',
+    find: 'NOT_ARRIVED_REASON, REFUSED_REASON, HANDED_BACK_REASON];',
+    replace: 'REFUSED_REASON, HANDED_BACK_REASON];',
     what: 'A lease that never arrived costs no attempt (L7): here it does.',
+  },
+  {
+    name: 'count-a-task-that-is-handed-back',
+    file: ENDS,
+    find: 'NOT_ARRIVED_REASON, REFUSED_REASON, HANDED_BACK_REASON];',
+    replace: 'NOT_ARRIVED_REASON, REFUSED_REASON];',
+    what: 'A worker that leaves spends no attempt of what it hands back: here it does.',
   },
   {
     name: 'retry-past-the-maximum',

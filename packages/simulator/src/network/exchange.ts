@@ -2,7 +2,7 @@ import type { SimProcess } from '../kernel/sim-process.ts';
 
 /** What a client asks of the server. The body is JSON text. */
 export interface ExchangeRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body: string;
 }

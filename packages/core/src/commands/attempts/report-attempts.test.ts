@@ -171,7 +171,7 @@ test('a worker whose lease moved on to another worker is fenced out', () => {
   const reply = partition.report(session, { lease, kind: 'succeeded' });
 
   expect(reply.outcomes).toEqual(['stale_lease']);
-  expect(partition.task(1)).toMatchObject({ state: 'leased', attempt: 2, session: next });
+  expect(partition.task(1)).toMatchObject({ state: 'leased', attempt: 1, session: next });
 });
 
 test('an old lease does not count even for the session that has the task again', () => {
@@ -192,14 +192,15 @@ test('a lease that ended by itself when attempts ran out is stale, not a duplica
   for (let attempt = 1; attempt <= 3; attempt++) {
     const { session } = partition.attach();
     last = { session, lease: partition.leasesOf(session)[0] };
-    partition.detach(session);
+    partition.now += 15_000;
+    partition.expire();
   }
   expect(partition.task(1).state).toBe('failed');
 
   const reply = partition.report(last.session, { lease: last.lease, kind: 'succeeded' });
 
   expect(reply.outcomes).toEqual(['stale_lease']);
-  expect(partition.task(1)).toMatchObject({ state: 'failed', reason: 'handed_back' });
+  expect(partition.task(1)).toMatchObject({ state: 'failed', reason: 'worker_lost' });
 });
 
 test('the lease of a task that was forgotten is stale, also once its slot is in use again', () => {

@@ -225,9 +225,22 @@ test('a session that leaves hands back at once, in the old order, before what wa
 
   expect(found).toBe(true);
   expect(waiting(partition)).toEqual([5, 1, 2, 3, 4]);
-  expect(partition.task(1)).toMatchObject({ state: 'queued', reason: 'handed_back', attempt: 1 });
+  expect(partition.task(1)).toMatchObject({ state: 'queued', reason: 'handed_back', attempt: 0 });
   expect(partition.closed).toEqual([session]);
   expect(partition.sessionCount).toBe(0);
+});
+
+test('handing a task back spends no attempt, however often', () => {
+  const partition = new TestPartition();
+  partition.submit({ retry: { maxAttempts: 1 } });
+
+  for (let time = 1; time <= 3; time++) {
+    const { session } = partition.attach();
+    partition.report(session, { lease: partition.leasesOf(session)[0], kind: 'started' });
+    partition.detach(session);
+  }
+
+  expect(partition.task(1)).toMatchObject({ state: 'queued', reason: 'handed_back', attempt: 0 });
 });
 
 test('what is handed back goes to another worker in the same turn', () => {
@@ -251,7 +264,7 @@ test('a task that is leased again has not started again', () => {
 
   expect(partition.task(1)).toMatchObject({
     state: 'leased',
-    attempt: 2,
+    attempt: 1,
     leasedAt: partition.now,
     startedAt: 0,
   });

@@ -4,6 +4,7 @@ import { TestPartition } from '../../testing/test-partition.ts';
 import { testUtf8 } from '../../testing/test-utf8.ts';
 import type { CancelTasks } from './cancel-tasks.ts';
 import type { EndTask } from './end-task.ts';
+import type { RetryTasks } from './retry-tasks.ts';
 import type { SignalTask } from './signal-task.ts';
 
 test('later: the worker is free, the task runs on, and complete ends it', () => {
@@ -110,6 +111,24 @@ test('complete and fail, terminal: task_finished; unknown: not found', () => {
   expect(partition.operate<EndTask>(nobody).rejection).toBe('task_not_found');
 });
 
+test('the same request again is answered as at first, also after a retry', () => {
+  const partition = new TestPartition();
+  partition.submit({});
+  expect(end(partition, 1, 'failed', 77)).toBeUndefined();
+  const logged = partition.log().length;
+
+  expect(end(partition, 1, 'failed', 77)).toBeUndefined();
+  expect(end(partition, 1, 'failed', 78)).toBe('task_finished');
+  expect(partition.log()).toHaveLength(logged);
+  partition.operate<RetryTasks>({ type: 'retry_tasks', ids: [partition.id(1)] });
+  const again = end(partition, 1, 'failed', 77);
+
+  expect(again).toBeUndefined();
+  expect(partition.task(1).state).toBe('queued');
+  expect(end(partition, 1, 'failed', 78)).toBeUndefined();
+  expect(partition.task(1).state).toBe('failed');
+});
+
 test('signal reaches the worker that holds the task, and nothing is logged', () => {
   const { partition, session, lease } = leasedTask();
   const before = partition.log().length;
@@ -175,10 +194,11 @@ function end(
   partition: TestPartition,
   number: number,
   outcome: 'succeeded' | 'failed',
+  key = 0,
 ): string | undefined {
   const payload = testUtf8.encode('"out"');
   const id = partition.id(number);
-  return partition.operate<EndTask>({ type: 'end_task', id, outcome, payload }).rejection;
+  return partition.operate<EndTask>({ type: 'end_task', id, outcome, payload, key }).rejection;
 }
 
 function cancel(partition: TestPartition, number: number): void {

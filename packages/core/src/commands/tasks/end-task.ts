@@ -20,6 +20,11 @@ export interface EndTask extends Timed {
   readonly outcome: 'succeeded' | 'failed';
   /** The output or the error as JSON text; empty for null. */
   readonly payload: Uint8Array;
+  /**
+   * The same when the request is sent again, and a whole number; 0 or absent without one. A task
+   * that this very request ended is answered as at first.
+   */
+  readonly key?: number;
 }
 
 export type EndTaskReply = TaskOutcome<'task_not_found' | 'task_finished'>;
@@ -33,17 +38,21 @@ export function decideEndTask(decision: Decision, command: EndTask): EndTaskRepl
   const { tasks } = state;
   const slot = findTask(state, command.namespace, command.id);
   if (slot === NO_SLOT) return { rejection: 'task_not_found', slot };
+  const { payload, key = 0 } = command;
+  // Sent again after its answer was lost. The task may have been retried since.
+  if (key !== 0 && tasks.endKey[slot] === key) return { slot };
   if (isTerminal(tasks.state[slot])) return { rejection: 'task_finished', slot };
-  const { payload } = command;
 
   const isCancelled = tasks.stop[slot] === CANCELLED_REASON;
   tellToStop(decision, slot, { reason: ENDED_OUTSIDE_REASON, graceMs: 0 });
   const ended = command.outcome === 'succeeded' ? SUCCEEDED : FAILED;
-  if (isCancelled) endTask(decision, slot, { state: CANCELLED, reason: CANCELLED_REASON });
-  else {
+  if (isCancelled) {
+    endTask(decision, slot, { state: CANCELLED, reason: CANCELLED_REASON, key });
+  } else {
     endTask(decision, slot, {
       state: ended,
       reason: ENDED_OUTSIDE_REASON,
+      key,
       payload: { bytes: payload, start: 0, end: payload.length },
     });
   }

@@ -12,6 +12,8 @@ export interface SignalTask extends Timed {
   readonly id: string;
   readonly name: string;
   readonly data: Uint8Array;
+  /** The same when the request is sent again. */
+  readonly key?: string | undefined;
 }
 
 export type SignalTaskReply = TaskOutcome<
@@ -26,12 +28,12 @@ export function decideSignalTask(decision: Decision, command: SignalTask): Signa
   if (!isHeld(state.tasks.state[slot])) return { rejection: 'task_not_leased', slot };
   const session = sessionOf(decision, slot);
   if (session?.connected !== true) return { rejection: 'worker_unreachable', slot };
-  const { name, data } = command;
+  const { name, data, key } = command;
   if (session.unsentBytes >= state.limits.unsentBytesMax) {
     return { rejection: 'worker_unreachable', slot };
   }
   session.unsentBytes += signalCost(command);
   updateRoom(decision, session);
-  outputs.signals.push({ session: session.id, slot, name, data });
+  outputs.signals.push({ session: session.id, slot, name, data, key });
   return { slot };
 }

@@ -107,7 +107,7 @@ export class ModelSessions extends ModelPlaces {
   }
 
   protected loseLease(task: ModelTask, reason: string, now: number): void {
-    const isSpent = reason !== 'not_arrived' && reason !== 'refused';
+    const isSpent = reason === 'worker_lost';
     if (task.stop?.reason === 'cancelled') this.finish(task, 'cancelled', 'cancelled', now);
     else if (isSpent && task.attempt >= attemptsOf(task)) {
       this.finish(task, 'failed', reason, now);

@@ -10,14 +10,14 @@ type Failed = Extract<Event, { type: 'attempt_failed' | 'attempt_timed_out' }>;
 /** Which leases end without an answer, by what, and whether the attempt counts. */
 const RETURNS: { readonly [reason: string]: { readonly by: string; readonly spent: boolean } } = {
   worker_lost: { by: 'expire_sessions', spent: true },
-  handed_back: { by: 'detach_session', spent: true },
+  handed_back: { by: 'detach_session', spent: false },
   not_arrived: { by: 'attach_session', spent: false },
   refused: { by: 'report_attempts', spent: false },
 };
 
 /**
  * I17: a task has at most as many attempts as its policy allows, and all of them. One that was
- * refused or never arrived does not count, one of a worker that was lost does. The wait for the
+ * refused, handed back or never arrived does not count, one of a lost worker does. The wait for the
  * next one is what the policy says, or the worker.
  */
 export class Attempts implements StoryRule {

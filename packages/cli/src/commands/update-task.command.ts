@@ -1,0 +1,84 @@
+import { LIMITS } from '@sluice/protocol/limits';
+import type { ApiCaller } from '../api/api-caller.ts';
+import type { Task } from '../api/task-shapes.ts';
+import { DURATION, defineCommand } from '../command.ts';
+import { ExitCode } from '../exit-code.ts';
+import { stylesFor } from '../screen/styles.ts';
+import { UsageError } from '../usage-error.ts';
+import {
+  connect,
+  durationOf,
+  integerOf,
+  jsonOf,
+  print,
+  SERVER_FLAGS,
+  stated,
+  tagsOf,
+} from './shared.ts';
+import { taskText } from './task-text.ts';
+
+export const updateTask = defineCommand({
+  name: 'task update',
+  summary: 'Change a task that no worker holds',
+  details:
+    'What is not named stays. An input that is an object is merged with the one that the task\n' +
+    'has, and null takes a field away; any other input takes its place.',
+  args: ['ID'],
+  flags: {
+    priority: { value: 'N', short: 'p', help: '0 to 8, 8 runs first' },
+    delay: { value: DURATION, help: 'not before so long from now' },
+    'run-at': { value: 'TIME', help: "not before then, as ISO 8601, or 'now'" },
+    input: { value: 'JSON', short: 'i', help: 'its input; @FILE reads a file, - what is piped in' },
+    tag: { value: 'NAME=VALUE', isMultiple: true, help: 'adds or replaces a tag; may be repeated' },
+    untag: { value: 'NAME', isMultiple: true, help: 'takes a tag away; may be repeated' },
+    ...SERVER_FLAGS,
+  },
+  examples: [
+    'sluice task update t_01k7f6b1oj0000000001 --priority 8 --run-at now',
+    `sluice task update t_01k7f6b1oj0000000001 --input '{"height": 1080}' --untag draft`,
+  ],
+  run: async ({ args: [id], flags }, io) => {
+    const api = connect(flags, io);
+    const patch = stated({
+      priority: integerOf(flags.priority, 'priority'),
+      runAt: runAtOf(flags['run-at'], durationOf(flags.delay, 'delay')),
+      tags: tagChanges(tagsOf(flags.tag), flags.untag),
+      ...(await inputOf(api, await jsonOf(flags.input, 'input', io))),
+    });
+    if (Object.keys(patch).length === 0) {
+      throw new UsageError("'sluice task update' needs something to change; see --help");
+    }
+    const path = `/v1/tasks/${encodeURIComponent(id)}`;
+    const task = await api.patch<Task>(path, ['id', 'type', 'state', 'attempts'], patch);
+    const styles = stylesFor({ isTerminal: io.terminal.isStdout, env: io.env });
+    print(io, flags, task, (each) => taskText(each, styles, Date.now()));
+    return ExitCode.done;
+  },
+});
+
+/** A time, `null` for at once, or nothing when neither flag is given. */
+function runAtOf(time: string | undefined, delayMs: number | undefined) {
+  if (time !== undefined && delayMs !== undefined) {
+    throw new UsageError('--run-at and --delay cannot be given together');
+  }
+  if (delayMs !== undefined) return Date.now() + delayMs;
+  return time === 'now' ? null : time;
+}
+
+function tagChanges(
+  added: Readonly<Record<string, string>> | undefined,
+  removed: readonly string[] | undefined,
+): Readonly<Record<string, string | null>> | undefined {
+  if (added === undefined && removed === undefined) return undefined;
+  return { ...Object.fromEntries((removed ?? []).map((name) => [name, null])), ...added };
+}
+
+/** What is too big for a request goes ahead, unless the server has to merge it. */
+async function inputOf(
+  api: ApiCaller,
+  input: unknown,
+): Promise<{ input?: unknown } | { inputBlob: string }> {
+  const text = JSON.stringify(input) ?? '';
+  if (Buffer.byteLength(text) <= LIMITS.payloadBytesMax || text.startsWith('{')) return { input };
+  return { inputBlob: (await api.putBlob(text)).sha256 };
+}

@@ -1,0 +1,50 @@
+/** Says in words what a schema allows, for those whose value it refuses. */
+
+/** As much of JSON Schema as is put into words. */
+export interface WordedSchema {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly anyOf?: readonly WordedSchema[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly description?: string;
+  readonly examples?: unknown;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+  null: 'null',
+};
+
+/** What a value has to be of which none of several forms is true. */
+export function unionProblem({ anyOf = [], description }: WordedSchema): string {
+  const why = description === undefined ? '' : ` (${description.replace(/\.$/, '')})`;
+  if (anyOf.every((form) => form.const !== undefined)) {
+    return `must be one of ${anyOf.map((form) => String(form.const)).join(', ')}`;
+  }
+  return `must be ${anyOf.map(formText).join(' or ')}${why}`;
+}
+
+/** What a text has to be that does not have the form that it should. */
+export function patternProblem({ pattern, description, examples }: WordedSchema): string {
+  const why = description === undefined ? '' : ` (${description.replace(/\.$/, '')})`;
+  const [example] = Array.isArray(examples) ? examples : [];
+  const such = typeof example === 'string' ? `, such as ${example}` : '';
+  return `must match ${pattern}${such}${why}`;
+}
+
+function formText(schema: WordedSchema): string {
+  const { type = '', minimum, maximum, pattern } = schema;
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.anyOf !== undefined) return schema.anyOf.map(formText).join(' or ');
+  if (type === 'integer' || type === 'number') {
+    const kind = type === 'integer' ? 'a whole number' : 'a number';
+    const from = minimum === undefined ? '' : ` from ${minimum}`;
+    return `${kind}${from}${maximum === undefined ? '' : ` to ${maximum}`}`;
+  }
+  return pattern === undefined ? (TYPES[type] ?? 'a value') : `text that matches ${pattern}`;
+}
