@@ -5,12 +5,12 @@ import { defineConfig } from 'vitest/config';
  * `check`.
  */
 const DISK_TESTS = [
-  'packages/log/src/file-log-process.test.ts',
-  'packages/log/src/flipped-bytes.test.ts',
-  'packages/log/src/full-disk.test.ts',
-  'packages/log/src/segment-recycling.test.ts',
-  'packages/log/src/torn-tail.test.ts',
-  'packages/log/src/write-error-process.test.ts',
+  'packages/log/src/file/file-log-process.test.ts',
+  'packages/log/src/segments/flipped-bytes.test.ts',
+  'packages/log/src/file/full-disk.test.ts',
+  'packages/log/src/segments/segment-recycling.test.ts',
+  'packages/log/src/segments/torn-tail.test.ts',
+  'packages/log/src/disk/write-error-process.test.ts',
 ];
 
 /** Tests that let hundreds of worlds live, look for planted bugs, and compile them. */

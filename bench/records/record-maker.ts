@@ -1,6 +1,6 @@
 import { FAILED, REASONS, SUCCEEDED } from '@sluice/core';
-import { DayFiles } from '../../packages/server/src/projection/day-files.ts';
-import type { TaskRecord } from '../../packages/server/src/projection/task-record.ts';
+import { DayFiles } from '../../packages/server/src/projection/rows/day-files.ts';
+import type { TaskRecord } from '../../packages/server/src/projection/rows/task-record.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const START_AT = Date.UTC(2030, 0, 1);

@@ -1,7 +1,7 @@
 import { readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SmallDisk } from '../../packages/log/src/tmpfs-fixture.ts';
+import { SmallDisk } from '../../packages/log/src/testing/tmpfs-fixture.ts';
 import { ApiClient } from '../e2e/api-client.ts';
 import { BlobClient, largeJson, sha256Of } from '../e2e/blob-client.ts';
 import { SessionUnderTest } from '../e2e/session-under-test.ts';

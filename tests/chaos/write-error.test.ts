@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FailingWrites } from '../../packages/log/src/failing-writes-fixture.ts';
-import { TempFolder } from '../../packages/log/src/temp-folder-fixture.ts';
+import { FailingWrites } from '../../packages/log/src/testing/failing-writes-fixture.ts';
+import { TempFolder } from '../../packages/log/src/testing/temp-folder-fixture.ts';
 import { ApiClient } from '../e2e/api-client.ts';
 import { NoAnswerError } from '../support/http-client.ts';
 import { ServerProcess } from '../support/server-process.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FaultyLog } from '@sluice/log';
+import { FaultyLog } from '@sluice/log/testing/faulty-log';
 import { Server } from '@sluice/server';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { waitUntil } from '../support/wait-until.ts';

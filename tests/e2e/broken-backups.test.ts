@@ -5,7 +5,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SmallDisk } from '../../packages/log/src/tmpfs-fixture.ts';
+import { SmallDisk } from '../../packages/log/src/testing/tmpfs-fixture.ts';
 import { DoomedBackup, restoreInto, takeBackup } from '../support/backup-commands.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { type Ended, runSluice } from '../support/sluice-command.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FaultyLog } from '@sluice/log';
+import { FaultyLog } from '@sluice/log/testing/faulty-log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ExitCode } from '../../packages/cli/src/exit-code.ts';
 import { serve } from '../../packages/cli/src/serve.ts';

@@ -8,7 +8,7 @@ import {
   type TidyCheck,
 } from './repository.ts';
 
-const REGISTRY = 'packages/protocol/src/error-codes.ts';
+const REGISTRY = 'packages/protocol/src/base/error-codes.ts';
 
 /** One page per error code, and no page for a code that does not exist. */
 export function errorPages(codes: readonly string[]): TidyCheck {

@@ -154,7 +154,7 @@ export const importFences: TidyCheck = {
         planted('packages/core/src/testing/a.ts', "import fc from 'fast-check';"),
         planted('packages/protocol/src/a.ts', "import type { importA } from '@sluice/core';"),
         planted('packages/protocol/src/b.ts', "import { Type } from 'typebox/type';"),
-        planted('packages/log/src/conformance.ts', "import { test } from 'vitest';"),
+        planted('packages/log/src/conformance/conformance.ts', "import { test } from 'vitest';"),
         planted('packages/server/src/a.ts', "import { a } from '@sluice/log/conformance';"),
         planted('packages/sdk/src/a.ts', "import { LIMITS } from '@sluice/protocol/limits';"),
         planted(

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DEFAULT_NAMESPACE } from '@sluice/core';
 import { Projector } from '../../../packages/server/src/projection/projector.ts';
-import type { RowQuery } from '../../../packages/server/src/projection/row-query.ts';
+import type { RowQuery } from '../../../packages/server/src/projection/rows/row-query.ts';
 import type { Figure, Row } from '../../row.ts';
 import { madeRecords } from '../record-maker.ts';
 

@@ -1,5 +1,6 @@
 import type { CreateAccessKey, RevokeAccessKey } from '@sluice/core';
-import { FaultyLog, MemoryLog, MemoryLogStore } from '@sluice/log';
+import { MemoryLog, MemoryLogStore } from '@sluice/log';
+import { FaultyLog } from '@sluice/log/testing/faulty-log';
 import { beforeEach, expect, test } from 'vitest';
 import { FencedError } from './engine.ts';
 import { executeOnce, type RestingPartition } from './execute-once.ts';

@@ -1,16 +1,3 @@
-export type {
-  Disk,
-  DiskFile,
-  DiskUse,
-  FolderLock,
-  OpenMode,
-  SyncFile,
-  WriteDone,
-  WriteRange,
-} from './disk.ts';
-export { type FaultTiming, FaultyLog } from './faulty-log.ts';
-export { FileLog, type FileLogOptions, type HeldFiles } from './file-log.ts';
-export { FileSnapshots } from './file-snapshots.ts';
 export {
   type CorruptPosition,
   FolderInUseError,
@@ -20,10 +7,7 @@ export {
   LogFullError,
   LogTrimmedError,
   NetworkFolderError,
-} from './log-errors.ts';
-export { type CommittedRange, peekLogFolder, readLogFolder } from './log-reader.ts';
-export { MemoryLog, MemoryLogStore } from './memory-log.ts';
-export { MemorySnapshots } from './memory-snapshots.ts';
+} from './contract/log-errors.ts';
 export type {
   AppendOutcome,
   BoundedLog,
@@ -34,12 +18,27 @@ export type {
   PartitionLog,
   StoredBatch,
   TrimOutcome,
-} from './partition-log.ts';
-export { STOP_READING } from './partition-log.ts';
+} from './contract/partition-log.ts';
+export { STOP_READING } from './contract/partition-log.ts';
 export {
   type SaveContent,
   SnapshotDamagedError,
   type SnapshotHeader,
   type SnapshotStore,
   type StoredSnapshot,
-} from './snapshot-store.ts';
+} from './contract/snapshot-store.ts';
+export type {
+  Disk,
+  DiskFile,
+  DiskUse,
+  FolderLock,
+  OpenMode,
+  SyncFile,
+  WriteDone,
+  WriteRange,
+} from './disk/disk.ts';
+export { FileLog, type FileLogOptions, type HeldFiles } from './file/file-log.ts';
+export { type CommittedRange, peekLogFolder, readLogFolder } from './file/log-reader.ts';
+export { MemoryLog, MemoryLogStore } from './memory/memory-log.ts';
+export { FileSnapshots } from './snapshots/file-snapshots.ts';
+export { MemorySnapshots } from './snapshots/memory-snapshots.ts';

@@ -1,15 +1,28 @@
-export { type KeyParams, KeyRequest } from './access-schemas.ts';
-export { BlobHash, BlobParams } from './blob-schemas.ts';
-export { brokenText, repeatedName } from './body-rules.ts';
-export { isCallbackSecret, SECRET_RULE, secretBase64 } from './callback-rules.ts';
-export { CallbackQuery, type CallbackView, RedeliverRequest } from './callback-schemas.ts';
-export { ERROR_CODES, type ErrorCode } from './error-codes.ts';
-export { ErrorBody } from './error-schema.ts';
-export { inexactPayload } from './exact-numbers.ts';
-export { isSessionId } from './id-schemas.ts';
-export { LIMITS, PING_AFTER_MS } from './limits.ts';
-export { mergePatch } from './merge-patch.ts';
+export { ERROR_CODES, type ErrorCode } from './base/error-codes.ts';
+export { LIMITS, PING_AFTER_MS } from './base/limits.ts';
+export { mergePatch } from './base/merge-patch.ts';
+export { ACCESS, type Access, mayCall, ROLES, type Role } from './base/roles.ts';
+export { BYTES, type Route } from './base/route.ts';
+export { type ErrorDetail, SluiceError } from './base/sluice-error.ts';
 export { openApiDocument } from './openapi.ts';
+export { ROUTES, type RouteName } from './routes/routes.ts';
+export { brokenText, repeatedName } from './rules/body-rules.ts';
+export { isCallbackSecret, SECRET_RULE, secretBase64 } from './rules/callback-rules.ts';
+export { inexactPayload } from './rules/exact-numbers.ts';
+export { patternProblem, unionProblem, type WordedSchema } from './rules/schema-words.ts';
+export {
+  checkDefinition,
+  checkResources,
+  checkTask,
+  NOT_MERGED,
+  patchProblems,
+  timeProblems,
+} from './rules/task-rules.ts';
+export { type KeyParams, KeyRequest } from './schemas/access-schemas.ts';
+export { BlobHash, BlobParams } from './schemas/blob-schemas.ts';
+export { CallbackQuery, type CallbackView, RedeliverRequest } from './schemas/callback-schemas.ts';
+export { ErrorBody } from './schemas/error-schema.ts';
+export { isSessionId } from './schemas/id-schemas.ts';
 export {
   DeadLetterGroupQuery,
   DeadLetterQuery,
@@ -20,13 +33,8 @@ export {
   StatsQuery,
   TypeParams,
   type WorkerParams,
-} from './operation-schemas.ts';
-export { Capacity } from './resource-schemas.ts';
-export { ACCESS, type Access, mayCall, ROLES, type Role } from './roles.ts';
-export { BYTES, type Route } from './route.ts';
-export { ROUTES, type RouteName } from './routes.ts';
-export { patternProblem, unionProblem, type WordedSchema } from './schema-words.ts';
-export { type ErrorDetail, SluiceError } from './sluice-error.ts';
+} from './schemas/operation-schemas.ts';
+export { Capacity } from './schemas/resource-schemas.ts';
 export {
   CancelRequest,
   CancelTasksRequest,
@@ -41,15 +49,7 @@ export {
   type TaskFilter,
   TaskListQuery,
   WaitTasksRequest,
-} from './task-operation-schemas.ts';
-export {
-  checkDefinition,
-  checkResources,
-  checkTask,
-  NOT_MERGED,
-  patchProblems,
-  timeProblems,
-} from './task-rules.ts';
+} from './schemas/task-operation-schemas.ts';
 export {
   SubmitQuery,
   TaskDefinition,
@@ -59,11 +59,11 @@ export {
   TaskRequest,
   TaskRequests,
   WaitQuery,
-} from './task-schemas.ts';
-export { CancelNotice, PushedTask, SignalNotice, Welcome } from './worker-event-schemas.ts';
+} from './schemas/task-schemas.ts';
+export { CancelNotice, PushedTask, SignalNotice, Welcome } from './schemas/worker-event-schemas.ts';
 export {
   REPORT_SCHEMAS,
   type ReportRequest,
   SessionParams,
   WorkerSessionRequest,
-} from './worker-schemas.ts';
+} from './schemas/worker-schemas.ts';

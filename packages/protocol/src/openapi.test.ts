@@ -1,11 +1,11 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { describe, expect, test } from 'vitest';
-import { withDocumented } from './documented.ts';
-import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
+import { withDocumented } from './base/documented.ts';
+import { ERROR_CODES, type ErrorCode } from './base/error-codes.ts';
+import { BYTES, type Route } from './base/route.ts';
 import { openApiDocument } from './openapi.ts';
-import { BYTES, type Route } from './route.ts';
-import { ROUTES } from './routes.ts';
+import { ROUTES } from './routes/routes.ts';
 
 interface Operation {
   readonly operationId: string;

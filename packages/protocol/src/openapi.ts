@@ -1,9 +1,9 @@
 import type { TSchema } from 'typebox';
-import { withDocumented } from './documented.ts';
-import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
-import { ErrorBody } from './error-schema.ts';
-import { BYTES, type Route } from './route.ts';
-import { ROUTES } from './routes.ts';
+import { withDocumented } from './base/documented.ts';
+import { ERROR_CODES, type ErrorCode } from './base/error-codes.ts';
+import { BYTES, type Route } from './base/route.ts';
+import { ROUTES } from './routes/routes.ts';
+import { ErrorBody } from './schemas/error-schema.ts';
 
 /** The API as an OpenAPI 3.1 document, made from the schemas that validate requests. */
 export function openApiDocument(version: string): object {

@@ -1,7 +1,4 @@
-export type { BackoffOptions } from './backoff.ts';
-export { EventStreamParser, type StreamEvent } from './event-stream.ts';
-export type { Ending, FinalKind, HandlerError } from './final-reports.ts';
-export type { Refusal } from './http-answers.ts';
+export type { BackoffOptions } from './base/backoff.ts';
 export type {
   Cancel,
   ClientPorts,
@@ -9,24 +6,32 @@ export type {
   HttpRequest,
   StreamListener,
   StreamPort,
-} from './ports.ts';
-export type { Outcome } from './report-outbox.ts';
+} from './base/ports.ts';
+export { EventStreamParser, type StreamEvent } from './calls/event-stream.ts';
+export type { Refusal } from './calls/http-answers.ts';
 export {
   type SubmitOutcome,
   type SubmittedTask,
   Submitter,
   type SubmitterOptions,
-} from './submitter.ts';
+} from './client/submitter.ts';
 export {
   type EndedTask,
   TaskWaits,
   type TaskWaitsOptions,
   type WaitOutcome,
-} from './task-waits.ts';
-export type { AbortReason, HandlerPort, SessionNotice, WorkerPorts } from './worker-ports.ts';
+} from './client/task-waits.ts';
+export type { Ending, FinalKind, HandlerError } from './worker/final-reports.ts';
+export type { Outcome } from './worker/report-outbox.ts';
+export type {
+  AbortReason,
+  HandlerPort,
+  SessionNotice,
+  WorkerPorts,
+} from './worker/worker-ports.ts';
 export {
   type Progress,
   WorkerSession,
   type WorkerSessionOptions,
   type WorkerTimes,
-} from './worker-session.ts';
+} from './worker/worker-session.ts';

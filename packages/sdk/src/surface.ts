@@ -1,13 +1,18 @@
 /** What every entry of the package exports beside its own `Sluice`. */
-export type { ServerUrl } from './addresses.ts';
-export { type AnyTask, defineTask, type TaskDefinition } from './define-task.ts';
-export { Later, PermanentFailure, RetryAfter, TaskAborted } from './failures.ts';
-export type { ErrorDetail } from './http-answers.ts';
-export type { SluiceOptions } from './sluice-client.ts';
-export { SluiceError, TaskFailed } from './sluice-error.ts';
-export type { SubmitManyOptions, TaskClient } from './task-client.ts';
-export type { SignalListener, TaskContext } from './task-context.ts';
-export type { CancelOptions, ResultOptions, TaskHandle, WaitOptions } from './task-handle.ts';
+export type { ServerUrl } from './base/addresses.ts';
+export type { ErrorDetail } from './calls/http-answers.ts';
+export { SluiceError, TaskFailed } from './calls/sluice-error.ts';
+export type { SluiceOptions } from './client/sluice-client.ts';
+export type { SubmitManyOptions, TaskClient } from './client/task-client.ts';
+export type {
+  CancelOptions,
+  ResultOptions,
+  TaskHandle,
+  WaitOptions,
+} from './client/task-handle.ts';
+export { type AnyTask, defineTask, type TaskDefinition } from './task/define-task.ts';
+export { Later, PermanentFailure, RetryAfter, TaskAborted } from './task/failures.ts';
+export type { SignalListener, TaskContext } from './task/task-context.ts';
 export type {
   CallbackOptions,
   Resources,
@@ -16,6 +21,6 @@ export type {
   TaskChanges,
   TaskDefaults,
   TimeoutOptions,
-} from './task-options.ts';
-export type { AttemptView, TaskError, TaskState, TaskView } from './task-view.ts';
-export type { StopOptions, Worker, WorkerNotice, WorkOptions } from './worker.ts';
+} from './task/task-options.ts';
+export type { AttemptView, TaskError, TaskState, TaskView } from './task/task-view.ts';
+export type { StopOptions, Worker, WorkerNotice, WorkOptions } from './worker/worker.ts';

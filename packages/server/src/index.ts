@@ -1,8 +1,9 @@
 export { createKeyIn } from './access/create-key.ts';
-export { Admission } from './admission.ts';
 export { BackupError } from './backup/read-manifest.ts';
 export { restoreBackup } from './backup/restore-backup.ts';
 export { type CallbackMessage, Courier, type SendOutcome } from './callbacks/courier.ts';
+export { TICK_MS } from './clock/standstill.ts';
+export { SteadyClock } from './clock/steady-clock.ts';
 export { EMBEDDED_PARTITION } from './config/embedded-partition.ts';
 export { flagsHelp, flagTypes } from './config/flags.ts';
 export {
@@ -12,18 +13,17 @@ export {
   loadConfig,
 } from './config/load-config.ts';
 export { printConfig } from './config/print-config.ts';
-export { serverOptions } from './config/server-options.ts';
-export { dumpLog } from './dump-log.ts';
-export { Gateway } from './gateway.ts';
+export { Gateway } from './gateway/gateway.ts';
+export { ServerOutputs } from './gateway/server-outputs.ts';
+export { Admission } from './limits/admission.ts';
+export { dumpLog } from './log-dump/dump-log.ts';
+export { ServerLog } from './observation/server-log.ts';
 export { type MarkStore, Projector, type RowStore } from './projection/projector.ts';
 export { rebuildProjection } from './projection/rebuild-projection.ts';
-export type { TaskRecord } from './projection/task-record.ts';
+export type { TaskRecord } from './projection/rows/task-record.ts';
 export { QueueRates } from './queues/queue-rates.ts';
 export { Server, type ServerOptions } from './server.ts';
-export { ServerLog } from './server-log.ts';
-export { ServerOutputs } from './server-outputs.ts';
-export { TICK_MS } from './standstill.ts';
-export { SteadyClock } from './steady-clock.ts';
+export { serverOptions } from './server-options.ts';
 export { TaskWaiters } from './tasks/task-waiters.ts';
 export type { StreamSink } from './workers/worker-stream.ts';
 export { WorkerStreams } from './workers/worker-streams.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { expect, test, vi } from 'vitest';
+import { ServerLog } from './observation/server-log.ts';
 import { Server } from './server.ts';
-import { ServerLog } from './server-log.ts';
 
 test('a server whose search has ended is not ready, says so, and takes tasks', async () => {
   const dataFolder = await mkdtemp(join(tmpdir(), 'sluice-ready-'));

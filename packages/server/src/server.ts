@@ -6,19 +6,22 @@ import type { MatchingOptions, PartitionLimits, ReadonlyState } from '@sluice/co
 import { type AdmissionBounds, Engine, type FeedOptions, foldInOwnProcess } from '@sluice/engine';
 import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
 import type { FastifyInstance } from 'fastify';
-import { Admission } from './admission.ts';
 import { removeStaged } from './backup/backup-files.ts';
 import { refuseUnfinishedRestore } from './backup/unfinished-restore.ts';
+import { UTF8 } from './base/utf8.ts';
 import { BlobStore } from './blobs/blob-store.ts';
 import { BlobSweep } from './blobs/blob-sweep.ts';
 import { buildApp } from './build-app.ts';
 import { makeCourier, type RunningCourier } from './callbacks/make-courier.ts';
+import { TICK_MS } from './clock/standstill.ts';
+import { SteadyClock } from './clock/steady-clock.ts';
 import { EMBEDDED_PARTITION } from './config/embedded-partition.ts';
 import { ConfigError, loadConfig } from './config/load-config.ts';
 import { isLoopback } from './config/relations.ts';
 import type { Configuration } from './config/settings.ts';
 import { LogStarts } from './events/log-starts.ts';
-import { Gateway } from './gateway.ts';
+import { Gateway } from './gateway/gateway.ts';
+import { ServerOutputs } from './gateway/server-outputs.ts';
 import {
   type Certificate,
   CertificateError,
@@ -26,20 +29,17 @@ import {
   CertificateWatcher,
   readCertificate,
 } from './http/certificate.ts';
+import { Admission } from './limits/admission.ts';
+import { MemoryWatch } from './limits/memory-watch.ts';
+import { partitionLimits } from './limits/partition-limits.ts';
 import { TaskLogs } from './logs/task-logs.ts';
-import { MemoryWatch } from './memory-watch.ts';
-import { Observation } from './observation.ts';
-import { partitionLimits } from './partition-limits.ts';
+import { Observation } from './observation/observation.ts';
+import { ServerLog } from './observation/server-log.ts';
 import { Projection } from './projection/projection.ts';
 import { QueueRates } from './queues/queue-rates.ts';
-import { ServerLog } from './server-log.ts';
-import { ServerOutputs } from './server-outputs.ts';
-import { TICK_MS } from './standstill.ts';
 import { Stats } from './stats/stats.ts';
 import { StatsKeeper } from './stats/stats-keeper.ts';
-import { SteadyClock } from './steady-clock.ts';
 import { TaskWaiters } from './tasks/task-waiters.ts';
-import { UTF8 } from './utf8.ts';
 import { WorkerStreams } from './workers/worker-streams.ts';
 
 export interface ServerOptions {

@@ -12,7 +12,8 @@ import type {
   SubmitTasks,
 } from '@sluice/core';
 import { type LeaseNumber, leaseTokenText, REASONS, TASK_STATES } from '@sluice/core';
-import { FaultyLog, MemoryLog, MemoryLogStore, type SnapshotStore } from '@sluice/log';
+import { MemoryLog, MemoryLogStore, type SnapshotStore } from '@sluice/log';
+import { FaultyLog } from '@sluice/log/testing/faulty-log';
 import type { AdmissionBounds } from '../admission.ts';
 import type { FeedOptions } from '../committed-feed.ts';
 import { Engine } from '../engine.ts';

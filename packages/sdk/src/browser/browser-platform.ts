@@ -1,4 +1,4 @@
-import type { Platform } from '../platform.ts';
+import type { Platform } from '../calls/platform.ts';
 import { FetchTransport } from './fetch-transport.ts';
 
 const RANDOM_NAME_RADIX = 36;

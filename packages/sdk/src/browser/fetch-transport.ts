@@ -1,5 +1,5 @@
-import type { Transport, TransportOptions } from '../platform.ts';
-import type { Cancel, HttpAnswer, HttpRequest, StreamListener } from '../ports.ts';
+import type { Cancel, HttpAnswer, HttpRequest, StreamListener } from '../base/ports.ts';
+import type { Transport, TransportOptions } from '../calls/platform.ts';
 
 /** Requests over `fetch`, for browsers. An answer counts only when all of it arrived (L10). */
 export class FetchTransport implements Transport {

@@ -1,4 +1,4 @@
-import { SluiceClient, type SluiceOptions } from '../sluice-client.ts';
+import { SluiceClient, type SluiceOptions } from '../client/sluice-client.ts';
 import { BROWSER_PLATFORM } from './browser-platform.ts';
 
 /** The same as on Node, over `fetch`. Without an address it talks to where the page came from. */

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import type { Platform } from '../platform.ts';
-import type { Cancel } from '../ports.ts';
+import type { Cancel } from '../base/ports.ts';
+import type { Platform } from '../calls/platform.ts';
 import { NodeTransport } from './node-transport.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;

@@ -5,8 +5,8 @@ import {
   type IncomingMessage,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { Transport, TransportOptions } from '../platform.ts';
-import type { Cancel, HttpAnswer, HttpRequest, StreamListener } from '../ports.ts';
+import type { Cancel, HttpAnswer, HttpRequest, StreamListener } from '../base/ports.ts';
+import type { Transport, TransportOptions } from '../calls/platform.ts';
 
 interface Address {
   readonly isSecure: boolean;

@@ -1,4 +1,4 @@
-import { SluiceClient, type SluiceOptions } from '../sluice-client.ts';
+import { SluiceClient, type SluiceOptions } from '../client/sluice-client.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
 
 /**

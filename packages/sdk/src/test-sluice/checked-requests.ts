@@ -1,10 +1,10 @@
 import { hasThreeDecimals, parseConstraint, type TaskPatch, type TaskSpec } from '@sluice/core';
 import { brokenTextIn } from '@sluice/protocol/body-rules';
 import { checkDefinition, checkTask, patchProblems } from '@sluice/protocol/task-rules';
-import type { TaskBody } from '../define-task.ts';
-import type { ErrorDetail } from '../http-answers.ts';
-import { SluiceError } from '../sluice-error.ts';
-import type { TaskChanges, TaskDefaults } from '../task-options.ts';
+import type { ErrorDetail } from '../calls/http-answers.ts';
+import { SluiceError } from '../calls/sluice-error.ts';
+import type { TaskBody } from '../task/define-task.ts';
+import type { TaskChanges, TaskDefaults } from '../task/task-options.ts';
 import schemas from './request-schemas.json' with { type: 'json' };
 import { type Schema, schemaProblems } from './schema-problems.ts';
 

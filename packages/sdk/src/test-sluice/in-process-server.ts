@@ -16,10 +16,10 @@ import {
   type SessionId,
   type Slot,
 } from '@sluice/core';
-import type { Attempt } from '../attempt-context.ts';
-import type { Resources } from '../task-options.ts';
-import type { TaskView } from '../task-view.ts';
-import type { AbortReason } from '../worker-ports.ts';
+import type { Resources } from '../task/task-options.ts';
+import type { TaskView } from '../task/task-view.ts';
+import type { Attempt } from '../worker/attempt-context.ts';
+import type { AbortReason } from '../worker/worker-ports.ts';
 import { joinedPayloads, UTF8 } from './payloads.ts';
 import { inputOf, taskIdOf, taskView } from './task-views.ts';
 import type { TestBlobs } from './test-blobs.ts';

@@ -1,10 +1,10 @@
 import { DEFAULT_NAMESPACE, type Slot } from '@sluice/core';
 import { mergePatch } from '@sluice/protocol/merge-patch';
 import { NOT_MERGED } from '@sluice/protocol/task-rules';
-import { SluiceError } from '../sluice-error.ts';
-import type { CancelOptions, TaskOperations, WaitOptions } from '../task-handle.ts';
-import type { TaskChanges } from '../task-options.ts';
-import { hasEnded, type TaskError, type TaskView } from '../task-view.ts';
+import { SluiceError } from '../calls/sluice-error.ts';
+import type { CancelOptions, TaskOperations, WaitOptions } from '../client/task-handle.ts';
+import type { TaskChanges } from '../task/task-options.ts';
+import { hasEnded, type TaskError, type TaskView } from '../task/task-view.ts';
 import { check, patchOf } from './checked-requests.ts';
 import type { InProcessServer } from './in-process-server.ts';
 import { encoded } from './payloads.ts';

@@ -1,8 +1,8 @@
 import { blobReference, type DedupeClaims } from '@sluice/core';
 import { LIMITS } from '@sluice/protocol/limits';
-import type { TaskBody } from '../define-task.ts';
-import { jsonText } from '../json-text.ts';
-import { SluiceError } from '../sluice-error.ts';
+import { jsonText } from '../base/json-text.ts';
+import { SluiceError } from '../calls/sluice-error.ts';
+import type { TaskBody } from '../task/define-task.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

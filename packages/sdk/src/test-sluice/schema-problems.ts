@@ -1,5 +1,5 @@
 import { patternProblem, unionProblem } from '@sluice/protocol/schema-words';
-import type { ErrorDetail } from '../http-answers.ts';
+import type { ErrorDetail } from '../calls/http-answers.ts';
 
 /** As much of JSON Schema as our requests use. A word that is missing here fails a test. */
 export interface Schema {

@@ -12,7 +12,7 @@ import {
   type TaskNumber,
   taskIdText,
 } from '@sluice/core';
-import type { AttemptView, TaskError, TaskView } from '../task-view.ts';
+import type { AttemptView, TaskError, TaskView } from '../task/task-view.ts';
 import { UTF8 } from './payloads.ts';
 
 export function taskIdOf(state: ReadonlyState, slot: Slot): string {

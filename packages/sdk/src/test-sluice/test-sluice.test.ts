@@ -1,8 +1,8 @@
 import { LIMITS } from '@sluice/protocol/limits';
 import { describe, expect, test } from 'vitest';
-import { defineTask } from '../define-task.ts';
-import { Later, PermanentFailure, RetryAfter } from '../failures.ts';
-import { SluiceError, TaskFailed } from '../sluice-error.ts';
+import { SluiceError, TaskFailed } from '../calls/sluice-error.ts';
+import { defineTask } from '../task/define-task.ts';
+import { Later, PermanentFailure, RetryAfter } from '../task/failures.ts';
 import { TestSluice } from './test-sluice.ts';
 
 const DAY_MS = 86_400_000;

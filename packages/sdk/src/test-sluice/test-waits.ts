@@ -1,5 +1,5 @@
-import type { WaitOptions } from '../task-handle.ts';
-import type { TaskView } from '../task-view.ts';
+import type { WaitOptions } from '../client/task-handle.ts';
+import type { TaskView } from '../task/task-view.ts';
 import type { InProcessServer } from './in-process-server.ts';
 
 /** The real one, also in a test that replaces timers later on. */

@@ -1,4 +1,4 @@
-import type { Cancel, ClientPorts, HttpAnswer, HttpRequest } from '../ports.ts';
+import type { Cancel, ClientPorts, HttpAnswer, HttpRequest } from '../base/ports.ts';
 import { ScriptedHttp, type ScriptedRequest } from './scripted-http.ts';
 import { VirtualTime } from './virtual-time.ts';
 

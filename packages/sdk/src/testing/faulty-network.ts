@@ -5,7 +5,7 @@ import type {
   RequestPort,
   StreamListener,
   StreamPort,
-} from '../ports.ts';
+} from '../base/ports.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

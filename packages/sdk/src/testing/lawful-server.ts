@@ -1,6 +1,6 @@
 import type { PushedTask } from '@sluice/protocol';
-import type { HttpAnswer, HttpRequest } from '../ports.ts';
-import type { Outcome } from '../report-outbox.ts';
+import type { HttpAnswer, HttpRequest } from '../base/ports.ts';
+import type { Outcome } from '../worker/report-outbox.ts';
 import type { NetworkPeer, ServerStream } from './faulty-network.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

@@ -5,7 +5,7 @@ import type {
   RequestPort,
   StreamListener,
   StreamPort,
-} from '../ports.ts';
+} from '../base/ports.ts';
 
 /** A request that the test answers, or does not. */
 export class ScriptedRequest {

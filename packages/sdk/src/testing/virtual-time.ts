@@ -1,4 +1,4 @@
-import type { Cancel, TimePort } from '../ports.ts';
+import type { Cancel, TimePort } from '../base/ports.ts';
 
 interface Timer {
   readonly at: number;

@@ -1,6 +1,4 @@
 import type { PushedTask, Welcome } from '@sluice/protocol';
-import { EventStreamParser } from '../event-stream.ts';
-import type { Ending } from '../final-reports.ts';
 import type {
   Cancel,
   HttpAnswer,
@@ -8,9 +6,11 @@ import type {
   RequestPort,
   StreamListener,
   StreamPort,
-} from '../ports.ts';
-import type { AbortReason, SessionNotice, WorkerPorts } from '../worker-ports.ts';
-import { WorkerSession } from '../worker-session.ts';
+} from '../base/ports.ts';
+import { EventStreamParser } from '../calls/event-stream.ts';
+import type { Ending } from '../worker/final-reports.ts';
+import type { AbortReason, SessionNotice, WorkerPorts } from '../worker/worker-ports.ts';
+import { WorkerSession } from '../worker/worker-session.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

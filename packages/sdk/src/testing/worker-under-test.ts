@@ -1,7 +1,7 @@
 import type { PushedTask } from '@sluice/protocol';
-import type { Cancel, HttpAnswer, HttpRequest, StreamListener } from '../ports.ts';
-import type { AbortReason, SessionNotice, WorkerPorts } from '../worker-ports.ts';
-import { WorkerSession, type WorkerSessionOptions } from '../worker-session.ts';
+import type { Cancel, HttpAnswer, HttpRequest, StreamListener } from '../base/ports.ts';
+import type { AbortReason, SessionNotice, WorkerPorts } from '../worker/worker-ports.ts';
+import { WorkerSession, type WorkerSessionOptions } from '../worker/worker-session.ts';
 import { ScriptedHttp, type ScriptedRequest, type ScriptedStream } from './scripted-http.ts';
 import { VirtualTime } from './virtual-time.ts';
 

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type AccessKey, hasExpired, type ReadonlyState } from '@sluice/core';
 import { type Role, SluiceError } from '@sluice/protocol';
-import { timeText } from '../time-text.ts';
+import { timeText } from '../base/time-text.ts';
 import { type Caller, LOCAL_CALLER, plainAddress } from './caller.ts';
 import { FailureLimit } from './failure-limit.ts';
 import { hashOfKey, idOfText } from './key-text.ts';

@@ -12,10 +12,10 @@ import {
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { type ErrorDetail, type KeyRequest, LIMITS, SluiceError } from '@sluice/protocol';
-import { type Admission, overloaded } from '../admission.ts';
-import { invalid } from '../http/validation.ts';
-import { badCursor, cursorText, type PageRequest, pageJson, placedPage } from '../tasks/pages.ts';
-import { timeText } from '../time-text.ts';
+import { badCursor, cursorText, type PageRequest, pageJson, placedPage } from '../answers/pages.ts';
+import { timeText } from '../base/time-text.ts';
+import { invalid } from '../base/validation.ts';
+import { type Admission, overloaded } from '../limits/admission.ts';
 import { type NewKey, withoutKeys } from './key-text.ts';
 
 interface Parts {

@@ -1,8 +1,8 @@
 import { type KeyParams, KeyRequest, ListQuery, ROUTES } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import { Checker } from '../base/validation.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { Checker } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
 import { authorOf } from './caller.ts';
 import type { KeyOperations } from './key-operations.ts';

@@ -20,8 +20,8 @@ import { SluiceError } from '@sluice/protocol';
 import { placeOf } from '../blobs/blob-files.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { TaskLogs } from '../logs/task-logs.ts';
-import { filesToCopy } from '../projection/day-names.ts';
-import { MARK_FILE } from '../projection/mark-file.ts';
+import { filesToCopy } from '../projection/rows/day-names.ts';
+import { MARK_FILE } from '../projection/rows/mark-file.ts';
 
 /** A file of a backup, from its beginning on. */
 export interface BackupPart {

@@ -4,10 +4,10 @@ import { BYTES, ROUTES } from '@sluice/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authorOf } from '../access/caller.ts';
 import type { KeyStreams } from '../access/key-streams.ts';
-import { type Admission, overloaded } from '../admission.ts';
+import { timeText } from '../base/time-text.ts';
 import { PacedAnswer } from '../http/paced-answer.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { timeText } from '../time-text.ts';
+import { type Admission, overloaded } from '../limits/admission.ts';
 import { type BackupOrder, sendBackup } from './send-backup.ts';
 
 interface Parts extends Omit<BackupOrder, 'startedAt'> {

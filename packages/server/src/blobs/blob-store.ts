@@ -1,7 +1,7 @@
 import { open, statfs } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { LIMITS } from '@sluice/protocol';
-import { overloaded } from '../admission.ts';
+import { overloaded } from '../limits/admission.ts';
 import { BlobFiles, type BlobKey, type StoredBlob } from './blob-files.ts';
 import { readBlob } from './blob-reading.ts';
 import { type BlobBody, blobDiskFull, blobTooLarge, writeBlob } from './blob-writing.ts';

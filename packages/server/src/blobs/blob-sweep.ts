@@ -1,7 +1,6 @@
 import { isBlobReference, type ReadonlyState, type Slot } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import type { Projection } from '../projection/projection.ts';
-import { scanStart, scanTasks } from '../tasks/task-scan.ts';
+import { scanStart, scanTasks } from '../base/task-scan.ts';
 import { blobName, type StoredBlob } from './blob-files.ts';
 import type { BlobStore } from './blob-store.ts';
 
@@ -11,7 +10,7 @@ export interface BlobSweepParts {
   readonly blobs: BlobStore;
   readonly engine: Pick<Engine, 'read'>;
   /** Answers which of these are named by tasks that it has. */
-  readonly projection: Pick<Projection, 'named'>;
+  readonly projection: { named(names: readonly string[]): Promise<Iterable<string>> };
   /** Hears why blobs could not be looked at; they are the next time. */
   readonly onFailed: (cause: Error) => void;
 }

@@ -1,9 +1,9 @@
 import { BlobParams, BYTES, ROUTES, SluiceError } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
-import type { Admission } from '../admission.ts';
+import { Checker } from '../base/validation.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { Checker } from '../http/validation.ts';
 import { announcedLength, refuseEncoding } from '../http/whole-body.ts';
+import type { Admission } from '../limits/admission.ts';
 import type { BlobStore } from './blob-store.ts';
 
 export function blobRoutes(app: FastifyInstance, blobs: BlobStore, admission: Admission): void {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { AddressGuard, isRange } from './address-guard.ts';
+import { isRange } from '../base/address-range.ts';
+import { AddressGuard } from './address-guard.ts';
 import { checkedAddresses, type SendError } from './checked-addresses.ts';
 
 /** Where names lead, in these tests. */

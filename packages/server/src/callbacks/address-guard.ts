@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { isRange } from '../base/address-range.ts';
 
 /**
  * Ranges that no callback goes to: what is behind them is this machine, its network, or a service
@@ -68,15 +69,6 @@ export class AddressGuard {
     if (family === 6 && !this.publicIpv6.check(address, type)) return false;
     return !this.special.check(address, type);
   }
-}
-
-/** Whether it is an address, or an address with the length of a prefix. */
-export function isRange(text: string): boolean {
-  const [address, length, ...rest] = text.split('/');
-  const family = address.includes('%') ? 0 : isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  if (length === undefined) return true;
-  return /^\d{1,3}$/.test(length) && Number(length) <= (family === 4 ? 32 : 128);
 }
 
 function blockList(ranges: readonly string[]): BlockList {

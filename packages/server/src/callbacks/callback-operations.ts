@@ -12,9 +12,9 @@ import {
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { type CallbackQuery, type CallbackView, LIMITS } from '@sluice/protocol';
-import type { Admission } from '../admission.ts';
-import { badCursor, cursorText, pageJson } from '../tasks/pages.ts';
-import { timeText } from '../time-text.ts';
+import { badCursor, cursorText, pageJson } from '../answers/pages.ts';
+import { timeText } from '../base/time-text.ts';
+import type { Admission } from '../limits/admission.ts';
 
 /** Callbacks that are to be delivered, and those that nobody took. */
 export class CallbackOperations {

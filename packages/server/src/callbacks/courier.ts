@@ -13,7 +13,7 @@ import {
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
-import { timeText } from '../time-text.ts';
+import { timeText } from '../base/time-text.ts';
 import { DeliveryLanes, type Planned } from './delivery-lanes.ts';
 
 /** What a receiver is sent. */

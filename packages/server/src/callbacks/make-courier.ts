@@ -1,6 +1,6 @@
 import type { Engine } from '@sluice/engine';
-import type { Admission } from '../admission.ts';
 import type { Configuration } from '../config/settings.ts';
+import type { Admission } from '../limits/admission.ts';
 import type { Projection } from '../projection/projection.ts';
 import { TaskArchive } from '../tasks/task-archive.ts';
 import { AddressGuard } from './address-guard.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { TSchema } from 'typebox';
 import { isMap, parseDocument } from 'yaml';
-import { Checker } from '../http/validation.ts';
+import { Checker } from '../base/validation.ts';
 import { relationProblems } from './relations.ts';
 import { fileFlag, type Setting, settingsOf } from './setting.ts';
 import { type Configuration, Settings } from './settings.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isCallbackSecret, SECRET_RULE } from '@sluice/protocol';
-import { isRange } from '../callbacks/address-guard.ts';
+import { isRange } from '../base/address-range.ts';
 import type { Configuration } from './settings.ts';
 
 /** A last label of digits alone would be an address, or a part of one. */

@@ -312,6 +312,3 @@ export const Settings = group({
 });
 
 export type Configuration = Static<typeof Settings>;
-
-/** From the chattiest on. */
-export const LOG_LEVELS: readonly Configuration['logLevel'][] = ['debug', 'info', 'warn', 'error'];

@@ -1,7 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type Server } from 'node:tls';
-import type { LogFields, LogLevel } from '../server-log.ts';
+import type { LogFields, LogLevel } from '../base/log-level.ts';
 
 /** Where the certificate is. */
 export interface CertificateFiles {

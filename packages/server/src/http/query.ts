@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import type { Checker } from './validation.ts';
+import type { Checker } from '../base/validation.ts';
 
 /** Reads a query string by its schema. Text counts as a number where the schema takes one. */
 export function parseQuery<T extends TSchema>(checker: Checker<T>, query: unknown): Static<T> {

@@ -1,6 +1,6 @@
 import type { Access, Route } from '@sluice/protocol';
 import type { FastifyRequest, HTTPMethods } from 'fastify';
-import { invalid } from './validation.ts';
+import { invalid } from '../base/validation.ts';
 
 interface RouteOptions {
   readonly method: HTTPMethods;

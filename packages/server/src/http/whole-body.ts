@@ -10,8 +10,8 @@ import {
   SluiceError,
 } from '@sluice/protocol';
 import type { Static, TSchema } from 'typebox';
-import { overloaded } from '../admission.ts';
-import { type Checker, invalid } from './validation.ts';
+import { type Checker, invalid } from '../base/validation.ts';
+import { overloaded } from '../limits/admission.ts';
 
 /**
  * Reads a request's body as JSON, under any content type; `undefined` when it is empty.

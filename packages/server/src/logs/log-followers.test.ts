@@ -11,14 +11,15 @@ import {
   type SubmitTasks,
 } from '@sluice/core';
 import { Engine } from '@sluice/engine';
-import { FaultyLog, MemoryLog, MemoryLogStore } from '@sluice/log';
+import { MemoryLog, MemoryLogStore } from '@sluice/log';
+import { FaultyLog } from '@sluice/log/testing/faulty-log';
 import type { FastifyReply } from 'fastify';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { UTF8 } from '../base/utf8.ts';
+import { ServerOutputs } from '../gateway/server-outputs.ts';
 import { QueueRates } from '../queues/queue-rates.ts';
-import { ServerOutputs } from '../server-outputs.ts';
 import { taskIdOf } from '../tasks/task-view.ts';
 import { TaskWaiters } from '../tasks/task-waiters.ts';
-import { UTF8 } from '../utf8.ts';
 import { WorkerStreams } from '../workers/worker-streams.ts';
 import { LogFollowers } from './log-followers.ts';
 import { TaskLogs } from './task-logs.ts';

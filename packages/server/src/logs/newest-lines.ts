@@ -1,4 +1,4 @@
-import { timeText } from '../time-text.ts';
+import { timeText } from '../base/time-text.ts';
 import type { AttemptLines } from './task-logs.ts';
 
 export interface ShownLine {

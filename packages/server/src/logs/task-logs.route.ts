@@ -1,10 +1,10 @@
 import { LIMITS, LogQuery, ROUTES, type TaskParams } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { KeyStreams } from '../access/key-streams.ts';
-import type { Admission } from '../admission.ts';
+import { Checker } from '../base/validation.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { Checker } from '../http/validation.ts';
+import type { Admission } from '../limits/admission.ts';
 import type { TaskArchive } from '../tasks/task-archive.ts';
 import { type FollowerParts, LogFollowers } from './log-followers.ts';
 import { newestLines } from './newest-lines.ts';

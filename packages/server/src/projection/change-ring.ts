@@ -6,8 +6,8 @@ import {
   taskIdText,
   taskTypeOf,
 } from '@sluice/core';
-import { timeText } from '../time-text.ts';
-import type { ChangeRecord, TaskRecord } from './task-record.ts';
+import { timeText } from '../base/time-text.ts';
+import type { ChangeRecord, TaskRecord } from './rows/task-record.ts';
 
 const PARTITION = 0;
 

@@ -1,10 +1,10 @@
 /** What the server and the thread of the projection say to each other. */
 import type { CommittedBatch } from '@sluice/engine';
 import type { ChangeQuery } from './change-ring.ts';
-import type { CountScope } from './dead-letter-count.ts';
-import type { ProjectionMark } from './mark-file.ts';
 import type { ProjectorNotice, ProjectorOptions } from './projector.ts';
-import type { RowQuery, Times } from './row-query.ts';
+import type { CountScope } from './rows/dead-letter-count.ts';
+import type { ProjectionMark } from './rows/mark-file.ts';
+import type { RowQuery, Times } from './rows/row-query.ts';
 
 export type ThreadData = Omit<ProjectorOptions, 'notify'>;
 

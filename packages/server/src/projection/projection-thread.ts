@@ -3,9 +3,7 @@ import { flushCompileCache } from 'node:module';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { namespaceOf, parseTaskId } from '@sluice/core';
-import { AnswerRoom } from '../tasks/answer-room.ts';
-import { DeadLetterCount } from './dead-letter-count.ts';
-import { callbacksJson } from './delivery-record.ts';
+import { AnswerRoom } from '../answers/answer-room.ts';
 import type {
   FindQuestion,
   Found,
@@ -17,9 +15,11 @@ import type {
   ThreadData,
 } from './projection-messages.ts';
 import { Projector } from './projector.ts';
-import { readmissionOf } from './readmission.ts';
-import { historyJson, recordJson } from './record-view.ts';
-import type { TaskRecord } from './task-record.ts';
+import { DeadLetterCount } from './rows/dead-letter-count.ts';
+import { callbacksJson } from './rows/delivery-record.ts';
+import { readmissionOf } from './rows/readmission.ts';
+import { historyJson, recordJson } from './rows/record-view.ts';
+import type { TaskRecord } from './rows/task-record.ts';
 
 /** How often changes are written while there are any. */
 const SAVE_EVERY_MS = 500;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DEFAULT_NAMESPACE, Partition, RecordWriter } from '@sluice/core';
 import type { CommittedBatch, CommittedFeed } from '@sluice/engine';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { UTF8 } from '../utf8.ts';
+import { UTF8 } from '../base/utf8.ts';
 import { Projection, type ProjectionNotice } from './projection.ts';
 
 const LIMITS = {

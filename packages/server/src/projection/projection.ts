@@ -1,8 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { type CommittedFeed, envWithCompileCache, type FeedOptions } from '@sluice/engine';
 import type { ChangeEvents, ChangeQuery } from './change-ring.ts';
-import type { ErrorGroups } from './error-groups.ts';
-import type { ProjectionMark } from './mark-file.ts';
 import type {
   FindQuestion,
   Found,
@@ -14,6 +12,8 @@ import type {
   ThreadData,
 } from './projection-messages.ts';
 import type { ProjectorNotice } from './projector.ts';
+import type { ErrorGroups } from './rows/error-groups.ts';
+import type { ProjectionMark } from './rows/mark-file.ts';
 
 /** Batches are gathered for so long, or up to so much: a message for each would cost more. */
 const GATHER_MS = 50;

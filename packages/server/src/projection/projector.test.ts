@@ -13,14 +13,14 @@ import { World } from '@sluice/core/testing/world/world';
 import { actions, passedMs } from '@sluice/core/testing/world/world-actions';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
+import { UTF8 } from '../base/utf8.ts';
 import { shownTask } from '../tasks/task-view.ts';
-import { UTF8 } from '../utf8.ts';
-import { DayFiles, type Passed } from './day-files.ts';
-import { DAYS_FOLDER } from './day-names.ts';
-import { MarkFile } from './mark-file.ts';
 import { type ProjectedBatch, Projector, type ProjectorNotice } from './projector.ts';
-import { shownRecord } from './record-view.ts';
-import type { ChangeRecord, TaskRecord } from './task-record.ts';
+import { DayFiles, type Passed } from './rows/day-files.ts';
+import { DAYS_FOLDER } from './rows/day-names.ts';
+import { MarkFile } from './rows/mark-file.ts';
+import { shownRecord } from './rows/record-view.ts';
+import type { ChangeRecord, TaskRecord } from './rows/task-record.ts';
 
 const RETENTION = { ageMs: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
 

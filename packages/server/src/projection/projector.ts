@@ -1,15 +1,15 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Event, EventDecoder, FAILED, readEvents, TASK_STATES, TIMED_OUT } from '@sluice/core';
-import { UTF8 } from '../utf8.ts';
+import { UTF8 } from '../base/utf8.ts';
 import { ChangeRing } from './change-ring.ts';
-import { syncFolder } from './database-file.ts';
-import { DayFiles, type FileNotice, type Passed, type Retention } from './day-files.ts';
-import { DAYS_FOLDER } from './day-names.ts';
-import type { CountScope } from './dead-letter-count.ts';
-import { MarkFile, type MarkNotice, type ProjectionMark } from './mark-file.ts';
-import type { RowQuery, Times } from './row-query.ts';
-import { StoredRecords } from './stored-records.ts';
+import { syncFolder } from './rows/database-file.ts';
+import { DayFiles, type FileNotice, type Passed, type Retention } from './rows/day-files.ts';
+import { DAYS_FOLDER } from './rows/day-names.ts';
+import type { CountScope } from './rows/dead-letter-count.ts';
+import { MarkFile, type MarkNotice, type ProjectionMark } from './rows/mark-file.ts';
+import type { RowQuery, Times } from './rows/row-query.ts';
+import { StoredRecords } from './rows/stored-records.ts';
 import {
   advanceRecord,
   beginRecord,
@@ -18,7 +18,7 @@ import {
   readmitRecord,
   type TaskRecord,
   withText,
-} from './task-record.ts';
+} from './rows/task-record.ts';
 import { UnsavedSearch } from './unsaved-search.ts';
 import { type Since, UnsavedTask } from './unsaved-task.ts';
 

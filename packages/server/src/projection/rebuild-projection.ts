@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileLog } from '@sluice/log';
-import { MarkFile } from './mark-file.ts';
+import { MarkFile } from './rows/mark-file.ts';
 
 /**
  * Makes the next start of a server read its log from the beginning and build anew every task whose

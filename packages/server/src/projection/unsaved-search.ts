@@ -1,6 +1,6 @@
-import type { Passed } from './day-files.ts';
-import { isMeant, type RowQuery, type Times } from './row-query.ts';
-import type { TaskRecord } from './task-record.ts';
+import type { Passed } from './rows/day-files.ts';
+import { isMeant, type RowQuery, type Times } from './rows/row-query.ts';
+import type { TaskRecord } from './rows/task-record.ts';
 import type { UnsavedTask } from './unsaved-task.ts';
 
 /** It says how far it has come after so many tasks that nobody looks for. */

@@ -1,13 +1,13 @@
 import { type Event, QUEUED, type Slot, type TaskNumber, WAITING } from '@sluice/core';
 import { describe, expect, test } from 'vitest';
-import type { Passed } from './day-files.ts';
+import type { Passed } from './rows/day-files.ts';
 import {
   advanceRecord,
   beginRecord,
   type Submitted,
   type TaskRecord,
   withText,
-} from './task-record.ts';
+} from './rows/task-record.ts';
 import { UnsavedSearch } from './unsaved-search.ts';
 import { UnsavedTask } from './unsaved-task.ts';
 

@@ -1,12 +1,12 @@
 import { isTerminal } from '@sluice/core';
-import type { Searched } from './row-query.ts';
+import type { Searched } from './rows/row-query.ts';
 import {
   beginRecord,
   type ChangeRecord,
   firstChange,
   type Submitted,
   type TaskRecord,
-} from './task-record.ts';
+} from './rows/task-record.ts';
 
 /** A record in memory beside its payloads, as measured with one attempt. */
 const RECORD_BYTES = 1000;

@@ -9,9 +9,9 @@ import {
 } from '@sluice/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { authorOf } from '../access/caller.ts';
+import { Checker, invalid } from '../base/validation.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { Checker, invalid } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
 import type { TaskArchive } from '../tasks/task-archive.ts';
 import type { DeadLetterOperations, DeadLetterOrder, DeadLetterScope } from './dead-letters.ts';

@@ -13,12 +13,12 @@ import {
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
-import { type Admission, overloaded } from '../admission.ts';
-import { fingerprintOfEnd } from '../projection/error-groups.ts';
-import { AnswerRoom } from '../tasks/answer-room.ts';
-import { badCursor, cursorText, type PageRequest, pageJson, placedPage } from '../tasks/pages.ts';
+import { AnswerRoom } from '../answers/answer-room.ts';
+import { badCursor, cursorText, type PageRequest, pageJson, placedPage } from '../answers/pages.ts';
+import { timeText } from '../base/time-text.ts';
+import { type Admission, overloaded } from '../limits/admission.ts';
+import { fingerprintOfEnd } from '../projection/rows/error-groups.ts';
 import { payloadText, taskViewJson } from '../tasks/task-view.ts';
-import { timeText } from '../time-text.ts';
 
 const ID_PREFIX = 'd_';
 const RATE_DEFAULT = 100;

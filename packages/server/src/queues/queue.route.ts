@@ -3,13 +3,13 @@ import type { Engine } from '@sluice/engine';
 import { ListQuery, QueuePatch, ROUTES, TypeParams } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import { authorOf } from '../access/caller.ts';
-import { type Admission, overloaded } from '../admission.ts';
+import { placedPage } from '../answers/pages.ts';
+import { Checker } from '../base/validation.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { Checker } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
-import { quotaExceeded } from '../quotas.ts';
-import { placedPage } from '../tasks/pages.ts';
+import { type Admission, overloaded } from '../limits/admission.ts';
+import { quotaExceeded } from '../limits/quotas.ts';
 import type { QueueRates } from './queue-rates.ts';
 import { QueueViews } from './queue-views.ts';
 

@@ -17,14 +17,14 @@ import {
 } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import { authorOf } from '../access/caller.ts';
-import { type Admission, overloaded } from '../admission.ts';
-import { CORE_RULES } from '../core-rules.ts';
+import { placedPage } from '../answers/pages.ts';
+import { CORE_RULES } from '../base/core-rules.ts';
+import { Checker, invalid } from '../base/validation.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { Checker, invalid } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
-import { quotaExceeded } from '../quotas.ts';
-import { placedPage } from '../tasks/pages.ts';
+import { type Admission, overloaded } from '../limits/admission.ts';
+import { quotaExceeded } from '../limits/quotas.ts';
 
 const type = 'put_task_type';
 

@@ -9,12 +9,12 @@ import {
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { type CancelTasksRequest, LIMITS } from '@sluice/protocol';
-import type { Admission } from '../admission.ts';
-import { invalid } from '../http/validation.ts';
+import { type ScanPlace, scanStart, scanTasks } from '../base/task-scan.ts';
+import { invalid } from '../base/validation.ts';
+import type { Admission } from '../limits/admission.ts';
 import type { TaskArchive } from './task-archive.ts';
 import { makeTaskFilter, type TaskFilter } from './task-filter.ts';
 import { refusalOf } from './task-refusals.ts';
-import { type ScanPlace, scanStart, scanTasks } from './task-scan.ts';
 import { taskIdOf } from './task-view.ts';
 
 /** One command cancels so many. */

@@ -9,11 +9,11 @@ import {
   WaitTasksRequest,
 } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
-import type { Admission } from '../admission.ts';
+import { Checker, invalid } from '../base/validation.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { Checker, invalid } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
+import type { Admission } from '../limits/admission.ts';
 import { BulkCancel } from './cancel-tasks.ts';
 import type { TaskArchive } from './task-archive.ts';
 import type { TaskFilter } from './task-filter.ts';

@@ -1,7 +1,7 @@
 import { ROUTES, type TaskParams, TaskPatch } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import { Checker } from '../base/validation.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { Checker } from '../http/validation.ts';
 import { readBody, readJsonBody } from '../http/whole-body.ts';
 import type { TaskPatcher } from './patch-tasks.ts';
 

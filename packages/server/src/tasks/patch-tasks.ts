@@ -20,11 +20,11 @@ import {
   patchProblems,
   TaskPatchOf,
 } from '@sluice/protocol';
-import type { Admission } from '../admission.ts';
+import { PayloadScratch } from '../base/payload-scratch.ts';
+import { Checker, invalid } from '../base/validation.ts';
 import type { BlobHolder } from '../blobs/blob-store.ts';
 import { blobsNamedIn, withBlobs } from '../blobs/named-blobs.ts';
-import { Checker, invalid } from '../http/validation.ts';
-import { PayloadScratch } from '../payload-scratch.ts';
+import type { Admission } from '../limits/admission.ts';
 import type { TaskArchive } from './task-archive.ts';
 import { refusalOf } from './task-refusals.ts';
 import { inputText, taskViewJson } from './task-view.ts';

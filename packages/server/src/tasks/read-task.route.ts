@@ -1,8 +1,8 @@
 import { LIMITS, ROUTES, type TaskParams, WaitQuery } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import { Checker } from '../base/validation.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { Checker } from '../http/validation.ts';
 import type { TaskArchive } from './task-archive.ts';
 import type { TaskWaiting } from './task-waiting.ts';
 

@@ -1,6 +1,6 @@
 import { findTask, NO_SLOT } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import type { AnswerRoom } from './answer-room.ts';
+import type { AnswerRoom } from '../answers/answer-room.ts';
 import { taskViewJson } from './task-view.ts';
 
 export interface TasksRead {

@@ -9,9 +9,9 @@ import {
   writeTaskId,
 } from '@sluice/core';
 import { SluiceError } from '@sluice/protocol';
-import { overloaded } from '../admission.ts';
-import { ByteBuilder } from '../byte-builder.ts';
-import { quotaExceeded } from '../quotas.ts';
+import { ByteBuilder } from '../base/byte-builder.ts';
+import { overloaded } from '../limits/admission.ts';
+import { quotaExceeded } from '../limits/quotas.ts';
 
 const ITEM_BYTES_MAX = 96;
 

@@ -1,7 +1,7 @@
 import type { SubmitTasks } from '@sluice/core';
 import { type ErrorDetail, LIMITS, type TaskRequest } from '@sluice/protocol';
-import { invalid } from '../http/validation.ts';
-import { PayloadScratch } from '../payload-scratch.ts';
+import { PayloadScratch } from '../base/payload-scratch.ts';
+import { invalid } from '../base/validation.ts';
 import { dedupeClaims } from './dedupe-hashes.ts';
 import { TaskRequestParser } from './task-request.ts';
 

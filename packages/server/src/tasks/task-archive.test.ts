@@ -2,7 +2,7 @@ import { DEFAULT_NAMESPACE } from '@sluice/core';
 import { TestPartition } from '@sluice/core/testing/test-partition';
 import type { Engine } from '@sluice/engine';
 import { beforeEach, expect, test } from 'vitest';
-import type { Admission } from '../admission.ts';
+import type { Admission } from '../limits/admission.ts';
 import type { Projection } from '../projection/projection.ts';
 import { TaskArchive } from './task-archive.ts';
 

@@ -1,17 +1,17 @@
 import { findTask, NO_SLOT, parseTaskId, queueKey } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { LIMITS, SluiceError } from '@sluice/protocol';
-import type { Admission } from '../admission.ts';
-import type { ErrorGroups } from '../projection/error-groups.ts';
+import { AnswerRoom } from '../answers/answer-room.ts';
+import { badCursor, cursorText, type PageRequest, pageJson } from '../answers/pages.ts';
+import { type ShownTask, shownJson } from '../answers/shown-task.ts';
+import type { Admission } from '../limits/admission.ts';
 import { type Projection, ProjectionError } from '../projection/projection.ts';
 import type { TaskEnd } from '../projection/projection-messages.ts';
-import type { Readmission } from '../projection/readmission.ts';
-import type { AttemptRecord } from '../projection/task-record.ts';
-import { AnswerRoom } from './answer-room.ts';
-import { badCursor, cursorText, type PageRequest, pageJson } from './pages.ts';
+import type { ErrorGroups } from '../projection/rows/error-groups.ts';
+import type { Readmission } from '../projection/rows/readmission.ts';
+import type { AttemptRecord } from '../projection/rows/task-record.ts';
 import { taskNotFound } from './read-task.ts';
 import { readTasks, type TasksRead } from './read-tasks.ts';
-import { type ShownTask, shownJson } from './shown-task.ts';
 import { type TaskFilter, timeOf } from './task-filter.ts';
 import { shownTask } from './task-view.ts';
 

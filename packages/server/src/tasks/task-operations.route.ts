@@ -8,8 +8,8 @@ import {
   type TaskParams,
 } from '@sluice/protocol';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Checker } from '../base/validation.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { Checker } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
 import type { Operated, TaskOperations } from './task-operations.ts';
 

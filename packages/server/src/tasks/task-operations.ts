@@ -26,13 +26,13 @@ import {
   type SignalRequest,
   SluiceError,
 } from '@sluice/protocol';
-import type { Admission } from '../admission.ts';
+import { PayloadScratch } from '../base/payload-scratch.ts';
+import { timeText } from '../base/time-text.ts';
+import { invalid } from '../base/validation.ts';
 import type { BlobHolder } from '../blobs/blob-store.ts';
 import { blobsNamedIn, withBlobs } from '../blobs/named-blobs.ts';
-import { invalid } from '../http/validation.ts';
-import { PayloadScratch } from '../payload-scratch.ts';
+import type { Admission } from '../limits/admission.ts';
 import type { TaskEnd } from '../projection/projection-messages.ts';
-import { timeText } from '../time-text.ts';
 import { taskNotFound } from './read-task.ts';
 import type { TaskArchive } from './task-archive.ts';
 import { refusalOf } from './task-refusals.ts';

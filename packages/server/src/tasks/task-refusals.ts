@@ -1,5 +1,5 @@
 import { SluiceError } from '@sluice/protocol';
-import { overloaded } from '../admission.ts';
+import { overloaded } from '../limits/admission.ts';
 import { taskNotFound } from './read-task.ts';
 
 type Refusal =

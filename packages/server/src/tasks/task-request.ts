@@ -1,7 +1,7 @@
 import type { TaskSpec } from '@sluice/core';
 import { checkTask, type ErrorDetail, TaskRequest } from '@sluice/protocol';
-import { CORE_RULES } from '../core-rules.ts';
-import { Checker } from '../http/validation.ts';
+import { CORE_RULES } from '../base/core-rules.ts';
+import { Checker } from '../base/validation.ts';
 
 /** Checks what a client says of a task and turns it into what the core understands. */
 export class TaskRequestParser {

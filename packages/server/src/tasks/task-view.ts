@@ -12,7 +12,7 @@ import {
   type TaskNumber,
   taskIdText,
 } from '@sluice/core';
-import { type ShownAttempt, type ShownTask, shownJson } from './shown-task.ts';
+import { type ShownAttempt, type ShownTask, shownJson } from '../answers/shown-task.ts';
 
 export function taskIdOf(state: ReadonlyState, slot: Slot): string {
   return taskIdText({

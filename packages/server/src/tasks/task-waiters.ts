@@ -1,6 +1,6 @@
 import type { ReadonlyState, Slot, TaskNumber } from '@sluice/core';
-import { overloaded } from '../admission.ts';
-import { AnswerRoom } from './answer-room.ts';
+import { AnswerRoom } from '../answers/answer-room.ts';
+import { overloaded } from '../limits/admission.ts';
 import { taskViewJson } from './task-view.ts';
 
 /** Takes the view of a task that ended; nothing when it is too much, or waiting is over. */

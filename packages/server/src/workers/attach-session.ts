@@ -1,8 +1,8 @@
 import type { AttachSession, DisconnectSession, SessionId, SessionRead } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
-import { overloaded } from '../admission.ts';
-import { quotaExceeded } from '../quotas.ts';
+import { overloaded } from '../limits/admission.ts';
+import { quotaExceeded } from '../limits/quotas.ts';
 import type { WorkerStream } from './worker-stream.ts';
 import type { WorkerStreams } from './worker-streams.ts';
 

@@ -8,9 +8,9 @@ import {
   type ReportRequest,
   timeProblems,
 } from '@sluice/protocol';
-import { CORE_RULES } from '../core-rules.ts';
-import { Checker, invalid } from '../http/validation.ts';
-import { PayloadScratch } from '../payload-scratch.ts';
+import { CORE_RULES } from '../base/core-rules.ts';
+import { PayloadScratch } from '../base/payload-scratch.ts';
+import { Checker, invalid } from '../base/validation.ts';
 
 const NOT_VALID = 'the reports are not valid';
 

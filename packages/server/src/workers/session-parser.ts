@@ -1,7 +1,7 @@
 import type { AttachSession, SessionId } from '@sluice/core';
 import { checkResources, type ErrorDetail, LIMITS, WorkerSessionRequest } from '@sluice/protocol';
-import { CORE_RULES, checkLabels } from '../core-rules.ts';
-import { Checker, invalid } from '../http/validation.ts';
+import { CORE_RULES, checkLabels } from '../base/core-rules.ts';
+import { Checker, invalid } from '../base/validation.ts';
 
 type Attach = Omit<AttachSession, 'now'>;
 

@@ -1,9 +1,9 @@
 import { ListQuery, NothingSaid, ROUTES, type WorkerParams } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import { authorOf } from '../access/caller.ts';
+import { Checker } from '../base/validation.ts';
 import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
-import { Checker } from '../http/validation.ts';
 import { readBody } from '../http/whole-body.ts';
 import type { WorkerList } from './worker-list.ts';
 

@@ -1,9 +1,9 @@
 import type { Author, DrainSession, PartitionReader, SessionId, SessionView } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
-import type { Admission } from '../admission.ts';
-import { type PageRequest, placedPage } from '../tasks/pages.ts';
-import { timeText } from '../time-text.ts';
+import { type PageRequest, placedPage } from '../answers/pages.ts';
+import { timeText } from '../base/time-text.ts';
+import type { Admission } from '../limits/admission.ts';
 import { workerIdOf } from './worker-id.ts';
 
 interface Worker {

@@ -11,7 +11,7 @@ import {
   writeLeaseToken,
   writeTaskId,
 } from '@sluice/core';
-import { ByteBuilder } from '../byte-builder.ts';
+import { ByteBuilder } from '../base/byte-builder.ts';
 
 /** An event of `tasks` is closed at this size and another one begun. */
 const EVENT_BYTES_MAX = 256 * 1024;

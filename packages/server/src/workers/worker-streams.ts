@@ -1,6 +1,6 @@
 import type { SessionId } from '@sluice/core';
 import { PING_AFTER_MS } from '@sluice/protocol';
-import { TICK_MS } from '../standstill.ts';
+import { TICK_MS } from '../clock/standstill.ts';
 import type { Frame, WorkerStream } from './worker-stream.ts';
 
 /** What happened to the stream of a worker. The session id is not in it: it is secret. */

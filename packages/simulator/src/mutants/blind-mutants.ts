@@ -84,7 +84,7 @@ return this.whenDurable(() => undefined).then(() => view(this.partition.state, t
   },
   {
     name: 'positions-sorted-as-text',
-    file: 'log/src/file-snapshots.ts',
+    file: 'log/src/snapshots/file-snapshots.ts',
     find: 'return positions.sort((a, b) => b - a);',
     replace: 'return positions.sort().reverse();',
     what:
@@ -93,7 +93,7 @@ return this.whenDurable(() => undefined).then(() => view(this.partition.state, t
   },
   {
     name: 'spares-numbered-from-the-start',
-    file: 'log/src/segment-supply.ts',
+    file: 'log/src/segments/segment-supply.ts',
     find: '      this.#lastNumber = Math.max(this.#lastNumber, Number(number));\n',
     replace: '',
     what:
@@ -102,7 +102,7 @@ return this.whenDurable(() => undefined).then(() => view(this.partition.state, t
   },
   {
     name: 'time-of-a-tick-not-noted',
-    file: 'server/src/standstill.ts',
+    file: 'server/src/clock/standstill.ts',
     find: '    this.last = this.now();\n    return hasBeen;\n',
     replace: '    return hasBeen;\n',
     what:
@@ -111,7 +111,7 @@ return this.whenDurable(() => undefined).then(() => view(this.partition.state, t
   },
   {
     name: 'heartbeats-end-at-the-first-rest',
-    file: 'sdk/src/report-sender.ts',
+    file: 'sdk/src/worker/report-sender.ts',
     find: `\
       this.heartbeatTimer = undefined;
       if (this.session === '' || !holdsLeases()) return;
@@ -126,7 +126,7 @@ return this.whenDurable(() => undefined).then(() => view(this.partition.state, t
   },
   {
     name: 'refused-though-it-may-be-stored',
-    file: 'sdk/src/submitter.ts',
+    file: 'sdk/src/client/submitter.ts',
     find: 'call.mayBeStored ||= refusal === undefined || !isUntouched(refusal);',
     replace: 'call.mayBeStored = refusal === undefined || !isUntouched(refusal);',
     what:

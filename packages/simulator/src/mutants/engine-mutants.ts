@@ -30,7 +30,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'push-before-commit',
-    file: 'server/src/server-outputs.ts',
+    file: 'server/src/gateway/server-outputs.ts',
     find: 'stream.stageTask(state, pushSlots[i]);',
     replace: `stream.stageTask(state, pushSlots[i]);
       const early = stream.seal();

@@ -1,10 +1,10 @@
 import type { Mutant } from './mutant.ts';
 
-const FILE_LOG = 'log/src/file-log.ts';
-const WRITER = 'log/src/segment-writer.ts';
-const RECOVERY = 'log/src/segment-recovery.ts';
-const SNAPSHOTS = 'log/src/file-snapshots.ts';
-const CONTRACT = 'log/src/partition-log.ts';
+const FILE_LOG = 'log/src/file/file-log.ts';
+const WRITER = 'log/src/segments/segment-writer.ts';
+const RECOVERY = 'log/src/segments/segment-recovery.ts';
+const SNAPSHOTS = 'log/src/snapshots/file-snapshots.ts';
+const CONTRACT = 'log/src/contract/partition-log.ts';
 
 /** Bugs of the log on disk and of its snapshots: what is durable when, and what a crash leaves. */
 export const LOG_MUTANTS: readonly Mutant[] = [
@@ -35,7 +35,7 @@ export const LOG_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'checksum-not-checked',
-    file: 'log/src/segment-format.ts',
+    file: 'log/src/segments/segment-format.ts',
     find: 'if (checksum !== bytes.readUInt32LE(offset + 4)) return undefined;',
     replace: '',
     what: 'A torn batch is not taken for a whole one (F2): here it is.',
@@ -87,7 +87,7 @@ export const LOG_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'segment-used-again-too-early',
-    file: 'log/src/segment-supply.ts',
+    file: 'log/src/segments/segment-supply.ts',
     find: `    await this.#disk.rename(path, spare);
     await this.#disk.syncFolder(this.#folder);
     this.#spares.push({ path: spare, bytes });`,

@@ -1,8 +1,8 @@
 import type { Mutant } from './mutant.ts';
 
-const HELD = 'sdk/src/held-leases.ts';
-const SENDER = 'sdk/src/report-sender.ts';
-const SESSION = 'sdk/src/worker-session.ts';
+const HELD = 'sdk/src/worker/held-leases.ts';
+const SENDER = 'sdk/src/worker/report-sender.ts';
+const SESSION = 'sdk/src/worker/worker-session.ts';
 
 /** Bugs of a worker's side of its session. */
 export const SDK_MUTANTS: readonly Mutant[] = [
@@ -43,14 +43,14 @@ export const SDK_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'key-of-the-sdk-forgotten-too-soon',
-    file: 'sdk/src/submitter.ts',
+    file: 'sdk/src/client/submitter.ts',
     find: 'neededMs = Math.ceil(giveUpAfterMs + answerWithinMs + STRAY_MS);',
     replace: 'neededMs = Math.ceil(answerWithinMs);',
     what: 'A key is remembered for longer than anybody sends it (J1): here not for a resend.',
   },
   {
     name: 'fresh-key-for-every-send',
-    file: 'sdk/src/submitter.ts',
+    file: 'sdk/src/client/submitter.ts',
     find: "texts).join(',')",
     replace: "texts).map((text) => text.replace('sdk.', 'sdk.' + this.keyCount++)).join(',')",
     what: 'A resend is the same bytes (J1): here with another key, so that it is another task.',

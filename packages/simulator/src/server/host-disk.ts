@@ -1,6 +1,7 @@
 import type { PartitionOptions } from '@sluice/core';
 import { foldBetweenTurns } from '@sluice/engine';
-import { FaultyLog, FileLog, FileSnapshots, readLogFolder } from '@sluice/log';
+import { FileLog, FileSnapshots, readLogFolder } from '@sluice/log';
+import { FaultyLog } from '@sluice/log/testing/faulty-log';
 import type { MountedDisk } from '../disk/mounted-disk.ts';
 import { SimulatedDisk } from '../disk/simulated-disk.ts';
 import type { RandomStream } from '../kernel/random.ts';

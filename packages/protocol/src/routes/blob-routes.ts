@@ -1,0 +1,32 @@
+import { BYTES, CHANGE_ERRORS, READ_ERRORS, type Route } from '../base/route.ts';
+import { BlobParams, BlobView } from '../schemas/blob-schemas.ts';
+
+/** Calls that carry payloads which are too big for any other. */
+export const BLOB_ROUTES = {
+  putBlob: {
+    method: 'PUT',
+    path: '/v1/blobs/{sha256}',
+    access: 'upload',
+    summary: 'Upload a payload of up to 64 MiB',
+    description:
+      'The body is the JSON of an input or output, as bytes that have this SHA-256. Submits and ' +
+      'reports name it as inputBlob and outputBlob. What no task has named for 24 hours is ' +
+      'removed; the same upload again counts from the start, and costs nothing.',
+    params: BlobParams,
+    body: BYTES,
+    answers: { 200: BlobView },
+    errors: [...CHANGE_ERRORS, 'blob_hash_mismatch', 'disk_full'],
+  },
+  getBlob: {
+    method: 'GET',
+    path: '/v1/blobs/{sha256}',
+    access: 'download',
+    summary: 'Download a payload',
+    description:
+      'An answer that breaks off before its content-length comes from a file that was damaged ' +
+      'on the disk.',
+    params: BlobParams,
+    answers: { 200: BYTES },
+    errors: [...READ_ERRORS, 'blob_not_found'],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,291 @@
+import { Type } from 'typebox';
+import { BYTES, CHANGE_ERRORS, READ_ERRORS, type Route } from '../base/route.ts';
+import {
+  DeadLetterGroupQuery,
+  DeadLetterGroups,
+  DeadLetterQuery,
+  DiscardReply,
+  DiscardRequest,
+  QueuePatch,
+  QueueView,
+  RedriveParams,
+  RedriveReply,
+  RedriveRequest,
+  RedriveView,
+  StatsQuery,
+  TaskTypeView,
+  TypeParams,
+  WorkerParams,
+  WorkerView,
+} from '../schemas/operation-schemas.ts';
+import { ListQuery, pageOf } from '../schemas/task-operation-schemas.ts';
+import { TaskDefinition, TaskView } from '../schemas/task-schemas.ts';
+
+const Health = Type.Object({ status: Type.Literal('ok') });
+
+const Bytes = Type.Integer({ minimum: 0 });
+
+const Count = Type.Integer({ minimum: 0 });
+const Quantile = Type.Union([Type.Number(), Type.Null()]);
+
+const StatsView = Type.Object({
+  window: Type.String(),
+  stepMs: Type.Integer({ description: 'The length of an interval.' }),
+  items: Type.Array(
+    Type.Object({
+      at: Type.String({ format: 'date-time', description: 'The start of the interval.' }),
+      in: Count,
+      out: Count,
+      failed: Type.Integer({ description: 'Of those that are out: failed, timed out, expired.' }),
+      running: Type.Integer({ description: 'The most at once.' }),
+      depth: Type.Array(Count, { description: 'The most that were queued, by priority.' }),
+      latencyMs: Type.Object(
+        { p50: Quantile, p99: Quantile },
+        { description: 'From submit to end, as the bound of a bucket; null when none ended.' },
+      ),
+    }),
+    { description: 'Oldest first; intervals in which the server was down are missing.' },
+  ),
+});
+
+const ClusterView = Type.Object({
+  version: Type.String(),
+  startedAt: Type.String({ format: 'date-time' }),
+  partitions: Type.Array(
+    Type.Object({
+      partition: Type.Integer(),
+      state: Type.Union([Type.Literal('ok'), Type.Literal('stopped')]),
+      log: Type.Optional(
+        Type.Object({
+          engine: Type.String(),
+          position: Type.Integer({ description: 'How many records were appended, ever.' }),
+          isFull: Type.Boolean({ description: 'The disk is full: submits are refused.' }),
+        }),
+      ),
+    }),
+  ),
+  projection: Type.Object(
+    {
+      state: Type.Union([Type.Literal('ok'), Type.Literal('failing'), Type.Literal('ended')]),
+      why: Type.Optional(Type.String()),
+      position: Type.Optional(
+        Type.Integer({ description: 'The first record that it has not seen.' }),
+      ),
+      lagRecords: Type.Optional(Type.Integer()),
+      lagMs: Type.Integer(),
+      bytes: Type.Optional(Bytes),
+    },
+    { description: 'What is kept for search and history; dispatch does not depend on it.' },
+  ),
+  blobs: Type.Optional(
+    Type.Object(
+      { count: Count, bytes: Bytes },
+      { description: 'Large inputs and outputs, as of the last hour and what came since.' },
+    ),
+  ),
+  disk: Type.Optional(Type.Object({ freeBytes: Bytes, totalBytes: Bytes })),
+  memory: Type.Optional(Type.Object({ residentBytes: Bytes })),
+});
+
+/** Calls about everything that is no single task and no session of a worker. */
+export const OPERATION_ROUTES = {
+  listTaskTypes: {
+    method: 'GET',
+    path: '/v1/task-types',
+    access: 'read',
+    summary: 'List the task types that have a definition',
+    query: ListQuery,
+    answers: { 200: pageOf(TaskTypeView) },
+    errors: READ_ERRORS,
+  },
+  getTaskType: {
+    method: 'GET',
+    path: '/v1/task-types/{type}',
+    access: 'read',
+    summary: 'Read the definition of a task type',
+    params: TypeParams,
+    answers: { 200: TaskTypeView },
+    errors: [...READ_ERRORS, 'task_type_not_found'],
+  },
+  putTaskType: {
+    method: 'PUT',
+    path: '/v1/task-types/{type}',
+    access: 'operate',
+    summary: 'Define what tasks of a type have when their submit does not say',
+    params: TypeParams,
+    body: TaskDefinition,
+    isBodyOptional: true,
+    answers: { 200: TaskTypeView, 201: TaskTypeView },
+    errors: CHANGE_ERRORS,
+  },
+  deleteTaskType: {
+    method: 'DELETE',
+    path: '/v1/task-types/{type}',
+    access: 'operate',
+    summary: 'Forget the definition of a task type; its tasks stay as they are',
+    params: TypeParams,
+    answers: { 204: 'none' },
+    errors: [...READ_ERRORS, 'task_type_not_found'],
+  },
+  listQueues: {
+    method: 'GET',
+    path: '/v1/queues',
+    access: 'read',
+    summary: 'List the queues, one per task type: how deep, how old, how fast',
+    query: ListQuery,
+    answers: { 200: pageOf(QueueView) },
+    errors: READ_ERRORS,
+  },
+  patchQueue: {
+    method: 'PATCH',
+    path: '/v1/queues/{type}',
+    access: 'operate',
+    summary: 'Pause or resume a queue; what workers hold goes on',
+    params: TypeParams,
+    body: QueuePatch,
+    answers: { 200: QueueView },
+    errors: CHANGE_ERRORS,
+  },
+  listDeadLetters: {
+    method: 'GET',
+    path: '/v1/dead-letters',
+    access: 'read',
+    summary: 'List failed and timed-out tasks, the first to end first',
+    query: DeadLetterQuery,
+    answers: { 200: pageOf(TaskView) },
+    errors: READ_ERRORS,
+  },
+  groupDeadLetters: {
+    method: 'GET',
+    path: '/v1/dead-letters/groups',
+    access: 'read',
+    summary: 'Count dead letters by what went wrong',
+    query: DeadLetterGroupQuery,
+    answers: { 200: DeadLetterGroups },
+    errors: READ_ERRORS,
+  },
+  startRedrive: {
+    method: 'POST',
+    path: '/v1/dead-letters/redrive',
+    access: 'operate',
+    summary: 'Run dead letters again, so many a second; survives restarts',
+    body: RedriveRequest,
+    isBodyOptional: true,
+    answers: { 202: RedriveReply },
+    errors: CHANGE_ERRORS,
+  },
+  listRedrives: {
+    method: 'GET',
+    path: '/v1/dead-letters/redrives',
+    access: 'read',
+    summary: 'List the redrives that are under way',
+    query: ListQuery,
+    answers: { 200: pageOf(RedriveView) },
+    errors: READ_ERRORS,
+  },
+  endRedrive: {
+    method: 'DELETE',
+    path: '/v1/dead-letters/redrives/{id}',
+    access: 'operate',
+    summary: 'End a redrive; what it has not run again stays a dead letter',
+    params: RedriveParams,
+    answers: { 204: 'none' },
+    errors: [...READ_ERRORS, 'redrive_not_found'],
+  },
+  discardDeadLetters: {
+    method: 'POST',
+    path: '/v1/dead-letters/discard',
+    access: 'operate',
+    summary: 'Take tasks off the list of dead letters; they stay failed',
+    body: DiscardRequest,
+    isBodyOptional: true,
+    answers: { 200: DiscardReply },
+    errors: CHANGE_ERRORS,
+  },
+  getStats: {
+    method: 'GET',
+    path: '/v1/stats',
+    access: 'read',
+    isServerWide: true,
+    summary: 'Figures over time: tasks in, out, failed, running, queued, and how long they took',
+    query: StatsQuery,
+    answers: { 200: StatsView },
+    errors: READ_ERRORS,
+  },
+  getCluster: {
+    method: 'GET',
+    path: '/v1/cluster',
+    access: 'read',
+    summary: 'Say how the server is: log, projection, disk, memory',
+    description:
+      'Figures of the whole server are for admins of the namespace default. Others hear whether ' +
+      'it runs, and how far lists are behind.',
+    answers: { 200: ClusterView },
+    errors: READ_ERRORS,
+  },
+  takeBackup: {
+    method: 'GET',
+    path: '/v1/backup',
+    access: 'administer',
+    isServerWide: true,
+    summary: 'Copy everything, as it is at one moment, while the server goes on',
+    description:
+      'Lines of JSON: `begin`; for every file a `file` with its path and length, a `piece` with ' +
+      'each part of it, whose bytes follow the line, and a `check` with the SHA-256 of all; and ' +
+      '`end`. What ends without `end` is no backup. `wait` means nothing; `error` says why it ' +
+      'broke off. One is taken at a time.',
+    answers: { 200: BYTES },
+    errors: ['invalid_request', 'overloaded', 'unavailable'],
+  },
+  listWorkers: {
+    method: 'GET',
+    path: '/v1/workers',
+    access: 'read',
+    summary: 'List the workers, with what they offer and hold',
+    query: ListQuery,
+    answers: { 200: pageOf(WorkerView) },
+    errors: READ_ERRORS,
+  },
+  drainWorker: {
+    method: 'POST',
+    path: '/v1/workers/{id}/drain',
+    access: 'operate',
+    summary: 'Give a worker nothing new; what it holds it may finish',
+    params: WorkerParams,
+    answers: { 200: WorkerView },
+    errors: [...CHANGE_ERRORS, 'worker_not_found'],
+  },
+  healthLive: {
+    method: 'GET',
+    path: '/health/live',
+    access: 'open',
+    summary: 'The process answers',
+    answers: { 200: Health },
+    errors: ['invalid_request'],
+  },
+  healthReady: {
+    method: 'GET',
+    path: '/health/ready',
+    access: 'open',
+    summary: 'The server accepts tasks',
+    answers: { 200: Health },
+    errors: ['invalid_request', 'unavailable'],
+  },
+  getMetrics: {
+    method: 'GET',
+    path: '/metrics',
+    access: 'read',
+    isServerWide: true,
+    summary: 'What is measured, as Prometheus reads it',
+    answers: { 200: 'text/plain' },
+    errors: ['invalid_request'],
+  },
+  getOpenApi: {
+    method: 'GET',
+    path: '/openapi.json',
+    access: 'open',
+    summary: 'This document',
+    answers: { 200: Type.Object({}, { description: 'OpenAPI 3.1.' }) },
+    errors: ['invalid_request'],
+  },
+} as const satisfies Record<string, Route>;

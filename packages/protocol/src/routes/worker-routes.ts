@@ -1,0 +1,52 @@
+import { BODY_ERRORS, type Route } from '../base/route.ts';
+import {
+  ReportsReply,
+  ReportsRequest,
+  SessionParams,
+  WorkerSessionRequest,
+} from '../schemas/worker-schemas.ts';
+
+export const WORKER_ROUTES = {
+  openWorkerSession: {
+    method: 'POST',
+    path: '/v1/worker-sessions',
+    access: 'work',
+    summary: 'Register a worker; tasks arrive on the stream that is the answer',
+    description:
+      'Events with one line of JSON each: ' +
+      'welcome {sessionId, heartbeatMs, leaseMs, resumed, lost}, ' +
+      'tasks [{id, type, attempt, lease, input or inputBlob, runTimeoutMs?, heartbeatTimeoutMs?, ' +
+      'tags?}], ' +
+      'cancel {id, lease, graceMs, reason}, signal {id, lease, name, data}, ' +
+      'ping {}, drain {} (connect again with resume).',
+    body: WorkerSessionRequest,
+    answers: { 200: 'text/event-stream' },
+    errors: [
+      ...BODY_ERRORS,
+      'session_not_found',
+      'resume_outdated',
+      'overloaded',
+      'quota_exceeded',
+    ],
+  },
+  reportAttempts: {
+    method: 'POST',
+    path: '/v1/worker-sessions/{sessionId}/reports',
+    access: 'work',
+    summary: 'Report on attempts; any call renews all leases of the session',
+    params: SessionParams,
+    body: ReportsRequest,
+    isBodyOptional: true,
+    answers: { 200: ReportsReply },
+    errors: [...BODY_ERRORS, 'session_not_found', 'blob_not_found', 'overloaded'],
+  },
+  closeWorkerSession: {
+    method: 'DELETE',
+    path: '/v1/worker-sessions/{sessionId}',
+    access: 'work',
+    summary: 'Hand back what the session holds, and end it',
+    params: SessionParams,
+    answers: { 204: 'none' },
+    errors: ['session_not_found', 'unavailable'],
+  },
+} as const satisfies Record<string, Route>;

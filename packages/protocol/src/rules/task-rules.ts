@@ -1,0 +1,105 @@
+import type { ErrorDetail } from '../base/sluice-error.ts';
+import { TIME_PATTERN } from '../base/time-pattern.ts';
+import type { TaskDefinition, TaskPatch, TaskRequest } from '../schemas/task-schemas.ts';
+import { checkCallback } from './callback-rules.ts';
+
+/** What schemas cannot say of a task: fields that depend on each other, and texts with a form. */
+
+/** What the core knows. The protocol does not import it, so it is given. */
+export interface CoreRules {
+  hasThreeDecimals(value: number): boolean;
+  /** Answers what is wrong as text. */
+  parseConstraint(text: string): object | string;
+}
+
+/** Adds to `problems` what is wrong with a task that its schema accepts. */
+export function checkTask(
+  request: TaskRequest,
+  path: string,
+  problems: ErrorDetail[],
+  rules: CoreRules,
+): void {
+  const { runAt, delayMs } = request;
+  checkDefinition(request, path, problems, rules);
+  if (runAt !== undefined && delayMs !== undefined) {
+    problems.push({ path: `${path}/delayMs`, problem: 'cannot be given beside runAt' });
+  }
+  if (request.inputBlob !== undefined && request.input !== undefined) {
+    problems.push({ path: `${path}/inputBlob`, problem: 'cannot be given beside input' });
+  }
+  problems.push(...timeProblems(runAt, `${path}/runAt`));
+  if (request.dedupeWindowMs !== undefined && request.dedupeKey === undefined) {
+    problems.push({ path: `${path}/dedupeWindowMs`, problem: 'needs a dedupeKey beside it' });
+  }
+}
+
+/** What is wrong with a patch that its schema accepts. */
+export function patchProblems({ runAt, input, inputBlob }: TaskPatch, path: string): ErrorDetail[] {
+  const problems = timeProblems(runAt ?? undefined, `${path}/runAt`);
+  if (input !== undefined && inputBlob !== undefined) {
+    problems.push({ path: `${path}/inputBlob`, problem: 'cannot be given beside input' });
+  }
+  return problems;
+}
+
+/** Why the input of a task cannot be merged with an object. */
+export const NOT_MERGED = 'cannot be merged with an input that is a blob';
+
+/** Adds to `problems` what is wrong with what a task may leave to the definition of its type. */
+export function checkDefinition(
+  { retry, resources, constraints = [], callback }: TaskDefinition,
+  path: string,
+  problems: ErrorDetail[],
+  rules: CoreRules,
+): void {
+  if (resources !== undefined) checkResources(resources, `${path}/resources`, problems, rules);
+  constraints.forEach((text, index) => {
+    const parsed = rules.parseConstraint(text);
+    if (typeof parsed !== 'string') return;
+    problems.push({ path: `${path}/constraints/${index}`, problem: parsed });
+  });
+  if (retry !== undefined) checkRetry(retry, `${path}/retry`, problems);
+  if (callback !== undefined) checkCallback(callback, `${path}/callback`, problems);
+}
+
+/** Sums are kept in thousandths, so that no more can be asked for or offered. */
+export function checkResources(
+  { cpu = 0, custom = {} }: { readonly cpu?: number; readonly custom?: Record<string, number> },
+  path: string,
+  problems: ErrorDetail[],
+  { hasThreeDecimals }: Pick<CoreRules, 'hasThreeDecimals'>,
+): void {
+  const fractions = Object.entries(custom).map(([name, value]) => [`custom/${name}`, value]);
+  for (const [name, value] of [['cpu', cpu], ...fractions] as [string, number][]) {
+    if (hasThreeDecimals(value)) continue;
+    problems.push({ path: `${path}/${name}`, problem: 'must have at most three decimals' });
+  }
+}
+
+/** A ladder stands in the place of the rule. */
+function checkRetry(
+  retry: NonNullable<TaskRequest['retry']>,
+  path: string,
+  problems: ErrorDetail[],
+): void {
+  if (retry.delaysMs === undefined) return;
+  for (const name of ['maxAttempts', 'backoff', 'delayMs', 'maxDelayMs'] as const) {
+    if (retry[name] === undefined) continue;
+    problems.push({ path: `${path}/${name}`, problem: 'cannot be given beside delaysMs' });
+  }
+}
+
+const TIME = new RegExp(TIME_PATTERN);
+
+/** Requests give times as text or as milliseconds; schemas cannot tell a good text from a bad. */
+export function timeProblems(value: string | number | undefined, path: string): ErrorDetail[] {
+  if (typeof value !== 'string') return [];
+  const [, year, month, day] = TIME.exec(value) ?? [];
+  if (isDay(Number(year), Number(month), Number(day)) && Date.parse(value) >= 0) return [];
+  return [{ path, problem: 'must be a time such as 2030-01-01T00:00:00.000Z' }];
+}
+
+/** A day that no month has would be read as one of the next month. */
+function isDay(year: number, month: number, day: number): boolean {
+  return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
+}

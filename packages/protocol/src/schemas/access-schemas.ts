@@ -1,0 +1,105 @@
+import { type Static, Type } from 'typebox';
+import { notTogether } from '../base/documented.ts';
+import { LIMITS } from '../base/limits.ts';
+import { ROLES } from '../base/roles.ts';
+import { idOf } from './id-schemas.ts';
+
+const Role = Type.Union(
+  ROLES.map((role) => Type.Literal(role)),
+  { description: 'What the holder of the key may do.' },
+);
+
+const Namespace = Type.String({
+  pattern: '^[A-Za-z0-9._:-]{1,64}$',
+  description:
+    'Where the holder may do it. Tasks, queues and workers of others do not exist there.',
+});
+
+const expiresInMs = Type.Optional(
+  Type.Integer({
+    minimum: LIMITS.keyLifeMsMin,
+    maximum: LIMITS.keyLifeMsMax,
+    description: 'The key ends after this time. Default: never.',
+  }),
+);
+
+/** A key is described, or takes the place of one that is there. */
+export const KeyRequest = Type.Object(
+  {
+    role: Type.Optional(Role),
+    namespace: Type.Optional(Namespace),
+    name: Type.Optional(
+      Type.String({
+        pattern: '^[^\\u0000-\\u001f\\u007f]{0,128}$',
+        description: 'What people call it, such as who has it.',
+      }),
+    ),
+    replaces: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9_-]{1,64}$',
+        description:
+          'Id of a key whose role, namespace and name the new one takes over. Goes with none of ' +
+          'those; the other key ends after `overlapMs`.',
+      }),
+    ),
+    overlapMs: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: LIMITS.keyLifeMsMax,
+        default: LIMITS.keyOverlapMsDefault,
+        description: 'How long the key that is replaced works beside the new one.',
+      }),
+    ),
+    expiresInMs,
+  },
+  {
+    additionalProperties: false,
+    documented: {
+      ...notTogether(['replaces', 'role'], ['replaces', 'namespace'], ['replaces', 'name']),
+      anyOf: [{ required: ['role'] }, { required: ['replaces'] }],
+      dependentRequired: { overlapMs: ['replaces'] },
+    },
+    examples: [{ role: 'worker', namespace: 'studio', name: 'worker of the studio' }],
+  },
+);
+export type KeyRequest = Static<typeof KeyRequest>;
+
+const Time = Type.String({ format: 'date-time' });
+
+export const KeyView = Type.Object({
+  id: Type.String({ examples: ['k_019a8b0c6d2f1a2b3c4d'] }),
+  namespace: Type.String(),
+  role: Role,
+  name: Type.String(),
+  createdAt: Time,
+  expiresAt: Type.Union([Time, Type.Null()]),
+  expired: Type.Boolean({ description: 'It is worth nothing any more, and waits to be revoked.' }),
+  lastUsedAt: Type.Union([Time, Type.Null()], {
+    description: 'Since this server started; null when it was not used since.',
+  }),
+});
+
+export const NewKeyView = Type.Object({
+  key: Type.String({
+    description: 'The key itself. It is shown this once: the server keeps only a hash of it.',
+  }),
+  ...KeyView.properties,
+});
+
+export const KeyParams = Type.Object({ id: idOf('a key', 'k_019a8b0c6d2f1a2b3c4d') });
+export type KeyParams = Static<typeof KeyParams>;
+
+export const AuditView = Type.Object({
+  id: Type.String({ examples: ['a_12'] }),
+  at: Time,
+  namespace: Type.String(),
+  actor: Type.String({
+    description:
+      'Id of the key; `local` where no key was needed, `data-folder` for a command there.',
+  }),
+  address: Type.String({ description: 'Where the request came from.' }),
+  requestId: Type.String(),
+  action: Type.String({ examples: ['key_created', 'queue_paused'] }),
+  subject: Type.String({ description: 'What was changed.' }),
+  detail: Type.String(),
+});

@@ -1,0 +1,80 @@
+import { type Static, Type } from 'typebox';
+import { LIMITS } from '../base/limits.ts';
+import { ListQuery } from './task-operation-schemas.ts';
+
+const CallbackId = Type.String({
+  description: 'The `webhook-id` of every try.',
+  examples: ['c_0000000001'],
+});
+const ChangeType = Type.String({
+  description: 'Which change of the task it is about.',
+  examples: ['task.succeeded'],
+});
+const Time = Type.String({ format: 'date-time' });
+const MaybeTime = Type.Union([Time, Type.Null()]);
+const Failure = Type.Union([Type.String(), Type.Null()], {
+  description: 'What went wrong in the last try; null when nothing did.',
+  examples: ['timed_out'],
+});
+const Status = Type.Union([Type.Integer(), Type.Null()], {
+  description: 'Of the answer; null when there was none.',
+});
+
+export const TaskCallbacks = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      id: CallbackId,
+      type: ChangeType,
+      at: Time,
+      outcome: Type.Union(
+        ['delivered', 'failed', 'given_up', 'redelivered', 'dropped'].map((name) =>
+          Type.Literal(name),
+        ),
+      ),
+      status: Status,
+      failure: Failure,
+      durationMs: Type.Integer(),
+      nextAt: MaybeTime,
+    }),
+    { description: 'Oldest first; of very many the newest hundred.' },
+  ),
+});
+
+const CallbackState = Type.Union([Type.Literal('pending'), Type.Literal('given_up')]);
+
+export const CallbackQuery = Type.Object(
+  { ...ListQuery.properties, state: Type.Optional(CallbackState) },
+  { additionalProperties: false },
+);
+export type CallbackQuery = Static<typeof CallbackQuery>;
+
+export const CallbackView = Type.Object({
+  id: CallbackId,
+  taskId: Type.String(),
+  type: ChangeType,
+  url: Type.String(),
+  state: CallbackState,
+  changedAt: Time,
+  tries: Type.Integer({ description: 'Tries that failed, since the last redelivery if any.' }),
+  status: Status,
+  failure: Failure,
+  nextAt: MaybeTime,
+  givenUpAt: MaybeTime,
+});
+export type CallbackView = Static<typeof CallbackView>;
+
+export const RedeliverRequest = Type.Object(
+  {
+    ids: Type.Optional(Type.Array(CallbackId, { minItems: 1, maxItems: LIMITS.batchTasksMax })),
+  },
+  {
+    additionalProperties: false,
+    description: 'These, at once; without ids all that were given up.',
+    examples: [{ ids: ['c_0000000001'] }],
+  },
+);
+
+export const RedeliverReply = Type.Object({
+  redelivered: Type.Integer(),
+  unknown: Type.Array(CallbackId, { description: 'Not known, or delivered by now.' }),
+});

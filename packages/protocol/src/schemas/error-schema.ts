@@ -1,0 +1,26 @@
+import { Type } from 'typebox';
+import { ERROR_CODES } from '../base/error-codes.ts';
+
+export const ErrorBody = Type.Object({
+  error: Type.Object({
+    code: Type.Union(Object.keys(ERROR_CODES).map((code) => Type.Literal(code))),
+    message: Type.String(),
+    details: Type.Array(
+      Type.Object({
+        path: Type.String({ description: 'JSON pointer into the request.' }),
+        problem: Type.String(),
+      }),
+    ),
+    requestId: Type.String(),
+  }),
+});
+
+/** The error answer as it goes over the wire. */
+export interface ErrorBody {
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly details: readonly { readonly path: string; readonly problem: string }[];
+    readonly requestId: string;
+  };
+}

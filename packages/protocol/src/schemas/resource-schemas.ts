@@ -1,0 +1,88 @@
+import { type Static, Type } from 'typebox';
+import { LIMITS } from '../base/limits.ts';
+
+function amount(description: string) {
+  return Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.resourceMax, description }));
+}
+
+const Fraction = {
+  minimum: 0,
+  maximum: LIMITS.resourceMax,
+  documented: { multipleOf: 0.001 },
+};
+
+/** What a task needs. A worker's capacity has the same fields, and other defaults. */
+const FIELDS = {
+  cpu: Type.Optional(
+    Type.Number({ ...Fraction, description: 'Cores, with up to three decimals.' }),
+  ),
+  memoryMb: amount('Memory in MB.'),
+  diskMb: amount('Disk space in MB.'),
+  gpu: amount('Whole GPUs.'),
+  custom: Type.Optional(
+    Type.Record(
+      Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' }),
+      Type.Number(Fraction),
+      {
+        maxProperties: LIMITS.customResourcesMax,
+        additionalProperties: false,
+        description: 'Kinds of your own, by name, with up to three decimals.',
+      },
+    ),
+  ),
+};
+
+const SLOTS_MAX = { maximum: LIMITS.slotsMax };
+
+export const TaskResources = Type.Object(
+  {
+    ...FIELDS,
+    slots: Type.Optional(
+      Type.Integer({
+        ...SLOTS_MAX,
+        minimum: 1,
+        default: 1,
+        description: 'One, unless stated, also beside other resources.',
+      }),
+    ),
+  },
+  { additionalProperties: false, examples: [{ cpu: 0.5, memoryMb: 512 }] },
+);
+export type TaskResources = Static<typeof TaskResources>;
+
+export const Capacity = Type.Object(
+  {
+    ...FIELDS,
+    slots: Type.Optional(
+      Type.Integer({
+        ...SLOTS_MAX,
+        minimum: 0,
+        default: LIMITS.slotsDefault,
+        description: 'Slots that the worker has in all. With 0 it gets nothing new.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'All that the worker offers; it replaces what was offered before. What is not stated of ' +
+      'cpu, memoryMb and diskMb is unlimited; of gpu and custom there is none.',
+    examples: [{ slots: 8, cpu: 8, memoryMb: 16_384 }],
+  },
+);
+export type Capacity = Static<typeof Capacity>;
+
+export const Constraints = Type.Array(Type.String(), {
+  maxItems: LIMITS.constraintsMax,
+  description:
+    'What the labels of a worker must meet, all of it: label == value, label != value, ' +
+    'label in (a, b), label not in (a, b), exists label. A worker without the label meets != ' +
+    'and not in.',
+  examples: [['zone == eu', 'exists ssd']],
+});
+
+export const Labels = Type.Record(Type.String(), Type.String(), {
+  maxProperties: LIMITS.labelsMax,
+  description: 'What constraints of tasks look at.',
+  examples: [{ zone: 'eu' }],
+});

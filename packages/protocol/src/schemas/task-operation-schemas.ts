@@ -1,0 +1,300 @@
+import { type Static, Type } from 'typebox';
+import { exactlyOne, notTogether } from '../base/documented.ts';
+import { LIMITS } from '../base/limits.ts';
+import { BlobHash } from './blob-schemas.ts';
+import { TaskId } from './id-schemas.ts';
+import {
+  GivenTime,
+  TaskError,
+  TaskPatchOf,
+  TaskStateName,
+  TaskType,
+  TaskView,
+} from './task-schemas.ts';
+
+const Ids = Type.Array(TaskId, { minItems: 1, maxItems: LIMITS.batchTasksMax });
+
+const GraceMs = Type.Integer({
+  minimum: 0,
+  maximum: LIMITS.graceMsMax,
+  default: LIMITS.graceMsDefault,
+  description: 'How long a worker may take to stop before its lease is revoked.',
+});
+
+/** The body of a call that takes none: what somebody says there would be ignored. */
+export const NothingSaid = Type.Object({}, { additionalProperties: false });
+
+export const CancelRequest = Type.Object(
+  { graceMs: Type.Optional(GraceMs) },
+  { additionalProperties: false },
+);
+export type CancelRequest = Static<typeof CancelRequest>;
+
+/** Which tasks are meant: all that is said must hold. */
+const FILTER = {
+  type: Type.Optional(TaskType),
+  state: Type.Optional(TaskStateName),
+  tags: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'Tags that the task has.' }),
+  ),
+  parentId: Type.Optional(
+    Type.Unsafe<string>({ ...TaskId, description: 'Tasks that belong to this one.' }),
+  ),
+  since: Type.Optional(GivenTime),
+  until: Type.Optional(GivenTime),
+};
+
+export const TaskFilter = Type.Object(FILTER, { additionalProperties: false, minProperties: 1 });
+export type TaskFilter = Static<typeof TaskFilter>;
+
+export const CancelTasksRequest = Type.Object(
+  {
+    ids: Type.Optional(Ids),
+    filter: Type.Optional(TaskFilter),
+    graceMs: Type.Optional(GraceMs),
+    dryRun: Type.Optional(
+      Type.Boolean({ default: false, description: 'Say how many it would be, and do nothing.' }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'Either ids or a filter.',
+    documented: exactlyOne('ids', 'filter'),
+    examples: [{ filter: { type: 'transcode', tags: { customer: '42' } }, dryRun: true }],
+  },
+);
+export type CancelTasksRequest = Static<typeof CancelTasksRequest>;
+
+const ItemError = Type.Object({ code: Type.String(), message: Type.String() });
+
+/** Of a call about several tasks: one per task, in order. */
+const ItemOutcome = Type.Union([
+  Type.Object({ id: Type.String(), ok: Type.Literal(true), state: TaskStateName }),
+  Type.Object({ id: Type.String(), error: ItemError }),
+]);
+
+export const TaskOutcomes = Type.Object({ items: Type.Array(ItemOutcome) });
+
+export const CancelTasksReply = Type.Union([
+  TaskOutcomes,
+  Type.Object({
+    matched: Type.Integer({ description: 'Tasks that had not ended and are meant.' }),
+    cancelled: Type.Integer({ description: 'Of those, ended at once.' }),
+    requested: Type.Integer({ description: 'Of those, held by workers that are told to stop.' }),
+    dryRun: Type.Boolean(),
+  }),
+]);
+
+export const PatchTasksRequest = Type.Array(TaskPatchOf, {
+  minItems: 1,
+  maxItems: LIMITS.batchTasksMax,
+});
+
+export const GetTasksRequest = Type.Object({ ids: Ids }, { additionalProperties: false });
+
+export const GetTasksReply = Type.Object({
+  items: Type.Array(TaskView),
+  unknown: Type.Array(Type.String(), { description: 'Ids that nobody knows.' }),
+  notIncluded: Type.Array(Type.String(), {
+    description:
+      'Ids that were left out because the answer would be too large: ask again for them.',
+  }),
+});
+
+export const WaitTasksRequest = Type.Object(
+  {
+    ids: Ids,
+    timeoutMs: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: LIMITS.waitMsMax, default: LIMITS.waitMsDefault }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const WaitTasksReply = Type.Object({
+  items: Type.Array(TaskView, {
+    description: 'Those that have ended; when they are very large, some of them: ask again.',
+  }),
+  unknown: Type.Array(Type.String(), { description: 'Ids that nobody knows.' }),
+});
+
+/** Made by the client, new for each call, and the same whenever the call is sent again. */
+function requestKey(description: string) {
+  return Type.Optional(
+    Type.String({ pattern: '^[A-Za-z0-9_.:-]{1,64}$', description, examples: ['c1a9e0f2-7'] }),
+  );
+}
+
+export const SignalRequest = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 128 }),
+    data: Type.Optional(Type.Unknown({ description: 'Any JSON up to 256 KiB. Default null.' })),
+    key: requestKey('Passed on to the worker, which ignores a key that it has seen before.'),
+  },
+  { additionalProperties: false, examples: [{ name: 'bitrate', data: { kbps: 800 } }] },
+);
+export type SignalRequest = Static<typeof SignalRequest>;
+
+const EndKey = requestKey(
+  'A request with the same key is answered as the first one was, also when the task has been ' +
+    'retried since, and changes nothing.',
+);
+
+export const CompleteRequest = Type.Object(
+  { output: Type.Optional(Type.Unknown()), outputBlob: Type.Optional(BlobHash), key: EndKey },
+  { additionalProperties: false, documented: notTogether(['output', 'outputBlob']) },
+);
+export type CompleteRequest = Static<typeof CompleteRequest>;
+
+export const FailRequest = Type.Object(
+  { error: TaskError, key: EndKey },
+  { additionalProperties: false },
+);
+export type FailRequest = Static<typeof FailRequest>;
+
+const Code = Type.Union(
+  [
+    'not_due',
+    'paused',
+    'queue_paused',
+    'no_worker_for_type',
+    'worker_full',
+    'exceeds_worker',
+    'constraint_unmet',
+    'draining',
+    'reserved',
+    'behind_in_queue',
+    'finished',
+  ].map((code) => Type.Literal(code)),
+);
+
+export const TaskHistory = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      at: Type.String({ format: 'date-time' }),
+      from: Type.Union([TaskStateName, Type.Null()]),
+      to: TaskStateName,
+      reason: Type.String(),
+      attempt: Type.Integer(),
+      worker: Type.Union([Type.String(), Type.Null()], {
+        description: 'Name of the worker that had it or got it.',
+      }),
+    }),
+    { description: 'Oldest first; of a task with very many changes the newest.' },
+  ),
+});
+
+export const Explanation = Type.Object({
+  running: Type.Boolean(),
+  reasons: Type.Array(
+    Type.Object({
+      code: Code,
+      message: Type.String(),
+      worker: Type.Optional(Type.String({ description: 'Name of the worker it speaks of.' })),
+    }),
+  ),
+  workersNotShown: Type.Integer(),
+});
+
+/** A flag in a query string: `?follow`, `?follow=1`, `?follow=true`. */
+const FLAG_TEXTS = ['', '1', 'true', 'false'];
+
+export const LogQuery = Type.Object(
+  {
+    attempt: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LIMITS.numberMax,
+        description: 'Of this attempt only.',
+      }),
+    ),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LIMITS.logLinesShownMax,
+        default: LIMITS.logLinesDefault,
+        description: 'The last so many lines; fewer when they are very long.',
+      }),
+    ),
+    follow: Type.Optional(
+      Type.Union(
+        FLAG_TEXTS.map((text) => Type.Literal(text)),
+        {
+          description:
+            'Answer with events as lines are written, until the task has ended: ' +
+            'lines [{attempt, at, line}], ping {}, end {state}.',
+        },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const TaskLogLines = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      attempt: Type.Integer(),
+      at: Type.String({ format: 'date-time' }),
+      line: Type.String(),
+    }),
+  ),
+});
+
+export const ListQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: LIMITS.pageMax, default: LIMITS.pageDefault }),
+    ),
+    cursor: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9_-]{1,256}$',
+        description: 'As `nextCursor` of the page before; one that you made up is refused.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ListQuery = Static<typeof ListQuery>;
+
+export const TaskListQuery = Type.Object(
+  {
+    ...ListQuery.properties,
+    type: FILTER.type,
+    state: FILTER.state,
+    parent: FILTER.parentId,
+    since: FILTER.since,
+    until: FILTER.until,
+    q: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'Text in the input or the error.' }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'A tag is asked for as tag.NAME=VALUE.',
+  },
+);
+export type TaskListQuery = Static<typeof TaskListQuery>;
+
+export const EventQuery = Type.Object(
+  {
+    task: Type.Optional(
+      Type.Unsafe<string>({ ...TaskId, description: 'Id of a task: its own only.' }),
+    ),
+    type: FILTER.type,
+  },
+  { additionalProperties: false },
+);
+
+/** A page of anything. */
+export function pageOf<T extends Parameters<typeof Type.Array>[0]>(item: T) {
+  return Type.Object({
+    items: Type.Array(item),
+    nextCursor: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'Where the next page begins; null when there is none. A page may have fewer items than ' +
+        'asked for and still not be the last.',
+    }),
+    asOf: Type.String({ format: 'date-time' }),
+    lagMs: Type.Integer({ description: 'How far what is listed is behind.' }),
+  });
+}

@@ -1,0 +1,348 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { notTogether } from '../base/documented.ts';
+import { LIMITS } from '../base/limits.ts';
+import { TIME_PATTERN } from '../base/time-pattern.ts';
+import { BlobHash } from './blob-schemas.ts';
+import { TaskId } from './id-schemas.ts';
+import { Constraints, TaskResources } from './resource-schemas.ts';
+
+export const TaskType = Type.String({
+  pattern: '^(?!(?:command|container)$)[A-Za-z0-9._:-]{1,128}$',
+  description:
+    'Name that workers register for: letters, digits and . _ : - , at most 128. ' +
+    'The names command and container are reserved.',
+  examples: ['transcode'],
+});
+
+const DelayMs = Type.Integer({ minimum: 0, maximum: LIMITS.delayMsMax });
+
+const Retry = Type.Object(
+  {
+    maxAttempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 3 })),
+    backoff: Type.Optional(
+      Type.Union([Type.Literal('fixed'), Type.Literal('linear'), Type.Literal('exponential')], {
+        default: 'exponential',
+      }),
+    ),
+    delayMs: Type.Optional(DelayMs),
+    maxDelayMs: Type.Optional(DelayMs),
+    jitter: Type.Optional(
+      Type.Boolean({ default: true, description: 'Adds up to a quarter to each delay.' }),
+    ),
+    delaysMs: Type.Optional(
+      Type.Array(DelayMs, {
+        minItems: 1,
+        maxItems: 100,
+        description: 'A ladder in place of the rule: one attempt more than it has rungs.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    documented: notTogether(
+      ['delaysMs', 'maxAttempts'],
+      ['delaysMs', 'backoff'],
+      ['delaysMs', 'delayMs'],
+      ['delaysMs', 'maxDelayMs'],
+    ),
+  },
+);
+
+const TimeoutMs = Type.Integer({ minimum: 1, maximum: LIMITS.delayMsMax });
+
+const Timeouts = Type.Object(
+  {
+    queueMs: Type.Optional(TimeoutMs),
+    runMs: Type.Optional(TimeoutMs),
+    heartbeatMs: Type.Optional(TimeoutMs),
+    totalMs: Type.Optional(TimeoutMs),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'How long it may stand in its queue, run since the lease, be silent while it runs, ' +
+      'and take altogether. What is absent is not limited.',
+  },
+);
+
+/** As a pattern, because lengths of names are not looked at. */
+const TagName = Type.String({ pattern: '^[\\s\\S]{1,128}$' });
+
+const TagValue = Type.String({ maxLength: 256 });
+
+const Tags = Type.Record(TagName, TagValue, { maxProperties: 32, additionalProperties: false });
+
+/** 24 to 64 bytes in base64. */
+const SECRET_PATTERN =
+  '^(?:whsec_)?(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?' +
+  '|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$';
+
+const Callback = Type.Object(
+  {
+    url: Type.String({ pattern: '^https?://', maxLength: 2048 }),
+    on: Type.Array(
+      Type.Union(
+        ['running', 'succeeded', 'failed', 'timed_out', 'expired', 'cancelled'].map((state) =>
+          Type.Literal(state),
+        ),
+      ),
+      { minItems: 1, maxItems: 6 },
+    ),
+    secret: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, documented: { pattern: SECRET_PATTERN } }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'Who is told of which changes. The secret is not read back.',
+  },
+);
+
+const Priority = Type.Integer({ minimum: 0, maximum: 8, default: 4, description: '8 runs first.' });
+
+/** A time as requests give it. */
+export const GivenTime = Type.Union(
+  [
+    Type.String({ documented: { format: 'date-time', pattern: TIME_PATTERN } }),
+    Type.Integer({ minimum: 0, maximum: LIMITS.timeMsMax }),
+  ],
+  {
+    description: 'ISO 8601, or milliseconds since 1970.',
+    examples: ['2030-01-01T00:00:00.000Z'],
+  },
+);
+
+/** What a task may leave to the definition of its type. */
+const DEFINABLE = {
+  priority: Type.Optional(Priority),
+  resources: Type.Optional(TaskResources),
+  constraints: Type.Optional(Constraints),
+  retry: Type.Optional(Retry),
+  timeouts: Type.Optional(Timeouts),
+  tags: Type.Optional(Tags),
+  callback: Type.Optional(Callback),
+};
+
+export const TaskDefinition = Type.Object(DEFINABLE, {
+  additionalProperties: false,
+  description: 'What tasks of the type have when their submit does not say.',
+  examples: [{ priority: 6, retry: { maxAttempts: 5 }, timeouts: { runMs: 600_000 } }],
+});
+export type TaskDefinition = Static<typeof TaskDefinition>;
+
+export const TaskRequest = Type.Object(
+  {
+    type: TaskType,
+    input: Type.Optional(
+      Type.Unknown({ description: 'Any JSON up to 256 KiB. Numbers are doubles. Default null.' }),
+    ),
+    inputBlob: Type.Optional(BlobHash),
+    ...DEFINABLE,
+    runAt: Type.Optional(GivenTime),
+    delayMs: Type.Optional(DelayMs),
+    parentId: Type.Optional(
+      Type.String({
+        pattern: '^t_[0-9a-v]{20}$',
+        description: 'Id of a task that this one belongs to.',
+      }),
+    ),
+    dedupeKey: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description:
+          'A second submit of this type with this key and the same body is the same task.',
+      }),
+    ),
+    dedupeWindowMs: Type.Optional(
+      Type.Integer({
+        minimum: LIMITS.dedupeWindowMsMin,
+        maximum: LIMITS.dedupeWindowMsMax,
+        default: LIMITS.dedupeWindowMsDefault,
+        description: 'How long the key is remembered, from the first submit on.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ type: 'hello', input: { name: 'Ada' } }],
+    documented: {
+      ...notTogether(['input', 'inputBlob'], ['runAt', 'delayMs']),
+      dependentRequired: { dedupeWindowMs: ['dedupeKey'] },
+    },
+  },
+);
+export type TaskRequest = Static<typeof TaskRequest>;
+
+export const TaskRequests = Type.Array(TaskRequest, {
+  minItems: 1,
+  maxItems: LIMITS.batchTasksMax,
+});
+
+export const SubmitQuery = Type.Object(
+  {
+    waitMs: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: LIMITS.waitMsMax,
+        description:
+          'Answer with the whole task when it ended or this time is up. Single task only.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type SubmitQuery = Static<typeof SubmitQuery>;
+
+function orNull<T extends TSchema>(schema: T) {
+  return Type.Optional(Type.Union([schema, Type.Null()]));
+}
+
+/** A JSON merge patch: what is absent stays, null clears. */
+const PATCHABLE = {
+  priority: orNull(Priority),
+  runAt: orNull(GivenTime),
+  input: Type.Optional(
+    Type.Unknown({
+      description:
+        'An object is merged with what the input has, null takes fields away; anything else ' +
+        'takes its place.',
+    }),
+  ),
+  inputBlob: Type.Optional(BlobHash),
+  timeouts: orNull(
+    Type.Object(
+      {
+        queueMs: orNull(TimeoutMs),
+        runMs: orNull(TimeoutMs),
+        heartbeatMs: orNull(TimeoutMs),
+        totalMs: orNull(TimeoutMs),
+      },
+      { additionalProperties: false },
+    ),
+  ),
+  tags: orNull(
+    Type.Record(TagName, Type.Union([TagValue, Type.Null()]), {
+      maxProperties: 64,
+      additionalProperties: false,
+    }),
+  ),
+};
+
+export const TaskPatch = Type.Object(PATCHABLE, {
+  additionalProperties: false,
+  documented: notTogether(['input', 'inputBlob']),
+  minProperties: 1,
+  examples: [{ priority: 8, runAt: null }],
+});
+export type TaskPatch = Static<typeof TaskPatch>;
+
+export const TaskPatchOf = Type.Object(
+  { id: TaskId, ...PATCHABLE },
+  {
+    additionalProperties: false,
+    minProperties: 2,
+    documented: notTogether(['input', 'inputBlob']),
+  },
+);
+export type TaskPatchOf = Static<typeof TaskPatchOf>;
+
+export const TaskStateName = Type.Union(
+  [
+    'waiting',
+    'blocked',
+    'queued',
+    'leased',
+    'running',
+    'paused',
+    'succeeded',
+    'failed',
+    'timed_out',
+    'expired',
+    'cancelled',
+  ].map((name) => Type.Literal(name)),
+);
+
+export const SubmittedTask = Type.Object({
+  id: Type.String({ examples: ['t_01k7f6b1oj0000000001'] }),
+  state: TaskStateName,
+  deduplicated: Type.Boolean(),
+});
+
+export const SubmittedTasks = Type.Object({ items: Type.Array(SubmittedTask) });
+
+const Time = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
+
+export const TaskError = Type.Object(
+  {
+    message: Type.String(),
+    code: Type.Optional(Type.String()),
+    stack: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+
+const AttemptView = Type.Object({
+  attempt: Type.Integer(),
+  worker: Type.String(),
+  leasedAt: Time,
+  startedAt: Time,
+  endedAt: Time,
+  outcome: Type.Union([Type.String(), Type.Null()], {
+    description: 'What the worker said of its end, or why it ended without that.',
+  }),
+  error: Type.Optional(TaskError),
+  output: Type.Optional(
+    Type.Unknown({ description: 'Of an attempt that succeeded when its task was cancelled.' }),
+  ),
+  outputBlob: Type.Optional(BlobHash),
+});
+
+export const TaskView = Type.Object({
+  id: Type.String(),
+  type: TaskType,
+  state: TaskStateName,
+  reason: Type.String({ description: 'Why the task is in this state.' }),
+  priority: Type.Integer(),
+  resources: TaskResources,
+  constraints: Constraints,
+  attempt: Type.Integer({ description: 'Attempts so far; 0 before the first.' }),
+  attempts: Type.Array(AttemptView, { description: 'The newest attempt.' }),
+  submittedAt: Time,
+  runAt: Type.Unsafe<string | null>({
+    ...Time,
+    description: 'When a waiting task will be queued.',
+  }),
+  retry: Type.Unknown({ description: 'The policy in force.' }),
+  timeouts: Timeouts,
+  tags: Tags,
+  parentId: Type.Union([Type.String(), Type.Null()]),
+  callback: Type.Unknown({ description: 'Where to call back, without the secret; or null.' }),
+  cancelRequestedAt: Type.Unsafe<string | null>({
+    ...Time,
+    description: 'When somebody asked to cancel it while a worker held it.',
+  }),
+  endedAt: Time,
+  progress: Type.Union(
+    [Type.Object({ fraction: Type.Number(), message: Type.String() }), Type.Null()],
+    { description: 'What the worker that holds it last said of how far it is.' },
+  ),
+  input: Type.Optional(Type.Unknown({ description: 'Absent when it is a blob.' })),
+  inputBlob: Type.Optional(BlobHash),
+  output: Type.Optional(Type.Unknown({ description: 'Absent when it is a blob.' })),
+  outputBlob: Type.Optional(BlobHash),
+  error: Type.Union([TaskError, Type.Null()]),
+});
+
+export const TaskParams = Type.Object({ id: TaskId });
+export type TaskParams = Static<typeof TaskParams>;
+
+export const WaitQuery = Type.Object(
+  {
+    timeoutMs: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: LIMITS.waitMsMax, default: LIMITS.waitMsDefault }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type WaitQuery = Static<typeof WaitQuery>;

@@ -1,0 +1,73 @@
+import type { TaskView } from '../task/task-view.ts';
+import type { ErrorDetail, Refusal } from './http-answers.ts';
+
+/** What a message names of a longer list. */
+const DETAILS_SHOWN = 3;
+
+/**
+ * A call was refused, or nobody answered it.
+ *
+ * `code` is one of the server's (docs/errors has a page for each), or one of the SDK's own:
+ * `no_answer` when no server answered in time, `wait_timeout` when a task did not end in time,
+ * `output_not_json` when its output is a blob that somebody uploaded without JSON in it,
+ * `insecure_page` when a browser makes no hashes for the page, and `closed` when the client was
+ * closed meanwhile.
+ */
+export class SluiceError extends Error {
+  override readonly name: string = 'SluiceError';
+  readonly code: string;
+  /** The HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  readonly details: readonly ErrorDetail[];
+
+  constructor(
+    code: string,
+    message: string,
+    { status = 0, details = [] }: { status?: number; details?: readonly ErrorDetail[] } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.details = details;
+  }
+}
+
+/** A task ended without success. */
+export class TaskFailed extends Error {
+  override readonly name: string = 'TaskFailed';
+  /** Of the task. */
+  readonly id: string;
+  readonly state: TaskView['state'];
+  /** What the last attempt failed with, if it did. */
+  readonly error: TaskView['error'];
+  /** The whole task. */
+  readonly task: TaskView;
+
+  constructor(task: TaskView) {
+    const why = task.error?.message ?? task.reason;
+    super(`task ${task.id} (${task.type}) ended as ${task.state}: ${why}`);
+    this.id = task.id;
+    this.state = task.state;
+    this.error = task.error;
+    this.task = task;
+  }
+}
+
+export function errorOf({ status, code, message, details }: Refusal): SluiceError {
+  const shown = details
+    .slice(0, DETAILS_SHOWN)
+    .map(({ path, problem }) => `${path} ${problem}`.trim());
+  const more = details.length > DETAILS_SHOWN ? ', …' : '';
+  const list = shown.length === 0 ? '' : ` (${shown.join(', ')}${more})`;
+  return new SluiceError(code || `status_${status}`, `${message}${list}`, { status, details });
+}
+
+export function closedError(): SluiceError {
+  return new SluiceError('closed', 'the client was closed');
+}
+
+/** What was asked for was done or not. */
+export function noAnswer(addresses: readonly string[]): SluiceError {
+  const where = addresses.join(', ');
+  return new SluiceError('no_answer', `no answer in time from ${where}; is a server there?`);
+}

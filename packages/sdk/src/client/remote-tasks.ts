@@ -1,0 +1,154 @@
+import { fitsRequest } from '../base/json-text.ts';
+import type { HttpAnswer, TimePort } from '../base/ports.ts';
+import { jsonOf } from '../calls/http-answers.ts';
+import type { PromisedCall, Until } from '../calls/promised-call.ts';
+import type { BlobPort } from '../calls/remote-blobs.ts';
+import { errorOf, SluiceError } from '../calls/sluice-error.ts';
+import type { TaskChanges, TaskDefaults } from '../task/task-options.ts';
+import type { TaskError, TaskView } from '../task/task-view.ts';
+import type { CancelOptions, TaskOperations, WaitOptions } from './task-handle.ts';
+import type { TaskWaits, WaitOutcome } from './task-waits.ts';
+
+export interface RemoteTasksOptions {
+  readonly call: PromisedCall;
+  readonly waits: TaskWaits;
+  readonly blobs: BlobPort;
+  readonly startTimer: TimePort['startTimer'];
+  readonly until: Until;
+  /** A text that no other call has. */
+  readonly newKey: () => string;
+}
+
+/** What handles do, over HTTP. */
+export class RemoteTasks implements TaskOperations {
+  private readonly options: RemoteTasksOptions;
+
+  constructor(options: RemoteTasksOptions) {
+    this.options = options;
+  }
+
+  async get(id: string): Promise<TaskView> {
+    return this.filled(viewOf(await this.options.call({ method: 'GET', path: pathOf(id) })));
+  }
+
+  /** One request is outstanding for all who wait (X1). */
+  async wait(id: string, { timeoutMs, signal }: WaitOptions): Promise<TaskView> {
+    signal?.throwIfAborted();
+    // It would be refused, and with it the waits of others, which are in the same request.
+    if (!TASK_ID.test(id)) throw notFound(id);
+    const { waits, startTimer, until } = this.options;
+    const ended = await until<TaskView | undefined>((resolve, reject) => {
+      const cancelWatch = waits.watch(id, (outcome) => {
+        stopLooking();
+        if (outcome.type === 'ended') resolve(outcome.task as unknown as TaskView);
+        else reject(whyNot(id, outcome));
+      });
+      const aborted = (): void => {
+        stopLooking();
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', aborted);
+      const cancelTimer =
+        timeoutMs === undefined
+          ? () => undefined
+          : startTimer(timeoutMs, () => {
+              stopLooking();
+              resolve(undefined);
+            });
+      const stopLooking = (): void => {
+        cancelWatch();
+        cancelTimer();
+        signal?.removeEventListener('abort', aborted);
+      };
+    });
+    return ended === undefined ? this.get(id) : this.filled(ended);
+  }
+
+  async cancel(id: string, options: CancelOptions): Promise<TaskView> {
+    return viewOf(await this.post(`${pathOf(id)}/cancel`, options));
+  }
+
+  /** Sent again it changes nothing more. */
+  async update(id: string, changes: TaskChanges): Promise<TaskView> {
+    const { input, ...others } = changes;
+    const text = input === undefined ? '' : (JSON.stringify(input) ?? 'null');
+    // A large object is merged by the server, or refused; anything else takes the input's place.
+    const isBlob = !fitsRequest(text) && !text.startsWith('{');
+    const body = isBlob ? { ...others, inputBlob: await this.options.blobs.put(text) } : changes;
+    const answer = await this.options.call({
+      method: 'PATCH',
+      path: pathOf(id),
+      body: JSON.stringify(body),
+    });
+    return viewOf(answer);
+  }
+
+  // A call is sent again when its answer is lost: by its key the server or the worker knows it.
+
+  async signal(id: string, name: string, data: unknown): Promise<void> {
+    await this.post(`${pathOf(id)}/signal`, { name, data, key: this.options.newKey() });
+  }
+
+  async complete(id: string, output: unknown): Promise<void> {
+    const text = JSON.stringify(output) ?? 'null';
+    const request = fitsRequest(text)
+      ? { output }
+      : { outputBlob: await this.options.blobs.put(text) };
+    await this.post(`${pathOf(id)}/complete`, { ...request, key: this.options.newKey() });
+  }
+
+  async fail(id: string, error: TaskError): Promise<void> {
+    await this.post(`${pathOf(id)}/fail`, { error, key: this.options.newKey() });
+  }
+
+  async putType(type: string, defaults: TaskDefaults): Promise<void> {
+    const path = `/v1/task-types/${encodeURIComponent(type)}`;
+    await this.options.call({ method: 'PUT', path, body: JSON.stringify(defaults) });
+  }
+
+  private post(path: string, body: object): Promise<HttpAnswer> {
+    return this.options.call({ method: 'POST', path, body: JSON.stringify(body) });
+  }
+
+  /** The task with its output, also when that travels by itself. */
+  private async filled(view: TaskView): Promise<TaskView> {
+    const { outputBlob } = view;
+    if (outputBlob === undefined) return view;
+    return { ...view, output: payloadIn(outputBlob, await this.options.blobs.get(outputBlob)) };
+  }
+}
+
+/** Ids are opaque, and may come from anywhere. */
+function pathOf(id: string): string {
+  return `/v1/tasks/${encodeURIComponent(id)}`;
+}
+
+function payloadIn(sha256: string, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new SluiceError(
+      'output_not_json',
+      `the output is a blob without JSON, ${sha256}: ${why}`,
+    );
+  }
+}
+
+function viewOf(answer: HttpAnswer): TaskView {
+  const view = jsonOf(answer) as TaskView | null | undefined;
+  if (typeof view?.state === 'string') return view;
+  throw new SluiceError('no_answer', 'something else than a Sluice server answered');
+}
+
+function whyNot(id: string, outcome: Exclude<WaitOutcome, { type: 'ended' }>): SluiceError {
+  if (outcome.type === 'refused') return errorOf(outcome.refusal);
+  return notFound(id);
+}
+
+/** The form that ids have in requests. */
+const TASK_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+function notFound(id: string): SluiceError {
+  return new SluiceError('task_not_found', `no task '${id}'`, { status: 404 });
+}

@@ -1,0 +1,214 @@
+import type { TaskRequest } from '@sluice/protocol';
+import { addressesOf, authorization, type ServerUrl } from '../base/addresses.ts';
+import { freshKeys } from '../base/fresh-keys.ts';
+import type { ClientPorts } from '../base/ports.ts';
+import { SYSTEM_PORTS } from '../base/system-ports.ts';
+import { ApiCalls } from '../calls/api-calls.ts';
+import type { Refusal } from '../calls/http-answers.ts';
+import type { Platform, Transport } from '../calls/platform.ts';
+import { promisedCall, type Start } from '../calls/promised-call.ts';
+import { RemoteBlobs } from '../calls/remote-blobs.ts';
+import { closedError, errorOf, noAnswer, SluiceError } from '../calls/sluice-error.ts';
+import type { AnyTask, TaskBody } from '../task/define-task.ts';
+import type { TaskDefaults } from '../task/task-options.ts';
+import { Worker, type WorkOptions } from '../worker/worker.ts';
+import { RemoteTasks } from './remote-tasks.ts';
+import { type SubmitOutcome, Submitter } from './submitter.ts';
+import { type Submitted, TaskClient } from './task-client.ts';
+import type { TaskOperations } from './task-handle.ts';
+import { TaskWaits } from './task-waits.ts';
+
+export interface SluiceOptions {
+  /**
+   * Where the server is. Default: `SLUICE_URL`, then `http://127.0.0.1:7420`. Of several addresses,
+   * those that do not answer are passed over.
+   */
+  readonly url?: ServerUrl;
+  /** Default: `SLUICE_API_KEY`. */
+  readonly apiKey?: string;
+  /** How long a call is tried before it fails with `no_answer`. Default 60 s. */
+  readonly giveUpAfterMs?: number;
+}
+
+/** Tens of megabytes take their time. */
+const BLOB_WITHIN_MS = 120_000;
+
+/** All of the SDK, wherever it runs. */
+export abstract class SluiceClient extends TaskClient {
+  /** Where the server is, in the order in which the addresses are tried. */
+  readonly addresses: readonly string[];
+  protected readonly operations: TaskOperations;
+  private readonly remote: RemoteTasks;
+  private readonly blobs: RemoteBlobs;
+  private readonly waits: TaskWaits;
+  private readonly calls: ApiCalls;
+  private readonly blobCalls: ApiCalls;
+  private readonly platform: Platform;
+  private readonly transport: Transport;
+  private readonly submitter: Submitter;
+  private readonly workers = new Set<Worker>();
+  /** What waits and has to hear when the client is closed. */
+  private readonly onClose = new Set<(cause: Error) => void>();
+  private isClosed = false;
+
+  protected constructor({ url, apiKey, giveUpAfterMs }: SluiceOptions, platform: Platform) {
+    super();
+    this.platform = platform;
+    this.addresses = addressesOf(url ?? (platform.setting('SLUICE_URL') || platform.defaultUrl()));
+    const headers = authorization(apiKey ?? platform.setting('SLUICE_API_KEY'));
+    this.transport = platform.connect({ addresses: this.addresses, headers });
+    const ports: ClientPorts = {
+      ...SYSTEM_PORTS,
+      atEndOfTurn: platform.atEndOfTurn,
+      send: (request, answered) => this.transport.send(request, answered),
+    };
+    const patience = giveUpAfterMs === undefined ? {} : { giveUpAfterMs };
+    const options = { addresses: this.addresses.length, ...patience };
+    this.submitter = new Submitter(options, ports);
+    this.waits = new TaskWaits(options, ports);
+    this.calls = new ApiCalls(options, ports);
+    this.blobCalls = new ApiCalls({ ...options, answerWithinMs: BLOB_WITHIN_MS }, ports);
+    const until = <T>(start: Start<T>): Promise<T> => this.untilClosed(start);
+    this.blobs = new RemoteBlobs(promisedCall(this.blobCalls, until, this.addresses));
+    this.remote = new RemoteTasks({
+      call: promisedCall(this.calls, until, this.addresses),
+      waits: this.waits,
+      blobs: this.blobs,
+      until,
+      startTimer: ports.startTimer,
+      newKey: freshKeys(ports),
+    });
+    this.operations = this.remote;
+  }
+
+  /**
+   * Runs tasks of these types until the process is asked to end (SIGTERM, SIGINT) or the worker is
+   * stopped. Resolves once the server has welcomed the worker, however long that takes, and rejects
+   * when the server will not have it.
+   */
+  async work(tasks: readonly AnyTask[], options: WorkOptions = {}): Promise<Worker> {
+    if (this.isClosed) throw closedError();
+    const { platform, transport, addresses, blobs } = this;
+    const worker = new Worker(tasks, { ...options, platform, transport, addresses, blobs });
+    this.workers.add(worker);
+    const forget = (): boolean => this.workers.delete(worker);
+    worker.stopped.then(forget, forget);
+    await worker.start();
+    return worker;
+  }
+
+  /**
+   * Stops the workers, and lets go of all connections. What is still waited for is rejected with a
+   * `SluiceError` with code `closed`.
+   */
+  async close(): Promise<void> {
+    // Handlers that still run may submit and wait until they have ended.
+    await Promise.all([...this.workers].map((worker) => worker.stop()));
+    this.isClosed = true;
+    for (const reject of this.onClose) reject(closedError());
+    this.submitter.close();
+    this.waits.close();
+    this.calls.close();
+    this.blobCalls.close();
+    this.transport.close();
+  }
+
+  protected send<T>(
+    tasks: readonly TaskBody[],
+    first: number,
+    made: (submitted: readonly Submitted[]) => T,
+  ): Promise<T> {
+    const large: LargeInputs = { places: [] };
+    const sent = new Promise<T>((resolve, reject) => {
+      const told = this.tellerOf({ first, made, resolve, reject, large });
+      this.submitter.submit(tasks as readonly TaskRequest[], told);
+    });
+    return large.places.length === 0 ? sent : this.sendLarge({ tasks, first, large, made });
+  }
+
+  /** Inputs that are too big for a request go ahead, and the tasks name them. */
+  private async sendLarge<T>({ tasks, first, large, made }: LargeCall<T>): Promise<T> {
+    const bodies = [...tasks];
+    const uploads = large.places.map(async (place) => {
+      const { input, ...body } = tasks[place];
+      try {
+        bodies[place] = { ...body, inputBlob: await this.blobs.put(JSON.stringify(input)) };
+      } catch (cause) {
+        throw placed(cause, `/${first + place}/input`);
+      }
+    });
+    await Promise.all(uploads);
+    return this.send(bodies, first, made);
+  }
+
+  /** Made here, so that what waits does not hold on to the tasks themselves. */
+  private tellerOf<T>(sent: Sent<T>): (outcome: SubmitOutcome) => void {
+    const { first, made, resolve, reject, large } = sent;
+    return (outcome) => {
+      if (outcome.type === 'submitted') resolve(made(outcome.tasks));
+      else if (outcome.type === 'large') large.places = outcome.places;
+      else if (outcome.type === 'refused') reject(errorOf(movedBy(first, outcome.refusal)));
+      else reject(outcome.type === 'closed' ? closedError() : noAnswer(this.addresses));
+    };
+  }
+
+  protected async putType(type: string, defaults: TaskDefaults): Promise<void> {
+    await this.remote.putType(type, defaults);
+  }
+
+  /** A promise that is rejected when the client is closed first. */
+  private untilClosed<T>(start: Start<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.isClosed) {
+        reject(closedError());
+        return;
+      }
+      this.onClose.add(reject);
+      start(
+        (value) => {
+          this.onClose.delete(reject);
+          resolve(value);
+        },
+        (cause) => {
+          this.onClose.delete(reject);
+          reject(cause);
+        },
+      );
+    });
+  }
+}
+
+/** Who waits for tasks that were sent, and how they are to be told. */
+interface Sent<T> {
+  readonly first: number;
+  readonly made: (submitted: readonly Submitted[]) => T;
+  readonly resolve: (value: T) => void;
+  readonly reject: (cause: Error) => void;
+  readonly large: LargeInputs;
+}
+
+/** Where the tasks stand whose inputs are too big for a request; told before `submit` returns. */
+interface LargeInputs {
+  places: readonly number[];
+}
+
+interface LargeCall<T> extends Pick<Sent<T>, 'first' | 'made' | 'large'> {
+  readonly tasks: readonly TaskBody[];
+}
+
+/** The error of an upload says whose input it was. */
+function placed(cause: unknown, path: string): unknown {
+  if (!(cause instanceof SluiceError) || cause.status === 0) return cause;
+  const { code, message, status } = cause;
+  const details = [{ path, problem: message }];
+  return new SluiceError(code, `${path}: ${message}`, { status, details });
+}
+
+/** Paths in the details begin with the place among all tasks that the caller named. */
+function movedBy(first: number, refusal: Refusal): Refusal {
+  const details = refusal.details.map(({ path, problem }) => ({
+    path: path.replace(/^\/(\d+)/, (_, place: string) => `/${Number(place) + first}`),
+    problem,
+  }));
+  return { ...refusal, details };
+}

@@ -1,0 +1,297 @@
+import type { TaskRequest } from '@sluice/protocol';
+import { LIMITS } from '@sluice/protocol/limits';
+import { BACKOFF_DEFAULT, Backoff, type BackoffOptions } from '../base/backoff.ts';
+import { freshKeys } from '../base/fresh-keys.ts';
+import { fitsRequest, jsonText, utf8Bytes } from '../base/json-text.ts';
+import type { Cancel, ClientPorts, HttpAnswer } from '../base/ports.ts';
+import { isPassing, isUntouched, jsonOf, type Refusal, refusalOf } from '../calls/http-answers.ts';
+import { CALL_BYTES_MAX, PendingCalls, type SubmitCall } from '../calls/pending-calls.ts';
+import { type LaneRequest, RequestLane } from '../calls/request-lane.ts';
+
+/** The contract: a request leaves at once while fewer than two are in flight. */
+const IN_FLIGHT_MAX = 2;
+
+/**
+ * How long a request may be under way after nobody waits for it any more. A server that stood still
+ * for longer than a few seconds takes none that it finds waiting.
+ */
+const STRAY_MS = 60_000;
+
+export interface SubmitterOptions {
+  /** How many addresses the server has. */
+  readonly addresses: number;
+  /** A request without an answer for so long is sent again. */
+  readonly answerWithinMs?: number;
+  /** A call that nobody took for so long fails. */
+  readonly giveUpAfterMs?: number;
+  /** What may wait or be in flight; a call beyond that fails at once. */
+  readonly pending?: { readonly tasksMax: number; readonly bytesMax: number };
+  readonly backoff?: BackoffOptions;
+}
+
+const DEFAULTS = {
+  answerWithinMs: 5000,
+  giveUpAfterMs: 60_000,
+  pending: { tasksMax: 100_000, bytesMax: 64 * 1024 * 1024 },
+  backoff: BACKOFF_DEFAULT,
+};
+
+export interface SubmittedTask {
+  readonly id: string;
+  readonly state: string;
+  /** There was one with the caller's dedupe key before. */
+  readonly deduplicated: boolean;
+}
+
+export type SubmitOutcome =
+  | { readonly type: 'submitted'; readonly tasks: readonly SubmittedTask[] }
+  /** Nothing of the call was stored. Paths in the details begin with the place in the call. */
+  | { readonly type: 'refused'; readonly refusal: Refusal }
+  /** Nothing was sent: the inputs at these places are too big for any request. Told at once. */
+  | { readonly type: 'large'; readonly places: readonly number[] }
+  /** Nobody answered in time: the tasks are stored or not. */
+  | { readonly type: 'unknown' }
+  /** The submitter was closed before there was an answer: the tasks are stored or not. */
+  | { readonly type: 'closed' };
+
+type Done = (outcome: SubmitOutcome) => void;
+type Call = SubmitCall<Done>;
+
+/**
+ * Submits tasks: gathers calls to requests without a timer, and sends them again until they are
+ * answered.
+ *
+ * J1 A task is stored once, however often it is sent: what has no dedupe key gets one, and a resend
+ *    is the same bytes. The server remembers the key for longer than anybody sends it.
+ * J2 The tasks of one call travel in one request, so that a call is taken whole or not at all.
+ *    Calls that share a request do not suffer from each other: what is wrong with one is its own.
+ * J3 Every call hears one outcome, and what waits is bounded (L9).
+ */
+export class Submitter {
+  private readonly options: Required<SubmitterOptions>;
+  private readonly ports: ClientPorts;
+  private readonly lane: RequestLane;
+  private readonly calls: PendingCalls<Done>;
+  private readonly newKey: () => string;
+  private readonly inFlight = new Set<readonly Call[]>();
+  private ageTimer: Cancel | undefined;
+  private isClosed = false;
+
+  constructor(options: SubmitterOptions, ports: ClientPorts) {
+    this.options = { ...DEFAULTS, ...options };
+    this.ports = ports;
+    const { addresses, backoff, pending } = this.options;
+    this.calls = new PendingCalls(pending);
+    this.lane = new RequestLane({
+      ports,
+      addresses,
+      backoff: new Backoff(ports, backoff, addresses),
+      inFlightMax: IN_FLIGHT_MAX,
+      next: () => this.next(),
+    });
+    this.newKey = freshKeys(ports);
+  }
+
+  /** Submits tasks, all or none. `done` may be called before this returns. */
+  submit(tasks: readonly TaskRequest[], done: Done): void {
+    if (this.isClosed) {
+      done({ type: 'closed' });
+      return;
+    }
+    const call = this.callOf(tasks, done);
+    if ('places' in call) {
+      done({ type: 'large', places: call.places });
+    } else if ('code' in call) {
+      done({ type: 'refused', refusal: call });
+    } else if (!this.calls.add(call)) {
+      const message = 'too many tasks wait to be submitted; try again later';
+      done({ type: 'refused', refusal: { status: 429, code: 'overloaded', message, details: [] } });
+    } else {
+      this.watchAge();
+      this.lane.gather();
+    }
+  }
+
+  /** Sends nothing any more; whoever waits hears of it. */
+  close(): void {
+    this.isClosed = true;
+    this.ageTimer?.();
+    this.lane.close();
+    const calls = [...[...this.inFlight].flat(), ...this.calls.takeAll()];
+    this.inFlight.clear();
+    for (const { done } of calls) done({ type: 'closed' });
+  }
+
+  /** The call in the words that are sent, or what is wrong with it, or who is too large for it. */
+  private callOf(
+    tasks: readonly TaskRequest[],
+    done: Done,
+  ): Call | Refusal | { readonly places: readonly number[] } {
+    if (tasks.length === 0 || tasks.length > LIMITS.batchTasksMax) {
+      return wrong(
+        400,
+        'invalid_request',
+        '',
+        `has ${tasks.length} tasks; 1 to ${LIMITS.batchTasksMax} are taken`,
+      );
+    }
+    const texts: string[] = [];
+    const places: number[] = [];
+    let bytes = 0;
+    for (const [place, task] of tasks.entries()) {
+      const json = jsonText(task.dedupeKey === undefined ? this.withFreshKey(task) : task);
+      if ('problem' in json) {
+        return wrong(400, 'invalid_request', `/${place}`, `is not JSON: ${json.problem}`);
+      }
+      const taskBytes = utf8Bytes(json.text);
+      if (taskBytes > LIMITS.payloadBytesMax && !fitsRequest(JSON.stringify(task.input) ?? '')) {
+        places.push(place);
+      } else if (places.length === 0) {
+        texts.push(json.text);
+        bytes += taskBytes;
+      }
+    }
+    if (places.length > 0) return { places };
+    if (bytes > CALL_BYTES_MAX) {
+      const problem = `is ${bytes} bytes of JSON; at most ${CALL_BYTES_MAX} are taken`;
+      return wrong(413, 'payload_too_large', '', problem);
+    }
+    return {
+      texts,
+      isKeyOurs: tasks.map(({ dedupeKey }) => dedupeKey === undefined),
+      bytes,
+      since: this.ports.now(),
+      done,
+      mayBeStored: false,
+      refusal: undefined,
+      isAlone: false,
+    };
+  }
+
+  private withFreshKey(task: TaskRequest): TaskRequest {
+    const { answerWithinMs, giveUpAfterMs } = this.options;
+    const dedupeKey = `sdk.${this.newKey()}`;
+    const neededMs = Math.ceil(giveUpAfterMs + answerWithinMs + STRAY_MS);
+    const dedupeWindowMs = Math.min(neededMs, LIMITS.dedupeWindowMsMax);
+    return { ...task, dedupeKey, dedupeWindowMs };
+  }
+
+  private next(): LaneRequest | undefined {
+    const calls = this.calls.take();
+    if (calls.length === 0) return undefined;
+    this.inFlight.add(calls);
+    return {
+      method: 'POST',
+      path: '/v1/tasks',
+      body: `[${calls.flatMap(({ texts }) => texts).join(',')}]`,
+      answerWithinMs: this.options.answerWithinMs,
+      settled: (answer) => {
+        this.inFlight.delete(calls);
+        return this.settle(calls, answer);
+      },
+    };
+  }
+
+  private settle(calls: readonly Call[], answer: HttpAnswer | undefined): boolean {
+    const items = answer !== undefined && answer.status < 300 ? itemsOf(answer, calls) : undefined;
+    if (items !== undefined) {
+      this.forget(calls);
+      handOut(calls, items);
+      return true;
+    }
+    const refusal = answer === undefined || answer.status < 300 ? undefined : refusalOf(answer);
+    if (refusal === undefined || isPassing(refusal)) {
+      for (const call of calls) {
+        call.mayBeStored ||= refusal === undefined || !isUntouched(refusal);
+        call.refusal = refusal;
+      }
+      this.calls.putBack(calls);
+      this.giveUpOld();
+      return false;
+    }
+    this.sortOut(calls, refusal);
+    return true;
+  }
+
+  /** Nothing of the request was taken: those who are to blame hear why, the others go again. */
+  private sortOut(calls: readonly Call[], refusal: Refusal): void {
+    const isAboutItems =
+      [400, 409, 413].includes(refusal.status) || refusal.code === 'blob_not_found';
+    const blamed = isAboutItems
+      ? blameOf(calls, refusal)
+      : calls.map((call) => ({ call, refusal }));
+    if (blamed.length === 0 && calls.length === 1) blamed.push({ call: calls[0], refusal });
+    const isBad = new Set(blamed.map(({ call }) => call));
+    const others = calls.filter((call) => !isBad.has(call));
+    if (isBad.size === 0) for (const call of others) call.isAlone = true;
+    this.calls.putBack(others);
+    this.forget([...isBad]);
+    for (const { call, refusal } of blamed) call.done({ type: 'refused', refusal });
+  }
+
+  private forget(calls: readonly Call[]): void {
+    this.calls.forget(calls);
+    if (!this.calls.isEmpty) return;
+    this.ageTimer?.();
+    this.ageTimer = undefined;
+  }
+
+  private watchAge(): void {
+    const { oldest } = this.calls;
+    if (oldest === undefined || this.ageTimer !== undefined) return;
+    const delayMs = Math.max(1, oldest.since + this.options.giveUpAfterMs - this.ports.now());
+    this.ageTimer = this.ports.startTimer(delayMs, () => {
+      this.ageTimer = undefined;
+      this.giveUpOld();
+    });
+  }
+
+  private giveUpOld(): void {
+    const old = this.calls.takeOld(this.ports.now() - this.options.giveUpAfterMs);
+    this.forget(old);
+    this.watchAge();
+    for (const { done, mayBeStored, refusal } of old) {
+      const isKnown = !mayBeStored && refusal !== undefined;
+      done(isKnown ? { type: 'refused', refusal } : { type: 'unknown' });
+    }
+  }
+}
+
+function wrong(status: number, code: string, path: string, problem: string): Refusal {
+  return { status, code, message: `the call ${problem}`, details: [{ path, problem }] };
+}
+
+function itemsOf(answer: HttpAnswer, calls: readonly Call[]): readonly SubmittedTask[] | undefined {
+  const items = (jsonOf(answer) as { items?: unknown } | null | undefined)?.items;
+  const count = calls.reduce((sum, { texts }) => sum + texts.length, 0);
+  return Array.isArray(items) && items.length === count ? items : undefined;
+}
+
+function handOut(calls: readonly Call[], items: readonly SubmittedTask[]): void {
+  let start = 0;
+  for (const { texts, isKeyOurs, done } of calls) {
+    const tasks = items
+      .slice(start, start + texts.length)
+      .map(({ id, state, deduplicated }, at) => {
+        // With a key of ours it is one that was sent before, which the caller need not know.
+        return { id, state, deduplicated: deduplicated && !isKeyOurs[at] };
+      });
+    start += texts.length;
+    done({ type: 'submitted', tasks });
+  }
+}
+
+/** Who is named by the details, with paths as seen from the own call. */
+function blameOf(calls: readonly Call[], refusal: Refusal): { call: Call; refusal: Refusal }[] {
+  let start = 0;
+  return calls.flatMap((call) => {
+    const first = start;
+    start += call.texts.length;
+    const details = refusal.details.flatMap(({ path, problem }) => {
+      const [, place, rest] = /^\/(\d+)(.*)$/.exec(path) ?? [];
+      const at = Number(place) - first;
+      return at >= 0 && at < call.texts.length ? [{ path: `/${at}${rest}`, problem }] : [];
+    });
+    return details.length === 0 ? [] : [{ call, refusal: { ...refusal, details } }];
+  });
+}

@@ -1,0 +1,101 @@
+import { SluiceError, TaskFailed } from '../calls/sluice-error.ts';
+import type { TaskChanges } from '../task/task-options.ts';
+import type { TaskError, TaskView } from '../task/task-view.ts';
+import { hasEnded } from '../task/task-view.ts';
+
+export interface WaitOptions {
+  /** How long to wait; without it, for as long as it takes. */
+  readonly timeoutMs?: number;
+  /** Ends the waiting, not the task. */
+  readonly signal?: AbortSignal;
+}
+
+export type ResultOptions = WaitOptions;
+
+export interface CancelOptions {
+  /** How long a worker may take to stop before the task is taken from it. Default 10 s. */
+  readonly graceMs?: number;
+}
+
+/** What can be done with a task by its id. */
+export interface TaskOperations {
+  get(id: string): Promise<TaskView>;
+  /** The task once it ended, or as it is when the time is up. */
+  wait(id: string, options: WaitOptions): Promise<TaskView>;
+  cancel(id: string, options: CancelOptions): Promise<TaskView>;
+  update(id: string, changes: TaskChanges): Promise<TaskView>;
+  signal(id: string, name: string, data: unknown): Promise<void>;
+  complete(id: string, output: unknown): Promise<void>;
+  fail(id: string, error: TaskError): Promise<void>;
+}
+
+/** A task that was submitted. */
+export class TaskHandle<Output = unknown> {
+  readonly id: string;
+  /** There was a task with the dedupe key of the submit before, and this is it. */
+  readonly deduplicated: boolean;
+  private readonly operations: TaskOperations;
+
+  /** Made by `submit` and `task`. */
+  constructor(id: string, operations: TaskOperations, deduplicated = false) {
+    this.id = id;
+    this.operations = operations;
+    this.deduplicated = deduplicated;
+  }
+
+  /**
+   * The output of the task. Throws `TaskFailed` when it ends without success, and a `SluiceError`
+   * with code `wait_timeout` when it has not ended in time.
+   */
+  async result(options: ResultOptions = {}): Promise<Output> {
+    const task = await this.operations.wait(this.id, options);
+    if (task.state === 'succeeded') return task.output as Output;
+    if (hasEnded(task)) throw new TaskFailed(task);
+    const waited = `task ${this.id} is ${task.state} after ${options.timeoutMs} ms`;
+    throw new SluiceError('wait_timeout', waited);
+  }
+
+  /** The task once it ended, however it did, or as it is when the time is up. */
+  wait(options: WaitOptions = {}): Promise<TaskView<Output>> {
+    return this.operations.wait(this.id, options) as Promise<TaskView<Output>>;
+  }
+
+  /** The task as it is. */
+  async get(): Promise<TaskView<Output>> {
+    return (await this.operations.get(this.id)) as TaskView<Output>;
+  }
+
+  /**
+   * Ends the task, or has its worker told to stop: then it ends when the worker does, or when the
+   * grace is over. Throws a `SluiceError` with code `task_finished` when it ended otherwise before.
+   */
+  async cancel(options: CancelOptions = {}): Promise<TaskView<Output>> {
+    return (await this.operations.cancel(this.id, options)) as TaskView<Output>;
+  }
+
+  /**
+   * Changes the task while nobody holds it. Throws a `SluiceError` with code `task_running` when a
+   * worker does, and `task_finished` when it has ended.
+   */
+  async update(changes: TaskChanges): Promise<TaskView<Output>> {
+    return (await this.operations.update(this.id, changes)) as TaskView<Output>;
+  }
+
+  /**
+   * Says something to the handler that runs the task; `onSignal` hears it once. It is not kept for
+   * later attempts.
+   */
+  async signal(name: string, data: unknown = null): Promise<void> {
+    await this.operations.signal(this.id, name, data);
+  }
+
+  /** Ends the task from outside, with an output: for handlers that returned `Later`. */
+  async complete(output: Output): Promise<void> {
+    await this.operations.complete(this.id, output);
+  }
+
+  /** Ends the task from outside, without success. */
+  async fail(error: string | TaskError): Promise<void> {
+    await this.operations.fail(this.id, typeof error === 'string' ? { message: error } : error);
+  }
+}

@@ -1,0 +1,146 @@
+import { numberOf, textOf } from '../base/shown-value.ts';
+import { TaskAborted } from '../task/failures.ts';
+import type { SignalListener, TaskContext } from '../task/task-context.ts';
+import { guardListeners } from './guarded-signal.ts';
+import type { AbortReason } from './worker-ports.ts';
+
+/** What a handler says of itself, by its lease. */
+export interface AttemptReports {
+  progress(lease: string, progress: { fraction?: number; message?: string }): void;
+  heartbeat(lease: string): void;
+  log(lease: string, line: string): void;
+}
+
+/** What is known of an attempt. */
+export interface Attempt {
+  readonly id: string;
+  readonly type: string;
+  readonly attempt: number;
+  readonly lease: string;
+  /** Absent when it is a blob. */
+  readonly input?: unknown;
+  /** SHA-256 of the blob that holds the input. */
+  readonly inputBlob?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+interface Signal {
+  readonly name: string;
+  readonly data: unknown;
+}
+
+/** So many signals wait for somebody to listen; of more, the newest. */
+const SIGNALS_KEPT = 100;
+
+const NO_TAGS = Object.freeze({});
+
+/**
+ * The context of one attempt. What costs something is made when the handler asks for it: most
+ * handlers want little of it.
+ */
+export class AttemptContext implements TaskContext {
+  private readonly given: Attempt;
+  private readonly reports: AttemptReports;
+  private readonly onListenerError: (cause: unknown) => void;
+  private controller: AbortController | undefined;
+  private listeners: Set<SignalListener> | undefined;
+  /** Signals that nobody has heard; empty once somebody listens. */
+  private unheard: Signal[] = [];
+  /** Set once the handler has to stop. */
+  aborted: TaskAborted | undefined;
+
+  constructor(given: Attempt, reports: AttemptReports, onListenerError: (cause: unknown) => void) {
+    this.given = given;
+    this.reports = reports;
+    this.onListenerError = onListenerError;
+  }
+
+  get id(): string {
+    return this.given.id;
+  }
+
+  get type(): string {
+    return this.given.type;
+  }
+
+  get attempt(): number {
+    return this.given.attempt;
+  }
+
+  get tags(): Readonly<Record<string, string>> {
+    return this.given.tags ?? NO_TAGS;
+  }
+
+  get idempotencyKey(): string {
+    return this.given.id;
+  }
+
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      guardListeners(this.controller.signal, this.onListenerError);
+      if (this.aborted !== undefined) this.controller.abort(this.aborted);
+    }
+    return this.controller.signal;
+  }
+
+  get progress(): TaskContext['progress'] {
+    return async (fraction, message) => {
+      const part = numberOf(fraction);
+      this.reports.progress(this.given.lease, {
+        ...(part === undefined ? {} : { fraction: part }),
+        ...(message === undefined ? {} : { message: textOf(message) }),
+      });
+    };
+  }
+
+  get heartbeat(): TaskContext['heartbeat'] {
+    return async () => this.reports.heartbeat(this.given.lease);
+  }
+
+  get log(): TaskContext['log'] {
+    return async (line) => this.reports.log(this.given.lease, textOf(line));
+  }
+
+  get onSignal(): TaskContext['onSignal'] {
+    return (listener) => {
+      this.listeners ??= new Set();
+      // Of its own, so that a function that listens twice also stops listening twice.
+      const told: SignalListener = (name, data) => listener(name, data);
+      this.listeners.add(told);
+      for (const signal of this.unheard.splice(0)) this.tell(told, signal);
+      return () => this.listeners?.delete(told);
+    };
+  }
+
+  abort(reason: AbortReason): void {
+    this.aborted = abortedBy(reason);
+    this.controller?.abort(this.aborted);
+  }
+
+  hear(signal: Signal): void {
+    if (this.listeners === undefined) {
+      this.unheard.push(signal);
+      if (this.unheard.length > SIGNALS_KEPT) this.unheard.shift();
+      return;
+    }
+    for (const listener of this.listeners) this.tell(listener, signal);
+  }
+
+  /** What a listener throws must not reach the stream that all tasks come on. */
+  private tell(listener: SignalListener, { name, data }: Signal): void {
+    new Promise((resolve) => resolve(listener(name, data))).catch(this.onListenerError);
+  }
+}
+
+function abortedBy(reason: AbortReason): TaskAborted {
+  switch (reason.type) {
+    case 'cancelled':
+    case 'timed_out':
+      return new TaskAborted(reason.type, `asked to stop: ${reason.reason}`, reason.graceMs);
+    case 'lease_lost':
+      return new TaskAborted(reason.type, 'the task is no longer with this worker', 0);
+    case 'stopping':
+      return new TaskAborted(reason.type, 'the worker stops', 0);
+  }
+}

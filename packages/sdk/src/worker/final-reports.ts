@@ -1,0 +1,91 @@
+import { LIMITS } from '@sluice/protocol/limits';
+import { clippedText, numberOf } from '../base/shown-value.ts';
+
+/** How an attempt ended, as its handler's owner says it. */
+export type Ending =
+  /** With its output as JSON text, or as a blob; null without either. */
+  | { readonly kind: 'succeeded'; readonly output?: string; readonly outputBlob?: string }
+  | {
+      readonly kind: 'failed';
+      readonly error: HandlerError;
+      readonly retryable?: boolean;
+      readonly retryAfterMs?: number;
+    }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'later' }
+  | { readonly kind: 'refused' };
+
+export interface HandlerError {
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+}
+
+export type FinalKind = Ending['kind'];
+
+/** A report that ends a lease, in the words that are sent, each time the same. */
+export interface FinalReport {
+  readonly lease: string;
+  readonly kind: FinalKind;
+  readonly text: string;
+  readonly isFinal: true;
+}
+
+/** Message, code and stack together stay well below what a payload may be. */
+const ERROR_CHARACTERS_MAX = 16_384;
+
+/** Puts the end of an attempt into words. `startedAt` is 0 when the attempt never started. */
+export function finalReport(lease: string, ending: Ending, startedAt: number): FinalReport {
+  const { kind } = ending;
+  if (kind === 'failed') return failure(lease, ending, startedAt);
+  if (kind !== 'succeeded') return said(lease, kind, wordsOf(lease, kind, startedAt));
+
+  const { output = 'null', outputBlob } = ending;
+  const words = outputBlob === undefined ? `"output":${output}` : `"outputBlob":"${outputBlob}"`;
+  return said(lease, kind, wordsOf(lease, kind, startedAt, words));
+}
+
+/** The failure that stands in for a report which the server cannot take. */
+export function unsayable(lease: string, code: string, message: string): FinalReport {
+  return failure(lease, { kind: 'failed', error: { message, code }, retryable: false }, 0);
+}
+
+function failure(
+  lease: string,
+  { error, retryable, retryAfterMs }: Ending & { kind: 'failed' },
+  startedAt: number,
+): FinalReport {
+  const delayMs = asDelay(retryAfterMs);
+  const details = {
+    error: {
+      message: cut(error.message),
+      ...(error.code === undefined ? {} : { code: cut(error.code) }),
+      ...(error.stack === undefined ? {} : { stack: cut(error.stack) }),
+    },
+    ...(retryable === undefined ? {} : { retryable }),
+    ...(delayMs === undefined ? {} : { retryAfterMs: delayMs }),
+  };
+  const text = wordsOf(lease, 'failed', startedAt, JSON.stringify(details).slice(1, -1));
+  return said(lease, 'failed', text);
+}
+
+function said(lease: string, kind: FinalKind, text: string): FinalReport {
+  return { lease, kind, text, isFinal: true };
+}
+
+function wordsOf(lease: string, kind: FinalKind, startedAt: number, more = ''): string {
+  const started = startedAt > 0 && kind !== 'refused' ? `,"startedAt":${startedAt}` : '';
+  const details = more === '' ? '' : `,${more}`;
+  return `{"lease":${JSON.stringify(lease)},"kind":"${kind}"${started}${details}}`;
+}
+
+function cut(text: string): string {
+  return clippedText(text, ERROR_CHARACTERS_MAX);
+}
+
+/** What is no number says nothing of when: then the task's `retry` does. */
+function asDelay(given: unknown): number | undefined {
+  const ms = numberOf(given);
+  if (ms === undefined) return undefined;
+  return Math.round(Math.min(Math.max(0, Number.isNaN(ms) ? 0 : ms), LIMITS.delayMsMax));
+}

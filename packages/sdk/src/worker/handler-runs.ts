@@ -1,0 +1,133 @@
+import { fitsRequest, jsonText } from '../base/json-text.ts';
+import { RenewedMap } from '../base/renewed-map.ts';
+import { isInstance, messageOf, textProperty } from '../base/shown-value.ts';
+import type { BlobPort } from '../calls/remote-blobs.ts';
+import type { AnyTask } from '../task/define-task.ts';
+import { Later, PermanentFailure, RetryAfter } from '../task/failures.ts';
+import { type Attempt, AttemptContext, type AttemptReports } from './attempt-context.ts';
+import type { Ending, HandlerError } from './final-reports.ts';
+import type { AbortReason } from './worker-ports.ts';
+
+export interface HandlerRunsOptions {
+  readonly blobs: BlobPort;
+  readonly reports: AttemptReports & { finish(lease: string, ending: Ending): void };
+  /** A listener of a handler threw something; the handler runs on. */
+  readonly onListenerError: (id: string, cause: unknown) => void;
+}
+
+/**
+ * Runs handlers, and says how each of them ended.
+ *
+ * Whatever a handler does, throws or returns is an end of its own attempt and of nothing else.
+ */
+export class HandlerRuns {
+  private readonly definitions: ReadonlyMap<string, AnyTask>;
+  private readonly options: HandlerRunsOptions;
+  private readonly running = new RenewedMap<string, AttemptContext>();
+
+  constructor(definitions: readonly AnyTask[], options: HandlerRunsOptions) {
+    this.definitions = new Map(definitions.map((definition) => [definition.type, definition]));
+    this.options = options;
+  }
+
+  get size(): number {
+    return this.running.size;
+  }
+
+  /** Nothing is reported before this returns. */
+  run(task: Attempt): void {
+    const { reports, onListenerError } = this.options;
+    const context = new AttemptContext(task, reports, (cause) => onListenerError(task.id, cause));
+    this.running.set(task.lease, context);
+    const end = (ending: Ending): void => {
+      this.running.delete(task.lease);
+      reports.finish(task.lease, ending);
+    };
+    this.call(task, context).then(
+      (value) => {
+        const ending = endingWith(value);
+        if ('large' in ending) void this.upload(ending.large).then(end);
+        else end(ending);
+      },
+      (cause: unknown) => end(endingOf(cause, context)),
+    );
+  }
+
+  abort(lease: string, reason: AbortReason): void {
+    this.running.get(lease)?.abort(reason);
+  }
+
+  signal(lease: string, name: string, data: unknown): void {
+    this.running.get(lease)?.hear({ name, data });
+  }
+
+  /** Asynchronous, so that what is thrown at once is caught like what is thrown later. */
+  private async call(task: Attempt, context: AttemptContext): Promise<unknown> {
+    const definition = this.definitions.get(task.type);
+    if (definition?.run === undefined) throw new Error(`no handler for the type '${task.type}'`);
+    const { inputBlob } = task;
+    if (inputBlob === undefined) return definition.run(task.input as never, context);
+    const input = await this.download(inputBlob);
+    if (context.aborted !== undefined) throw context.aborted;
+    return definition.run(input as never, context);
+  }
+
+  /** Without its input a task can never run; a server that does not answer may later. */
+  private async download(sha256: string): Promise<unknown> {
+    try {
+      return JSON.parse(await this.options.blobs.get(sha256)) as unknown;
+    } catch (cause) {
+      const { code = 'input_not_json', message } = cause as { code?: string; message: string };
+      const isPermanent = code === 'blob_not_found' || cause instanceof SyntaxError;
+      if (!isPermanent) throw cause;
+      const why = `the input cannot be read, it is the blob ${sha256}: ${message}`;
+      throw Object.assign(new PermanentFailure(why, { cause }), { code });
+    }
+  }
+
+  /** Never rejects: an output that cannot be sent is the failure of its attempt. */
+  private async upload(output: string): Promise<Ending> {
+    try {
+      return { kind: 'succeeded', outputBlob: await this.options.blobs.put(output) };
+    } catch (cause) {
+      const error = errorOf(cause);
+      if (error.code !== 'payload_too_large') return { kind: 'failed', error };
+      const message = `the output is too large: ${error.message}`;
+      return { kind: 'failed', error: { message, code: 'output_too_large' }, retryable: false };
+    }
+  }
+}
+
+/** What a handler returned, in words; an output that is too big for a report goes ahead of it. */
+function endingWith(value: unknown): Ending | { readonly large: string } {
+  if (value === Later) return { kind: 'later' };
+  const json = jsonText(value);
+  if ('problem' in json) {
+    const error = { message: `the output is not JSON: ${json.problem}`, code: 'output_not_json' };
+    return { kind: 'failed', error, retryable: false };
+  }
+  return fitsRequest(json.text) ? { kind: 'succeeded', output: json.text } : { large: json.text };
+}
+
+function endingOf(cause: unknown, { aborted }: AttemptContext): Ending {
+  // A handler that was asked to stop and did so has not failed. One that ran for too long has, and
+  // one whose worker stops may say that its task must not run again.
+  const { type } = aborted ?? {};
+  if (type === 'cancelled' || type === 'lease_lost') return { kind: 'cancelled' };
+  const error = errorOf(cause);
+  if (isInstance(cause, PermanentFailure)) return { kind: 'failed', error, retryable: false };
+  if (isInstance(cause, RetryAfter)) return { kind: 'failed', error, retryAfterMs: cause.delayMs };
+  return { kind: 'failed', error };
+}
+
+function errorOf(cause: unknown): HandlerError {
+  const message = messageOf(cause);
+  if (!isInstance(cause, Error)) return { message };
+  const code = textProperty(cause, 'code');
+  const stack = textProperty(cause, 'stack');
+  return {
+    message,
+    ...(code === undefined ? {} : { code }),
+    ...(stack === undefined ? {} : { stack }),
+  };
+}

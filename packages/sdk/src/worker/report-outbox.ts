@@ -1,0 +1,231 @@
+import { LIMITS } from '@sluice/protocol/limits';
+import { utf8Bytes } from '../base/json-text.ts';
+import { RenewedMap } from '../base/renewed-map.ts';
+import { AttemptLog } from './attempt-log.ts';
+import type { FinalKind, FinalReport } from './final-reports.ts';
+
+export type Outcome = 'ok' | 'duplicate' | 'stale_lease';
+
+type ReportKind = 'started' | 'progress' | 'heartbeat' | 'log' | FinalKind;
+
+/** One report of a request. */
+export interface SentReport {
+  readonly lease: string;
+  readonly kind: ReportKind;
+  readonly text: string;
+  readonly isFinal: boolean;
+}
+
+/** Room for the rest of the body: brackets, and what the worker offers. */
+const ENVELOPE_BYTES = 16 * 1024;
+
+const REPORTS_BYTES_MAX = LIMITS.bodyBytesMax - ENVELOPE_BYTES;
+
+/** What is to be said of one lease. */
+interface Words {
+  isStarted: boolean;
+  isAlive: boolean;
+  /** The newest word of progress that was not answered. */
+  progress: string | undefined;
+  final: FinalReport | undefined;
+  isInFlight: boolean;
+  /** One report of a batch was bad and nobody knows which: this one travels by itself. */
+  isAlone: boolean;
+}
+
+/**
+ * What a worker has to say of its leases and was not answered.
+ *
+ * O1 Of one lease at most one request is in flight, and reports of one request are applied in
+ *    order; so two requests in flight keep the order of reports per lease.
+ * O2 A final report is put into words once and stays until it is answered, across connections,
+ *    sessions and restarts of the server.
+ * O3 Nothing follows a final report, and lines that were written before it go before it. Of
+ *    progress only the newest word is kept.
+ * O4 A batch is bounded in reports and in bytes.
+ */
+export class ReportOutbox {
+  private readonly byLease = new RenewedMap<string, Words>();
+  /** Leases with something to say and nothing in flight, in the order in which they spoke up. */
+  private readonly ready = new RenewedMap<string, Words>();
+  /** What handlers wrote, by lease, from the first line to the end of the lease. */
+  private readonly logs = new Map<string, AttemptLog>();
+
+  /** Nothing is to be said, and nothing waits for an answer. */
+  get isEmpty(): boolean {
+    return this.byLease.size === 0;
+  }
+
+  started(lease: string): void {
+    const words = this.openWords(lease);
+    if (words !== undefined) words.isStarted = true;
+  }
+
+  heartbeat(lease: string): void {
+    const words = this.openWords(lease);
+    if (words !== undefined) words.isAlive = true;
+  }
+
+  progress(lease: string, text: string): void {
+    const words = this.openWords(lease);
+    if (words !== undefined) words.progress = text;
+  }
+
+  log(lease: string, line: string): void {
+    if (this.openWords(lease) === undefined) return;
+    let log = this.logs.get(lease);
+    if (log === undefined) {
+      log = new AttemptLog(lease);
+      this.logs.set(lease, log);
+    }
+    log.add(line);
+  }
+
+  /** The first end counts. */
+  finish(report: FinalReport): void {
+    const words = this.openWords(report.lease);
+    if (words !== undefined) words.final = report;
+  }
+
+  /** Nothing is to be said of the lease any more. */
+  drop(lease: string): void {
+    this.byLease.delete(lease);
+    this.ready.delete(lease);
+    this.logs.delete(lease);
+  }
+
+  /** Takes as much as one request may hold; nothing when nobody has anything to say. */
+  take(): SentReport[] {
+    const batch: SentReport[] = [];
+    let bytes = 0;
+    for (const [lease, words] of this.ready.entries()) {
+      if (words.isAlone && batch.length > 0) continue;
+      const lines = this.logs.get(lease)?.take(words.final !== undefined) ?? [];
+      const reports = reportsOf(lease, words, lines);
+      const more = reports.reduce((sum, { text }) => sum + utf8Bytes(text) + 1, 0);
+      const isFull = batch.length + reports.length > LIMITS.reportsMax;
+      if (isFull || (batch.length > 0 && bytes + more > REPORTS_BYTES_MAX)) break;
+      batch.push(...reports);
+      bytes += more;
+      this.ready.delete(lease);
+      words.isInFlight = true;
+      words.isStarted = false;
+      words.isAlive = false;
+      words.progress = undefined;
+      if (words.isAlone) break;
+    }
+    return batch;
+  }
+
+  /** The batch was answered: its leases may speak again, or are done. */
+  answered(batch: readonly SentReport[]): void {
+    for (const { lease, kind, text } of batch) {
+      if (kind === 'log') this.logs.get(lease)?.answered(text);
+    }
+    for (const { lease, isFinal } of batch) {
+      if (isFinal) this.drop(lease);
+      else this.landed(lease);
+    }
+  }
+
+  /** No answer came: it is said again, unless there is a newer word. */
+  unanswered(batch: readonly SentReport[]): void {
+    for (const { lease, kind, text } of batch) {
+      const words = this.byLease.get(lease);
+      if (words === undefined) continue;
+      if (words.final === undefined) {
+        if (kind === 'started') words.isStarted = true;
+        if (kind === 'heartbeat') words.isAlive = true;
+        if (kind === 'progress') words.progress ??= text;
+      }
+      this.landed(lease);
+    }
+  }
+
+  /**
+   * The server could not read one of them, and did not say which. Answers those that will not be
+   * said again.
+   */
+  isolate(batch: readonly SentReport[]): SentReport[] {
+    // What a lease says by itself cannot be read either: its end matters more than its lines.
+    const givenUp = batch.filter(({ lease, kind }) => {
+      return kind === 'log' && this.byLease.get(lease)?.isAlone === true;
+    });
+    for (const { lease, text } of givenUp) this.logs.get(lease)?.answered(text);
+    for (const { lease } of batch) {
+      const words = this.byLease.get(lease);
+      if (words !== undefined) words.isAlone = true;
+    }
+    this.unanswered(batch);
+    return givenUp;
+  }
+
+  /** Says something else in place of a final report that the server cannot take. */
+  replace(report: FinalReport): void {
+    const words = this.byLease.get(report.lease);
+    if (words?.final === undefined) return;
+    words.final = report;
+    this.landed(report.lease);
+  }
+
+  /** The words of a lease that has something to say; nothing when its end was said (O3). */
+  private openWords(lease: string): Words | undefined {
+    let words = this.byLease.get(lease);
+    if (words === undefined) {
+      words = silent();
+      this.byLease.set(lease, words);
+    }
+    if (words.final !== undefined) return undefined;
+    if (!words.isInFlight) this.ready.set(lease, words);
+    return words;
+  }
+
+  private landed(lease: string): void {
+    const words = this.byLease.get(lease);
+    if (words === undefined) return;
+    words.isInFlight = false;
+    const { isStarted, isAlive, progress, final } = words;
+    const isReady = isStarted || isAlive || progress !== undefined || final !== undefined;
+    const isLogSaid = this.logs.get(lease)?.isEmpty ?? true;
+    if (isReady || !isLogSaid) {
+      this.ready.set(lease, words);
+    } else {
+      this.byLease.delete(lease);
+      this.ready.delete(lease);
+    }
+  }
+}
+
+function silent(): Words {
+  return {
+    isStarted: false,
+    isAlive: false,
+    progress: undefined,
+    final: undefined,
+    isInFlight: false,
+    isAlone: false,
+  };
+}
+
+function reportsOf(lease: string, words: Words, logs: readonly string[]): SentReport[] {
+  const { isStarted, isAlive, progress, final } = words;
+  const lines = logs.map((text): SentReport => ({ lease, kind: 'log', text, isFinal: false }));
+  if (final !== undefined) return [...lines, final];
+  const reports: SentReport[] = isStarted ? [plain(lease, 'started'), ...lines] : lines;
+  if (progress !== undefined) {
+    reports.push({ lease, kind: 'progress', text: progress, isFinal: false });
+  } else if (isAlive && lines.length === 0) {
+    // Progress and lines say so, too.
+    reports.push(plain(lease, 'heartbeat'));
+  }
+  return reports;
+}
+
+function plain(lease: string, kind: 'started' | 'heartbeat'): SentReport {
+  return {
+    lease,
+    kind,
+    text: `{"lease":${JSON.stringify(lease)},"kind":"${kind}"}`,
+    isFinal: false,
+  };
+}

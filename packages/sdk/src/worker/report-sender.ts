@@ -1,0 +1,249 @@
+import type { Backoff } from '../base/backoff.ts';
+import type { Cancel, HttpAnswer, RequestPort, TimePort } from '../base/ports.ts';
+import { jsonOf, type Refusal, refusalOf } from '../calls/http-answers.ts';
+import { type LaneRequest, RequestLane } from '../calls/request-lane.ts';
+import { unsayable } from './final-reports.ts';
+import { type Outcome, ReportOutbox, type SentReport } from './report-outbox.ts';
+
+/** The contract: a request leaves at once while fewer than two are in flight. */
+const IN_FLIGHT_MAX = 2;
+
+/** An answer is waited for this long at least, however short the leases are. */
+const ANSWER_WITHIN_MS_MIN = 1000;
+
+/** A session that cannot be told that it is over ends by its silence. */
+const FAREWELL_TRIES = 3;
+
+export interface ReportSenderOptions {
+  readonly ports: RequestPort & TimePort;
+  readonly addresses: number;
+  readonly backoff: Backoff;
+  /** Whether there are leases that have to be renewed. */
+  readonly holdsLeases: () => boolean;
+  readonly onOutcome: (report: SentReport, outcome: Outcome | 'invalid') => void;
+  readonly onOfferRefused: (refusal: Refusal) => void;
+  /** The server does not know the session; nothing is sent until `attached` says which it is. */
+  readonly onSessionUnknown: () => void;
+  /** Something was answered: what waits for silence may look again. */
+  readonly onSettled: () => void;
+}
+
+/**
+ * Sends what a worker has to say, and keeps its leases alive by it.
+ *
+ * H1 While there are leases, a request leaves at least every `heartbeatMs`; one without reports
+ *    only when none other did. A request that failed counts for nothing: another one follows.
+ * H2 Nothing is sent without a session that the server knew when it last spoke of it.
+ */
+export class ReportSender {
+  readonly outbox = new ReportOutbox();
+  private readonly options: ReportSenderOptions;
+  private readonly lane: RequestLane;
+  /** Empty before the first welcome and while the server does not know the session. */
+  private session = '';
+  private heartbeatMs = 0;
+  /** When the leases were last renewed, as far as this side can tell. */
+  private quietSince = 0;
+  private heartbeatTimer: Cancel | undefined;
+  private owesHeartbeat = false;
+  /** What the worker offers, when the server has not confirmed it. */
+  private offer: string | undefined;
+  private isOfferInFlight = false;
+  /** Set once the session is to be ended: who wants to know. */
+  private onFarewell: (() => void) | undefined;
+  private farewellTries = 0;
+
+  constructor(options: ReportSenderOptions) {
+    this.options = options;
+    const { ports, addresses, backoff } = options;
+    const next = () => this.next();
+    this.lane = new RequestLane({ ports, addresses, backoff, inFlightMax: IN_FLIGHT_MAX, next });
+  }
+
+  get hasSession(): boolean {
+    return this.session !== '';
+  }
+
+  /** Nothing is to be said, and nothing waits for an answer. */
+  get isDrained(): boolean {
+    return this.outbox.isEmpty && this.offer === undefined && this.lane.isIdle;
+  }
+
+  /** The server welcomed the session at this address. */
+  attached(session: string, heartbeatMs: number, address: number): void {
+    this.session = session;
+    this.heartbeatMs = heartbeatMs;
+    this.quietSince = this.options.ports.now();
+    this.lane.address = address;
+    this.watchSilence();
+    this.lane.wake();
+  }
+
+  /** The server will not have the session any more. */
+  detached(): void {
+    this.session = '';
+  }
+
+  /** There is something to say, or a lease to keep alive. */
+  pump(): void {
+    this.watchSilence();
+    this.lane.gather();
+  }
+
+  /** Replaces what the worker offers; the newest word counts. */
+  offerCapacity(capacity: object): void {
+    this.offer = JSON.stringify(capacity);
+    this.lane.pump();
+  }
+
+  /** Ends the session once nothing else is to be said. */
+  sayFarewell(done: () => void): void {
+    this.onFarewell = done;
+    this.lane.pump();
+  }
+
+  close(): void {
+    this.heartbeatTimer?.();
+    this.lane.close();
+  }
+
+  private next(): LaneRequest | undefined {
+    if (this.session === '') return undefined;
+    const reports = this.outbox.take();
+    const offer = this.isOfferInFlight ? undefined : this.offer;
+    if (reports.length === 0 && offer === undefined && !this.owesHeartbeat) return this.farewell();
+    const { session } = this;
+    const parts = [];
+    if (reports.length > 0) parts.push(`"reports":[${reports.map(({ text }) => text).join(',')}]`);
+    if (offer !== undefined) parts.push(`"capacity":${offer}`);
+    this.owesHeartbeat = false;
+    this.quietSince = this.options.ports.now();
+    if (offer !== undefined) this.isOfferInFlight = true;
+    return {
+      method: 'POST',
+      path: `/v1/worker-sessions/${session}/reports`,
+      body: `{${parts.join(',')}}`,
+      answerWithinMs: Math.max(ANSWER_WITHIN_MS_MIN, this.heartbeatMs),
+      settled: (answer) => {
+        if (offer !== undefined) this.isOfferInFlight = false;
+        const isServed = this.settle({ session, reports, offer }, answer);
+        this.options.onSettled();
+        return isServed;
+      },
+    };
+  }
+
+  private settle({ session, reports, offer }: Sent, answer: HttpAnswer | undefined): boolean {
+    const outcomes = answer?.status === 200 ? outcomesOf(answer, reports.length) : undefined;
+    if (outcomes !== undefined) {
+      if (this.offer === offer) this.offer = undefined;
+      this.outbox.answered(reports);
+      reports.forEach((report, index) => {
+        this.options.onOutcome(report, outcomes[index]);
+      });
+      return true;
+    }
+    const refusal = answer === undefined ? undefined : refusalOf(answer);
+    if (refusal !== undefined && isAboutReports(refusal)) {
+      this.sortOut({ session, reports, offer }, refusal);
+      return true;
+    }
+    this.outbox.unanswered(reports);
+    this.owesHeartbeat = this.options.holdsLeases();
+    if (refusal?.code !== 'session_not_found') return false;
+    if (session === this.session) {
+      this.session = '';
+      this.options.onSessionUnknown();
+    }
+    return true;
+  }
+
+  /** Something in the request is wrong, and nothing of it was taken: the rest must not suffer. */
+  private sortOut({ reports, offer }: Sent, refusal: Refusal): void {
+    const paths = refusal.details.map(({ path }) => path);
+    const isOfferBad = offer !== undefined && paths.some((path) => path.startsWith('/capacity'));
+    if (isOfferBad && this.offer === offer) this.offer = undefined;
+    const bad = new Set(paths.map((path) => Number(/^\/reports\/(\d+)/.exec(path)?.[1] ?? -1)));
+    if (reports.length === 1 && !isOfferBad) bad.add(0);
+    const badReports = reports.filter((_, index) => bad.has(index));
+    if (badReports.length === 0 && !isOfferBad) {
+      for (const report of this.outbox.isolate(reports)) this.options.onOutcome(report, 'invalid');
+      return;
+    }
+    for (const report of badReports) this.takeBack(report, refusal);
+    this.outbox.unanswered(reports.filter((_, index) => !bad.has(index)));
+    if (isOfferBad) this.options.onOfferRefused(refusal);
+  }
+
+  /** A final report that cannot be taken becomes a failure; a failure that cannot, is given up. */
+  private takeBack(report: SentReport, refusal: Refusal): void {
+    if (report.isFinal && report.kind !== 'failed') {
+      this.outbox.replace(unsayable(report.lease, 'report_refused', refusal.message));
+      return;
+    }
+    this.outbox.answered([report]);
+    this.options.onOutcome(report, 'invalid');
+  }
+
+  private farewell(): LaneRequest | undefined {
+    if (this.onFarewell === undefined || !this.isDrained) return undefined;
+    this.farewellTries += 1;
+    return {
+      method: 'DELETE',
+      path: `/v1/worker-sessions/${this.session}`,
+      answerWithinMs: Math.max(ANSWER_WITHIN_MS_MIN, this.heartbeatMs),
+      settled: (answer) => {
+        // Any answer but a passing one says that the session is over, also that there was none.
+        const isOver = answer !== undefined && answer.status < 429;
+        if (!isOver && this.farewellTries < FAREWELL_TRIES) return false;
+        this.session = '';
+        this.onFarewell?.();
+        return true;
+      },
+    };
+  }
+
+  private watchSilence(): void {
+    if (this.session === '' || this.heartbeatTimer !== undefined) return;
+    if (!this.options.holdsLeases()) return;
+    // Leases count from when they were given: what was said before is of no use to them.
+    this.quietSince = Math.max(this.quietSince, this.options.ports.now());
+    this.startHeartbeatTimer();
+  }
+
+  private startHeartbeatTimer(): void {
+    const { ports, holdsLeases } = this.options;
+    const delayMs = Math.max(1, this.quietSince + this.heartbeatMs - ports.now());
+    this.heartbeatTimer = ports.startTimer(delayMs, () => {
+      this.heartbeatTimer = undefined;
+      if (this.session === '' || !holdsLeases()) return;
+      if (ports.now() - this.quietSince >= this.heartbeatMs) {
+        this.owesHeartbeat = true;
+        // It may have to wait for its turn; the next look is a while away in any case.
+        this.quietSince = ports.now();
+        this.lane.pump();
+      }
+      this.startHeartbeatTimer();
+    });
+  }
+}
+
+/** Whether the server cannot take what is said, however often it is. */
+function isAboutReports({ status, code }: Refusal): boolean {
+  return status === 400 || status === 413 || code === 'blob_not_found';
+}
+
+/** What one request held. */
+interface Sent {
+  readonly session: string;
+  readonly reports: readonly SentReport[];
+  readonly offer: string | undefined;
+}
+
+/** One outcome per report, or nothing when the answer does not fit the question. */
+function outcomesOf(answer: HttpAnswer, count: number): readonly Outcome[] | undefined {
+  const body = jsonOf(answer) as { outcomes?: unknown } | null | undefined;
+  const outcomes = body?.outcomes;
+  if (!Array.isArray(outcomes) || outcomes.length !== count) return undefined;
+  return outcomes as Outcome[];
+}

@@ -1,0 +1,120 @@
+import type { Backoff } from '../base/backoff.ts';
+import type { Cancel, HttpAnswer, StreamPort, TimePort } from '../base/ports.ts';
+import { EventStreamParser, type StreamEvent } from '../calls/event-stream.ts';
+import { type Refusal, refusalOf, retryAfterMs } from '../calls/http-answers.ts';
+
+export interface StreamTimes {
+  /** A stream without a byte for this long is taken for dead. */
+  readonly silenceMs: number;
+  /** A stream that was of use for this long ends a row of failures. */
+  readonly stableMs: number;
+}
+
+export interface StreamConnectionOptions {
+  readonly ports: StreamPort & TimePort;
+  readonly addresses: number;
+  readonly backoff: Backoff;
+  readonly times: StreamTimes;
+  /** What to open the stream with, asked at the last moment. */
+  readonly body: () => string;
+  readonly onEvent: (event: StreamEvent) => void;
+  /** The server answered with something else than a stream. False says: do not try again. */
+  readonly onRefused: (refusal: Refusal) => boolean;
+  /** The stream is gone, and will be opened again after that time. */
+  readonly onBroken: (why: string, retryInMs: number) => void;
+}
+
+/**
+ * Keeps one event stream open: through silence, broken connections and servers that go away.
+ *
+ * Z1 At most one stream is open, and only its bytes count. What an older one still brings never
+ *    arrived: the body of the next request said so already.
+ * Z2 A stream that was lost is opened again after a pause, at the next address.
+ */
+export class StreamConnection {
+  private readonly options: StreamConnectionOptions;
+  /** Closes the open stream; empty while there is none. */
+  private closeStream: Cancel | undefined;
+  private cancelRetry: Cancel | undefined;
+  private cancelSilence: Cancel | undefined;
+  private lastBytesAt = 0;
+  /** When the open stream was first of use; `undefined` before that. */
+  private usefulSince: number | undefined;
+  /** Where the stream is, or where the next one will be opened. */
+  address = 0;
+
+  constructor(options: StreamConnectionOptions) {
+    this.options = options;
+  }
+
+  open(): void {
+    const { ports, body } = this.options;
+    this.usefulSince = undefined;
+    this.lastBytesAt = ports.now();
+    const parser = new EventStreamParser((event) => {
+      // The one before it, in the same chunk, may have been the last that counts.
+      if (this.closeStream === close) this.options.onEvent(event);
+    });
+    const request = { address: this.address, method: 'POST', path: '/v1/worker-sessions' } as const;
+    const close = ports.openStream(
+      { ...request, body: body() },
+      {
+        bytes: (chunk) => {
+          if (this.closeStream !== close) return;
+          this.lastBytesAt = ports.now();
+          const isUsable = parser.push(chunk);
+          if (isUsable || this.closeStream !== close) return;
+          this.reconnect('an event on the stream is too large');
+        },
+        ended: (refusal) => {
+          if (this.closeStream === close) this.ended(refusal);
+        },
+      },
+    );
+    this.closeStream = close;
+    this.watchSilence();
+  }
+
+  /** The server said something that only a stream in use can say. */
+  markUseful(): void {
+    this.usefulSince ??= this.options.ports.now();
+  }
+
+  /** Lets go of the stream and opens another one elsewhere, after a pause. */
+  reconnect(why: string, askedMs = 0): void {
+    const { ports, backoff, times, addresses } = this.options;
+    const { usefulSince } = this;
+    this.close();
+    if (usefulSince !== undefined && ports.now() - usefulSince >= times.stableMs) backoff.reset();
+    this.address = (this.address + 1) % addresses;
+    const delayMs = backoff.next(askedMs);
+    this.cancelRetry = ports.startTimer(delayMs, () => this.open());
+    this.options.onBroken(why, delayMs);
+  }
+
+  close(): void {
+    this.closeStream?.();
+    this.closeStream = undefined;
+    this.cancelRetry?.();
+    this.cancelSilence?.();
+  }
+
+  private ended(answer: HttpAnswer | undefined): void {
+    if (answer === undefined) {
+      this.reconnect('the stream broke');
+      return;
+    }
+    const refusal = refusalOf(answer);
+    this.close();
+    if (this.options.onRefused(refusal)) this.reconnect(refusal.message, retryAfterMs(answer));
+  }
+
+  private watchSilence(): void {
+    const { ports, times } = this.options;
+    const delayMs = Math.max(1, this.lastBytesAt + times.silenceMs - ports.now());
+    this.cancelSilence = ports.startTimer(delayMs, () => {
+      if (ports.now() - this.lastBytesAt < times.silenceMs) this.watchSilence();
+      else this.reconnect('the stream was silent for too long');
+    });
+  }
+}

@@ -1,0 +1,240 @@
+import { LIMITS } from '@sluice/protocol/limits';
+import type { Cancel } from '../base/ports.ts';
+import { isInstance, messageOf, textProperty } from '../base/shown-value.ts';
+import { SYSTEM_PORTS } from '../base/system-ports.ts';
+import type { Platform, Transport } from '../calls/platform.ts';
+import type { BlobPort } from '../calls/remote-blobs.ts';
+import { closedError, errorOf } from '../calls/sluice-error.ts';
+import type { AnyTask } from '../task/define-task.ts';
+import type { Resources } from '../task/task-options.ts';
+import { HandlerRuns } from './handler-runs.ts';
+import type { SessionNotice } from './worker-ports.ts';
+import { WorkerSession } from './worker-session.ts';
+
+/** After its handlers have ended or were given up, a stop waits so long for the server. */
+const FAREWELL_MS = 10_000;
+
+const STOP_GRACE_MS_DEFAULT = 20_000;
+
+export interface StopOptions {
+  /** How long handlers that run may go on before they are aborted and their tasks handed back. */
+  readonly graceMs?: number;
+}
+
+/** What a worker may want to tell. */
+export type WorkerNotice =
+  | { readonly type: 'connected'; readonly address: string; readonly resumed: boolean }
+  | { readonly type: 'disconnected'; readonly why: string; readonly retryInMs: number }
+  /** The server did not take the end that a handler reported, or lines that it wrote. */
+  | { readonly type: 'report_refused'; readonly why: string }
+  /** A listener of a handler threw; the handler runs on. */
+  | { readonly type: 'listener_failed'; readonly taskId: string; readonly cause: unknown };
+
+export interface WorkOptions {
+  /** How many tasks at once; a task uses one unless it says otherwise. Default 100. */
+  readonly slots?: number;
+  /**
+   * What the worker has. What is not stated of cpu, memoryMb and diskMb is unlimited; of gpu and
+   * custom there is none.
+   */
+  readonly resources?: Omit<Resources, 'slots'>;
+  /** How many of each type at once, by type; wins over what definitions say. */
+  readonly concurrency?: Record<string, number>;
+  /** What the `constraints` of tasks look at. */
+  readonly labels?: Record<string, string>;
+  /** Default: the name of the host and the number of the process. */
+  readonly name?: string;
+  /** Of the program. */
+  readonly version?: string;
+  /** After so long a silence the server gives the tasks to others. Default 15 s. */
+  readonly leaseMs?: number;
+  /** Stop on SIGTERM and SIGINT. Default true. */
+  readonly handleSignals?: boolean;
+  /** How long a stop lets handlers go on. Default 20 s. */
+  readonly stopGraceMs?: number;
+  /** Hears what goes on. Default: trouble is written to the console, once in a row. */
+  readonly onNotice?: (notice: WorkerNotice) => void;
+}
+
+interface WorkerSetup extends WorkOptions {
+  readonly platform: Platform;
+  readonly transport: Transport;
+  readonly blobs: BlobPort;
+  readonly addresses: readonly string[];
+}
+
+/** Runs tasks that the server pushes. Made by `Sluice.work`. */
+export class Worker {
+  readonly name: string;
+  /** Resolves when the worker has stopped, by whomever. */
+  readonly stopped: Promise<void>;
+  private readonly setup: WorkerSetup;
+  private readonly session: WorkerSession;
+  private readonly notice: (notice: WorkerNotice) => void;
+  private readonly forgetSignals: Cancel;
+  private resolveStopped: () => void = () => undefined;
+  /** Who waits for the first welcome. */
+  private starting: { resolve(): void; reject(cause: Error): void } | undefined;
+  private isStopping = false;
+  private cancelGiveUp: Cancel = () => undefined;
+
+  constructor(tasks: readonly AnyTask[], setup: WorkerSetup) {
+    checkTasks(tasks);
+    this.setup = setup;
+    this.name = setup.name ?? setup.platform.workerName();
+    this.notice = guarded(setup.onNotice ?? writeTrouble(setup.addresses));
+    this.stopped = new Promise((resolve) => {
+      this.resolveStopped = resolve;
+    });
+    this.session = this.makeSession(tasks);
+    this.forgetSignals =
+      setup.handleSignals === false
+        ? () => undefined
+        : setup.platform.onTermination(() => this.stop());
+  }
+
+  /** Resolves at the first welcome. */
+  start(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.starting = { resolve, reject };
+      this.session.start();
+    });
+  }
+
+  /**
+   * Takes nothing new, lets handlers end, has their reports answered, and leaves. Resolves when all
+   * of that is done, or was waited for long enough; what was not reported then is run again by
+   * somebody else.
+   */
+  async stop({ graceMs = this.setup.stopGraceMs ?? STOP_GRACE_MS_DEFAULT }: StopOptions = {}) {
+    if (!this.isStopping) {
+      this.isStopping = true;
+      this.cancelGiveUp = SYSTEM_PORTS.startTimer(graceMs + FAREWELL_MS, () => this.over());
+      this.session.stop(graceMs);
+    }
+    await this.stopped;
+  }
+
+  private makeSession(tasks: readonly AnyTask[]): WorkerSession {
+    const { platform, transport, addresses, version, labels, leaseMs } = this.setup;
+    const { slots, resources, concurrency = {} } = this.setup;
+    const runs = new HandlerRuns(tasks, {
+      reports: {
+        finish: (lease, ending) => this.session.finish(lease, ending),
+        progress: (lease, progress) => this.session.progress(lease, progress),
+        heartbeat: (lease) => this.session.heartbeat(lease),
+        log: (lease, line) => this.session.log(lease, line),
+      },
+      blobs: this.setup.blobs,
+      onListenerError: (taskId, cause) => this.notice({ type: 'listener_failed', taskId, cause }),
+    });
+    return new WorkerSession(
+      {
+        name: this.name,
+        types: tasks.map((task) => {
+          const atOnce = concurrency[task.type] ?? task.concurrency;
+          return atOnce === undefined
+            ? { type: task.type }
+            : { type: task.type, concurrency: atOnce };
+        }),
+        capacity: { ...resources, slots: slots ?? LIMITS.slotsDefault },
+        addresses: addresses.length,
+        ...(version === undefined ? {} : { version }),
+        ...(labels === undefined ? {} : { labels }),
+        ...(leaseMs === undefined ? {} : { leaseMs }),
+      },
+      {
+        ...SYSTEM_PORTS,
+        atEndOfTurn: platform.atEndOfTurn,
+        send: (request, answered) => transport.send(request, answered),
+        openStream: (request, listener) => transport.openStream(request, listener),
+        run: (task) => runs.run(task),
+        abort: (lease, reason) => runs.abort(lease, reason),
+        signal: (lease, name, data) => runs.signal(lease, name, data),
+        notify: (notice) => this.heard(notice),
+      },
+    );
+  }
+
+  private heard(notice: SessionNotice): void {
+    const { addresses } = this.setup;
+    switch (notice.type) {
+      case 'welcomed': {
+        const { address, resumed } = notice;
+        this.notice({ type: 'connected', address: addresses[address], resumed });
+        this.starting?.resolve();
+        return;
+      }
+      case 'disconnected':
+        this.notice(notice);
+        return;
+      case 'report_answered':
+        if (notice.outcome === 'ok' || notice.outcome === 'duplicate') return;
+        // It was told to stop and did: that nobody waited for its word is no trouble.
+        if (notice.kind === 'cancelled') return;
+        this.notice({ type: 'report_refused', why: notice.outcome });
+        return;
+      case 'lines_refused':
+        this.notice({ type: 'report_refused', why: 'lines that a handler wrote are invalid' });
+        return;
+      case 'offer_refused':
+        return;
+      case 'over':
+        this.over(notice.refusal === undefined ? undefined : errorOf(notice.refusal));
+    }
+  }
+
+  private over(refusal: Error = closedError()): void {
+    this.session.abandon();
+    this.cancelGiveUp();
+    this.forgetSignals();
+    this.starting?.reject(refusal);
+    this.resolveStopped();
+  }
+}
+
+function checkTasks(tasks: readonly AnyTask[]): void {
+  const types = new Set<string>();
+  for (const { type, run } of tasks) {
+    if (run === undefined) throw new TypeError(`the task '${type}' has no handler to run`);
+    if (types.has(type)) throw new TypeError(`two tasks have the type '${type}'`);
+    types.add(type);
+  }
+  if (types.size === 0) throw new TypeError('a worker needs at least one task to run');
+}
+
+/** What somebody does with a notice must not reach the session. */
+function guarded(notice: (notice: WorkerNotice) => unknown): (notice: WorkerNotice) => void {
+  return (given) => {
+    new Promise((resolve) => resolve(notice(given))).catch((cause: unknown) => {
+      console.error(`sluice: onNotice failed: ${stackOf(cause)}`);
+    });
+  };
+}
+
+/** One line when the server cannot be reached, however often it is tried, and one when it can. */
+function writeTrouble(addresses: readonly string[]): (notice: WorkerNotice) => void {
+  let isSaid = false;
+  return (notice) => {
+    if (notice.type === 'connected') {
+      if (isSaid) console.error(`sluice: connected to ${notice.address}`);
+      isSaid = false;
+    } else if (notice.type === 'disconnected') {
+      if (!isSaid) {
+        const where = addresses.join(', ');
+        console.error(`sluice: no connection to ${where} (${notice.why}); trying again`);
+      }
+      isSaid = true;
+    } else if (notice.type === 'report_refused') {
+      console.error(`sluice: the server did not take a report: ${notice.why}`);
+    } else {
+      console.error(`sluice: a listener of ${notice.taskId} failed: ${stackOf(notice.cause)}`);
+    }
+  };
+}
+
+/** As text: the console would look into the value, which may throw. */
+function stackOf(cause: unknown): string {
+  const stack = isInstance(cause, Error) ? textProperty(cause, 'stack') : undefined;
+  return stack ?? messageOf(cause);
+}

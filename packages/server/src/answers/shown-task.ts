@@ -1,0 +1,109 @@
+import type { Callback, Progress, Shape, Tags, Timeouts } from '@sluice/core';
+import { blobOf } from '@sluice/core';
+import { timeText } from '../base/time-text.ts';
+
+/** One run of a task, as answers show it. */
+export interface ShownAttempt {
+  readonly attempt: number;
+  readonly worker: string;
+  readonly leasedAt: number;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly outcome: string | null;
+  /** JSON of what it left, or a reference; empty for nothing. */
+  readonly error: string;
+  readonly output: string;
+}
+
+/** What an answer says of a task, wherever it comes from. Times are 0 when there is none. */
+export interface ShownTask {
+  readonly id: string;
+  readonly type: string;
+  readonly state: string;
+  readonly reason: string;
+  readonly priority: number;
+  readonly shape: Pick<Shape, 'resources' | 'constraintTexts'>;
+  readonly attempt: number;
+  readonly attempts: readonly ShownAttempt[];
+  readonly submittedAt: number;
+  /** For when it waits. */
+  readonly dueAt: number;
+  readonly retry: object;
+  readonly timeouts: Timeouts;
+  readonly tags: Tags;
+  readonly parentId: string;
+  readonly callback: Callback | undefined;
+  readonly cancelRequestedAt: number;
+  readonly endedAt: number;
+  readonly progress: Progress | undefined;
+  /** JSON, or a reference to a blob; empty stands for null. */
+  readonly input: string;
+  readonly result: string;
+  /** The result is that of an attempt, and says nothing of how the task is or ended. */
+  readonly isResultOld: boolean;
+}
+
+/** A task as JSON text. Payloads are spliced in as the bytes that came in. */
+export function shownJson(task: ShownTask): string {
+  const envelope = JSON.stringify({
+    id: task.id,
+    type: task.type,
+    state: task.state,
+    reason: task.reason,
+    priority: task.priority,
+    resources: task.shape.resources,
+    constraints: task.shape.constraintTexts,
+    attempt: task.attempt,
+    attempts: task.attempts.map(shownAttempt),
+    submittedAt: time(task.submittedAt),
+    runAt: task.state === 'waiting' ? time(task.dueAt) : null,
+    retry: task.retry,
+    timeouts: task.timeouts,
+    tags: task.tags,
+    parentId: task.parentId || null,
+    callback: shownCallback(task.callback),
+    cancelRequestedAt: time(task.cancelRequestedAt),
+    endedAt: time(task.endedAt),
+    progress: task.progress ?? null,
+  });
+  const result = task.result || 'null';
+  const output = task.state === 'succeeded' ? result : 'null';
+  // Until a task succeeded, what it has is the error of its last attempt, if that failed.
+  const error = task.state === 'succeeded' || task.isResultOld ? 'null' : result;
+  const input = payloadField('input', task.input || 'null');
+  return `${envelope.slice(0, -1)},${input},${payloadField('output', output)},"error":${error}}`;
+}
+
+/** The payload as a field of an object, or the name of the blob that holds it in its place. */
+function payloadField(name: string, text: string): string {
+  const blob = blobOf(text);
+  return blob === undefined ? `"${name}":${text}` : `"${name}Blob":"${blob}"`;
+}
+
+function shownAttempt({ leasedAt, startedAt, endedAt, error, output, ...rest }: ShownAttempt) {
+  return {
+    attempt: rest.attempt,
+    worker: rest.worker,
+    leasedAt: time(leasedAt),
+    startedAt: time(startedAt),
+    endedAt: time(endedAt),
+    outcome: rest.outcome,
+    ...(error === '' ? {} : { error: JSON.parse(error) as unknown }),
+    ...shownOutput(output),
+  };
+}
+
+function shownOutput(text: string): { output?: unknown; outputBlob?: string } {
+  if (text === '') return {};
+  const outputBlob = blobOf(text);
+  return outputBlob === undefined ? { output: JSON.parse(text) as unknown } : { outputBlob };
+}
+
+/** The secret is never read back. */
+function shownCallback(callback: Callback | undefined): object | null {
+  return callback === undefined ? null : { url: callback.url, on: callback.on };
+}
+
+function time(ms: number): string | null {
+  return ms === 0 ? null : timeText(ms);
+}

@@ -1,0 +1,65 @@
+import { statfs } from 'node:fs/promises';
+import { DEFAULT_NAMESPACE } from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { ROUTES } from '@sluice/protocol';
+import type { FastifyInstance } from 'fastify';
+import type { Caller } from '../access/caller.ts';
+import { timeText } from '../base/time-text.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { routeOptions } from '../http/route-options.ts';
+import type { Projection } from '../projection/projection.ts';
+
+export interface ClusterParts {
+  readonly engine: Engine;
+  readonly projection: Projection;
+  readonly blobs: BlobStore;
+  readonly log: { readonly isFull: boolean };
+  readonly clock: () => number;
+  readonly dataFolder: string;
+  readonly version: string;
+}
+
+/** `GET /v1/cluster`: how the server is, for operators. It answers also when much is wrong. */
+export function clusterRoute(app: FastifyInstance, parts: ClusterParts): void {
+  app.route({
+    ...routeOptions(ROUTES.getCluster),
+    handler: ({ caller }) => (isOverServer(caller) ? serverView(parts) : namespaceView(parts)),
+  });
+}
+
+/** Figures of the whole server tell of all namespaces, so they are for its admins. */
+function isOverServer({ role, namespace }: Caller): boolean {
+  return role === 'admin' && namespace === DEFAULT_NAMESPACE;
+}
+
+/** What everybody who works with the server needs: whether it runs, and how old lists are. */
+function namespaceView({ engine, projection, clock, version }: ClusterParts) {
+  const { state, lagMs } = projection.status(engine.position, clock());
+  return {
+    version,
+    startedAt: timeText(Math.round(performance.timeOrigin)),
+    partitions: [{ partition: 0, state: engine.isStopped ? 'stopped' : 'ok' }],
+    projection: { state, lagMs },
+  };
+}
+
+async function serverView(parts: ClusterParts) {
+  const { engine, projection, blobs, log, clock, dataFolder, version } = parts;
+  const { bsize, bavail, blocks } = await statfs(dataFolder);
+  const { position } = engine;
+  return {
+    version,
+    startedAt: timeText(Math.round(performance.timeOrigin)),
+    partitions: [
+      {
+        partition: 0,
+        state: engine.isStopped ? 'stopped' : 'ok',
+        log: { engine: 'file', position, isFull: log.isFull },
+      },
+    ],
+    projection: projection.status(position, clock()),
+    blobs: blobs.totals,
+    disk: { freeBytes: bsize * bavail, totalBytes: bsize * blocks },
+    memory: { residentBytes: process.memoryUsage.rss() },
+  };
+}

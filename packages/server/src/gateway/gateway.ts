@@ -1,0 +1,224 @@
+import type {
+  DetachSession,
+  ExpireSessions,
+  ReadonlyState,
+  RenewSessions,
+  ReportAttempts,
+  ReportAttemptsReply,
+  SessionId,
+  SubmitTasks,
+  SubmitTasksReply,
+} from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { isSessionId, SluiceError } from '@sluice/protocol';
+import type { BlobHolder } from '../blobs/blob-store.ts';
+import { blobsNamedIn, withBlobs } from '../blobs/named-blobs.ts';
+import { type Clocks, Standstill } from '../clock/standstill.ts';
+import type { Admission } from '../limits/admission.ts';
+import { linesOf, logReportsOf } from '../logs/log-reports.ts';
+import type { AttemptLines, LogSink } from '../logs/task-logs.ts';
+import type { QueueRates } from '../queues/queue-rates.ts';
+import { readTask } from '../tasks/read-task.ts';
+import { renderSubmitted } from '../tasks/submit-answer.ts';
+import { SubmitParser } from '../tasks/submit-parser.ts';
+import { attachSession } from '../workers/attach-session.ts';
+import { ReportParser } from '../workers/report-parser.ts';
+import { SessionParser } from '../workers/session-parser.ts';
+import { type StreamSink, WorkerStream } from '../workers/worker-stream.ts';
+import type { WorkerStreams } from '../workers/worker-streams.ts';
+
+export interface GatewayOptions extends Clocks {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly streams: WorkerStreams;
+  readonly rates: QueueRates;
+  readonly logs: LogSink;
+  readonly blobs: BlobHolder;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  /** Unguessable: it is all that a worker needs to speak for a session. */
+  readonly newSessionId: () => string;
+  /** Hears how many tasks of a submit were there before. */
+  readonly onRecognised?: (tasks: number) => void;
+}
+
+export interface Submitted {
+  /** False when a single task was there before. */
+  readonly isNew: boolean;
+  readonly json: Buffer;
+}
+
+/**
+ * What requests do once their bodies are there, without a socket in sight: the routes call it over
+ * HTTP, the simulator over a network of its own.
+ */
+export class Gateway {
+  private readonly options: GatewayOptions;
+  private readonly submits = new SubmitParser();
+  private readonly sessions = new SessionParser();
+  private readonly reports: ReportParser;
+  private readonly standstill: Standstill;
+
+  constructor(options: GatewayOptions) {
+    this.options = options;
+    this.reports = new ReportParser(options.random);
+    this.standstill = new Standstill(options);
+  }
+
+  /** Takes one task or an array, all or nothing. `admit` may refuse before there is an effect. */
+  async submit(namespace: string, body: unknown, admit?: () => void): Promise<Submitted> {
+    const items: readonly unknown[] = Array.isArray(body) ? body : [body];
+    const pathOf = (index: number) => (Array.isArray(body) ? `/${index}` : '');
+    const named = blobsNamedIn(items, 'inputBlob', pathOf);
+    // What is wrong with the request itself is said before anybody looks for blobs.
+    if (named.length > 0) this.submits.parse(namespace, body);
+    return withBlobs(this.options.blobs, namespace, named, () => {
+      return this.submitNow(namespace, body, admit);
+    });
+  }
+
+  private async submitNow(
+    namespace: string,
+    body: unknown,
+    admit?: () => void,
+  ): Promise<Submitted> {
+    const command = this.submits.parse(namespace, body);
+    if (this.standstill.isWaking) throw stoodStill();
+    this.options.admission.command(command.type);
+    admit?.();
+    const isArray = Array.isArray(body);
+    return this.options.engine.execute<SubmitTasks, Submitted>(command, (reply, state) => {
+      this.countSubmitted(reply, state);
+      return {
+        isNew: isArray || reply.known === undefined,
+        json: renderSubmitted(reply, state, isArray),
+      };
+    });
+  }
+
+  private countSubmitted({ slots, known }: SubmitTasksReply, { tasks }: ReadonlyState): void {
+    if (known !== undefined) this.options.onRecognised?.(known.size);
+    slots.forEach((slot, place) => {
+      if (known === undefined || !known.has(place)) this.options.rates.submitted(tasks.queue[slot]);
+    });
+  }
+
+  /** The task as it is, as JSON text. */
+  async get(namespace: string, id: string): Promise<string> {
+    this.options.admission.read();
+    return readTask(this.options.engine, namespace, id);
+  }
+
+  /** Opens or resumes a session; what it gets goes to the sink from here on. */
+  async attach(namespace: string, body: unknown, openSink: () => StreamSink): Promise<void> {
+    const { engine, admission, streams, monotonic } = this.options;
+    const newSession = this.options.newSessionId() as SessionId;
+    const command = this.sessions.parse(namespace, body, newSession);
+    admission.command(command.type);
+    if (streams.isDraining) throw goingAway();
+    const openStream = () => new WorkerStream(openSink(), monotonic);
+    await attachSession(engine, streams, command, openStream);
+  }
+
+  async detach(namespace: string, sessionId: string): Promise<void> {
+    const session = sessionId as SessionId;
+    const command = { type: 'detach_session', namespace, session } as const;
+    this.options.admission.command(command.type);
+    const { found } = await this.options.engine.execute<DetachSession, { found: boolean }>(
+      command,
+      (result) => result,
+    );
+    if (!found) throw new SluiceError('session_not_found', 'no such worker session');
+  }
+
+  /** Answers the outcomes as JSON text. */
+  async report(namespace: string, sessionId: string, body: unknown): Promise<string> {
+    // A worker with a bug would take `stale_lease` for an answer, and throw its results away.
+    if (!isSessionId(sessionId)) {
+      throw new SluiceError('session_not_found', 'this is no id of a worker session');
+    }
+    const session = sessionId as SessionId;
+    const reports = (body as { readonly reports?: unknown } | null | undefined)?.reports;
+    const items: readonly unknown[] = Array.isArray(reports) ? reports : [];
+    const named = blobsNamedIn(items, 'outputBlob', (index) => `/reports/${index}`);
+    if (named.length > 0) this.reports.parse(namespace, session, body);
+    return withBlobs(this.options.blobs, namespace, named, () => {
+      return this.reportNow(namespace, session, body);
+    });
+  }
+
+  private async reportNow(namespace: string, session: SessionId, body: unknown): Promise<string> {
+    const command = this.reports.parse(namespace, session, body);
+    this.options.admission.command(command.type);
+    const logged = logReportsOf(body);
+    const { found, json, kept } = await this.options.engine.execute<ReportAttempts, ReportAnswer>(
+      command,
+      (reply, state) => ({
+        ...reportAnswer(reply),
+        kept: this.keepLines(logged.flatMap((report) => linesOf(report, reply, state))),
+      }),
+    );
+    await kept;
+    if (!found && command.reports.length === 0) {
+      throw new SluiceError('session_not_found', 'no such worker session; open a new one');
+    }
+    return json;
+  }
+
+  /**
+   * Lines are worth less than reports: they do not wait for the log, so that they are there before
+   * anybody hears of the end of their task, and what cannot be written is lost, and nothing else.
+   */
+  private keepLines(lines: readonly Omit<AttemptLines, 'at'>[]): Promise<unknown> | undefined {
+    if (lines.length === 0) return undefined;
+    const at = this.options.clock();
+    return Promise.allSettled(lines.map((each) => this.options.logs.append({ ...each, at })));
+  }
+
+  /** Once in `TICK_MS`: speaks to silent workers, and looks for those that are silent too long. */
+  tick(): void {
+    this.options.streams.tick(this.options.monotonic());
+    this.execute(this.standstill.beat() ? 'renew_sessions' : 'expire_sessions');
+  }
+
+  /**
+   * Before anything happens because time has passed. A process that stood still has not listened:
+   * what workers said meanwhile is still to be read.
+   */
+  beforeTimers(): void {
+    if (this.standstill.hasBeen()) this.execute('renew_sessions');
+  }
+
+  private execute(type: 'renew_sessions' | 'expire_sessions'): void {
+    // A stopped engine has said so to its owner.
+    this.options.engine
+      .execute<RenewSessions | ExpireSessions, void>({ type }, () => undefined)
+      .catch(() => undefined);
+  }
+}
+
+/**
+ * A submit that waited so long may have been sent again and stored since, and its dedupe key may be
+ * forgotten by now. Whoever still waits for it sends it once more.
+ */
+function stoodStill(): SluiceError {
+  const message = 'the server stood still for a while; send it again';
+  return new SluiceError('unavailable', message, { retryAfterMs: 1000 });
+}
+
+function goingAway(): SluiceError {
+  const message = 'the server is stopping; connect elsewhere, or again later';
+  return new SluiceError('unavailable', message, { retryAfterMs: 1000 });
+}
+
+interface ReportAnswer {
+  readonly found: boolean;
+  readonly json: string;
+  /** Settles when the lines among them are kept. */
+  readonly kept: Promise<unknown> | undefined;
+}
+
+/** An unknown session still gets outcomes: a report that came twice must hear `duplicate` (L6). */
+function reportAnswer({ found, outcomes }: ReportAttemptsReply): Omit<ReportAnswer, 'kept'> {
+  return { found, json: JSON.stringify({ outcomes }) };
+}

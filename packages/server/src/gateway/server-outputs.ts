@@ -1,0 +1,127 @@
+import {
+  type LeaseNumber,
+  leaseTokenText,
+  type Outputs,
+  REASONS,
+  type ReadonlyState,
+  type SessionId,
+  type Slot,
+  signalCost,
+} from '@sluice/core';
+import type { OutputPort, Releasable } from '@sluice/engine';
+import { UTF8 } from '../base/utf8.ts';
+import type { QueueRates } from '../queues/queue-rates.ts';
+import { taskIdOf } from '../tasks/task-view.ts';
+import type { TaskWaiters } from '../tasks/task-waiters.ts';
+import type { WorkerStream } from '../workers/worker-stream.ts';
+import type { WorkerStreams } from '../workers/worker-streams.ts';
+
+/** Hears of everything that is staged, before it is durable: what it learns must wait too (L2). */
+type OutputObserver = (outputs: Outputs, state: ReadonlyState) => void;
+
+/** Hears of deliveries that became due; what it answers is called once that is durable. */
+type OwedObserver = (
+  deliveries: readonly number[],
+  state: ReadonlyState,
+) => (() => void) | undefined;
+
+interface OutputHooks {
+  readonly observe?: OutputObserver;
+  readonly owed?: OwedObserver;
+}
+
+/**
+ * Lets the engine's outputs out into the world: renders them while the command runs, holds them
+ * until they are durable, then writes them (L2).
+ */
+export class ServerOutputs implements OutputPort {
+  private readonly streams: WorkerStreams;
+  private readonly waiters: TaskWaiters;
+  private readonly rates: QueueRates;
+  private readonly hooks: OutputHooks;
+  /** What is told to waiters and to the courier. */
+  private told: (() => void)[] = [];
+  private closing: WorkerStream[] = [];
+
+  constructor(
+    streams: WorkerStreams,
+    waiters: TaskWaiters,
+    rates: QueueRates,
+    hooks: OutputHooks = {},
+  ) {
+    this.streams = streams;
+    this.waiters = waiters;
+    this.rates = rates;
+    this.hooks = hooks;
+  }
+
+  stage(outputs: Outputs, state: ReadonlyState): void {
+    this.hooks.observe?.(outputs, state);
+    const { pushSessions, pushSlots } = outputs;
+    for (let i = 0; i < pushSlots.length; i++) {
+      const stream = this.streams.find(pushSessions[i]);
+      // A stream that broke in this very turn: the worker gets the task when it comes back (L7).
+      if (stream === undefined) continue;
+      stream.stageTask(state, pushSlots[i]);
+      this.streams.markStaged(stream);
+    }
+    for (const { session, slot, reason, graceMs } of outputs.cancels) {
+      const notice = { ...leaseOf(state, slot), graceMs, reason: REASONS[reason] };
+      this.stageNotice(session, 'cancel', notice);
+    }
+    for (const { session, slot, name, data, key } of outputs.signals) {
+      const value: unknown = data.length === 0 ? null : JSON.parse(UTF8.decode(data));
+      const notice = { ...leaseOf(state, slot), name, data: value, key };
+      this.stageNotice(session, 'signal', notice, signalCost({ name, data }));
+    }
+    for (const slot of outputs.endedSlots) this.rates.ended(state.tasks.queue[slot]);
+    this.told.push(...this.waiters.stage(state, outputs.endedSlots));
+    if (outputs.deliveries.length > 0) {
+      const owed = this.hooks.owed?.(outputs.deliveries, state);
+      if (owed !== undefined) this.told.push(owed);
+    }
+    for (const session of outputs.closedSessions) {
+      this.streams.ended(session);
+      const stream = this.streams.find(session);
+      if (stream !== undefined) this.closing.push(stream);
+    }
+  }
+
+  private stageNotice(
+    session: SessionId,
+    event: 'cancel' | 'signal',
+    notice: object,
+    cost = 0,
+  ): void {
+    const stream = this.streams.find(session);
+    // A cancel is told again to a worker that comes back; a signal is for whoever is there.
+    if (stream === undefined) return;
+    stream.stageEvent(event, notice, cost);
+    this.streams.markStaged(stream);
+  }
+
+  seal(): Releasable | undefined {
+    const frames = this.streams.seal();
+    const { told, closing } = this;
+    if (frames.length === 0 && told.length === 0 && closing.length === 0) return undefined;
+    this.told = [];
+    this.closing = [];
+    return {
+      release: () => {
+        for (const { stream, frame } of frames) stream.send(frame);
+        for (const release of told) release();
+        for (const stream of closing) stream.end();
+      },
+      drop: () => {
+        for (const { stream } of frames) stream.end();
+        for (const stream of closing) stream.end();
+      },
+    };
+  }
+}
+
+function leaseOf(state: ReadonlyState, slot: Slot): { id: string; lease: string } {
+  const number = state.tasks.lease[slot] as LeaseNumber;
+  const lease = leaseTokenText({ partition: state.partition, slot, number });
+  return { id: taskIdOf(state, slot), lease };
+}

@@ -1,0 +1,46 @@
+import type { PartitionLimits, QuotaName, Quotas } from '@sluice/core';
+import { SluiceError } from '@sluice/protocol';
+import type { Configuration } from '../config/settings.ts';
+
+/** What one namespace may use of a limit unless a setting says otherwise. */
+const DEFAULT_SHARE = 0.9;
+
+/** Quotas that are not set leave a tenth of each limit to other namespaces. */
+export function quotasOf(
+  limits: Omit<PartitionLimits, 'quotas'>,
+  stated: Configuration['quotas'],
+): Quotas {
+  const share = (name: 'tasksMax' | 'payloadBytesMax' | 'dedupeKeysMax' | 'sessionsMax') =>
+    stated[name] > 0 ? stated[name] : Math.ceil(limits[name] * DEFAULT_SHARE);
+  return {
+    tasksMax: share('tasksMax'),
+    payloadBytesMax: share('payloadBytesMax'),
+    dedupeKeysMax: share('dedupeKeysMax'),
+    sessionsMax: share('sessionsMax'),
+    taskTypesMax: stated.taskTypesMax,
+  };
+}
+
+/** Quotas that the server keeps by itself, beside those of the core. */
+type ServerQuota = QuotaName | 'blobBytesMax' | 'waitsMax';
+
+const MEANINGS: Readonly<Record<ServerQuota, string>> = {
+  tasksMax: 'tasks that have not ended, and dead letters',
+  payloadBytesMax: 'bytes of inputs, outputs and errors in memory',
+  dedupeKeysMax: 'dedupe keys',
+  taskTypesMax: 'task types',
+  sessionsMax: 'worker sessions',
+  blobBytesMax: 'bytes of blobs',
+  waitsMax: 'requests that wait for tasks',
+};
+
+/** The refusal of a request by a quota: it names the quota, so that people know what to raise. */
+export function quotaExceeded(quota: ServerQuota, max: number | undefined): SluiceError {
+  const bound = max === undefined ? '' : ` (${max})`;
+  return new SluiceError(
+    'quota_exceeded',
+    `the namespace has as many ${MEANINGS[quota]} as quotas.${quota}${bound} allows; ` +
+      'try again later, or raise the setting',
+    { retryAfterMs: 1000 },
+  );
+}

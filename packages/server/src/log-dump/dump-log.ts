@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import {
+  blobOf,
+  EVENTS,
+  type Event,
+  EventDecoder,
+  type Field,
+  type PayloadRange,
+  REASONS,
+  readEvents,
+  TASK_STATES,
+  taskIdText,
+} from '@sluice/core';
+import { peekLogFolder } from '@sluice/log';
+import { UTF8 } from '../base/utf8.ts';
+import { workerIdOf } from '../workers/worker-id.ts';
+
+export interface DumpOptions {
+  /** The number of the partition whose log it is; ids of tasks carry it. */
+  readonly partition: number;
+  /** The first record; what is before it is left out. */
+  readonly from: number;
+  /** Inputs, outputs and errors belong to users, so they are shown only when asked for. */
+  readonly withPayloads: boolean;
+  readonly print: (line: string) => void;
+}
+
+/** Prints the events of a data folder as JSON lines. The server may run meanwhile. */
+export async function dumpLog(dataFolder: string, options: DumpOptions): Promise<void> {
+  const { partition, from, withPayloads, print } = options;
+  const events = new EventDecoder();
+  await peekLogFolder(join(dataFolder, 'log'), {
+    from,
+    onBatch: ({ firstRecord, bytes }) => {
+      const visit = (event: Event, at: number, place: number): void => {
+        const record = firstRecord + place;
+        if (record < from) return;
+        const { type } = event;
+        const values = event as unknown as Readonly<Record<string, unknown>>;
+        const shown = Object.entries<Field>(EVENTS[type].fields).map(([name, field]) => {
+          return [name, shownValue(field, values[name], withPayloads)];
+        });
+        const about = { slot: event.slot, task: event.task };
+        const time = new Date(at).toISOString();
+        const id =
+          type === 'task_submitted'
+            ? { id: taskIdText({ submittedAt: at, partition, number: event.task }) }
+            : {};
+        const fields = Object.fromEntries(shown);
+        print(JSON.stringify({ record, at: time, type, ...id, ...about, ...fields }));
+      };
+      readEvents(bytes, UTF8, visit, events);
+    },
+  });
+}
+
+/** How a field is shown is declared with it, in the table of events. */
+function shownValue({ kind, dump }: Field, value: unknown, withPayloads: boolean): unknown {
+  if (kind === 'payload') {
+    const range = value as PayloadRange;
+    return withPayloads ? payloadOf(range) : `${range.end - range.start} bytes`;
+  }
+  if (kind === 'claim') return plain(value as object);
+  if (value === '') return value;
+  switch (dump) {
+    case 'hidden':
+      return '(hidden)';
+    case 'session':
+      return workerIdOf(value as string);
+    case 'state':
+      return TASK_STATES[value as number];
+    case 'reason':
+      return REASONS[value as number];
+    default:
+      return value;
+  }
+}
+
+/** An empty range stands for null. */
+function payloadOf({ bytes, start, end }: PayloadRange): unknown {
+  if (start === end) return null;
+  const text = UTF8.decode(bytes.subarray(start, end));
+  const blob = blobOf(text);
+  return blob === undefined ? JSON.parse(text) : { blob };
+}
+
+/** Words of a hash stand in typed arrays, which JSON would show as objects. */
+function plain(value: object): unknown {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [
+      name,
+      ArrayBuffer.isView(part) ? hex(part) : part,
+    ]),
+  );
+}
+
+function hex(view: ArrayBufferView): string {
+  return Buffer.from(view.buffer, view.byteOffset, view.byteLength).toString('hex');
+}

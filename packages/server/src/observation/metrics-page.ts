@@ -1,0 +1,98 @@
+import type { Engine } from '@sluice/engine';
+import { ROUTES, type Route } from '@sluice/protocol';
+import type { FastifyInstance } from 'fastify';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { routeOptions } from '../http/route-options.ts';
+import { EXPOSITION_TYPE, Exposition } from '../metrics/exposition.ts';
+import type { ServerMetrics } from '../metrics/server-metrics.ts';
+import type { Projection } from '../projection/projection.ts';
+import type { Observation } from './observation.ts';
+
+/** A disk that has not answered for so long is what the scrape is about; it is not waited for. */
+const DURABLE_MS_MAX = 1000;
+
+export interface MetricSources {
+  readonly engine: Engine;
+  readonly observation: Observation;
+  readonly log: { readonly isFull: boolean };
+  readonly projection: Projection;
+  readonly blobs: BlobStore;
+  readonly clock: () => number;
+}
+
+/** Times every route that is registered from here on, except those that answer with a stream. */
+export function timeRoutes(app: FastifyInstance, metrics: ServerMetrics): void {
+  const streams = new Set(
+    Object.values<Route>(ROUTES)
+      .filter(({ answers }) => Object.values(answers).includes('text/event-stream'))
+      .map((route) => `${route.method} ${routeOptions(route).url}`),
+  );
+  app.addHook('onRoute', (route) => {
+    const { method, url } = route;
+    if (typeof method !== 'string' || method === 'HEAD') return;
+    if (streams.has(`${method} ${url}`)) return;
+    const histogram = metrics.route(method, url);
+    const others = route.onResponse ?? [];
+    route.onResponse = [
+      ...(Array.isArray(others) ? others : [others]),
+      (_request, reply, done) => {
+        histogram.observe(reply.elapsedTime);
+        done();
+      },
+    ];
+  });
+}
+
+/** `GET /metrics`, for Prometheus and all that reads its format. */
+export function metricsRoute(app: FastifyInstance, sources: MetricSources): void {
+  const { engine, observation, log, projection, blobs, clock } = sources;
+  app.route({
+    ...routeOptions(ROUTES.getMetrics),
+    handler: async (_request, reply) => {
+      const tasks = await taskText(engine, observation, clock());
+      const out = new Exposition();
+      observation.server.write(out, {
+        connections: await connections(app),
+        logIsFull: log.isFull,
+        projection: projection.status(engine.position, clock()),
+        blobs: blobs.totals,
+      });
+      return reply.type(EXPOSITION_TYPE).send(tasks + out.toString());
+    },
+  });
+}
+
+function connections({ server }: FastifyInstance): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+  });
+}
+
+/**
+ * What is known of tasks, once it is durable (L2). While the disk hangs, or when the engine has
+ * stopped, that is nothing, and the rest of the page says why.
+ */
+async function taskText(
+  engine: Engine,
+  { tasks, callbacks, partition }: Observation,
+  now: number,
+): Promise<string> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(''), DURABLE_MS_MAX);
+  });
+  const durable = engine.read((state) => {
+    const out = new Exposition();
+    tasks.write(out, state, partition.countSessions());
+    callbacks.write(out, state, now);
+    return out.toString();
+  });
+  try {
+    return await Promise.race([durable, timeout]);
+  } catch {
+    // An engine that stopped has said so to its owner.
+    return '';
+  } finally {
+    clearTimeout(timer);
+  }
+}

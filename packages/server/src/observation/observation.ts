@@ -1,0 +1,147 @@
+import { type Outputs, Partition, type PartitionOptions, type ReadonlyState } from '@sluice/core';
+import type { EngineNotice } from '@sluice/engine';
+import type { BoundedLog } from '@sluice/log';
+import type { LogLevel } from '../base/log-level.ts';
+import type { Refusal } from '../http/refusal.ts';
+import { CallbackMetrics } from '../metrics/callback-metrics.ts';
+import { measuredLog } from '../metrics/measured-log.ts';
+import { ServerMetrics } from '../metrics/server-metrics.ts';
+import { TaskMetrics } from '../metrics/task-metrics.ts';
+import type { ProjectionNotice } from '../projection/projection.ts';
+import type { Stats } from '../stats/stats.ts';
+import type { StreamNotice } from '../workers/worker-streams.ts';
+import { NoticeLimit } from './notice-limit.ts';
+import { causeText, type ServerLog } from './server-log.ts';
+
+/** What operators see of a server: every part says here what it does, and goes on. */
+export class Observation {
+  readonly log: ServerLog;
+  readonly server: ServerMetrics;
+  readonly tasks = new TaskMetrics();
+  readonly callbacks = new CallbackMetrics();
+  readonly stats: Stats;
+  private readonly projectionLines = new NoticeLimit(() => performance.now());
+  private made: Partition | undefined;
+
+  constructor(log: ServerLog, version: string, stats: Stats) {
+    this.log = log;
+    this.stats = stats;
+    this.server = new ServerMetrics(version);
+  }
+
+  /** Makes the partition, to look at it later. A start may make several; the last one is used. */
+  readonly makePartition = (options: PartitionOptions): Partition => {
+    this.made = new Partition(options);
+    return this.made;
+  };
+
+  /** Once the engine has started. */
+  get partition(): Partition {
+    if (this.made === undefined) throw new Error('the engine has not started');
+    return this.made;
+  }
+
+  /** From here on tasks are counted: what there is was there before. */
+  begin(): void {
+    this.tasks.firstTask = this.partition.state.nextTask;
+    this.stats.begin(this.partition.state.nextTask);
+  }
+
+  measured(log: BoundedLog): BoundedLog {
+    return measuredLog(log, this.server.commits);
+  }
+
+  readonly staged = (outputs: Outputs, state: ReadonlyState): void => {
+    this.tasks.staged(outputs, state);
+    this.stats.staged(outputs, state);
+  };
+
+  readonly recognised = (tasks: number): void => this.tasks.recognised(tasks);
+
+  readonly refused = (refusal: Refusal): void => {
+    this.server.refused(refusal.code);
+    this.log.refused(refusal);
+  };
+
+  readonly blocked = (who: { readonly address?: string; readonly key?: string }): void => {
+    this.log.line('warn', 'too many requests with a wrong key are refused for a while', who);
+  };
+
+  readonly streamed = ({ event, worker }: StreamNotice): void => {
+    this.log.line(event === 'closed' ? 'debug' : 'info', STREAM_EVENTS[event], { worker });
+  };
+
+  readonly noticed = (notice: EngineNotice): void => {
+    this.server.noticed(notice);
+    switch (notice.type) {
+      case 'recovered': {
+        const { type: _, ...figures } = notice;
+        return this.log.line('info', 'recovered from the log', figures);
+      }
+      case 'snapshot_saved':
+        return this.log.line('info', 'a snapshot was saved', { position: notice.position });
+      case 'log_trimmed':
+        return this.log.line('info', 'the log was trimmed', { upTo: notice.upTo });
+      case 'snapshot_unusable': {
+        const { position, cause } = notice;
+        const fields = { position, cause: causeText(cause) };
+        return this.log.line('error', 'a snapshot is passed over at this start', fields);
+      }
+      case 'fold_failed':
+        return this.log.line('error', 'the log could not be folded', { cause: notice.reason });
+    }
+  };
+
+  readonly projected = ({ type, ...fields }: ProjectionNotice): void => {
+    this.server.projected(type);
+    const order = this.projectionLines.take(type);
+    if (order === 'drop') return;
+    const [level, message] = PROJECTION_EVENTS[type];
+    const last = order === 'say last' ? { more: 'not said within the hour' } : {};
+    this.log.line(level, message, { ...fields, ...last });
+  };
+
+  readonly blobDamaged = (path: string): void => {
+    this.log.line('error', 'a blob was damaged on the disk and is set aside', { path });
+  };
+
+  readonly blobsUnswept = (cause: Error): void => {
+    const why = { cause: cause.message };
+    this.log.line('warn', 'blobs that nobody needs could not be looked for; the next time', why);
+  };
+
+  readonly statsUnsaved = (cause: Error): void => {
+    this.log.line('error', 'figures for charts could not be written', { cause: cause.message });
+  };
+
+  readonly backupFailed = (cause: Error): void => {
+    this.log.line('error', 'a backup broke off', { cause: causeText(cause) });
+  };
+
+  close(): void {
+    this.server.close();
+  }
+}
+
+const PROJECTION_EVENTS = {
+  day_removed: ['info', 'a day of finished tasks was removed'],
+  day_set_aside: ['error', 'a day of finished tasks cannot be read and is set aside'],
+  mark_set_aside: ['error', 'the mark of search cannot be read and is set aside'],
+  row_set_aside: ['error', 'a task cannot be read from its row, which is set aside'],
+  record_left_out: ['error', 'a task cannot be written for search and is left out'],
+  record_not_shown: ['error', 'a task cannot be shown and is left out of an answer'],
+  event_left_out: ['error', 'an event cannot be taken into search and is left out'],
+  projection_gap: ['error', 'the log does not go back to where search left off'],
+  projection_failing: ['error', 'what is kept for search cannot be written; dispatch goes on'],
+  projection_recovered: ['info', 'what is kept for search can be written again'],
+  projection_ended: ['error', 'search has ended; dispatch goes on; restart the server soon'],
+  projection_given_up: ['error', 'search has ended long ago; the log is not kept for it any more'],
+} as const satisfies Record<ProjectionNotice['type'], readonly [LogLevel, string]>;
+
+const STREAM_EVENTS = {
+  opened: 'a worker session was opened',
+  resumed: 'a worker session was resumed',
+  closed: 'the stream of a worker was closed',
+  stalled: 'a worker does not read its stream, which is cut',
+  ended: 'a worker session has ended',
+} as const satisfies Record<StreamNotice['event'], string>;

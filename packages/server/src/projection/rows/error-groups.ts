@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { REASONS, type TaskNumber, taskIdText, taskTypeOf } from '@sluice/core';
+import { timeText } from '../../base/time-text.ts';
+import type { TaskRecord } from './task-record.ts';
+
+/** More kinds of errors than this are counted together: nobody looks at a list that long. */
+const GROUPS_MAX = 1000;
+
+const FINGERPRINT_CHARACTERS = 12;
+const MESSAGE_CHARACTERS_MAX = 300;
+const PARTITION = 0;
+
+/** Dead letters of one type that failed alike. */
+interface ErrorGroup {
+  readonly fingerprint: string;
+  readonly type: string;
+  count: number;
+  /** Of the one that ended last. */
+  message: string;
+  taskId: string;
+  firstEndedAt: string;
+  lastEndedAt: string;
+}
+
+export interface ErrorGroups {
+  /** The largest first. */
+  readonly items: readonly ErrorGroup[];
+  /** Those that are in none of them. */
+  readonly others: number;
+  /** False when counting took too long and the oldest were not counted. */
+  readonly isComplete: boolean;
+}
+
+/** Counts dead letters by what went wrong. */
+export class ErrorGroupCount {
+  private readonly groups = new Map<string, ErrorGroup>();
+  private others = 0;
+
+  add(record: TaskRecord): void {
+    const message = messageOf(record);
+    const fingerprint = fingerprintOf(message);
+    const key = `${record.queue} ${fingerprint}`;
+    const group = this.groups.get(key);
+    if (group !== undefined) count(group, record, message);
+    else if (this.groups.size === GROUPS_MAX) this.others += 1;
+    else this.groups.set(key, newGroup(record, fingerprint, message));
+  }
+
+  result(isComplete: boolean): ErrorGroups {
+    const items = [...this.groups.values()].sort((a, b) => b.count - a.count);
+    return { items, others: this.others, isComplete };
+  }
+}
+
+function newGroup(record: TaskRecord, fingerprint: string, message: string): ErrorGroup {
+  const endedAt = timeText(record.endedAt);
+  const times = { firstEndedAt: endedAt, lastEndedAt: endedAt };
+  const taskId = idOf(record);
+  return { fingerprint, type: taskTypeOf(record.queue), count: 1, message, taskId, ...times };
+}
+
+function count(group: ErrorGroup, record: TaskRecord, message: string): void {
+  const endedAt = timeText(record.endedAt);
+  group.count += 1;
+  if (endedAt < group.firstEndedAt) group.firstEndedAt = endedAt;
+  if (endedAt <= group.lastEndedAt) return;
+  group.lastEndedAt = endedAt;
+  group.message = message;
+  group.taskId = idOf(record);
+}
+
+/** Errors that differ in numbers, ids and quoted words alone have the same one. */
+export function fingerprintOf(message: string): string {
+  const alike = message
+    .toLowerCase()
+    .replaceAll(/"[^"]*"|'[^']*'|`[^`]*`/g, '?')
+    .replaceAll(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, '?')
+    .replaceAll(/\b(?=[a-z_]*\d)[a-z_]*[0-9a-f]{8,}\w*/g, '?')
+    .replaceAll(/\d+(?:\.\d+)*/g, '?');
+  return createHash('sha256').update(alike).digest('hex').slice(0, FINGERPRINT_CHARACTERS);
+}
+
+/** What dead letters that failed alike have in common. */
+export function fingerprintOfEnd(ended: Ended): string {
+  return fingerprintOf(messageOf(ended));
+}
+
+type Ended = Pick<TaskRecord, 'result' | 'reason'>;
+
+/** The first line of what the error says; how the task ended when it says nothing. */
+function messageOf({ result, reason }: Ended): string {
+  const { message } = parsed(result) as { message?: unknown };
+  const text = typeof message === 'string' && message !== '' ? message : REASONS[reason];
+  return text.split('\n', 1)[0].slice(0, MESSAGE_CHARACTERS_MAX);
+}
+
+/** What is no JSON says nothing, and the task is counted all the same. */
+function parsed(result: string): object {
+  try {
+    const error: unknown = result === '' ? null : JSON.parse(result);
+    return error ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function idOf({ submittedAt, number }: TaskRecord): string {
+  return taskIdText({ submittedAt, partition: PARTITION, number: number as TaskNumber });
+}

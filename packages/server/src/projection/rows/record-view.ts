@@ -1,0 +1,68 @@
+import {
+  isTerminal,
+  parseCallback,
+  parseRetry,
+  parseShape,
+  parseTags,
+  REASONS,
+  SUCCEEDED_ANSWER,
+  statedTimeouts,
+  TASK_STATES,
+  type TaskNumber,
+  taskIdText,
+  taskTypeOf,
+} from '@sluice/core';
+import { type ShownTask, shownJson } from '../../answers/shown-task.ts';
+import { timeText } from '../../base/time-text.ts';
+import type { TaskRecord } from './task-record.ts';
+
+const PARTITION = 0;
+
+/** A task of the projection as JSON text, as memory shows it, with all its attempts. */
+export function recordJson(record: TaskRecord): string {
+  return shownJson(shownRecord(record));
+}
+
+export function shownRecord(record: TaskRecord): ShownTask {
+  const { number, submittedAt, state } = record;
+  const isTooLate = TASK_STATES[state] === 'cancelled' && record.answer === SUCCEEDED_ANSWER;
+  return {
+    id: taskIdText({ submittedAt, partition: PARTITION, number: number as TaskNumber }),
+    type: taskTypeOf(record.queue),
+    state: TASK_STATES[state],
+    reason: REASONS[record.reason],
+    priority: record.priority,
+    shape: parseShape(record.shape),
+    attempt: record.attempt,
+    attempts: record.attempts.map((attempt) => ({
+      ...attempt,
+      outcome: attempt.outcome === '' ? null : attempt.outcome,
+    })),
+    submittedAt,
+    dueAt: record.dueAt,
+    retry: parseRetry(record.retry),
+    timeouts: statedTimeouts(record.timeouts),
+    tags: parseTags(record.tags),
+    parentId: record.parent,
+    callback: parseCallback(record.callback),
+    cancelRequestedAt: record.cancelAskedAt,
+    endedAt: isTerminal(state) ? record.endedAt : 0,
+    progress: undefined,
+    input: record.input,
+    result: record.result,
+    isResultOld: isTooLate || REASONS[record.reason] === 'worker_lost',
+  };
+}
+
+/** Every change of a task as JSON text, oldest first. */
+export function historyJson({ changes }: TaskRecord): string {
+  const items = changes.map(([at, from, to, reason, attempt, worker]) => ({
+    at: timeText(at),
+    from: from < 0 ? null : TASK_STATES[from],
+    to: TASK_STATES[to],
+    reason: REASONS[reason],
+    attempt,
+    worker: worker || null,
+  }));
+  return JSON.stringify({ items });
+}

@@ -1,0 +1,391 @@
+import {
+  blobOf,
+  DEFERRED,
+  type Event,
+  FAILED,
+  isHeld,
+  LATER_ANSWER,
+  LEASED,
+  nameOfAnswer,
+  namespaceOf,
+  PATCHED_INPUT,
+  PATCHED_PRIORITY,
+  PATCHED_RUN_AT,
+  PATCHED_TAGS,
+  PATCHED_TIMEOUTS,
+  PAUSED,
+  type PayloadRange,
+  QUEUED,
+  REASONS,
+  REFUSED_ANSWER,
+  RUNNING,
+  SUCCEEDED,
+  SUCCEEDED_ANSWER,
+  TIMED_OUT,
+  WAITING,
+} from '@sluice/core';
+import { UTF8 } from '../../base/utf8.ts';
+import { blobName } from '../../blobs/blob-files.ts';
+import { type DeliveryRecord, noteDelivery } from './delivery-record.ts';
+
+/** One run of a task by a worker. */
+export interface AttemptRecord {
+  readonly attempt: number;
+  readonly worker: string;
+  readonly leasedAt: number;
+  /** 0 when nobody said so. */
+  startedAt: number;
+  /** 0 while it goes on. */
+  endedAt: number;
+  /** How it ended; empty while it goes on. */
+  outcome: string;
+  /** JSON of what it left: an error, or an output that came too late for its task. */
+  error: string;
+  output: string;
+}
+
+/**
+ * A task went from one state to another; the first one comes from state -1. States and reasons are
+ * the numbers of the core. A list, because it is written as it is: objects would be most of the
+ * time that a row takes.
+ */
+export type ChangeRecord = readonly [
+  at: number,
+  from: number,
+  to: number,
+  reason: number,
+  attempt: number,
+  worker: string,
+];
+
+/**
+ * All that the log tells of one task: what the core has in memory, and beside it every attempt and
+ * every change. Texts are as events spell them.
+ */
+export interface TaskRecord {
+  readonly number: number;
+  readonly submittedAt: number;
+  /** Key of its queue. */
+  queue: string;
+  priority: number;
+  shape: string;
+  retry: string;
+  timeouts: string;
+  tags: string;
+  callback: string;
+  parent: string;
+  input: string;
+  state: number;
+  reason: number;
+  attempt: number;
+  /** For when it waits, or since when it is queued; as in the core's column. */
+  dueAt: number;
+  endedAt: number;
+  cancelAskedAt: number;
+  /** The report that ended the newest attempt, as its number; 0 without one. */
+  answer: number;
+  /** JSON of the output, or of the error of the newest attempt that left one. */
+  result: string;
+  isDiscarded: boolean;
+  /** Oldest first; of very many the newest. */
+  attempts: AttemptRecord[];
+  changes: ChangeRecord[];
+  deliveries: DeliveryRecord[];
+}
+
+/** A task that is tried for ever keeps so many of each. */
+const ATTEMPTS_KEPT = 100;
+const CHANGES_KEPT = 400;
+
+type DetailsEvent = Extract<Event, { type: 'task_submitted' | 'task_readmitted' }>;
+type Later = Exclude<Event, { type: 'task_submitted' | 'task_readmitted' }>;
+
+function reasonOf(name: (typeof REASONS)[number]): number {
+  return REASONS.indexOf(name);
+}
+
+/** An event with its input as text. */
+type WithText<E extends DetailsEvent> = E extends unknown
+  ? Omit<E, 'input'> & { readonly input: string }
+  : never;
+
+/** What a task was submitted with. */
+export type Submitted = WithText<Extract<Event, { type: 'task_submitted' }>>;
+
+type Details = WithText<DetailsEvent>;
+
+export function withText<E extends DetailsEvent>(event: E): WithText<E> {
+  return { ...event, input: textOf(event.input) } as unknown as WithText<E>;
+}
+
+/** What a submit makes of its task. */
+export function firstChange({ runAt }: Submitted, at: number): ChangeRecord {
+  if (runAt > at) return [at, -1, WAITING, reasonOf('delayed'), 0, ''];
+  return [at, -1, QUEUED, reasonOf('submitted'), 0, ''];
+}
+
+/** A task that the log did not tell of before. */
+export function beginRecord(event: Details, at: number): TaskRecord {
+  const isNew = event.type === 'task_submitted';
+  const record: TaskRecord = {
+    number: event.task,
+    submittedAt: isNew ? at : event.submittedAt,
+    ...detailsOf(event),
+    state: -1,
+    reason: 0,
+    attempt: 0,
+    dueAt: 0,
+    endedAt: 0,
+    cancelAskedAt: 0,
+    answer: 0,
+    result: '',
+    isDiscarded: false,
+    attempts: [],
+    changes: [],
+    deliveries: [],
+  };
+  if (!isNew) {
+    enqueue(record, at, reasonOf('retried'));
+    return record;
+  }
+  const change = firstChange(event, at);
+  [, , record.state, record.reason] = change;
+  record.changes.push(change);
+  record.dueAt = Math.max(event.runAt, at);
+  return record;
+}
+
+/** A task that had left memory runs again. */
+export function readmitRecord(record: TaskRecord, event: Details, at: number): void {
+  Object.assign(record, detailsOf(event));
+  runAgain(record, at, reasonOf('retried'));
+}
+
+function detailsOf(event: Details) {
+  const { priority, shape, retry, timeouts, tags, callback, parent, input } = event;
+  const texts = { shape, retry, timeouts, tags, callback, parent };
+  return { queue: event.taskType, priority, ...texts, input };
+}
+
+/** Takes one more event into the record of its task, as the core's `apply` does with its state. */
+export function advanceRecord(record: TaskRecord, event: Later, at: number): void {
+  switch (event.type) {
+    case 'attempt_leased':
+      return lease(record, event.worker, at);
+    case 'attempt_started':
+      noteStart(record, at);
+      return move(record, at, RUNNING, reasonOf('started'));
+    case 'attempt_stopping':
+      if (event.reason === reasonOf('cancelled') && record.cancelAskedAt === 0) {
+        record.cancelAskedAt = at;
+      }
+      return;
+    case 'task_due':
+      return enqueue(record, at, reasonOf('due'));
+    case 'task_paused':
+      // Its time in the queue stands still, as in the core's column.
+      if (record.state === QUEUED) record.dueAt -= at;
+      return move(record, at, PAUSED, reasonOf('paused'));
+    case 'task_resumed':
+      return resume(record, at);
+    case 'task_patched':
+      return patch(record, event, at);
+    case 'task_retried':
+      return runAgain(record, at, reasonOf(event.redrive === 0 ? 'retried' : 'redriven'));
+    case 'dead_letter_dropped':
+      record.isDiscarded = true;
+      return;
+    case 'callback_delivered':
+    case 'callback_failed':
+    case 'callback_redelivered':
+    case 'callback_dropped':
+      return noteDelivery(record, event, at);
+    default:
+      return endAttempt(record, event, at);
+  }
+}
+
+function endAttempt(record: TaskRecord, event: Later, at: number): void {
+  switch (event.type) {
+    case 'attempt_succeeded':
+      noteStart(record, event.startedAt);
+      record.result = textOf(event.output);
+      record.answer = SUCCEEDED_ANSWER;
+      closeAttempt(record, at, 'succeeded');
+      return end(record, at, SUCCEEDED, reasonOf('succeeded'));
+    case 'attempt_deferred':
+      noteStart(record, event.startedAt);
+      record.answer = LATER_ANSWER;
+      record.endedAt = at;
+      closeAttempt(record, at, 'later');
+      return move(record, at, DEFERRED, reasonOf('later'));
+    case 'attempt_failed':
+      return fail(record, at, event, { state: FAILED, wait: 'backoff', end: 'failed' });
+    case 'attempt_timed_out': {
+      const reason = REASONS[event.reason];
+      return fail(record, at, event, { state: TIMED_OUT, wait: reason, end: reason });
+    }
+    case 'attempt_returned':
+      return returned(record, at, event);
+    case 'attempts_exhausted':
+      closeAttempt(record, at, REASONS[event.reason]);
+      return end(record, at, FAILED, event.reason);
+    case 'task_ended':
+      return endTask(record, at, event);
+    default:
+      // The others are about no task, or change nothing that is told of one.
+      return;
+  }
+}
+
+function lease(record: TaskRecord, worker: string, at: number): void {
+  record.attempt += 1;
+  record.answer = 0;
+  record.endedAt = 0;
+  const { attempt } = record;
+  const left = { startedAt: 0, endedAt: 0, outcome: '', error: '', output: '' };
+  record.attempts.push({ attempt, worker, leasedAt: at, ...left });
+  if (record.attempts.length > ATTEMPTS_KEPT) record.attempts.shift();
+  move(record, at, LEASED, reasonOf('leased'));
+}
+
+type Failure = Extract<Event, { type: 'attempt_failed' | 'attempt_timed_out' }>;
+type ReasonName = (typeof REASONS)[number];
+
+function fail(
+  record: TaskRecord,
+  at: number,
+  event: Failure,
+  how: { readonly state: number; readonly wait: ReasonName; readonly end: ReasonName },
+): void {
+  noteStart(record, event.startedAt);
+  record.result = textOf(event.error);
+  if (event.type === 'attempt_failed' || event.answer !== 0) record.answer = event.answer;
+  const isFailure = event.type === 'attempt_failed';
+  closeAttempt(record, at, isFailure ? nameOfAnswer(event.answer) : how.end);
+  const attempt = record.attempts.at(-1);
+  if (attempt !== undefined && nameOfAnswer(record.answer) === 'failed') {
+    attempt.error = record.result;
+  }
+  if (event.retryAt === 0) return end(record, at, how.state, reasonOf(how.end));
+  record.endedAt = at;
+  waitUntil(record, at, event.retryAt, reasonOf(how.wait));
+}
+
+type Returned = Extract<Event, { type: 'attempt_returned' }>;
+
+/** A push that never arrived, was refused or was handed back is no attempt. */
+function returned(record: TaskRecord, at: number, { reason, spent }: Returned): void {
+  if (spent) closeAttempt(record, at, REASONS[reason]);
+  else record.attempt -= 1;
+  record.endedAt = at;
+  if (reason === reasonOf('refused')) record.answer = REFUSED_ANSWER;
+  enqueue(record, at, reason);
+  if (!spent) record.attempts.pop();
+}
+
+type Ended = Extract<Event, { type: 'task_ended' }>;
+
+function endTask(record: TaskRecord, at: number, event: Ended): void {
+  noteStart(record, event.startedAt);
+  const payload = textOf(event.payload);
+  if (event.hasPayload) record.result = payload;
+  if (event.answer !== 0) record.answer = event.answer;
+  if (isHeld(record.state)) {
+    const name = nameOfAnswer(event.answer);
+    closeAttempt(record, at, name || REASONS[event.reason]);
+    const attempt = record.attempts.at(-1);
+    if (attempt !== undefined && event.hasPayload) {
+      if (name === 'failed') attempt.error = payload;
+      if (name === 'succeeded' && event.state !== SUCCEEDED) attempt.output = payload;
+    }
+  }
+  end(record, at, event.state, event.reason);
+}
+
+type Patched = Extract<Event, { type: 'task_patched' }>;
+
+function patch(record: TaskRecord, event: Patched, at: number): void {
+  const { fields, runAt } = event;
+  if (fields & PATCHED_INPUT) record.input = textOf(event.input);
+  if (fields & PATCHED_TIMEOUTS) record.timeouts = event.timeouts;
+  if (fields & PATCHED_TAGS) record.tags = event.tags;
+  if (fields & PATCHED_PRIORITY) record.priority = event.priority;
+  if (!(fields & PATCHED_RUN_AT)) return;
+  if (record.state === PAUSED) record.dueAt = Math.max(runAt, at);
+  else if (runAt > at) waitUntil(record, at, runAt, reasonOf('delayed'));
+  else if (record.state !== QUEUED) enqueue(record, at, reasonOf('rescheduled'));
+}
+
+function resume(record: TaskRecord, at: number): void {
+  const { dueAt } = record;
+  if (dueAt > at) return waitUntil(record, at, dueAt, reasonOf('resumed'));
+  move(record, at, QUEUED, reasonOf('resumed'));
+  record.dueAt = dueAt <= 0 ? at + dueAt : at;
+}
+
+function runAgain(record: TaskRecord, at: number, reason: number): void {
+  record.attempt = 0;
+  record.answer = 0;
+  record.endedAt = 0;
+  record.cancelAskedAt = 0;
+  record.result = '';
+  record.isDiscarded = false;
+  enqueue(record, at, reason);
+}
+
+/** A worker need not report the start by itself: the end may say when it was. */
+function noteStart({ attempts }: TaskRecord, startedAt: number): void {
+  const attempt = attempts.at(-1);
+  if (attempt === undefined || attempt.startedAt !== 0 || attempt.endedAt !== 0) return;
+  attempt.startedAt = startedAt;
+}
+
+function closeAttempt({ attempts }: TaskRecord, at: number, outcome: string): void {
+  const attempt = attempts.at(-1);
+  // One whose handler left the end to somebody outside is over already.
+  if (attempt === undefined || attempt.endedAt !== 0) return;
+  attempt.endedAt = at;
+  attempt.outcome = outcome;
+}
+
+function enqueue(record: TaskRecord, at: number, reason: number): void {
+  move(record, at, QUEUED, reason);
+  record.dueAt = at;
+}
+
+function waitUntil(record: TaskRecord, at: number, until: number, reason: number): void {
+  move(record, at, WAITING, reason);
+  record.dueAt = until;
+}
+
+function end(record: TaskRecord, at: number, state: number, reason: number): void {
+  move(record, at, state, reason);
+  record.endedAt = at;
+}
+
+function move(record: TaskRecord, at: number, to: number, reason: number): void {
+  const { state: from, attempt } = record;
+  const worker = isHeld(to) || isHeld(from) ? (record.attempts.at(-1)?.worker ?? '') : '';
+  record.state = to;
+  record.reason = reason;
+  record.changes.push([at, from, to, reason, attempt, worker]);
+  if (record.changes.length > CHANGES_KEPT) record.changes.shift();
+}
+
+/** What the blobs are known by that the payloads of a task are in. */
+export function blobsNamedBy({ queue, input, result, attempts }: TaskRecord): string[] {
+  const names: string[] = [];
+  const look = (payload: string): void => {
+    const sha256 = blobOf(payload);
+    if (sha256 !== undefined) names.push(blobName({ namespace: namespaceOf(queue), sha256 }));
+  };
+  look(input);
+  look(result);
+  for (const { output } of attempts) look(output);
+  return names;
+}
+
+function textOf({ bytes, start, end }: PayloadRange): string {
+  return start === end ? '' : UTF8.decode(bytes.subarray(start, end));
+}
