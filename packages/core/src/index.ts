@@ -105,8 +105,8 @@ export { pushCost, signalCost } from './matching/matching.ts';
 export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';
 export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot/snapshot-archive.ts';
 export { StateHashError } from './snapshot/state-hash.ts';
-export { type AccessKey, hasExpired, isOver } from './state/access-keys.ts';
-export type { AuditRecord } from './state/audit-trail.ts';
+export { type AccessKey, hasExpired, isOver } from './state/access/access-keys.ts';
+export type { AuditRecord } from './state/access/audit-trail.ts';
 export { findTask } from './state/find-task.ts';
 export type { NamespaceUse } from './state/namespaces.ts';
 export type { Delivery } from './state/outbox.ts';
@@ -151,6 +151,7 @@ export {
   TIMED_OUT,
   WAITING,
 } from './task/task-state.ts';
+export { specOfTexts, TASK_TEXT_NAMES, type TaskText } from './task/task-texts.ts';
 export { statedTimeouts, type Timeouts } from './task/timeouts.ts';
 export type { Progress } from './workers/lease-activity.ts';
 export type { SessionView } from './workers/session-view.ts';

@@ -10,7 +10,8 @@ import type { Appliers } from './applier.ts';
  * of `apply`, so that a change and what is owed for it are one fact.
  */
 export function oweCallback(state: State, slot: Slot, at: number): void {
-  const { tasks, callbacks, outbox } = state;
+  const { tasks, outbox } = state;
+  const callbacks = state.texts.callback;
   const wanted = tasks.callback[slot];
   const to = tasks.state[slot];
   if (wanted === 0 || callbacks.at(wanted)?.on.includes(TASK_STATES[to]) !== true) return;
@@ -41,9 +42,9 @@ export const CALLBACK_APPLIERS: Appliers<typeof CALLBACK_EVENTS> = {
 
 type Over = EventOf<'callback_delivered'> | EventOf<'callback_dropped'>;
 
-function removeDelivery({ outbox, callbacks, queueTable }: State, { delivery }: Over): void {
+function removeDelivery({ outbox, texts, queueTable }: State, { delivery }: Over): void {
   const removed = outbox.remove(delivery);
-  callbacks.release(removed.callback);
+  texts.callback.release(removed.callback);
   const queue = queueTable.places[removed.queue];
   queue.references -= 1;
   queueTable.forgetIfUnused(queue);

@@ -25,6 +25,7 @@ import {
   RETRIED_REASON,
   SUBMITTED_REASON,
 } from '../task/task-state.ts';
+import { TASK_TEXT_NAMES } from '../task/task-texts.ts';
 import type { Appliers } from './applier.ts';
 import { noteStart } from './apply-attempts.ts';
 import { counts, countTask, storePayload, uncountTask } from './namespace-counts.ts';
@@ -76,12 +77,9 @@ function admit(state: State, event: TaskDetails): Slot {
   const queue = state.queueTable.intern(event.taskType);
   queue.references += 1;
   tasks.queue[slot] = queue.index;
-  holdIn(tasks.shape, slot, state.shapes.hold(event.shape));
-  tasks.retry[slot] = state.retries.hold(event.retry);
-  holdIn(tasks.timeouts, slot, state.timeouts.hold(event.timeouts));
-  holdIn(tasks.tags, slot, state.tags.hold(event.tags));
-  holdIn(tasks.callback, slot, state.callbacks.hold(event.callback));
-  holdIn(tasks.parent, slot, state.parents.hold(event.parent));
+  for (const name of TASK_TEXT_NAMES) {
+    holdIn(tasks[name], slot, state.texts[name].hold(event[name]));
+  }
   state.payloads.store(INPUT_PAYLOAD, slot, event.input);
   countTask(state, slot);
   return slot;
@@ -119,8 +117,9 @@ function applyPatched(state: State, at: number, event: EventOf<'task_patched'>):
   const { tasks } = state;
   const { slot, fields } = event;
   if (fields & PATCHED_INPUT) storePayload(state, INPUT_PAYLOAD, slot, event.input);
-  if (fields & PATCHED_TIMEOUTS) swap(state.timeouts, tasks.timeouts, slot, event.timeouts);
-  if (fields & PATCHED_TAGS) swap(state.tags, tasks.tags, slot, event.tags);
+  if (fields & PATCHED_TIMEOUTS)
+    swap<unknown>(state.texts.timeouts, tasks.timeouts, slot, event.timeouts);
+  if (fields & PATCHED_TAGS) swap<unknown>(state.texts.tags, tasks.tags, slot, event.tags);
   const joinedAt = tasks.dueAt[slot];
   const wasQueued = tasks.state[slot] === QUEUED;
   if (fields & PATCHED_PRIORITY) {
@@ -221,12 +220,7 @@ function applyForgotten(
     state.dedupe.lastState[key] = tasks.state[slot];
     state.changes.noteKey(key);
   }
-  state.shapes.release(tasks.shape[slot]);
-  state.retries.release(tasks.retry[slot]);
-  state.timeouts.release(tasks.timeouts[slot]);
-  state.tags.release(tasks.tags[slot]);
-  state.callbacks.release(tasks.callback[slot]);
-  state.parents.release(tasks.parent[slot]);
+  for (const name of TASK_TEXT_NAMES) state.texts[name].release(tasks[name][slot]);
   state.payloads.releaseAll(slot);
   const queue = state.queueTable.places[tasks.queue[slot]];
   queue.references -= 1;

@@ -96,8 +96,8 @@ export function loseLease(decision: Decision, slot: Slot, reason: number): void 
   }
 }
 
-export function hasAttemptsLeft({ tasks, retries }: ReadonlyState, slot: Slot): boolean {
-  return tasks.attempt[slot] < retries.at(tasks.retry[slot]).maxAttempts;
+export function hasAttemptsLeft({ tasks, texts }: ReadonlyState, slot: Slot): boolean {
+  return tasks.attempt[slot] < texts.retry.at(tasks.retry[slot]).maxAttempts;
 }
 
 /** When the attempt after this one is due by the policy of the task; 0 when there is none. */
@@ -107,7 +107,7 @@ export function nextAttemptAt(
   { seed, place }: { readonly seed: number; readonly place: number },
 ): number {
   if (!hasAttemptsLeft(state, slot)) return 0;
-  const policy = state.retries.at(state.tasks.retry[slot]);
+  const policy = state.texts.retry.at(state.tasks.retry[slot]);
   return now + backoffMs(policy, state.tasks.attempt[slot], jitterOf(seed, place));
 }
 

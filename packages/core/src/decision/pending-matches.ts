@@ -100,7 +100,7 @@ export class PendingMatches {
     const holder = state.holders.at(state.tasks.holderOf(slot));
     const session = roster.find(holder.session);
     if (session === undefined) return;
-    const shape = state.shapes.at(state.tasks.shape[slot]);
+    const shape = state.texts.shape.at(state.tasks.shape[slot]);
     const { key } = state.queues[state.tasks.queue[slot]];
     if (began) {
       roster.take(session, key, shape);

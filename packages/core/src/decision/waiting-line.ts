@@ -46,10 +46,10 @@ export function rankLimit({ tasks }: ReadonlyState, { reservedFor }: Session): n
 
 /** Whether a session that handles its type may be given this task. */
 export function mayTake(state: ReadonlyState, session: Session, slot: Slot): boolean {
-  const { tasks, shapes } = state;
+  const { tasks, texts } = state;
   if (session.refused.size > 0 && session.refused.has(tasks.number[slot])) return false;
   if (session.reservedFor !== NO_SLOT && rankOfTask(tasks, slot) > rankLimit(state, session)) {
     return false;
   }
-  return session.room.fits(shapes.at(tasks.shape[slot]));
+  return session.room.fits(texts.shape.at(tasks.shape[slot]));
 }

@@ -1,7 +1,9 @@
+import { TASK_TEXTS, type TaskText } from '../task/task-texts.ts';
 import {
   byte,
   claim,
   type EventDeclaration,
+  type Field,
   flag,
   hiddenSparse,
   number,
@@ -11,6 +13,14 @@ import {
   stateNumber,
   text,
 } from './fields.ts';
+
+/** The texts of a task, in the order of their list. */
+const TEXTS = Object.fromEntries(
+  Object.entries<object>(TASK_TEXTS).map(([name, text]) => [
+    name,
+    'isSecret' in text ? hiddenSparse : sparse,
+  ]),
+);
 
 /**
  * What is said of a task when it comes into memory. Texts are empty for the default.
@@ -22,14 +32,7 @@ const DETAILS = {
   /** Key of its queue: the type, with the namespace in front of it. */
   taskType: text,
   priority: byte,
-  shape: sparse,
-  retry: sparse,
-  timeouts: sparse,
-  tags: sparse,
-  /** May hold the secret that deliveries are signed with. */
-  callback: hiddenSparse,
-  /** Id of the task that it belongs to. */
-  parent: sparse,
+  ...(TEXTS as { readonly [Name in TaskText]: Field<'sparse'> }),
   input: payload,
 } as const;
 

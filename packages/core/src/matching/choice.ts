@@ -52,7 +52,7 @@ function firstInLine(decision: Decision, session: Session): Slot {
       const slot = headFor(state, session, lane);
       if (slot === NO_SLOT) continue;
       const rank = slot === lane.head ? ranks[i] : rankOfTask(state.tasks, slot);
-      if (rank > bestRank || !session.room.fits(state.shapes.at(lane.shape))) continue;
+      if (rank > bestRank || !session.room.fits(state.texts.shape.at(lane.shape))) continue;
       best = slot;
       bestRank = rank;
     }
@@ -76,7 +76,7 @@ function longestWaiting(decision: Decision, session: Session): Slot {
       const isTie = tasks.dueAt[slot] === since && best !== NO_SLOT;
       if (isTie && !goesBefore(state, slot, best)) continue;
       if (rankOfTask(tasks, slot) > limit) continue;
-      if (!session.room.fits(state.shapes.at(lane.shape))) continue;
+      if (!session.room.fits(state.texts.shape.at(lane.shape))) continue;
       best = slot;
       since = tasks.dueAt[slot];
     }
@@ -102,7 +102,7 @@ export function chooseSession(decision: Decision, lane: ReadonlyLane): Session |
  */
 function cheapest(state: ReadonlyState, ring: Ring, slot: Slot): Session | undefined {
   const { sessions } = ring;
-  const shape = state.shapes.at(state.tasks.shape[slot]);
+  const shape = state.texts.shape.at(state.tasks.shape[slot]);
   let best: Session | undefined;
   let leastCost = 0;
   let place = ring.cursor;
@@ -124,7 +124,7 @@ function cheapest(state: ReadonlyState, ring: Ring, slot: Slot): Session | undef
 
 /** The one that the task fills best. */
 function bestFilled(state: ReadonlyState, ring: Ring, slot: Slot): Session | undefined {
-  const shape = state.shapes.at(state.tasks.shape[slot]);
+  const shape = state.texts.shape.at(state.tasks.shape[slot]);
   let best: Session | undefined;
   let bestFilling = 0;
   for (const session of ring.sessions) {

@@ -81,7 +81,7 @@ function whyNotReady({ tasks }: ReadonlyState, slot: Slot): WaitReason | undefin
 
 function explainQueued({ state, roster }: Explained, slot: Slot): Explanation {
   const queue = state.queues[state.tasks.queue[slot]];
-  const shape = state.shapes.at(state.tasks.shape[slot]);
+  const shape = state.texts.shape.at(state.tasks.shape[slot]);
   const reasons: WaitReason[] = [];
   if (queue.paused) {
     reasons.push({ code: 'queue_paused', message: `the queue of '${queue.taskType}' is paused` });

@@ -34,8 +34,8 @@ export const OVERDUE_PER_COMMAND = 1000;
 /** A worker that refused so many tasks a moment ago is left alone until that moment is over. */
 export const REFUSALS_MAX = 100;
 
-export function pushCost({ tasks, tags }: ReadonlyState, slot: Slot): number {
-  const tagBytes = tasks.tags[slot] === 0 ? 0 : tags.textAt(tasks.tags[slot]).length;
+export function pushCost({ tasks, texts }: ReadonlyState, slot: Slot): number {
+  const tagBytes = tasks.tags[slot] === 0 ? 0 : texts.tags.textAt(tasks.tags[slot]).length;
   return tasks.inputLength[slot] + tagBytes + PUSH_ENVELOPE_BYTES;
 }
 
@@ -170,5 +170,5 @@ function lease(decision: Decision, slot: Slot, session: Session): void {
 export function listenFor({ state, activity }: Decision, slot: Slot, heardAt: number): void {
   const { timeouts } = state.tasks;
   if (timeouts[slot] === 0) return;
-  activity.hear(slot, heardAt + state.timeouts.at(timeouts[slot]).heartbeatMs);
+  activity.hear(slot, heardAt + state.texts.timeouts.at(timeouts[slot]).heartbeatMs);
 }

@@ -46,7 +46,7 @@ function reservationsMax(sessions: number): number {
 /** The first in line of those that waited too long for this session to be filled with others. */
 function overtakenBy(decision: Decision, session: Session, slot: Slot): Slot {
   const { state, roster, now } = decision;
-  const { tasks, shapes } = state;
+  const { tasks, texts } = state;
   const since = now - decision.matching.reserveAfterMs;
   let first = NO_SLOT;
   let firstRank = rankOfTask(tasks, slot);
@@ -61,7 +61,7 @@ function overtakenBy(decision: Decision, session: Session, slot: Slot): Slot {
       if (head === NO_SLOT || tasks.dueAt[head] > since) continue;
       if (isOverdue(state, head, now)) continue;
       const rank = rankOfTask(tasks, head);
-      const shape = shapes.at(lane.shape);
+      const shape = texts.shape.at(lane.shape);
       if (rank >= firstRank || session.room.fits(shape) || !session.room.couldFit(shape)) continue;
       if (roster.reserverOf(head) !== undefined) continue;
       first = head;

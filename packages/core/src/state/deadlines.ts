@@ -11,7 +11,7 @@ import {
 } from '../task/task-state.ts';
 import type { ReadonlyState } from './state.ts';
 
-type Tasks = Pick<ReadonlyState, 'tasks' | 'timeouts'>;
+type Tasks = Pick<ReadonlyState, 'tasks' | 'texts'>;
 
 /** The earliest time at which something happens to the task by itself; infinite if nothing does. */
 export function deadlineOf(state: Tasks, slot: Slot): number {
@@ -31,9 +31,9 @@ export function isOverdue(state: Tasks, slot: Slot, now: number): boolean {
 }
 
 /** When the task has taken all the time that it has; infinite without a limit. */
-export function totalDeadline({ tasks, timeouts }: Tasks, slot: Slot): number {
+export function totalDeadline({ tasks, texts }: Tasks, slot: Slot): number {
   const since = tasks.retriedAt[slot] === 0 ? tasks.submittedAt[slot] : tasks.retriedAt[slot];
-  return since + timeouts.at(tasks.timeouts[slot]).totalMs;
+  return since + texts.timeouts.at(tasks.timeouts[slot]).totalMs;
 }
 
 /** One that is being cancelled will be cancelled, late or not; one that ended has time. */
@@ -43,8 +43,8 @@ function hasTotal({ tasks }: Tasks, slot: Slot): boolean {
 }
 
 /** The deadline that belongs to the state the task is in. */
-function ownDeadline({ tasks, timeouts }: Tasks, slot: Slot): number {
-  const { queueMs, runMs } = timeouts.at(tasks.timeouts[slot]);
+function ownDeadline({ tasks, texts }: Tasks, slot: Slot): number {
+  const { queueMs, runMs } = texts.timeouts.at(tasks.timeouts[slot]);
   switch (tasks.state[slot]) {
     case WAITING:
       return tasks.dueAt[slot];

@@ -3,6 +3,7 @@ import { SnapshotError } from '../snapshot/snapshot-archive.ts';
 import type { Archive } from '../structures/archive.ts';
 import { persistLists } from '../structures/task-list.ts';
 import { payloadColumns } from './payload-columns.ts';
+import { persistSharedTexts } from './shared-texts.ts';
 import type { State } from './state.ts';
 
 /**
@@ -39,12 +40,7 @@ export const SECTIONS: Readonly<Record<string, (state: State, archive: Archive) 
   outbox: (state, archive) => state.outbox.persist(archive),
   accessKeys: (state, archive) => state.accessKeys.persist(archive),
   audit: (state, archive) => state.audit.persist(archive),
-  shapes: (state, archive) => state.shapes.persist(archive),
-  retries: (state, archive) => state.retries.persist(archive),
-  timeouts: (state, archive) => state.timeouts.persist(archive),
-  tags: (state, archive) => state.tags.persist(archive),
-  callbacks: (state, archive) => state.callbacks.persist(archive),
-  parents: (state, archive) => state.parents.persist(archive),
+  texts: (state, archive) => persistSharedTexts(state.texts, archive),
   timers: (state, archive) => state.timers.persist(archive, state.tasks.used),
   dedupe: (state, archive) => state.dedupe.persist(archive),
   changes: (state, archive) => state.changes.persist(archive),

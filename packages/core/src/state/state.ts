@@ -2,15 +2,10 @@ import type { LeaseNumber, Slot, TaskNumber } from '../base/ids.ts';
 import { StateHasher } from '../snapshot/state-hash.ts';
 import type { Archive } from '../structures/archive.ts';
 import { Arena, type CompactionRule } from '../structures/arena.ts';
-import { Interner, type InternerReader } from '../structures/interner.ts';
 import { TaskList } from '../structures/task-list.ts';
 import { TimingWheel } from '../structures/timing-wheel.ts';
-import { parseRetry, type ResolvedRetry } from '../task/retry-policy.ts';
-import { parseShape, type Shape } from '../task/shape.ts';
-import { type Callback, parseCallback, parseTags, type Tags } from '../task/task-labels.ts';
-import { parseTimeouts, type ResolvedTimeouts } from '../task/timeouts.ts';
-import { AccessKeys, type AccessKeysReader } from './access-keys.ts';
-import { AuditTrail, type AuditTrailReader } from './audit-trail.ts';
+import { AccessKeys, type AccessKeysReader } from './access/access-keys.ts';
+import { AuditTrail, type AuditTrailReader } from './access/audit-trail.ts';
 import { DeadLetters, type DeadLettersReader } from './dead-letters.ts';
 import { type DedupeReader, DedupeTable } from './dedupe-table.ts';
 import { LeaseHolders } from './lease-holders.ts';
@@ -21,6 +16,7 @@ import { QueueTable } from './queue-table.ts';
 import type { Quotas } from './quotas.ts';
 import type { Lane, ReadyQueue } from './ready-queue.ts';
 import { Redrives, type RedrivesReader } from './redrives.ts';
+import { makeSharedTexts, type SharedTextsReader, sharedTextBytes } from './shared-texts.ts';
 import { StateChanges } from './state-changes.ts';
 import { type TaskReader, TaskTable } from './task-table.ts';
 import { TaskTypes, type TaskTypesReader } from './task-types.ts';
@@ -77,12 +73,8 @@ export class State {
   readonly outbox = new Outbox();
   readonly accessKeys = new AccessKeys();
   readonly audit = new AuditTrail();
-  readonly shapes = new Interner(parseShape);
-  readonly retries = new Interner(parseRetry);
-  readonly timeouts = new Interner(parseTimeouts);
-  readonly tags = new Interner(parseTags);
-  readonly callbacks = new Interner(parseCallback);
-  readonly parents = new Interner((text) => text);
+  /** What tasks say of themselves, as texts that many of them share. */
+  readonly texts = makeSharedTexts();
   readonly timers: TimingWheel;
   readonly dedupe: DedupeTable;
   /** What events changed since the last hash that was logged. */
@@ -165,10 +157,7 @@ export class State {
 
   /** Bytes that tasks take beside columns: payloads, texts that they share, and what is owed. */
   get heldBytes(): number {
-    const { payloads, shapes, retries, timeouts, tags, callbacks, parents } = this;
-    const policies = shapes.bytes + retries.bytes + timeouts.bytes;
-    const texts = policies + tags.bytes + callbacks.bytes + parents.bytes;
-    return payloads.liveBytes + texts + this.outbox.bytes;
+    return this.payloads.liveBytes + sharedTextBytes(this.texts) + this.outbox.bytes;
   }
 
   typeOf(slot: Slot): string {
@@ -216,12 +205,7 @@ export interface ReadonlyState {
   readonly outbox: OutboxReader;
   readonly accessKeys: AccessKeysReader;
   readonly audit: AuditTrailReader;
-  readonly shapes: InternerReader<Shape>;
-  readonly retries: InternerReader<ResolvedRetry>;
-  readonly timeouts: InternerReader<ResolvedTimeouts>;
-  readonly tags: InternerReader<Tags>;
-  readonly callbacks: InternerReader<Callback | undefined>;
-  readonly parents: InternerReader<string>;
+  readonly texts: SharedTextsReader;
   readonly heldBytes: number;
   readonly timers: Pick<TimingWheel, 'firstDue' | 'earliest' | 'has' | 'count'>;
   readonly dedupe: DedupeReader;

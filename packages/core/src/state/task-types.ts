@@ -21,6 +21,7 @@ export interface TaskTypesReader {
 /** The definitions that are registered, by the key of the queue. */
 export class TaskTypes implements TaskTypesReader {
   private readonly definitions = new Map<string, TaskTypeDefinition>();
+  private readonly counts = new Map<string, number>();
 
   get size(): number {
     return this.definitions.size;
@@ -37,9 +38,7 @@ export class TaskTypes implements TaskTypesReader {
   }
 
   countOf(namespace: string): number {
-    let count = 0;
-    for (const key of this.definitions.keys()) if (namespaceOf(key) === namespace) count += 1;
-    return count;
+    return this.counts.get(namespace) ?? 0;
   }
 
   keys(): Iterable<string> {
@@ -48,8 +47,13 @@ export class TaskTypes implements TaskTypesReader {
 
   /** An empty text removes the definition. */
   put(key: string, text: string): void {
+    const before = this.definitions.size;
     if (text === '') this.definitions.delete(key);
     else this.definitions.set(key, JSON.parse(text) as TaskTypeDefinition);
+    const namespace = namespaceOf(key);
+    const count = this.countOf(namespace) + this.definitions.size - before;
+    if (count === 0) this.counts.delete(namespace);
+    else this.counts.set(namespace, count);
   }
 
   persist(archive: Archive): void {

@@ -1,6 +1,6 @@
 import { NO_LEASE, NO_SLOT, type Slot } from '../base/ids.ts';
-import type { AccessKey } from '../state/access-keys.ts';
-import type { AuditRecord } from '../state/audit-trail.ts';
+import type { AccessKey } from '../state/access/access-keys.ts';
+import type { AuditRecord } from '../state/access/audit-trail.ts';
 import type { Delivery } from '../state/outbox.ts';
 import type { ReadonlyState } from '../state/state.ts';
 import { NO_STOP, QUEUED, REASONS, TASK_STATES } from '../task/task-state.ts';
@@ -131,12 +131,12 @@ export function describeState(state: ReadonlyState): StateDescription {
     finished: numbersFrom(state, state.finished.head),
     timers: state.timers.count,
     interned: {
-      shape: state.shapes.size,
-      retry: state.retries.size,
-      timeouts: state.timeouts.size,
-      tags: state.tags.size,
-      callback: state.callbacks.size,
-      parent: state.parents.size,
+      shape: state.texts.shape.size,
+      retry: state.texts.retry.size,
+      timeouts: state.texts.timeouts.size,
+      tags: state.texts.tags.size,
+      callback: state.texts.callback.size,
+      parent: state.texts.parent.size,
     },
     deadLettersDropped: state.deadLetters.dropped,
     taskTypes: Object.fromEntries(
@@ -175,13 +175,13 @@ export function describeTask(state: ReadonlyState, slot: Slot): TaskDescription 
     input: payload(state, tasks.input[slot], tasks.inputLength[slot]),
     result: payload(state, tasks.result[slot], tasks.resultLength[slot]),
     answered: tasks.answered[slot],
-    shape: state.shapes.textAt(tasks.shape[slot]),
+    shape: state.texts.shape.textAt(tasks.shape[slot]),
     order: tasks.state[slot] === QUEUED ? tasks.order[slot] : null,
-    retry: state.retries.textAt(tasks.retry[slot]),
-    timeouts: state.timeouts.textAt(tasks.timeouts[slot]),
-    tags: state.tags.textAt(tasks.tags[slot]),
-    callback: state.callbacks.textAt(tasks.callback[slot]),
-    parent: state.parents.textAt(tasks.parent[slot]),
+    retry: state.texts.retry.textAt(tasks.retry[slot]),
+    timeouts: state.texts.timeouts.textAt(tasks.timeouts[slot]),
+    tags: state.texts.tags.textAt(tasks.tags[slot]),
+    callback: state.texts.callback.textAt(tasks.callback[slot]),
+    parent: state.texts.parent.textAt(tasks.parent[slot]),
     dueAt: tasks.dueAt[slot],
     timerAt: state.timers.has(slot) ? tasks.timerAt[slot] : null,
     retriedAt: tasks.retriedAt[slot],
@@ -196,7 +196,7 @@ export function describeTask(state: ReadonlyState, slot: Slot): TaskDescription 
 export function describeDelivery(state: ReadonlyState, delivery: Delivery) {
   const { number, task, at, tries, firstFailedAt, nextAt, failure, status } = delivery;
   const type = state.queues[delivery.queue].key;
-  const callback = state.callbacks.textAt(delivery.callback);
+  const callback = state.texts.callback.textAt(delivery.callback);
   const subject = { number, task, type, callback, state: TASK_STATES[delivery.state], at };
   const { givenUpAt } = delivery;
   return { ...subject, tries, firstFailedAt, nextAt, failure, status, givenUpAt };
@@ -230,7 +230,7 @@ function describeQueues(state: ReadonlyState): QueueDescription[] {
     depth: queue.depth,
     lanes: queue.open
       .map(({ shape, level, length, head }) => ({
-        shape: state.shapes.textAt(shape),
+        shape: state.texts.shape.textAt(shape),
         level,
         length,
         waiting: numbersFrom(state, head),

@@ -143,7 +143,7 @@ function countProblems(state: ReadonlyState, description: StateDescription): str
   const withTimer = tasks.filter((task) => task.timerAt !== null).length;
   if (timers !== withTimer) problems.push(`${timers} timers are counted, not ${withTimer}`);
   const owed = [...state.outbox.pending(), ...state.outbox.givenUp()];
-  const owedTexts = owed.map(({ callback }) => state.callbacks.textAt(callback));
+  const owedTexts = owed.map(({ callback }) => state.texts.callback.textAt(callback));
   for (const label of ['shape', 'retry', 'timeouts', 'tags', 'callback', 'parent'] as const) {
     const others = label === 'callback' ? owedTexts : [];
     const used = new Set(['', ...tasks.map((task) => task[label]), ...others]).size;
@@ -221,7 +221,7 @@ function readySlots({ tasks, queues }: ReadonlyState): Slot[] {
 }
 
 function needOf(state: ReadonlyState, slot: Slot): ModelNeed {
-  const { resources, constraintTexts: constraints } = state.shapes.at(state.tasks.shape[slot]);
+  const { resources, constraintTexts: constraints } = state.texts.shape.at(state.tasks.shape[slot]);
   const number = state.tasks.number[slot];
   return { number, type: state.queues[state.tasks.queue[slot]].key, resources, constraints };
 }

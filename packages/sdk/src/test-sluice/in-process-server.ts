@@ -200,7 +200,7 @@ export class InProcessServer {
       attempt: tasks.attempt[slot],
       lease,
       ...inputOf(state, slot),
-      tags: state.tags.at(tasks.tags[slot]) ?? {},
+      tags: state.texts.tags.at(tasks.tags[slot]) ?? {},
     };
     this.held.add(lease);
     return () => {

@@ -111,7 +111,7 @@ function viewOf(state: ReadonlyState, delivery: Delivery): CallbackView {
     id: deliveryIdText({ partition, number }),
     taskId: taskIdText({ submittedAt, partition, number: task }),
     type: `task.${TASK_STATES[delivery.state]}`,
-    url: state.callbacks.at(delivery.callback)?.url ?? '',
+    url: state.texts.callback.at(delivery.callback)?.url ?? '',
     state: givenUpAt === 0 ? 'pending' : 'given_up',
     changedAt: timeText(delivery.at),
     tries,

@@ -112,7 +112,12 @@ export class Courier {
   }
 
   private planned(state: ReadonlyState, { number, task, callback, nextAt }: Delivery): Planned {
-    return { number, task, host: this.hostOf(state.callbacks.at(callback)?.url ?? ''), nextAt };
+    return {
+      number,
+      task,
+      host: this.hostOf(state.texts.callback.at(callback)?.url ?? ''),
+      nextAt,
+    };
   }
 
   private hostOf(url: string): string {
@@ -223,7 +228,7 @@ function letterOf(state: ReadonlyState, number: number): Letter | undefined {
   const delivery = state.outbox.get(number);
   if (delivery === undefined || delivery.givenUpAt !== 0) return undefined;
   const { partition } = state;
-  const callback = state.callbacks.at(delivery.callback);
+  const callback = state.texts.callback.at(delivery.callback);
   const type = `task.${TASK_STATES[delivery.state]}`;
   const { task, submittedAt, queue, at } = delivery;
   return {

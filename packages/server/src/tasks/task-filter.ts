@@ -24,8 +24,9 @@ export function makeTaskFilter(
     if (submittedAt < (since ?? 0) || submittedAt >= (until ?? Number.POSITIVE_INFINITY)) {
       return false;
     }
-    if (parentId !== undefined && state.parents.at(tasks.parent[slot]) !== parentId) return false;
-    if (tags !== undefined && !hasTags(state.tags.at(tasks.tags[slot]), tags)) return false;
+    if (parentId !== undefined && state.texts.parent.at(tasks.parent[slot]) !== parentId)
+      return false;
+    if (tags !== undefined && !hasTags(state.texts.tags.at(tasks.tags[slot]), tags)) return false;
     return needle === undefined || hasText(state, slot, needle);
   };
 }

@@ -193,7 +193,7 @@ function writeTask(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
     number: tasks.lease[slot] as LeaseNumber,
   });
   frame.ascii('","resources":');
-  frame.ascii(resourcesText(state.shapes.at(tasks.shape[slot])));
+  frame.ascii(resourcesText(state.texts.shape.at(tasks.shape[slot])));
   writeInput(frame, state, slot);
   writeExtras(frame, state, slot);
   frame.ascii('}');
@@ -203,12 +203,12 @@ function writeTask(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
 function writeExtras(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
   const { tasks } = state;
   if (tasks.timeouts[slot] !== 0) {
-    const { runMs, heartbeatMs } = state.timeouts.at(tasks.timeouts[slot]);
+    const { runMs, heartbeatMs } = state.texts.timeouts.at(tasks.timeouts[slot]);
     if (Number.isFinite(runMs)) frame.ascii(`,"runTimeoutMs":${runMs}`);
     if (Number.isFinite(heartbeatMs)) frame.ascii(`,"heartbeatTimeoutMs":${heartbeatMs}`);
   }
   if (tasks.tags[slot] === 0) return;
-  const tags = Buffer.from(state.tags.textAt(tasks.tags[slot]));
+  const tags = Buffer.from(state.texts.tags.textAt(tasks.tags[slot]));
   frame.ascii(',"tags":');
   frame.copy(tags, 0, tags.length);
 }

@@ -205,12 +205,12 @@ export class Punctuality implements Checker {
 
   private lookAtStops({ state, outputs }: WatchedPartition): void {
     const { now } = this.simulation;
-    const { tasks, timeouts } = state;
+    const { tasks, texts } = state;
     for (const { slot, reason } of outputs.cancels) {
       if (this.stopping.has(slot) || REASONS[reason] !== 'heartbeat_timeout') continue;
       this.stopping.add(slot);
       const silentMs = now - Math.max(this.namedAt.get(slot) ?? 0, this.listeningSince);
-      const { heartbeatMs } = timeoutsOf(timeouts.textAt(tasks.timeouts[slot]));
+      const { heartbeatMs } = timeoutsOf(texts.timeouts.textAt(tasks.timeouts[slot]));
       this.simulation.check(silentMs >= heartbeatMs * FAST_CLOCK - NOTICED_MS, 'I20', () => {
         return `task ${tasks.number[slot]} is stopped after ${Math.round(silentMs)} ms of silence`;
       });

@@ -167,7 +167,7 @@ export const CORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'audit-records-not-saved',
-    file: 'core/src/state/audit-trail.ts',
+    file: 'core/src/state/access/audit-trail.ts',
     find: 'const oldestFirst = [...this.before(this.next)].reverse();',
     replace: 'const oldestFirst = [...this.before(this.next - 1)].reverse();',
     what: 'A snapshot has every audit record that memory has (I42): here all but the newest.',

@@ -80,8 +80,8 @@ export const LEASE_MUTANTS: readonly Mutant[] = [
   {
     name: 'retry-past-the-maximum',
     file: ENDS,
-    find: 'return tasks.attempt[slot] < retries.at(tasks.retry[slot]).maxAttempts;',
-    replace: 'return tasks.attempt[slot] <= retries.at(tasks.retry[slot]).maxAttempts;',
+    find: 'return tasks.attempt[slot] < texts.retry.at(tasks.retry[slot]).maxAttempts;',
+    replace: 'return tasks.attempt[slot] <= texts.retry.at(tasks.retry[slot]).maxAttempts;',
     what: 'A task has no more attempts than its policy allows: here one more.',
   },
   {

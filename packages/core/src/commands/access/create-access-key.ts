@@ -1,6 +1,6 @@
 import { type Author, audit } from '../../decision/audit.ts';
 import type { Decision } from '../../decision/decision.ts';
-import { type AccessKey, isOver, isServerAdmin } from '../../state/access-keys.ts';
+import { type AccessKey, isOver, isServerAdmin } from '../../state/access/access-keys.ts';
 import { findAccessKey } from './find-access-key.ts';
 
 /** Each is looked through when one is made or revoked, and all of them are in every snapshot. */

@@ -1,5 +1,5 @@
 import type { Decision } from '../../decision/decision.ts';
-import { type AccessKey, isOver } from '../../state/access-keys.ts';
+import { type AccessKey, isOver } from '../../state/access/access-keys.ts';
 
 export function findAccessKey(
   { state }: Decision,

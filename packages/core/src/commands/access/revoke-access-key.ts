@@ -1,6 +1,6 @@
 import { type Author, audit } from '../../decision/audit.ts';
 import type { Decision } from '../../decision/decision.ts';
-import { hasExpired, isServerAdmin } from '../../state/access-keys.ts';
+import { hasExpired, isServerAdmin } from '../../state/access/access-keys.ts';
 import { findAccessKey } from './find-access-key.ts';
 
 export interface RevokeAccessKey {

@@ -76,9 +76,9 @@ describe('what is owed', () => {
     expect(partition.state.tasks.find(1 as never)).toBe(-1);
     expect(owed(partition)).toHaveLength(1);
     const [{ callback }] = owed(partition);
-    expect(partition.state.callbacks.at(callback)).toMatchObject({ url: 'http://x/a' });
+    expect(partition.state.texts.callback.at(callback)).toMatchObject({ url: 'http://x/a' });
     expect(tried(partition, undefined).outcome).toBe('delivered');
-    expect(partition.state.callbacks.size).toBe(1);
+    expect(partition.state.texts.callback.size).toBe(1);
   });
 
   test('what is owed comes back from the log and from a snapshot', () => {

@@ -7,7 +7,7 @@ import type { Session } from '../../workers/roster.ts';
 export function countUse(decision: Decision, session: Session): void {
   const { state, roster } = decision;
   const slots = heldSlots(decision, session);
-  session.room.count(slots.map((slot) => state.shapes.at(state.tasks.shape[slot])));
+  session.room.count(slots.map((slot) => state.texts.shape.at(state.tasks.shape[slot])));
   roster.countTypes(
     session,
     slots.map((slot) => state.queues[state.tasks.queue[slot]].key),

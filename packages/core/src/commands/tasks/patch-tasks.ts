@@ -93,10 +93,10 @@ function bytesAdded({ state }: Decision, event: EventOf<'task_patched'>): number
   if (fields & PATCHED_INPUT)
     bytes += event.input.end - event.input.start - tasks.inputLength[slot];
   if (fields & PATCHED_TAGS) {
-    bytes += sharedBytes(event.tags) - sharedBytes(state.tags.textAt(tasks.tags[slot]));
+    bytes += sharedBytes(event.tags) - sharedBytes(state.texts.tags.textAt(tasks.tags[slot]));
   }
   if (fields & PATCHED_TIMEOUTS) {
-    const before = state.timeouts.textAt(tasks.timeouts[slot]);
+    const before = state.texts.timeouts.textAt(tasks.timeouts[slot]);
     bytes += sharedBytes(event.timeouts) - sharedBytes(before);
   }
   return bytes;
@@ -113,12 +113,12 @@ function fieldsOf(patch: TaskPatch): number {
 }
 
 function mergedTimeouts({ state }: Decision, slot: Slot, { timeouts }: TaskPatch): Timeouts {
-  const before = statedTimeouts(state.timeouts.textAt(state.tasks.timeouts[slot]));
+  const before = statedTimeouts(state.texts.timeouts.textAt(state.tasks.timeouts[slot]));
   return merged<number>({ ...before }, timeouts === null ? null : { ...timeouts });
 }
 
 function mergedTags({ state }: Decision, slot: Slot, { tags }: TaskPatch): Tags {
-  return merged<string>(state.tags.at(state.tasks.tags[slot]), tags);
+  return merged<string>(state.texts.tags.at(state.tasks.tags[slot]), tags);
 }
 
 /** JSON merge patch of one level: null clears, the whole or a part. */

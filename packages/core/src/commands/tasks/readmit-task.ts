@@ -41,8 +41,8 @@ export function decideReadmitTask(decision: Decision, command: ReadmitTask): Rea
   event.task = key.number;
   event.submittedAt = key.submittedAt;
   event.dedupe = state.dedupe.task[command.dedupe - 1] === key.number ? command.dedupe : 0;
-  fillDetails(event, command.spec, queueKey(command.namespace, command.spec.type));
-  event.shape = decision.shapeTexts.textOf(command.spec);
+  const queue = queueKey(command.namespace, command.spec.type);
+  fillDetails(event, command.spec, queue, decision.shapeTexts);
   event.input.bytes = command.input;
   event.input.start = 0;
   event.input.end = command.input.length;

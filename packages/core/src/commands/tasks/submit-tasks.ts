@@ -6,11 +6,10 @@ import { type AddedUse, exceededQuota, type QuotaName } from '../../state/quotas
 import { type ReadonlyState, TASK_TYPES_MAX } from '../../state/state.ts';
 import { withDefaults } from '../../state/task-types.ts';
 import { pointAt } from '../../structures/payload-range.ts';
-import { retryText } from '../../task/retry-policy.ts';
-import { callbackText, tagsText } from '../../task/task-labels.ts';
+import type { ShapeTexts } from '../../task/shape-texts.ts';
 import type { TaskSpec } from '../../task/task-spec.ts';
 import { DEFAULT_PRIORITY } from '../../task/task-state.ts';
-import { timeoutsText } from '../../task/timeouts.ts';
+import { TASK_TEXT_NAMES, TASK_TEXTS } from '../../task/task-texts.ts';
 import {
   type DedupeClaims,
   type Duplicates,
@@ -98,8 +97,7 @@ function submit(decision: Decision, command: SubmitTasks, index: number): Slot {
   const event = decision.events.taskSubmitted;
   event.slot = state.tasks.nextFree();
   event.task = state.nextTask;
-  fillDetails(event, task, key);
-  event.shape = decision.shapeTexts.textOf(task);
+  fillDetails(event, task, key, decision.shapeTexts);
   event.runAt = runAtOf(task, decision.now);
   pointAt(event.input, command.inputs, command.inputEnds, index);
   if (command.dedupe === undefined) event.dedupe.windowMs = 0;
@@ -108,16 +106,19 @@ function submit(decision: Decision, command: SubmitTasks, index: number): Slot {
   return event.slot;
 }
 
-/** All that is said of a task but its input and its shape. */
-export function fillDetails(event: TaskDetails, task: TaskSpec, key: string): void {
+/** All that is said of a task but its input. */
+export function fillDetails(
+  event: TaskDetails,
+  task: TaskSpec,
+  key: string,
+  shapes: ShapeTexts,
+): void {
   event.taskType = key;
   event.priority = task.priority ?? DEFAULT_PRIORITY;
-  event.retry = retryText(task.retry);
-  event.timeouts = timeoutsText(task.timeouts);
-  event.tags = tagsText(task.tags);
-  event.callback = callbackText(task.callback);
-  // What the log cannot hold as it is must not be in memory either, or a replay would differ.
-  event.parent = task.parentId?.toWellFormed() ?? '';
+  // The text of a shape is looked up: it takes longest, and clients send the same few.
+  for (const name of TASK_TEXT_NAMES) {
+    event[name] = name === 'shape' ? shapes.textOf(task) : TASK_TEXTS[name].textOf(task);
+  }
 }
 
 function runAtOf(task: TaskSpec, now: number): number {

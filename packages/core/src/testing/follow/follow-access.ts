@@ -2,7 +2,7 @@ import type { CreateAccessKey } from '../../commands/access/create-access-key.ts
 import type { RevokeAccessKey } from '../../commands/access/revoke-access-key.ts';
 import type { AccessCommand } from '../../commands/commands.ts';
 import type { Author } from '../../decision/audit.ts';
-import type { AccessKey } from '../../state/access-keys.ts';
+import type { AccessKey } from '../../state/access/access-keys.ts';
 import { agree } from './agree.ts';
 import type { Carried } from './carried-command.ts';
 

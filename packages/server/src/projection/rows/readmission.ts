@@ -1,11 +1,4 @@
-import {
-  parseCallback,
-  parseShape,
-  parseTags,
-  type ReadmitTask,
-  statedTimeouts,
-  taskTypeOf,
-} from '@sluice/core';
+import { type ReadmitTask, specOfTexts, taskTypeOf } from '@sluice/core';
 import type { TaskRecord } from './task-record.ts';
 
 /** All that the core needs to run a task again that has left memory. */
@@ -15,22 +8,6 @@ export interface Readmission extends Pick<ReadmitTask, 'state' | 'spec'> {
 }
 
 export function readmissionOf(record: TaskRecord): Readmission {
-  const { state, queue, priority, retry, timeouts, tags, parent, input } = record;
-  const { resources, constraintTexts } = parseShape(record.shape);
-  const callback = parseCallback(record.callback);
-  return {
-    state,
-    input,
-    spec: {
-      type: taskTypeOf(queue),
-      priority,
-      resources,
-      constraints: constraintTexts,
-      timeouts: statedTimeouts(timeouts),
-      tags: parseTags(tags),
-      ...(retry === '' ? {} : { retry: JSON.parse(retry) }),
-      ...(parent === '' ? {} : { parentId: parent }),
-      ...(callback === undefined ? {} : { callback }),
-    },
-  };
+  const { state, queue, priority, input } = record;
+  return { state, input, spec: { type: taskTypeOf(queue), priority, ...specOfTexts(record) } };
 }

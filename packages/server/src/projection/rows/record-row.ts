@@ -1,3 +1,4 @@
+import { TASK_TEXT_NAMES, type TaskText } from '@sluice/core';
 import type { DeliveryRecord } from './delivery-record.ts';
 import type { AttemptRecord, ChangeRecord, TaskRecord } from './task-record.ts';
 
@@ -6,10 +7,10 @@ import type { AttemptRecord, ChangeRecord, TaskRecord } from './task-record.ts';
  * names would be most of it.
  */
 export function packBody(record: TaskRecord): string {
-  const { priority, shape, retry, timeouts, tags, callback, reason } = record;
+  const { priority, reason } = record;
   const { attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded, state } = record;
   return JSON.stringify([
-    [priority, shape, retry, timeouts, tags, callback],
+    [priority, ...TASK_TEXT_NAMES.map((name) => record[name])],
     [state, reason, attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded ? 1 : 0],
     record.attempts.map(packAttempt),
     record.changes,
@@ -30,19 +31,16 @@ export interface RowColumns {
 
 export function unpackRecord(row: RowColumns): TaskRecord {
   const [details, progress, attempts, changes, deliveries = []] = JSON.parse(row.body) as Body;
-  const [priority, shape, retry, timeouts, tags, callback] = details;
+  const [priority, ...said] = details;
+  // A text that was added to the list later is not in older rows.
+  const texts = TASK_TEXT_NAMES.map((name, place) => [name, said[place] ?? '']);
   const [state, reason, attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded] = progress;
   return {
     number: row.number,
     submittedAt: row.submittedAt,
     queue: row.queue,
     priority,
-    shape,
-    retry,
-    timeouts,
-    tags,
-    callback,
-    parent: row.parent,
+    ...(Object.fromEntries(texts) as Record<TaskText, string>),
     input: row.input,
     state,
     reason,
@@ -62,7 +60,7 @@ export function unpackRecord(row: RowColumns): TaskRecord {
 type Numbers = readonly [number, number, number, number, number, number, number, number];
 type PackedAttempt = readonly [number, string, number, number, number, string, string, string];
 type Body = readonly [
-  readonly [number, string, string, string, string, string],
+  readonly [number, ...string[]],
   Numbers,
   readonly PackedAttempt[],
   ChangeRecord[],

@@ -21,6 +21,8 @@ import {
   RUNNING,
   SUCCEEDED,
   SUCCEEDED_ANSWER,
+  TASK_TEXT_NAMES,
+  type TaskText,
   TIMED_OUT,
   WAITING,
 } from '@sluice/core';
@@ -62,18 +64,12 @@ export type ChangeRecord = readonly [
  * All that the log tells of one task: what the core has in memory, and beside it every attempt and
  * every change. Texts are as events spell them.
  */
-export interface TaskRecord {
+export interface TaskRecord extends Record<TaskText, string> {
   readonly number: number;
   readonly submittedAt: number;
   /** Key of its queue. */
   queue: string;
   priority: number;
-  shape: string;
-  retry: string;
-  timeouts: string;
-  tags: string;
-  callback: string;
-  parent: string;
   input: string;
   state: number;
   reason: number;
@@ -162,9 +158,9 @@ export function readmitRecord(record: TaskRecord, event: Details, at: number): v
 }
 
 function detailsOf(event: Details) {
-  const { priority, shape, retry, timeouts, tags, callback, parent, input } = event;
-  const texts = { shape, retry, timeouts, tags, callback, parent };
-  return { queue: event.taskType, priority, ...texts, input };
+  const { priority, input } = event;
+  const texts = Object.fromEntries(TASK_TEXT_NAMES.map((name) => [name, event[name]]));
+  return { queue: event.taskType, priority, ...(texts as Record<TaskText, string>), input };
 }
 
 /** Takes one more event into the record of its task, as the core's `apply` does with its state. */

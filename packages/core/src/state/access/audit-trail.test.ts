@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { apply } from '../apply/apply.ts';
-import { makeEvents } from '../events/make-events.ts';
-import { SnapshotLoader } from '../snapshot/snapshot-loader.ts';
-import { SnapshotSaver } from '../snapshot/snapshot-saver.ts';
-import { testUtf8 } from '../testing/test-utf8.ts';
-import { LIMITS } from '../testing/world/world-arbitraries.ts';
+import { apply } from '../../apply/apply.ts';
+import { makeEvents } from '../../events/make-events.ts';
+import { SnapshotLoader } from '../../snapshot/snapshot-loader.ts';
+import { SnapshotSaver } from '../../snapshot/snapshot-saver.ts';
+import { testUtf8 } from '../../testing/test-utf8.ts';
+import { LIMITS } from '../../testing/world/world-arbitraries.ts';
+import { persistState } from '../persist-state.ts';
+import { State } from '../state.ts';
 import { AUDIT_RECORDS_MAX } from './audit-trail.ts';
-import { persistState } from './persist-state.ts';
-import { State } from './state.ts';
 
 const MORE = 5;
 const COUNT = AUDIT_RECORDS_MAX + MORE;

@@ -1,5 +1,5 @@
-import type { EventOf } from '../events/events.ts';
-import type { Archive } from '../structures/archive.ts';
+import type { EventOf } from '../../events/events.ts';
+import type { Archive } from '../../structures/archive.ts';
 
 /** One change that somebody made. */
 export interface AuditRecord

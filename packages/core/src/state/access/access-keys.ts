@@ -1,5 +1,5 @@
-import { DEFAULT_NAMESPACE } from '../base/queue-key.ts';
-import type { Archive } from '../structures/archive.ts';
+import { DEFAULT_NAMESPACE } from '../../base/queue-key.ts';
+import type { Archive } from '../../structures/archive.ts';
 
 /** What is known of a key. Its text is known to its holder alone. */
 export interface AccessKey {

@@ -1,11 +1,11 @@
 import { beforeEach, expect, test } from 'vitest';
-import { ACCESS_KEYS_MAX, type CreateAccessKey } from '../commands/access/create-access-key.ts';
-import type { RevokeAccessKey } from '../commands/access/revoke-access-key.ts';
-import type { DiscardDeadLetters } from '../commands/dead-letters/discard-dead-letters.ts';
-import type { EndRedrive, StartRedrive } from '../commands/dead-letters/redrive-tasks.ts';
-import type { PutTaskType } from '../commands/queues/put-task-type.ts';
-import type { SetQueuePaused } from '../commands/queues/set-queue-paused.ts';
-import { TestPartition } from '../testing/test-partition.ts';
+import { ACCESS_KEYS_MAX, type CreateAccessKey } from '../../commands/access/create-access-key.ts';
+import type { RevokeAccessKey } from '../../commands/access/revoke-access-key.ts';
+import type { DiscardDeadLetters } from '../../commands/dead-letters/discard-dead-letters.ts';
+import type { EndRedrive, StartRedrive } from '../../commands/dead-letters/redrive-tasks.ts';
+import type { PutTaskType } from '../../commands/queues/put-task-type.ts';
+import type { SetQueuePaused } from '../../commands/queues/set-queue-paused.ts';
+import { TestPartition } from '../../testing/test-partition.ts';
 
 const BY = { actor: 'k_1', address: '192.0.2.7', request: 'q_1', subject: 'it', detail: '' };
 
