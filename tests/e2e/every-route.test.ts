@@ -116,6 +116,7 @@ test('every other error that a route announces has been seen', async () => {
     'key_not_found',
     'last_admin_key',
     'overloaded',
+    'quota_exceeded',
     'redrive_not_found',
     'resume_outdated',
     'session_not_found',

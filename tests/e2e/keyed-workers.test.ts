@@ -112,7 +112,8 @@ test('figures of the whole server are for its admins', async () => {
 
   for (const key of viewers) {
     const { body } = await admin.as(key).get('/v1/cluster');
-    expect(Object.keys(body)).toEqual(['version', 'startedAt', 'partitions', 'projection']);
+    const shown = ['version', 'startedAt', 'partitions', 'projection', 'quotas'];
+    expect(Object.keys(body)).toEqual(shown);
     expect(body.partitions).toEqual([{ partition: 0, state: 'ok' }]);
     expect(Object.keys(body.projection)).toEqual(['state', 'lagMs']);
   }

@@ -60,6 +60,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'cluster',
     'log-dump',
     'gateway',
+    'assembly',
     '',
   ],
   sdk: ['base', 'task', 'calls', 'worker', 'client', 'node', 'browser', 'test-sluice', ''],

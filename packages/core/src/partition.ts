@@ -27,7 +27,10 @@ import { Roster } from './workers/roster.ts';
 import { type SessionView, viewSession } from './workers/session-view.ts';
 
 /** What somebody who looks at a partition sees beside its durable state. */
-export type PartitionReader = Pick<Partition, 'progressOf' | 'explain' | 'sessions'>;
+export type PartitionReader = Pick<
+  Partition,
+  'progressOf' | 'explain' | 'sessions' | 'sessionCountOf'
+>;
 
 export interface PartitionOptions {
   readonly partition: number;
@@ -136,6 +139,10 @@ export class Partition {
   /** Every session that is known, also those that are expected back. */
   sessions(): SessionView[] {
     return [...this.roster.sessions()].map(viewSession);
+  }
+
+  sessionCountOf(namespace: string): number {
+    return this.roster.countOf(namespace);
   }
 
   get sessionCount(): number {

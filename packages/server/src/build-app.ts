@@ -77,6 +77,7 @@ interface AppOptions {
   readonly drainMs: number;
   readonly version: string;
   readonly dataFolder: string;
+  readonly partition: number;
   readonly certificate: Certificate | undefined;
 }
 
@@ -127,7 +128,8 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   metricsRoute(app, parts);
   statsRoute(app, { stats: observation.stats, clock: parts.clock });
   backupRoutes(app, { ...parts, keyStreams, stalledMs: limits.stalledReaderMs }, options);
-  clusterRoute(app, { ...parts, dataFolder: options.dataFolder, version: options.version });
+  const { dataFolder, version, partition } = options;
+  clusterRoute(app, { ...parts, dataFolder, version, partition });
   return app;
 }
 

@@ -1,4 +1,5 @@
 export { createKeyIn } from './access/create-key.ts';
+export { type ServerOptions, serverOptions } from './assembly/server-options.ts';
 export { BackupError } from './backup/read-manifest.ts';
 export { restoreBackup } from './backup/restore-backup.ts';
 export { type CallbackMessage, Courier, type SendOutcome } from './callbacks/courier.ts';
@@ -22,8 +23,7 @@ export { type MarkStore, Projector, type RowStore } from './projection/projector
 export { rebuildProjection } from './projection/rebuild-projection.ts';
 export type { TaskRecord } from './projection/rows/task-record.ts';
 export { QueueRates } from './queues/queue-rates.ts';
-export { Server, type ServerOptions } from './server.ts';
-export { serverOptions } from './server-options.ts';
+export { Server } from './server.ts';
 export { TaskWaiters } from './tasks/task-waiters.ts';
 export type { StreamSink } from './workers/worker-stream.ts';
 export { WorkerStreams } from './workers/worker-streams.ts';

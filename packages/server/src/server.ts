@@ -2,23 +2,29 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Server as TlsServer } from 'node:tls';
-import type { MatchingOptions, PartitionLimits, ReadonlyState } from '@sluice/core';
-import { type AdmissionBounds, Engine, type FeedOptions, foldInOwnProcess } from '@sluice/engine';
-import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
+import type { ReadonlyState } from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import type { BoundedLog } from '@sluice/log';
 import type { FastifyInstance } from 'fastify';
-import { removeStaged } from './backup/backup-files.ts';
-import { refuseUnfinishedRestore } from './backup/unfinished-restore.ts';
-import { UTF8 } from './base/utf8.ts';
-import { BlobStore } from './blobs/blob-store.ts';
+import { DEFAULTS, type ServerOptions } from './assembly/server-options.ts';
+import {
+  courierOf,
+  openBlobs,
+  openLog,
+  openTaskLogs,
+  quotasIn,
+  startEngine,
+  startProjection,
+} from './assembly/server-parts.ts';
+import type { BlobStore } from './blobs/blob-store.ts';
 import { BlobSweep } from './blobs/blob-sweep.ts';
 import { buildApp } from './build-app.ts';
-import { makeCourier, type RunningCourier } from './callbacks/make-courier.ts';
+import type { RunningCourier } from './callbacks/make-courier.ts';
 import { TICK_MS } from './clock/standstill.ts';
 import { SteadyClock } from './clock/steady-clock.ts';
 import { EMBEDDED_PARTITION } from './config/embedded-partition.ts';
-import { ConfigError, loadConfig } from './config/load-config.ts';
+import { ConfigError } from './config/load-config.ts';
 import { isLoopback } from './config/relations.ts';
-import type { Configuration } from './config/settings.ts';
 import { LogStarts } from './events/log-starts.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { ServerOutputs } from './gateway/server-outputs.ts';
@@ -31,63 +37,15 @@ import {
 } from './http/certificate.ts';
 import { Admission } from './limits/admission.ts';
 import { MemoryWatch } from './limits/memory-watch.ts';
-import { partitionLimits } from './limits/partition-limits.ts';
-import { TaskLogs } from './logs/task-logs.ts';
+import type { TaskLogs } from './logs/task-logs.ts';
 import { Observation } from './observation/observation.ts';
 import { ServerLog } from './observation/server-log.ts';
-import { Projection } from './projection/projection.ts';
+import type { Projection } from './projection/projection.ts';
 import { QueueRates } from './queues/queue-rates.ts';
 import { Stats } from './stats/stats.ts';
 import { StatsKeeper } from './stats/stats-keeper.ts';
 import { TaskWaiters } from './tasks/task-waiters.ts';
 import { WorkerStreams } from './workers/worker-streams.ts';
-
-export interface ServerOptions {
-  readonly host: string;
-  /** 0 takes any free port. */
-  readonly port: number;
-  /** Everything that must survive lives below this folder. */
-  readonly dataFolder: string;
-  readonly version: string;
-  /** Of the partition in the data folder. */
-  readonly partition?: number;
-  /** Called once when the server can no longer keep its promises; the process should end. */
-  readonly onFatal: (cause: Error) => void;
-  readonly limits?: Partial<Configuration['limits']>;
-  /** What one namespace may use of them. */
-  readonly quotas?: Partial<Configuration['quotas']>;
-  /** How long finished tasks are kept for search, and how much of them. */
-  readonly retention?: Configuration['retention'];
-  /** Who may be called back, and how many at once. */
-  readonly callbacks?: Configuration['callbacks'];
-  /** Bytes of the whole process; above it submits are refused. */
-  readonly maxMemory?: number;
-  /** Bounds of requests and connections, where they are not the usual ones. */
-  readonly http?: Partial<Configuration['http']>;
-  /** Names beside loopback and `host` that a request may have been sent to. */
-  readonly allowedHosts?: readonly string[];
-  /** Everything is encrypted when there is a certificate. */
-  readonly tls?: CertificateFiles;
-  readonly matching?: Partial<MatchingOptions>;
-  /** Time that requests under way have to finish in `close`; then their connections are cut. */
-  readonly drainMs?: number;
-  /** Only what went wrong is said unless somebody wants to hear more. */
-  readonly log?: ServerLog;
-  /** What may wait for the disk; tests have less. */
-  readonly admission?: AdmissionBounds;
-  /** Stands between engine and log; tests stop the world with it. */
-  readonly wrapLog?: (log: BoundedLog) => BoundedLog;
-  /** Bytes of log after which the next snapshot is made and the log trimmed. */
-  readonly snapshotEveryBytes?: number;
-  /** Size of the log's segments, which are trimmed as a whole. */
-  readonly segmentBytes?: number;
-  /** The projection writes open tasks after so long, and the log is kept for it until then. */
-  readonly openRecordMsMax?: number;
-}
-
-const DEFAULTS = loadConfig({ flags: {}, env: {} }).config;
-
-const GRACE_MS_MIN = 15_000;
 
 /** The embedded server: one partition on a file log, with HTTP around it. */
 export class Server {
@@ -147,7 +105,7 @@ export class Server {
         notify: observation.streamed,
         stalledMs: options.http?.stalledReaderMs ?? DEFAULTS.http.stalledReaderMs,
       });
-      const waiters = new TaskWaiters();
+      const waiters = new TaskWaiters(quotasIn(options));
       const rates = new QueueRates(() => performance.now());
       const logs = await openTaskLogs(options);
       const blobs = await openBlobs(options, observation, now);
@@ -225,15 +183,6 @@ export class Server {
   }
 }
 
-function courierOf(
-  { version, callbacks = DEFAULTS.callbacks }: ServerOptions,
-  parts: Pick<Parts, 'engine' | 'admission' | 'projection' | 'observation' | 'clock'>,
-): RunningCourier {
-  const { observation, ...rest } = parts;
-  const onTried = observation.callbacks.tried;
-  return makeCourier(callbacks, { ...rest, version, startTimer, onTried });
-}
-
 /** Whatever else is configured, nobody is let in from elsewhere without a key (A1). */
 function checkKeys(host: string, { accessKeys }: ReadonlyState): void {
   if (isLoopback(host) || accessKeys.size > 0) return;
@@ -261,101 +210,6 @@ interface Parts {
   readonly drainMs: number;
 }
 
-interface EngineParts {
-  readonly log: BoundedLog;
-  readonly outputs: ServerOutputs;
-  readonly clock: SteadyClock;
-  readonly observation: Observation;
-  readonly beforeTimers: () => void;
-  readonly feedOptions: FeedOptions;
-}
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-function openTaskLogs({ dataFolder, retention = DEFAULTS.retention }: ServerOptions) {
-  const ageMs = retention.days * DAY_MS;
-  return TaskLogs.open({ folder: join(dataFolder, 'task-logs'), ageMs });
-}
-
-function openBlobs(
-  { dataFolder }: ServerOptions,
-  { blobDamaged }: Observation,
-  clock: () => number,
-): Promise<BlobStore> {
-  return BlobStore.open({ folder: join(dataFolder, 'blobs'), clock, onDamaged: blobDamaged });
-}
-
-function startProjection(options: ServerOptions, observation: Observation): Promise<Projection> {
-  const { days, bytesMax } = options.retention ?? DEFAULTS.retention;
-  return Projection.start({
-    folder: join(options.dataFolder, 'projection'),
-    retention: { ageMs: days * DAY_MS, bytesMax },
-    openMsMax: options.openRecordMsMax,
-    notify: observation.projected,
-  });
-}
-
-/** Takes over the log and gives the partition its clock, its timers and its snapshots. */
-async function startEngine(options: ServerOptions, parts: EngineParts): Promise<Engine> {
-  const { log, outputs, clock, observation, beforeTimers, feedOptions } = parts;
-  const logFolder = logFolderOf(options);
-  const snapshotFolder = join(options.dataFolder, 'snapshots');
-  const limits = limitsOf(options);
-  const number = options.partition ?? EMBEDDED_PARTITION;
-  const partition = { partition: number, limits, matching: options.matching ?? {} };
-  return Engine.start({
-    log: observation.measured(log),
-    partition: { ...partition, utf8: UTF8 },
-    makePartition: observation.makePartition,
-    snapshots: {
-      store: await FileSnapshots.open(snapshotFolder),
-      startFold: foldInOwnProcess({ ...partition, logFolder, snapshotFolder }),
-      everyBytes: options.snapshotEveryBytes ?? DEFAULTS.snapshotEveryBytes,
-    },
-    outputs,
-    feed: feedOptions,
-    ...(options.admission === undefined ? {} : { admission: options.admission }),
-    clock: () => clock.now(),
-    onRecovered: (latest) => clock.notBefore(latest),
-    nonce: () => Math.floor(Math.random() * 2 ** 53),
-    atEndOfTurn: setImmediate,
-    startTimer: (delayMs, run) =>
-      startTimer(delayMs, () => {
-        beforeTimers();
-        run();
-      }),
-    graceMsMin: GRACE_MS_MIN,
-    notify: observation.noticed,
-    onStopped: options.onFatal,
-  });
-}
-
-/** Limits and quotas as they are set, and the defaults of those that are not. */
-function limitsOf({ limits, quotas }: ServerOptions): PartitionLimits {
-  return partitionLimits({
-    limits: { ...DEFAULTS.limits, ...limits },
-    quotas: { ...DEFAULTS.quotas, ...quotas },
-  });
-}
-
-function logFolderOf({ dataFolder }: ServerOptions): string {
-  return join(dataFolder, 'log');
-}
-
-async function openLog(options: ServerOptions): Promise<FileLog> {
-  refuseUnfinishedRestore(options.dataFolder);
-  const { segmentBytes } = options;
-  const size = segmentBytes === undefined ? {} : { segmentBytes };
-  const log = await FileLog.open({ folder: logFolderOf(options), ...size });
-  await removeStaged(options.dataFolder);
-  return log;
-}
-
-function startTimer(delayMs: number, ring: () => void): () => void {
-  const timer = setTimeout(ring, delayMs);
-  return () => clearTimeout(timer);
-}
-
 function appOptions(options: ServerOptions, certificate: Certificate | undefined) {
   return {
     hosts: [options.host, ...(options.allowedHosts ?? [])],
@@ -363,6 +217,7 @@ function appOptions(options: ServerOptions, certificate: Certificate | undefined
     drainMs: options.drainMs ?? DEFAULTS.drainMs,
     version: options.version,
     dataFolder: options.dataFolder,
+    partition: options.partition ?? EMBEDDED_PARTITION,
     certificate,
   };
 }

@@ -85,6 +85,13 @@ const ClusterView = Type.Object({
   ),
   disk: Type.Optional(Type.Object({ freeBytes: Bytes, totalBytes: Bytes })),
   memory: Type.Optional(Type.Object({ residentBytes: Bytes })),
+  quotas: Type.Optional(
+    Type.Record(Type.String(), Type.Object({ used: Count, max: Count }), {
+      description:
+        "What the caller's namespace uses of each quota, by the name of its setting. Absent " +
+        'while the disk does not answer.',
+    }),
+  ),
 });
 
 /** Calls about everything that is no single task and no session of a worker. */

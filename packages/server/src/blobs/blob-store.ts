@@ -2,6 +2,7 @@ import { open, statfs } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { LIMITS } from '@sluice/protocol';
 import { overloaded } from '../limits/admission.ts';
+import { quotaExceeded } from '../limits/quotas.ts';
 import { BlobFiles, type BlobKey, type StoredBlob } from './blob-files.ts';
 import { readBlob } from './blob-reading.ts';
 import { type BlobBody, blobDiskFull, blobTooLarge, writeBlob } from './blob-writing.ts';
@@ -22,6 +23,8 @@ export interface BlobStoreOptions {
   readonly onDamaged: (path: string) => void;
   /** Uploads leave so much of the disk alone. */
   readonly reserveBytes?: number;
+  /** Bytes that one namespace may have. */
+  readonly namespaceBytesMax?: number;
 }
 
 /** Blobs that somebody is about to name: none of them is removed before `release`. */
@@ -52,6 +55,8 @@ export interface BlobHolder {
  */
 export class BlobStore implements BlobHolder {
   readonly totals: BlobTotals = { count: 0, bytes: 0 };
+  /** Bytes of each namespace, as of the last sweep and what came since. */
+  private bytesByNamespace = new Map<string, number>();
   private readonly files: BlobFiles;
   private readonly options: BlobStoreOptions;
   /** By path: how many hold it. */
@@ -167,6 +172,7 @@ export class BlobStore implements BlobHolder {
   private async receive(key: BlobKey, body: BlobBody, announced: number): Promise<number> {
     if (this.uploads >= UPLOADS_MAX) throw overloaded('too many blobs arrive at once');
     const expected = announced < 0 ? LIMITS.blobBytesMax : announced;
+    this.checkQuota(key.namespace, announced < 0 ? 0 : announced);
     this.uploads += 1;
     this.arrivingBytes += expected;
     try {
@@ -177,11 +183,33 @@ export class BlobStore implements BlobHolder {
       await this.files.touch(key, this.options.clock());
       this.totals.count += 1;
       this.totals.bytes += bytes;
+      this.bytesByNamespace.set(key.namespace, this.bytesOf(key.namespace) + bytes);
       return bytes;
     } finally {
       this.uploads -= 1;
       this.arrivingBytes -= expected;
     }
+  }
+
+  /** Bytes that one namespace may have. */
+  get namespaceBytesMax(): number {
+    return this.options.namespaceBytesMax ?? Number.MAX_SAFE_INTEGER;
+  }
+
+  /** Bytes that a namespace has. */
+  bytesOf(namespace: string): number {
+    return this.bytesByNamespace.get(namespace) ?? 0;
+  }
+
+  /** What a sweep has counted replaces what was known. */
+  counted(totals: BlobTotals, bytesByNamespace: Map<string, number>): void {
+    Object.assign(this.totals, totals);
+    this.bytesByNamespace = bytesByNamespace;
+  }
+
+  private checkQuota(namespace: string, more: number): void {
+    const max = this.namespaceBytesMax;
+    if (this.bytesOf(namespace) + more > max) throw quotaExceeded('blobBytesMax', max);
   }
 
   private async checkRoom(): Promise<void> {

@@ -59,14 +59,16 @@ export class BlobSweep {
     const { blobs } = this.parts;
     const inMemory = await this.namedInMemory();
     const totals = { count: 0, bytes: 0 };
+    const bytesByNamespace = new Map<string, number>();
     for await (const found of blobs.list()) {
-      for (const { bytes } of await this.keepNamed(found, inMemory)) {
+      for (const { namespace, bytes } of await this.keepNamed(found, inMemory)) {
         totals.count += 1;
         totals.bytes += bytes;
+        bytesByNamespace.set(namespace, (bytesByNamespace.get(namespace) ?? 0) + bytes);
       }
       if (this.isClosed) return;
     }
-    Object.assign(blobs.totals, totals);
+    blobs.counted(totals, bytesByNamespace);
   }
 
   /** Answers those that are left. */

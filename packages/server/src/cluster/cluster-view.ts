@@ -8,8 +8,9 @@ import { timeText } from '../base/time-text.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { routeOptions } from '../http/route-options.ts';
 import type { Projection } from '../projection/projection.ts';
+import { type QuotaParts, quotaView } from './quota-view.ts';
 
-export interface ClusterParts {
+export interface ClusterParts extends QuotaParts {
   readonly engine: Engine;
   readonly projection: Projection;
   readonly blobs: BlobStore;
@@ -17,13 +18,17 @@ export interface ClusterParts {
   readonly clock: () => number;
   readonly dataFolder: string;
   readonly version: string;
+  readonly partition: number;
 }
 
 /** `GET /v1/cluster`: how the server is, for operators. It answers also when much is wrong. */
 export function clusterRoute(app: FastifyInstance, parts: ClusterParts): void {
   app.route({
     ...routeOptions(ROUTES.getCluster),
-    handler: ({ caller }) => (isOverServer(caller) ? serverView(parts) : namespaceView(parts)),
+    handler: async ({ caller }) => ({
+      ...(isOverServer(caller) ? await serverView(parts) : namespaceView(parts)),
+      quotas: await quotaView(parts, caller.namespace),
+    }),
   });
 }
 
@@ -33,12 +38,12 @@ function isOverServer({ role, namespace }: Caller): boolean {
 }
 
 /** What everybody who works with the server needs: whether it runs, and how old lists are. */
-function namespaceView({ engine, projection, clock, version }: ClusterParts) {
+function namespaceView({ engine, projection, clock, version, partition }: ClusterParts) {
   const { state, lagMs } = projection.status(engine.position, clock());
   return {
     version,
     startedAt: timeText(Math.round(performance.timeOrigin)),
-    partitions: [{ partition: 0, state: engine.isStopped ? 'stopped' : 'ok' }],
+    partitions: [{ partition, state: engine.isStopped ? 'stopped' : 'ok' }],
     projection: { state, lagMs },
   };
 }
@@ -52,7 +57,7 @@ async function serverView(parts: ClusterParts) {
     startedAt: timeText(Math.round(performance.timeOrigin)),
     partitions: [
       {
-        partition: 0,
+        partition: parts.partition,
         state: engine.isStopped ? 'stopped' : 'ok',
         log: { engine: 'file', position, isFull: log.isFull },
       },

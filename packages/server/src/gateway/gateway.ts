@@ -19,7 +19,7 @@ import { linesOf, logReportsOf } from '../logs/log-reports.ts';
 import type { AttemptLines, LogSink } from '../logs/task-logs.ts';
 import type { QueueRates } from '../queues/queue-rates.ts';
 import { readTask } from '../tasks/read-task.ts';
-import { renderSubmitted } from '../tasks/submit-answer.ts';
+import { firstIdOf, renderSubmitted } from '../tasks/submit-answer.ts';
 import { SubmitParser } from '../tasks/submit-parser.ts';
 import { attachSession } from '../workers/attach-session.ts';
 import { ReportParser } from '../workers/report-parser.ts';
@@ -46,6 +46,8 @@ export interface Submitted {
   /** False when a single task was there before. */
   readonly isNew: boolean;
   readonly json: Buffer;
+  /** Id of the first task, or of the only one. */
+  readonly firstId: string;
 }
 
 /**
@@ -92,6 +94,7 @@ export class Gateway {
       return {
         isNew: isArray || reply.known === undefined,
         json: renderSubmitted(reply, state, isArray),
+        firstId: firstIdOf(reply, state),
       };
     });
   }

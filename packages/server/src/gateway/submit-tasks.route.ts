@@ -26,13 +26,12 @@ export function submitTasksRoute(
           { path: '/waitMs', problem: 'goes with a single task, not with an array' },
         ]);
       }
-      const { isNew, json } = await gateway.submit(namespace, body, () => {
-        if (waitMs !== undefined) waiting.admit();
+      const { isNew, json, firstId } = await gateway.submit(namespace, body, () => {
+        if (waitMs !== undefined) waiting.admit(request.caller);
       });
       reply.code(isNew ? 201 : 200).type('application/json');
       if (waitMs === undefined) return json;
-      const { id } = JSON.parse(json.toString()) as { id: string };
-      return waiting.wait(request.caller, id, waitMs, reply);
+      return waiting.wait(request.caller, firstId, waitMs, reply);
     },
   });
 }

@@ -182,7 +182,7 @@ class Follower {
         return { state: TASK_STATES[state.tasks.state[slot]] };
       const task = state.tasks.number[slot] as TaskNumber;
       // In the turn in which it was seen alive: its end may come in the next one.
-      return { views: waiters.waitForAny([task], timeoutMs, this.stopped.signal) };
+      return { views: waiters.waitForAny(this.namespace, [task], timeoutMs, this.stopped.signal) };
     });
     if (seen.views === undefined) return seen.state;
     const [view] = await seen.views;

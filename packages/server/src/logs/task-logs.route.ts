@@ -30,7 +30,7 @@ export function taskLogsRoute(app: FastifyInstance, parts: Parts): void {
       if (follow !== undefined && follow !== 'false') {
         // The head alone has no end to wait for.
         if (request.method === 'HEAD') return reply.type('text/event-stream').send();
-        parts.waiters.admit();
+        parts.waiters.admit(namespace);
         parts.keyStreams.add(request.caller, reply.raw);
         return followers.follow({ namespace, id }, reply);
       }

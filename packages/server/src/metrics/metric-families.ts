@@ -14,6 +14,11 @@ export const METRIC_FAMILIES = {
   sluice_tasks_finished: ['gauge', 'Finished tasks in memory, without dead letters'],
   sluice_dead_letters: ['gauge', 'Failed and timed-out tasks that wait for somebody'],
   sluice_dedupe_keys: ['gauge', 'Dedupe keys that are remembered'],
+  sluice_quota_used: [
+    'gauge',
+    'What a namespace uses of a quota, for the 200 namespaces with most tasks',
+  ],
+  sluice_quota_max: ['gauge', 'What one namespace may use, by quota'],
   sluice_worker_sessions: [
     'gauge',
     'Worker sessions by state: connected, draining (connected, gets nothing more), away',

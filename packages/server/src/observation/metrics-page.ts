@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { EXPOSITION_TYPE, Exposition } from '../metrics/exposition.ts';
+import { writeQuotas } from '../metrics/quota-metrics.ts';
 import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import type { Projection } from '../projection/projection.ts';
 import type { Observation } from './observation.ts';
@@ -84,6 +85,7 @@ async function taskText(
   const durable = engine.read((state) => {
     const out = new Exposition();
     tasks.write(out, state, partition.countSessions());
+    writeQuotas(out, state);
     callbacks.write(out, state, now);
     return out.toString();
   });

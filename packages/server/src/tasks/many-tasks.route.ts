@@ -42,7 +42,7 @@ export function manyTasksRoutes(app: FastifyInstance, parts: Parts): void {
     ...routeOptions(ROUTES.waitForTasks),
     handler: async ({ raw, caller }, reply) => {
       const { ids, timeoutMs = LIMITS.waitMsDefault } = await readBody(raw, wait);
-      waiting.admit(ids.length);
+      waiting.admit(caller, ids.length);
       const json = await waiting.waitForAny(caller, ids, timeoutMs, reply);
       return reply.type('application/json').send(json);
     },

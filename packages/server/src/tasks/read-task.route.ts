@@ -34,7 +34,7 @@ export function readTaskRoutes(
     handler: async (request, reply) => {
       const { params, caller } = request;
       const { timeoutMs = LIMITS.waitMsDefault } = parseQuery(query, request.query);
-      waiting.admit();
+      waiting.admit(caller);
       const viewJson = await waiting.wait(caller, params.id, timeoutMs, reply);
       return reply.type('application/json').send(viewJson);
     },

@@ -6,6 +6,7 @@ import {
   TASK_ID_LENGTH,
   TASK_STATES,
   type TaskNumber,
+  taskIdText,
   writeTaskId,
 } from '@sluice/core';
 import { SluiceError } from '@sluice/protocol';
@@ -37,6 +38,15 @@ export function renderSubmitted(
   }
   if (isArray) out.ascii(']}');
   return out.take();
+}
+
+/** Of the first task of a submit that was taken. */
+export function firstIdOf({ slots, known }: SubmitTasksReply, state: ReadonlyState): string {
+  const { partition, tasks } = state;
+  const first = known?.get(0);
+  const submittedAt = first?.submittedAt ?? tasks.submittedAt[slots[0]];
+  const number = first?.number ?? (tasks.number[slots[0]] as TaskNumber);
+  return taskIdText({ submittedAt, partition, number });
 }
 
 function writeNew(out: ByteBuilder, { partition, tasks }: ReadonlyState, slot: Slot): void {

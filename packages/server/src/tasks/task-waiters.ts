@@ -1,6 +1,7 @@
 import type { ReadonlyState, Slot, TaskNumber } from '@sluice/core';
 import { AnswerRoom } from '../answers/answer-room.ts';
 import { overloaded } from '../limits/admission.ts';
+import { quotaExceeded } from '../limits/quotas.ts';
 import { taskViewJson } from './task-view.ts';
 
 /** Takes the view of a task that ended; nothing when it is too much, or waiting is over. */
@@ -14,21 +15,31 @@ const PAIRS_MAX = 500_000;
 /** Of tasks that ended and wait for the disk, as text; others are read when they are asked for. */
 const STAGED_CHARACTERS_MAX = 64 * 1024 * 1024;
 
+interface WaiterOptions {
+  /** Requests of one namespace. */
+  readonly waitsMax?: number;
+  readonly stagedMax?: number;
+}
+
 /** Requests that wait for tasks to end. */
 export class TaskWaiters {
   private readonly waiters = new Map<TaskNumber, Set<Waiter>>();
   private requests = 0;
   private pairs = 0;
-  private readonly stagedMax: number;
+  /** How many of the requests each namespace has. */
+  private readonly requestsOf = new Map<string, number>();
+  private readonly options: WaiterOptions;
   /** Characters that were rendered and not let out. */
   private staged = 0;
 
-  constructor(stagedMax = STAGED_CHARACTERS_MAX) {
-    this.stagedMax = stagedMax;
+  constructor(options: WaiterOptions = {}) {
+    this.options = options;
   }
 
-  /** Refuses a request that will wait for so many tasks, before it has any effect. */
-  admit(tasks = 1): void {
+  /** Refuses a request that will wait for that number of tasks, before it has any effect. */
+  admit(namespace: string, tasks = 1): void {
+    const { waitsMax } = this;
+    if (this.waitsOf(namespace) >= waitsMax) throw quotaExceeded('waitsMax', waitsMax);
     if (this.requests >= REQUESTS_MAX || this.pairs + tasks > PAIRS_MAX) {
       throw overloaded('too many requests wait for tasks');
     }
@@ -40,6 +51,7 @@ export class TaskWaiters {
    * alive.
    */
   waitForAny(
+    namespace: string,
     tasks: readonly TaskNumber[],
     timeoutMs: number,
     signal: AbortSignal,
@@ -56,12 +68,14 @@ export class TaskWaiters {
       const timer = setTimeout(giveUp, timeoutMs);
       const finish = (): void => {
         if (!this.remove(tasks, waiter)) return;
+        this.count(namespace, -1);
         clearTimeout(timer);
         signal.removeEventListener('abort', giveUp);
         resolve(ended);
       };
       signal.addEventListener('abort', giveUp);
       this.add(tasks, waiter);
+      this.count(namespace, 1);
       if (signal.aborted) giveUp();
     });
   }
@@ -70,10 +84,11 @@ export class TaskWaiters {
   stage(state: ReadonlyState, ended: readonly Slot[]): (() => void)[] {
     if (this.pairs === 0) return [];
     const releases: (() => void)[] = [];
+    const { stagedMax = STAGED_CHARACTERS_MAX } = this.options;
     for (const slot of ended) {
       const waiters = this.waiters.get(state.tasks.number[slot] as TaskNumber);
       if (waiters === undefined) continue;
-      const viewJson = this.staged < this.stagedMax ? taskViewJson(state, slot) : undefined;
+      const viewJson = this.staged < stagedMax ? taskViewJson(state, slot) : undefined;
       const characters = viewJson?.length ?? 0;
       this.staged += characters;
       releases.push(() => {
@@ -89,6 +104,22 @@ export class TaskWaiters {
     for (const waiters of [...this.waiters.values()]) {
       for (const waiter of [...waiters]) waiter(undefined);
     }
+  }
+
+  /** Requests that one namespace may have waiting. */
+  get waitsMax(): number {
+    return this.options.waitsMax ?? REQUESTS_MAX;
+  }
+
+  /** Requests of one namespace that wait. */
+  waitsOf(namespace: string): number {
+    return this.requestsOf.get(namespace) ?? 0;
+  }
+
+  private count(namespace: string, change: number): void {
+    const count = this.waitsOf(namespace) + change;
+    if (count === 0) this.requestsOf.delete(namespace);
+    else this.requestsOf.set(namespace, count);
   }
 
   private add(tasks: readonly TaskNumber[], waiter: Waiter): void {

@@ -33,10 +33,10 @@ export class TaskWaiting {
     this.archive = archive;
   }
 
-  /** Refuses a request that will wait for so many tasks, before it has any effect. */
-  admit(tasks = 1): void {
+  /** Refuses a request that will wait for that number of tasks, before it has any effect. */
+  admit({ namespace }: Caller, tasks = 1): void {
     this.admission.read();
-    this.waiters.admit(tasks);
+    this.waiters.admit(namespace, tasks);
   }
 
   /** Answers when the task ended, or with its current state when the time is up. */
@@ -48,7 +48,7 @@ export class TaskWaiting {
       if (slot === NO_SLOT || isTerminal(state.tasks.state[slot])) return undefined;
       const task = state.tasks.number[slot] as TaskNumber;
       // Wrapped, or awaiting the read would await the task's end too.
-      return { views: this.waiters.waitForAny([task], timeoutMs, signal) };
+      return { views: this.waiters.waitForAny(namespace, [task], timeoutMs, signal) };
     });
     const [view] = (await waited?.views) ?? [];
     this.keyStreams.check(caller);
@@ -72,7 +72,10 @@ export class TaskWaiting {
       const sorted = sortOut(state, namespace, ids, room);
       const isOver = sorted.ended.length > 0 || sorted.gone.length > 0 || timeoutMs === 0;
       if (isOver) return { ...sorted, views: undefined };
-      return { ...sorted, views: this.waiters.waitForAny(sorted.live, timeoutMs, signal) };
+      return {
+        ...sorted,
+        views: this.waiters.waitForAny(namespace, sorted.live, timeoutMs, signal),
+      };
     });
     const stored = await this.archive.stored(namespace, gone, room);
     const items = [...ended, ...stored.items, ...(await this.ended(namespace, ids, views))];

@@ -1,0 +1,32 @@
+import type { NamespaceUse, ReadonlyState } from '@sluice/core';
+import type { Exposition } from './exposition.ts';
+
+/** Namespaces with most tasks that have lines of their own; a page stays readable. */
+const NAMESPACES_SHOWN = 200;
+
+const QUOTAS = {
+  tasksMax: 'tasks',
+  payloadBytesMax: 'payloadBytes',
+  dedupeKeysMax: 'dedupeKeys',
+  taskTypesMax: 'taskTypes',
+} as const satisfies Record<string, keyof NamespaceUse>;
+
+/** What each namespace uses of its quotas, and what they are. */
+export function writeQuotas(out: Exposition, { limits, namespaces }: ReadonlyState): void {
+  const { quotas } = limits;
+  if (quotas === undefined) return;
+  const quotaNames = Object.keys(QUOTAS) as (keyof typeof QUOTAS)[];
+  out.values(
+    'sluice_quota_max',
+    quotaNames.map((quota) => [{ quota }, quotas[quota]]),
+  );
+  const shown = [...namespaces.inUse()]
+    .sort((a, b) => b.tasks - a.tasks)
+    .slice(0, NAMESPACES_SHOWN);
+  out.values(
+    'sluice_quota_used',
+    shown.flatMap((use) =>
+      quotaNames.map((quota) => [{ namespace: use.name, quota }, use[QUOTAS[quota]]] as const),
+    ),
+  );
+}
