@@ -32,7 +32,7 @@ export const METRIC_FAMILIES = {
   sluice_callbacks_given_up: ['gauge', 'Callbacks that were given up and can be redelivered'],
   sluice_callbacks_dropped: [
     'gauge',
-    'Callbacks that were given up and then removed because there were too many, since the first start',
+    'Callbacks that were given up and then removed because there were too many, ever',
   ],
   sluice_callbacks_oldest_seconds: ['gauge', 'Age of the oldest pending callback'],
   sluice_commit_seconds: ['histogram', 'Time until a batch of the log is durable'],
