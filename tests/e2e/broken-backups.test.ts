@@ -118,7 +118,7 @@ describe('a backup that is not what was taken is refused', () => {
     const missing = await damaged((path) => rm(join(path, 'manifest.jsonl')));
 
     expect((await refused(cut)).stderr).toContain('its end is missing');
-    expect((await refused(missing)).stderr).toContain('is no backup');
+    expect((await refused(missing)).stderr).toContain('is not a backup');
   });
 
   test('when a newer version made it', async () => {
@@ -188,8 +188,8 @@ describe('folders', () => {
     const restored = await runSluice(['restore', copy, '--data', data]);
     const started = await runSluice(['dev', '--port', '0', '--data', data]);
 
-    expect(restored).toMatchObject({ code: 1, stderr: expect.stringContaining('broke off') });
-    expect(started).toMatchObject({ code: 1, stderr: expect.stringContaining('broke off') });
+    expect(restored).toMatchObject({ code: 1, stderr: expect.stringContaining('has failed') });
+    expect(started).toMatchObject({ code: 1, stderr: expect.stringContaining('has failed') });
     expect(await readdir(data)).toEqual(['restore.unfinished']);
   });
 });
