@@ -159,7 +159,7 @@ function readFile(
       const prefix = path === '' ? '' : `${path}.`;
       for (const [name, part] of Object.entries(value)) walk(part, `${prefix}${name}`);
     } else {
-      const problem = isGroup(settings, path) ? 'must hold settings' : 'is not a known setting';
+      const problem = isGroup(settings, path) ? 'must contain settings' : 'is not a known setting';
       problems.push(`file ${file.name}: ${path} ${problem}`);
     }
   };
