@@ -67,7 +67,7 @@ test('a torn newest snapshot gives way to the older one, which is said', async (
   await start();
 
   expect(await views()).toEqual(before);
-  expect(server.lastOutput).toContain('a snapshot is passed over');
+  expect(server.lastOutput).toContain('a snapshot is unusable and was skipped');
 });
 
 test('a trimmed log without its snapshots is refused, with the record it begins with', async () => {

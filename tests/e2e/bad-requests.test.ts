@@ -105,7 +105,7 @@ describe('a request that is refused stores nothing and names the field', () => {
     [
       'two times',
       '{"type":"a","runAt":1,"delayMs":1}',
-      [{ path: '/delayMs', problem: 'cannot be given beside runAt' }],
+      [{ path: '/delayMs', problem: 'cannot be combined with runAt' }],
     ],
     [
       'a negative delay',
@@ -115,13 +115,13 @@ describe('a request that is refused stores nothing and names the field', () => {
     [
       'a ladder beside a rule',
       '{"type":"a","retry":{"delaysMs":[1],"maxAttempts":2}}',
-      [{ path: '/retry/maxAttempts', problem: 'cannot be given beside delaysMs' }],
+      [{ path: '/retry/maxAttempts', problem: 'cannot be combined with delaysMs' }],
     ],
     ['a reserved type', '{"type":"command"}', [{ path: '/type', problem: expect.anything() }]],
     [
       'a window without a key',
       '{"type":"a","dedupeWindowMs":5000}',
-      [{ path: '/dedupeWindowMs', problem: 'needs a dedupeKey beside it' }],
+      [{ path: '/dedupeWindowMs', problem: 'needs a dedupeKey' }],
     ],
     [
       'an unknown backoff',
@@ -133,11 +133,11 @@ describe('a request that is refused stores nothing and names the field', () => {
       '{"type":"a","runAt":"2030-02-30T00:00:00Z"}',
       [{ path: '/runAt', problem: expect.stringContaining('2030-01-01T00:00:00.000Z') }],
     ],
-    ['a name twice', '{"type":"a","type":"b"}', [{ path: '/type', problem: 'is given twice' }]],
+    ['a name twice', '{"type":"a","type":"b"}', [{ path: '/type', problem: 'occurs twice' }]],
     [
       'a name twice inside the input',
       '[{"type":"a","input":{"b":[{"c":1,"c":2}]}}]',
-      [{ path: '/0/input/b/0/c', problem: 'is given twice' }],
+      [{ path: '/0/input/b/0/c', problem: 'occurs twice' }],
     ],
     [
       'a key that UTF-8 cannot hold',
@@ -247,7 +247,7 @@ describe('a request that is refused stores nothing and names the field', () => {
 
     expect(answer.status).toBe(400);
     expect(answer.body.error.details).toEqual([
-      { path: field, problem: expect.stringContaining('cannot be kept exactly: send it as text') },
+      { path: field, problem: expect.stringContaining('stored exactly: send it as text') },
     ]);
   });
 

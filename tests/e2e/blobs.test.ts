@@ -177,7 +177,7 @@ test('a file that was damaged on the disk is cut off, set aside, and said so', a
 
   await expect(blobs.get(sha256)).rejects.toThrow();
 
-  await server.printed(/a blob was damaged on the disk and is set aside/);
+  await server.printed(/a blob is damaged on the disk and was set aside/);
   expect(await files()).toEqual([join(folder, 'blobs', '.damaged', `default.${sha256}`)]);
   expect((await blobs.get(sha256)).status).toBe(404);
   await uploaded(content);

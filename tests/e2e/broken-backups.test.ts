@@ -118,7 +118,7 @@ describe('a backup that is not what was taken is refused', () => {
     const missing = await damaged((path) => rm(join(path, 'manifest.jsonl')));
 
     expect((await refused(cut)).stderr).toContain('its end is missing');
-    expect((await refused(missing)).stderr).toContain('is no backup');
+    expect((await refused(missing)).stderr).toContain('is not a backup');
   });
 
   test('when a newer version made it', async () => {
@@ -153,7 +153,7 @@ describe('folders', () => {
     const nowhere = await runSluice(['backup', join(folder, 'no/where'), '--url', server.url]);
 
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('exists') });
-    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('make it first') });
+    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('create it first') });
   });
 
   test('a data folder that is not empty stays as it is', async () => {
@@ -188,8 +188,8 @@ describe('folders', () => {
     const restored = await runSluice(['restore', copy, '--data', data]);
     const started = await runSluice(['dev', '--port', '0', '--data', data]);
 
-    expect(restored).toMatchObject({ code: 1, stderr: expect.stringContaining('broke off') });
-    expect(started).toMatchObject({ code: 1, stderr: expect.stringContaining('broke off') });
+    expect(restored).toMatchObject({ code: 1, stderr: expect.stringContaining('has failed') });
+    expect(started).toMatchObject({ code: 1, stderr: expect.stringContaining('has failed') });
     expect(await readdir(data)).toEqual(['restore.unfinished']);
   });
 });
@@ -231,7 +231,10 @@ describe('somebody dies in the middle', () => {
     expect(existsSync(target)).toBe(false);
     expect((await refused(unfinished)).code).toBe(1);
     const again = await runSluice(['backup', target, '--url', server.url]);
-    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('then remove it') });
+    expect(again).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('if so, remove the folder'),
+    });
   });
 
   test('a reader that takes nothing is cut, and the next backup is whole', async () => {
@@ -282,7 +285,8 @@ describe('somebody dies in the middle', () => {
     expect(existsSync(staged)).toBe(false);
     await takeBackup(server.url, fresh('after'));
 
-    expect([code, stderr]).toEqual([3, expect.stringContaining('broke off')]);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/lost the connection|the backup failed/);
     expect([existsSync(target), existsSync(`${target}.unfinished`)]).toEqual([false, false]);
     expect(existsSync(staged)).toBe(false);
   });

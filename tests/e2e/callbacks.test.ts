@@ -258,7 +258,7 @@ describe('what is seen', () => {
 
     expect(listed.stdout).toMatch(/task\.succeeded .* given_up +1 +gone 410 +http/);
     expect([neither.code, again.code, late.code]).toEqual([2, 0, 1]);
-    expect(late.stderr).toContain(`not known, or delivered by now: ${id}`);
+    expect(late.stderr).toContain(`unknown, or already delivered: ${id}`);
     expect(log.stdout).toMatch(/given_up +410 +gone.*redelivered.*delivered +200/s);
   });
 

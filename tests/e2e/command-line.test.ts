@@ -77,7 +77,7 @@ test.each([
   [['dev', 'now'], "unexpected argument 'now'"],
   [[], 'Usage: sluice COMMAND'],
   [['task'], 'Usage: sluice task COMMAND'],
-  [['task', 'list', '--limit', '0'], '--limit takes a number above 0'],
+  [['task', 'list', '--limit', '0'], '--limit must be greater than 0'],
   [['task', 'submit', 'x', '--priority'], 'sluice: --priority needs a value'],
 ])('sluice %j is a usage error with a hint', async (args, message) => {
   const ended = await sluice(...args);
@@ -104,7 +104,7 @@ test('a port that is taken is named, and the way out', async () => {
 
   taken.close();
   expect(ended.code).toBe(1);
-  expect(ended.stderr).toContain(`port ${port} is in use; choose another one with --port`);
+  expect(ended.stderr).toContain(`port ${port} is in use; choose another port with --port`);
 });
 
 test('a second server on the same folder refuses to start', async () => {
@@ -201,7 +201,7 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
     await server.exited();
     api.close();
     expect([code, stdout]).toEqual([3, 'first\n']);
-    expect(stderr).toMatch(/^sluice: the connection to http:\S+ broke off \(.*\)\n$/);
+    expect(stderr).toMatch(/^sluice: lost the connection to http:\S+ \(.*\)\n$/);
   },
 );
 

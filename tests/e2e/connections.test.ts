@@ -136,7 +136,9 @@ test.each<Protocol>(['http1', 'h2c'])(
 
     const task = { type: 'big', input: 'x'.repeat(250_000) };
     for (let i = 0; i < 5; i++) await api.post('/v1/tasks', Array(15).fill(task));
-    await server.printed(/a worker does not read its stream, which is cut","worker":"deaf"/);
+    await server.printed(
+      /a worker does not read its stream; the stream was closed","worker":"deaf"/,
+    );
     const scraper = new Scraper(kept);
     await scraper.until('sluice_worker_sessions', (count) => count === 0, 'connected');
     const session = new SessionUnderTest(server.url, 'http1', {

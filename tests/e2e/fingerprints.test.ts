@@ -150,7 +150,7 @@ test('the command line has them too', async () => {
   expect(groups.stdout).toMatch(new RegExp(`${fingerprint} +2 +mail`));
   expect(listed.stdout.trim().split('\n')).toHaveLength(4);
   expect(JSON.parse(paged.stdout)).toMatchObject({ nextCursor: expect.any(String) });
-  expect(paged.stderr).toBe('there are more; see --limit\n');
+  expect(paged.stderr).toBe('there are more; use --limit to see them\n');
   expect(dry.stdout).toBe('3 dead letters would run again\n');
   expect(discarded.stdout).toBe('1 discarded\n');
   expect(redriven.stdout).toBe('2 dead letters run again\n');

@@ -73,6 +73,6 @@ test('a server whose disk hangs stops all the same, and says so', async () => {
   stop.abort();
 
   expect(await ended).toBe(ExitCode.refused);
-  expect(said.at(-1)).toContain('the disk does not answer');
+  expect(said.at(-1)).toContain('the disk does not respond');
   log.letGo();
 });

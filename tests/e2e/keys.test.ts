@@ -108,7 +108,7 @@ test('the command line makes keys, lists and revokes them', async () => {
   const audit = await runSluice(['audit', 'list'], env);
 
   expect(first.stdout).toMatch(KEY);
-  expect(first.stderr).toContain('the only time it is shown');
+  expect(first.stderr).toContain('it is shown only this once');
   expect(listed.stdout).toMatch(/^ID +ROLE +NAMESPACE .*\nk_\w+ +admin +default +Ada .*\n/);
   expect(listed.stdout).not.toContain('slk_');
   expect(seen.code).toBe(0);

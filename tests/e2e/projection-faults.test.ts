@@ -142,7 +142,7 @@ test('while rows cannot be written tasks run, the lag shows, and all is made up 
   expect(metrics).toMatch(/^sluice_projection_lag_records [1-9]/m);
   expect((await api.get(`/v1/tasks/${during[5]}`)).body.state).toBe('succeeded');
   expect((await api.get('/v1/tasks')).status).toBe(200);
-  expect(server.lastOutput).toContain('cannot be written; dispatch goes on');
+  expect(server.lastOutput).toContain('cannot be written; tasks continue to run');
 
   other.exec('ROLLBACK');
   other.close();

@@ -271,7 +271,9 @@ test('a day that cannot be read is set aside and said so, and all else goes on',
   await start();
   const [found] = await finish(1);
 
-  expect(server.lastOutput).toContain('a day of finished tasks cannot be read and is set aside');
+  expect(server.lastOutput).toContain(
+    'a day file of finished tasks is unreadable and was set aside',
+  );
   expect((await api.get(`/v1/tasks/${lost}`)).status).toBe(404);
   expect(await listed('limit=1')).toEqual([found]);
   expect(await readdir(days)).toContain(`${name}.corrupt`);

@@ -151,7 +151,7 @@ describe.each<Protocol>(['http1', 'h2c'])('over %s', (protocol) => {
     expect(other.status).toBe(409);
     expect(other.body.error).toMatchObject({
       code: 'dedupe_mismatch',
-      details: [{ path: '/1/dedupeKey', problem: 'was used with another body' }],
+      details: [{ path: '/1/dedupeKey', problem: 'was used with a different body' }],
     });
     const elsewhere = await api.post('/v1/tasks', { ...task, type: `${type}-b`, priority: 8 });
     expect(elsewhere.body.deduplicated).toBe(false);

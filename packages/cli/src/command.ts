@@ -50,7 +50,7 @@ interface CommandSpec<F extends Flags> {
   ) => Promise<ExitCode>;
 }
 
-const HELP_FLAG: FlagSpec = { short: 'h', help: 'this text' };
+const HELP_FLAG: FlagSpec = { short: 'h', help: 'show this help' };
 
 /** A command with flags and arguments; help is made from the same words that are checked. */
 export function defineCommand<F extends Flags>(spec: CommandSpec<F>): Command {
@@ -84,7 +84,7 @@ Usage: sluice ${name} COMMAND
 
 ${listOf(commands)}
 
-More on each: sluice ${name} COMMAND --help`;
+More about a command: sluice ${name} COMMAND --help`;
   return {
     summary,
     help,

@@ -19,8 +19,8 @@ test('docs/command-line.md says what --help says', async () => {
   });
   const page = `# The command line
 
-From the repository it is \`npx sluice …\`. Every text below is what \`--help\` prints; \`npm run unit -- -u\`
-writes this page anew.
+\`sluice\` runs a server and controls it from a terminal. This page has the help text of every command. In the
+repository, type \`npx sluice …\`. The texts are what \`--help\` prints; \`npm run unit -- -u\` updates this page.
 
 \`\`\`
 ${HELP}

@@ -36,14 +36,14 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   completion: completionOf(() => COMMANDS),
 };
 
-export const HELP = `Sluice ${VERSION}: runs tasks on workers that have room, and loses none.
+export const HELP = `Sluice ${VERSION}: a task scheduler that never loses an acknowledged task.
 
 Usage: sluice COMMAND [flags]
 
 ${listOf(COMMANDS)}
 
-  --help       this text, or that of a command: sluice dev --help
-  --version    the version
+  --help       show this help, or that of a command: sluice dev --help
+  --version    print the version
 
-SLUICE_URL says where the server is (default http://127.0.0.1:7420), SLUICE_API_KEY who asks.
-Exit codes: 0 done, 1 refused or failed, 2 usage, 3 no server.`;
+SLUICE_URL is the address of the server (default http://127.0.0.1:7420), SLUICE_API_KEY the key.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no server.`;

@@ -11,14 +11,14 @@ const DEFAULT_DATA = '.sluice';
 
 export const dev = defineCommand({
   name: 'dev',
-  summary: 'Run a server for one machine: everything in one program, data in a folder',
+  summary: 'Run a server for development on this machine',
   flags: {
     port: {
       value: 'N',
-      help: `port on ${HOST} (default ${DEFAULT_PORT}; 0 takes any free one)`,
+      help: `port on ${HOST} (default ${DEFAULT_PORT}; 0 takes any free port)`,
     },
-    data: { value: 'DIR', help: `folder that holds the data (default ./${DEFAULT_DATA})` },
-    'no-agent': { help: 'start no agent beside it (there is none yet)' },
+    data: { value: 'DIR', help: `data folder (default ./${DEFAULT_DATA})` },
+    'no-agent': { help: 'do not start an agent (there is none yet)' },
   },
   examples: ['sluice dev', 'sluice dev --port 8000 --data /var/lib/sluice'],
   run: ({ flags }, io) => runDev(portOf(flags.port), flags.data ?? DEFAULT_DATA, io),
@@ -26,7 +26,7 @@ export const dev = defineCommand({
 
 /** A server as it comes, on this machine only: no file and no variable changes what it does. */
 async function runDev(port: number, data: string, io: CommandIo): Promise<ExitCode> {
-  if (data === '') throw new UsageError('--data needs the name of a folder');
+  if (data === '') throw new UsageError('--data needs a folder name');
   const dataFolder = resolve(data);
   // Only here: loading the server takes longer than most commands do.
   const { loadConfig, serverOptions } = await import('@sluice/server');
@@ -53,11 +53,11 @@ data in ${dataFolder}
 Submit a task:
   curl ${url}/v1/tasks -d '{"type": "hello", "input": {"name": "Ada"}}'
 
-Be its worker:
+Run a worker that gets it:
   curl -N ${url}/v1/worker-sessions \\
     -d '{"name": "me", "types": [{"type": "hello"}], "leaseMs": 600000}'
 
-How to report is in README.md.
+README.md shows how to report the result.
 
 Stop with Ctrl-C.`;
 }

@@ -17,19 +17,19 @@ import { VERSION } from './version.ts';
 
 /** What `--help` says. It is kept in server-help.txt, which is read faster than it is made. */
 export function serverHelp(): string {
-  return `Run a server as configured by a file, the environment and flags.
+  return `Run a server, configured by a file, environment variables and flags.
 
 Usage: sluice server [--config FILE] [--host H] [--port N] [--data DIR] …
 
   --config FILE
       YAML file with settings (also SLUICE_CONFIG)
   --print-config
-      print the configuration as it is in effect, with the source of each value, and end
+      print the effective configuration with the source of each value, and exit
   --help
-      this text
+      show this help
 
-Settings. Each can stand in the file, in the environment as SLUICE_…, or be a flag; flags go before
-the environment, and that before the file. docs/configuration.md has their names there.
+Settings. Each can be set in the file, as an environment variable SLUICE_…, or as a flag. Flags
+override the environment, and the environment overrides the file. See docs/configuration.md.
 
 ${flagsHelp()}
 

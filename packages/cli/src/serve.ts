@@ -36,10 +36,10 @@ export async function serve(
     io.stderr(`sluice: ${(failed.signal.reason as Error).message}`);
     return ExitCode.refused;
   }
-  io.stderr('sluice: stopping; once more ends it at once');
+  io.stderr('sluice: stopping; signal again to end immediately');
   const isClosed = await within(options.drainMs + CLOSE_MS_MAX, server.close());
   if (isClosed) return ExitCode.done;
-  io.stderr('sluice: the disk does not answer; ending without it');
+  io.stderr('sluice: the disk does not respond; exiting without waiting for it');
   return ExitCode.refused;
 }
 
@@ -62,7 +62,7 @@ async function startOrExplain(
     }
     io.stderr(
       error.code === 'EADDRINUSE'
-        ? `sluice: port ${options.port} is in use; choose another one with --port`
+        ? `sluice: port ${options.port} is in use; choose another port with --port`
         : `sluice: cannot start: ${error.message}`,
     );
     return ExitCode.refused;

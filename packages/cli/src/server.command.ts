@@ -9,7 +9,7 @@ import { ExitCode } from './exit-code.ts';
 const HELP_FILE = new URL('./server-help.txt', import.meta.url);
 
 export const server: Command = {
-  summary: 'Run a server as configured by a file, the environment and flags',
+  summary: 'Run a server, configured by a file, environment variables and flags',
   get help() {
     return readFileSync(HELP_FILE, 'utf8').trimEnd();
   },

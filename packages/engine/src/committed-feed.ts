@@ -193,7 +193,7 @@ export function feedWithin(feed: FeedOptions | undefined, { first, tail }: LogHo
   throw new RecoveryError(
     `${feed.name ?? 'the consumer of the log'} goes on at record ${feed.from}, but the log holds ` +
       `records ${first} to ${tail}; restore what belongs together, or move its data away: ` +
-      'what the log tells is built anew',
+      'it is then rebuilt from the log',
   );
 }
 

@@ -77,7 +77,7 @@ export function withinLimits(take: () => void): void {
   } catch (cause) {
     if (!(cause instanceof LimitError)) throw cause;
     const { limit, max } = cause;
-    const problem = `what is stored does not fit into ${limit} (${max}); raise that limit again`;
+    const problem = `the stored data does not fit into ${limit} (${max}); raise that limit again`;
     throw new RecoveryError(problem, { cause });
   }
 }

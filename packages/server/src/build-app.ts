@@ -210,7 +210,7 @@ function operationRoutes(app: FastifyInstance, parts: AppParts, version: string)
       if (engine.isStopped) throw unavailable();
       const { state, why } = projection.status(engine.position, clock());
       if (state === 'ended') {
-        const message = `search and history have ended (${why}); restart the server`;
+        const message = `search and history have stopped (${why}); restart the server`;
         throw new SluiceError('unavailable', message);
       }
       return { status: 'ok' };

@@ -24,12 +24,12 @@ test('a server whose search has ended is not ready, says so, and takes tasks', a
     const answer = (await (await fetch(`${server.url}/health/ready`)).json()) as { error: object };
     expect(answer.error).toMatchObject({
       code: 'unavailable',
-      message: 'search and history have ended (its thread ended); restart the server',
+      message: 'search and history have stopped (its thread ended); restart the server',
     });
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
     expect(metrics).toMatch(/^sluice_projection_ok 0$/m);
     expect(metrics).toMatch(/^sluice_projection_ended 1$/m);
-    expect(lines.join('\n')).toContain('search has ended');
+    expect(lines.join('\n')).toContain('search has stopped');
     const task = { method: 'POST', body: '{"type":"hello"}' };
     expect((await fetch(`${server.url}/v1/tasks`, task)).status).toBe(201);
     expect(await status('/health/live')).toBe(200);

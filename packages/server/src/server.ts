@@ -147,7 +147,7 @@ export class Server {
       courier = courierOf(options, served);
       await courier.begin();
       const url = urlOf(app, options.host, certificate);
-      serverLog.line('info', 'the server listens', { url, version: options.version });
+      serverLog.line('info', 'the server is listening', { url, version: options.version });
       const watcher = watchCertificate(app, options.tls, certificate, serverLog);
       const { drainMs = DEFAULTS.drainMs } = options;
       return new Server({ ...served, app, courier, streams, watcher, drainMs }, url);
@@ -166,7 +166,7 @@ export class Server {
 
   /** Tells the workers, finishes what is in flight, and lets go of the data folder. */
   async close(): Promise<void> {
-    this.observation.log.line('info', 'the server stops');
+    this.observation.log.line('info', 'the server is stopping');
     clearInterval(this.ticker);
     this.watcher?.stop();
     this.streams.drain();

@@ -124,7 +124,7 @@ export class ApiCaller {
   async follow(path: string, onEvent: (name: string, data: unknown) => void): Promise<void> {
     await this.reach({ method: 'GET', path }, async (response, { url, heard }) => {
       if (!response.ok) throw refusal(url, response.status, parsed(await response.text()));
-      if (!isEventStream(response)) throw strange(url, 'it sends no events');
+      if (!isEventStream(response)) throw strange(url, 'it does not send events');
       let hasEnded = false;
       const parser = new EventStreamParser(({ name, data }) => {
         hasEnded ||= name === 'end';
@@ -140,7 +140,7 @@ export class ApiCaller {
         if (this.signal.aborted) throw cause;
         throw brokenOff(url, reasonOf(cause as Error));
       }
-      if (!hasEnded) throw brokenOff(url, 'it stopped');
+      if (!hasEnded) throw brokenOff(url, 'the stream ended');
     });
   }
 
@@ -149,7 +149,7 @@ export class ApiCaller {
     return this.reach({ method: 'GET', path }, async (response, from) => {
       const { url } = from;
       if (!response.ok) throw refusal(url, response.status, parsed(await response.text()));
-      if (!isBytes(response)) throw strange(url, 'it sends something else');
+      if (!isBytes(response)) throw strange(url, 'it does not send bytes');
       return take(this.pieces(response, from));
     });
   }
@@ -173,7 +173,7 @@ export class ApiCaller {
     const { url, status, text } = await this.answerTo(call);
     const answer = parsed(text);
     if (status < 200 || status > 299) throw refusal(url, status, answer);
-    if (!hasFields(answer, fields)) throw strange(url, 'it says something else');
+    if (!hasFields(answer, fields)) throw strange(url, 'fields are missing');
     return answer as T;
   }
 
@@ -199,14 +199,14 @@ export class ApiCaller {
         const reason = reasonOf(cause as Error);
         if (call.isOnce === true && mayHaveArrived(cause as Error)) {
           throw new NoServerError(
-            `${url} did not answer to the end (${reason}); it may have done it, or not`,
+            `${url} did not answer completely (${reason}); the call may or may not have taken effect`,
           );
         }
         why.push(`${url} (${reason})`);
       }
     }
     throw new NoServerError(
-      `no server answers at ${why.join(' or ')}; start one with 'sluice dev', or say where it is ` +
+      `no server answers at ${why.join(' or ')}; start one with 'sluice dev', or set its address ` +
         'with --url or SLUICE_URL',
     );
   }
@@ -250,7 +250,7 @@ function refusePassword(url: string): void {
 function keyOf(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined;
   if (/^[\x21-\x7e]+$/.test(text)) return text;
-  throw new UsageError('SLUICE_API_KEY has characters that no key has');
+  throw new UsageError('SLUICE_API_KEY has characters that cannot be in a key');
 }
 
 interface Address {
@@ -279,7 +279,7 @@ function isEventStream(response: Response): boolean {
 }
 
 function brokenOff(url: string, why: string): NoServerError {
-  return new NoServerError(`the connection to ${url} broke off (${why})`);
+  return new NoServerError(`lost the connection to ${url} (${why})`);
 }
 
 /** A list of items is one; of other fields it is enough that they are there. None: no body. */

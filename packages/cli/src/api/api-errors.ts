@@ -39,13 +39,13 @@ export function refusal(url: string, status: number, answer: unknown): Error {
 
 export function strange(url: string, why: string): StrangeServerError {
   return new StrangeServerError(
-    `${url} does not answer like a Sluice server (${why}); see --url and SLUICE_URL`,
+    `${url} does not answer like a Sluice server (${why}); check --url and SLUICE_URL`,
   );
 }
 
 /** Why nobody answered, in a word or two. */
 export function reasonOf(error: Error): string {
-  if (error.name === 'TimeoutError') return 'it does not answer in time';
+  if (error.name === 'TimeoutError') return 'no answer in time';
   const cause = error.cause as NodeJS.ErrnoException | undefined;
   return cause?.code ?? cause?.message ?? error.message;
 }

@@ -42,9 +42,9 @@ export async function receiveBackup(
         await manifest.end(line);
         break;
       }
-      if (line.kind !== 'file') throw brokenOff(`a line of a ${line.kind} came too early`);
+      if (line.kind !== 'file') throw brokenOff(`unexpected line '${line.kind}'`);
       const { path, bytes } = line;
-      if (!isBackupPath(path)) throw brokenOff('it names a file that no backup has');
+      if (!isBackupPath(path)) throw brokenOff('invalid file name');
       const target = join(folder, path);
       await mkdir(dirname(target), { recursive: true, mode: 0o700 });
       for (let up = dirname(target); !folders.has(up); up = dirname(up)) folders.add(up);
@@ -73,7 +73,7 @@ export async function syncPath(path: string): Promise<void> {
 async function nextLine(reader: ByteReader): Promise<BackupLine> {
   for (;;) {
     const text = await reader.line(LINE_BYTES_MAX);
-    if (text === undefined) throw brokenOff('it ends in the middle');
+    if (text === undefined) throw brokenOff('the stream ended early');
     const line = parse(text);
     if (line.kind === 'error') throw new RefusedError(`${line.message} (${line.code})`);
     if (line.kind !== 'wait') return line;
@@ -87,14 +87,14 @@ function parse(text: string): BackupLine {
   } catch {
     // What it is instead does not matter.
   }
-  throw brokenOff('a line of it is not one of a backup');
+  throw brokenOff('invalid line');
 }
 
 function beginOf(line: BackupLine): BackupBegin {
-  if (line.kind !== 'begin') throw brokenOff('its beginning is missing');
+  if (line.kind !== 'begin') throw brokenOff('the first line is missing');
   if (line.format <= BACKUP_FORMAT) return line;
   throw new RefusedError(
-    `the server sends format ${line.format}, and this command knows ${BACKUP_FORMAT}; use the ` +
+    `the server sends format ${line.format}, but this command supports ${BACKUP_FORMAT}; use the ` +
       `command line of Sluice ${line.version}`,
   );
 }
@@ -113,11 +113,11 @@ async function receiveFile(
       const line = await nextLine(reader);
       if (line.kind === 'check') {
         const sha256 = hash.digest('hex');
-        if (line.sha256 !== sha256 || written !== bytes) throw brokenOff('a file is not as sent');
+        if (line.sha256 !== sha256 || written !== bytes) throw brokenOff('a file arrived damaged');
         await file.sync();
         return sha256;
       }
-      if (line.kind !== 'piece') throw brokenOff(`a line of a ${line.kind} came too early`);
+      if (line.kind !== 'piece') throw brokenOff(`unexpected line '${line.kind}'`);
       for await (const part of reader.bytes(line.bytes)) {
         hash.update(part);
         await file.writeFile(part);
@@ -154,7 +154,7 @@ class ManifestFile {
 
   /** The server says how much there was; less did not arrive. */
   async end({ files, bytes }: { readonly files: number; readonly bytes: number }): Promise<void> {
-    if (files !== this.files) throw brokenOff(`${this.files} of ${files} files arrived`);
+    if (files !== this.files) throw brokenOff(`only ${this.files} of ${files} files arrived`);
     this.bytes = bytes;
     const finishedAt = new Date().toISOString();
     const sha256 = this.hash.digest('hex');
@@ -174,5 +174,5 @@ class ManifestFile {
 }
 
 function brokenOff(why: string): NoServerError {
-  return new NoServerError(`the backup broke off: ${why}`);
+  return new NoServerError(`the backup failed: ${why}`);
 }

@@ -7,9 +7,9 @@ import { connect, limitOf, printList, readList, SERVER_FLAGS } from './shared.ts
 
 const listAudit = defineCommand({
   name: 'audit list',
-  summary: 'List who changed what that concerns others, newest first',
+  summary: 'List audit records: who changed what, newest first',
   flags: {
-    limit: { value: 'N', short: 'n', help: 'at most so many (default 50)' },
+    limit: { value: 'N', short: 'n', help: 'maximum number of entries (default 50)' },
     ...SERVER_FLAGS,
   },
   examples: ['sluice audit list', 'sluice audit list --limit 1000 --json'],
@@ -36,4 +36,4 @@ function auditTable(records: readonly AuditRecord[]): string {
   );
 }
 
-export const auditCommands = defineGroup('audit', 'Look at who changed what', { list: listAudit });
+export const auditCommands = defineGroup('audit', 'List who changed what', { list: listAudit });

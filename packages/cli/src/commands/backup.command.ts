@@ -9,12 +9,12 @@ import { connect, print, SERVER_FLAGS } from './shared.ts';
 
 export const backup = defineCommand({
   name: 'backup',
-  summary: 'Copy everything that a server has into a new folder, while it goes on',
+  summary: 'Copy a running server into a new folder',
   details:
-    'What was acknowledged before the command began is in the copy: tasks, history, keys, audit\n' +
-    'records, lines of tasks, blobs and figures. The server may be on another machine; it takes\n' +
-    "the key of an admin of the namespace 'default'. Until the copy is whole the folder is\n" +
-    'called DIR.unfinished. Payloads and hashes of keys are in it: keep it as you keep those.',
+    'The copy has everything that was acknowledged before the command began: tasks, history,\n' +
+    'keys, audit records, task logs, blobs and figures. The server may be on another machine.\n' +
+    "You need an admin key of the namespace 'default'. Until the copy is complete, the folder\n" +
+    'is named DIR.unfinished. It contains payloads and hashes of keys: protect it like the data.',
   args: ['DIR'],
   flags: SERVER_FLAGS,
   examples: [
@@ -48,16 +48,16 @@ export const backup = defineCommand({
 /** Answers why the folder cannot be used. */
 async function claim(target: string, unfinished: string): Promise<string | undefined> {
   if ((await stat(target).catch(() => undefined)) !== undefined) {
-    return `${target} exists; a backup goes into a new folder`;
+    return `${target} exists; a backup needs a new folder`;
   }
   try {
     await mkdir(unfinished, { mode: 0o700 });
     return undefined;
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return `there is no folder ${dirname(target)}; make it first`;
-    if (code !== 'EEXIST') return `cannot make ${unfinished}: ${message}`;
-    return `${unfinished} exists: another backup is under way, or broke off; then remove it`;
+    if (code === 'ENOENT') return `there is no folder ${dirname(target)}; create it first`;
+    if (code !== 'EEXIST') return `cannot create ${unfinished}: ${message}`;
+    return `${unfinished} exists: another backup is running, or one was killed; if so, remove the folder`;
   }
 }
 

@@ -9,8 +9,8 @@ const put = defineCommand({
   name: 'blob put',
   summary: 'Upload the JSON of a large input or output',
   details:
-    'Prints its SHA-256, which tasks name as inputBlob or outputBlob. Unless one does, it is\n' +
-    "removed after a day. 'task submit' uploads large inputs by itself.",
+    'Prints its SHA-256 for the fields inputBlob and outputBlob. A blob that no task names is\n' +
+    "removed after a day. 'task submit' uploads large inputs automatically.",
   args: ['FILE'],
   flags: SERVER_FLAGS,
   examples: ['sluice blob put video.json', 'generate | sluice blob put -'],
@@ -26,7 +26,7 @@ const get = defineCommand({
   summary: 'Download a large input or output',
   args: ['SHA256'],
   flags: {
-    output: { value: 'FILE', short: 'o', help: 'write it there, and print nothing' },
+    output: { value: 'FILE', short: 'o', help: 'write to this file instead of stdout' },
     url: SERVER_FLAGS.url,
   },
   examples: [
@@ -35,15 +35,14 @@ const get = defineCommand({
   run: async ({ args: [sha256], flags }, io) => {
     const bytes = await connect(flags, io).getBlob(sha256);
     if (flags.output === undefined) {
-      if (!isUtf8(bytes))
-        throw new UsageError('the blob is not UTF-8; write it with --output FILE');
+      if (!isUtf8(bytes)) throw new UsageError('the blob is not UTF-8; use --output FILE');
       io.stdout(bytes.toString());
       return ExitCode.done;
     }
     try {
       await writeFile(flags.output, bytes);
     } catch (cause) {
-      throw new UsageError(`--output cannot be written: ${(cause as Error).message}`);
+      throw new UsageError(`cannot write --output: ${(cause as Error).message}`);
     }
     return ExitCode.done;
   },

@@ -7,10 +7,10 @@ import { connect, limitOf, print, printList, readList, SERVER_FLAGS, stated } fr
 
 const listCallbacks = defineCommand({
   name: 'callback list',
-  summary: 'List callbacks that are to be delivered or were given up, oldest first',
+  summary: 'List callbacks that are pending or were given up, oldest first',
   flags: {
-    'given-up': { help: 'only those that were given up' },
-    limit: { value: 'N', short: 'n', help: 'at most so many (default 50)' },
+    'given-up': { help: 'only callbacks that were given up' },
+    limit: { value: 'N', short: 'n', help: 'maximum number of entries (default 50)' },
     ...SERVER_FLAGS,
   },
   examples: ['sluice callback list', 'sluice callback list --given-up'],
@@ -44,9 +44,9 @@ function callbackTable(items: readonly CallbackView[], now: number): string {
 
 const redeliver = defineCommand({
   name: 'callback redeliver',
-  summary: 'Deliver callbacks from now on that were given up, or wait for their next try',
+  summary: 'Try callbacks again now that were given up or wait for a retry',
   args: ['[ID...]'],
-  flags: { all: { help: 'all that were given up' }, ...SERVER_FLAGS },
+  flags: { all: { help: 'all callbacks that were given up' }, ...SERVER_FLAGS },
   examples: ['sluice callback redeliver c_0000000001', 'sluice callback redeliver --all'],
   run: async ({ args, flags }, io) => {
     if ((args.length === 0) === (flags.all !== true)) {
@@ -57,9 +57,9 @@ const redeliver = defineCommand({
       ['redelivered', 'unknown'],
       args.length === 0 ? {} : { ids: args },
     );
-    print(io, flags, reply, ({ redelivered }) => `${redelivered} are delivered from now on`);
+    print(io, flags, reply, ({ redelivered }) => `${redelivered} callbacks are tried again`);
     if (reply.unknown.length === 0) return ExitCode.done;
-    io.stderr(`not known, or delivered by now: ${reply.unknown.join(', ')}`);
+    io.stderr(`unknown, or already delivered: ${reply.unknown.join(', ')}`);
     return ExitCode.refused;
   },
 });
@@ -77,7 +77,7 @@ interface Try {
 
 const log = defineCommand({
   name: 'callback log',
-  summary: 'Print what became of the callbacks of a task, try by try',
+  summary: 'List every try of the callbacks of a task',
   args: ['TASK'],
   flags: SERVER_FLAGS,
   examples: ['sluice callback log t_01k7f6b1oj0000000001'],
@@ -96,8 +96,8 @@ const log = defineCommand({
   },
 });
 
-export const callbackCommands = defineGroup(
-  'callback',
-  'Look after callbacks that were not delivered',
-  { list: listCallbacks, log, redeliver },
-);
+export const callbackCommands = defineGroup('callback', 'Show and redeliver callbacks', {
+  list: listCallbacks,
+  log,
+  redeliver,
+});

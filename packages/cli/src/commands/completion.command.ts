@@ -34,7 +34,7 @@ export function completionOf(commands: () => Commands): Command {
       const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
       if (script === undefined) {
         const known = Object.keys(SHELLS).join(', ');
-        throw new UsageError(`there is no completion for '${shell}', only for ${known}`);
+        throw new UsageError(`no completion for '${shell}'; there is one for ${known}`);
       }
       io.stdout(script(wordsOf(commands(), '')));
       return ExitCode.done;

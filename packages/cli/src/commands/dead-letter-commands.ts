@@ -6,22 +6,22 @@ import { UsageError } from '../usage-error.ts';
 import { connect, limitOf, print, printList, readList, SERVER_FLAGS, stated } from './shared.ts';
 import { errorText } from './task-text.ts';
 
-const TYPE_FLAG = { value: 'TYPE', help: 'of this type' } as const;
+const TYPE_FLAG = { value: 'TYPE', help: 'only tasks of this type' } as const;
 
 const FINGERPRINT_FLAG = {
   value: 'F',
-  help: "with errors like these; see 'sluice dead-letter groups'",
+  help: "only tasks with this error; see 'sluice dead-letter groups'",
 } as const;
 
-const DRY_RUN_FLAG = { help: 'count, and change nothing' } as const;
+const DRY_RUN_FLAG = { help: 'only print how many match' } as const;
 
 const listDeadLetters = defineCommand({
   name: 'dead-letter list',
-  summary: 'List failed and timed-out tasks, the first to end first',
+  summary: 'List dead letters: tasks that failed or timed out for good, oldest first',
   flags: {
     type: TYPE_FLAG,
     fingerprint: FINGERPRINT_FLAG,
-    limit: { value: 'N', short: 'n', help: 'at most so many (default 50)' },
+    limit: { value: 'N', short: 'n', help: 'maximum number of entries (default 50)' },
     ...SERVER_FLAGS,
   },
   examples: ['sluice dead-letter list --type transcode'],
@@ -66,8 +66,8 @@ interface Groups {
 
 const groups = defineCommand({
   name: 'dead-letter groups',
-  summary: 'Count failed and timed-out tasks by what went wrong',
-  details: 'Errors that differ in numbers, ids and quoted words alone count as the same.',
+  summary: 'Count dead letters by error',
+  details: 'Errors that differ only in numbers, ids and quoted words count as the same.',
   flags: { type: TYPE_FLAG, ...SERVER_FLAGS },
   examples: ['sluice dead-letter groups', 'sluice dead-letter groups --type transcode'],
   run: async ({ flags }, io) => {
@@ -76,8 +76,10 @@ const groups = defineCommand({
     const found = await connect(flags, io).get<Groups>(path, ['items', 'others']);
     if (found.items.length === 0 && flags.json !== true) io.stderr('no dead letters');
     else print(io, flags, found, ({ items }) => groupTable(items, Date.now()));
-    if (found.others > 0) io.stderr(`${found.others} others are in none of these`);
-    if (found.isComplete === false) io.stderr('there are too many: the oldest were not counted');
+    if (found.others > 0)
+      io.stderr(`${found.others} more dead letters are in none of these groups`);
+    if (found.isComplete === false)
+      io.stderr('there are too many dead letters: the oldest were not counted');
     return ExitCode.done;
   },
 });
@@ -98,14 +100,14 @@ function groupTable(items: Groups['items'], now: number): string {
 
 const redrive = defineCommand({
   name: 'dead-letter redrive',
-  summary: 'Run dead letters again, so many a second',
+  summary: 'Run dead letters again, at a given rate',
   details:
-    'It goes on by itself, also after a restart of the server. With --fingerprint all of them\n' +
-    'run again at once.',
+    'The redrive continues in the background, even after a restart of the server. With\n' +
+    '--fingerprint all of them run again immediately.',
   flags: {
-    type: { ...TYPE_FLAG, help: 'of this type only (default: of all)' },
+    type: { ...TYPE_FLAG, help: 'only tasks of this type (default: all types)' },
     fingerprint: FINGERPRINT_FLAG,
-    rate: { value: 'N', help: 'so many a second (default 100)' },
+    rate: { value: 'N', help: 'tasks per second (default 100)' },
     'dry-run': DRY_RUN_FLAG,
     ...SERVER_FLAGS,
   },
@@ -116,7 +118,7 @@ const redrive = defineCommand({
   run: async ({ flags }, io) => {
     const { type, fingerprint, 'dry-run': dryRun } = flags;
     if (fingerprint !== undefined && flags.rate !== undefined) {
-      throw new UsageError('--rate does not go with --fingerprint: all run again at once');
+      throw new UsageError('use either --rate or --fingerprint, not both');
     }
     const filter = stated({ type, fingerprint });
     const body = stated({ filter, ratePerSec: rateOf(flags.rate), dryRun });
@@ -136,16 +138,16 @@ const redrive = defineCommand({
 function rateOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,6}(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text);
-  throw new UsageError(`--rate takes a number above 0, not '${text}'`);
+  throw new UsageError(`--rate must be greater than 0, not '${text}'`);
 }
 
 const discard = defineCommand({
   name: 'dead-letter discard',
-  summary: 'Take tasks off the list of dead letters; they stay failed',
+  summary: 'Remove tasks from the dead letters; they stay failed',
   flags: {
     type: TYPE_FLAG,
     fingerprint: FINGERPRINT_FLAG,
-    all: { help: 'all of them' },
+    all: { help: 'all dead letters' },
     'dry-run': DRY_RUN_FLAG,
     ...SERVER_FLAGS,
   },
@@ -175,6 +177,6 @@ const discard = defineCommand({
 
 export const deadLetterCommands = defineGroup(
   'dead-letter',
-  'Deal with tasks that failed or timed out for good',
+  'List, redrive and discard tasks that failed or timed out for good',
   { list: listDeadLetters, groups, redrive, discard },
 );

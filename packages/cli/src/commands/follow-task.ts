@@ -46,7 +46,7 @@ export async function followTask(
       if (!(cause instanceof NoServerError)) throw cause;
       awaySince ??= performance.now();
       if (performance.now() - awaySince > AWAY_MS_MAX) throw cause;
-      draw(io, 'the server is away; waiting for it');
+      draw(io, 'the server does not answer; waiting for it');
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
   }

@@ -8,20 +8,20 @@ import { connect, durationOf, print, printList, readList, SERVER_FLAGS, stated }
 
 const createKey = defineCommand({
   name: 'key create',
-  summary: 'Make a key, and print it this once',
+  summary: 'Create a key and print it; it is shown only once',
   details:
-    'The first key has to be that of an admin. From then on every call needs one; the command\n' +
-    'line takes it from SLUICE_API_KEY. A server that other machines can reach does not start\n' +
-    'without keys: make the first one in its data folder, with --data, while it does not run,\n' +
-    'and as the user that it runs as.',
+    'The first key must be an admin key. From then on every call needs a key; the command line\n' +
+    'reads it from SLUICE_API_KEY. A server that other machines can reach does not start\n' +
+    'without keys. Create its first key with --data in its data folder, while the server is\n' +
+    'stopped, as the user that the server runs as.',
   flags: {
     role: { value: 'ROLE', help: 'viewer, submitter, worker, operator or admin' },
-    namespace: { value: 'NAME', help: 'where it may be used (default: that of your own key)' },
-    name: { value: 'TEXT', help: 'what to call it, such as who has it' },
-    expires: { value: 'TIME', help: 'it ends after this time, such as 90d (default never)' },
-    replaces: { value: 'ID', help: 'a key whose role, namespace and name it takes over' },
-    overlap: { value: 'TIME', help: 'how long that one works beside it (default 1d)' },
-    data: { value: 'DIR', help: 'make it in the data folder of a server that does not run' },
+    namespace: { value: 'NAME', help: 'namespace of the key (default: that of your key)' },
+    name: { value: 'TEXT', help: 'name of the key, such as its owner' },
+    expires: { value: 'TIME', help: 'time until it expires, such as 90d (default: never)' },
+    replaces: { value: 'ID', help: 'old key; the new one gets its role, namespace and name' },
+    overlap: { value: 'TIME', help: 'time that the old key still works (default 1d)' },
+    data: { value: 'DIR', help: 'create it in the data folder of a stopped server' },
     ...SERVER_FLAGS,
   },
   examples: [
@@ -50,7 +50,7 @@ const createKey = defineCommand({
     if (made === undefined) return ExitCode.refused;
     print(io, flags, made, ({ key }) => key);
     if (flags.json !== true) {
-      io.stderr(`${made.id}, ${made.role} of ${made.namespace}; this is the only time it is shown`);
+      io.stderr(`${made.id}, ${made.role} of ${made.namespace}; it is shown only this once`);
     }
     return ExitCode.done;
   },
@@ -59,7 +59,7 @@ const createKey = defineCommand({
 /** A key on the command line is in the list of processes, and soon in a history. */
 function refuseText(id: string | undefined): void {
   if (id?.includes('slk_') !== true) return;
-  throw new UsageError('give the id of the key, which begins with k_, and never the key itself');
+  throw new UsageError('pass the id of the key, which begins with k_, never the key itself');
 }
 
 async function createInFolder(
@@ -77,27 +77,27 @@ async function createInFolder(
       request,
     )) as NewAccessKey;
   } catch (cause) {
-    io.stderr(`sluice: cannot make a key in ${dataFolder}: ${(cause as Error).message}`);
+    io.stderr(`sluice: cannot create a key in ${dataFolder}: ${(cause as Error).message}`);
     return undefined;
   }
 }
 
 const listKeys = defineCommand({
   name: 'key list',
-  summary: 'List the keys: whose they are, and not what they are',
+  summary: 'List the keys, without their secret text',
   flags: SERVER_FLAGS,
   examples: ['sluice key list'],
   run: async ({ flags }, io) => {
     const list = await readList<AccessKey>(connect(flags, io), '/v1/keys');
     const table = (items: readonly AccessKey[]) => keyTable(items, Date.now());
-    printList(io, flags, list, { none: 'no keys: the server is open', table });
+    printList(io, flags, list, { none: 'no keys: the server accepts every call', table });
     return ExitCode.done;
   },
 });
 
 function keyTable(keys: readonly AccessKey[], now: number): string {
   return table(
-    ['ID', 'ROLE', 'NAMESPACE', 'NAME', 'MADE', 'USED', 'ENDS'],
+    ['ID', 'ROLE', 'NAMESPACE', 'NAME', 'CREATED', 'USED', 'EXPIRES'],
     keys.map(({ id, role, namespace, name, createdAt, lastUsedAt, expiresAt, expired }) => [
       id,
       role,
@@ -112,7 +112,7 @@ function keyTable(keys: readonly AccessKey[], now: number): string {
 
 const revokeKey = defineCommand({
   name: 'key revoke',
-  summary: 'Revoke a key: it is worth nothing from then on',
+  summary: 'Revoke a key immediately',
   args: ['ID'],
   flags: SERVER_FLAGS,
   examples: ['sluice key revoke k_019a8b0c6d2f1a2b3c4d'],
@@ -124,7 +124,7 @@ const revokeKey = defineCommand({
   },
 });
 
-export const keyCommands = defineGroup('key', 'Make keys, list and revoke them', {
+export const keyCommands = defineGroup('key', 'Create, list and revoke keys', {
   create: createKey,
   list: listKeys,
   revoke: revokeKey,

@@ -9,12 +9,12 @@ const dump = defineCommand({
   name: 'log dump',
   summary: 'Print the events of a log as JSON lines',
   details:
-    'Reads the folder of a server that runs or does not. The log holds what happened since the\n' +
-    'older of two snapshots; payloads are printed only with --payloads.',
+    'Reads the data folder of a running or stopped server. The log goes back to the older of\n' +
+    'two snapshots. Payloads are printed only with --payloads.',
   flags: {
     data: { value: 'DIR', help: 'the data folder (default ./.sluice)' },
-    from: { value: 'N', help: 'begin with this record' },
-    payloads: { help: 'print inputs, outputs and errors, which may be secret' },
+    from: { value: 'N', help: 'start with this record' },
+    payloads: { help: 'also print inputs, outputs and errors, which may be confidential' },
   },
   examples: ['sluice log dump | tail -n 20', 'sluice log dump --data /var/lib/sluice --from 1000'],
   run: async ({ flags }, io) => {
@@ -35,4 +35,4 @@ const dump = defineCommand({
   },
 });
 
-export const logCommands = defineGroup('log', 'Look into the log', { dump });
+export const logCommands = defineGroup('log', 'Read the log', { dump });

@@ -4,12 +4,12 @@ import { ExitCode } from '../exit-code.ts';
 
 const rebuild = defineCommand({
   name: 'projection rebuild',
-  summary: 'Let the next start rebuild what is kept for search',
+  summary: 'Rebuild search and history at the next start',
   details:
-    'For a server that is stopped, when files or rows of its projection were lost, set aside or\n' +
-    'are wrong. Its next start reads the log from the beginning and builds every task anew that\n' +
-    'was submitted since then; older tasks stay as they are. The server takes tasks meanwhile;\n' +
-    'until it has caught up, searches show tasks as they were earlier.',
+    'Use it on a stopped server when files or rows of its projection are lost, set aside or\n' +
+    'wrong. The next start reads the log from its beginning and rebuilds every task that was\n' +
+    'submitted since then. Older tasks stay as they are. The server accepts tasks during the\n' +
+    'rebuild; until it has caught up, searches show an earlier state.',
   flags: { data: { value: 'DIR', help: 'the data folder (default ./.sluice)' } },
   examples: ['sluice projection rebuild', 'sluice projection rebuild --data /var/lib/sluice'],
   run: async ({ flags }, io) => {

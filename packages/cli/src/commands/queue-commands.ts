@@ -6,12 +6,12 @@ import { connect, print, printList, readList, SERVER_FLAGS } from './shared.ts';
 
 const listQueues = defineCommand({
   name: 'queue list',
-  summary: 'List the queues: how deep, how old, how fast',
+  summary: 'List the queues with depth, age and rates',
   flags: SERVER_FLAGS,
   examples: ['sluice queue list'],
   run: async ({ flags }, io) => {
     const list = await readList<Queue>(connect(flags, io), '/v1/queues');
-    const none = 'no queues: no task was submitted yet';
+    const none = 'no queues: there are no tasks yet';
     printList(io, flags, list, { none, table: queueTable });
     return ExitCode.done;
   },
@@ -53,8 +53,8 @@ function setPaused(word: 'pause' | 'resume', summary: string): Command {
   });
 }
 
-export const queueCommands = defineGroup('queue', 'Look at queues, pause and resume them', {
+export const queueCommands = defineGroup('queue', 'List, pause and resume queues', {
   list: listQueues,
-  pause: setPaused('pause', 'Give out no more tasks of a type; what workers hold goes on'),
-  resume: setPaused('resume', 'Give out tasks of a type again'),
+  pause: setPaused('pause', 'Stop giving tasks of a type to workers; running tasks continue'),
+  resume: setPaused('resume', 'Give tasks of a type to workers again'),
 });

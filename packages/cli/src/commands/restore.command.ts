@@ -8,11 +8,11 @@ import { print } from './shared.ts';
 
 export const restore = defineCommand({
   name: 'restore',
-  summary: 'Make a data folder of a backup',
+  summary: 'Create a data folder from a backup',
   details:
-    'Checks all of the backup first. The data folder must be empty or not there; then start a\n' +
-    'server on it. Tasks that a worker held run again: no lease from before counts. Keys that\n' +
-    'were revoked since the backup work again, so revoke them once more.',
+    'Checks the whole backup first. The data folder must be empty or must not exist. Then start\n' +
+    'a server on it. Leases from before the restore are void, so tasks that a worker held run\n' +
+    'again. Keys that were revoked after the backup work again: revoke them once more.',
   args: ['DIR'],
   flags: {
     data: { value: 'DIR', help: 'the data folder (default ./.sluice)' },
@@ -27,7 +27,7 @@ export const restore = defineCommand({
       const size = `${each.files} files, ${sizeText(each.bytes)}`;
       return (
         `${dataFolder}: ${size}, up to ${each.upTo}, ${each.tasks} tasks in memory\n` +
-        `${each.returned} of them were with a worker and run again; start a server with --data`
+        `${each.returned} of them were held by a worker and run again; start a server with --data`
       );
     });
     return ExitCode.done;

@@ -9,7 +9,7 @@ import { UsageError } from '../usage-error.ts';
 
 /** Flags of every command that asks a server. */
 export const SERVER_FLAGS = {
-  url: { value: 'URL', help: 'address of the server (default SLUICE_URL, else 127.0.0.1:7420)' },
+  url: { value: 'URL', help: 'address of the server (default SLUICE_URL or 127.0.0.1:7420)' },
   json: { help: 'print the answer as JSON' },
 } as const;
 
@@ -59,13 +59,13 @@ export function printList<T>(
 ): void {
   if (list.items.length === 0 && flags.json !== true) io.stderr(shown.none);
   else print(io, flags, list, ({ items }) => shown.table(items));
-  if (list.nextCursor !== null) io.stderr('there are more; see --limit');
+  if (list.nextCursor !== null) io.stderr('there are more; use --limit to see them');
 }
 
 /** How many at the most. */
 export function limitOf(text: string | undefined): number | undefined {
   const limit = integerOf(text, 'limit');
-  if (limit === 0) throw new UsageError('--limit takes a number above 0');
+  if (limit === 0) throw new UsageError('--limit must be greater than 0');
   return limit;
 }
 
@@ -79,7 +79,7 @@ const PAGE_MAX = 1000;
 export function integerOf(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new UsageError(`--${flag} takes a whole number, not '${text}'`);
+  throw new UsageError(`--${flag} must be a whole number, not '${text}'`);
 }
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -95,7 +95,7 @@ export function durationOf(text: string | undefined, flag: string): number | und
   if (text === undefined) return undefined;
   const [, number, unit = 'ms'] = /^(\d{1,12}(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
   if (number !== undefined) return Math.round(Number(number) * UNITS[unit]);
-  throw new UsageError(`--${flag} takes a time such as 500ms, 30s, 5m, 2h or 1d, not '${text}'`);
+  throw new UsageError(`--${flag} must be a time such as 500ms, 30s, 5m, 2h or 1d, not '${text}'`);
 }
 
 /** A value as JSON: as it stands, `@file`, or `-` for what is piped in. */
@@ -113,7 +113,7 @@ export async function jsonOf(
   if (inexact === undefined) return value;
   const where = inexact.path === '' ? '' : ` at ${inexact.path}`;
   throw new UsageError(
-    `--${flag} has a number${where} that cannot be kept exactly: send ${inexact.number} as text`,
+    `--${flag} has a number${where} that a double cannot hold exactly: send ${inexact.number} as text`,
   );
 }
 
@@ -122,7 +122,7 @@ function parseJson(json: string, text: string, flag: string): unknown {
     return JSON.parse(json) as unknown;
   } catch (cause) {
     const isPlain = /^[A-Za-z][\w .-]*$/.test(text);
-    const hint = isPlain ? `; a text needs quotes inside: --${flag} '"${text}"'` : '';
+    const hint = isPlain ? `; a text needs double quotes: --${flag} '"${text}"'` : '';
     throw new UsageError(`--${flag} is not JSON: ${(cause as Error).message}${hint}`);
   }
 }
@@ -131,7 +131,7 @@ async function textOf(text: string, flag: string, io: CommandIo): Promise<string
   if (text !== '-' && !text.startsWith('@')) return text;
   const bytes = await bytesOf(text === '-' ? text : text.slice(1), `--${flag}`, io);
   // Other bytes would be replaced without a word.
-  if (!isUtf8(bytes)) throw new UsageError(`--${flag} is not UTF-8; JSON has to be`);
+  if (!isUtf8(bytes)) throw new UsageError(`--${flag} is not valid UTF-8, as JSON must be`);
   return bytes.toString();
 }
 
@@ -141,7 +141,7 @@ export async function bytesOf(file: string, what: string, io: CommandIo): Promis
   try {
     return await readFile(file);
   } catch (cause) {
-    throw new UsageError(`${what} cannot be read: ${(cause as Error).message}`);
+    throw new UsageError(`cannot read ${what}: ${(cause as Error).message}`);
   }
 }
 
@@ -150,7 +150,7 @@ export function tagsOf(given: readonly string[] | undefined): Record<string, str
   return Object.fromEntries(
     given.map((text) => {
       const at = text.indexOf('=');
-      if (at < 1) throw new UsageError(`--tag takes NAME=VALUE, not '${text}'`);
+      if (at < 1) throw new UsageError(`--tag must be NAME=VALUE, not '${text}'`);
       return [text.slice(0, at), text.slice(at + 1)];
     }),
   );

@@ -25,20 +25,20 @@ export const submitTask = defineCommand({
   name: 'task submit',
   summary: 'Submit a task',
   details:
-    'Prints its id. With --wait it shows how far the task is, prints its output, and exits\n' +
-    'with 1 unless it succeeded.',
+    'Prints the id of the task. With --wait it shows the progress, prints the output, and exits\n' +
+    'with 1 unless the task succeeds.',
   args: ['TYPE'],
   flags: {
-    input: { value: 'JSON', short: 'i', help: 'its input; @FILE reads a file, - what is piped in' },
-    priority: { value: 'N', short: 'p', help: '0 to 8, 8 runs first (default 4)' },
-    delay: { value: DURATION, help: 'not before so long' },
-    'run-at': { value: 'TIME', help: 'not before then, as ISO 8601: 2030-01-01T00:00:00Z' },
-    'max-attempts': { value: 'N', help: 'how often it is tried in all (default 3)' },
-    'run-timeout': { value: DURATION, help: 'how long an attempt may run' },
-    'dedupe-key': { value: 'KEY', help: 'a second submit with this key is the same task' },
-    tag: { value: 'NAME=VALUE', isMultiple: true, help: 'a tag; may be given several times' },
-    wait: { short: 'w', help: 'wait until it has ended' },
-    timeout: { value: DURATION, help: 'with --wait: wait no longer than that' },
+    input: { value: 'JSON', short: 'i', help: 'input; @FILE reads a file, - reads stdin' },
+    priority: { value: 'N', short: 'p', help: '0 to 8; 8 runs first (default 4)' },
+    delay: { value: DURATION, help: 'earliest start, from now' },
+    'run-at': { value: 'TIME', help: 'earliest start as ISO 8601: 2030-01-01T00:00:00Z' },
+    'max-attempts': { value: 'N', help: 'maximum number of attempts (default 3)' },
+    'run-timeout': { value: DURATION, help: 'maximum time of an attempt' },
+    'dedupe-key': { value: 'KEY', help: 'a second submit with this key returns the same task' },
+    tag: { value: 'NAME=VALUE', isMultiple: true, help: 'adds a tag; can be repeated' },
+    wait: { short: 'w', help: 'wait until the task ends' },
+    timeout: { value: DURATION, help: 'with --wait: maximum time to wait' },
     ...SERVER_FLAGS,
   },
   examples: [
@@ -107,11 +107,11 @@ function freshKey(): { readonly dedupeKey: string; readonly dedupeWindowMs: numb
 
 export const waitForTask = defineCommand({
   name: 'task wait',
-  summary: 'Wait until a task has ended, and show how far it is',
-  details: 'Exits with 1 when it did not succeed, or has not ended when the time is up.',
+  summary: 'Wait until a task ends, and show its progress',
+  details: 'Exits with 1 if the task does not succeed, or has not ended after --timeout.',
   args: ['ID'],
   flags: {
-    timeout: { value: DURATION, help: 'wait no longer than that (default: without end)' },
+    timeout: { value: DURATION, help: 'maximum time to wait (default: no limit)' },
     ...SERVER_FLAGS,
   },
   examples: ['sluice task wait t_01k7f6b1oj0000000001 --timeout 5m'],
@@ -133,5 +133,5 @@ function exitOf({ state, error }: Task, complain: (line: string) => void): ExitC
 function stateWords(state: string): string {
   if (state === 'timed_out') return 'timed out';
   if (state === 'cancelled') return 'was cancelled';
-  return ['failed', 'expired'].includes(state) ? state : `has not ended; it is ${state}`;
+  return ['failed', 'expired'].includes(state) ? state : `has not ended yet; it is ${state}`;
 }

@@ -24,12 +24,12 @@ import { taskTable, taskText } from './task-text.ts';
 import { updateTask } from './update-task.command.ts';
 
 const FILTER_FLAGS = {
-  type: { value: 'TYPE', help: 'of this type' },
-  state: { value: 'STATE', help: 'in this state: queued, running, failed, …' },
-  tag: { value: 'NAME=VALUE', isMultiple: true, help: 'with this tag; may be given several times' },
-  parent: { value: 'ID', help: 'that belong to this task' },
-  since: { value: 'TIME', help: 'submitted at this time (ISO 8601) or later' },
-  until: { value: 'TIME', help: 'submitted before this time' },
+  type: { value: 'TYPE', help: 'only tasks of this type' },
+  state: { value: 'STATE', help: 'only tasks in this state: queued, running, failed, …' },
+  tag: { value: 'NAME=VALUE', isMultiple: true, help: 'only tasks with this tag; can be repeated' },
+  parent: { value: 'ID', help: 'only children of this task' },
+  since: { value: 'TIME', help: 'only tasks submitted at this time (ISO 8601) or later' },
+  until: { value: 'TIME', help: 'only tasks submitted before this time' },
 } as const;
 
 const listTasks = defineCommand({
@@ -37,8 +37,8 @@ const listTasks = defineCommand({
   summary: 'List tasks, newest first',
   flags: {
     ...FILTER_FLAGS,
-    q: { value: 'TEXT', help: 'with this text in the input or the error' },
-    limit: { value: 'N', short: 'n', help: 'at most so many (default 50)' },
+    q: { value: 'TEXT', help: 'only tasks with this text in the input, output or error' },
+    limit: { value: 'N', short: 'n', help: 'maximum number of entries (default 50)' },
     ...SERVER_FLAGS,
   },
   examples: [
@@ -107,13 +107,13 @@ interface BulkReply {
 
 const cancelTasks = defineCommand({
   name: 'task cancel',
-  summary: 'Cancel tasks, by their ids or by what they have in common',
-  details: 'A worker that holds one is told to stop and has --grace for it.',
+  summary: 'Cancel tasks by id or by filter',
+  details: 'A worker that holds such a task is told to stop, and has the --grace time to do so.',
   args: ['[ID...]'],
   flags: {
     ...FILTER_FLAGS,
-    grace: { value: DURATION, help: 'how long a worker may take to stop (default 10s)' },
-    'dry-run': { help: 'say how many it would be, and do nothing' },
+    grace: { value: DURATION, help: 'time for a worker to stop (default 10s)' },
+    'dry-run': { help: 'only print how many tasks match' },
     ...SERVER_FLAGS,
   },
   examples: [
@@ -125,9 +125,7 @@ const cancelTasks = defineCommand({
     const filter = stated({ type, state, parentId: parent, since, until, tags: tagsOf(flags.tag) });
     const hasFilter = Object.keys(filter).length > 0;
     if (hasFilter === ids.length > 0) {
-      throw new UsageError(
-        "'sluice task cancel' needs ids, or flags such as --type that say which",
-      );
+      throw new UsageError("'sluice task cancel' needs ids, or filters such as --type");
     }
     const reply = await connect(flags, io).post<BulkReply>(
       '/v1/tasks/cancel',
@@ -149,12 +147,12 @@ function cancelText({ items, matched = 0, cancelled = 0, requested = 0 }: BulkRe
   if (items !== undefined) {
     return items
       .map(({ id, state = '', error }) => {
-        const done = TERMINAL.includes(state) ? state : `${state}; its worker is told to stop`;
+        const done = TERMINAL.includes(state) ? state : `${state}; its worker was told to stop`;
         return visible(`${id}  ${error?.message ?? done}`);
       })
       .join('\n');
   }
-  const told = requested === 0 ? '' : `, ${requested} workers told to stop`;
+  const told = requested === 0 ? '' : `, ${requested} workers were told to stop`;
   return `${matched} tasks: ${cancelled} cancelled${told}`;
 }
 
@@ -166,7 +164,7 @@ interface Explanation {
 
 const explainTask = defineCommand({
   name: 'task explain',
-  summary: 'Say why a task is not running, worker by worker',
+  summary: 'Explain why a task is not running, for each worker',
   args: ['ID'],
   flags: SERVER_FLAGS,
   examples: ['sluice task explain t_01k7f6b1oj0000000001'],
@@ -178,12 +176,14 @@ const explainTask = defineCommand({
 });
 
 function explanationText({ running, reasons, workersNotShown }: Explanation): string {
-  if (running) return 'it is running';
+  if (running) return 'the task is running';
   const lines = reasons.map(({ code, message, worker }) => {
     return visible(`${code}: ${worker === undefined ? '' : `worker ${worker} `}${message}`);
   });
   if (workersNotShown > 0) lines.push(`and ${workersNotShown} more workers`);
-  return lines.length === 0 ? 'nothing keeps it: a worker gets it any moment' : lines.join('\n');
+  return lines.length === 0
+    ? 'nothing blocks it: a worker will get it at any moment'
+    : lines.join('\n');
 }
 
 interface Change {
@@ -197,7 +197,7 @@ interface Change {
 
 const taskHistory = defineCommand({
   name: 'task history',
-  summary: 'Print every change of a task',
+  summary: 'List every change of a task',
   args: ['ID'],
   flags: SERVER_FLAGS,
   examples: ['sluice task history t_01k7f6b1oj0000000001'],
@@ -224,12 +224,12 @@ interface LogLine {
 
 const taskLogs = defineCommand({
   name: 'task logs',
-  summary: 'Print the lines that handlers wrote about a task',
+  summary: 'Print the lines that handlers logged for a task',
   args: ['ID'],
   flags: {
-    follow: { short: 'f', help: 'go on until the task has ended' },
-    attempt: { value: 'N', help: 'of this attempt only' },
-    limit: { value: 'N', short: 'n', help: 'the last so many lines (default 1000)' },
+    follow: { short: 'f', help: 'keep printing new lines until the task ends' },
+    attempt: { value: 'N', help: 'only lines of this attempt' },
+    limit: { value: 'N', short: 'n', help: 'number of last lines (default 1000)' },
     ...SERVER_FLAGS,
   },
   examples: ['sluice task logs t_01k7f6b1oj0000000001 --follow'],
@@ -255,17 +255,17 @@ const taskLogs = defineCommand({
     );
     const { items } = await api.get<{ items: readonly LogLine[] }>(`${path}?${query}`, ['items']);
     items.forEach(show);
-    if (items.length === 0) io.stderr('no lines');
+    if (items.length === 0) io.stderr('no log lines');
     return ExitCode.done;
   },
 });
 
 const signalTask = defineCommand({
   name: 'task signal',
-  summary: 'Say a word to the worker that holds a task',
+  summary: 'Send a message to the handler that runs a task',
   args: ['ID', 'NAME'],
   flags: {
-    data: { value: 'JSON', help: 'what goes with it; @FILE reads a file, - what is piped in' },
+    data: { value: 'JSON', help: 'data of the signal; @FILE reads a file, - reads stdin' },
     ...SERVER_FLAGS,
   },
   examples: [`sluice task signal t_01k7f6b1oj0000000001 bitrate --data '{"kbps": 800}'`],
@@ -281,29 +281,25 @@ const signalTask = defineCommand({
   },
 });
 
-export const taskCommands = defineGroup(
-  'task',
-  'Submit tasks, look at them, and change their course',
-  {
-    submit: submitTask,
-    list: listTasks,
-    get: operation('get', 'Show a task', (api, path) => api.get(path, TASK_FIELDS)),
-    wait: waitForTask,
-    update: updateTask,
-    cancel: cancelTasks,
-    retry: operation('retry', 'Run a task again that ended without success', (api, path) => {
-      // It may have failed again meanwhile, and would run once more than was asked for.
-      return api.postOnce(`${path}/retry`, TASK_FIELDS);
-    }),
-    pause: operation('pause', 'Hold back a task that no worker holds', (api, path) => {
-      return api.post(`${path}/pause`, TASK_FIELDS);
-    }),
-    resume: operation('resume', 'Let a paused task go on', (api, path) => {
-      return api.post(`${path}/resume`, TASK_FIELDS);
-    }),
-    explain: explainTask,
-    history: taskHistory,
-    logs: taskLogs,
-    signal: signalTask,
-  },
-);
+export const taskCommands = defineGroup('task', 'Submit, show, change and cancel tasks', {
+  submit: submitTask,
+  list: listTasks,
+  get: operation('get', 'Show a task', (api, path) => api.get(path, TASK_FIELDS)),
+  wait: waitForTask,
+  update: updateTask,
+  cancel: cancelTasks,
+  retry: operation('retry', 'Run a task again that did not succeed', (api, path) => {
+    // It may have failed again meanwhile, and would run once more than was asked for.
+    return api.postOnce(`${path}/retry`, TASK_FIELDS);
+  }),
+  pause: operation('pause', 'Pause a task that no worker holds', (api, path) => {
+    return api.post(`${path}/pause`, TASK_FIELDS);
+  }),
+  resume: operation('resume', 'Resume a paused task', (api, path) => {
+    return api.post(`${path}/resume`, TASK_FIELDS);
+  }),
+  explain: explainTask,
+  history: taskHistory,
+  logs: taskLogs,
+  signal: signalTask,
+});

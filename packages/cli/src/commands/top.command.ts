@@ -22,9 +22,9 @@ const CLEAR_REST = '\u001b[J';
 export const top = defineCommand({
   name: 'top',
   summary: 'Watch queues, workers and failures live',
-  details: 'Ctrl-C ends it. Without a terminal, or with --json, it prints the view once.',
+  details: 'Ctrl-C stops it. Without a terminal, or with --json, it prints the view once.',
   flags: {
-    every: { value: DURATION, help: 'look so often (default 1s)' },
+    every: { value: DURATION, help: 'time between updates (default 1s)' },
     once: { help: 'print the view once' },
     ...SERVER_FLAGS,
   },

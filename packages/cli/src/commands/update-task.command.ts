@@ -21,16 +21,16 @@ export const updateTask = defineCommand({
   name: 'task update',
   summary: 'Change a task that no worker holds',
   details:
-    'What is not named stays. An input that is an object is merged with the one that the task\n' +
-    'has, and null takes a field away; any other input takes its place.',
+    'Other fields stay as they are. An object as input is merged into the old input, and null\n' +
+    'removes a field. Any other input replaces the old one.',
   args: ['ID'],
   flags: {
-    priority: { value: 'N', short: 'p', help: '0 to 8, 8 runs first' },
-    delay: { value: DURATION, help: 'not before so long from now' },
-    'run-at': { value: 'TIME', help: "not before then, as ISO 8601, or 'now'" },
-    input: { value: 'JSON', short: 'i', help: 'its input; @FILE reads a file, - what is piped in' },
-    tag: { value: 'NAME=VALUE', isMultiple: true, help: 'adds or replaces a tag; may be repeated' },
-    untag: { value: 'NAME', isMultiple: true, help: 'takes a tag away; may be repeated' },
+    priority: { value: 'N', short: 'p', help: '0 to 8; 8 runs first' },
+    delay: { value: DURATION, help: 'earliest start, from now' },
+    'run-at': { value: 'TIME', help: "earliest start as ISO 8601, or 'now'" },
+    input: { value: 'JSON', short: 'i', help: 'input; @FILE reads a file, - reads stdin' },
+    tag: { value: 'NAME=VALUE', isMultiple: true, help: 'adds or replaces a tag; can be repeated' },
+    untag: { value: 'NAME', isMultiple: true, help: 'removes a tag; can be repeated' },
     ...SERVER_FLAGS,
   },
   examples: [
@@ -59,7 +59,7 @@ export const updateTask = defineCommand({
 /** A time, `null` for at once, or nothing when neither flag is given. */
 function runAtOf(time: string | undefined, delayMs: number | undefined) {
   if (time !== undefined && delayMs !== undefined) {
-    throw new UsageError('--run-at and --delay cannot be given together');
+    throw new UsageError('use either --run-at or --delay, not both');
   }
   if (delayMs !== undefined) return Date.now() + delayMs;
   return time === 'now' ? null : time;

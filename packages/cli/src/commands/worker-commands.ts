@@ -6,7 +6,7 @@ import { connect, print, printList, readList, SERVER_FLAGS } from './shared.ts';
 
 const listWorkers = defineCommand({
   name: 'worker list',
-  summary: 'List the workers, with what they offer and hold',
+  summary: 'List the workers with their capacity and usage',
   flags: SERVER_FLAGS,
   examples: ['sluice worker list'],
   run: async ({ flags }, io) => {
@@ -45,7 +45,7 @@ function stateOf({ connected, draining }: Worker): string {
 
 const drainWorker = defineCommand({
   name: 'worker drain',
-  summary: 'Give a worker nothing new; what it holds it may finish',
+  summary: 'Give a worker no new tasks; it finishes those that it holds',
   args: ['ID'],
   flags: SERVER_FLAGS,
   examples: ['sluice worker drain w_1f0c6a7a2d9b3c5e8f4e'],
@@ -57,7 +57,7 @@ const drainWorker = defineCommand({
   },
 });
 
-export const workerCommands = defineGroup('worker', 'Look at workers, and let them drain', {
+export const workerCommands = defineGroup('worker', 'List and drain workers', {
   list: listWorkers,
   drain: drainWorker,
 });

@@ -9,9 +9,9 @@ export const BLOB_ROUTES = {
     access: 'upload',
     summary: 'Upload a payload of up to 64 MiB',
     description:
-      'The body is the JSON of an input or output, as bytes that have this SHA-256. Submits and ' +
-      'reports name it as inputBlob and outputBlob. What no task has named for 24 hours is ' +
-      'removed; the same upload again counts from the start, and costs nothing.',
+      'The body is the JSON of an input or output; its bytes must have this SHA-256. Submits and ' +
+      'reports name it as inputBlob and outputBlob. A blob that no task has named for 24 hours ' +
+      'is removed. Uploading it again restarts these 24 hours.',
     params: BlobParams,
     body: BYTES,
     answers: { 200: BlobView },
@@ -22,9 +22,7 @@ export const BLOB_ROUTES = {
     path: '/v1/blobs/{sha256}',
     access: 'download',
     summary: 'Download a payload',
-    description:
-      'An answer that breaks off before its content-length comes from a file that was damaged ' +
-      'on the disk.',
+    description: 'If the answer ends before its content-length, the file is damaged on the disk.',
     params: BlobParams,
     answers: { 200: BYTES },
     errors: [...READ_ERRORS, 'blob_not_found'],

@@ -11,7 +11,7 @@ export const WORKER_ROUTES = {
     method: 'POST',
     path: '/v1/worker-sessions',
     access: 'work',
-    summary: 'Register a worker; tasks arrive on the stream that is the answer',
+    summary: 'Register a worker; the answer is a stream on which tasks arrive',
     description:
       'Events with one line of JSON each: ' +
       'welcome {sessionId, heartbeatMs, leaseMs, resumed, lost}, ' +
@@ -44,7 +44,7 @@ export const WORKER_ROUTES = {
     method: 'DELETE',
     path: '/v1/worker-sessions/{sessionId}',
     access: 'work',
-    summary: 'Hand back what the session holds, and end it',
+    summary: 'Hand back all tasks of the session, and close it',
     params: SessionParams,
     answers: { 204: 'none' },
     errors: ['session_not_found', 'unavailable'],

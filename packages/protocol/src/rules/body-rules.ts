@@ -27,7 +27,7 @@ export function repeatedName(text: string, value: unknown): ErrorDetail | undefi
     const number = place.opened[depth - 1];
     if (open[depth]?.number !== number) open[depth] = { names: new Set(), number };
     const { names } = open[depth];
-    if (names.has(name)) return { path: place.path(), problem: 'is given twice' };
+    if (names.has(name)) return { path: place.path(), problem: 'occurs twice' };
     names.add(name);
   }
   return undefined;

@@ -22,14 +22,14 @@ export function checkTask(
   const { runAt, delayMs } = request;
   checkDefinition(request, path, problems, rules);
   if (runAt !== undefined && delayMs !== undefined) {
-    problems.push({ path: `${path}/delayMs`, problem: 'cannot be given beside runAt' });
+    problems.push({ path: `${path}/delayMs`, problem: 'cannot be combined with runAt' });
   }
   if (request.inputBlob !== undefined && request.input !== undefined) {
-    problems.push({ path: `${path}/inputBlob`, problem: 'cannot be given beside input' });
+    problems.push({ path: `${path}/inputBlob`, problem: 'cannot be combined with input' });
   }
   problems.push(...timeProblems(runAt, `${path}/runAt`));
   if (request.dedupeWindowMs !== undefined && request.dedupeKey === undefined) {
-    problems.push({ path: `${path}/dedupeWindowMs`, problem: 'needs a dedupeKey beside it' });
+    problems.push({ path: `${path}/dedupeWindowMs`, problem: 'needs a dedupeKey' });
   }
 }
 
@@ -37,7 +37,7 @@ export function checkTask(
 export function patchProblems({ runAt, input, inputBlob }: TaskPatch, path: string): ErrorDetail[] {
   const problems = timeProblems(runAt ?? undefined, `${path}/runAt`);
   if (input !== undefined && inputBlob !== undefined) {
-    problems.push({ path: `${path}/inputBlob`, problem: 'cannot be given beside input' });
+    problems.push({ path: `${path}/inputBlob`, problem: 'cannot be combined with input' });
   }
   return problems;
 }
@@ -85,7 +85,7 @@ function checkRetry(
   if (retry.delaysMs === undefined) return;
   for (const name of ['maxAttempts', 'backoff', 'delayMs', 'maxDelayMs'] as const) {
     if (retry[name] === undefined) continue;
-    problems.push({ path: `${path}/${name}`, problem: 'cannot be given beside delaysMs' });
+    problems.push({ path: `${path}/${name}`, problem: 'cannot be combined with delaysMs' });
   }
 }
 

@@ -11,15 +11,14 @@ const Role = Type.Union(
 
 const Namespace = Type.String({
   pattern: '^[A-Za-z0-9._:-]{1,64}$',
-  description:
-    'Where the holder may do it. Tasks, queues and workers of others do not exist there.',
+  description: 'Namespace of the key. Its holder cannot see tasks, queues and workers of others.',
 });
 
 const expiresInMs = Type.Optional(
   Type.Integer({
     minimum: LIMITS.keyLifeMsMin,
     maximum: LIMITS.keyLifeMsMax,
-    description: 'The key ends after this time. Default: never.',
+    description: 'Time until the key expires. Default: never.',
   }),
 );
 
@@ -31,15 +30,15 @@ export const KeyRequest = Type.Object(
     name: Type.Optional(
       Type.String({
         pattern: '^[^\\u0000-\\u001f\\u007f]{0,128}$',
-        description: 'What people call it, such as who has it.',
+        description: 'Name of the key, such as its owner.',
       }),
     ),
     replaces: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z0-9_-]{1,64}$',
         description:
-          'Id of a key whose role, namespace and name the new one takes over. Goes with none of ' +
-          'those; the other key ends after `overlapMs`.',
+          'Id of an old key. The new key gets its role, namespace and name, so do not send ' +
+          'these. The old key expires after `overlapMs`.',
       }),
     ),
     overlapMs: Type.Optional(
@@ -47,7 +46,7 @@ export const KeyRequest = Type.Object(
         minimum: 0,
         maximum: LIMITS.keyLifeMsMax,
         default: LIMITS.keyOverlapMsDefault,
-        description: 'How long the key that is replaced works beside the new one.',
+        description: 'How long the old key still works.',
       }),
     ),
     expiresInMs,
@@ -73,15 +72,15 @@ export const KeyView = Type.Object({
   name: Type.String(),
   createdAt: Time,
   expiresAt: Type.Union([Time, Type.Null()]),
-  expired: Type.Boolean({ description: 'It is worth nothing any more, and waits to be revoked.' }),
+  expired: Type.Boolean({ description: 'It no longer works, and can be revoked.' }),
   lastUsedAt: Type.Union([Time, Type.Null()], {
-    description: 'Since this server started; null when it was not used since.',
+    description: 'Last use since the server started; null if there was none.',
   }),
 });
 
 export const NewKeyView = Type.Object({
   key: Type.String({
-    description: 'The key itself. It is shown this once: the server keeps only a hash of it.',
+    description: 'The key itself. It is shown only once: the server stores only a hash.',
   }),
   ...KeyView.properties,
 });
@@ -95,7 +94,7 @@ export const AuditView = Type.Object({
   namespace: Type.String(),
   actor: Type.String({
     description:
-      'Id of the key; `local` where no key was needed, `data-folder` for a command there.',
+      'Id of the key; `local` if no key was needed, `data-folder` for a command on the folder.',
   }),
   address: Type.String({ description: 'Where the request came from.' }),
   requestId: Type.String(),

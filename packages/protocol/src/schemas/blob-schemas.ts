@@ -4,8 +4,8 @@ import { type Static, Type } from 'typebox';
 export const BlobHash = Type.String({
   pattern: '^[0-9a-f]{64}$',
   description:
-    'SHA-256 of a blob that holds the JSON, in lower-case hex. It was uploaded with ' +
-    'PUT /v1/blobs/{sha256} in this namespace, within the last 24 hours, or another task has it.',
+    'SHA-256 of a blob with the JSON, in lower-case hex. It must have been uploaded with ' +
+    'PUT /v1/blobs/{sha256} to this namespace within 24 hours, or another task must name it.',
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
 });
 

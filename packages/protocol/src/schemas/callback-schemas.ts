@@ -3,7 +3,7 @@ import { LIMITS } from '../base/limits.ts';
 import { ListQuery } from './task-operation-schemas.ts';
 
 const CallbackId = Type.String({
-  description: 'The `webhook-id` of every try.',
+  description: 'Id of the callback; sent as `webhook-id` in every try.',
   examples: ['c_0000000001'],
 });
 const ChangeType = Type.String({
@@ -13,11 +13,11 @@ const ChangeType = Type.String({
 const Time = Type.String({ format: 'date-time' });
 const MaybeTime = Type.Union([Time, Type.Null()]);
 const Failure = Type.Union([Type.String(), Type.Null()], {
-  description: 'What went wrong in the last try; null when nothing did.',
+  description: 'Failure of the last try; null if there was none.',
   examples: ['timed_out'],
 });
 const Status = Type.Union([Type.Integer(), Type.Null()], {
-  description: 'Of the answer; null when there was none.',
+  description: 'HTTP status of the answer; null if there was none.',
 });
 
 export const TaskCallbacks = Type.Object({
@@ -36,7 +36,7 @@ export const TaskCallbacks = Type.Object({
       durationMs: Type.Integer(),
       nextAt: MaybeTime,
     }),
-    { description: 'Oldest first; of very many the newest hundred.' },
+    { description: 'Oldest first. If there are very many, only the newest hundred.' },
   ),
 });
 
@@ -55,7 +55,7 @@ export const CallbackView = Type.Object({
   url: Type.String(),
   state: CallbackState,
   changedAt: Time,
-  tries: Type.Integer({ description: 'Tries that failed, since the last redelivery if any.' }),
+  tries: Type.Integer({ description: 'Failed tries since the last redelivery, if any.' }),
   status: Status,
   failure: Failure,
   nextAt: MaybeTime,
@@ -69,12 +69,12 @@ export const RedeliverRequest = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'These, at once; without ids all that were given up.',
+    description: 'Callbacks to try again now; without ids all that were given up.',
     examples: [{ ids: ['c_0000000001'] }],
   },
 );
 
 export const RedeliverReply = Type.Object({
   redelivered: Type.Integer(),
-  unknown: Type.Array(CallbackId, { description: 'Not known, or delivered by now.' }),
+  unknown: Type.Array(CallbackId, { description: 'Unknown, or already delivered.' }),
 });

@@ -21,22 +21,22 @@ export const QueueView = Type.Object({
   depthByPriority: Type.Array(Type.Integer(), {
     minItems: 9,
     maxItems: 9,
-    description: 'The same, of priority 0 to 8.',
+    description: 'The depth of each priority, from 0 to 8.',
   }),
   oldestAgeMs: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'How long the oldest of them has waited; null when there is none.',
+    description: 'How long the oldest ready task has waited; null if there is none.',
   }),
   leased: Type.Integer({ description: 'Tasks that workers hold.' }),
   deadLetters: Type.Integer(),
-  inPerSec: Type.Number({ description: 'Tasks that were submitted, over the last ten seconds.' }),
-  outPerSec: Type.Number({ description: 'Tasks that ended, over the last ten seconds.' }),
-  workers: Type.Integer({ description: 'Workers that are connected and take the type.' }),
+  inPerSec: Type.Number({ description: 'Submitted tasks per second, over the last ten seconds.' }),
+  outPerSec: Type.Number({ description: 'Ended tasks per second, over the last ten seconds.' }),
+  workers: Type.Integer({ description: 'Connected workers that run the type.' }),
 });
 
 const WorkerType = Type.Object({
   type: TaskType,
   concurrency: Type.Optional(Type.Integer()),
-  leased: Type.Integer({ description: 'How many the worker holds.' }),
+  leased: Type.Integer({ description: 'Tasks of this type that the worker holds.' }),
 });
 
 export const WorkerView = Type.Object({
@@ -48,7 +48,7 @@ export const WorkerView = Type.Object({
   capacity: Capacity,
   used: TaskResources,
   leaseMs: Type.Integer(),
-  connected: Type.Boolean({ description: 'False while its stream is broken.' }),
+  connected: Type.Boolean({ description: 'False while its connection is broken.' }),
   draining: Type.Boolean(),
   heardAt: Type.String({ format: 'date-time' }),
 });
@@ -58,7 +58,7 @@ export type WorkerParams = Static<typeof WorkerParams>;
 
 const Fingerprint = Type.String({
   pattern: '^[0-9a-f]{12}$',
-  description: 'Of errors that are alike, as `GET /v1/dead-letters/groups` has it.',
+  description: 'Fingerprint of an error, from `GET /v1/dead-letters/groups`.',
   examples: ['3f9a0c1d2e4b'],
 });
 
@@ -80,31 +80,31 @@ export const DeadLetterGroups = Type.Object({
   items: Type.Array(
     Type.Object({
       fingerprint: Type.String({
-        description: 'The same for errors that differ in numbers, ids and quoted words alone.',
+        description: 'The same for errors that differ only in numbers, ids and quoted words.',
         examples: ['3f9a0c1d2e4b'],
       }),
       type: TaskType,
       count: Type.Integer(),
-      message: Type.String({ description: 'Of the task that ended last.' }),
+      message: Type.String({ description: 'Error message of the task that ended last.' }),
       taskId: Type.String({ description: 'The task that ended last.' }),
       firstEndedAt: Type.String({ format: 'date-time' }),
       lastEndedAt: Type.String({ format: 'date-time' }),
     }),
-    { description: 'The largest first.' },
+    { description: 'Largest group first.' },
   ),
-  others: Type.Integer({ description: 'Dead letters that are in none of them.' }),
+  others: Type.Integer({ description: 'Dead letters that are in none of these groups.' }),
   isComplete: Type.Boolean({
-    description: 'False when there are too many: the oldest were not counted.',
+    description: 'False if there are too many: then the oldest were not counted.',
   }),
 });
 
 const DryRun = Type.Optional(
-  Type.Boolean({ default: false, description: 'Counts, and changes nothing.' }),
+  Type.Boolean({ default: false, description: 'Only counts, and changes nothing.' }),
 );
 
 const DeadLetterFilter = Type.Object(
   { type: Type.Optional(TaskType), fingerprint: Type.Optional(Fingerprint) },
-  { additionalProperties: false, description: 'Without a type: of all types.' },
+  { additionalProperties: false, description: 'Without a type: all types.' },
 );
 
 export const RedriveRequest = Type.Object(
@@ -115,7 +115,7 @@ export const RedriveRequest = Type.Object(
         minimum: 0.001,
         maximum: 100_000,
         default: 100,
-        description: 'Tasks that run again per second. With a fingerprint all do at once.',
+        description: 'Tasks per second. With a fingerprint all run again immediately.',
       }),
     ),
     dryRun: DryRun,
@@ -125,7 +125,7 @@ export const RedriveRequest = Type.Object(
 
 export const RedriveReply = Type.Object({
   id: Type.Union([Type.String({ examples: ['d_1'] }), Type.Null()], {
-    description: 'Null when no redrive is under way: all run again already, or it was a dry run.',
+    description: 'Null if no redrive is running: all run again already, or it was a dry run.',
   }),
   count: Type.Integer({ description: 'Dead letters that will run again.' }),
   dryRun: Type.Boolean(),
@@ -148,7 +148,7 @@ export const DiscardRequest = Type.Object(
 );
 
 export const DiscardReply = Type.Object({
-  matched: Type.Integer({ description: 'Dead letters that are meant.' }),
+  matched: Type.Integer({ description: 'Dead letters that match.' }),
   discarded: Type.Integer(),
   dryRun: Type.Boolean(),
 });
@@ -158,7 +158,7 @@ export const StatsQuery = Type.Object(
     window: Type.Optional(
       Type.Union([Type.Literal('10m'), Type.Literal('24h'), Type.Literal('30d')], {
         default: '10m',
-        description: 'By the second, by the minute, or by the hour.',
+        description: 'One point per second (10m), per minute (24h) or per hour (30d).',
       }),
     ),
   },

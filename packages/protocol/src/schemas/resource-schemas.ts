@@ -26,7 +26,7 @@ const FIELDS = {
       {
         maxProperties: LIMITS.customResourcesMax,
         additionalProperties: false,
-        description: 'Kinds of your own, by name, with up to three decimals.',
+        description: 'Your own kinds of resources, by name, with up to three decimals.',
       },
     ),
   ),
@@ -42,7 +42,7 @@ export const TaskResources = Type.Object(
         ...SLOTS_MAX,
         minimum: 1,
         default: 1,
-        description: 'One, unless stated, also beside other resources.',
+        description: 'One by default, even if other resources are given.',
       }),
     ),
   },
@@ -58,15 +58,15 @@ export const Capacity = Type.Object(
         ...SLOTS_MAX,
         minimum: 0,
         default: LIMITS.slotsDefault,
-        description: 'Slots that the worker has in all. With 0 it gets nothing new.',
+        description: 'Total slots of the worker. With 0 it gets no new tasks.',
       }),
     ),
   },
   {
     additionalProperties: false,
     description:
-      'All that the worker offers; it replaces what was offered before. What is not stated of ' +
-      'cpu, memoryMb and diskMb is unlimited; of gpu and custom there is none.',
+      'Everything that the worker offers; it replaces the earlier capacity. If absent, cpu, ' +
+      'memoryMb and diskMb are unlimited, and there is no gpu and nothing custom.',
     examples: [{ slots: 8, cpu: 8, memoryMb: 16_384 }],
   },
 );
@@ -75,7 +75,7 @@ export type Capacity = Static<typeof Capacity>;
 export const Constraints = Type.Array(Type.String(), {
   maxItems: LIMITS.constraintsMax,
   description:
-    'What the labels of a worker must meet, all of it: label == value, label != value, ' +
+    'Conditions that the labels of a worker must all meet: label == value, label != value, ' +
     'label in (a, b), label not in (a, b), exists label. A worker without the label meets != ' +
     'and not in.',
   examples: [['zone == eu', 'exists ssd']],
@@ -83,6 +83,6 @@ export const Constraints = Type.Array(Type.String(), {
 
 export const Labels = Type.Record(Type.String(), Type.String(), {
   maxProperties: LIMITS.labelsMax,
-  description: 'What constraints of tasks look at.',
+  description: 'Labels for the constraints of tasks.',
   examples: [{ zone: 'eu' }],
 });

@@ -18,7 +18,7 @@ const GraceMs = Type.Integer({
   minimum: 0,
   maximum: LIMITS.graceMsMax,
   default: LIMITS.graceMsDefault,
-  description: 'How long a worker may take to stop before its lease is revoked.',
+  description: 'Time for a worker to stop before its lease is revoked.',
 });
 
 /** The body of a call that takes none: what somebody says there would be ignored. */
@@ -38,7 +38,7 @@ const FILTER = {
     Type.Record(Type.String(), Type.String(), { description: 'Tags that the task has.' }),
   ),
   parentId: Type.Optional(
-    Type.Unsafe<string>({ ...TaskId, description: 'Tasks that belong to this one.' }),
+    Type.Unsafe<string>({ ...TaskId, description: 'Only children of this task.' }),
   ),
   since: Type.Optional(GivenTime),
   until: Type.Optional(GivenTime),
@@ -53,7 +53,10 @@ export const CancelTasksRequest = Type.Object(
     filter: Type.Optional(TaskFilter),
     graceMs: Type.Optional(GraceMs),
     dryRun: Type.Optional(
-      Type.Boolean({ default: false, description: 'Say how many it would be, and do nothing.' }),
+      Type.Boolean({
+        default: false,
+        description: 'Only counts the matching tasks, and cancels nothing.',
+      }),
     ),
   },
   {
@@ -78,9 +81,9 @@ export const TaskOutcomes = Type.Object({ items: Type.Array(ItemOutcome) });
 export const CancelTasksReply = Type.Union([
   TaskOutcomes,
   Type.Object({
-    matched: Type.Integer({ description: 'Tasks that had not ended and are meant.' }),
-    cancelled: Type.Integer({ description: 'Of those, ended at once.' }),
-    requested: Type.Integer({ description: 'Of those, held by workers that are told to stop.' }),
+    matched: Type.Integer({ description: 'Open tasks that match.' }),
+    cancelled: Type.Integer({ description: 'Matching tasks that were cancelled immediately.' }),
+    requested: Type.Integer({ description: 'Matching tasks whose worker was told to stop.' }),
     dryRun: Type.Boolean(),
   }),
 ]);
@@ -94,10 +97,10 @@ export const GetTasksRequest = Type.Object({ ids: Ids }, { additionalProperties:
 
 export const GetTasksReply = Type.Object({
   items: Type.Array(TaskView),
-  unknown: Type.Array(Type.String(), { description: 'Ids that nobody knows.' }),
+  unknown: Type.Array(Type.String(), { description: 'Ids of no known task.' }),
   notIncluded: Type.Array(Type.String(), {
     description:
-      'Ids that were left out because the answer would be too large: ask again for them.',
+      'Ids that were left out because the answer would be too large: request them again.',
   }),
 });
 
@@ -113,9 +116,9 @@ export const WaitTasksRequest = Type.Object(
 
 export const WaitTasksReply = Type.Object({
   items: Type.Array(TaskView, {
-    description: 'Those that have ended; when they are very large, some of them: ask again.',
+    description: 'Tasks that have ended. If they are very large, only some of them: call again.',
   }),
-  unknown: Type.Array(Type.String(), { description: 'Ids that nobody knows.' }),
+  unknown: Type.Array(Type.String(), { description: 'Ids of no known task.' }),
 });
 
 /** Made by the client, new for each call, and the same whenever the call is sent again. */
@@ -129,15 +132,17 @@ export const SignalRequest = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 128 }),
     data: Type.Optional(Type.Unknown({ description: 'Any JSON up to 256 KiB. Default null.' })),
-    key: requestKey('Passed on to the worker, which ignores a key that it has seen before.'),
+    key: requestKey(
+      'Sent to the worker, which ignores a signal with a key that it has already received.',
+    ),
   },
   { additionalProperties: false, examples: [{ name: 'bitrate', data: { kbps: 800 } }] },
 );
 export type SignalRequest = Static<typeof SignalRequest>;
 
 const EndKey = requestKey(
-  'A request with the same key is answered as the first one was, also when the task has been ' +
-    'retried since, and changes nothing.',
+  'A repeated request with the same key gets the answer of the first one and changes ' +
+    'nothing, even if the task was retried since.',
 );
 
 export const CompleteRequest = Type.Object(
@@ -177,10 +182,10 @@ export const TaskHistory = Type.Object({
       reason: Type.String(),
       attempt: Type.Integer(),
       worker: Type.Union([Type.String(), Type.Null()], {
-        description: 'Name of the worker that had it or got it.',
+        description: 'Name of the worker that held or got the task.',
       }),
     }),
-    { description: 'Oldest first; of a task with very many changes the newest.' },
+    { description: 'Oldest first. If there are very many, only the newest.' },
   ),
 });
 
@@ -190,7 +195,9 @@ export const Explanation = Type.Object({
     Type.Object({
       code: Code,
       message: Type.String(),
-      worker: Type.Optional(Type.String({ description: 'Name of the worker it speaks of.' })),
+      worker: Type.Optional(
+        Type.String({ description: 'Name of the worker that the reason is about.' }),
+      ),
     }),
   ),
   workersNotShown: Type.Integer(),
@@ -205,7 +212,7 @@ export const LogQuery = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: LIMITS.numberMax,
-        description: 'Of this attempt only.',
+        description: 'Only lines of this attempt.',
       }),
     ),
     limit: Type.Optional(
@@ -213,7 +220,7 @@ export const LogQuery = Type.Object(
         minimum: 1,
         maximum: LIMITS.logLinesShownMax,
         default: LIMITS.logLinesDefault,
-        description: 'The last so many lines; fewer when they are very long.',
+        description: 'Number of last lines; fewer if they are very long.',
       }),
     ),
     follow: Type.Optional(
@@ -221,7 +228,7 @@ export const LogQuery = Type.Object(
         FLAG_TEXTS.map((text) => Type.Literal(text)),
         {
           description:
-            'Answer with events as lines are written, until the task has ended: ' +
+            'Answer with events as lines arrive, until the task ends: ' +
             'lines [{attempt, at, line}], ping {}, end {state}.',
         },
       ),
@@ -248,7 +255,7 @@ export const ListQuery = Type.Object(
     cursor: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z0-9_-]{1,256}$',
-        description: 'As `nextCursor` of the page before; one that you made up is refused.',
+        description: '`nextCursor` of the previous page; any other value is refused.',
       }),
     ),
   },
@@ -265,12 +272,16 @@ export const TaskListQuery = Type.Object(
     since: FILTER.since,
     until: FILTER.until,
     q: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'Text in the input or the error.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: 'Text in the input, output or error.',
+      }),
     ),
   },
   {
     additionalProperties: false,
-    description: 'A tag is asked for as tag.NAME=VALUE.',
+    description: 'Filter by a tag with tag.NAME=VALUE.',
   },
 );
 export type TaskListQuery = Static<typeof TaskListQuery>;
@@ -278,7 +289,7 @@ export type TaskListQuery = Static<typeof TaskListQuery>;
 export const EventQuery = Type.Object(
   {
     task: Type.Optional(
-      Type.Unsafe<string>({ ...TaskId, description: 'Id of a task: its own only.' }),
+      Type.Unsafe<string>({ ...TaskId, description: 'Only changes of this task.' }),
     ),
     type: FILTER.type,
   },
@@ -291,10 +302,10 @@ export function pageOf<T extends Parameters<typeof Type.Array>[0]>(item: T) {
     items: Type.Array(item),
     nextCursor: Type.Union([Type.String(), Type.Null()], {
       description:
-        'Where the next page begins; null when there is none. A page may have fewer items than ' +
-        'asked for and still not be the last.',
+        'Cursor of the next page; null on the last page. A page may have fewer items than ' +
+        'requested without being the last.',
     }),
     asOf: Type.String({ format: 'date-time' }),
-    lagMs: Type.Integer({ description: 'How far what is listed is behind.' }),
+    lagMs: Type.Integer({ description: 'How far the list is behind, in milliseconds.' }),
   });
 }

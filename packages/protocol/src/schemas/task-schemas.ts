@@ -33,7 +33,8 @@ const Retry = Type.Object(
       Type.Array(DelayMs, {
         minItems: 1,
         maxItems: 100,
-        description: 'A ladder in place of the rule: one attempt more than it has rungs.',
+        description:
+          'A list of delays instead of the rule; the task has one attempt more than delays.',
       }),
     ),
   },
@@ -60,8 +61,8 @@ const Timeouts = Type.Object(
   {
     additionalProperties: false,
     description:
-      'How long it may stand in its queue, run since the lease, be silent while it runs, ' +
-      'and take altogether. What is absent is not limited.',
+      'Maximum time in the queue, from the lease to the end, between heartbeats, and in ' +
+      'total. Absent means no limit.',
   },
 );
 
@@ -94,7 +95,7 @@ const Callback = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'Who is told of which changes. The secret is not read back.',
+    description: 'URL to call, for which changes. The secret is never shown.',
   },
 );
 
@@ -125,7 +126,7 @@ const DEFINABLE = {
 
 export const TaskDefinition = Type.Object(DEFINABLE, {
   additionalProperties: false,
-  description: 'What tasks of the type have when their submit does not say.',
+  description: 'Defaults for tasks of the type.',
   examples: [{ priority: 6, retry: { maxAttempts: 5 }, timeouts: { runMs: 600_000 } }],
 });
 export type TaskDefinition = Static<typeof TaskDefinition>;
@@ -143,7 +144,7 @@ export const TaskRequest = Type.Object(
     parentId: Type.Optional(
       Type.String({
         pattern: '^t_[0-9a-v]{20}$',
-        description: 'Id of a task that this one belongs to.',
+        description: 'Id of the parent task.',
       }),
     ),
     dedupeKey: Type.Optional(
@@ -151,7 +152,7 @@ export const TaskRequest = Type.Object(
         minLength: 1,
         maxLength: 256,
         description:
-          'A second submit of this type with this key and the same body is the same task.',
+          'A second submit of this type with this key and the same body returns the same task.',
       }),
     ),
     dedupeWindowMs: Type.Optional(
@@ -159,7 +160,7 @@ export const TaskRequest = Type.Object(
         minimum: LIMITS.dedupeWindowMsMin,
         maximum: LIMITS.dedupeWindowMsMax,
         default: LIMITS.dedupeWindowMsDefault,
-        description: 'How long the key is remembered, from the first submit on.',
+        description: 'How long the key is stored, from the first submit.',
       }),
     ),
   },
@@ -186,7 +187,7 @@ export const SubmitQuery = Type.Object(
         minimum: 0,
         maximum: LIMITS.waitMsMax,
         description:
-          'Answer with the whole task when it ended or this time is up. Single task only.',
+          'Answer with the whole task when it ends or after this time. Single task only.',
       }),
     ),
   },
@@ -205,8 +206,8 @@ const PATCHABLE = {
   input: Type.Optional(
     Type.Unknown({
       description:
-        'An object is merged with what the input has, null takes fields away; anything else ' +
-        'takes its place.',
+        'An object is merged into the old input, and null removes a field. Anything else ' +
+        'replaces the old input.',
     }),
   ),
   inputBlob: Type.Optional(BlobHash),
@@ -289,11 +290,13 @@ const AttemptView = Type.Object({
   startedAt: Time,
   endedAt: Time,
   outcome: Type.Union([Type.String(), Type.Null()], {
-    description: 'What the worker said of its end, or why it ended without that.',
+    description: 'Error that the worker reported, or why the attempt ended without a report.',
   }),
   error: Type.Optional(TaskError),
   output: Type.Optional(
-    Type.Unknown({ description: 'Of an attempt that succeeded when its task was cancelled.' }),
+    Type.Unknown({
+      description: 'Output of an attempt that succeeded although its task was cancelled.',
+    }),
   ),
   outputBlob: Type.Optional(BlobHash),
 });
@@ -320,16 +323,16 @@ export const TaskView = Type.Object({
   callback: Type.Unknown({ description: 'Where to call back, without the secret; or null.' }),
   cancelRequestedAt: Type.Unsafe<string | null>({
     ...Time,
-    description: 'When somebody asked to cancel it while a worker held it.',
+    description: 'When it was cancelled while a worker held it.',
   }),
   endedAt: Time,
   progress: Type.Union(
     [Type.Object({ fraction: Type.Number(), message: Type.String() }), Type.Null()],
-    { description: 'What the worker that holds it last said of how far it is.' },
+    { description: 'Last progress that the worker reported.' },
   ),
-  input: Type.Optional(Type.Unknown({ description: 'Absent when it is a blob.' })),
+  input: Type.Optional(Type.Unknown({ description: 'Absent if it is a blob.' })),
   inputBlob: Type.Optional(BlobHash),
-  output: Type.Optional(Type.Unknown({ description: 'Absent when it is a blob.' })),
+  output: Type.Optional(Type.Unknown({ description: 'Absent if it is a blob.' })),
   outputBlob: Type.Optional(BlobHash),
   error: Type.Union([TaskError, Type.Null()]),
 });

@@ -7,9 +7,9 @@ export const Welcome = Type.Object({
   sessionId: Type.String(),
   heartbeatMs: Type.Integer({ minimum: 1 }),
   leaseMs: Type.Integer({ minimum: 1 }),
-  resumed: Type.Boolean({ description: 'Whether the session was still known.' }),
+  resumed: Type.Boolean({ description: 'Whether the session still existed.' }),
   lost: Type.Array(Type.String(), {
-    description: 'Leases that the worker listed and that are no longer its own.',
+    description: 'Leases in `running` that the worker no longer holds.',
   }),
 });
 export type Welcome = Static<typeof Welcome>;
@@ -43,7 +43,7 @@ export const SignalNotice = Type.Object({
   data: Type.Unknown(),
   key: Type.Optional(
     Type.String({
-      description: 'Of the call that sent it. The same key again under one lease is a resend.',
+      description: 'Key of the call that sent it. The same key again for one lease is a resend.',
     }),
   ),
 });

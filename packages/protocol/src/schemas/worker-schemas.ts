@@ -8,7 +8,7 @@ import { GivenTime, TaskError, TaskType } from './task-schemas.ts';
 
 const Lease = Type.String({
   maxLength: 128,
-  description: 'Opaque; as it came with the task.',
+  description: 'Opaque: the lease that arrived with the task.',
 });
 
 const OfferedType = Type.Object(
@@ -18,7 +18,7 @@ const OfferedType = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: LIMITS.slotsMax,
-        description: 'So many of this type at once; without it, as many as there is room for.',
+        description: 'Maximum number of this type at once; by default limited only by capacity.',
       }),
     ),
   },
@@ -37,7 +37,8 @@ export const WorkerSessionRequest = Type.Object(
         minimum: LIMITS.leaseMsMin,
         maximum: LIMITS.leaseMsMax,
         default: LIMITS.leaseMsDefault,
-        description: 'Silence after which what the session holds is given to others.',
+        description:
+          'Time without a request after which the tasks of the session go to other workers.',
       }),
     ),
     resume: Type.Optional(
@@ -46,7 +47,7 @@ export const WorkerSessionRequest = Type.Object(
           sessionId: SessionId,
           running: Type.Array(Lease, {
             maxItems: LIMITS.slotsMax,
-            description: 'Every lease received whose final report has not been answered.',
+            description: 'Every lease that arrived and whose final report has not been answered.',
           }),
           number: Type.Optional(
             Type.Integer({
@@ -54,7 +55,7 @@ export const WorkerSessionRequest = Type.Object(
               maximum: LIMITS.numberMax,
               description:
                 'Higher at each resume of the session. A resume that arrives after a later one ' +
-                'is then refused, instead of undoing what that one said.',
+                'is then refused, so that it cannot undo the later one.',
             }),
           ),
         },
@@ -82,7 +83,7 @@ const Heartbeat = Type.Object(
 const StartedAt = Type.Optional(
   Type.Unsafe<string | number>({
     ...GivenTime,
-    description: 'When the attempt started, if that was not reported by itself.',
+    description: 'When the attempt started, if `started` was not reported.',
   }),
 );
 
@@ -103,7 +104,7 @@ const Log = Type.Object(
     seq: Type.Integer({
       minimum: 1,
       maximum: LIMITS.numberMax,
-      description: 'Counts the reports of this kind of an attempt. What is sent again is dropped.',
+      description: 'Number of this report within the attempt. A repeated number is ignored.',
     }),
     lines: Type.Array(Type.String({ maxLength: LIMITS.logLineLengthMax }), {
       minItems: 1,
@@ -112,7 +113,7 @@ const Log = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'Lines for people. Of an attempt the last MiB or so is kept.',
+    description: 'Log lines. About the last MiB per attempt is kept.',
   },
 );
 
@@ -143,7 +144,7 @@ const Failed = Type.Object(
     kind: Type.Literal('failed'),
     error: TaskError,
     retryable: Type.Optional(
-      Type.Boolean({ default: true, description: 'False when another attempt makes no sense.' }),
+      Type.Boolean({ default: true, description: 'False if the task should not be retried.' }),
     ),
     retryAfterMs: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.delayMsMax })),
     startedAt: StartedAt,
@@ -156,8 +157,8 @@ const Refused = Type.Object(
   {
     additionalProperties: false,
     description:
-      'The worker does not take the task. No attempt is spent, and the worker is not given the ' +
-      'task again for a second.',
+      'The worker does not accept the task. No attempt is spent, and the worker does not get ' +
+      'the task again for one second.',
   },
 );
 

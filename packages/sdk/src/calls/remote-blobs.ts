@@ -54,14 +54,14 @@ export class RemoteBlobs implements BlobPort {
 }
 
 function blobTooLarge(bytes: number): SluiceError {
-  const problem = `is ${bytes} bytes of JSON; at most ${LIMITS.blobBytesMax} are taken`;
+  const problem = `is ${bytes} bytes of JSON; at most ${LIMITS.blobBytesMax} are allowed`;
   return new SluiceError('payload_too_large', `the payload ${problem}`, { status: 413 });
 }
 
 async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const { subtle } = crypto as { subtle: typeof crypto.subtle | undefined };
   if (subtle === undefined) {
-    const why = 'browsers make hashes on pages from https and from this machine alone';
+    const why = 'browsers compute hashes only on pages from https or from this machine';
     throw new SluiceError('insecure_page', `a payload of ${bytes.length} bytes needs one: ${why}`);
   }
   const digest = new Uint8Array(await subtle.digest('SHA-256', bytes));

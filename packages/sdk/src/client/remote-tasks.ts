@@ -138,7 +138,7 @@ function payloadIn(sha256: string, text: string): unknown {
 function viewOf(answer: HttpAnswer): TaskView {
   const view = jsonOf(answer) as TaskView | null | undefined;
   if (typeof view?.state === 'string') return view;
-  throw new SluiceError('no_answer', 'something else than a Sluice server answered');
+  throw new SluiceError('no_answer', 'the answer is not from a Sluice server');
 }
 
 function whyNot(id: string, outcome: Exclude<WaitOutcome, { type: 'ended' }>): SluiceError {

@@ -132,7 +132,7 @@ export class Submitter {
         400,
         'invalid_request',
         '',
-        `has ${tasks.length} tasks; 1 to ${LIMITS.batchTasksMax} are taken`,
+        `has ${tasks.length} tasks; 1 to ${LIMITS.batchTasksMax} are allowed`,
       );
     }
     const texts: string[] = [];
@@ -153,7 +153,7 @@ export class Submitter {
     }
     if (places.length > 0) return { places };
     if (bytes > CALL_BYTES_MAX) {
-      const problem = `is ${bytes} bytes of JSON; at most ${CALL_BYTES_MAX} are taken`;
+      const problem = `is ${bytes} bytes of JSON; at most ${CALL_BYTES_MAX} are allowed`;
       return wrong(413, 'payload_too_large', '', problem);
     }
     return {

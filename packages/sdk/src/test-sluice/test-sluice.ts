@@ -198,7 +198,7 @@ export class TestSluice extends TaskClient {
   /** Undefined while somebody may still end it. */
   private whyNever(id: string): string | undefined {
     const slot = this.server.find(id);
-    if (slot === undefined) return 'it is no longer known';
+    if (slot === undefined) return 'it no longer exists';
     const { state } = this.server.view(slot);
     // No handler runs, so its own returned `Later`.
     if (state === 'running') return undefined;

@@ -80,7 +80,7 @@ export class HandlerRuns {
       const { code = 'input_not_json', message } = cause as { code?: string; message: string };
       const isPermanent = code === 'blob_not_found' || cause instanceof SyntaxError;
       if (!isPermanent) throw cause;
-      const why = `the input cannot be read, it is the blob ${sha256}: ${message}`;
+      const why = `cannot read the input, which is the blob ${sha256}: ${message}`;
       throw Object.assign(new PermanentFailure(why, { cause }), { code });
     }
   }

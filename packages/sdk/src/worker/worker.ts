@@ -175,7 +175,7 @@ export class Worker {
         this.notice({ type: 'report_refused', why: notice.outcome });
         return;
       case 'lines_refused':
-        this.notice({ type: 'report_refused', why: 'lines that a handler wrote are invalid' });
+        this.notice({ type: 'report_refused', why: 'log lines of a handler are invalid' });
         return;
       case 'offer_refused':
         return;
@@ -226,7 +226,7 @@ function writeTrouble(addresses: readonly string[]): (notice: WorkerNotice) => v
       }
       isSaid = true;
     } else if (notice.type === 'report_refused') {
-      console.error(`sluice: the server did not take a report: ${notice.why}`);
+      console.error(`sluice: the server refused a report: ${notice.why}`);
     } else {
       console.error(`sluice: a listener of ${notice.taskId} failed: ${stackOf(notice.cause)}`);
     }

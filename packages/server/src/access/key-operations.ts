@@ -143,7 +143,7 @@ function requestProblems(request: KeyRequest): ErrorDetail[] {
   const fields = ['role', 'namespace', 'name'] as const;
   return fields
     .filter((field) => request[field] !== undefined)
-    .map((field) => ({ path: `/${field}`, problem: 'is that of the key that is replaced' }));
+    .map((field) => ({ path: `/${field}`, problem: 'is taken from the old key: leave it out' }));
 }
 
 type CreationRejection = NonNullable<CreateAccessKeyReply['rejection']>;
@@ -166,7 +166,7 @@ export function creationRefused(rejection: CreationRejection, request: KeyReques
     case 'too_many_access_keys':
       return overloaded('there are too many keys; revoke those that expired');
     case 'access_key_known':
-      return new SluiceError('internal_error', 'a key of this id is there already');
+      return new SluiceError('internal_error', 'a key with this id already exists');
   }
 }
 
@@ -182,7 +182,7 @@ function revocationRefused(
 }
 
 function keyEnded(): SluiceError {
-  return new SluiceError('unauthenticated', 'the key ended while the request was under way');
+  return new SluiceError('unauthenticated', 'the key expired or was revoked during the request');
 }
 
 function keyNotFound(id: string): SluiceError {

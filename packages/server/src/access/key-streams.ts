@@ -38,7 +38,7 @@ export class KeyStreams {
   /** Throws when the caller's key has ended since the request arrived. */
   check({ actor }: Caller): void {
     if (this.authenticator.isLive(actor)) return;
-    throw new SluiceError('unauthenticated', 'the key of this request has ended meanwhile');
+    throw new SluiceError('unauthenticated', 'the key expired or was revoked during the request');
   }
 
   cutDead(): void {

@@ -171,7 +171,7 @@ async function hasRoomFor(path: string): Promise<boolean> {
   const bytes = sizes.reduce((sum: number, each) => sum + (each ?? 0), 0);
   if (bsize * bavail - bytes >= FREE_BYTES_MIN) return true;
   const what = `a copy of ${basename(path)}, which takes ${bytes} bytes`;
-  throw new SluiceError('disk_full', `the disk of the server has no room for ${what}`);
+  throw new SluiceError('disk_full', `the disk of the server has no space for ${what}`);
 }
 
 async function bytesOf(path: string): Promise<number | undefined> {

@@ -42,7 +42,7 @@ export function backupRoute(app: FastifyInstance, parts: Parts): void {
     handler: async (request, reply) => {
       // Who asks for the head alone gets no copy, and leaves no record of one.
       if (request.method === 'HEAD') return reply.type(BYTES).send();
-      if (underWay !== undefined) throw overloaded('another backup is under way');
+      if (underWay !== undefined) throw overloaded('another backup is running');
       underWay = 'beginning';
       try {
         await send(request, reply);

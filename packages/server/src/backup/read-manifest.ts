@@ -58,7 +58,7 @@ async function mustBeThere(path: string, folder: string): Promise<void> {
   try {
     await (await open(path)).close();
   } catch (cause) {
-    const problem = `'${folder}' is no backup: it has no ${BACKUP_MANIFEST} that can be read`;
+    const problem = `'${folder}' is not a backup: it has no readable ${BACKUP_MANIFEST}`;
     throw new BackupError(problem, { cause });
   }
 }
@@ -70,7 +70,7 @@ function beginOf(path: string, line: object): BackupBegin {
   }
   if (begin.format > BACKUP_FORMAT) {
     throw new BackupError(
-      `the backup has format ${begin.format}, and this version of Sluice reads ${BACKUP_FORMAT}; ` +
+      `the backup has format ${begin.format}, but this version of Sluice reads ${BACKUP_FORMAT}; ` +
         `restore it with Sluice ${begin.version} or later`,
     );
   }

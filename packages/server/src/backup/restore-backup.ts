@@ -101,8 +101,8 @@ async function claim(dataFolder: string): Promise<void> {
   const [first] = await readdir(dataFolder);
   if (first === UNFINISHED_RESTORE) {
     throw new BackupError(
-      `'${dataFolder}' holds a part of a restore that is under way or broke off; ` +
-        'when none is under way, empty the folder and restore again',
+      `'${dataFolder}' has a part of a restore that is running or has failed; ` +
+        'if none is running, empty the folder and restore again',
     );
   }
   if (first !== undefined) {

@@ -78,12 +78,12 @@ class HoldWatch {
   check(): void {
     if (this.isOver) return;
     if (this.order.isFull()) {
-      throw new SluiceError('disk_full', 'the disk of the server is full; make room on it');
+      throw new SluiceError('disk_full', 'the disk of the server is full; free some space');
     }
     if (performance.now() < this.endsAt) return;
     throw new SluiceError(
       'unavailable',
-      'the backup took too long, and the log grows meanwhile; take it closer to the server',
+      'the backup took too long while the log grew; run it on a faster connection to the server',
     );
   }
 }

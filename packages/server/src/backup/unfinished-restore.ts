@@ -8,7 +8,7 @@ export const UNFINISHED_RESTORE = 'restore.unfinished';
 export function refuseUnfinishedRestore(dataFolder: string): void {
   if (!existsSync(join(dataFolder, UNFINISHED_RESTORE))) return;
   throw new Error(
-    `a restore into '${dataFolder}' is under way or broke off; when none is under way, empty the ` +
+    `a restore into '${dataFolder}' is running or has failed; if none is running, empty the ` +
       "folder and run 'sluice restore' again",
   );
 }

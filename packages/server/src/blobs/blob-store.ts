@@ -170,7 +170,7 @@ export class BlobStore implements BlobHolder {
   }
 
   private async receive(key: BlobKey, body: BlobBody, announced: number): Promise<number> {
-    if (this.uploads >= UPLOADS_MAX) throw overloaded('too many blobs arrive at once');
+    if (this.uploads >= UPLOADS_MAX) throw overloaded('too many uploads of blobs at once');
     const expected = announced < 0 ? LIMITS.blobBytesMax : announced;
     this.checkQuota(key.namespace, announced < 0 ? 0 : announced);
     this.uploads += 1;

@@ -43,7 +43,7 @@ async function* wholeOf(body: BlobBody): BlobBody {
   try {
     yield* body;
   } catch (cause) {
-    throw new SluiceError('invalid_request', 'the body did not arrive whole', { cause });
+    throw new SluiceError('invalid_request', 'the body did not arrive completely', { cause });
   }
 }
 
@@ -62,7 +62,7 @@ function isFull(cause: unknown): boolean {
 }
 
 export function blobDiskFull(): SluiceError {
-  const message = 'the disk has no room for this blob; make room on it';
+  const message = 'the disk has no space for this blob; free some space';
   return new SluiceError('disk_full', message, { retryAfterMs: 5000 });
 }
 

@@ -50,7 +50,7 @@ async function actHolding<T>(
 }
 
 function notFound(missing: readonly NamedBlob[]): SluiceError {
-  const problem = 'names a blob that is not there; upload it first';
+  const problem = 'names a blob that does not exist; upload it first';
   const details = missing.map(({ path }) => ({ path, problem }));
   const [{ path, sha256 }] = missing;
   const message = `${path} ${problem}: ${sha256}`;

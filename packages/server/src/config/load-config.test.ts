@@ -65,7 +65,7 @@ test('every problem of every source is named, also of values that are overridden
   expect(problems).toEqual([
     'file sluice.yaml: prot is not a known setting',
     'file sluice.yaml: limits.tasks is not a known setting',
-    'file sluice.yaml: http must hold settings',
+    'file sluice.yaml: http must contain settings',
     'file sluice.yaml: port must be integer, not "x"',
     'environment SLUICE_PORT: port must be integer, not "http"',
     'flag --log-level: logLevel must be one of debug, info, warn, error, not "loud"',
@@ -77,8 +77,8 @@ test('every problem of every source is named, also of values that are overridden
 test.each([
   ['port: 1\nport: 2\n', /^file sluice.yaml: Map keys must be unique at line 2, column 1/],
   ['port: [\n', /^file sluice.yaml: .* at line /],
-  ['- port\n', /must hold settings/],
-  ['just text', /must hold settings/],
+  ['- port\n', /must contain settings/],
+  ['just text', /must contain settings/],
 ])('a file that is no set of settings: %j', (text, problem) => {
   expect(problemsOf({ file: file(text) })[0]).toMatch(problem);
 });
@@ -149,7 +149,7 @@ describe('callbacks', () => {
 
   test('a secret on the command line, which everybody can read, is refused', () => {
     expect(problemsOf({ flags: { 'callbacks-secret': SECRET } })).toEqual([
-      'flag --callbacks-secret: callbacks.secret would show in the list of processes; ' +
+      'flag --callbacks-secret: callbacks.secret would be visible in the list of processes; ' +
         'give --callbacks-secret-file FILE or set SLUICE_CALLBACKS_SECRET',
     ]);
   });

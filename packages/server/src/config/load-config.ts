@@ -97,7 +97,7 @@ function secretFrom(setting: Setting, sources: ConfigSources, problems: string[]
   const source = `flag --${fileFlag(setting)}`;
   if (sources.flags[flag] !== undefined) {
     const instead = `give --${fileFlag(setting)} FILE or set ${variable}`;
-    problems.push(`flag --${flag}: ${path} would show in the list of processes; ${instead}`);
+    problems.push(`flag --${flag}: ${path} would be visible in the list of processes; ${instead}`);
   }
   const name = sources.flags[fileFlag(setting)];
   if (typeof name !== 'string') return { value: undefined, source };
@@ -148,7 +148,7 @@ function readFile(
   }
   if (document.errors.length > 0 || document.contents === null) return values;
   if (!isMap(document.contents)) {
-    problems.push(`file ${file.name}: must hold settings, such as 'port: 7420'`);
+    problems.push(`file ${file.name}: must contain settings, such as 'port: 7420'`);
     return values;
   }
   const known = new Set(settings.map(({ path }) => path));
@@ -159,7 +159,7 @@ function readFile(
       const prefix = path === '' ? '' : `${path}.`;
       for (const [name, part] of Object.entries(value)) walk(part, `${prefix}${name}`);
     } else {
-      const problem = isGroup(settings, path) ? 'must hold settings' : 'is not a known setting';
+      const problem = isGroup(settings, path) ? 'must contain settings' : 'is not a known setting';
       problems.push(`file ${file.name}: ${path} ${problem}`);
     }
   };

@@ -21,7 +21,7 @@ export function relationProblems(
     refuse(
       'host',
       `'${host}' can be reached from other machines, and without TLS all that is said can be ` +
-        'read on its way: set tls.certFile and tls.keyFile, or allow it with --insecure',
+        'read on its way: set tls.certFile and tls.keyFile, or allow this with --insecure',
     );
   }
   if ((tls.certFile === '') !== (tls.keyFile === '')) {

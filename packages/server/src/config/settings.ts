@@ -27,44 +27,45 @@ function group<T extends Record<string, TSchema>>(settings: T) {
 
 const Limits = group({
   tasksMax: whole({
-    description: 'Tasks in memory at once, finished ones included',
+    description: 'Maximum number of tasks in memory, including finished ones',
     default: 10_000_000,
     minimum: 1,
     maximum: 50_000_000,
   }),
   payloadBytesMax: whole({
-    description: 'Bytes of inputs, outputs, errors, tags and the like in memory at once',
+    description: 'Maximum bytes of inputs, outputs, errors, tags and the like in memory',
     default: Math.floor(memoryLimit() / 4),
-    defaultText: 'a quarter of the memory that the machine or its container allows',
+    defaultText: 'a quarter of the memory of the machine or container',
     minimum: MIB,
     maximum: 2 ** 40,
   }),
   finishedTasksMax: whole({
-    description: 'Finished tasks that are kept for reading; the oldest are forgotten first',
+    description: 'Maximum number of finished tasks in memory; the oldest are removed first',
     default: 1_000_000,
     minimum: 0,
     maximum: 50_000_000,
   }),
   deadLettersMax: whole({
-    description: 'Failed and timed-out tasks that are kept until somebody deals with them',
+    description: 'Maximum number of dead letters: tasks that failed or timed out for good',
     default: 100_000,
     minimum: 0,
     maximum: 50_000_000,
   }),
   callbacksMax: whole({
-    description: 'Callbacks to be delivered at once; submits that want one are refused beyond it',
+    description:
+      'Maximum number of pending callbacks; beyond it submits with a callback are refused',
     default: 1_000_000,
     minimum: 1,
     maximum: 50_000_000,
   }),
   dedupeKeysMax: whole({
-    description: 'Dedupe keys that are remembered at once',
+    description: 'Maximum number of dedupe keys',
     default: 10_000_000,
     minimum: 1,
     maximum: 50_000_000,
   }),
   sessionsMax: whole({
-    description: 'Worker sessions at once, those that are expected back included',
+    description: 'Maximum number of worker sessions, including those that may still reconnect',
     default: 50_000,
     minimum: 1,
     maximum: 1_000_000,
@@ -83,24 +84,28 @@ function quota(description: string, limit: string) {
 }
 
 const Quotas = group({
-  tasksMax: quota('Tasks of one namespace that have not ended, and its dead letters', 'tasksMax'),
-  payloadBytesMax: quota('Bytes of their inputs, outputs and errors', 'payloadBytesMax'),
-  dedupeKeysMax: quota('Dedupe keys of one namespace', 'dedupeKeysMax'),
-  sessionsMax: quota('Worker sessions of one namespace', 'sessionsMax'),
+  tasksMax: quota('Maximum number of open tasks and dead letters per namespace', 'tasksMax'),
+  payloadBytesMax: quota(
+    'Maximum bytes of inputs, outputs and errors of these tasks per namespace',
+    'payloadBytesMax',
+  ),
+  dedupeKeysMax: quota('Maximum number of dedupe keys per namespace', 'dedupeKeysMax'),
+  sessionsMax: quota('Maximum number of worker sessions per namespace', 'sessionsMax'),
   taskTypesMax: whole({
-    description: 'Task types of one namespace that have tasks, are paused, or are registered',
+    description:
+      'Maximum number of task types per namespace that have tasks, are paused, or are registered',
     default: 10_000,
     minimum: 1,
     maximum: 65_536,
   }),
   waitsMax: whole({
-    description: 'Requests of one namespace that wait for tasks to end',
+    description: 'Maximum number of requests per namespace that wait for tasks',
     default: 9000,
     minimum: 1,
     maximum: 1_000_000,
   }),
   blobBytesMax: whole({
-    description: 'Bytes of blobs of one namespace',
+    description: 'Maximum bytes of blobs per namespace',
     default: 100 * 1024 * MIB,
     minimum: MIB,
     maximum: 2 ** 50,
@@ -109,57 +114,56 @@ const Quotas = group({
 
 const Http = group({
   bodyBytesMax: whole({
-    description: 'Bytes of a request body; clients count on the default',
+    description: 'Maximum bytes of a request body; clients rely on the default',
     default: LIMITS.bodyBytesMax,
     minimum: 1024,
     maximum: LIMITS.bodyBytesMax,
   }),
   headerBytesMax: whole({
-    description: 'Bytes of the head of a request: its address and all its headers',
+    description: 'Maximum bytes of the address and all headers of a request',
     default: 16_384,
     minimum: 1024,
     maximum: MIB,
   }),
   headersMax: whole({
-    description: 'Headers of a request',
+    description: 'Maximum number of headers of a request',
     default: 100,
     minimum: 8,
     maximum: 2000,
   }),
   connectionsMax: whole({
     description:
-      'Connections at once; fewer if the system gives the process fewer files. ' +
-      'Further ones are refused',
+      'Maximum number of open connections, or fewer if the system allows the process fewer files',
     default: 10_000,
     minimum: 1,
     maximum: 1_000_000,
   }),
   streamsPerConnectionMax: whole({
-    description: 'Requests at once on one HTTP/2 connection',
+    description: 'Maximum number of concurrent requests on one HTTP/2 connection',
     default: 1000,
     minimum: 1,
     maximum: 100_000,
   }),
   headTimeoutMs: whole({
-    description: 'Time that a client has to send the head of a request once it has begun',
+    description: 'Time for a client to send all headers of a request after its first byte',
     default: 10_000,
     minimum: 100,
     maximum: HOUR_MS,
   }),
   requestTimeoutMs: whole({
-    description: 'Time that a client has to send a whole request, the body included',
+    description: 'Time for a client to send a whole request, including the body',
     default: 60_000,
     minimum: 100,
     maximum: HOUR_MS,
   }),
   idleTimeoutMs: whole({
-    description: 'A connection without a request is closed after this time',
+    description: 'Time after which a connection without a request is closed',
     default: 65_000,
     minimum: 100,
     maximum: HOUR_MS,
   }),
   stalledReaderMs: whole({
-    description: 'A worker stream whose reader takes nothing for so long is cut',
+    description: 'Time after which a stream is closed if its reader reads nothing',
     default: 30_000,
     minimum: 100,
     maximum: HOUR_MS,
@@ -169,18 +173,20 @@ const Http = group({
 const Placement = group({
   strategy: Type.Union([Type.Literal('spread'), Type.Literal('pack')], {
     description:
-      'Which of the workers with room gets a task: `spread` burdens all alike, `pack` fills one ' +
-      'before it begins another',
+      'Which worker with room gets a task: `spread` loads all equally, `pack` fills one worker ' +
+      'before it uses another',
     default: 'spread',
   }),
   reserveAfterMs: whole({
-    description: 'A task that waited this long has room kept for it rather than being overtaken',
+    description:
+      'Time after which a waiting task gets room reserved, so that smaller ones do not overtake it',
     default: 10_000,
     minimum: 0,
     maximum: 24 * HOUR_MS,
   }),
   ageAfterMs: whole({
-    description: 'The priority of a task that waited this long does not count in every 8th lease',
+    description:
+      'Time after which every 8th lease goes to the longest-waiting task, whatever its priority',
     default: 30_000,
     minimum: 0,
     maximum: 24 * HOUR_MS,
@@ -189,13 +195,14 @@ const Placement = group({
 
 const Retention = group({
   days: whole({
-    description: 'Finished tasks are kept for search for so many days; dead letters until the end',
+    description: 'Days that finished tasks are kept for search; dead letters are kept longer',
     default: 7,
     minimum: 1,
     maximum: 36_500,
   }),
   bytesMax: whole({
-    description: 'Bytes of finished tasks on disk; beyond that the oldest days go first',
+    description:
+      'Maximum bytes of finished tasks on disk; beyond it the oldest days are removed first',
     default: 20 * 1024 * MIB,
     minimum: MIB,
     maximum: 2 ** 50,
@@ -205,30 +212,30 @@ const Retention = group({
 const Callbacks = group({
   allow: Type.Array(Type.String({ minLength: 1 }), {
     description:
-      'Addresses, ranges such as 10.0.0.0/8, and names of hosts that may be called back although ' +
-      'they are not public',
+      'Addresses, ranges such as 10.0.0.0/8, and host names that callbacks may use although they ' +
+      'are not public',
     default: [],
   }),
   secret: Type.String({
-    description: 'Signs callbacks that have no secret of their own: whsec_ and base64',
+    description: 'Secret that signs callbacks without their own secret: whsec_ and base64',
     default: '',
-    defaultText: 'none, and such callbacks are not signed',
+    defaultText: 'none: these callbacks are not signed',
     secret: true,
   }),
   perHostMax: whole({
-    description: 'Callbacks under way to one host at once',
+    description: 'Maximum number of concurrent callbacks to one host',
     default: 8,
     minimum: 1,
     maximum: 1000,
   }),
   concurrencyMax: whole({
-    description: 'Callbacks under way at once',
+    description: 'Maximum number of concurrent callbacks',
     default: 128,
     minimum: 1,
     maximum: 10_000,
   }),
   dnsServers: Type.Array(Type.String({ minLength: 1 }), {
-    description: 'Addresses of name servers that are asked for hosts of callbacks',
+    description: 'Addresses of the name servers that resolve hosts of callbacks',
     default: [],
     defaultText: 'those of the system',
   }),
@@ -236,10 +243,9 @@ const Callbacks = group({
 
 const Tls = group({
   certFile: Type.String({
-    description:
-      'File with the certificate, and those behind it, as PEM; read again when it changes',
+    description: 'File with the certificate and its chain as PEM; read again when it changes',
     default: '',
-    defaultText: 'none, and no TLS',
+    defaultText: 'none: no TLS',
   }),
   keyFile: Type.String({
     description: 'File with the private key of the certificate, as PEM',
@@ -259,47 +265,47 @@ export const Settings = group({
     minLength: 1,
   }),
   port: whole({
-    description: 'Port to listen on; 0 takes any free one',
+    description: 'Port to listen on; 0 takes any free port',
     default: 7420,
     minimum: 0,
     maximum: 65_535,
   }),
   dataFolder: Type.String({
-    description: 'Folder that holds everything that must survive',
+    description: 'Folder for all data of the server',
     default: '.sluice',
     flag: 'data',
     minLength: 1,
   }),
   allowedHosts: Type.Array(Type.String({ minLength: 1 }), {
-    description: 'Names, without ports, that `Host` headers may have beside loopback and `host`',
+    description: 'Names, without ports, that `Host` headers may have besides loopback and `host`',
     default: [],
   }),
   insecure: Type.Boolean({
     description:
-      'Allow to listen beyond this machine without TLS: keys and tasks can be read on their way',
+      'Allow other machines to connect without TLS, so that keys and tasks are sent unencrypted',
     default: false,
   }),
   tls: Tls,
   logLevel: Type.Union(
     [Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error')],
-    { description: 'What is worth a line on stderr', default: 'info' },
+    { description: 'Least severe level that is logged on stderr', default: 'info' },
   ),
   drainMs: whole({
-    description: 'Time that requests under way have to finish when the server is told to stop',
+    description: 'Time for running requests to finish when the server stops',
     default: 10_000,
     minimum: 0,
     maximum: HOUR_MS,
   }),
   snapshotEveryBytes: whole({
-    description: 'Bytes of log after which the next snapshot is made and the log trimmed',
+    description: 'Bytes of log after which a snapshot is made and the log is trimmed',
     default: 256 * MIB,
     minimum: MIB,
     maximum: 2 ** 40,
   }),
   maxMemory: whole({
-    description: 'Bytes of memory of the whole process; above it submits are refused',
+    description: 'Maximum bytes of memory of the process; above it submits are refused',
     default: Math.floor(memoryLimit() * 0.8),
-    defaultText: 'four fifths of the memory that the machine or its container allows',
+    defaultText: 'four fifths of the memory of the machine or container',
     minimum: 64 * MIB,
     maximum: 2 ** 50,
   }),

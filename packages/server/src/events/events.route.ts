@@ -63,5 +63,5 @@ function placeIn(
   const place = starts.placeOf(String(lastEventId), position);
   if (place === 'lost') return { after: position - 1, isLost: true };
   if (place !== 'malformed') return place;
-  throw new SluiceError('invalid_request', 'Last-Event-ID is none that an event had');
+  throw new SluiceError('invalid_request', 'Last-Event-ID is not the id of an event');
 }

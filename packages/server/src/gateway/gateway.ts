@@ -138,7 +138,7 @@ export class Gateway {
   async report(namespace: string, sessionId: string, body: unknown): Promise<string> {
     // A worker with a bug would take `stale_lease` for an answer, and throw its results away.
     if (!isSessionId(sessionId)) {
-      throw new SluiceError('session_not_found', 'this is no id of a worker session');
+      throw new SluiceError('session_not_found', 'this is not the id of a worker session');
     }
     const session = sessionId as SessionId;
     const reports = (body as { readonly reports?: unknown } | null | undefined)?.reports;
@@ -205,12 +205,12 @@ export class Gateway {
  * forgotten by now. Whoever still waits for it sends it once more.
  */
 function stoodStill(): SluiceError {
-  const message = 'the server stood still for a while; send it again';
+  const message = 'the server was suspended for a while; send the request again';
   return new SluiceError('unavailable', message, { retryAfterMs: 1000 });
 }
 
 function goingAway(): SluiceError {
-  const message = 'the server is stopping; connect elsewhere, or again later';
+  const message = 'the server is stopping; connect to another one, or try again later';
   return new SluiceError('unavailable', message, { retryAfterMs: 1000 });
 }
 

@@ -23,7 +23,7 @@ export function submitTasksRoute(
       const body = await readJsonBody(request.raw);
       if (waitMs !== undefined && Array.isArray(body)) {
         throw invalid('the query string is not valid', [
-          { path: '/waitMs', problem: 'goes with a single task, not with an array' },
+          { path: '/waitMs', problem: 'is allowed only with a single task, not with an array' },
         ]);
       }
       const { isNew, json, firstId } = await gateway.submit(namespace, body, () => {

@@ -23,7 +23,7 @@ export function installErrorAnswers(app: FastifyInstance, answer: AnswerError): 
       return answer(request, reply, error);
     }
     reply.header('allow', allowed.join(', '));
-    const problem = `${path} takes ${allowed.join(' or ')}, not ${request.method}`;
+    const problem = `${path} allows ${allowed.join(' or ')}, not ${request.method}`;
     return answer(request, reply, new SluiceError('method_not_allowed', problem));
   });
 }

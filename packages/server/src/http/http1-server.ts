@@ -51,10 +51,10 @@ export function createHttp1(
     else refuse(socket, parserError(error, limits));
   });
   server.on('connect', (_request, socket) => {
-    refuse(socket as Socket, new SluiceError('method_not_allowed', 'this server is no proxy'));
+    refuse(socket as Socket, new SluiceError('method_not_allowed', 'this server is not a proxy'));
   });
   server.on('checkExpectation', (request: IncomingMessage, response) => {
-    const problem = `expectation '${request.headers.expect}' cannot be met`;
+    const problem = `expectation '${request.headers.expect}' is not supported`;
     const error = new SluiceError('expectation_failed', problem);
     const requestId = desk.newRequestId();
     desk.refused({ code: error.code, status: error.status, requestId });
@@ -78,17 +78,17 @@ function isAnswering(socket: Socket): boolean {
 function parserError(error: NodeJS.ErrnoException, limits: Configuration['http']): SluiceError {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW': {
-      const problem = `the head of the request is larger than ${limits.headerBytesMax} bytes`;
+      const problem = `the headers of the request are larger than ${limits.headerBytesMax} bytes`;
       return new SluiceError('headers_too_large', problem);
     }
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new SluiceError(
         'request_timeout',
-        `the request did not arrive in time: its head within ${limits.headTimeoutMs} ms, all of ` +
-          `it within ${limits.requestTimeoutMs} ms`,
+        `the request did not arrive in time: its headers within ${limits.headTimeoutMs} ms, ` +
+          `all of it within ${limits.requestTimeoutMs} ms`,
       );
     default:
-      return new SluiceError('invalid_request', 'this is not HTTP as this server knows it', {
+      return new SluiceError('invalid_request', 'this is not valid HTTP', {
         cause: error,
       });
   }

@@ -35,7 +35,7 @@ function inexact(text: string): ErrorDetail | undefined {
   const found = inexactPayload(text);
   if (found === undefined) return undefined;
   const { path, number } = found;
-  return { path, problem: `the number ${number} cannot be kept exactly: send it as text` };
+  return { path, problem: `the number ${number} cannot be stored exactly: send it as text` };
 }
 
 /** Nobody decodes a body. */
@@ -120,7 +120,7 @@ function readWhole(request: IncomingMessage): Promise<Buffer> {
 }
 
 function notWhole(): SluiceError {
-  return notJson('the body did not arrive whole');
+  return notJson('the body did not arrive completely');
 }
 
 function wasCut(request: IncomingMessage): boolean {

@@ -40,14 +40,15 @@ export class Admission {
     if (admissionClass === 'submit' && this.log.isFull) throw diskFull();
     // What ends makes room, and is heard to the last.
     if (admissionClass === 'submit' && this.memory.isOver) {
-      throw overloaded('the server takes as much memory as it may');
+      throw overloaded('the server uses the maximum amount of memory');
     }
-    if (!this.engine.admits(admissionClass)) throw overloaded('the disk is behind');
+    if (!this.engine.admits(admissionClass))
+      throw overloaded('the disk is too slow for the current load');
   }
 }
 
 function diskFull(): SluiceError {
-  return new SluiceError('disk_full', 'the disk is full; make room on it', { retryAfterMs: 5000 });
+  return new SluiceError('disk_full', 'the disk is full; free some space', { retryAfterMs: 5000 });
 }
 
 export function overloaded(why: string): SluiceError {

@@ -64,7 +64,11 @@ export class Observation {
   };
 
   readonly blocked = (who: { readonly address?: string; readonly key?: string }): void => {
-    this.log.line('warn', 'too many requests with a wrong key are refused for a while', who);
+    this.log.line(
+      'warn',
+      'too many requests with a wrong key; further ones are refused for a while',
+      who,
+    );
   };
 
   readonly streamed = ({ event, worker }: StreamNotice): void => {
@@ -85,10 +89,16 @@ export class Observation {
       case 'snapshot_unusable': {
         const { position, cause } = notice;
         const fields = { position, cause: causeText(cause) };
-        return this.log.line('error', 'a snapshot is passed over at this start', fields);
+        return this.log.line(
+          'error',
+          'a snapshot is unusable and was skipped at this start',
+          fields,
+        );
       }
       case 'fold_failed':
-        return this.log.line('error', 'the log could not be folded', { cause: notice.reason });
+        return this.log.line('error', 'a snapshot could not be made from the log', {
+          cause: notice.reason,
+        });
     }
   };
 
@@ -97,17 +107,20 @@ export class Observation {
     const order = this.projectionLines.take(type);
     if (order === 'drop') return;
     const [level, message] = PROJECTION_EVENTS[type];
-    const last = order === 'say last' ? { more: 'not said within the hour' } : {};
+    const last =
+      order === 'say last'
+        ? { more: 'further messages of this kind are suppressed for up to an hour' }
+        : {};
     this.log.line(level, message, { ...fields, ...last });
   };
 
   readonly blobDamaged = (path: string): void => {
-    this.log.line('error', 'a blob was damaged on the disk and is set aside', { path });
+    this.log.line('error', 'a blob is damaged on the disk and was set aside', { path });
   };
 
   readonly blobsUnswept = (cause: Error): void => {
     const why = { cause: cause.message };
-    this.log.line('warn', 'blobs that nobody needs could not be looked for; the next time', why);
+    this.log.line('warn', 'unused blobs could not be removed; trying again later', why);
   };
 
   readonly statsUnsaved = (cause: Error): void => {
@@ -115,7 +128,7 @@ export class Observation {
   };
 
   readonly backupFailed = (cause: Error): void => {
-    this.log.line('error', 'a backup broke off', { cause: causeText(cause) });
+    this.log.line('error', 'a backup failed', { cause: causeText(cause) });
   };
 
   close(): void {
@@ -125,23 +138,23 @@ export class Observation {
 
 const PROJECTION_EVENTS = {
   day_removed: ['info', 'a day of finished tasks was removed'],
-  day_set_aside: ['error', 'a day of finished tasks cannot be read and is set aside'],
-  mark_set_aside: ['error', 'the mark of search cannot be read and is set aside'],
-  row_set_aside: ['error', 'a task cannot be read from its row, which is set aside'],
-  record_left_out: ['error', 'a task cannot be written for search and is left out'],
-  record_not_shown: ['error', 'a task cannot be shown and is left out of an answer'],
-  event_left_out: ['error', 'an event cannot be taken into search and is left out'],
-  projection_gap: ['error', 'the log does not go back to where search left off'],
-  projection_failing: ['error', 'what is kept for search cannot be written; dispatch goes on'],
-  projection_recovered: ['info', 'what is kept for search can be written again'],
-  projection_ended: ['error', 'search has ended; dispatch goes on; restart the server soon'],
-  projection_given_up: ['error', 'search has ended long ago; the log is not kept for it any more'],
+  day_set_aside: ['error', 'a day file of finished tasks is unreadable and was set aside'],
+  mark_set_aside: ['error', 'the position file of search is unreadable and was set aside'],
+  row_set_aside: ['error', 'the row of a task is unreadable and was set aside'],
+  record_left_out: ['error', 'a task cannot be written for search and was skipped'],
+  record_not_shown: ['error', 'a task cannot be shown and was left out of an answer'],
+  event_left_out: ['error', 'search cannot process an event and skipped it'],
+  projection_gap: ['error', 'search has a gap: the log was trimmed beyond its position'],
+  projection_failing: ['error', 'files for search cannot be written; tasks continue to run'],
+  projection_recovered: ['info', 'files for search can be written again'],
+  projection_ended: ['error', 'search has stopped; tasks continue to run; restart the server soon'],
+  projection_given_up: ['error', 'search stopped long ago; the log is no longer kept for it'],
 } as const satisfies Record<ProjectionNotice['type'], readonly [LogLevel, string]>;
 
 const STREAM_EVENTS = {
   opened: 'a worker session was opened',
   resumed: 'a worker session was resumed',
   closed: 'the stream of a worker was closed',
-  stalled: 'a worker does not read its stream, which is cut',
+  stalled: 'a worker does not read its stream; the stream was closed',
   ended: 'a worker session has ended',
 } as const satisfies Record<StreamNotice['event'], string>;

@@ -11,7 +11,7 @@ import { MarkFile } from './rows/mark-file.ts';
  */
 export async function rebuildProjection(dataFolder: string): Promise<void> {
   const folder = join(dataFolder, 'projection');
-  if (!existsSync(folder)) throw new Error('there is nothing of a server in it; see --data');
+  if (!existsSync(folder)) throw new Error('it has no data of a server; see --data');
   // Keeps servers out meanwhile.
   const log = await FileLog.open({ folder: join(dataFolder, 'log') });
   try {

@@ -96,6 +96,6 @@ function orderOf(request: FastifyRequest, filter: Filter = {}, dryRun = false): 
 }
 
 function rateOfAll(): Error {
-  const problem = 'goes with no fingerprint: such tasks all run again at once';
+  const problem = 'cannot be combined with a fingerprint: all such tasks run again immediately';
   return invalid('the body is not valid', [{ path: '/ratePerSec', problem }]);
 }

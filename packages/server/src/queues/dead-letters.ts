@@ -86,7 +86,7 @@ export class DeadLetterOperations {
       return { id: null, count, dryRun };
     }
     const { rejection, redrive, count } = await start({ ratePerSec, ...scope, by });
-    if (rejection !== undefined) throw overloaded('too many redrives are under way');
+    if (rejection !== undefined) throw overloaded('too many redrives are running');
     return { id: `${ID_PREFIX}${redrive}`, count, dryRun };
   }
 
@@ -107,7 +107,7 @@ export class DeadLetterOperations {
     this.admission.command(type);
     const command = { type, namespace, redrive: Number(number ?? 0), by } as const;
     return this.engine.execute<EndRedrive, void>(command, ({ found }) => {
-      if (!found) throw new SluiceError('redrive_not_found', `no redrive '${id}' is under way`);
+      if (!found) throw new SluiceError('redrive_not_found', `no redrive '${id}' is running`);
     });
   }
 

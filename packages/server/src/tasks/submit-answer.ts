@@ -74,12 +74,12 @@ function writeSubmitted(
 
 function mismatch(place: number, isArray: boolean): SluiceError {
   const path = isArray ? `/${place}/dedupeKey` : '/dedupeKey';
-  const problem = 'was used with another body';
+  const problem = 'was used with a different body';
   return new SluiceError('dedupe_mismatch', `${path} ${problem}`, { details: [{ path, problem }] });
 }
 
 const REJECTIONS = {
-  too_many_tasks: 'the server holds as many tasks as it may',
+  too_many_tasks: 'the server holds the maximum number of tasks',
   too_many_bytes: 'the payloads of the tasks that the server holds fill its memory',
   too_many_keys: 'the server remembers as many dedupe keys as it may',
   too_many_callbacks: 'the server has as many callbacks to deliver as it may',

@@ -17,7 +17,7 @@ export class SubmitParser {
     const isArray = Array.isArray(body);
     const items: unknown[] = isArray ? body : [body];
     if (items.length === 0 || items.length > LIMITS.batchTasksMax) {
-      const problem = `has ${items.length} tasks; 1 to ${LIMITS.batchTasksMax} are taken`;
+      const problem = `has ${items.length} tasks; 1 to ${LIMITS.batchTasksMax} are allowed`;
       throw invalid('the array', [{ path: '', problem }]);
     }
     const requests = this.checkAll(items, isArray);

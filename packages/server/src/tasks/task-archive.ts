@@ -190,7 +190,7 @@ export class TaskArchive {
       return await question(this.parts.projection);
     } catch (cause) {
       if (!(cause instanceof ProjectionError)) throw cause;
-      const message = 'what is kept of tasks cannot be read now; try again';
+      const message = 'stored tasks cannot be read at the moment; try again';
       throw new SluiceError('unavailable', message, { cause, retryAfterMs: 1000 });
     }
   }

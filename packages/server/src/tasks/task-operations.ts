@@ -188,7 +188,7 @@ export class TaskOperations {
   complete(namespace: string, id: string, request: CompleteRequest): Promise<Operated> {
     const { output, outputBlob, key } = request;
     if (output !== undefined && outputBlob !== undefined) {
-      const problem = 'cannot be given beside output';
+      const problem = 'cannot be combined with output';
       throw invalid('the body is not valid', [{ path: '/outputBlob', problem }]);
     }
     const named = blobsNamedIn([request], 'outputBlob', () => '');

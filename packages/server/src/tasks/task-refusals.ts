@@ -30,13 +30,13 @@ export function refusalOf(refusal: Refusal, id: string): SluiceError {
     case 'worker_unreachable':
       return new SluiceError(refusal, `the worker that holds task '${id}' is not connected`);
     case 'too_many_tags': {
-      const details = [{ path: '/tags', problem: 'would be more than 32 in all' }];
-      return new SluiceError('invalid_request', '/tags would be more than 32 in all', { details });
+      const details = [{ path: '/tags', problem: 'must be at most 32 in total' }];
+      return new SluiceError('invalid_request', '/tags must be at most 32 in total', { details });
     }
     case 'too_many_tasks':
     case 'too_many_types':
-      return overloaded('the server holds as many tasks as it may');
+      return overloaded('the server holds the maximum number of tasks');
     case 'too_many_bytes':
-      return overloaded('too much memory is taken by inputs and results');
+      return overloaded('inputs and results use too much memory');
   }
 }

@@ -23,7 +23,10 @@ export async function attachSession(
       throw new SluiceError('session_not_found', 'no such worker session; open a new one');
     }
     if (rejection === 'resume_outdated') {
-      throw new SluiceError('resume_outdated', 'a later resume of this session came first');
+      throw new SluiceError(
+        'resume_outdated',
+        'a later resume of this session has already arrived',
+      );
     }
     if (rejection === 'quota_exceeded') {
       throw quotaExceeded('sessionsMax', state.limits.quotas?.sessionsMax);

@@ -124,7 +124,7 @@ function reportProblems(report: ReportRequest, index: number): ErrorDetail[] {
   const path = `/reports/${index}`;
   const problems = 'startedAt' in report ? timeProblems(report.startedAt, `${path}/startedAt`) : [];
   if ('outputBlob' in report && report.output !== undefined) {
-    problems.push({ path: `${path}/outputBlob`, problem: 'cannot be given beside output' });
+    problems.push({ path: `${path}/outputBlob`, problem: 'cannot be combined with output' });
   }
   return problems;
 }

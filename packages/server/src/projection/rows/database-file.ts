@@ -62,7 +62,7 @@ export function openDatabase(path: string, form: DatabaseForm): DatabaseSync {
     db?.close();
     if (isUnusable(cause)) throw cause;
     const what = (cause as Error).message;
-    const todo = 'let the server read and write it, or move it away';
+    const todo = 'give the server permission to read and write it, or move it away';
     throw new Error(`cannot open '${path}': ${what}; ${todo}`, { cause });
   }
 }
