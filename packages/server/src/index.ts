@@ -15,6 +15,7 @@ export { printConfig } from './config/print-config.ts';
 export { serverOptions } from './config/server-options.ts';
 export { dumpLog } from './dump-log.ts';
 export { Gateway } from './gateway.ts';
+export { partitionLimits } from './partition-limits.ts';
 export { type MarkStore, Projector, type RowStore } from './projection/projector.ts';
 export { rebuildProjection } from './projection/rebuild-projection.ts';
 export type { TaskRecord } from './projection/task-record.ts';

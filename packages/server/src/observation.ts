@@ -12,6 +12,10 @@ import { causeText, type LogLevel, type ServerLog } from './server-log.ts';
 import type { Stats } from './stats/stats.ts';
 import type { StreamNotice } from './workers/worker-streams.ts';
 
+type MakePartition = (options: PartitionOptions) => Partition;
+
+const makeUsual: MakePartition = (options) => new Partition(options);
+
 /** What operators see of a server: every part says here what it does, and goes on. */
 export class Observation {
   readonly log: ServerLog;
@@ -21,8 +25,10 @@ export class Observation {
   readonly stats: Stats;
   private readonly projectionLines = new NoticeLimit(() => performance.now());
   private made: Partition | undefined;
+  private readonly make: MakePartition;
 
-  constructor(log: ServerLog, version: string, stats: Stats) {
+  constructor(log: ServerLog, version: string, stats: Stats, make: MakePartition = makeUsual) {
+    this.make = make;
     this.log = log;
     this.stats = stats;
     this.server = new ServerMetrics(version);
@@ -30,7 +36,7 @@ export class Observation {
 
   /** Makes the partition, to look at it later. A start may make several; the last one is used. */
   readonly makePartition = (options: PartitionOptions): Partition => {
-    this.made = new Partition(options);
+    this.made = this.make(options);
     return this.made;
   };
 

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Server as TlsServer } from 'node:tls';
 import type { MatchingOptions, PartitionLimits, ReadonlyState } from '@sluice/core';
@@ -26,6 +25,7 @@ import {
   CertificateWatcher,
   readCertificate,
 } from './http/certificate.ts';
+import { urlOf } from './http/server-url.ts';
 import { TaskLogs } from './logs/task-logs.ts';
 import { MemoryWatch } from './memory-watch.ts';
 import { Observation } from './observation.ts';
@@ -77,6 +77,8 @@ export interface ServerOptions {
   readonly admission?: AdmissionBounds;
   /** Stands between engine and log; tests stop the world with it. */
   readonly wrapLog?: (log: BoundedLog) => BoundedLog;
+  /** Makes the partition; tests make one that they can watch. */
+  readonly makePartition?: Observation['makePartition'];
   /** Bytes of log after which the next snapshot is made and the log trimmed. */
   readonly snapshotEveryBytes?: number;
   /** Size of the log's segments, which are trimmed as a whole. */
@@ -138,7 +140,7 @@ export class Server {
     const log = options.wrapLog?.(file) ?? file;
     const serverLog = options.log ?? ServerLog.onStderr('error');
     const stats = await Stats.open(join(options.dataFolder, 'stats.json'));
-    const observation = new Observation(serverLog, options.version, stats);
+    const observation = new Observation(serverLog, options.version, stats, options.makePartition);
     let projection: Projection | undefined;
     try {
       const clock = new SteadyClock();
@@ -188,7 +190,7 @@ export class Server {
       await app.listen({ host: options.host, port: options.port });
       courier = courierOf(options, served);
       await courier.begin();
-      const url = urlOf(app, options.host, certificate);
+      const url = urlOf(app, options.host, certificate !== undefined);
       serverLog.line('info', 'the server listens', { url, version: options.version });
       const watcher = watchCertificate(app, options.tls, certificate, serverLog);
       const { drainMs = DEFAULTS.drainMs } = options;
@@ -386,15 +388,4 @@ function watchCertificate(
   const server = app.server as unknown as TlsServer;
   const say: ServerLog['line'] = (level, message, fields) => log.line(level, message, fields);
   return new CertificateWatcher({ server, files, current, say });
-}
-
-function urlOf(app: FastifyInstance, host: string, certificate: Certificate | undefined): string {
-  const { port } = app.server.address() as AddressInfo;
-  const scheme = certificate === undefined ? 'http' : 'https';
-  return `${scheme}://${urlHost(host)}:${port}`;
-}
-
-/** As it stands in an address: one of IPv6 has brackets there. */
-function urlHost(host: string): string {
-  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
