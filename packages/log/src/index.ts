@@ -2,6 +2,7 @@ export type {
   Disk,
   DiskFile,
   DiskUse,
+  FolderHeld,
   FolderLock,
   OpenMode,
   SyncFile,
