@@ -37,6 +37,7 @@ import { queueRoutes } from './queues/queue.route.ts';
 import type { QueueRates } from './queues/queue-rates.ts';
 import { taskTypeRoutes } from './queues/task-type.route.ts';
 import { statsRoute } from './stats/stats.route.ts';
+import type { SteadyClock } from './steady-clock.ts';
 import { manyTasksRoutes } from './tasks/many-tasks.route.ts';
 import { patchTasksRoutes } from './tasks/patch-tasks.route.ts';
 import { TaskPatcher } from './tasks/patch-tasks.ts';
@@ -64,6 +65,7 @@ export interface AppParts {
   readonly logs: TaskLogs;
   readonly blobs: BlobStore;
   readonly clock: () => number;
+  readonly time: Pick<SteadyClock, 'status'>;
   readonly observation: Observation;
   readonly log: BoundedLog;
   /** What is behind it. */

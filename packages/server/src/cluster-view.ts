@@ -7,6 +7,7 @@ import type { Caller } from './access/caller.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { routeOptions } from './http/route-options.ts';
 import type { Projection } from './projection/projection.ts';
+import type { SteadyClock } from './steady-clock.ts';
 import { timeText } from './time-text.ts';
 
 export interface ClusterParts {
@@ -15,6 +16,7 @@ export interface ClusterParts {
   readonly blobs: BlobStore;
   readonly log: { readonly isFull: boolean };
   readonly clock: () => number;
+  readonly time: Pick<SteadyClock, 'status'>;
   readonly dataFolder: string;
   readonly version: string;
 }
@@ -44,7 +46,7 @@ function namespaceView({ engine, projection, clock, version }: ClusterParts) {
 }
 
 async function serverView(parts: ClusterParts) {
-  const { engine, projection, blobs, log, clock, dataFolder, version } = parts;
+  const { engine, projection, blobs, log, clock, time, dataFolder, version } = parts;
   const { bsize, bavail, blocks } = await statfs(dataFolder);
   const { position } = engine;
   return {
@@ -57,6 +59,7 @@ async function serverView(parts: ClusterParts) {
         log: { engine: 'file', position, isFull: log.isFull },
       },
     ],
+    clock: time.status,
     projection: projection.status(position, clock()),
     blobs: blobs.totals,
     disk: { freeBytes: bsize * bavail, totalBytes: bsize * blocks },

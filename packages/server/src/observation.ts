@@ -10,6 +10,7 @@ import { NoticeLimit } from './projection/notice-limit.ts';
 import type { ProjectionNotice } from './projection/projection.ts';
 import { causeText, type LogLevel, type ServerLog } from './server-log.ts';
 import type { Stats } from './stats/stats.ts';
+import type { ClockNotice } from './steady-clock.ts';
 import type { StreamNotice } from './workers/worker-streams.ts';
 
 type MakePartition = (options: PartitionOptions) => Partition;
@@ -106,6 +107,11 @@ export class Observation {
     this.log.line(level, message, { ...fields, ...last });
   };
 
+  readonly timed = ({ type, ...fields }: ClockNotice): void => {
+    const [level, message] = CLOCK_EVENTS[type];
+    this.log.line(level, message, fields);
+  };
+
   readonly blobDamaged = (path: string): void => {
     this.log.line('error', 'a blob was damaged on the disk and is set aside', { path });
   };
@@ -142,6 +148,19 @@ const PROJECTION_EVENTS = {
   projection_ended: ['error', 'search has ended; dispatch goes on; restart the server soon'],
   projection_given_up: ['error', 'search has ended long ago; the log is not kept for it any more'],
 } as const satisfies Record<ProjectionNotice['type'], readonly [LogLevel, string]>;
+
+const CLOCK_EVENTS = {
+  clock_jump_refused: [
+    'error',
+    'the wall clock jumped ahead by more than an hour and is not followed; ' +
+      'if it is right, restart the server',
+  ],
+  clock_jump_over: ['info', 'the wall clock is followed again'],
+  log_ahead: [
+    'warn',
+    'the log is from a later time than the wall clock shows; time runs slower until it is there',
+  ],
+} as const satisfies Record<ClockNotice['type'], readonly [LogLevel, string]>;
 
 const STREAM_EVENTS = {
   opened: 'a worker session was opened',

@@ -71,6 +71,8 @@ export interface ServerOptions {
   readonly matching?: Partial<MatchingOptions>;
   /** Time that requests under way have to finish in `close`; then their connections are cut. */
   readonly drainMs?: number;
+  /** Follows a wall clock that jumps ahead by more than an hour. */
+  readonly acceptClockJumps?: boolean;
   /** Only what went wrong is said unless somebody wants to hear more. */
   readonly log?: ServerLog;
   /** What may wait for the disk; tests have less. */
@@ -143,8 +145,8 @@ export class Server {
     const observation = new Observation(serverLog, options.version, stats, options.makePartition);
     let projection: Projection | undefined;
     try {
-      const clock = new SteadyClock();
-      const now = () => clock.now();
+      const time = clockOf(options, observation);
+      const now = () => time.now();
       const streams = new WorkerStreams({
         notify: observation.streamed,
         stalledMs: options.http?.stalledReaderMs ?? DEFAULTS.http.stalledReaderMs,
@@ -162,7 +164,7 @@ export class Server {
       const beforeTimers = () => gateway?.beforeTimers();
       projection = await startProjection(options, observation);
       const { feedOptions } = projection;
-      const parts = { log, outputs, clock, observation, beforeTimers, feedOptions };
+      const parts = { log, outputs, clock: time, observation, beforeTimers, feedOptions };
       const engine = await startEngine(options, parts);
       if (engine.feed !== undefined) projection.follow(engine.feed, engine.position);
       observation.begin();
@@ -182,7 +184,7 @@ export class Server {
         newSessionId: () => `s_${randomBytes(18).toString('base64url')}`,
         onRecognised: observation.recognised,
       });
-      const shared = { engine, admission, gateway, waiters, observation, log, projection };
+      const shared = { engine, admission, gateway, waiters, observation, log, projection, time };
       const startsFile = join(options.dataFolder, 'starts.json');
       const starts = await LogStarts.begin(startsFile, engine.position);
       const served = { ...shared, starts, logFiles: file, rates, logs, blobs, clock: now };
@@ -243,6 +245,13 @@ function checkKeys(host: string, { accessKeys }: ReadonlyState): void {
     `host '${host}' can be reached from other machines, and the server has no keys: make the ` +
       "first one with 'sluice key create --role admin --data DIR', and start it then",
   ]);
+}
+
+function clockOf(
+  { acceptClockJumps: acceptsJumps = false }: ServerOptions,
+  { timed }: Observation,
+) {
+  return new SteadyClock(undefined, { acceptsJumps, notify: timed });
 }
 
 interface Parts {

@@ -17,6 +17,7 @@ export function serverOptions(config: Configuration): Configured {
     allowedHosts: config.allowedHosts,
     ...(config.tls.certFile === '' ? {} : { tls: config.tls }),
     drainMs: config.drainMs,
+    acceptClockJumps: config.acceptClockJumps,
     snapshotEveryBytes: config.snapshotEveryBytes,
     maxMemory: config.maxMemory,
     retention: config.retention,

@@ -5,6 +5,7 @@ import type { BlobStore } from '../blobs/blob-store.ts';
 import { routeOptions } from '../http/route-options.ts';
 import type { Observation } from '../observation.ts';
 import type { Projection } from '../projection/projection.ts';
+import type { SteadyClock } from '../steady-clock.ts';
 import { EXPOSITION_TYPE, Exposition } from './exposition.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
@@ -18,6 +19,7 @@ export interface MetricSources {
   readonly projection: Projection;
   readonly blobs: BlobStore;
   readonly clock: () => number;
+  readonly time: Pick<SteadyClock, 'status'>;
 }
 
 /** Times every route that is registered from here on, except those that answer with a stream. */
@@ -45,7 +47,7 @@ export function timeRoutes(app: FastifyInstance, metrics: ServerMetrics): void {
 
 /** `GET /metrics`, for Prometheus and all that reads its format. */
 export function metricsRoute(app: FastifyInstance, sources: MetricSources): void {
-  const { engine, observation, log, projection, blobs, clock } = sources;
+  const { engine, observation, log, projection, blobs, clock, time } = sources;
   app.route({
     ...routeOptions(ROUTES.getMetrics),
     handler: async (_request, reply) => {
@@ -54,6 +56,7 @@ export function metricsRoute(app: FastifyInstance, sources: MetricSources): void
       observation.server.write(out, {
         connections: await connections(app),
         logIsFull: log.isFull,
+        clock: time.status,
         projection: projection.status(engine.position, clock()),
         blobs: blobs.totals,
       });
