@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import fc, { type Arbitrary } from 'fast-check';
-import { type JsonSchema, valuesOf } from '../support/schema-arbitrary.ts';
+import {
+  numbersToTry,
+  numberVariants,
+  unmarked,
+  unmarkedText,
+} from '../support/number-variants.ts';
+import { type JsonSchema, type ValueOptions, valuesOf } from '../support/schema-arbitrary.ts';
+import type { KnownThings } from './known-things.ts';
 
 interface Parameter {
   readonly name: string;
@@ -32,40 +39,92 @@ export interface RandomRequest {
   readonly statuses: readonly string[];
 }
 
-/** Things that are there, so that not every request is about something unknown. */
-export interface KnownThings {
-  readonly tasks: string[];
-  readonly sessions: string[];
-  readonly types: readonly string[];
-}
+/** Drawn more often than others, because they make and move what the others are about. */
+const WEIGHTS: Readonly<Record<string, number>> = {
+  submitTasks: 8,
+  openWorkerSession: 8,
+  reportAttempts: 8,
+  cancelTask: 5,
+};
 
 /** Requests made from the document that the server itself publishes. */
 export function randomRequests(
   { paths }: ApiDocument,
   known: KnownThings,
 ): Arbitrary<RandomRequest> {
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => {
-      return requestOf(path, method.toUpperCase(), operation, known);
-    }),
-  );
+  const operations = operationsOf({ paths }).map(({ path, method, operation }) => ({
+    weight: WEIGHTS[operation.operationId] ?? 1,
+    arbitrary: requestOf({ path, method, operation }, known),
+  }));
   return fc.oneof(...operations);
 }
 
+interface NamedOperation {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: Operation;
+}
+
+function operationsOf({ paths }: ApiDocument): NamedOperation[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => {
+      return { path, method: method.toUpperCase(), operation };
+    }),
+  );
+}
+
+/**
+ * Right requests but for one number, which is at its bounds, beyond them, or odd: one request for
+ * each number of each schema and each such value.
+ */
+export function numberSweep(document: ApiDocument, known: KnownThings): Arbitrary<RandomRequest>[] {
+  return operationsOf(document).flatMap((named) => {
+    const { parameters = [], requestBody } = named.operation;
+    const body = requestBody?.content['application/json']?.schema;
+    const inBody = sweepOf(body, (held) => requestOf(named, known, { ...LEAN, body: held }));
+    const inQuery = parameters.flatMap((parameter) =>
+      sweepOf(parameter.schema, (held) => {
+        const replaced = { ...parameter, schema: held };
+        const others = parameters.map((each) => (each === parameter ? replaced : each));
+        const operation = { ...named.operation, parameters: others };
+        return requestOf({ ...named, operation }, known, { ...LEAN, query: parameter.name });
+      }),
+    );
+    return [...inBody, ...inQuery];
+  });
+}
+
+function sweepOf<T>(schema: JsonSchema | undefined, make: (held: JsonSchema) => T): T[] {
+  return numberVariants(schema ?? {}).flatMap(({ number, holding }) => {
+    return numbersToTry(number).map((text) => make(holding(text)));
+  });
+}
+
+interface RequestForm {
+  /** Nothing wrong and nothing optional. */
+  readonly isLean: boolean;
+  /** In place of the body that the document has. */
+  readonly body?: JsonSchema;
+  /** The one optional parameter that is given. */
+  readonly query?: string;
+}
+
+const LEAN = { isLean: true } as const;
+
 function requestOf(
-  path: string,
-  method: string,
-  { operationId, parameters = [], requestBody, responses }: Operation,
+  { path, method, operation }: NamedOperation,
   known: KnownThings,
+  form: RequestForm = { isLean: false },
 ): Arbitrary<RandomRequest> {
+  const { operationId, parameters = [], requestBody, responses } = operation;
   const inPath = parameters.filter((each) => each.in === 'path');
   const inQuery = parameters.filter((each) => each.in === 'query');
-  const schema = requestBody?.content['application/json']?.schema;
+  const schema = form.body ?? requestBody?.content['application/json']?.schema;
   return fc
     .record({
       names: fc.tuple(...inPath.map(({ name }) => nameOf(name, path, known))),
-      query: fc.tuple(...inQuery.map(queryValueOf)),
-      body: bodyOf(schema),
+      query: fc.tuple(...inQuery.map((each) => queryValueOf(each, form))),
+      body: bodyOf(schema, { pools: poolsOf(known), isLean: form.isLean }),
     })
     .map(({ names, query, body }) => {
       const filled = inPath.reduce((sum, { name }, place) => {
@@ -82,8 +141,9 @@ function requestOf(
 }
 
 /** Each is there now and then; a cursor that somebody made up, rarely. */
-function queryValueOf({ name, schema }: Parameter): Arbitrary<unknown> {
+function queryValueOf({ name, schema }: Parameter, form: RequestForm): Arbitrary<unknown> {
   const nothing = fc.constant(null);
+  if (form.isLean) return name === form.query ? valuesOf(schema, LEAN) : nothing;
   const weight = name === 'cursor' ? 20 : 2;
   return fc.oneof({ weight, arbitrary: nothing }, { weight: 1, arbitrary: valuesOf(schema) });
 }
@@ -94,21 +154,46 @@ const BROKEN = ['', '{', '[]', 'null', '{"a":', '"'];
 const HASHES = BROKEN.map((text) => createHash('sha256').update(text).digest('hex'));
 
 /** Mostly of something that is there. */
-function nameOf(name: string, path: string, { tasks, sessions, types }: KnownThings) {
+function nameOf(name: string, path: string, { tasks, held, sessions, types }: KnownThings) {
   const strange = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('t_1', 'w_1', 'd_1', '%'));
   const pools: Readonly<Record<string, readonly string[]>> = {
     sessionId: sessions,
     sha256: HASHES,
   };
-  const pool = path.startsWith('/v1/tasks/') ? tasks : (pools[name] ?? types);
-  const there = fc.nat().map((place) => pool[place % Math.max(1, pool.length)] ?? 'none');
-  return fc.oneof({ weight: 4, arbitrary: there }, { weight: 1, arbitrary: strange });
+  const from = path.startsWith('/v1/tasks/') ? [tasks, held] : [pools[name] ?? types];
+  const there = from.map((pool) => ({
+    weight: 5,
+    arbitrary: fc.nat().map((place) => pool[place % Math.max(1, pool.length)] ?? 'none'),
+  }));
+  return fc.oneof(...there, { weight: 1, arbitrary: strange });
 }
 
-function bodyOf(schema: JsonSchema | undefined): Arbitrary<string | undefined> {
+/** What a body says of things that are there, by the name of the property. */
+function poolsOf({
+  tasks,
+  sessions,
+  types,
+  leases,
+}: KnownThings): NonNullable<ValueOptions['pools']> {
+  return {
+    type: types,
+    id: tasks,
+    ids: tasks,
+    parentId: tasks,
+    sessionId: sessions,
+    lease: leases,
+    running: leases,
+  };
+}
+
+function bodyOf(
+  schema: JsonSchema | undefined,
+  options: ValueOptions,
+): Arbitrary<string | undefined> {
   const broken = fc.oneof(fc.string(), fc.constantFrom(...BROKEN));
   if (schema === undefined) return fc.option(broken, { nil: undefined, freq: 2 });
-  const right = valuesOf(schema).map((value) => JSON.stringify(value));
+  const right = valuesOf(schema, options).map((value) => unmarked(JSON.stringify(value)));
+  if (options.isLean === true) return right;
   return fc.oneof({ weight: 19, arbitrary: right }, { weight: 1, arbitrary: broken });
 }
 
@@ -116,7 +201,7 @@ function queryText(parameters: readonly Parameter[], values: readonly unknown[])
   const given = parameters.flatMap(({ name }, place) => {
     const value = values[place];
     if (value === null || value === undefined) return [];
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const text = typeof value === 'string' ? unmarkedText(value) : JSON.stringify(value);
     return [`${encodeURIComponent(name)}=${encodeURIComponent(wellFormed(text))}`];
   });
   return given.length === 0 ? '' : `?${given.join('&')}`;

@@ -1,19 +1,14 @@
-/**
- * Sends requests that are made from the server's own OpenAPI document, right and wrong ones:
- * npm run test:requests -- --count 50000 --seed 1
- */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+/** Sends requests that are made from the server's own OpenAPI document, right and wrong ones. */
+import { inspect } from 'node:util';
 import fc from 'fast-check';
-import { ServerProcess } from '../support/server-process.ts';
+import { KnownThings } from './known-things.ts';
 import {
   type ApiDocument,
-  type KnownThings,
+  numberSweep,
   type RandomRequest,
   randomRequests,
 } from './random-requests.ts';
+import { StormStreams } from './storm-streams.ts';
 
 const IN_FLIGHT = 16;
 const ROUND = 200;
@@ -30,43 +25,138 @@ export interface StormResult {
   readonly problems: readonly string[];
 }
 
+export interface StormPlan {
+  readonly count: number;
+  readonly seed: number;
+  /** Whether every number of every schema is tried first. */
+  readonly sweeps?: boolean;
+}
+
 /** Lets a storm of random requests go over a server. */
 export async function requestStorm(
   url: string,
-  { count, seed }: { readonly count: number; readonly seed: number },
+  { count, seed, sweeps = false }: StormPlan,
+  known = new KnownThings(),
 ): Promise<StormResult> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as ApiDocument;
-  const known: KnownThings = { tasks: [], sessions: [], types: ['a', 'b', 'c'] };
+  const storm = new Storm(url, known);
+  if (sweeps) {
+    const requests = numberSweep(document, known);
+    await storm.sendAll(requests.map((each, place) => drawn(each, seed + place)));
+  }
   const arbitrary = randomRequests(document, known);
-  const answers = new Map<string, number>();
-  const problems: string[] = [];
-  let sent = 0;
-  const note = ({ operationId, ...request }: RandomRequest, { status, problem }: Found): void => {
-    const name = `${operationId} ${status}`;
-    answers.set(name, (answers.get(name) ?? 0) + 1);
-    if (problem !== undefined) problems.push(`${describe(request)}: ${problem}`);
-    sent += 1;
-  };
   // Round by round: a later one is about what an earlier one made.
-  for (let round = 0; sent < count && problems.length < PROBLEMS_MAX; round++) {
-    const numRuns = Math.min(ROUND, count - sent);
+  for (let round = 0; round * ROUND < count; round++) {
+    const numRuns = Math.min(ROUND, count - round * ROUND);
     const requests = fc.sample(arbitrary, { numRuns, seed: seed + round });
-    const sendAll = async (): Promise<void> => {
-      for (let next = requests.pop(); next !== undefined; next = requests.pop()) {
-        note(next, await sendOne(url, shortWait(next), known));
+    await storm.sendAll(requests.map((request) => () => request));
+  }
+  await storm.streams.cutAll();
+  return storm;
+}
+
+/** Drawn only when it is sent: what it names is there by then. */
+function drawn(arbitrary: fc.Arbitrary<RandomRequest>, seed: number): () => RandomRequest {
+  return () => fc.sample(arbitrary, { numRuns: 1, seed })[0];
+}
+
+class Storm implements StormResult {
+  sent = 0;
+  readonly answers = new Map<string, number>();
+  readonly problems: string[] = [];
+  readonly streams: StormStreams;
+  private readonly url: string;
+  private readonly known: KnownThings;
+  /** Counts the types that one session alone offers. */
+  private ownTypes = 0;
+
+  constructor(url: string, known: KnownThings) {
+    this.url = url;
+    this.known = known;
+    this.streams = new StormStreams(known);
+  }
+
+  async sendAll(requests: (() => RandomRequest)[]): Promise<void> {
+    const work = async (): Promise<void> => {
+      while (this.problems.length < PROBLEMS_MAX) {
+        const next = requests.pop();
+        if (next === undefined) return;
+        await this.sendAndNote(shortWait(next()));
       }
     };
-    await Promise.all(Array.from({ length: IN_FLIGHT }, sendAll));
+    await Promise.all(Array.from({ length: IN_FLIGHT }, work));
   }
-  return { sent, answers, problems };
+
+  private async sendAndNote(request: RandomRequest): Promise<void> {
+    const isWorker = request.operationId === 'openWorkerSession';
+    const sent = isWorker ? await this.withWork(request) : this.byHolder(request);
+    const { status, problem } = await this.sendOne(sent);
+    const name = `${request.operationId} ${status}`;
+    this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
+    if (problem !== undefined) this.problems.push(`${describe(sent)}: ${problem}`);
+    this.sent += 1;
+  }
+
+  /** A worker that comes finds a task that no other worker can have taken. */
+  private async withWork(request: RandomRequest): Promise<RandomRequest> {
+    const type = `own-${this.ownTypes++}`;
+    const body = request.body?.replace(/("types":\[\{"type":)"[^"]*"/, `$1"${type}"`);
+    if (body === request.body) return request;
+    const task = { method: 'POST', body: JSON.stringify({ type }) };
+    const answer = await fetch(`${this.url}/v1/tasks`, task).catch(() => undefined);
+    if (answer?.ok === true) this.known.acknowledge(await answer.text());
+    return { ...request, body };
+  }
+
+  /** A report is mostly sent by the session that holds what it is about. */
+  private byHolder(request: RandomRequest): RandomRequest {
+    const holder = request.operationId === 'reportAttempts' && this.known.holderIn(request.body);
+    return holder ? { ...request, path: `/v1/worker-sessions/${holder}/reports` } : request;
+  }
+
+  private async sendOne({
+    method,
+    path,
+    body,
+    operationId,
+    statuses,
+  }: RandomRequest): Promise<Found> {
+    const giveUp = new AbortController();
+    const timer = setTimeout(() => giveUp.abort(), ANSWER_WITHIN_MS);
+    try {
+      const request = { method, body, signal: giveUp.signal } as RequestInit;
+      const response = await fetch(this.url + path, request);
+      const { status } = response;
+      if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) {
+        if (operationId === 'openWorkerSession') await this.streams.follow(response);
+        // A stream goes on for as long as there is something to tell.
+        else await response.body?.cancel();
+        return { status };
+      }
+      const text = await response.text();
+      this.known.learn(text);
+      if (operationId === 'submitTasks' && response.ok) this.known.acknowledge(text);
+      return { status, ...problemOf(status, text, statuses) };
+    } catch (cause) {
+      // A resume may displace a stream before its head is out: then there is nothing but the end.
+      if (operationId === 'openWorkerSession' && isCut(cause)) return { status: 0 };
+      return { status: 0, problem: `no answer: ${inspect(cause)}` };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
 }
 
 /** Nobody learns anything from waiting for a minute. */
 function shortWait(request: RandomRequest): RandomRequest {
-  const path = request.path.replace(/(timeoutMs|waitMs)=\d+/, '$1=5');
-  const body = request.body?.replace(/"timeoutMs":\d+/, '"timeoutMs":5');
-  const isWait = request.operationId === 'waitForTask' && !path.includes('timeoutMs');
-  return { ...request, path: isWait ? `${path}?timeoutMs=5` : path, body };
+  const { operationId } = request;
+  const path = request.path.replace(/(timeoutMs|waitMs)=\d+(?!\d*[.e])/, '$1=5');
+  const body = request.body?.replace(/"timeoutMs":\d+(?!\d*[.e])/, '"timeoutMs":5');
+  const isUnlimited = !`${path}${body}`.includes('timeoutMs');
+  if (!isUnlimited) return { ...request, path, body };
+  if (operationId === 'waitForTask') return { ...request, path: `${path}?timeoutMs=5`, body };
+  const isWait = operationId === 'waitForTasks';
+  return { ...request, path, body: isWait ? body?.replace(/\}$/, ',"timeoutMs":5}') : body };
 }
 
 interface Found {
@@ -74,31 +164,8 @@ interface Found {
   readonly problem?: string;
 }
 
-async function sendOne(url: string, request: RandomRequest, known: KnownThings): Promise<Found> {
-  const { method, path, body, operationId, statuses } = request;
-  const giveUp = new AbortController();
-  const timer = setTimeout(() => giveUp.abort(), ANSWER_WITHIN_MS);
-  try {
-    const response = await fetch(url + path, {
-      method,
-      body,
-      signal: giveUp.signal,
-    } as RequestInit);
-    const { status } = response;
-    if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) {
-      if (operationId === 'openWorkerSession') await hearWelcome(response, known);
-      // A stream goes on for as long as there is something to tell.
-      else await response.body?.cancel();
-      return { status };
-    }
-    const text = await response.text();
-    learn(text, known);
-    return { status, ...problemOf(status, text, statuses) };
-  } catch (cause) {
-    return { status: 0, problem: `no answer: ${(cause as Error).message}` };
-  } finally {
-    clearTimeout(timer);
-  }
+function isCut(cause: unknown): boolean {
+  return ((cause as Error).cause as { code?: string } | undefined)?.code === 'UND_ERR_SOCKET';
 }
 
 function problemOf(status: number, text: string, statuses: readonly string[]) {
@@ -112,39 +179,6 @@ function problemOf(status: number, text: string, statuses: readonly string[]) {
   return isShaped ? {} : { problem: `an error of another shape: ${text}` };
 }
 
-/** The first event names the session; then the stream is cut. */
-async function hearWelcome(response: Response, { sessions }: KnownThings): Promise<void> {
-  const reader = response.body?.getReader();
-  const { value } = (await reader?.read()) ?? {};
-  const [id] = /s_[A-Za-z0-9_-]{24}/.exec(new TextDecoder().decode(value)) ?? [];
-  if (id !== undefined && sessions.length < 50) sessions.push(id);
-  await reader?.cancel();
-}
-
-function learn(text: string, { tasks }: KnownThings): void {
-  if (tasks.length >= 500) return;
-  for (const [id] of text.matchAll(/t_[0-9a-v]{20}/g)) tasks.push(id);
-}
-
 function describe({ method, path, body }: Omit<RandomRequest, 'operationId'>): string {
   return `${method} ${path} ${body?.slice(0, 300) ?? ''}`;
 }
-
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { count: { type: 'string' }, seed: { type: 'string' } },
-  });
-  const [count, seed] = [Number(values.count ?? 50_000), Number(values.seed ?? Date.now())];
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-requests-'));
-  const server = await ServerProcess.startDev(folder);
-  process.stdout.write(`${count} requests, seed ${seed}\n`);
-  const { sent, answers, problems } = await requestStorm(server.url, { count, seed });
-  await server.kill();
-  await rm(folder, { recursive: true });
-  for (const [name, times] of [...answers].sort()) process.stdout.write(`${times}\t${name}\n`);
-  for (const problem of problems) process.stdout.write(`PROBLEM ${problem}\n`);
-  process.stdout.write(`${sent} sent, ${problems.length} problems\n`);
-  process.exitCode = problems.length > 0 ? 1 : 0;
-}
-
-if (import.meta.main) await main();

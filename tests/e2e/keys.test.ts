@@ -69,7 +69,7 @@ test('a folder is left alone while its server runs, and by a key that makes no s
   expect(notFirst.stderr).toContain('the first key has to be that of an admin');
   expect(noRole.stderr).toContain('/role');
   expect(inUse).toMatchObject({ code: 1, stdout: '' });
-  expect(inUse.stderr).toContain('is in use; stop the server');
+  expect(inUse.stderr).toMatch(/is in use by process \d+ on host .+; stop the server/);
 });
 
 test('a key that is made in the folder leaves tasks as they were', async () => {

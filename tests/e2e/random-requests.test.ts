@@ -1,23 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ROUTES } from '@sluice/protocol';
 import { expect, test } from 'vitest';
-import { requestStorm } from '../chaos/request-storm.ts';
-import { ServerProcess } from '../support/server-process.ts';
+import { killedStorm } from '../chaos/killed-storm.ts';
 
-test('no request leads to a 500, a hang or an answer that is not announced', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-e2e-'));
-  const server = await ServerProcess.startDev(folder);
+/** Below this, most of what the storm sent was refused, and the kills showed little. */
+const TASKS_MIN = 300;
+
+test('no request breaks the server, its log or what it acknowledged', async () => {
   const seed = Date.now();
 
-  const { answers, problems } = await requestStorm(server.url, { count: 3000, seed });
+  const { answers, problems, found } = await killedStorm({ count: 2000, seed, kills: 2 });
 
-  const isReady = await fetch(`${server.url}/health/ready`);
-  await server.kill();
-  await rm(folder, { recursive: true });
   expect({ seed, problems }).toEqual({ seed, problems: [] });
-  expect(isReady.status).toBe(200);
+  expect(found).toBeGreaterThan(TASKS_MIN);
   const asked = new Set([...answers.keys()].map((name) => name.split(' ')[0]));
   expect([...asked].sort()).toEqual(Object.keys(ROUTES).sort());
 });

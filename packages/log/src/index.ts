@@ -31,6 +31,7 @@ export type {
   Disk,
   DiskFile,
   DiskUse,
+  FolderHeld,
   FolderLock,
   OpenMode,
   SyncFile,

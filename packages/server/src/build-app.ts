@@ -14,6 +14,7 @@ import { blobRoutes } from './blobs/blob.route.ts';
 import type { BlobStore } from './blobs/blob-store.ts';
 import { callbackRoutes } from './callbacks/callback.route.ts';
 import { CallbackOperations } from './callbacks/callback-operations.ts';
+import type { SteadyClock } from './clock/steady-clock.ts';
 import { clusterRoute } from './cluster/cluster-view.ts';
 import type { Configuration } from './config/settings.ts';
 import { eventsRoute } from './events/events.route.ts';
@@ -64,6 +65,7 @@ export interface AppParts {
   readonly logs: TaskLogs;
   readonly blobs: BlobStore;
   readonly clock: () => number;
+  readonly time: Pick<SteadyClock, 'status'>;
   readonly observation: Observation;
   readonly log: BoundedLog;
   /** What is behind it. */

@@ -17,6 +17,7 @@ export { printConfig } from './config/print-config.ts';
 export { Gateway } from './gateway/gateway.ts';
 export { ServerOutputs } from './gateway/server-outputs.ts';
 export { Admission } from './limits/admission.ts';
+export { partitionLimits } from './limits/partition-limits.ts';
 export { dumpLog } from './log-dump/dump-log.ts';
 export { ServerLog } from './observation/server-log.ts';
 export { type MarkStore, Projector, type RowStore } from './projection/projector.ts';

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Server as TlsServer } from 'node:tls';
 import type { ReadonlyState } from '@sluice/core';
@@ -35,6 +34,7 @@ import {
   CertificateWatcher,
   readCertificate,
 } from './http/certificate.ts';
+import { urlOf } from './http/server-url.ts';
 import { Admission } from './limits/admission.ts';
 import { MemoryWatch } from './limits/memory-watch.ts';
 import type { TaskLogs } from './logs/task-logs.ts';
@@ -96,11 +96,11 @@ export class Server {
     const log = options.wrapLog?.(file) ?? file;
     const serverLog = options.log ?? ServerLog.onStderr('error');
     const stats = await Stats.open(join(options.dataFolder, 'stats.json'));
-    const observation = new Observation(serverLog, options.version, stats);
+    const observation = new Observation(serverLog, options.version, stats, options.makePartition);
     let projection: Projection | undefined;
     try {
-      const clock = new SteadyClock();
-      const now = () => clock.now();
+      const time = clockOf(options, observation);
+      const now = () => time.now();
       const streams = new WorkerStreams({
         notify: observation.streamed,
         stalledMs: options.http?.stalledReaderMs ?? DEFAULTS.http.stalledReaderMs,
@@ -118,7 +118,7 @@ export class Server {
       const beforeTimers = () => gateway?.beforeTimers();
       projection = await startProjection(options, observation);
       const { feedOptions } = projection;
-      const parts = { log, outputs, clock, observation, beforeTimers, feedOptions };
+      const parts = { log, outputs, clock: time, observation, beforeTimers, feedOptions };
       const engine = await startEngine(options, parts);
       if (engine.feed !== undefined) projection.follow(engine.feed, engine.position);
       observation.begin();
@@ -138,7 +138,7 @@ export class Server {
         newSessionId: () => `s_${randomBytes(18).toString('base64url')}`,
         onRecognised: observation.recognised,
       });
-      const shared = { engine, admission, gateway, waiters, observation, log, projection };
+      const shared = { engine, admission, gateway, waiters, observation, log, projection, time };
       const startsFile = join(options.dataFolder, 'starts.json');
       const starts = await LogStarts.begin(startsFile, engine.position);
       const served = { ...shared, starts, logFiles: file, rates, logs, blobs, clock: now };
@@ -146,7 +146,7 @@ export class Server {
       await app.listen({ host: options.host, port: options.port });
       courier = courierOf(options, served);
       await courier.begin();
-      const url = urlOf(app, options.host, certificate);
+      const url = urlOf(app, options.host, certificate !== undefined);
       serverLog.line('info', 'the server is listening', { url, version: options.version });
       const watcher = watchCertificate(app, options.tls, certificate, serverLog);
       const { drainMs = DEFAULTS.drainMs } = options;
@@ -190,6 +190,13 @@ function checkKeys(host: string, { accessKeys }: ReadonlyState): void {
     `host '${host}' can be reached from other machines, and the server has no keys: make the ` +
       "first one with 'sluice key create --role admin --data DIR', and start it then",
   ]);
+}
+
+function clockOf(
+  { acceptClockJumps: acceptsJumps = false }: ServerOptions,
+  { timed }: Observation,
+) {
+  return new SteadyClock(undefined, { acceptsJumps, notify: timed });
 }
 
 interface Parts {
@@ -241,15 +248,4 @@ function watchCertificate(
   const server = app.server as unknown as TlsServer;
   const say: ServerLog['line'] = (level, message, fields) => log.line(level, message, fields);
   return new CertificateWatcher({ server, files, current, say });
-}
-
-function urlOf(app: FastifyInstance, host: string, certificate: Certificate | undefined): string {
-  const { port } = app.server.address() as AddressInfo;
-  const scheme = certificate === undefined ? 'http' : 'https';
-  return `${scheme}://${urlHost(host)}:${port}`;
-}
-
-/** As it stands in an address: one of IPv6 has brackets there. */
-function urlHost(host: string): string {
-  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }

@@ -3,9 +3,10 @@ export class FolderInUseError extends Error {
   override readonly name = 'FolderInUseError';
   readonly folder: string;
 
-  constructor(folder: string) {
+  constructor(folder: string, holder?: string) {
+    const by = holder === undefined ? '' : ` by ${holder}`;
     super(
-      `the log folder '${folder}' is in use; ` +
+      `the log folder '${folder}' is in use${by}; ` +
         'stop the server that has it open, or choose another folder',
     );
     this.folder = folder;

@@ -40,10 +40,9 @@ export interface Disk {
   openSync(path: string, mode: 'read' | 'create'): SyncFile;
 
   /**
-   * The exclusive right to a folder, which ends with the process at the latest; undefined while
-   * somebody else has it.
+   * The exclusive right to a folder, which ends with the process at the latest; or who has it.
    */
-  lock(folder: string): Promise<FolderLock | undefined>;
+  lock(folder: string): Promise<FolderLock | FolderHeld>;
 
   /** The name of the network file system on which the folder is; undefined on a local disk. */
   networkFileSystemOf(folder: string): Promise<string | undefined>;
@@ -100,6 +99,12 @@ export interface SyncFile {
 
 export interface FolderLock {
   release(): Promise<void>;
+}
+
+/** Another process, or another part of this one, has the lock of the folder. */
+export interface FolderHeld {
+  /** In words, for people; undefined when nobody knows. */
+  readonly holder: string | undefined;
 }
 
 /** Whether the disk failed for that reason (B3). */

@@ -1,41 +1,89 @@
-import { createServer, type Server } from 'node:net';
-import type { FolderLock } from './disk.ts';
+import { chmodSync, closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type FolderHeld, type FolderLock, hasCode } from './disk.ts';
+
+/** Stays empty and is never removed: a lock on a file that was replaced would lock nothing. */
+const LOCK_FILE = 'lock.sqlite';
+
+/** Says which process has the lock, for people. The lock itself does not depend on it. */
+const HOLDER_FILE = 'lock.json';
+
+const OWNER_ONLY = 0o600;
+
+const SQLITE_BUSY = 5;
 
 /**
- * The full length of an abstract socket's name on Linux, its leading NUL included. Node 20 fills
- * shorter names up with NULs and Node 24 does not, so that only a name of full length is the same
- * name, and thus the same lock, for both.
- */
-const SOCKET_NAME_LENGTH = 108;
-
-/**
- * Takes the exclusive lock of a folder; undefined while somebody else has it.
+ * Takes the exclusive lock of a folder, or says which process has it.
  *
- * Node has no `flock`. An abstract Unix socket serves as one: the kernel gives a name to one
- * process only and takes it back the moment that process is gone, however it ended. The name is
- * made of device and inode, so that two paths to one folder are one lock. Its reach is the network
- * namespace: two containers that share a folder do not see each other's lock.
+ * Node has no `flock`. An open transaction of SQLite holds an fcntl lock, which the kernel takes
+ * back the moment the process is gone, however it ended. The lock belongs to the file: two paths to
+ * one folder are one lock, and so are two containers that share a volume. SQLite also keeps two
+ * threads of one process apart, which fcntl alone does not.
+ *
+ * The file is for its owner only. Whoever can open it could lock it, and keep the server down.
  */
-export async function lockBySocket(deviceAndInode: string): Promise<FolderLock | undefined> {
-  if (process.platform !== 'linux') {
-    throw new Error(`the file log needs Linux for its lock; this is ${process.platform}`);
+export function lockByFile(folder: string): FolderLock | FolderHeld {
+  const path = join(folder, LOCK_FILE);
+  makePrivateFile(path);
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    // Without a journal on disk nothing is written, so that a full disk is no obstacle.
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+  } catch (cause) {
+    database.close();
+    if (isBusy(cause)) return { holder: holderOf(folder) };
+    throw new Error(`the lock file '${path}' cannot be locked: ${(cause as Error).message}`, {
+      cause,
+    });
   }
-  const name = `\0sluice:${deviceAndInode}`.padEnd(SOCKET_NAME_LENGTH, '.');
-  const server = createServer((connection) => connection.destroy());
-  if (!(await listen(server, name))) return undefined;
-  // The lock alone must not keep a process alive that has nothing else to do.
-  server.unref();
-  return { release: () => new Promise((resolve) => server.close(() => resolve())) };
+  writeHolder(folder);
+  return {
+    async release() {
+      rmSync(join(folder, HOLDER_FILE), { force: true });
+      database.close();
+    },
+  };
 }
 
-/** Answers whether the name was free. */
-function listen(server: Server, path: string): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') resolve(false);
-      else reject(error);
-    });
-    // Without `exclusive`, the workers of node:cluster would share the name and all hold the lock.
-    server.listen({ path, exclusive: true }, () => resolve(true));
-  });
+/**
+ * A file that exists is not opened here: closing it would end every fcntl lock that this process
+ * has on it.
+ */
+function makePrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', OWNER_ONLY));
+  } catch (cause) {
+    if (!hasCode(cause, 'EEXIST')) throw cause;
+    chmodSync(path, OWNER_ONLY);
+  }
+}
+
+function isBusy(cause: unknown): boolean {
+  const { errcode } = cause as { readonly errcode?: unknown };
+  return typeof errcode === 'number' && (errcode & 0xff) === SQLITE_BUSY;
+}
+
+function writeHolder(folder: string): void {
+  const startedAt = new Date(Date.now() - process.uptime() * 1000).toISOString();
+  const holder = { pid: process.pid, host: hostname(), startedAt };
+  try {
+    writeFileSync(join(folder, HOLDER_FILE), `${JSON.stringify(holder)}\n`, { mode: OWNER_ONLY });
+  } catch (cause) {
+    // On a full disk the server must start all the same: it may be what frees the disk.
+    if (!hasCode(cause, 'ENOSPC', 'EDQUOT')) throw cause;
+  }
+}
+
+/** In words; undefined when the holder has not written it yet, or could not. */
+function holderOf(folder: string): string | undefined {
+  try {
+    const text = readFileSync(join(folder, HOLDER_FILE), 'utf8');
+    const { pid, host, startedAt } = JSON.parse(text) as Record<string, unknown>;
+    return `process ${pid} on host ${host}, started at ${startedAt}`;
+  } catch {
+    // It helps people and decides nothing: without it they are told less.
+    return undefined;
+  }
 }

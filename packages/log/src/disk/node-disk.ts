@@ -20,7 +20,7 @@ import {
   unlink,
 } from 'node:fs/promises';
 import type { Disk, DiskFile, OpenMode, SyncFile, WriteDone, WriteRange } from './disk.ts';
-import { lockBySocket } from './folder-lock.ts';
+import { lockByFile } from './folder-lock.ts';
 import { networkFileSystemOf } from './network-folder.ts';
 
 /**
@@ -69,8 +69,7 @@ export const nodeDisk: Disk = {
   openSync: (path, mode) => new NodeSyncFile(openSync(path, FLAGS[mode], OWNER_ONLY)),
 
   async lock(folder) {
-    const { dev, ino } = await stat(folder, { bigint: true });
-    return lockBySocket(`${dev}:${ino}`);
+    return lockByFile(folder);
   },
 
   async networkFileSystemOf(folder) {

@@ -23,9 +23,9 @@ function startAppending(): ChildProcess {
   return start([PROGRAM, folder.logFolder]);
 }
 
-function start(args: readonly string[]): ChildProcess {
+function start(args: readonly string[], program = process.execPath): ChildProcess {
   const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
-  const child = spawn(process.execPath, args, { stdio });
+  const child = spawn(program, args, { stdio });
   children.push(child);
   return child;
 }
@@ -74,18 +74,33 @@ test('a folder that another process has open is refused until that process is go
   expect((await log.acquire()).epoch).toBe(2);
 });
 
-test('another process is told that this one has the folder open', async () => {
-  await folder.open();
-  const child = startAppending();
+/** What a process says that ends by itself, and its exit code. */
+async function complaintOf(child: ChildProcess): Promise<[code: number, complaint: string]> {
   let complaint = '';
   child.stderr!.on('data', (chunk) => {
     complaint += chunk;
   });
-
   const [code] = await once(child, 'close');
+  return [code, complaint];
+}
+
+test('another process is told that this one has the folder open', async () => {
+  await folder.open();
+
+  const [code, complaint] = await complaintOf(startAppending());
 
   expect(code).toBe(1);
-  expect(complaint).toContain(`'${folder.logFolder}' is in use`);
+  expect(complaint).toContain(`'${folder.logFolder}' is in use by process ${process.pid} on host`);
+});
+
+test('a process in another network namespace is kept out, like a container', async () => {
+  await folder.open();
+  const inNamespace = ['--net', '--uts', process.execPath, PROGRAM, folder.logFolder];
+
+  const [code, complaint] = await complaintOf(start(inNamespace, 'unshare'));
+
+  expect(code).toBe(1);
+  expect(complaint).toContain(`'${folder.logFolder}' is in use by process ${process.pid} on host`);
 });
 
 test('a log that was left open does not keep its process alive', async () => {

@@ -1,4 +1,6 @@
-import { mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -142,11 +144,13 @@ describe('the folder', () => {
     await symlink(folder.logFolder, alias);
 
     await expect(folder.open()).rejects.toThrow(FolderInUseError);
-    await expect(folder.open()).rejects.toThrow(`'${folder.logFolder}' is in use; stop the server`);
+    await expect(folder.open()).rejects.toThrow(
+      `'${folder.logFolder}' is in use by process ${process.pid} on host ${hostname()}, started at`,
+    );
     await expect(folder.open(alias)).rejects.toThrow(FolderInUseError);
   });
 
-  test('is free again after close, and holds segments and whole spares only', async () => {
+  test('is free again after close, and holds segments, spares and the lock only', async () => {
     const log = await folder.open();
     await appendTexts(log, await log.acquire(), ['kept']);
     await log.close();
@@ -154,8 +158,33 @@ describe('the folder', () => {
     const files = await readdir(folder.logFolder);
     expect(files.filter((file) => !file.endsWith('.spare'))).toEqual([
       '0000000000000000-0000000001.log',
+      'lock.sqlite',
     ]);
     expect(await readTexts(await folder.open())).toEqual(['kept']);
+  });
+
+  test('has a lock that no other user can take', async () => {
+    const lock = join(folder.logFolder, 'lock.sqlite');
+    await (await folder.open()).close();
+    await chmod(lock, 0o666);
+
+    await folder.open();
+
+    expect((await stat(lock)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(folder.logFolder, 'lock.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  test('is opened whoever has taken an abstract socket in its name', async () => {
+    await mkdir(folder.logFolder);
+    const { dev, ino } = await stat(folder.logFolder, { bigint: true });
+    const squatter = createServer();
+    const name = `\0sluice:${dev}:${ino}`.padEnd(108, '.');
+    await new Promise<void>((resolve) => squatter.listen({ path: name }, resolve));
+
+    const opened = folder.open();
+
+    await expect(opened).resolves.toBeInstanceOf(FileLog);
+    await new Promise((resolve) => squatter.close(resolve));
   });
 
   test('is free again after an open that failed', async () => {
@@ -174,7 +203,7 @@ describe('the folder', () => {
 
     const log = await folder.open();
 
-    expect(await readdir(folder.logFolder)).toEqual([]);
+    expect(await readdir(folder.logFolder)).toEqual(['lock.json', 'lock.sqlite']);
     await appendTexts(log, await log.acquire(), ['works']);
     expect(await readTexts(log)).toEqual(['works']);
   });

@@ -136,7 +136,7 @@ export class FileLog implements BoundedLog {
     await ensureFolder(disk, folder);
     if (!complete.allowNetworkFolder) await refuseNetworkFolder(disk, folder);
     const lock = await disk.lock(folder);
-    if (lock === undefined) throw new FolderInUseError(folder);
+    if ('holder' in lock) throw new FolderInUseError(folder, lock.holder);
     try {
       const recovered = await recoverSegments(disk, folder);
       const log = new FileLog(complete, lock, recovered);

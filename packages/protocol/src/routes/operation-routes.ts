@@ -77,6 +77,19 @@ const ClusterView = Type.Object({
     },
     { description: 'Files for search and history. Tasks run without it.' },
   ),
+  clock: Type.Optional(
+    Type.Object(
+      {
+        state: Type.Union(['ok', 'jump_refused', 'slowed'].map((name) => Type.Literal(name))),
+        wallAheadMs: Type.Integer({ description: 'Wall clock minus the time of the server.' }),
+      },
+      {
+        description:
+          'jump_refused: the wall clock jumped ahead by more than an hour and is not followed. ' +
+          'slowed: it is behind, and time runs slower until it is there.',
+      },
+    ),
+  ),
   blobs: Type.Optional(
     Type.Object(
       { count: Count, bytes: Bytes },

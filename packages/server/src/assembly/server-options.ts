@@ -5,6 +5,7 @@ import type { BoundedLog } from '@sluice/log';
 import { loadConfig } from '../config/load-config.ts';
 import type { Configuration } from '../config/settings.ts';
 import type { CertificateFiles } from '../http/certificate.ts';
+import type { Observation } from '../observation/observation.ts';
 import { ServerLog } from '../observation/server-log.ts';
 
 export interface ServerOptions {
@@ -36,12 +37,16 @@ export interface ServerOptions {
   readonly matching?: Partial<MatchingOptions>;
   /** Time that requests under way have to finish in `close`; then their connections are cut. */
   readonly drainMs?: number;
+  /** Follows a wall clock that jumps ahead by more than an hour. */
+  readonly acceptClockJumps?: boolean;
   /** Only what went wrong is said unless somebody wants to hear more. */
   readonly log?: ServerLog;
   /** What may wait for the disk; tests have less. */
   readonly admission?: AdmissionBounds;
   /** Stands between engine and log; tests stop the world with it. */
   readonly wrapLog?: (log: BoundedLog) => BoundedLog;
+  /** Makes the partition; tests make one that they can watch. */
+  readonly makePartition?: Observation['makePartition'];
   /** Bytes of log after which the next snapshot is made and the log trimmed. */
   readonly snapshotEveryBytes?: number;
   /** Size of the log's segments, which are trimmed as a whole. */
@@ -66,6 +71,7 @@ export function serverOptions(config: Configuration): Configured {
     allowedHosts: config.allowedHosts,
     ...(config.tls.certFile === '' ? {} : { tls: config.tls }),
     drainMs: config.drainMs,
+    acceptClockJumps: config.acceptClockJumps,
     snapshotEveryBytes: config.snapshotEveryBytes,
     maxMemory: config.maxMemory,
     retention: config.retention,

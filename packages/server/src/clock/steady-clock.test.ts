@@ -1,18 +1,39 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SteadyClock } from './steady-clock.ts';
+import { type ClockNotice, SteadyClock } from './steady-clock.ts';
 
 const START = 1_700_000_000_000;
+const DAY_MS = 86_400_000;
 
-/** Two clocks that the test moves. */
-function makeClock() {
-  const time = { wall: START, monotonic: 0 };
-  const clock = new SteadyClock({ wall: () => time.wall, monotonic: () => time.monotonic });
+/** Clocks that the test moves. */
+function makeClock(options: { readonly acceptsJumps?: boolean } = {}) {
+  const time = { wall: START, monotonic: 0, boot: 50_000 };
+  const sources = {
+    wall: () => time.wall,
+    monotonic: () => time.monotonic,
+    boot: () => time.boot,
+  };
+  const notices: ClockNotice[] = [];
+  const notify = (notice: ClockNotice) => notices.push(notice);
+  const clock = new SteadyClock(sources, { ...options, notify });
   const pass = (ms: number): void => {
     time.wall += ms;
     time.monotonic += ms;
+    time.boot += ms;
   };
-  return { time, clock, pass };
+  const sleep = (ms: number): void => {
+    time.wall += ms;
+    time.boot += ms;
+  };
+  /** Reads the clock once a second, as a server does. */
+  const live = (seconds: number): number => {
+    for (let i = 0; i < seconds; i++) {
+      pass(1000);
+      clock.now();
+    }
+    return clock.now();
+  };
+  return { time, clock, pass, sleep, live, notices };
 }
 
 test('it follows a wall clock that is right', () => {
@@ -109,4 +130,78 @@ test('a time that has passed already changes nothing', () => {
   clock.notBefore(START + 1000);
 
   expect(clock.now()).toBe(START + 5000);
+});
+
+test('a clock that is wrong by days is not believed, however long it says so', () => {
+  const { time, clock, live, notices } = makeClock();
+  time.wall += 3 * DAY_MS;
+
+  expect(live(3600)).toBe(START + 3_600_000);
+
+  expect(clock.status).toEqual({ state: 'jump_refused', wallAheadMs: 3 * DAY_MS });
+  expect(notices).toEqual([{ type: 'clock_jump_refused', aheadMs: 3 * DAY_MS }]);
+});
+
+test('a clock that is right again after a refused jump is followed as before', () => {
+  const { time, clock, live, notices } = makeClock();
+  time.wall += 3 * DAY_MS;
+  live(60);
+
+  time.wall -= 3 * DAY_MS;
+
+  expect(live(10)).toBe(START + 70_000);
+  expect(clock.status).toEqual({ state: 'ok', wallAheadMs: 0 });
+  expect(notices.map(({ type }) => type)).toEqual(['clock_jump_refused', 'clock_jump_over']);
+});
+
+test('each jump that is refused is told once', () => {
+  const { time, live, notices } = makeClock();
+
+  for (let i = 0; i < 2; i++) {
+    time.wall += 2 * DAY_MS;
+    live(60);
+    time.wall -= 2 * DAY_MS;
+    live(60);
+  }
+
+  expect(notices.filter(({ type }) => type === 'clock_jump_refused')).toHaveLength(2);
+});
+
+test('a jump of days is followed when that was asked for', () => {
+  const { time, live, notices } = makeClock({ acceptsJumps: true });
+  time.wall += 3 * DAY_MS;
+
+  expect(live(12)).toBe(START + 3 * DAY_MS + 12_000);
+
+  expect(notices).toEqual([]);
+});
+
+test('a machine that slept for a night is believed without being asked', () => {
+  const { sleep, live, notices } = makeClock();
+  sleep(8 * 3_600_000);
+
+  expect(live(12)).toBe(START + 8 * 3_600_000 + 12_000);
+
+  expect(notices).toEqual([]);
+});
+
+test('sleep that was counted once explains no later jump', () => {
+  const { time, sleep, live, notices } = makeClock();
+  sleep(8 * 3_600_000);
+  live(12);
+
+  time.wall += 8 * 3_600_000;
+
+  expect(live(12)).toBe(START + 8 * 3_600_000 + 24_000);
+  expect(notices.map(({ type }) => type)).toEqual(['clock_jump_refused']);
+});
+
+test('a log from a wrong future is told, and time runs slowly until the clock is there', () => {
+  const { clock, live, notices } = makeClock();
+
+  clock.notBefore(START + DAY_MS);
+
+  expect(notices).toEqual([{ type: 'log_ahead', aheadMs: DAY_MS }]);
+  expect(live(10)).toBe(START + DAY_MS + 9000);
+  expect(clock.status).toEqual({ state: 'slowed', wallAheadMs: 1000 - DAY_MS });
 });

@@ -1,8 +1,16 @@
+import { uptime } from 'node:os';
+
 /** A step of the wall clock that is larger than this is not believed at once. */
 const BELIEVED_STEP_MS = 60_000;
 
 /** A larger step is believed when it has lasted for so long. */
 const CONFIRMATION_MS = 10_000;
+
+/** A step that is larger than this is a mistake of the clock, unless the machine slept. */
+const JUMP_MS = 3_600_000;
+
+/** How often a refused jump is looked at again: it costs a system call. */
+const RECHECK_MS = 1000;
 
 /** How much slower than real time goes while the wall clock is behind. */
 const SLEW = 0.1;
@@ -12,6 +20,32 @@ export interface ClockSources {
   readonly wall: () => number;
   /** Milliseconds since some moment; only ever runs forward, at its own pace. */
   readonly monotonic: () => number;
+  /** As `monotonic`, but counts the time that the machine slept. Absent: it never sleeps. */
+  readonly boot?: () => number;
+}
+
+const MACHINE: ClockSources = {
+  wall: Date.now,
+  monotonic: () => performance.now(),
+  boot: () => uptime() * 1000,
+};
+
+/** What an operator should hear of. */
+export type ClockNotice =
+  | { readonly type: 'clock_jump_refused'; readonly aheadMs: number }
+  | { readonly type: 'clock_jump_over' }
+  | { readonly type: 'log_ahead'; readonly aheadMs: number };
+
+export interface ClockOptions {
+  /** Follows jumps of any size after ten seconds. */
+  readonly acceptsJumps?: boolean;
+  readonly notify?: (notice: ClockNotice) => void;
+}
+
+export interface ClockStatus {
+  /** `slowed` while the wall clock is more than a minute behind the time of the partition. */
+  readonly state: 'ok' | 'jump_refused' | 'slowed';
+  readonly wallAheadMs: number;
 }
 
 /**
@@ -19,21 +53,35 @@ export interface ClockSources {
  * reading cannot fire a month of timers or freeze all others.
  *
  * A wall clock that was set back is approached slowly. One that was set forward by more than a
- * minute is followed only when it still says so ten seconds later.
+ * minute is followed only when it still says so ten seconds later. One that was set forward by more
+ * than an hour is not followed at all: what a wrong clock makes happen cannot be undone, because
+ * time never runs back. The next start takes the wall clock as it is.
  */
 export class SteadyClock {
   private readonly sources: ClockSources;
+  private readonly acceptsJumps: boolean;
+  private readonly notify: (notice: ClockNotice) => void;
   private last: number;
   private lastMonotonic: number;
   /**
    * Since when the wall clock has been far ahead, on the monotonic one; infinite when it is not.
    */
   private aheadSince = Number.POSITIVE_INFINITY;
+  /** Time asleep before the wall clock was last followed. */
+  private sleptMs: number;
+  /** When a refused jump is looked at next; infinite while there is none. */
+  private recheckAt = Number.POSITIVE_INFINITY;
 
-  constructor(sources: ClockSources = { wall: Date.now, monotonic: () => performance.now() }) {
+  constructor(
+    sources: ClockSources = MACHINE,
+    { acceptsJumps = false, notify = () => undefined }: ClockOptions = {},
+  ) {
     this.sources = sources;
+    this.acceptsJumps = acceptsJumps;
+    this.notify = notify;
     this.last = sources.wall();
     this.lastMonotonic = sources.monotonic();
+    this.sleptMs = this.asleepMs();
   }
 
   /**
@@ -41,7 +89,15 @@ export class SteadyClock {
    * set back while the server was down is approached slowly, too; time does not stand still.
    */
   notBefore(time: number): void {
-    this.last = Math.max(this.now(), time);
+    const aheadMs = time - this.now();
+    if (aheadMs > BELIEVED_STEP_MS) this.notify({ type: 'log_ahead', aheadMs });
+    this.last = Math.max(this.last, time);
+  }
+
+  get status(): ClockStatus {
+    const wallAheadMs = Math.round(this.sources.wall() - this.now());
+    if (Number.isFinite(this.recheckAt)) return { state: 'jump_refused', wallAheadMs };
+    return { state: wallAheadMs < -BELIEVED_STEP_MS ? 'slowed' : 'ok', wallAheadMs };
   }
 
   now(): number {
@@ -53,10 +109,36 @@ export class SteadyClock {
     if (!isFarAhead) this.aheadSince = Number.POSITIVE_INFINITY;
     else this.aheadSince = Math.min(this.aheadSince, monotonic);
 
-    const isBelieved = !isFarAhead || monotonic - this.aheadSince >= CONFIRMATION_MS;
+    const isConfirmed = !isFarAhead || monotonic - this.aheadSince >= CONFIRMATION_MS;
+    const isBelieved = isConfirmed && !this.refusesJump(step, monotonic);
     const change = isBelieved ? Math.max(step, -passed * SLEW) : 0;
     this.last = expected + change;
     this.lastMonotonic = monotonic;
     return Math.floor(this.last);
+  }
+
+  /** Whether a step that lasts is a jump that nothing explains. */
+  private refusesJump(step: number, monotonic: number): boolean {
+    const isRefused = Number.isFinite(this.recheckAt);
+    if (step <= JUMP_MS || this.acceptsJumps) {
+      if (isRefused) this.notify({ type: 'clock_jump_over' });
+      this.recheckAt = Number.POSITIVE_INFINITY;
+      return false;
+    }
+    if (isRefused && monotonic < this.recheckAt) return true;
+    const asleepMs = this.asleepMs();
+    if (step - (asleepMs - this.sleptMs) <= JUMP_MS) {
+      this.sleptMs = asleepMs;
+      this.recheckAt = Number.POSITIVE_INFINITY;
+      return false;
+    }
+    this.recheckAt = monotonic + RECHECK_MS;
+    if (!isRefused) this.notify({ type: 'clock_jump_refused', aheadMs: Math.round(step) });
+    return true;
+  }
+
+  private asleepMs(): number {
+    const { boot, monotonic } = this.sources;
+    return boot === undefined ? 0 : boot() - monotonic();
   }
 }

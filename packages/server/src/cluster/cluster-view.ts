@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Caller } from '../access/caller.ts';
 import { timeText } from '../base/time-text.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import type { SteadyClock } from '../clock/steady-clock.ts';
 import { routeOptions } from '../http/route-options.ts';
 import type { Projection } from '../projection/projection.ts';
 import { type QuotaParts, quotaView } from './quota-view.ts';
@@ -16,6 +17,7 @@ export interface ClusterParts extends QuotaParts {
   readonly blobs: BlobStore;
   readonly log: { readonly isFull: boolean };
   readonly clock: () => number;
+  readonly time: Pick<SteadyClock, 'status'>;
   readonly dataFolder: string;
   readonly version: string;
   readonly partition: number;
@@ -49,7 +51,7 @@ function namespaceView({ engine, projection, clock, version, partition }: Cluste
 }
 
 async function serverView(parts: ClusterParts) {
-  const { engine, projection, blobs, log, clock, dataFolder, version } = parts;
+  const { engine, projection, blobs, log, clock, time, dataFolder, version } = parts;
   const { bsize, bavail, blocks } = await statfs(dataFolder);
   const { position } = engine;
   return {
@@ -62,6 +64,7 @@ async function serverView(parts: ClusterParts) {
         log: { engine: 'file', position, isFull: log.isFull },
       },
     ],
+    clock: time.status,
     projection: projection.status(position, clock()),
     blobs: blobs.totals,
     disk: { freeBytes: bsize * bavail, totalBytes: bsize * blocks },

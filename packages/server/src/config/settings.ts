@@ -296,6 +296,11 @@ export const Settings = group({
     minimum: 0,
     maximum: HOUR_MS,
   }),
+  acceptClockJumps: Type.Boolean({
+    description:
+      'Follow a wall clock that jumps ahead by more than an hour; otherwise the next start does',
+    default: false,
+  }),
   snapshotEveryBytes: whole({
     description: 'Bytes of log after which a snapshot is made and the log is trimmed',
     default: 256 * MIB,

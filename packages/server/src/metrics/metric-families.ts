@@ -51,6 +51,8 @@ export const METRIC_FAMILIES = {
   ],
   sluice_log_bytes_total: ['counter', 'Bytes that were appended to the log'],
   sluice_log_full: ['gauge', '1 while the disk is full'],
+  sluice_clock_ahead_seconds: ['gauge', 'Wall clock minus the time of the server'],
+  sluice_clock_jump_refused: ['gauge', '1 while a jump of the wall clock is not followed'],
   sluice_projection_lag_seconds: ['gauge', 'How far search is behind the log'],
   sluice_projection_lag_records: ['gauge', 'How far search is behind the log, in records'],
   sluice_projection_ok: ['gauge', '0 while the files for search cannot be read or written'],

@@ -1,6 +1,7 @@
 import type { EngineNotice } from '@sluice/engine';
 import { ERROR_CODES, type ErrorCode } from '@sluice/protocol';
 import type { BlobTotals } from '../blobs/blob-store.ts';
+import type { ClockStatus } from '../clock/steady-clock.ts';
 import type { ProjectionNotice, ProjectionStatus } from '../projection/projection.ts';
 import type { Exposition, Labels } from './exposition.ts';
 import { Histogram, LATENCY_BOUNDS_MS } from './histogram.ts';
@@ -12,6 +13,7 @@ const LAG_EVERY_MS = 100;
 interface Surroundings {
   readonly connections: number;
   readonly logIsFull: boolean;
+  readonly clock: ClockStatus;
   readonly projection: ProjectionStatus;
   readonly blobs: BlobTotals;
 }
@@ -75,6 +77,8 @@ export class ServerMetrics {
     out.value('sluice_commit_outstanding_seconds', outstandingMs / 1000);
     out.value('sluice_log_bytes_total', commits.bytes);
     out.value('sluice_log_full', now.logIsFull ? 1 : 0);
+    out.value('sluice_clock_ahead_seconds', now.clock.wallAheadMs / 1000);
+    out.value('sluice_clock_jump_refused', now.clock.state === 'jump_refused' ? 1 : 0);
     out.value('sluice_projection_lag_seconds', now.projection.lagMs / 1000);
     out.value('sluice_projection_lag_records', now.projection.lagRecords);
     out.value('sluice_projection_ok', now.projection.state === 'ok' ? 1 : 0);

@@ -2,6 +2,7 @@ import type { Engine } from '@sluice/engine';
 import { ROUTES, type Route } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import type { SteadyClock } from '../clock/steady-clock.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { EXPOSITION_TYPE, Exposition } from '../metrics/exposition.ts';
 import { writeQuotas } from '../metrics/quota-metrics.ts';
@@ -19,6 +20,7 @@ export interface MetricSources {
   readonly projection: Projection;
   readonly blobs: BlobStore;
   readonly clock: () => number;
+  readonly time: Pick<SteadyClock, 'status'>;
 }
 
 /** Times every route that is registered from here on, except those that answer with a stream. */
@@ -46,7 +48,7 @@ export function timeRoutes(app: FastifyInstance, metrics: ServerMetrics): void {
 
 /** `GET /metrics`, for Prometheus and all that reads its format. */
 export function metricsRoute(app: FastifyInstance, sources: MetricSources): void {
-  const { engine, observation, log, projection, blobs, clock } = sources;
+  const { engine, observation, log, projection, blobs, clock, time } = sources;
   app.route({
     ...routeOptions(ROUTES.getMetrics),
     handler: async (_request, reply) => {
@@ -55,6 +57,7 @@ export function metricsRoute(app: FastifyInstance, sources: MetricSources): void
       observation.server.write(out, {
         connections: await connections(app),
         logIsFull: log.isFull,
+        clock: time.status,
         projection: projection.status(engine.position, clock()),
         blobs: blobs.totals,
       });

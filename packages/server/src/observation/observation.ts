@@ -2,6 +2,7 @@ import { type Outputs, Partition, type PartitionOptions, type ReadonlyState } fr
 import type { EngineNotice } from '@sluice/engine';
 import type { BoundedLog } from '@sluice/log';
 import type { LogLevel } from '../base/log-level.ts';
+import type { ClockNotice } from '../clock/steady-clock.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { CallbackMetrics } from '../metrics/callback-metrics.ts';
 import { measuredLog } from '../metrics/measured-log.ts';
@@ -13,6 +14,10 @@ import type { StreamNotice } from '../workers/worker-streams.ts';
 import { NoticeLimit } from './notice-limit.ts';
 import { causeText, type ServerLog } from './server-log.ts';
 
+type MakePartition = (options: PartitionOptions) => Partition;
+
+const makeUsual: MakePartition = (options) => new Partition(options);
+
 /** What operators see of a server: every part says here what it does, and goes on. */
 export class Observation {
   readonly log: ServerLog;
@@ -22,8 +27,10 @@ export class Observation {
   readonly stats: Stats;
   private readonly projectionLines = new NoticeLimit(() => performance.now());
   private made: Partition | undefined;
+  private readonly make: MakePartition;
 
-  constructor(log: ServerLog, version: string, stats: Stats) {
+  constructor(log: ServerLog, version: string, stats: Stats, make: MakePartition = makeUsual) {
+    this.make = make;
     this.log = log;
     this.stats = stats;
     this.server = new ServerMetrics(version);
@@ -31,7 +38,7 @@ export class Observation {
 
   /** Makes the partition, to look at it later. A start may make several; the last one is used. */
   readonly makePartition = (options: PartitionOptions): Partition => {
-    this.made = new Partition(options);
+    this.made = this.make(options);
     return this.made;
   };
 
@@ -114,6 +121,11 @@ export class Observation {
     this.log.line(level, message, { ...fields, ...last });
   };
 
+  readonly timed = ({ type, ...fields }: ClockNotice): void => {
+    const [level, message] = CLOCK_EVENTS[type];
+    this.log.line(level, message, fields);
+  };
+
   readonly blobDamaged = (path: string): void => {
     this.log.line('error', 'a blob is damaged on the disk and was set aside', { path });
   };
@@ -150,6 +162,19 @@ const PROJECTION_EVENTS = {
   projection_ended: ['error', 'search has stopped; tasks continue to run; restart the server soon'],
   projection_given_up: ['error', 'search stopped long ago; the log is no longer kept for it'],
 } as const satisfies Record<ProjectionNotice['type'], readonly [LogLevel, string]>;
+
+const CLOCK_EVENTS = {
+  clock_jump_refused: [
+    'error',
+    'the wall clock jumped ahead by more than an hour and is not followed; ' +
+      'if it is right, restart the server',
+  ],
+  clock_jump_over: ['info', 'the wall clock is followed again'],
+  log_ahead: [
+    'warn',
+    'the log is from a later time than the wall clock shows; time runs slower until it is there',
+  ],
+} as const satisfies Record<ClockNotice['type'], readonly [LogLevel, string]>;
 
 const STREAM_EVENTS = {
   opened: 'a worker session was opened',

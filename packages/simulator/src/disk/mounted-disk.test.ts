@@ -1,3 +1,4 @@
+import type { FolderLock } from '@sluice/log';
 import { expect, test } from 'vitest';
 import { ProcessKilledError } from './disk-error.ts';
 import { outcomes, TestMachine, write, writeAt } from './testing/test-machine.ts';
@@ -55,13 +56,13 @@ test('the lock of a folder belongs to one process and dies with it', async () =>
   await disk.lock('/folder');
 
   const rival = machine.boot();
-  expect(await rival.lock('/folder')).toBeUndefined();
+  expect(await rival.lock('/folder')).toEqual({ holder: 'another process' });
   disk.kill();
-  const lock = await rival.lock('/folder');
+  const lock = (await rival.lock('/folder')) as FolderLock;
 
-  expect(lock).toBeDefined();
-  await lock?.release();
-  expect(await machine.boot().lock('/folder')).toBeDefined();
+  expect(lock).toHaveProperty('release');
+  await lock.release();
+  expect(await machine.boot().lock('/folder')).toHaveProperty('release');
 });
 
 test('every operation takes its time, a sync as much more as it is told to', async () => {

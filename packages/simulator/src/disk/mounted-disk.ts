@@ -1,4 +1,12 @@
-import type { Disk, DiskFile, DiskUse, FolderLock, OpenMode, SyncFile } from '@sluice/log';
+import type {
+  Disk,
+  DiskFile,
+  DiskUse,
+  FolderHeld,
+  FolderLock,
+  OpenMode,
+  SyncFile,
+} from '@sluice/log';
 import { DiskError, ProcessKilledError } from './disk-error.ts';
 import { MountedFile, MountedSyncFile } from './mounted-file.ts';
 import type { SimulatedDisk } from './simulated-disk.ts';
@@ -127,11 +135,11 @@ export class MountedDisk implements Disk {
     });
   }
 
-  lock(path: string): Promise<FolderLock | undefined> {
+  lock(path: string): Promise<FolderLock | FolderHeld> {
     return this.look('lock', path, () => {
       const folder = this.disk.findFolder(path);
       const { locks } = this.disk;
-      if (locks.has(folder)) return undefined;
+      if (locks.has(folder)) return { holder: 'another process' };
       locks.set(folder, this);
       return { release: () => this.look('unlock', path, () => void locks.delete(folder)) };
     });

@@ -47,8 +47,8 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: 'clock-jump-believed',
     file: 'server/src/clock/steady-clock.ts',
-    find: 'const isBelieved = !isFarAhead || monotonic - this.aheadSince >= CONFIRMATION_MS;',
-    replace: 'const isBelieved = !isFarAhead || monotonic >= this.aheadSince;',
+    find: 'const isConfirmed = !isFarAhead || monotonic - this.aheadSince >= CONFIRMATION_MS;',
+    replace: 'const isConfirmed = !isFarAhead || monotonic >= this.aheadSince;',
     what: 'One wrong reading of the clock fires no timers (L8): here each is believed.',
   },
   {
