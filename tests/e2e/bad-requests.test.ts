@@ -146,7 +146,7 @@ describe('a request that is refused stores nothing and names the field', () => {
     ],
     ['null', 'null', [{ path: '', problem: expect.anything() }]],
     ['a number', '7', [{ path: '', problem: expect.anything() }]],
-    ['an empty array', '[]', [{ path: '', problem: 'has 0 tasks; 1 to 1000 are taken' }]],
+    ['an empty array', '[]', [{ path: '', problem: 'has 0 tasks; 1 to 1000 are allowed' }]],
     ['no JSON', '{"type":', [{ path: '', problem: expect.anything() }]],
     ['an empty body', '', [{ path: '', problem: expect.anything() }]],
     [

@@ -58,7 +58,7 @@ test('bytes that are not UTF-8 are refused as input, and kept as a blob', async 
   const submitted = await run('task', 'submit', 'echo', '--input', `@${path}`);
   const put = await run('blob', 'put', path);
 
-  expect(submitted).toMatchObject({ code: 2, stderr: expect.stringContaining('is not UTF-8') });
+  expect(submitted).toMatchObject({ code: 2, stderr: expect.stringContaining('not valid UTF-8') });
   expect(put.stdout.trim()).toBe(createHash('sha256').update(bytes).digest('hex'));
 });
 

@@ -40,7 +40,7 @@ test('a request under way is finished, a new connection is not made', async () =
   const connection = await halfSent('/v1/tasks', TASK);
 
   server.signal('SIGTERM');
-  await server.printed(/the server stops/);
+  await server.printed(/the server is stopping/);
   await expect(fetch(`${server.url}/health/live`)).rejects.toThrow();
   connection.send(TASK.slice(HALF));
 
@@ -55,7 +55,7 @@ test('a worker that comes while the server stops is sent elsewhere', async () =>
   const connection = await halfSent('/v1/worker-sessions', body);
 
   server.signal('SIGTERM');
-  await server.printed(/the server stops/);
+  await server.printed(/the server is stopping/);
   connection.send(body.slice(HALF));
 
   const answer = await connection.whenClosed();
@@ -84,7 +84,7 @@ test.each([
   await halfSent('/v1/tasks', TASK);
 
   server.signal('SIGTERM');
-  await server.printed(/the server stops/);
+  await server.printed(/the server is stopping/);
   server.signal(second);
 
   expect(await server.exited()).toBe(code);

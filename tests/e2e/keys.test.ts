@@ -66,7 +66,7 @@ test('a folder is left alone while its server runs, and by a key that makes no s
   const inUse = await runSluice(worker);
 
   expect(notFirst).toMatchObject({ code: 1, stdout: '' });
-  expect(notFirst.stderr).toContain('the first key has to be that of an admin');
+  expect(notFirst.stderr).toContain('the first key must be an admin key');
   expect(noRole.stderr).toContain('/role');
   expect(inUse).toMatchObject({ code: 1, stdout: '' });
   expect(inUse.stderr).toMatch(/is in use by process \d+ on host .+; stop the server/);
@@ -113,7 +113,7 @@ test('the command line makes keys, lists and revokes them', async () => {
   expect(listed.stdout).not.toContain('slk_');
   expect(seen.code).toBe(0);
   expect(forbidden).toMatchObject({ code: 1, stdout: '' });
-  expect(forbidden.stderr).toContain('a key of a viewer does not allow this');
+  expect(forbidden.stderr).toContain('a key with the role viewer does not allow this');
   expect(revoked).toMatchObject({ code: 0, stdout: `revoked ${id}\n` });
   expect(dead.code).toBe(1);
   expect(dead.stderr).toContain('(unauthenticated)');

@@ -243,7 +243,7 @@ test('a projection of another log keeps a server down, and the error names it', 
   await rm(join(folder, 'log'), { recursive: true });
 
   const projection = join(folder, 'projection');
-  await expect(start()).rejects.toThrow(`the projection in '${projection}' goes on at record`);
+  await expect(start()).rejects.toThrow(`the projection in '${projection}' continues at record`);
 
   await rename(projection, join(folder, 'aside'));
   await start();

@@ -109,7 +109,7 @@ test('a limit that has become too small is refused by name, and nothing is lost'
 
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain(
-    'what is stored does not fit into tasksMax (2); raise that limit',
+    'the stored data does not fit into tasksMax (2); raise that limit',
   );
   const again = await ServerProcess.startServer(folder);
   servers.push(again);

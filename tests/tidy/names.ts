@@ -55,10 +55,10 @@ export const names: TidyCheck = {
         planted('packages/a/src/c.ts', "f('JOB_ID');"),
       ],
       problems: [
-        "packages/a/src/b.ts:1: 'job' is not a word of DESIGN §1; say 'task'",
-        "packages/a/src/b.ts:2: 'job' is not a word of DESIGN §1; say 'task'",
-        "packages/a/src/b.ts:3: 'job' is not a word of DESIGN §1; say 'task'",
-        "packages/a/src/c.ts:1: 'job' is not a word of DESIGN §1; say 'task'",
+        "packages/a/src/b.ts:1: 'job' is not a word of the glossary; say 'task'",
+        "packages/a/src/b.ts:2: 'job' is not a word of the glossary; say 'task'",
+        "packages/a/src/b.ts:3: 'job' is not a word of the glossary; say 'task'",
+        "packages/a/src/c.ts:1: 'job' is not a word of the glossary; say 'task'",
       ],
     },
     {
@@ -107,7 +107,7 @@ function findWrongWord(file: SourceFile): string[] {
   if (!file.path.startsWith('packages/')) return [];
   return linesOf(file.text).flatMap((line, index) => {
     if (!WRONG_WORD.test(line)) return [];
-    return [`${file.path}:${index + 1}: 'job' is not a word of DESIGN §1; say 'task'`];
+    return [`${file.path}:${index + 1}: 'job' is not a word of the glossary; say 'task'`];
   });
 }
 

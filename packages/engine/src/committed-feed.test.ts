@@ -234,8 +234,8 @@ test('an acknowledgement of what was never handed out is refused', async () => {
 });
 
 test.each([
-  [1, /goes on at record 1, but the log holds records 2 to 3/],
-  [4, /goes on at record 4, but the log holds records 2 to 3/],
+  [1, /continues at record 1, but the log has records 2 to 3/],
+  [4, /continues at record 4, but the log has records 2 to 3/],
 ])('a consumer at record %d, where the log is not, is refused', async (from, message) => {
   const snapshots = new MemorySnapshots();
   const before = await TestEngine.start({ snapshots });

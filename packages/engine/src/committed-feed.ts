@@ -191,7 +191,7 @@ export function feedWithin(feed: FeedOptions | undefined, { first, tail }: LogHo
     return { ...feed, from: first };
   }
   throw new RecoveryError(
-    `${feed.name ?? 'the consumer of the log'} goes on at record ${feed.from}, but the log holds ` +
+    `${feed.name ?? 'the consumer of the log'} continues at record ${feed.from}, but the log has ` +
       `records ${first} to ${tail}; restore what belongs together, or move its data away: ` +
       'it is then rebuilt from the log',
   );

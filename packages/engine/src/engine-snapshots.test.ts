@@ -56,7 +56,7 @@ test('a restart from a snapshot and the log behind it gives the same tasks', asy
 test('a start says which limit is too low for what is stored', async () => {
   const before = await workedEngine();
   const { store, now } = before;
-  const problem = 'what is stored does not fit into tasksMax (3); raise that limit again';
+  const problem = 'the stored data does not fit into tasksMax (3); raise that limit again';
 
   await expect(TestEngine.start({ store, now, tasksMax: 3 })).rejects.toThrow(problem);
   await fold(before);

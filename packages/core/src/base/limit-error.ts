@@ -11,7 +11,7 @@ export class LimitError extends Error {
   readonly max: number;
 
   constructor(limit: TableLimit, max: number) {
-    super(`there is no room beyond ${limit} (${max})`);
+    super(`the limit ${limit} (${max}) is reached`);
     this.limit = limit;
     this.max = max;
   }

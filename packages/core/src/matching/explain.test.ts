@@ -104,8 +104,8 @@ test('exceeds_worker: until the worker offers enough in all', () => {
   partition.reportWith(session, [], { slots: 2, memoryMb: 4000, gpu: 1 });
 
   expect(before).toEqual([
-    'exceeds_worker | w | needs 2000 MB of memory, has 1000 in all',
-    'exceeds_worker | w | needs 1 gpu, has 0 in all',
+    'exceeds_worker | w | needs 2000 MB of memory, has 1000 in total',
+    'exceeds_worker | w | needs 1 gpu, has 0 in total',
   ]);
   expect(partition.task(1).state).toBe('leased');
   expect(partition.task(2).state).toBe('leased');
@@ -137,7 +137,7 @@ test('draining: as long as the worker that drains is there', () => {
   const before = explain(partition, 1);
   partition.detach(session);
 
-  expect(before).toEqual(['draining | w | drains and takes nothing new']);
+  expect(before).toEqual(['draining | w | is draining and gets no new tasks']);
   expect(codes(partition, 1)).toEqual(['no_worker_for_type']);
 });
 

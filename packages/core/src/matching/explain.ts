@@ -72,7 +72,7 @@ function whyNotReady({ tasks }: ReadonlyState, slot: Slot): WaitReason | undefin
     return { code: 'not_due', message: `waits until ${due} (${REASONS[tasks.reason[slot]]})` };
   }
   if (taskState === PAUSED) {
-    return { code: 'paused', message: 'is paused; it goes on when it is resumed' };
+    return { code: 'paused', message: 'is paused; it continues when it is resumed' };
   }
   if (!isTerminal(taskState)) return undefined;
   const ended = new Date(tasks.endedAt[slot]).toISOString();
@@ -118,7 +118,7 @@ function whyNotOn(
   { session, place, shape, slot }: Candidate,
 ): WaitReason | undefined {
   const { room } = session;
-  if (session.draining) return { code: 'draining', message: 'drains and takes nothing new' };
+  if (session.draining) return { code: 'draining', message: 'is draining and gets no new tasks' };
   const [unmet] = room.unmet(shape);
   if (unmet !== undefined) {
     const value = room.labels.get(unmet.label);
@@ -129,7 +129,7 @@ function whyNotOn(
   const beyond = room.beyond(shape);
   if (beyond !== undefined) {
     const { name, needed, offered } = beyond;
-    const message = `needs ${amountText(name, needed)}, has ${offered / 1000} in all`;
+    const message = `needs ${amountText(name, needed)}, has ${offered / 1000} in total`;
     return { code: 'exceeds_worker', message };
   }
   const lack = room.lacking(shape);

@@ -125,7 +125,7 @@ test.each([
   const load = () => empty({ ...lived.limits, [limit]: max }).load(snapshot);
 
   expect(load).toThrow(LimitError);
-  expect(load).toThrow(`no room beyond ${limit} (${max})`);
+  expect(load).toThrow(`the limit ${limit} (${max})`);
 });
 
 test('a snapshot of another partition is refused', () => {

@@ -37,7 +37,7 @@ export function encodeSnapshotHeader({ position, schema, hash }: SnapshotHeader)
 
 export function decodeSnapshotHeader(bytes: Buffer): SnapshotHeaderReading {
   if (bytes.length < SNAPSHOT_HEADER_BYTES) return invalid('it has no header');
-  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return invalid('it is no snapshot');
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return invalid('it is not a snapshot');
   const checksum = crc32(bytes.subarray(0, CHECKSUM_OFFSET));
   if (checksum !== bytes.readUInt32LE(CHECKSUM_OFFSET)) return invalid('its header is damaged');
   const version = bytes.readUInt32LE(8);

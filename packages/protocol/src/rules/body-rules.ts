@@ -66,7 +66,7 @@ function fieldsIn(value: unknown): number {
 /** An escape that may be half of a pair. */
 const SURROGATE = /\\u[dD][89a-fA-F]/;
 
-const PROBLEM = 'has half of a surrogate pair, which is no character';
+const PROBLEM = 'has half of a surrogate pair, which is not a character';
 
 /**
  * The first text or name in a body that UTF-8 cannot hold. Payloads, errors and all that reports

@@ -82,6 +82,6 @@ test('what is sent is what the contract knows', () => {
 });
 
 test('a type that no server takes is refused where it is defined', () => {
-  expect(() => defineTask({ type: 'two words' })).toThrow("'two words' is no type of a task");
+  expect(() => defineTask({ type: 'two words' })).toThrow("'two words' is not a valid task type");
   expect(() => defineTask({ type: '' })).toThrow(TypeError);
 });

@@ -26,7 +26,7 @@ export function defineTask<Input = unknown, Output = unknown>(
 ): TaskDefinition<Input, Output> {
   if (!TYPE.test(definition.type)) {
     throw new TypeError(
-      `'${definition.type}' is no type of a task: letters, digits and . _ : - , at most 128`,
+      `'${definition.type}' is not a valid task type: letters, digits and . _ : - , at most 128`,
     );
   }
   return definition;

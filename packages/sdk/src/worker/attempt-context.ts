@@ -139,7 +139,7 @@ function abortedBy(reason: AbortReason): TaskAborted {
     case 'timed_out':
       return new TaskAborted(reason.type, `asked to stop: ${reason.reason}`, reason.graceMs);
     case 'lease_lost':
-      return new TaskAborted(reason.type, 'the task is no longer with this worker', 0);
+      return new TaskAborted(reason.type, 'another worker may have the task now', 0);
     case 'stopping':
       return new TaskAborted(reason.type, 'the worker stops', 0);
   }

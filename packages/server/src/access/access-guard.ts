@@ -45,15 +45,15 @@ function checkRole({ routeOptions, is404 }: FastifyRequest, { role, namespace }:
   const { access, isServerWide = false } = routeOptions.config;
   if (access === undefined || !mayCall(role, access)) {
     const roles = access === undefined || access === 'open' ? [] : ACCESS[access];
-    throw forbidden(`a key of a ${role} does not allow this; one of ${listed(roles)} does`);
+    throw forbidden(`a key with the role ${role} does not allow this; it needs ${listed(roles)}`);
   }
   if (isServerWide && namespace !== DEFAULT_NAMESPACE) {
-    throw forbidden(`this is about all namespaces; only a key of '${DEFAULT_NAMESPACE}' allows it`);
+    throw forbidden(`this concerns all namespaces; it needs a key of '${DEFAULT_NAMESPACE}'`);
   }
 }
 
 function listed(roles: readonly string[]): string {
-  return roles.length === 0 ? 'nobody' : `a ${roles.join(', ')}`;
+  return roles.length === 0 ? 'another role' : roles.join(' or ');
 }
 
 function forbidden(why: string): SluiceError {

@@ -44,7 +44,7 @@ export class Authenticator {
     const key = id === undefined ? undefined : accessKeys.get(id);
     if (key === undefined || !isTextOf(key, text)) {
       this.failed(address, id);
-      throw unauthenticated('this is no key of this server; it may have been revoked');
+      throw unauthenticated('this is not a key of this server; it may have been revoked');
     }
     const now = this.options.clock();
     if (hasExpired(key, now)) {

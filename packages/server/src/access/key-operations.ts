@@ -155,12 +155,12 @@ export function creationRefused(rejection: CreationRejection, request: KeyReques
     case 'foreign_namespace':
       return new SluiceError(
         'forbidden',
-        `only an admin of '${DEFAULT_NAMESPACE}' makes keys for other namespaces`,
+        `only an admin of '${DEFAULT_NAMESPACE}' can create keys for other namespaces`,
       );
     case 'first_key': {
       const problem =
-        `the first key has to be that of an admin of '${DEFAULT_NAMESPACE}': from then on every ` +
-        'call needs a key, and nobody else could make one';
+        `the first key must be an admin key of '${DEFAULT_NAMESPACE}': from then on every ` +
+        'call needs a key, and only such a key can create others';
       return invalid('the key is not valid', [{ path: '/role', problem }]);
     }
     case 'too_many_access_keys':

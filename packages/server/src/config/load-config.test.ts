@@ -101,7 +101,7 @@ test('settings that are each fine are refused where they do not go together', ()
     expect.stringMatching(/^flag --host: host '0.0.0.0' .* --insecure$/),
     'file sluice.yaml: limits.finishedTasksMax (10) must be below limits.tasksMax',
     'file sluice.yaml: limits.deadLettersMax (20) must be below limits.tasksMax',
-    'default: http.headTimeoutMs must not be over http.requestTimeoutMs',
+    'default: http.headTimeoutMs must not be greater than http.requestTimeoutMs',
   ]);
 });
 
@@ -173,10 +173,10 @@ test('with TLS it does not need to be wanted, and a certificate goes with its ke
 
   expect(problemsOf({ flags: { host, ...tls } })).toEqual([]);
   expect(problemsOf({ flags: { 'tls-cert-file': 'a.pem' } })).toEqual([
-    'flag --tls-cert-file: tls.certFile goes with the other one',
+    'flag --tls-cert-file: tls.certFile needs the other one: set tls.certFile and tls.keyFile',
   ]);
   expect(problemsOf({ flags: { 'tls-key-file': 'b.pem' } })).toEqual([
-    'flag --tls-key-file: tls.keyFile goes with the other one',
+    'flag --tls-key-file: tls.keyFile needs the other one: set tls.certFile and tls.keyFile',
   ]);
 });
 

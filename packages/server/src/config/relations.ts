@@ -20,12 +20,15 @@ export function relationProblems(
   if (!isLoopback(host) && tls.certFile === '' && !insecure) {
     refuse(
       'host',
-      `'${host}' can be reached from other machines, and without TLS all that is said can be ` +
-        'read on its way: set tls.certFile and tls.keyFile, or allow this with --insecure',
+      `'${host}' can be reached from other machines, but without TLS all traffic can be read on ` +
+        'its way: set tls.certFile and tls.keyFile, or allow this with --insecure',
     );
   }
   if ((tls.certFile === '') !== (tls.keyFile === '')) {
-    refuse(tls.certFile === '' ? 'tls.keyFile' : 'tls.certFile', 'goes with the other one');
+    refuse(
+      tls.certFile === '' ? 'tls.keyFile' : 'tls.certFile',
+      'needs the other one: set tls.certFile and tls.keyFile',
+    );
   }
   for (const name of ['finishedTasksMax', 'deadLettersMax'] as const) {
     // They are tasks in memory, too: with more of them there would be no room for new ones.
@@ -35,7 +38,7 @@ export function relationProblems(
   }
   for (const each of callbacks.allow) {
     if (!isRange(each) && !HOST_NAME.test(each)) {
-      refuse('callbacks.allow', `has '${each}', which is no address, range or name of a host`);
+      refuse('callbacks.allow', `has '${each}', which is not an address, range or host name`);
     }
   }
   if (callbacks.secret !== '' && !isCallbackSecret(callbacks.secret)) {
@@ -43,12 +46,15 @@ export function relationProblems(
   }
   for (const each of callbacks.dnsServers) {
     if (!isNameServer(each)) {
-      refuse('callbacks.dnsServers', `has '${each}', which is no address, with or without a port`);
+      refuse(
+        'callbacks.dnsServers',
+        `has '${each}', which is not an address, with or without a port`,
+      );
     }
   }
   // The head is a part of the request, and its time is counted from the same moment.
   if (http.headTimeoutMs > http.requestTimeoutMs) {
-    refuse('http.headTimeoutMs', 'must not be over http.requestTimeoutMs');
+    refuse('http.headTimeoutMs', 'must not be greater than http.requestTimeoutMs');
   }
   return problems;
 }

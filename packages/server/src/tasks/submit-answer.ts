@@ -80,8 +80,8 @@ function mismatch(place: number, isArray: boolean): SluiceError {
 
 const REJECTIONS = {
   too_many_tasks: 'the server holds the maximum number of tasks',
-  too_many_bytes: 'the payloads of the tasks that the server holds fill its memory',
-  too_many_keys: 'the server remembers as many dedupe keys as it may',
-  too_many_callbacks: 'the server has as many callbacks to deliver as it may',
-  too_many_types: 'the server knows as many task types as it can',
+  too_many_bytes: 'the payloads of all tasks use the maximum amount of memory',
+  too_many_keys: 'the server has the maximum number of dedupe keys',
+  too_many_callbacks: 'the server has the maximum number of pending callbacks',
+  too_many_types: 'the server has the maximum number of task types',
 } as const;
