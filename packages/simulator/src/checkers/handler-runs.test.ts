@@ -27,7 +27,8 @@ test('a handler that starts once for each attempt passes', () => {
   const { story, start } = begun();
   start('first');
   story.happens(REPORT, returned(true, 2), { outcomes: [] });
-  start('second');
+
+  expect(() => start('second')).not.toThrow();
 });
 
 test('a second start of the same attempt is noticed, on whichever worker', () => {
@@ -51,7 +52,8 @@ test('an attempt that was handed back starts again on another worker', () => {
   const given = { reason: reason('handed_back'), spent: false };
   const events = [event('attempt_returned', given), event('attempt_leased', { lease: 2 })];
   story.happens({ type: 'detach_session' }, events);
-  start('second');
+
+  expect(() => start('second')).not.toThrow();
 });
 
 test('a task that was retried by hand runs its first attempt once more', () => {
@@ -59,7 +61,8 @@ test('a task that was retried by hand runs its first attempt once more', () => {
   start('first');
   const events = [event('task_retried'), event('attempt_leased', { lease: 2 })];
   story.happens({ type: 'retry_tasks', ids: [story.id()] }, events, { outcomes: [] });
-  start('first');
+
+  expect(() => start('first')).not.toThrow();
 });
 
 test('a start under a lease that the log does not know is noticed', () => {

@@ -20,7 +20,8 @@ function pass(told: ToldPartition): void {
 test('tasks wait while every slot is taken', () => {
   const told = begun();
   for (let i = 0; i < 6; i++) told.submit();
-  pass(told);
+
+  expect(() => pass(told)).not.toThrow();
 });
 
 test('a task that waits beside a worker with room is noticed', () => {
@@ -40,5 +41,6 @@ test('while no lease is granted nobody is to blame', () => {
   const told = begun();
   told.partition.grantsLeases = false;
   told.submit();
-  pass(told);
+
+  expect(() => pass(told)).not.toThrow();
 });

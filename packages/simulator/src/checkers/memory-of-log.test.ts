@@ -29,14 +29,15 @@ test('a memory that has what its log tells passes', () => {
   told.commit();
 
   checker.booted(told.partition);
-  checker.ended();
+
+  expect(() => checker.ended()).not.toThrow();
 });
 
 test('what is not durable yet is compared with nothing', () => {
   const { told, checker } = begun();
   told.submit();
 
-  checker.booted(told.partition);
+  expect(() => checker.booted(told.partition)).not.toThrow();
 });
 
 test('a task of the log that memory does not have is noticed (I1)', () => {

@@ -23,7 +23,8 @@ test('a partition that does what the model says passes, command by command and a
   told.submit('{"n":1}');
   told.submit('{"n":2}');
   told.commit();
-  lockstep.ended();
+
+  expect(() => lockstep.ended()).not.toThrow();
 });
 
 test('an answer that the model would not give is noticed once it is durable', () => {
@@ -57,5 +58,6 @@ test('what a crash took back never happened', () => {
   const recovered: WatchedPartition = new ToldPartition().partition;
   told.story.stopped();
   told.story.booted(recovered, HOLD);
-  lockstep.ended();
+
+  expect(() => lockstep.ended()).not.toThrow();
 });

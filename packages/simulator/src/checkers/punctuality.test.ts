@@ -44,7 +44,8 @@ test('a timer that fires in time passes', () => {
   tick();
   told.do({ type: 'advance_time', now: 2005, seed: 1 });
   pass(60_000);
-  tick();
+
+  expect(() => tick()).not.toThrow();
 });
 
 test('a timer that does not fire is noticed', () => {
@@ -94,7 +95,8 @@ test('a standstill that ends before it is noticed does not count as listening an
   pass(700);
   punctuality.woken();
   pass(500);
-  tick('expire_sessions');
+
+  expect(() => tick('expire_sessions')).not.toThrow();
 });
 
 test('a standstill that is noticed and cut short counts as listening anew', () => {
@@ -176,7 +178,8 @@ test('a silent worker that loses its task passes', () => {
   pass(6000);
   tick('expire_sessions');
   pass(60_000);
-  tick();
+
+  expect(() => tick()).not.toThrow();
 });
 
 test('a jump of time is noticed unless the clock was set a while ago', () => {
@@ -202,5 +205,6 @@ test('a clock may have been set while the server was starting', () => {
   punctuality.booted(told.partition);
   told.do({ type: 'renew_sessions', now: 1000 });
   pass(8000);
-  told.do({ type: 'renew_sessions', now: 300_000 });
+
+  expect(() => told.do({ type: 'renew_sessions', now: 300_000 })).not.toThrow();
 });

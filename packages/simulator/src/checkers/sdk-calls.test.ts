@@ -34,7 +34,8 @@ test('a call whose tasks are stored under the ids that its caller has passes', (
   const { story, calls } = begun(7, 8);
   const ids = [store(story, 1, 7), store(story, 2, 8)];
   calls.heard([7, 8], submitted(...ids));
-  calls.ended();
+
+  expect(() => calls.ended()).not.toThrow();
 });
 
 test('a task that is stored twice is noticed', () => {
@@ -56,7 +57,8 @@ test('a clock that was set forward ends the time of a key', () => {
   const { story } = begun(7);
   store(story, 1, 7);
   story.now += 66_000;
-  store(story, 2, 7);
+
+  expect(() => store(story, 2, 7)).not.toThrow();
 });
 
 test('an id of another task, or of none, is noticed', () => {

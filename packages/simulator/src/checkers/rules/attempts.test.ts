@@ -30,7 +30,8 @@ const returned = (name: Parameters<typeof reason>[0], spent: boolean) =>
 test('attempts up to the maximum, with the wait that the policy says', () => {
   fail(again(fail(leased(), 1100).after(100)), 0);
   fail(leased(), 0, { retryable: false });
-  fail(leased(), 1007, { retryAfterMs: 7 });
+
+  expect(() => fail(leased(), 1007, { retryAfterMs: 7 })).not.toThrow();
 });
 
 test('a task that is given up too early or tried too often is noticed', () => {
@@ -52,7 +53,8 @@ test('refused and not arrived cost nothing, a lost worker costs an attempt', () 
     .happens({ type: 'attach_session' }, [returned('not_arrived', false), event('attempt_leased')])
     .happens({ type: 'expire_sessions' }, [returned('worker_lost', true), event('attempt_leased')]);
   const last = event('attempts_exhausted', { reason: reason('worker_lost') });
-  story.happens({ type: 'expire_sessions' }, [last]);
+
+  expect(() => story.happens({ type: 'expire_sessions' }, [last])).not.toThrow();
 });
 
 test('a refused push that costs an attempt, and a lost worker that does not, are noticed', () => {

@@ -27,7 +27,8 @@ const shape = (resources: object, constraints: string[] = []) =>
 
 test('what is within the offer is granted', () => {
   const told = lease(lease(attached(), { shape: shape({ cpu: 2 }) }), { taskType: 'b' });
-  lease(told, { shape: shape({}, ['zone == eu']) });
+
+  expect(() => lease(told, { shape: shape({}, ['zone == eu']) })).not.toThrow();
 });
 
 test('more than the offer is noticed, of any kind', () => {
@@ -68,7 +69,8 @@ test('a grant to a session that is not there is noticed', () => {
 test('the end of an older connection does not matter', () => {
   const again = attached().happens(ATTACH, [], { ...ATTACHED, connection: 2, resumed: true });
   const gone = { type: 'disconnect_session', session: 's_1', connection: 1 } as const;
-  lease(again.happens(gone));
+
+  expect(() => lease(again.happens(gone))).not.toThrow();
 });
 
 test('a task of a paused queue is noticed', () => {

@@ -35,7 +35,8 @@ test('each report has its effect once, and hears so', () => {
     ['heartbeat', 'stale_lease'],
   ];
   report(story, last, SUCCEEDED, event('attempt_leased', { task: 2, lease: 2 }));
-  report(story, [['succeeded', 'duplicate']]);
+
+  expect(() => report(story, [['succeeded', 'duplicate']])).not.toThrow();
 });
 
 test('a task that is being cancelled ends by the word of its worker', () => {
@@ -43,7 +44,8 @@ test('a task that is being cancelled ends by the word of its worker', () => {
   const story = leased().happens({ type: 'cancel_tasks' }, [stopping]);
   const ended = event('task_ended', { state: state('cancelled'), answer: 1 });
   report(story, [['succeeded', 'ok']], ended);
-  report(story, [['succeeded', 'duplicate']]);
+
+  expect(() => report(story, [['succeeded', 'duplicate']])).not.toThrow();
 });
 
 test('an effect of a report with another lease is noticed', () => {

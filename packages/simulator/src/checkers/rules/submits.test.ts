@@ -46,14 +46,20 @@ test('tasks are stored as they were sent, and those with a known key are not', (
   const story = told().happens(both, [stored(1, {}), stored(2, { key: 5, priority: 7 }, 1)], {});
   story.after(999).happens(submit({ key: 5 }), [], known([0, 2]));
   const forgotten = event('dedupe_forgotten', { task: 2 });
-  story
-    .after(1)
-    .happens(submit({ key: 5, body: 3 }), [forgotten, stored(3, { key: 5, body: 3 })], {});
+
+  expect(() =>
+    story
+      .after(1)
+      .happens(submit({ key: 5, body: 3 }), [forgotten, stored(3, { key: 5, body: 3 })], {}),
+  ).not.toThrow();
 });
 
 test('a key twice in one submit is one task', () => {
   const story = told();
-  story.happens(submit({ key: 5 }, { key: 5 }), [stored(1, { key: 5 })], known([1, 1]));
+
+  expect(() =>
+    story.happens(submit({ key: 5 }, { key: 5 }), [stored(1, { key: 5 })], known([1, 1])),
+  ).not.toThrow();
 });
 
 test('the same key with another body is refused', () => {
