@@ -4,6 +4,7 @@ import type { Row } from '../row.ts';
 export const ROWS: Readonly<Record<string, () => Promise<{ readonly row: Row }>>> = {
   'core-cost': () => import('./rows/core-cost.ts'),
   matching: () => import('./rows/matching.ts'),
+  shapes: () => import('./rows/shapes.ts'),
   packing: () => import('./rows/packing.ts'),
   'engine-batch': () => import('./rows/engine-batch.ts'),
   queued: () => import('./rows/queued.ts'),

@@ -1,4 +1,5 @@
 import type { Slot } from '../base/ids.ts';
+import { countShape } from '../state/namespaces.ts';
 import type { State } from '../state/state.ts';
 import type { PayloadRange } from '../structures/payload-range.ts';
 import { isDead, isTerminal } from '../task/task-state.ts';
@@ -19,6 +20,7 @@ export function counts({ tasks }: State, slot: Slot): boolean {
 export function countTask(state: State, slot: Slot): void {
   const use = useOf(state, slot);
   use.tasks += 1;
+  countShape(use, state.tasks.shape[slot], 1);
   use.payloadBytes += payloadBytesOf(state, slot);
 }
 
@@ -26,6 +28,7 @@ export function countTask(state: State, slot: Slot): void {
 export function uncountTask(state: State, slot: Slot): void {
   const use = useOf(state, slot);
   use.tasks -= 1;
+  countShape(use, state.tasks.shape[slot], -1);
   use.payloadBytes -= payloadBytesOf(state, slot);
   state.namespaces.forgetIfUnused(use);
 }

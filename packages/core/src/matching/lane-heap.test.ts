@@ -11,6 +11,7 @@ const NO_USE = {
   payloadBytes: 0,
   dedupeKeys: 0,
   taskTypes: 0,
+  shapes: new Map(),
 };
 
 test('lanes give their tasks by level, and in a level in the order of joining', () => {

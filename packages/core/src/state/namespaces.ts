@@ -17,6 +17,8 @@ export interface NamespaceUse {
   readonly dedupeKeys: number;
   /** Queues, one for each task type. */
   readonly taskTypes: number;
+  /** How many of its tasks have each shape; those of the default shape are not counted. */
+  readonly shapes: ReadonlyMap<number, number>;
 }
 
 export interface NamespacesReader {
@@ -25,10 +27,38 @@ export interface NamespacesReader {
   inUse(): Iterable<NamespaceUse>;
 }
 
+/** Place of the shape that nearly all tasks have. */
+const DEFAULT_SHAPE = 0;
+
+/** Numbers that a snapshot has for each shape of a namespace. */
+const SHAPE_NUMBERS = 3;
+
 /** Fields that count something, in the order of a snapshot. */
 const COUNTS = ['tasks', 'payloadBytes', 'dedupeKeys', 'taskTypes'] as const;
 
-export type MutableUse = { -readonly [K in keyof NamespaceUse]: NamespaceUse[K] };
+export type MutableUse = {
+  -readonly [K in keyof Omit<NamespaceUse, 'shapes'>]: NamespaceUse[K];
+} & {
+  readonly shapes: Map<number, number>;
+};
+
+/** What a namespace uses that uses nothing. */
+export function unused(name: string, index: number): MutableUse {
+  const counts = { tasks: 0, payloadBytes: 0, dedupeKeys: 0, taskTypes: 0 };
+  return { name, index, ...counts, shapes: new Map() };
+}
+
+/** Counts a task of a shape in, or out with -1. */
+export function countShape({ shapes }: MutableUse, shape: number, by: 1 | -1): void {
+  if (shape === DEFAULT_SHAPE) return;
+  const tasks = (shapes.get(shape) ?? 0) + by;
+  if (tasks === 0) shapes.delete(shape);
+  else shapes.set(shape, tasks);
+}
+
+function shapeNumbers(use: MutableUse | undefined): number[] {
+  return [...(use?.shapes ?? [])].flatMap(([shape, tasks]) => [use?.index ?? 0, shape, tasks]);
+}
 
 /** Namespaces that use something. One that no longer does is forgotten, and its place is free. */
 export class Namespaces implements NamespacesReader {
@@ -59,7 +89,7 @@ export class Namespaces implements NamespacesReader {
     const known = this.byName.get(name);
     if (known !== undefined) return known;
     const index = this.freed.pop() ?? this.places.length;
-    return this.put({ name, index, tasks: 0, payloadBytes: 0, dedupeKeys: 0, taskTypes: 0 });
+    return this.put(unused(name, index));
   }
 
   /** Call it when something is no longer counted. */
@@ -79,14 +109,18 @@ export class Namespaces implements NamespacesReader {
       'counts',
       this.places.flatMap((use) => COUNTS.map((count) => use?.[count] ?? 0)),
     );
+    const shapes = archive.numbers('shapes', this.places.flatMap(shapeNumbers));
     const freed = archive.numbers('freed', this.freed);
     if (!archive.isLoading) return;
     this.freed.push(...freed);
     names.forEach((name, index) => {
       const counts = COUNTS.map((count, place) => [count, figures[index * COUNTS.length + place]]);
       if (freed.includes(index)) this.places[index] = undefined;
-      else this.put({ name, index, ...Object.fromEntries(counts) } as MutableUse);
+      else this.put({ ...unused(name, index), ...Object.fromEntries(counts) } as MutableUse);
     });
+    for (let i = 0; i < shapes.length; i += SHAPE_NUMBERS) {
+      this.at(shapes[i]).shapes.set(shapes[i + 1], shapes[i + 2]);
+    }
   }
 
   private put(use: MutableUse): MutableUse {

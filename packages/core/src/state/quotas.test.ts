@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import type { PutTaskType } from '../commands/queues/put-task-type.ts';
 import type { SetQueuePaused } from '../commands/queues/set-queue-paused.ts';
 import type { CancelTasks } from '../commands/tasks/cancel-tasks.ts';
 import type { RetryTasks } from '../commands/tasks/retry-tasks.ts';
@@ -9,6 +10,7 @@ const ROOMY = {
   payloadBytesMax: 10_000,
   dedupeKeysMax: 100,
   taskTypesMax: 100,
+  shapesMax: 100,
   sessionsMax: 100,
 };
 
@@ -119,4 +121,40 @@ test('what namespaces use, and the places of queues, come back from a snapshot',
   const use = partition.state.namespaces.find('default');
 
   expect(use).toMatchObject({ tasks: 1, payloadBytes: 0, taskTypes: 2 });
+});
+
+test('a namespace that used up its shapes is refused new ones, and others are not', () => {
+  limited({ shapesMax: 2 });
+  partition.submit({ resources: { cpu: 1 } }, { resources: { cpu: 2 } });
+
+  const refused = partition.submit({ resources: { cpu: 3 } });
+  const known = partition.submit({ resources: { cpu: 2 } }, {});
+  partition.namespace = 'other';
+  const taken = partition.submit({ resources: { cpu: 3 } });
+
+  expect(refused).toMatchObject({ rejection: 'quota_exceeded', quota: 'shapesMax', slots: [] });
+  expect(known.rejection).toBeUndefined();
+  expect(taken.rejection).toBeUndefined();
+});
+
+test('a shape counts once in a submit, and no more when its last task has ended', () => {
+  limited({ shapesMax: 1 });
+  partition.submit({ resources: { cpu: 1 } });
+
+  cancelFirst();
+
+  const again = partition.submit({ resources: { cpu: 2 } }, { resources: { cpu: 2 } });
+  expect(again.rejection).toBeUndefined();
+  expect(partition.state.namespaces.find('default')?.shapes.size).toBe(1);
+});
+
+test('resources that a definition gives count as a shape', () => {
+  limited({ shapesMax: 0 });
+  partition.operate<PutTaskType>({
+    type: 'put_task_type',
+    taskType: 'a',
+    definition: { resources: { gpu: 1 } },
+  });
+
+  expect(partition.submit({ type: 'a' }).quota).toBe('shapesMax');
 });

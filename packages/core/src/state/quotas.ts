@@ -8,6 +8,8 @@ export interface Quotas {
   readonly payloadBytesMax: number;
   readonly dedupeKeysMax: number;
   readonly taskTypesMax: number;
+  /** Different resources and constraints of its tasks: matching looks at each of them. */
+  readonly shapesMax: number;
   /** Worker sessions. */
   readonly sessionsMax: number;
 }
@@ -16,7 +18,7 @@ export type QuotaName = keyof Quotas;
 
 /** What a command would add to the use of a namespace. */
 export type AddedUse = Partial<
-  Pick<NamespaceUse, 'tasks' | 'payloadBytes' | 'dedupeKeys' | 'taskTypes'>
+  Pick<NamespaceUse, 'tasks' | 'payloadBytes' | 'dedupeKeys' | 'taskTypes'> & { shapes: number }
 >;
 
 const QUOTA_OF = {
@@ -24,6 +26,7 @@ const QUOTA_OF = {
   payloadBytes: 'payloadBytesMax',
   dedupeKeys: 'dedupeKeysMax',
   taskTypes: 'taskTypesMax',
+  shapes: 'shapesMax',
 } as const;
 
 /** The first quota that the namespace would exceed; undefined when there is room. */
@@ -37,7 +40,8 @@ export function exceededQuota(
   const use = namespaces.find(namespace);
   for (const [count, quota] of Object.entries(QUOTA_OF) as [keyof AddedUse, QuotaName][]) {
     const more = added[count] ?? 0;
-    if (more > 0 && (use?.[count] ?? 0) + more > quotas[quota]) return quota;
+    const used = count === 'shapes' ? use?.shapes.size : use?.[count];
+    if (more > 0 && (used ?? 0) + more > quotas[quota]) return quota;
   }
   return undefined;
 }

@@ -4,7 +4,7 @@ import { namespaceOf, taskTypeOf } from '../base/queue-key.ts';
 import type { Archive } from '../structures/archive.ts';
 import { type ListLinks, TaskList } from '../structures/task-list.ts';
 import { PRIORITY_LEVELS } from '../task/task-state.ts';
-import type { MutableUse } from './namespaces.ts';
+import { type MutableUse, unused } from './namespaces.ts';
 
 /** Place of the shape that needs a single slot and nothing else; nearly all tasks have it. */
 const PLAIN_SHAPE = 0;
@@ -98,8 +98,7 @@ export class ReadyQueue {
 
   /** Stands in a free place until another queue takes it. */
   static free(index: number, columns: LaneColumns): ReadyQueue {
-    const use = { name: '', index: -1, tasks: 0, payloadBytes: 0, dedupeKeys: 0, taskTypes: 0 };
-    const queue = new ReadyQueue({ index, key: '', use }, columns);
+    const queue = new ReadyQueue({ index, key: '', use: unused('', -1) }, columns);
     queue.isFree = true;
     return queue;
   }

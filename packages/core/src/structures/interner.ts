@@ -25,6 +25,8 @@ export interface InternerReader<T> {
   readonly bytes: number;
   at(index: number): T;
   textAt(index: number): string;
+  /** Where a text is kept; undefined while nothing holds it. */
+  placeOf(text: string): number | undefined;
 }
 
 export class Interner<T> implements InternerReader<T> {
@@ -64,6 +66,10 @@ export class Interner<T> implements InternerReader<T> {
     this.byText.set(text, index);
     this.bytes += sharedBytes(text);
     return index;
+  }
+
+  placeOf(text: string): number | undefined {
+    return this.byText.get(text);
   }
 
   release(index: number): void {

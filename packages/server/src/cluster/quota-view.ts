@@ -52,6 +52,7 @@ function coreQuotas(namespace: string, state: ReadonlyState, partition: Partitio
     payloadBytesMax: { used: use?.payloadBytes ?? 0, max: quotas.payloadBytesMax },
     dedupeKeysMax: { used: use?.dedupeKeys ?? 0, max: quotas.dedupeKeysMax },
     taskTypesMax: { used: use?.taskTypes ?? 0, max: quotas.taskTypesMax },
+    shapesMax: { used: use?.shapes.size ?? 0, max: quotas.shapesMax },
     sessionsMax: { used: partition.sessionCountOf(namespace), max: quotas.sessionsMax },
   };
 }

@@ -98,6 +98,12 @@ const Quotas = group({
     minimum: 1,
     maximum: 65_536,
   }),
+  shapesMax: whole({
+    description: 'Different resources and constraints that tasks of one namespace have',
+    default: 2000,
+    minimum: 1,
+    maximum: 1_000_000,
+  }),
   waitsMax: whole({
     description: 'Maximum number of requests per namespace that wait for tasks',
     default: 9000,

@@ -18,6 +18,7 @@ export function quotasOf(
     dedupeKeysMax: share('dedupeKeysMax'),
     sessionsMax: share('sessionsMax'),
     taskTypesMax: stated.taskTypesMax,
+    shapesMax: stated.shapesMax,
   };
 }
 
@@ -29,6 +30,7 @@ const MEANINGS: Readonly<Record<ServerQuota, string>> = {
   payloadBytesMax: 'bytes of inputs, outputs and errors in memory',
   dedupeKeysMax: 'dedupe keys',
   taskTypesMax: 'task types',
+  shapesMax: 'different resources and constraints of tasks',
   sessionsMax: 'worker sessions',
   blobBytesMax: 'bytes of blobs',
   waitsMax: 'requests that wait for tasks',

@@ -5,11 +5,12 @@ import type { Exposition } from './exposition.ts';
 const NAMESPACES_SHOWN = 200;
 
 const QUOTAS = {
-  tasksMax: 'tasks',
-  payloadBytesMax: 'payloadBytes',
-  dedupeKeysMax: 'dedupeKeys',
-  taskTypesMax: 'taskTypes',
-} as const satisfies Record<string, keyof NamespaceUse>;
+  tasksMax: (use: NamespaceUse) => use.tasks,
+  payloadBytesMax: (use: NamespaceUse) => use.payloadBytes,
+  dedupeKeysMax: (use: NamespaceUse) => use.dedupeKeys,
+  taskTypesMax: (use: NamespaceUse) => use.taskTypes,
+  shapesMax: (use: NamespaceUse) => use.shapes.size,
+} as const;
 
 /** What each namespace uses of its quotas, and what they are. */
 export function writeQuotas(out: Exposition, { limits, namespaces }: ReadonlyState): void {
@@ -26,7 +27,7 @@ export function writeQuotas(out: Exposition, { limits, namespaces }: ReadonlySta
   out.values(
     'sluice_quota_used',
     shown.flatMap((use) =>
-      quotaNames.map((quota) => [{ namespace: use.name, quota }, use[QUOTAS[quota]]] as const),
+      quotaNames.map((quota) => [{ namespace: use.name, quota }, QUOTAS[quota](use)] as const),
     ),
   );
 }

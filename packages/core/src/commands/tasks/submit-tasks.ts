@@ -164,7 +164,7 @@ function whyRefused(
   fresh: readonly number[],
 ): Refusal | undefined {
   const { state } = decision;
-  const added = addedUse(state, command, fresh);
+  const added = { ...addedUse(state, command, fresh), shapes: newShapes(decision, command, fresh) };
   // Keys whose windows are over must not keep others out; as many go as are in the way (L9).
   forgetKeys(decision, state.dedupe.count + added.dedupeKeys - state.dedupe.capacity);
   if (state.tasks.count + added.tasks > state.limits.tasksMax) {
@@ -187,7 +187,7 @@ function addedUse(
   state: ReadonlyState,
   { namespace, tasks, dedupe, inputEnds }: SubmitTasks,
   fresh: readonly number[],
-): Required<AddedUse> {
+): Required<Omit<AddedUse, 'shapes'>> {
   let payloadBytes = 0;
   let dedupeKeys = 0;
   const newTypes = new Set<string>();
@@ -202,6 +202,26 @@ function addedUse(
     if (state.queueOf(queueKey(namespace, type)) === undefined) newTypes.add(type);
   }
   return { tasks: fresh.length, payloadBytes, dedupeKeys, taskTypes: newTypes.size };
+}
+
+/** Shapes that no task of the namespace has yet. */
+function newShapes(
+  { state, shapeTexts }: Decision,
+  { namespace, tasks }: SubmitTasks,
+  fresh: readonly number[],
+): number {
+  const used = state.namespaces.find(namespace)?.shapes;
+  const texts = new Set<string>();
+  for (const i of fresh) {
+    const definition =
+      state.taskTypes.size === 0
+        ? undefined
+        : state.taskTypes.get(queueKey(namespace, tasks[i].type));
+    const text = shapeTexts.textOf(withDefaults(tasks[i], definition));
+    const place = text === '' ? undefined : state.texts.shape.placeOf(text);
+    if (text !== '' && (place === undefined || used?.has(place) !== true)) texts.add(text);
+  }
+  return texts.size;
 }
 
 /** Each task that is taken may create one delivery; those that are promised already stay. */

@@ -22,6 +22,7 @@ export const LIMITS = {
     payloadBytesMax: 1000,
     dedupeKeysMax: 5,
     taskTypesMax: 3,
+    shapesMax: 1000,
     sessionsMax: 4,
   },
   // Payloads are moved all the time, a few after each command.
