@@ -18,7 +18,13 @@ export {
   patchProblems,
   timeProblems,
 } from './rules/task-rules.ts';
-export { type KeyParams, KeyRequest } from './schemas/access-schemas.ts';
+export {
+  type AuditView,
+  type KeyParams,
+  KeyRequest,
+  type KeyView,
+  type NewKeyView,
+} from './schemas/access-schemas.ts';
 export { BlobHash, BlobParams } from './schemas/blob-schemas.ts';
 export { CallbackQuery, type CallbackView, RedeliverRequest } from './schemas/callback-schemas.ts';
 export { ErrorBody } from './schemas/error-schema.ts';
@@ -28,11 +34,13 @@ export {
   DeadLetterQuery,
   DiscardRequest,
   QueuePatch,
+  type QueueView,
   type RedriveParams,
   RedriveRequest,
   StatsQuery,
   TypeParams,
   type WorkerParams,
+  type WorkerView,
 } from './schemas/operation-schemas.ts';
 export { Capacity } from './schemas/resource-schemas.ts';
 export {
@@ -58,6 +66,7 @@ export {
   TaskPatchOf,
   TaskRequest,
   TaskRequests,
+  type TaskView,
   WaitQuery,
 } from './schemas/task-schemas.ts';
 export { CancelNotice, PushedTask, SignalNotice, Welcome } from './schemas/worker-event-schemas.ts';

@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../api/access-shapes.ts';
+import type { AuditRecord } from '../api/answers.ts';
 
 import { defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';

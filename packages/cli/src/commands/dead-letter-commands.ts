@@ -1,4 +1,4 @@
-import type { Task } from '../api/task-shapes.ts';
+import type { Task } from '../api/answers.ts';
 import { defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
 import { ago, short, table } from '../screen/table.ts';

@@ -1,6 +1,6 @@
+import { type Task, TERMINAL } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { NoServerError } from '../api/api-errors.ts';
-import { type Task, TERMINAL } from '../api/task-shapes.ts';
 import type { CommandIo } from '../exit-code.ts';
 import { visible } from '../screen/visible.ts';
 import { progressText } from './task-text.ts';

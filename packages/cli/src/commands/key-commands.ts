@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { AccessKey, NewAccessKey } from '../api/access-shapes.ts';
+import type { AccessKey, NewAccessKey } from '../api/answers.ts';
 import { defineCommand, defineGroup } from '../command.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { ago, short, table } from '../screen/table.ts';

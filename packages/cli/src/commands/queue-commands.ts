@@ -1,4 +1,4 @@
-import type { Queue } from '../api/task-shapes.ts';
+import type { Queue } from '../api/answers.ts';
 import { type Command, defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
 import { duration, table } from '../screen/table.ts';

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { repeatedName } from '@sluice/protocol/body-rules';
 import { inexactNumber } from '@sluice/protocol/exact-numbers';
+import type { Page } from '../api/answers.ts';
 import { ApiCaller } from '../api/api-caller.ts';
-import type { Page } from '../api/task-shapes.ts';
 import type { CommandIo } from '../exit-code.ts';
 import { UsageError } from '../usage-error.ts';
 

@@ -1,5 +1,5 @@
+import { type Task, TERMINAL } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
-import { type Task, TERMINAL } from '../api/task-shapes.ts';
 import { type Command, DURATION, defineCommand, defineGroup } from '../command.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { stylesFor } from '../screen/styles.ts';

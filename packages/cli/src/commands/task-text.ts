@@ -1,4 +1,4 @@
-import type { Task } from '../api/task-shapes.ts';
+import type { Task } from '../api/answers.ts';
 import { type Styles, stateText } from '../screen/styles.ts';
 import { ago, short, table } from '../screen/table.ts';
 import { visible } from '../screen/visible.ts';

@@ -1,6 +1,6 @@
+import type { Queue, Task, Worker } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { NoServerError } from '../api/api-errors.ts';
-import type { Queue, Task, Worker } from '../api/task-shapes.ts';
 import { DURATION, defineCommand } from '../command.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { type Styles, stylesFor } from '../screen/styles.ts';

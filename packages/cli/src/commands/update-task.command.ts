@@ -1,6 +1,6 @@
 import { LIMITS } from '@sluice/protocol/limits';
+import type { Task } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
-import type { Task } from '../api/task-shapes.ts';
 import { DURATION, defineCommand } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
 import { stylesFor } from '../screen/styles.ts';

@@ -77,6 +77,7 @@ export const KeyView = Type.Object({
     description: 'Last use since the server started; null if there was none.',
   }),
 });
+export type KeyView = Static<typeof KeyView>;
 
 export const NewKeyView = Type.Object({
   key: Type.String({
@@ -84,6 +85,7 @@ export const NewKeyView = Type.Object({
   }),
   ...KeyView.properties,
 });
+export type NewKeyView = Static<typeof NewKeyView>;
 
 export const KeyParams = Type.Object({ id: idOf('a key', 'k_019a8b0c6d2f1a2b3c4d') });
 export type KeyParams = Static<typeof KeyParams>;
@@ -102,3 +104,4 @@ export const AuditView = Type.Object({
   subject: Type.String({ description: 'What was changed.' }),
   detail: Type.String(),
 });
+export type AuditView = Static<typeof AuditView>;

@@ -32,6 +32,7 @@ export const QueueView = Type.Object({
   outPerSec: Type.Number({ description: 'Ended tasks per second, over the last ten seconds.' }),
   workers: Type.Integer({ description: 'Connected workers that run the type.' }),
 });
+export type QueueView = Static<typeof QueueView>;
 
 const WorkerType = Type.Object({
   type: TaskType,
@@ -52,6 +53,7 @@ export const WorkerView = Type.Object({
   draining: Type.Boolean(),
   heardAt: Type.String({ format: 'date-time' }),
 });
+export type WorkerView = Static<typeof WorkerView>;
 
 export const WorkerParams = Type.Object({ id: idOf('a worker', 'w_1f0c6o7a2k9m3q5s8u4e') });
 export type WorkerParams = Static<typeof WorkerParams>;

@@ -16,7 +16,7 @@ export const TaskType = Type.String({
 
 const DelayMs = Type.Integer({ minimum: 0, maximum: LIMITS.delayMsMax });
 
-const Retry = Type.Object(
+export const Retry = Type.Object(
   {
     maxAttempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 3 })),
     backoff: Type.Optional(
@@ -24,8 +24,12 @@ const Retry = Type.Object(
         default: 'exponential',
       }),
     ),
-    delayMs: Type.Optional(DelayMs),
-    maxDelayMs: Type.Optional(DelayMs),
+    delayMs: Type.Optional(
+      Type.Integer({ ...DelayMs, default: 1000, description: 'Delay before the second attempt.' }),
+    ),
+    maxDelayMs: Type.Optional(
+      Type.Integer({ ...DelayMs, default: 60_000, description: 'No delay is longer.' }),
+    ),
     jitter: Type.Optional(
       Type.Boolean({ default: true, description: 'Adds up to a quarter to each delay.' }),
     ),
@@ -51,12 +55,16 @@ const Retry = Type.Object(
 
 const TimeoutMs = Type.Integer({ minimum: 1, maximum: LIMITS.delayMsMax });
 
-const Timeouts = Type.Object(
+function timeoutMs(description: string) {
+  return Type.Integer({ ...TimeoutMs, description });
+}
+
+export const Timeouts = Type.Object(
   {
-    queueMs: Type.Optional(TimeoutMs),
-    runMs: Type.Optional(TimeoutMs),
-    heartbeatMs: Type.Optional(TimeoutMs),
-    totalMs: Type.Optional(TimeoutMs),
+    queueMs: Type.Optional(timeoutMs('Time in the queue.')),
+    runMs: Type.Optional(timeoutMs('Time of one attempt, from its lease.')),
+    heartbeatMs: Type.Optional(timeoutMs('Time between two signs of life of a handler.')),
+    totalMs: Type.Optional(timeoutMs('Time from the submit to the end.')),
   },
   {
     additionalProperties: false,
@@ -78,7 +86,7 @@ const SECRET_PATTERN =
   '^(?:whsec_)?(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?' +
   '|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$';
 
-const Callback = Type.Object(
+export const Callback = Type.Object(
   {
     url: Type.String({ pattern: '^https?://', maxLength: 2048 }),
     on: Type.Array(
@@ -283,7 +291,7 @@ export const TaskError = Type.Object(
   { additionalProperties: false },
 );
 
-const AttemptView = Type.Object({
+export const AttemptView = Type.Object({
   attempt: Type.Integer(),
   worker: Type.String(),
   leasedAt: Time,
@@ -316,11 +324,13 @@ export const TaskView = Type.Object({
     ...Time,
     description: 'When a waiting task will be queued.',
   }),
-  retry: Type.Unknown({ description: 'The policy in force.' }),
+  retry: Type.Unsafe<Static<typeof Retry>>({ ...Retry, description: 'The policy in force.' }),
   timeouts: Timeouts,
   tags: Tags,
   parentId: Type.Union([Type.String(), Type.Null()]),
-  callback: Type.Unknown({ description: 'Where to call back, without the secret; or null.' }),
+  callback: Type.Union([Callback, Type.Null()], {
+    description: 'Where to call back, without the secret; or null.',
+  }),
   cancelRequestedAt: Type.Unsafe<string | null>({
     ...Time,
     description: 'When it was cancelled while a worker held it.',
@@ -336,6 +346,7 @@ export const TaskView = Type.Object({
   outputBlob: Type.Optional(BlobHash),
   error: Type.Union([TaskError, Type.Null()]),
 });
+export type TaskView = Static<typeof TaskView>;
 
 export const TaskParams = Type.Object({ id: TaskId });
 export type TaskParams = Static<typeof TaskParams>;

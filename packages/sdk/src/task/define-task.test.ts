@@ -74,10 +74,6 @@ test('a date is sent as text', () => {
 });
 
 test('what is sent is what the contract knows', () => {
-  type Sent = Omit<TaskBody, 'callback'>;
-  type Known = Omit<TaskRequest, 'callback'>;
-
-  expectTypeOf<Sent>().toExtend<Known>();
   expectTypeOf<keyof TaskRequest>().toEqualTypeOf<keyof TaskBody>();
 });
 

@@ -1,68 +1,11 @@
-export type TaskState =
-  | 'waiting'
-  | 'blocked'
-  | 'queued'
-  | 'leased'
-  | 'running'
-  | 'paused'
-  | 'succeeded'
-  | 'failed'
-  | 'timed_out'
-  | 'expired'
-  | 'cancelled';
+import type { TaskView as ApiTaskView, TaskState } from './api-types.ts';
 
-/** What a handler failed with. */
-export interface TaskError {
-  readonly message: string;
-  readonly code?: string;
-  readonly stack?: string;
-}
-
-export interface AttemptView {
-  readonly attempt: number;
-  /** Name of the worker. */
-  readonly worker: string;
-  readonly leasedAt: string | null;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-  readonly outcome: string | null;
-  /** Of an attempt that succeeded when its task had been cancelled. */
-  readonly output?: unknown;
-  /** Of an attempt that failed. */
-  readonly error?: TaskError;
-}
+export type { AttemptView, TaskError, TaskState } from './api-types.ts';
 
 /** A task as the server shows it. Times are ISO 8601. A later server may show more. */
-export interface TaskView<Output = unknown> {
-  readonly id: string;
-  readonly type: string;
-  readonly state: TaskState;
-  /** Why it is in this state. */
-  readonly reason: string;
-  readonly priority: number;
-  /** Attempts so far; 0 before the first. */
-  readonly attempt: number;
-  readonly attempts: readonly AttemptView[];
-  readonly submittedAt: string | null;
-  /** When a waiting task will be queued. */
-  readonly runAt: string | null;
-  readonly endedAt: string | null;
-  /** When somebody asked to cancel it while a worker held it. */
-  readonly cancelRequestedAt: string | null;
-  readonly tags: Readonly<Record<string, string>>;
-  readonly parentId: string | null;
-  /** Absent when it is a blob. */
-  readonly input?: unknown;
-  /** SHA-256 of an input that is too big to be shown. */
-  readonly inputBlob?: string;
+export interface TaskView<Output = unknown> extends Omit<ApiTaskView, 'output'> {
   /** Null until the task succeeded. */
   readonly output: Output | null;
-  /** SHA-256 of an output that came by itself. */
-  readonly outputBlob?: string;
-  /** Of the last attempt, if that failed. */
-  readonly error: TaskError | null;
-  /** What its handler last said of how far it is. */
-  readonly progress?: { readonly fraction?: number; readonly message?: string } | null;
 }
 
 const ENDED: readonly TaskState[] = ['succeeded', 'failed', 'timed_out', 'expired', 'cancelled'];

@@ -8,6 +8,7 @@ import {
   type ReadonlyState,
   type Slot,
   SUCCEEDED_ANSWER,
+  statedTimeouts,
   TASK_STATES,
   type TaskNumber,
   taskIdText,
@@ -45,6 +46,7 @@ export function taskView(
     state: stateName,
     reason: REASONS[tasks.reason[slot]],
     priority: tasks.priority[slot],
+    ...policiesOf(state, slot),
     attempt: tasks.attempt[slot],
     attempts: newestAttempt(state, slot, isTooLate ? { output: result } : errorOf(state, slot)),
     submittedAt: time(tasks.submittedAt[slot]),
@@ -60,6 +62,22 @@ export function taskView(
     progress: partition.progressOf(slot) ?? null,
   };
 }
+
+/** What the task needs of a worker, and how it is retried and limited. */
+function policiesOf({ tasks, texts }: ReadonlyState, slot: Slot) {
+  const { resources, constraintTexts } = texts.shape.at(tasks.shape[slot]);
+  const { delaysMs, ...rule } = texts.retry.at(tasks.retry[slot]);
+  const callback = texts.callback.at(tasks.callback[slot]);
+  return {
+    resources,
+    constraints: constraintTexts,
+    retry: delaysMs === undefined ? rule : { ...rule, delaysMs },
+    timeouts: statedTimeouts(texts.timeouts.textAt(tasks.timeouts[slot])),
+    callback: callback === undefined ? null : ({ url: callback.url, on: callback.on } as Shown),
+  };
+}
+
+type Shown = NonNullable<TaskView['callback']>;
 
 /** The input, or the blob that holds it. */
 export function inputOf(
