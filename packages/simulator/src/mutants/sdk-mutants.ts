@@ -52,7 +52,7 @@ export const SDK_MUTANTS: readonly Mutant[] = [
     name: 'fresh-key-for-every-send',
     file: 'sdk/src/client/submitter.ts',
     find: "texts).join(',')",
-    replace: "texts).map((text) => text.replace('sdk.', 'sdk.' + this.keyCount++)).join(',')",
+    replace: "texts).map((text) => text.replace('sdk.', 'sdk.' + this.newKey())).join(',')",
     what: 'A resend is the same bytes (J1): here with another key, so that it is another task.',
   },
   {
