@@ -18,14 +18,14 @@ import {
   pointAtClaim,
 } from './duplicates.ts';
 
-/** Takes all of the tasks or none. */
+/** Accepts all of the tasks or none. */
 export interface SubmitTasks {
   readonly type: 'submit_tasks';
   readonly now: number;
   readonly namespace: string;
   readonly tasks: readonly TaskSpec[];
   /**
-   * The inputs as JSON text, one behind the other; an empty one is null. Read before `execute`
+   * The inputs as JSON text, one after the other; an empty one is null. Read before `execute`
    * returns.
    */
   readonly inputs: Uint8Array;
@@ -46,11 +46,11 @@ export interface SubmitTasksReply {
     | 'dedupe_mismatch';
   /** The quota of the namespace that the tasks would exceed. */
   readonly quota?: QuotaName;
-  /** The task whose key was used with another body. */
+  /** The task whose key was used with a different body. */
   readonly mismatchAt?: number;
   /** One per task, in order; `NO_SLOT` for a known task that has left memory. */
   readonly slots: readonly Slot[];
-  /** Tasks that were there before, by their places; present when there are any. */
+  /** Tasks that already existed, by their places; present when there are any. */
   readonly known?: ReadonlyMap<number, KnownTask>;
 }
 
@@ -61,7 +61,7 @@ export interface KnownTask {
   readonly state: number;
 }
 
-/** Accepts all tasks or none. Tasks that were there before take nothing, so they always fit. */
+/** Accepts all tasks or none. Tasks that already exist need no room, so they always fit. */
 export function decideSubmitTasks(decision: Decision, command: SubmitTasks): SubmitTasksReply {
   const duplicates = findDuplicates(decision, command.dedupe);
   const { mismatchAt, entries, earlier } = duplicates;
@@ -82,7 +82,7 @@ export function decideSubmitTasks(decision: Decision, command: SubmitTasks): Sub
   return { slots, known: describeKnown(decision.state, slots, duplicates) };
 }
 
-/** Places of the tasks that are new. */
+/** Places of the new tasks. */
 function freshTasks({ tasks }: SubmitTasks, { entries, earlier }: Duplicates): number[] {
   const fresh: number[] = [];
   for (let i = 0; i < tasks.length; i++) if (!entries.has(i) && !earlier.has(i)) fresh.push(i);
@@ -106,7 +106,7 @@ function submit(decision: Decision, command: SubmitTasks, index: number): Slot {
   return event.slot;
 }
 
-/** All that is said of a task but its input. */
+/** Fills in all details of a task except its input. */
 export function fillDetails(
   event: TaskDetails,
   task: TaskSpec,
@@ -115,7 +115,7 @@ export function fillDetails(
 ): void {
   event.taskType = key;
   event.priority = task.priority ?? DEFAULT_PRIORITY;
-  // The text of a shape is looked up: it takes longest, and clients send the same few.
+  // Shape texts are cached: they take longest to build, and clients send the same few shapes.
   for (const name of TASK_TEXT_NAMES) {
     event[name] = name === 'shape' ? shapes.textOf(task) : TASK_TEXTS[name].textOf(task);
   }
@@ -165,12 +165,13 @@ function whyRefused(
 ): Refusal | undefined {
   const { state } = decision;
   const added = addedUse(state, command, fresh);
-  // Keys whose windows are over must not keep others out; as many go as are in the way (L9).
+  // Expired keys must not block new ones. Exactly as many are forgotten as are in the way (L9).
   forgetKeys(decision, state.dedupe.count + added.dedupeKeys - state.dedupe.capacity);
   if (state.tasks.count + added.tasks > state.limits.tasksMax) {
     return { rejection: 'too_many_tasks' };
   }
-  // What else is said of them counts as soon as it is held; a request has a bound.
+  // Other fields count only once they are stored. Until then the size limit of a request bounds
+  // them.
   if (state.heldBytes + added.payloadBytes > state.limits.payloadBytesMax) {
     return { rejection: 'too_many_bytes' };
   }
@@ -204,7 +205,10 @@ function addedUse(
   return { tasks: fresh.length, payloadBytes, dedupeKeys, taskTypes: newTypes.size };
 }
 
-/** Each task that is taken may create one delivery; those that are promised already stay. */
+/**
+ * Each accepted task may create one delivery. Deliveries that are already pending are never dropped
+ * for new ones.
+ */
 function hasTooManyCallbacks(
   state: ReadonlyState,
   { namespace, tasks }: SubmitTasks,
