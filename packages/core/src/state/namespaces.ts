@@ -2,12 +2,12 @@ import { invariant } from '../base/invariant.ts';
 import type { Archive } from '../structures/archive.ts';
 
 /**
- * What one namespace uses of what all namespaces share. Quotas are compared with it. Tasks that
- * ended and are kept only for reading do not count: they leave memory when others need the room.
+ * What one namespace uses of the shared limits. Quotas are compared with it. Finished tasks that
+ * are kept only for reading do not count: they leave memory when room is needed.
  */
 export interface NamespaceUse {
   readonly name: string;
-  /** Place among the namespaces in use; dedupe keys refer to it. */
+  /** Index among the namespaces in use; dedupe keys refer to it. */
   readonly index: number;
   /** Tasks that have not ended, and dead letters. */
   readonly tasks: number;
@@ -25,12 +25,12 @@ export interface NamespacesReader {
   inUse(): Iterable<NamespaceUse>;
 }
 
-/** Fields that count something, in the order of a snapshot. */
+/** The counting fields, in the order of a snapshot. */
 const COUNTS = ['tasks', 'payloadBytes', 'dedupeKeys', 'taskTypes'] as const;
 
 export type MutableUse = { -readonly [K in keyof NamespaceUse]: NamespaceUse[K] };
 
-/** Namespaces that use something. One that no longer does is forgotten, and its place is free. */
+/** Namespaces that use something. An unused one is forgotten, and its place is reused. */
 export class Namespaces implements NamespacesReader {
   private readonly byName = new Map<string, MutableUse>();
   private readonly places: (MutableUse | undefined)[] = [];
@@ -54,7 +54,7 @@ export class Namespaces implements NamespacesReader {
     return use;
   }
 
-  /** The caller counts something in it at once. */
+  /** The caller must count something in it at once. */
   intern(name: string): MutableUse {
     const known = this.byName.get(name);
     if (known !== undefined) return known;
@@ -62,7 +62,7 @@ export class Namespaces implements NamespacesReader {
     return this.put({ name, index, tasks: 0, payloadBytes: 0, dedupeKeys: 0, taskTypes: 0 });
   }
 
-  /** Call it when something is no longer counted. */
+  /** Called when something is no longer counted. */
   forgetIfUnused(use: NamespaceUse): void {
     if (COUNTS.some((count) => use[count] !== 0)) return;
     this.byName.delete(use.name);
