@@ -60,7 +60,7 @@ function firstInLine(decision: Decision, session: Session): Slot {
   return best;
 }
 
-/** Among the heads that waited so long that their level is ignored: the one that waited longest. */
+/** The head that waited longest, if it waited at least `ageAfterMs`; its level is ignored. */
 function longestWaiting(decision: Decision, session: Session): Slot {
   const { state, now } = decision;
   const { tasks } = state;

@@ -19,7 +19,7 @@ interface Stock {
   used: number;
 }
 
-/** A kind of which a shape needs more than there is, for messages to people. */
+/** A kind that a shape needs more of than there is, for messages to people. */
 export interface Lack {
   readonly name: string;
   readonly needed: number;
@@ -114,12 +114,12 @@ export class Room {
     return shape.constraints.filter((constraint) => !holds(constraint, this.labels));
   }
 
-  /** The kind of which the shape needs more than the whole offer. */
+  /** The kind whose need exceeds the whole offer. */
   beyond(shape: Shape): Lack | undefined {
     return this.lacks(shape).find(({ needed, offered }) => needed > offered);
   }
 
-  /** The kind of which the shape needs more than is free. */
+  /** The kind whose need exceeds the free amount. */
   lacking(shape: Shape): Lack | undefined {
     return this.lacks(shape).find(({ needed, free }) => needed > free);
   }

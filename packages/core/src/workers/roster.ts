@@ -273,7 +273,7 @@ export class Roster {
 
   private countType(session: Session, type: string, change: number): void {
     const place = session.typePlaces.get(type);
-    // A worker may come back without a type of which it still holds leases.
+    // A worker may come back without a type although it still holds leases of that type.
     if (place === undefined) return;
     session.typeUse[place] += change;
     this.updateRing(session, place);

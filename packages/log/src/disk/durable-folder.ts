@@ -1,9 +1,7 @@
 import { dirname } from 'node:path';
 import { type Disk, hasCode } from './disk.ts';
 
-/**
- * Errors when syncing a folder that belongs to another user; then its durability is not our job.
- */
+/** Errors when syncing a folder that belongs to another user. Its owner is responsible for it. */
 const NOT_OURS = ['EACCES', 'EPERM', 'EINVAL', 'EROFS'];
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Checks that apply to the body of every request and that parsing does not cover: repeated names in
- * an object, of which one value would be dropped, and lone surrogates, which UTF-8 cannot
- * represent.
+ * Checks that apply to the body of every request and that parsing does not cover. They find
+ * repeated names in an object, because parsing would drop one of the values. They also find lone
+ * surrogates, which UTF-8 cannot represent.
  *
  * Every check is linear in the length of the body. Almost no body has such problems, so a cheap
  * test comes first.

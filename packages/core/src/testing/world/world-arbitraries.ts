@@ -99,7 +99,7 @@ export const offers: fc.Arbitrary<ModelOffer> = fc.record({
       ['ssd', 'yes'],
     ]),
   ),
-  // Includes odd values, half of which is not a whole number.
+  // Odd values, too: half of an odd number is not a whole number.
   leaseMs: fc.constantFrom(3000, 3001, 5000, 12_345, 20_000, 20_000),
 });
 
