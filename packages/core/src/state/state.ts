@@ -30,7 +30,10 @@ export interface PartitionLimits {
   readonly finishedTasksMax: number;
   /** Maximum number of failed and timed-out tasks kept until they are retried or discarded. */
   readonly deadLettersMax: number;
-  /** Maximum number of callback deliveries, pending and given up. */
+  /**
+   * Limit of callback deliveries. Beyond it, deliveries that were given up are dropped, and new
+   * tasks with callbacks are refused.
+   */
   readonly callbacksMax: number;
   /** Maximum number of remembered dedupe keys. */
   readonly dedupeKeysMax: number;

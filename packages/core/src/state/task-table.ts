@@ -63,7 +63,7 @@ export class TaskTable extends ColumnTable {
   readonly tags = new Uint32Array(this.capacity);
   readonly callback = new Uint32Array(this.capacity);
   readonly parent = new Uint32Array(this.capacity);
-  /** When it was last retried or redriven, which restarts its total timeout; 0 if never. */
+  /** When it was last retried manually or redriven, which restarts `totalMs`; 0 if never. */
   readonly retriedAt = new Float64Array(this.capacity);
   /** The reason of the stop request to its worker; `NO_STOP` without one or without a lease. */
   readonly stop = new Uint8Array(this.capacity);

@@ -2,8 +2,8 @@
  * How long a task may take; absent values mean no limit.
  *
  * `queueMs` counts while the task is in its queue, from each time it joins. `totalMs` counts from
- * the submit, or from the last retry of the task. `runMs` counts from the lease. `heartbeatMs` is
- * the longest allowed time between reports that name the lease.
+ * the submit, or from the last manual retry or redrive. `runMs` counts from the lease.
+ * `heartbeatMs` is the longest allowed time between reports that name the lease.
  */
 export interface Timeouts {
   readonly queueMs?: number;

@@ -39,7 +39,7 @@ export interface RecordDelivery {
 }
 
 export interface RecordDeliveryReply {
-  /** `unknown` when the delivery is not in the outbox. */
+  /** `unknown` when the delivery is not pending. */
   readonly outcome: 'delivered' | 'failed' | 'given_up' | 'unknown';
   /** When the next try is due; 0 when there is none. */
   readonly nextAt: number;

@@ -13,7 +13,7 @@ import {
   SUCCEEDED,
 } from '../../task/task-state.ts';
 
-/** Ends a task from outside, usually one whose handler deferred the end. */
+/** Ends a task from outside: a deferred task, or any other. */
 export interface EndTask extends Timed {
   readonly type: 'end_task';
   readonly id: string;
