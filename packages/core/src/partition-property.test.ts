@@ -10,7 +10,7 @@ const sequences = fc.array(fc.tuple(actions, passedMs), {
   size: 'max',
 });
 
-/** Rounds of random sequences: so many at the least, and more while something was not met. */
+/** Rounds of random sequences: at least ROUNDS_MIN, and more until everything was covered. */
 const ROUNDS_MIN = 3;
 const ROUNDS_MAX = 30;
 const RUNS_PER_ROUND = 100;
@@ -28,7 +28,7 @@ test('a partition does what its model says and comes back whole from its log and
   expect(missing()).toEqual([]);
 }, 120_000);
 
-/** One random life of a partition, with a look after every step; notes what it met. */
+/** One random run of a partition with checks after every step; records what it covered. */
 function live(steps: readonly [Action, number][], seen: Set<string>): void {
   const world = new World();
   for (const [action, passed] of steps) {
@@ -44,7 +44,7 @@ function live(steps: readonly [Action, number][], seen: Set<string>): void {
   for (const what of world.met) seen.add(what);
 }
 
-/** Every command there is: one that is added to the core has to be added to the actions too. */
+/** All commands: one that is added to the core must be added to the actions, too. */
 const COMMANDS: Readonly<Record<Command['type'], true>> = {
   submit_tasks: true,
   attach_session: true,
@@ -77,7 +77,7 @@ const COMMANDS: Readonly<Record<Command['type'], true>> = {
   redeliver_callbacks: true,
 };
 
-/** What the runs above must have met, or they show less than they seem to. */
+/** The runs above must cover all of these. */
 const EVERYTHING = [
   'waiting delayed',
   'waiting backoff',

@@ -192,7 +192,8 @@ test('old tasks do not keep the memory of all that came and went since, also in 
   const { payloads } = partition.state;
   const replayed = partition.replayed().state.payloads;
 
-  // Forty of ten bytes with their headers are four chunks full, and those that finished last.
+  // Forty payloads of ten bytes with their headers fill four chunks; those that finished last add
+  // more.
   expect(payloads.liveBytes).toBeLessThan(400);
   expect(payloads.chunkCount).toBeLessThan(16);
   expect(replayed.chunkCount).toBeLessThan(16);
@@ -205,13 +206,13 @@ function restarted(given: { graceMsMin: number }): {
   const partition = new TestPartition();
   const { session } = partition.attach();
   partition.submit({});
-  // The time that the server was down must not count as silence.
+  // The server's downtime must not count as silence.
   partition.now += 100 * LEASE_MS;
   partition.restart(given.graceMsMin);
   return { partition, session };
 }
 
-/** Has been through every type of event. */
+/** A partition that has logged every type of event. */
 function busyPartition(): TestPartition {
   const partition = new TestPartition({
     finishedTasksMax: 1,
@@ -247,7 +248,7 @@ function busyPartition(): TestPartition {
   return partition;
 }
 
-/** The events that come from operators and timeouts. */
+/** Emits the events of operators and timeouts. */
 function operateOnAll(partition: TestPartition): void {
   const by = { actor: 'k_1', address: '::1', request: 'q_1', subject: 'k_1', detail: '' };
   const made = { type: 'create_access_key', hash: 'ab', by } as const;
@@ -301,7 +302,7 @@ function operateOnAll(partition: TestPartition): void {
   }
   partition.operate<EndTask>({ type: 'end_task', id, outcome: 'failed', payload });
   partition.operate<DiscardDeadLetters>({ type: 'discard_dead_letters' });
-  // One that leaves memory, and comes back.
+  // A task that leaves memory and comes back.
   for (let i = 0; i < 3; i++) {
     partition.submit({ type: 'x' });
     const ids = [partition.id(partition.state.nextTask - 1)];
@@ -318,7 +319,7 @@ function operateOnAll(partition: TestPartition): void {
   expect(rejection).toBeUndefined();
 }
 
-/** One is delivered at the second go, one is dropped. */
+/** One delivery succeeds at the second try, one is dropped. */
 function tryDeliveries(partition: TestPartition): void {
   const callback = { url: 'http://x', on: ['cancelled'] };
   const first = partition.state.outbox.next;

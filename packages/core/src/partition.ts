@@ -26,7 +26,7 @@ import { LeaseActivity, type Progress } from './workers/lease-activity.ts';
 import { Roster } from './workers/roster.ts';
 import { type SessionView, viewSession } from './workers/session-view.ts';
 
-/** What somebody who looks at a partition sees beside its durable state. */
+/** Read access to the volatile parts of a partition. */
 export type PartitionReader = Pick<
   Partition,
   'progressOf' | 'explain' | 'sessions' | 'sessionCountOf'
@@ -37,16 +37,16 @@ export interface PartitionOptions {
   readonly limits: PartitionLimits;
   readonly utf8: Utf8;
   readonly matching?: Partial<MatchingOptions>;
-  /** Events between two hashes of what they changed. */
+  /** Number of events between two state hashes. */
   readonly hashEvery?: number;
 }
 
 const HASH_EVERY = 10_000;
 
-/** A durable state that was saved. */
+/** A saved durable state. */
 export interface StateSnapshot {
   readonly schema: number;
-  /** What `hashState` said when it was saved. */
+  /** The result of `hashState` at the time of the save. */
   readonly hash: number;
   readonly pieces: Iterable<Uint8Array>;
 }
@@ -56,8 +56,8 @@ export interface StateSnapshot {
  * `replay`. No I/O, no clock, no randomness.
  *
  * P1 Replaying the records that `execute` wrote gives the same state.
- * P2 Time never runs backwards: a command with an older time than one before it happens at that
- *    time.
+ * P2 Time never runs backwards: a command with a time older than the partition's gets the
+ *    partition's time.
  */
 export class Partition {
   private readonly durable: State;
@@ -69,9 +69,9 @@ export class Partition {
   private readonly decision: { -readonly [K in keyof Decision]: Decision[K] };
   /** Where `emit` writes; set while a command runs. */
   private writer: RecordWriter | undefined;
-  /** When the payloads were last looked after. */
+  /** Time of the last compaction step. */
   private madeRoomAt = 0;
-  /** What the last command wants done. */
+  /** Outputs of the last command. */
   readonly outputs: Outputs = makeOutputs();
 
   constructor(options: PartitionOptions) {
@@ -99,7 +99,7 @@ export class Partition {
     return this.durable;
   }
 
-  /** No timer is due before then; infinite when none runs. */
+  /** No timer is due before this time; infinite when no timer is set. */
   get nextTimerAt(): number {
     const { timers, dedupe, redrives } = this.durable;
     return Math.min(
@@ -111,7 +111,7 @@ export class Partition {
     );
   }
 
-  /** False while no lease is to be granted: what is ready waits for a command that may. */
+  /** While false, no lease is granted, and ready tasks wait for a command that may grant leases. */
   get grantsLeases(): boolean {
     return this.decision.grantsLeases;
   }
@@ -120,7 +120,7 @@ export class Partition {
     this.decision.grantsLeases = grants;
   }
 
-  /** What the worker that holds this task last said of how far it is. */
+  /** The last progress that the task's worker reported. */
   progressOf(slot: Slot): Progress | undefined {
     return this.activity.progressOf(slot);
   }
@@ -130,13 +130,13 @@ export class Partition {
     return explainTask({ state: this.durable, roster: this.roster }, slot);
   }
 
-  /** The task that the session's room is kept for. */
+  /** The task that the session's room is reserved for. */
   reservedFor(id: SessionId): TaskNumber | undefined {
     const slot = this.roster.find(id)?.reservedFor ?? NO_SLOT;
     return slot === NO_SLOT ? undefined : (this.durable.tasks.number[slot] as TaskNumber);
   }
 
-  /** Every session that is known, also those that are expected back. */
+  /** Every known session, including those that are expected back after a restart. */
   sessions(): SessionView[] {
     return [...this.roster.sessions()].map(viewSession);
   }
@@ -149,7 +149,7 @@ export class Partition {
     return this.roster.size;
   }
 
-  /** Sessions by what can be said to them: `away` are those whose stream broke. */
+  /** Session counts by state: `away` are sessions whose stream is broken. */
   countSessions(): { connected: number; draining: number; away: number } {
     const counts = { connected: 0, draining: 0, away: 0 };
     for (const { connected, draining } of this.roster.sessions()) {
@@ -161,16 +161,16 @@ export class Partition {
   }
 
   /**
-   * Finished tasks leave memory only if they ended before `time`, from here on. Without this call,
-   * as soon as there are too many. Whatever happens later does not end before that (P2).
+   * From now on, finished tasks leave memory only if they ended before `time`. Without this call
+   * they leave as soon as there are too many. Later commands end no task before `time` (P2).
    */
   keepUnlessEndedBefore(time: number): void {
     this.decision.projectedBefore = time;
-    // An infinite one lets all go, and says nothing of what time it is.
+    // An infinite time lets all finished tasks leave and must not become the partition's time.
     if (Number.isFinite(time)) this.decision.now = Math.max(this.decision.now, time);
   }
 
-  /** Decides and applies one command; its record, if it has events, goes to `writer`. */
+  /** Decides and applies one command. Its record goes to `writer`, if it has events. */
   execute<C extends Command>(command: C, writer: RecordWriter): Replies[C['type']] {
     clearOutputs(this.outputs);
     const now = Math.max(command.now, this.decision.now, this.durable.now);
@@ -186,20 +186,22 @@ export class Partition {
     return reply;
   }
 
-  /** What the command made due for those who want to be called back. */
+  /** Adds the deliveries that the command created to the outputs. */
   private outputOwed(first: number): void {
     const { end } = this.durable.outbox;
     for (let number = first; number < end; number++) this.outputs.deliveries.push(number);
   }
 
-  /** A hash of the whole durable state: the same for the same events, however they came. */
+  /**
+   * A hash of the whole durable state. The same events give the same hash, executed or replayed.
+   */
   hashState(): number {
     const hasher = new StateHasher();
     persistState(this.durable, hasher);
     return hasher.value;
   }
 
-  /** Hands out the durable state in pieces, each of which is valid only while `write` runs. */
+  /** Writes the durable state in pieces. Each piece is valid only while `write` runs. */
   save(write: (piece: Uint8Array) => void): void {
     const saver = new SnapshotSaver(write, this.utf8);
     persistState(this.durable, saver);
@@ -207,9 +209,8 @@ export class Partition {
   }
 
   /**
-   * Takes over what `save` handed out; nothing was applied before. Throws a `SnapshotError` when it
-   * is not what this version saves, a `LimitError` when it does not fit, and a `StateHashError`
-   * when it is not the state it should be.
+   * Loads a saved state into an empty partition. Throws a `SnapshotError` when another version
+   * saved it, a `LimitError` when it does not fit, and a `StateHashError` when its hash differs.
    */
   load({ schema, hash, pieces }: StateSnapshot): void {
     if (schema !== SNAPSHOT_SCHEMA) {
@@ -229,9 +230,9 @@ export class Partition {
   }
 
   /**
-   * Applies a batch of records from the log, of which `firstRecord` is the first. Throws a
-   * `StateHashError` when they lead to another state than they did when they were written, and a
-   * `LimitError` when that does not fit.
+   * Applies a batch of records from the log; `firstRecord` is the number of the first. Throws a
+   * `StateHashError` when the state differs from the one at the time of writing, and a `LimitError`
+   * when the state does not fit.
    */
   replay(batch: Uint8Array, firstRecord: number): void {
     const reader = new RecordReader(batch, this.utf8);
@@ -253,7 +254,10 @@ export class Partition {
     expectHolders(this.decision, Math.max(now, this.durable.now), graceMsMin);
   }
 
-  /** A little at a time, before each command: what the last one rendered is rendered by now. */
+  /**
+   * Compacts payloads in small steps, before each command. By then the outputs of the last command
+   * no longer need their payload references.
+   */
   private makeRoom(now: number): void {
     this.durable.payloads.compact(Math.max(0, now - this.madeRoomAt));
     this.madeRoomAt = now;
@@ -262,7 +266,7 @@ export class Partition {
   private emit(event: Event): void {
     const { pending } = this.decision;
     pending.beforeEvent(event);
-    // What is applied and not written down would be gone after a restart (P1).
+    // An event that is applied but not logged would be lost after a restart (P1).
     invariant(this.writer !== undefined, 'an event is emitted while a command runs');
     encodeEvent(this.writer, event);
     apply(this.durable, this.decision.now, event);

@@ -6,7 +6,7 @@ import { settle, watch } from './testing/watched-answer.ts';
 /** In the order in which they are refused when the disk falls behind. */
 const CLASSES: readonly AdmissionClass[] = ['read', 'submit', 'lease', 'operate', 'report'];
 
-/** Each class may have so many times what the first one may. */
+/** The n-th class gets n times the limits of the first. */
 function boundsOf(first: { bytesMax: number; answersMax: number }): AdmissionBounds {
   const entries = CLASSES.map((name, index) => {
     const times = index + 1;
@@ -19,7 +19,7 @@ function refused({ engine }: TestEngine): AdmissionClass[] {
   return CLASSES.filter((name) => !engine.admits(name));
 }
 
-/** What is refused, each time that it changed. */
+/** The refused classes, at each change. */
 async function refusedWhile(test: TestEngine, act: () => unknown): Promise<AdmissionClass[][]> {
   const seen: AdmissionClass[][] = [refused(test)];
   for (let round = 0; round < 90; round++) {

@@ -1,10 +1,10 @@
 /**
- * What is still taken on when the disk does not keep up (L9).
+ * Which work is still accepted when the disk falls behind (L9).
  *
  * Everything that waits for the disk is in memory: the events of the open batch, and the answers
- * that may not leave before it is durable (L2). Each class of work has bounds for both, and they
- * grow with its worth: reads and new tasks are refused first, reports of finished work last. All
- * of them together stay below a segment of the log, so that a batch always fits into the reserve
+ * that may not leave before it is durable (L2). Each class of work has limits for both, which grow
+ * with its importance: reads and new tasks are refused first, reports of finished work last. All of
+ * them together stay below the size of a log segment, so that a batch always fits into the reserve
  * of a full disk.
  */
 export type AdmissionClass = keyof AdmissionBounds;
@@ -17,15 +17,15 @@ interface Bounds {
 }
 
 export interface AdmissionBounds {
-  /** Adds no events, but its answers wait all the same. */
+  /** Adds no events, but its answers wait for the disk, too. */
   readonly read: Bounds;
   /** New work. */
   readonly submit: Bounds;
-  /** Beyond it no lease is granted and no timer fires: both wait without harm. */
+  /** Beyond these limits no lease is granted and no timer fires: both can wait without harm. */
   readonly lease: Bounds;
-  /** What operators do, and workers that come and go. */
+  /** Commands of operators, and workers that connect or leave. */
   readonly operate: Bounds;
-  /** Work that is done, and signs of life: as long as anything is. */
+  /** Reports and heartbeats, which are accepted longest. */
   readonly report: Bounds;
 }
 

@@ -1,21 +1,21 @@
-/** Starts something that runs once after a delay, and answers how to prevent it. */
+/** Runs a function once after a delay; returns a function that cancels it. */
 export type StartTimer = (delayMs: number, run: () => void) => () => void;
 
-/** Longer delays are slept in pieces: a timer of Node holds no more than 24 days. */
+/** Longer delays are split: a Node timer holds no more than 24 days. */
 const DELAY_MS_MAX = 3_600_000;
 
-/** A timer that was started longer ago than this is not relied on. */
+/** Age in milliseconds from which a running timer is no longer trusted. */
 const TRUSTED_MS = 10;
 
 /**
- * Rings at a time that may change at any moment. It may ring early, after a clock was set or a
- * piece of a long delay: whoever hears it looks at the time and sets it again.
+ * Rings at a time that may change at any moment. It may ring early, after a clock change or a part
+ * of a long delay: the listener checks the time and sets the alarm again.
  */
 export class Alarm {
   private readonly startTimer: StartTimer;
   private readonly ring: () => void;
   private at = Number.POSITIVE_INFINITY;
-  /** What its timer was started with, and when. */
+  /** Delay and start time of its timer. */
   private delayMs = 0;
   private startedAt = 0;
   private cancel: (() => void) | undefined;
@@ -28,8 +28,9 @@ export class Alarm {
   /** Infinite turns it off. */
   set(at: number, now: number): void {
     const delayMs = Math.min(Math.max(at - now, 0), DELAY_MS_MAX);
-    // A clock that is set forward brings the time nearer, and a timer sleeps on as long as it was
-    // told. Nothing tells a clock that was set from one that ran, so it is told anew now and then.
+    // When the clock is set forward, the deadline comes nearer, but a running timer still sleeps
+    // for its full delay. A clock change cannot be told from time that passed, so an older timer is
+    // restarted.
     const mayOversleep = this.delayMs > 0 && now - this.startedAt >= TRUSTED_MS;
     if (at === this.at && !mayOversleep) return;
     this.cancel?.();

@@ -3,11 +3,13 @@ import { RecordWriter, type Utf8 } from '@sluice/core';
 /** Something that waits for its batch to be durable. */
 export interface Releasable {
   release(): void;
-  /** The batch will not become durable under this engine; nothing may be let out. */
+  /** The batch will not become durable under this engine; nothing may be released. */
   drop(cause: Error): void;
 }
 
-/** The records of the commands since the last append, and what may leave once they are durable. */
+/**
+ * The records of the commands since the last append, and what is released once they are durable.
+ */
 export class Batch {
   readonly writer: RecordWriter;
   waiting: Releasable[] = [];
@@ -20,7 +22,7 @@ export class Batch {
     return this.writer.recordCount === 0;
   }
 
-  /** Empties the batch for the next commands and answers what waited for this one. */
+  /** Empties the batch for the next commands and returns what waited for this one. */
   reset(): readonly Releasable[] {
     const { waiting } = this;
     this.waiting = [];

@@ -194,7 +194,8 @@ test('finished tasks stay in memory until the consumer has them', async () => {
   const projection = new TestProjection();
   expect(await test.count()).toBe(3);
 
-  // The last record that it has is the end of the first task: one more may have the same time.
+  // The last record that it has is the end of the first task: another task may have ended at the
+  // same time.
   await projection.takeUpTo(feedOf(test), 2);
   projection.save(feedOf(test));
   await test.submit('"another"');
@@ -205,7 +206,7 @@ test('finished tasks stay in memory until the consumer has them', async () => {
   await test.submit('"and one more"');
   expect(await test.count()).toBe(4);
 
-  // Nothing is left that it does not have.
+  // The consumer has everything.
   await projection.takeUpTo(feedOf(test), 5);
   test.now += 1;
   projection.save(feedOf(test));
@@ -275,7 +276,7 @@ test('a read that fails comes out where the next batch was asked for', async () 
   await expect(feed.next()).rejects.toThrow('damaged');
 });
 
-/** Three tasks in one record, of which two succeeded in records of their own. */
+/** Three tasks in one record; two of them succeeded in separate records. */
 async function workedEngine(
   feed: TestEngineOptions['feed'],
   options: TestEngineOptions = {},

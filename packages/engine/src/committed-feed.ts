@@ -1,14 +1,14 @@
 import { type BoundedLog, type LogHold, STOP_READING, type StoredBatch } from '@sluice/log';
 import { RecoveryError } from './recovery.ts';
 
-/** A batch of the log that is durable. `bytes` is the consumer's to keep. */
+/** A durable batch of the log. The consumer may keep `bytes`. */
 export interface CommittedBatch {
   readonly firstRecord: number;
   readonly recordCount: number;
   readonly bytes: Uint8Array;
 }
 
-/** How far a consumer has come, for good: it will never ask for what is before that again. */
+/** How far a consumer has durably come: it never asks for earlier records again. */
 export interface Watermark {
   /** The first record that it does not have. */
   readonly position: number;
@@ -19,14 +19,16 @@ export interface Watermark {
 export interface FeedOptions {
   /** The first record that the consumer does not have yet. */
   readonly from: number;
-  /** What the consumer is called in errors, with the place of its data. */
+  /** Name of the consumer in errors, with the place of its data. */
   readonly name?: string;
   /**
-   * Called when the log does not go back as far as that: what is before `first` is lost to the
-   * consumer, and it goes on there. Without it such a start is refused.
+   * Called when the log was trimmed past `from`: the consumer has lost the records before `first`
+   * and continues there. Without this function such a start is refused.
    */
   readonly onLost?: (first: number) => void;
-  /** Bytes of batches that are held for the consumer at once, twice. */
+  /**
+   * Limit of the bytes held for the consumer; applies to recent and to reread batches separately.
+   */
   readonly bufferBytesMax?: number;
 }
 
@@ -40,27 +42,27 @@ export interface FeedSource extends FeedOptions {
 const BUFFER_BYTES_MAX = 8 * 2 ** 20;
 
 /**
- * Hands the committed batches of a partition to one consumer, in order and without gaps.
+ * Passes the committed batches of a partition to one consumer, in order and without gaps.
  *
- * C1 Nothing is handed out before it is durable.
- * C2 Memory is bounded, however far the consumer is behind: the newest batches are kept at hand,
- *    and what is older than those is read from the log again.
- * C3 The watermark never goes back, and never past what was handed out. Behind it the log may be
- *    trimmed, before it never, unless the consumer has ended and the log was let go.
+ * C1 Nothing is passed on before it is durable.
+ * C2 Memory is bounded, however far the consumer is behind: the newest batches are kept in memory,
+ *    and older ones are read from the log again.
+ * C3 The watermark never goes back, and never past what was passed on. The log is trimmed only
+ *    below the watermark, unless the consumer has ended and the log was let go.
  */
 export class CommittedFeed {
   private readonly source: FeedSource;
   private readonly bytesMax: number;
-  /** The next record to hand out. */
+  /** The next record to pass on. */
   private position: number;
   private tail: number;
   /** The newest batches, up to the tail without gaps. */
   private readonly recent: Backlog = { batches: [], bytes: 0 };
-  /** What was read from the log, from `position` on. */
+  /** Batches read from the log, from `position` on. */
   private readonly reread: Backlog = { batches: [], bytes: 0 };
   private acknowledged: number;
   private isClosed = false;
-  /** The consumer takes nothing more. */
+  /** The consumer takes no more batches. */
   private hasEnded = false;
   /** Set while `next` waits for a commit. */
   private wake: (() => void) | undefined;
@@ -78,19 +80,19 @@ export class CommittedFeed {
     return this.acknowledged;
   }
 
-  /** Whether everything that is durable was handed out. */
+  /** Whether everything durable was passed on. */
   get isEmpty(): boolean {
     return this.position === this.tail;
   }
 
-  /** Bytes that are held for the consumer. */
+  /** Bytes held for the consumer. */
   get bufferedBytes(): number {
     return this.recent.bytes + this.reread.bytes;
   }
 
   /**
    * The next batch, as soon as there is one; undefined once the feed is closed. A consumer asks for
-   * one at a time: as long as it does not ask, nothing is read for it.
+   * one batch at a time. While it does not ask, nothing is read for it.
    */
   async next(): Promise<CommittedBatch | undefined> {
     for (;;) {
@@ -106,7 +108,7 @@ export class CommittedFeed {
     }
   }
 
-  /** The consumer has all before the watermark, durably. */
+  /** The consumer durably has everything before the watermark. */
   acknowledge(watermark: Watermark): void {
     const { position } = watermark;
     if (position > this.position) {
@@ -119,7 +121,7 @@ export class CommittedFeed {
     this.source.onAcknowledged(watermark);
   }
 
-  /** A batch became durable. Its memory is the caller's. */
+  /** A batch became durable. Its memory belongs to the caller. */
   committed(batch: CommittedBatch): void {
     this.tail = batch.firstRecord + batch.recordCount;
     if (this.isClosed) return;
@@ -129,8 +131,9 @@ export class CommittedFeed {
   }
 
   /**
-   * The consumer takes nothing more until the next start: neither batches nor finished tasks are
-   * kept in memory for it. The log is, so that it can go on from there, until `letGo`.
+   * The consumer takes no more batches until the next start. Neither batches nor finished tasks are
+   * kept in memory for it. The log is kept until `letGo`, so that the consumer can continue from
+   * there.
    */
   consumerEnded(): void {
     this.hasEnded = true;
@@ -143,7 +146,7 @@ export class CommittedFeed {
     this.source.onAcknowledged({ position: this.acknowledged, at });
   }
 
-  /** The log is not kept for the consumer any more. */
+  /** The log is no longer kept for the consumer. */
   letGo(): void {
     this.acknowledged = Number.POSITIVE_INFINITY;
   }
@@ -153,7 +156,7 @@ export class CommittedFeed {
     this.wake?.();
   }
 
-  /** The next batch if it is at hand. */
+  /** The next batch, if it is in memory. */
   take(): CommittedBatch | undefined {
     const [reread] = this.reread.batches;
     const [recent] = this.recent.batches;
@@ -164,11 +167,11 @@ export class CommittedFeed {
     return batch;
   }
 
-  /** Reads up to the batches that are at hand, or as much as may be held. */
+  /** Reads up to the batches that are in memory, or up to the limit. */
   private async readAgain(): Promise<void> {
     const { reread, recent, tail } = this;
     const takeOne = ({ firstRecord, recordCount, bytes }: StoredBatch) => {
-      // The log may have more than the engine has heard of (C1).
+      // The log may already hold batches whose commit the engine has not seen yet (C1).
       const end = recent.batches.at(0)?.firstRecord ?? tail;
       if (firstRecord >= end) return STOP_READING;
       push(reread, { firstRecord, recordCount, bytes: copyOf(bytes) });
@@ -183,7 +186,7 @@ export class CommittedFeed {
   }
 }
 
-/** The feed from where the log can give it. */
+/** The feed options, adjusted to what the log still holds. */
 export function feedWithin(feed: FeedOptions | undefined, { first, tail }: LogHold) {
   if (feed === undefined || (feed.from >= first && feed.from <= tail)) return feed;
   if (feed.from < first && feed.onLost !== undefined) {
@@ -197,7 +200,7 @@ export function feedWithin(feed: FeedOptions | undefined, { first, tail }: LogHo
   );
 }
 
-/** Not `slice`, which is a view of the same memory when a log hands out Node's buffers. */
+/** Not `slice`, which returns a view of the same memory when a log passes Node buffers. */
 function copyOf(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);
 }

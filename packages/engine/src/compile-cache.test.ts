@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-/** More than the program loads by itself, and fewer than the thread does. */
+/** More files than the program loads by itself, and fewer than the thread loads. */
 const FILES_MIN = 20;
 
 let folder: string;
@@ -31,7 +31,7 @@ test('a thread of a program that keeps none keeps none', async () => {
   expect(await readdir(folder)).toEqual(['program.mjs']);
 });
 
-/** Has a program start a thread that loads the core. */
+/** Runs a program that starts a thread that loads the core. */
 async function startThread(first: string): Promise<void> {
   const urlOf = (file: string) => JSON.stringify(new URL(file, import.meta.url));
   const program = `

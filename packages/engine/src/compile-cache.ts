@@ -2,9 +2,9 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 
 /**
- * The environment for threads and processes that run sources of ours. Where the program that
- * starts them keeps what its sources were compiled to, theirs are kept, too: each loads a hundred
- * files, and starts in a quarter of the time when they are there.
+ * The environment for threads and processes that run our sources. If the starting program has a
+ * compile cache, they use it, too: each loads a hundred files, and starts in a quarter of the time
+ * with a filled cache.
  */
 export function envWithCompileCache(): NodeJS.ProcessEnv {
   const folder = getCompileCacheDir();

@@ -1,6 +1,6 @@
-/** What an operator may want to know and no caller hears of. */
+/** Events that operators may want to know about and that no caller is told of. */
 export type EngineNotice =
-  /** A start has all that the log holds: from a snapshot, and from the records behind it. */
+  /** Recovery is complete: from a snapshot and the records after it. */
   | {
       readonly type: 'recovered';
       readonly snapshot: number;
@@ -9,9 +9,9 @@ export type EngineNotice =
     }
   | { readonly type: 'snapshot_saved'; readonly position: number }
   | { readonly type: 'log_trimmed'; readonly upTo: number }
-  /** A start passed over a snapshot and goes back to an older one, or to the log alone. */
+  /** Recovery skipped a snapshot and uses an older one, or only the log. */
   | { readonly type: 'snapshot_unusable'; readonly position: number; readonly cause: Error }
-  /** No snapshot came of it; the log is kept, and the next try comes after more of it. */
+  /** The fold saved no snapshot. The log is kept, and the next try comes after more of it. */
   | { readonly type: 'fold_failed'; readonly reason: string };
 
 export type Notify = (notice: EngineNotice) => void;

@@ -20,18 +20,18 @@ import { SnapshotKeeper, type SnapshotOptions } from './snapshot-keeper.ts';
 
 export interface EngineOptions {
   readonly log: BoundedLog;
-  /** Without snapshots every start replays the log from its beginning, and it grows for ever. */
+  /** Without snapshots every start replays the whole log, and the log grows for ever. */
   readonly snapshots?: SnapshotOptions;
   /**
    * Set when there is a consumer of committed batches. The log, and finished tasks in memory, are
-   * then kept until it has them.
+   * then kept until the consumer has them.
    */
   readonly feed?: FeedOptions;
   readonly partition: PartitionOptions;
-  /** Makes the partition; a simulation makes one that it can watch. */
+  /** Creates the partition; a simulation creates one that it can observe. */
   readonly makePartition?: MakePartition;
   readonly outputs: OutputPort;
-  /** What may wait for the disk; tests have less. */
+  /** Limits of what may wait for the disk; tests use lower ones. */
   readonly admission?: AdmissionBounds;
   /** Wall clock in milliseconds. */
   readonly clock: () => number;
@@ -40,32 +40,32 @@ export interface EngineOptions {
   /** A random whole number below 2^53. */
   readonly nonce: () => number;
   /**
-   * Runs its argument at the end of the turn in which it was called. The append waits that long, so
-   * that all requests which arrived together share it.
+   * Runs its argument at the end of the current turn of the event loop. The append waits that long,
+   * so that all requests that arrived together share it.
    */
   readonly atEndOfTurn: (run: () => void) => void;
   readonly startTimer: StartTimer;
-  /** Time that sessions have to come back after a restart, at the least (L7). */
+  /** Minimum time that sessions have to come back after a restart (L7). */
   readonly graceMsMin: number;
-  /**
-   * Called with what no caller hears of and an operator should.
-   */
+  /** Called with events that no caller is told of. */
   readonly notify: Notify;
   /**
-   * Called once, when the engine lost its log or was fenced. The owner starts anew or ends (L5).
+   * Called once, when the engine lost its log or was fenced. The owner restarts it or ends (L5).
    */
   readonly onStopped: (cause: Error) => void;
 }
 
-/** A command without its time: the engine's clock gives it. */
+/** A command without its time, which the engine's clock adds. */
 export type Request<C extends Command = Command> = C extends Command ? Omit<C, 'now'> : never;
 
-/** The engine no longer owns its partition; nothing that was waiting is known to have happened. */
+/**
+ * The engine no longer owns its partition. It is unknown whether pending commands became durable.
+ */
 export class EngineStoppedError extends Error {
   override readonly name = 'EngineStoppedError';
 }
 
-/** Somebody else holds the log by now: there is nothing to repair, and nothing to let out (L5). */
+/** Another holder has the log: there is nothing to repair, and nothing may be released (L5). */
 export class FencedError extends Error {
   override readonly name = 'FencedError';
 }
@@ -77,12 +77,12 @@ const UNKNOWN_PAUSE_MS_MAX = 1000;
  *
  * E1 One append is outstanding; the commands that arrive meanwhile, and in the turn in which it
  *    ends, are the next batch.
- * E2 What `execute` and `read` answer, and what commands push, leaves after the commit of the last
- *    event it can have seen; at once when nothing is uncommitted (L2).
- * E3 An unknown append is repeated as it was until its answer is definite; a fenced or failed one
- *    ends this engine, and nothing that waited is let out (L5).
+ * E2 Answers of `execute` and `read`, and pushes of commands, leave after the commit of the last
+ *    event that they can have seen; at once when nothing is uncommitted (L2).
+ * E3 An unknown append is repeated unchanged until its answer is definite. A fenced or failed one
+ *    ends this engine, and nothing that waited is released (L5).
  * E4 While the disk is far behind, or full, no lease is granted and no timer fires: they would only
- *    make more work that cannot be recorded. Both are made up for when the disk has caught up.
+ *    create more work that cannot be recorded. Both are made up for when the disk has caught up.
  */
 export class Engine {
   private readonly options: EngineOptions;
@@ -96,12 +96,12 @@ export class Engine {
   /** How many records are durable. */
   private tail: number;
   private readonly keeper: SnapshotKeeper | undefined;
-  /** What is committed, for the one consumer that was announced at the start. */
+  /** The committed batches, for the one consumer announced at the start. */
   readonly feed: CommittedFeed | undefined;
   private stopped: EngineStoppedError | undefined;
-  /** Timers rest: what is due fires after the next start. */
+  /** Timers are stopped: due timers fire after the next start. */
   private isClosing = false;
-  /** The end of this turn will start an append. */
+  /** An append starts at the end of this turn. */
   private isScheduled = false;
   /** Rings when a task's timer may be due. */
   private readonly alarm: Alarm;
@@ -121,8 +121,8 @@ export class Engine {
   }
 
   /**
-   * Takes over the log, loads the newest snapshot, replays what is behind it and expects its
-   * sessions back. Rejects with a `RecoveryError` when that does not give all of the log.
+   * Acquires the log, loads the newest snapshot, replays the records after it and expects its
+   * sessions back. Rejects with a `RecoveryError` when snapshot and log leave a gap.
    */
   static async start(options: EngineOptions): Promise<Engine> {
     const hold = await options.log.acquire();
@@ -148,14 +148,14 @@ export class Engine {
     return engine;
   }
 
-  /** Whether more of that class is taken on, by what waits for the disk (L9). */
+  /** Whether more work of this class is accepted, given what waits for the disk (L9). */
   admits(admissionClass: AdmissionClass): boolean {
     const { bytesMax, answersMax } = (this.options.admission ?? ADMISSION_BOUNDS)[admissionClass];
     const answers = this.open.waiting.length + (this.appending?.waiting.length ?? 0);
     return this.open.writer.length < bytesMax && answers < answersMax;
   }
 
-  /** How many records are durable. */
+  /** Number of durable records. */
   get position(): number {
     return this.tail;
   }
@@ -165,8 +165,8 @@ export class Engine {
   }
 
   /**
-   * Decides and applies a command now; `render` turns the reply into an answer while the state is
-   * exactly the one that the command left. The promise resolves once the command is durable.
+   * Decides and applies a command now. `render` turns the reply into an answer while the state is
+   * exactly as the command left it. The promise resolves once the command is durable.
    */
   execute<C extends Command, T>(
     request: Request<C>,
@@ -188,13 +188,16 @@ export class Engine {
     return answer;
   }
 
-  /** Reads the state now; the promise resolves once all that the view can have seen is durable. */
+  /**
+   * Reads the state now. The promise resolves once everything that the view can have seen is
+   * durable.
+   */
   read<T>(view: (state: ReadonlyState, partition: PartitionReader) => T): Promise<T> {
     if (this.stopped !== undefined) return Promise.reject(this.stopped);
     return this.whenDurable(() => view(this.partition.state, this.partition));
   }
 
-  /** Waits for what is outstanding. The caller sends no more commands. */
+  /** Waits for what is outstanding. The caller must send no more commands. */
   async close(): Promise<void> {
     this.isClosing = true;
     this.setAlarm();
@@ -225,15 +228,15 @@ export class Engine {
 
   /**
    * The consumer has every record before the watermark, so it has every task that ended before the
-   * last of them; a task that ended in the same millisecond may be behind it. When nothing is left
-   * that it does not have, time itself is the bound: whatever comes is not before now (P2).
+   * last of them. A task that ended in the same millisecond may be in a later record. When the
+   * consumer has everything, the bound is the current time: later events are not before now (P2).
    */
   private acknowledged({ position, at }: Watermark): void {
     const isAll = position === this.tail && this.open.isEmpty && this.appending === undefined;
     this.partition.keepUnlessEndedBefore(isAll ? this.options.clock() : at);
   }
 
-  /** A log that fails here has failed for good; one that was fenced says so at the next append. */
+  /** A log that fails here has failed for good. A fenced log reports that at the next append. */
   private async trim(upToSnapshot: number): Promise<void> {
     if (this.stopped !== undefined) return;
     const upTo = Math.min(upToSnapshot, this.feed?.watermark ?? upToSnapshot);
@@ -245,7 +248,7 @@ export class Engine {
     }
   }
 
-  /** No more work is to be begun (E4). */
+  /** True while no new work may begin (E4). */
   private get mustRest(): boolean {
     return this.options.log.isFull || !this.admits('lease');
   }
@@ -256,7 +259,7 @@ export class Engine {
     this.alarm.set(at, this.options.clock());
   }
 
-  /** An engine that stopped meanwhile has said so. */
+  /** A rejection is ignored: an engine that stopped has already reported it. */
   private advanceTime(): void {
     const seed = this.options.nonce() % 2 ** 32;
     this.execute<AdvanceTime, void>({ type: 'advance_time', seed }, () => undefined).catch(
@@ -264,7 +267,7 @@ export class Engine {
     );
   }
 
-  /** What `render` throws is an answer too: it waits like any other. */
+  /** An error from `render` is an answer, too: it waits like any other. */
   private whenDurable<T>(render: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       try {
@@ -276,7 +279,7 @@ export class Engine {
     });
   }
 
-  /** Puts `waiting` behind the newest event that exists. */
+  /** Makes `waiting` wait for the newest event that exists. */
   private wait(waiting: Releasable): void {
     if (!this.open.isEmpty) this.open.waiting.push(waiting);
     else if (this.appending !== undefined) this.appending.waiting.push(waiting);
@@ -289,7 +292,7 @@ export class Engine {
       outputs.stage(this.partition.outputs, this.partition.state);
     }
     if (!this.open.isEmpty) return;
-    // No event is waiting for an append, so none will come that could carry what was staged.
+    // No event waits for an append, so no later batch would carry the staged outputs.
     const sealed = outputs.seal();
     if (sealed !== undefined) this.wait(sealed);
   }
@@ -343,7 +346,8 @@ export class Engine {
   }
 
   /**
-   * The next append starts first: the disk need not wait until this batch's outputs are written.
+   * The next append starts first, so that the disk does not wait while this batch's outputs are
+   * written.
    */
   private committedBatch(batch: Batch): void {
     const { recordCount, bytes, length } = batch.writer;
@@ -357,14 +361,14 @@ export class Engine {
     for (const each of waiting) each.release();
     if (this.appending === undefined) this.onQuiet?.();
     this.setAlarm();
-    // Any command grants the leases that were not granted while there was too much to write.
+    // Any command grants the leases that were held back while there was too much to write.
     const hasRested = !this.partition.grantsLeases && !this.mustRest;
     if (hasRested && !this.isClosing) this.advanceTime();
   }
 
-  /** Memory may be half-changed or ahead of the log: it is used no more (L5). */
+  /** Memory may be half-changed or ahead of the log, so it is no longer used (L5). */
   private stop(cause: Error): EngineStoppedError {
-    // What fails after the first failure has nothing to add.
+    // Only the first failure counts.
     if (this.stopped !== undefined) return this.stopped;
     const stopped = new EngineStoppedError('the engine lost its partition', { cause });
     this.stopped = stopped;
@@ -381,7 +385,6 @@ export class Engine {
   }
 }
 
-/** The consumer has to have what the log no longer holds, and nothing that the log does not. */
 function hasOutputs(outputs: Outputs): boolean {
   return (
     outputs.pushSlots.length > 0 ||

@@ -9,7 +9,7 @@ import type { PartitionLog, SnapshotStore } from '@sluice/log';
 import { FencedError, type Request } from './engine.ts';
 import { recoverPartition, withinLimits } from './recovery.ts';
 
-/** A partition whose server does not run. */
+/** A partition whose server is not running. */
 export interface RestingPartition {
   readonly log: PartitionLog;
   readonly partition: PartitionOptions;
@@ -20,8 +20,8 @@ export interface RestingPartition {
 }
 
 /**
- * Carries out one command and ends: no timer fires, nobody is expected back, nothing is given to a
- * worker. Answers once the command is durable; what `answer` throws leaves the log as it was.
+ * Executes one command and ends: no timer fires, no session is expected back, no lease is granted.
+ * Resolves once the command is durable. If `answer` throws, the log stays unchanged.
  */
 export async function executeOnce<C extends Command, T>(
   resting: RestingPartition,
@@ -34,7 +34,7 @@ export async function executeOnce<C extends Command, T>(
     partition: resting.partition,
     snapshots,
     log: hold,
-    // A snapshot that is passed over is news for the server, which passes it over as well.
+    // A skipped snapshot is reported by the server, which skips it as well.
     notify: () => undefined,
   });
   await log.read(position, ({ bytes, firstRecord }) => {

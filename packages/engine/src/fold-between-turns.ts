@@ -1,8 +1,8 @@
 import { type FoldOrder, foldSnapshot, type StartFold } from './fold.ts';
 
 /**
- * Folds between the turns of this thread, over a log and snapshots that are given: for a
- * simulation, which has no other. It holds up everything else while it applies and saves.
+ * Folds between the turns of this thread, over a given log and given snapshots. For a simulation,
+ * which has only one thread. It blocks everything else while it applies and saves.
  */
 export function foldBetweenTurns(source: Omit<FoldOrder, 'upTo'>): StartFold {
   return (upTo) => {
@@ -16,7 +16,7 @@ export function foldBetweenTurns(source: Omit<FoldOrder, 'upTo'>): StartFold {
         return range.onBatch(batch);
       };
       await source.readLog({ ...range, onBatch });
-      // From here on it saves, which is over soon.
+      // The rest is saving, which is short and not cancelled.
       refuseIfCancelled();
     };
     const done = foldSnapshot({ ...source, readLog, upTo });

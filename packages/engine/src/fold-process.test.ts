@@ -233,7 +233,7 @@ function said(type: EngineNotice['type']): boolean {
   return notices.some((notice) => notice.type === type);
 }
 
-/** Submits enough for a fold, then waits for what comes of it, as often as it takes. */
+/** Repeatedly submits enough for a fold and waits for its outcome. */
 async function submitUntil(isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const heard = new Promise<void>((resolve) => {

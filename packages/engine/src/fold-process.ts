@@ -1,4 +1,4 @@
-/** The process of one fold: folds, says what became of it, and ends. */
+/** The process of one fold: folds, reports the outcome, and ends. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { FileSnapshots, readLogFolder, type SnapshotStore } from '@sluice/log';
@@ -8,7 +8,7 @@ import type { FoldProcessOrder } from './start-fold-process.ts';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-// A fold without its server is of no use, and whoever starts next on the folders folds there, too.
+// A fold without its server is useless, and the next server on these folders folds there, too.
 process.once('disconnect', () => process.exit(1));
 dieFirst();
 
@@ -16,12 +16,15 @@ const [order] = await once(process, 'message');
 const outcome = await fold(order as FoldProcessOrder);
 process.send?.(outcome, () => process.exit());
 
-/** A kernel without memory ends whom it likes: better this one, which the next makes up for. */
+/**
+ * When the kernel runs out of memory, it should kill this process first: the next fold makes up for
+ * it.
+ */
 function dieFirst(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
-    // There is no such file everywhere; then it takes its chance.
+    // The file does not exist on every system; then the process has no preference.
   }
 }
 
@@ -43,7 +46,10 @@ async function fold(order: FoldProcessOrder): Promise<FoldOutcome> {
   }
 }
 
-/** Contents are written in one turn, in which nobody hears that the server is gone: it is asked. */
+/**
+ * Contents are written in one turn, in which the disconnect event cannot arrive, so the parent is
+ * checked explicitly.
+ */
 function savedFor(serverPid: number, files: FileSnapshots): SnapshotStore {
   return {
     positions: () => files.positions(),

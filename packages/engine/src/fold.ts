@@ -2,22 +2,24 @@ import { type PartitionOptions, SNAPSHOT_SCHEMA, StateHashError } from '@sluice/
 import type { CommittedRange, SnapshotStore } from '@sluice/log';
 import { recoverPartition } from './recovery.ts';
 
-/** What became of a fold. Plain, because it crosses processes. */
+/** The outcome of a fold. Plain data, because it is sent between processes. */
 export type FoldOutcome =
   | { readonly kind: 'saved' }
   | { readonly kind: 'failed'; readonly reason: string }
-  /** Replaying led to another state than the log says: the live one cannot be trusted (L3). */
+  /**
+   * Replaying led to a state other than the recorded one: the live state cannot be trusted (L3).
+   */
   | { readonly kind: 'mismatch'; readonly reason: string };
 
-/** A fold under way. */
+/** A running fold. */
 export interface Fold {
   /** Never rejects. */
   readonly done: Promise<FoldOutcome>;
-  /** Ends it, finished or not, and answers when it is over. */
+  /** Ends the fold, finished or not; resolves when it has ended. */
   cancel(): Promise<void>;
 }
 
-/** Begins to fold the log up to a record, which is committed, into the next snapshot. */
+/** Starts to fold the log up to a committed record into the next snapshot. */
 export type StartFold = (upTo: number) => Fold;
 
 export interface FoldOrder {
@@ -28,9 +30,9 @@ export interface FoldOrder {
 }
 
 /**
- * Makes the next snapshot from the last one and the log behind it, by the same `apply` and with all
- * hashes checked. The live partition has no part in it and is never paused; and what a restart
- * would do is proved again and again (docs/decisions/0007).
+ * Makes the next snapshot from the last one and the log after it, with the same `apply` and all
+ * hashes checked. The live partition takes no part and is never paused. Each fold also proves that
+ * a restart would work (docs/decisions/0007).
  */
 export async function foldSnapshot(order: FoldOrder): Promise<FoldOutcome> {
   try {
@@ -43,7 +45,7 @@ export async function foldSnapshot(order: FoldOrder): Promise<FoldOutcome> {
 }
 
 async function fold({ partition: options, snapshots, readLog, upTo }: FoldOrder): Promise<void> {
-  // Reading says by itself when the log no longer goes back to where the snapshot ends.
+  // Reading fails by itself when the log no longer goes back to the end of the snapshot.
   const log = { first: 0, tail: upTo };
   const source = { partition: options, snapshots, log, notify: () => undefined };
   const { partition, position } = await recoverPartition(source);

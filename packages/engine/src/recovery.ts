@@ -2,34 +2,35 @@ import { LimitError, Partition, type PartitionOptions, SnapshotError } from '@sl
 import { SnapshotDamagedError, type SnapshotStore } from '@sluice/log';
 import type { Notify } from './engine-notice.ts';
 
-/** Snapshots and log do not make a whole: starting would lose tasks that were acknowledged. */
+/** Snapshots and log do not fit together: starting would lose acknowledged tasks. */
 export class RecoveryError extends Error {
   override readonly name = 'RecoveryError';
 }
 
 export interface RecoverySource {
   readonly partition: PartitionOptions;
-  /** Absent when there is nothing but the log. */
+  /** Absent when there is only the log. */
   readonly snapshots: SnapshotStore | undefined;
   /** The first record that the log holds, and its end. */
   readonly log: { readonly first: number; readonly tail: number };
   readonly notify: Notify;
-  /** Makes an empty partition; somebody who wants to watch it makes one of its own kind. */
+  /** Creates an empty partition; a simulation creates one that it can observe. */
   readonly makePartition?: MakePartition;
 }
 
 export type MakePartition = (options: PartitionOptions) => Partition;
 
-/** A partition as it was at a position of the log; what is behind it is still to be replayed. */
+/** A partition as of a position of the log; the records after it are still to be replayed. */
 export interface RecoveredPartition {
   readonly partition: Partition;
   readonly position: number;
 }
 
 /**
- * Loads the newest snapshot that can be loaded, else the one before, else nothing if the log goes
- * back to its beginning. A damaged or unknown snapshot is passed over. A state that is not what its
- * snapshot says is not: that is no broken disk, and an older one would lead there as well (L3).
+ * Loads the newest snapshot that can be loaded, or the one before, or nothing if the log goes back
+ * to its beginning. A damaged or unknown snapshot is skipped. A state that does not match the hash
+ * of its snapshot is not skipped: that is no disk error, and an older snapshot would lead there as
+ * well (L3).
  */
 export async function recoverPartition(source: RecoverySource): Promise<RecoveredPartition> {
   const { snapshots, log, notify } = source;
@@ -68,8 +69,8 @@ async function load(source: RecoverySource, position: number): Promise<Partition
 }
 
 /**
- * Says so when what is stored does not fit because somebody lowered a limit since. Whatever else is
- * wrong is passed on as it is, however full the partition: it may be a snapshot that is damaged.
+ * Explains a `LimitError`: the stored data does not fit because a limit was lowered since. Other
+ * errors are passed on unchanged, even if the partition is full: the snapshot may be damaged.
  */
 export function withinLimits(take: () => void): void {
   try {

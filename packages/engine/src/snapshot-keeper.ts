@@ -10,25 +10,25 @@ export interface SnapshotOptions {
 }
 
 export interface SnapshotKeeperOptions extends SnapshotOptions {
-  /** Lets go of the records below `upTo`; never rejects. */
+  /** Trims the records below `upTo`; never rejects. */
   readonly trim: (upTo: number) => Promise<void>;
   readonly notify: Notify;
-  /** Called when the partition must not go on. */
+  /** Called when the partition must stop. */
   readonly onBroken: (cause: Error) => void;
 }
 
 /**
- * Sees to it that snapshots are made as the log grows, and that the log is trimmed behind them.
+ * Starts folds as the log grows, and trims the log behind the snapshots.
  *
- * K1 One fold is under way at a time.
- * K2 The log is kept from the older of two snapshots on, so that the newer may turn out damaged.
- *    The older is the one that the newer was made from: it was read whole. So the log is trimmed
- *    after a fold that saved alone.
- * K3 A fold that fails costs nothing but the log that it would have freed.
+ * K1 Only one fold runs at a time.
+ * K2 The log is kept from the older of two snapshots on, in case the newer one turns out damaged.
+ *    The older one is the base of the newer one, so it was read completely. The log is therefore
+ *    trimmed only after a fold that saved.
+ * K3 A failed fold costs only the log space that it would have freed.
  */
 export class SnapshotKeeper {
   private readonly options: SnapshotKeeperOptions;
-  /** Bytes of log behind the last fold that was started. */
+  /** Bytes of log since the last fold was started. */
   private unfoldedBytes = 0;
   private fold: Fold | undefined;
   private isClosed = false;
@@ -37,7 +37,7 @@ export class SnapshotKeeper {
     this.options = options;
   }
 
-  /** The log goes up to `tail` by now, with so many bytes more than at the last call. */
+  /** The log now ends at `tail` and has grown by `bytes` since the last call. */
   grew(tail: number, bytes: number): void {
     this.unfoldedBytes += bytes;
     if (this.unfoldedBytes < this.options.everyBytes) return;
@@ -47,7 +47,7 @@ export class SnapshotKeeper {
     void this.fold.done.then((outcome) => this.folded(tail, outcome));
   }
 
-  /** Ends a fold that is under way: the next start makes up for it. */
+  /** Ends a running fold: the next start makes up for it. */
   async close(): Promise<void> {
     this.isClosed = true;
     await this.fold?.cancel();

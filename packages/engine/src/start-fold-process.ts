@@ -3,29 +3,29 @@ import type { PartitionOptions } from '@sluice/core';
 import { envWithCompileCache } from './compile-cache.ts';
 import type { Fold, FoldOutcome, StartFold } from './fold.ts';
 
-/** Where a process of its own finds what it folds. */
+/** Where a fold process finds its data. */
 export interface FoldProcessOptions extends Omit<PartitionOptions, 'utf8'> {
   readonly logFolder: string;
   readonly snapshotFolder: string;
 }
 
-/** What such a process is told first. */
+/** The first message to the process. */
 export interface FoldProcessOrder extends FoldProcessOptions {
   readonly upTo: number;
   readonly serverPid: number;
 }
 
 /**
- * Folds in a process that reads the log's folder beside its holder, and ends with each fold. It is
- * no thread of the server, so that whatever ends it (no memory, a bug of the runtime) ends nothing
- * else (docs/decisions/0017).
+ * Folds in a separate process that reads the log's folder beside its holder, and ends with each
+ * fold. It is not a thread of the server: whatever ends it (no memory, a bug of the runtime) ends
+ * nothing else (docs/decisions/0017).
  */
 export function foldInOwnProcess(options: FoldProcessOptions): StartFold {
   return (upTo) => {
     try {
       return startFold({ ...options, upTo, serverPid: process.pid });
     } catch (cause) {
-      // A machine without memory or room for one more process says so at once.
+      // A machine without memory or room for another process fails at once.
       const reason = String(cause);
       return { done: Promise.resolve({ kind: 'failed', reason }), cancel: async () => undefined };
     }
@@ -34,13 +34,13 @@ export function foldInOwnProcess(options: FoldProcessOptions): StartFold {
 
 function startFold(order: FoldProcessOrder): Fold {
   const child = fork(new URL('./fold-process.ts', import.meta.url), {
-    // A debugger or profiler of the server is not meant for it.
+    // Debugger and profiler options of the server do not apply to it.
     execArgv: [],
     env: envWithCompileCache(),
     serialization: 'advanced',
-    // Ctrl-C in the server's terminal is for the server to decide about.
+    // The server decides what Ctrl-C in its terminal means.
     detached: true,
-    // What it prints is the runtime's last word before it gives up.
+    // Anything it prints is the runtime's last message before it aborts.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   let outcome: FoldOutcome | undefined;
@@ -53,7 +53,7 @@ function startFold(order: FoldProcessOrder): Fold {
     const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
     resolve(outcome ?? { kind: 'failed', reason: `the process of the fold ended ${how}` });
   });
-  // If it is gone before it hears this, the events above tell.
+  // If the process ends before it gets this message, the events above report it.
   if (child.connected) child.send(order, () => undefined);
   return {
     done,

@@ -33,7 +33,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** As a client gets it. */
+/** The document as a client gets it. */
 const DOCUMENT: Document = JSON.parse(JSON.stringify(openApiDocument('1.2.3')));
 
 const ROUTE_LIST = Object.entries<Route>(ROUTES).map(([name, route]) => ({ name, route }));

@@ -5,7 +5,7 @@ import { BYTES, type Route } from './base/route.ts';
 import { ROUTES } from './routes/routes.ts';
 import { ErrorBody } from './schemas/error-schema.ts';
 
-/** The API as an OpenAPI 3.1 document, made from the schemas that validate requests. */
+/** The API as an OpenAPI 3.1 document, generated from the schemas that validate requests. */
 export function openApiDocument(version: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const [operationId, route] of Object.entries<Route>(ROUTES)) {
@@ -73,19 +73,19 @@ function answers(route: Route): Record<string, object> {
 
 function contentOf(answer: Route['answers'][number]): object {
   if (answer === 'none') return {};
-  // In OpenAPI 3.1 what has no schema is bytes.
+  // In OpenAPI 3.1, content without a schema is bytes.
   if (answer === BYTES) return { content: { [BYTES]: {} } };
   if (typeof answer === 'string') return { content: { [answer]: { schema: { type: 'string' } } } };
   return { content: { 'application/json': { schema: answer } } };
 }
 
-/** Beside its own errors, those of every call that is not open to all. */
+/** The call's own errors, and those of every call that needs a key. */
 function codesOf({ access, errors }: Route): readonly ErrorCode[] {
   if (access === 'open') return errors;
   return [...errors, 'unauthenticated', 'forbidden', 'too_many_failures'];
 }
 
-/** Codes that share a status share an answer; an unexpected error can come from anywhere. */
+/** Codes that share a status share an answer. Every call may also have an unexpected error. */
 function errors(codes: readonly ErrorCode[]): Record<string, object> {
   const result: Record<string, object> = {};
   for (const code of [...codes, 'forbidden_origin', 'internal_error'] as const) {

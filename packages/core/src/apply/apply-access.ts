@@ -2,7 +2,7 @@ import { invariant } from '../base/invariant.ts';
 import type { ACCESS_EVENTS } from '../events/access-events.ts';
 import type { Appliers } from './applier.ts';
 
-/** The part of `apply` that is about keys, and about who changed what. */
+/** The part of `apply` for access keys and audit records. */
 export const ACCESS_APPLIERS: Appliers<typeof ACCESS_EVENTS> = {
   access_key_created: ({ accessKeys }, at, event) => {
     const { key: id, namespace, role, name, hash, expiresAt } = event;

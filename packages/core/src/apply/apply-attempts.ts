@@ -28,7 +28,7 @@ import { oweCallback } from './apply-callbacks.ts';
 import { storePayload } from './namespace-counts.ts';
 import { enqueue, finish, leave, retime, wait } from './task-places.ts';
 
-/** The part of `apply` that is about leases and what becomes of them. */
+/** The part of `apply` for attempts and their leases. */
 export const ATTEMPT_APPLIERS: Appliers<typeof ATTEMPT_EVENTS> = {
   attempt_leased: applyLeased,
   attempt_started: applyStarted,
@@ -89,7 +89,7 @@ function applyDeferred(state: State, at: number, event: EventOf<'attempt_deferre
   tasks.answered[slot] = LATER_ANSWER;
   tasks.endedAt[slot] = at;
   retime(state, slot);
-  // Its worker may have said before that it runs.
+  // A worker that reported the start has already created the callback for this state change.
   if (isNews) oweCallback(state, slot, at);
 }
 
@@ -119,7 +119,7 @@ function applyTimedOut(state: State, at: number, event: EventOf<'attempt_timed_o
   const { slot, reason } = event;
   noteStart(state, slot, event.startedAt);
   storePayload(state, RESULT_PAYLOAD, slot, event.error);
-  // One whose handler left the end to somebody outside was answered before.
+  // A deferred attempt already has the answer of its handler, which stays.
   if (event.answer !== NO_ANSWER) state.tasks.answered[slot] = event.answer;
   if (event.retryAt === 0) return finish(state, slot, { at, taskState: TIMED_OUT, reason });
   waitForNext(state, at, { slot, until: event.retryAt, reason });
@@ -135,7 +135,7 @@ function applyReturned(state: State, at: number, event: EventOf<'attempt_returne
   enqueue(state, slot, { at, reason: event.reason, toHead: true });
 }
 
-/** The attempt is over; another one follows. */
+/** The attempt is over and another one follows. */
 function waitForNext(
   state: State,
   at: number,
@@ -146,7 +146,9 @@ function waitForNext(
   wait(state, slot, { until, reason });
 }
 
-/** A worker need not report the start by itself: the end may say when it was. */
+/**
+ * A worker need not report the start separately: the report of the end may carry the start time.
+ */
 export function noteStart({ tasks }: State, slot: Slot, startedAt: number): void {
   if (startedAt !== 0 && tasks.startedAt[slot] === 0) tasks.startedAt[slot] = startedAt;
 }

@@ -6,8 +6,8 @@ import { TASK_STATES } from '../task/task-state.ts';
 import type { Appliers } from './applier.ts';
 
 /**
- * The task went to another state: if somebody wants to hear of that one, it is owed to them. A part
- * of `apply`, so that a change and what is owed for it are one fact.
+ * Adds a delivery if the task's callback subscribes to the state that the task just entered. This
+ * is a part of `apply`, so that the state change and its delivery are one fact.
  */
 export function oweCallback(state: State, slot: Slot, at: number): void {
   const { tasks, outbox } = state;
@@ -21,14 +21,15 @@ export function oweCallback(state: State, slot: Slot, at: number): void {
     task: tasks.number[slot] as TaskNumber,
     submittedAt: tasks.submittedAt[slot],
     queue: tasks.queue[slot],
-    // Held by itself: the task may leave memory before its receiver is there.
+    // The delivery holds the callback itself, because the task may leave memory before the delivery
+    // is done.
     callback: callbacks.hold(callbacks.textAt(wanted)),
     state: to,
     at,
   });
 }
 
-/** The part of `apply` that is about deliveries. */
+/** The part of `apply` for deliveries. */
 export const CALLBACK_APPLIERS: Appliers<typeof CALLBACK_EVENTS> = {
   callback_delivered: (state, _at, event) => removeDelivery(state, event),
   callback_failed: ({ outbox }, at, { delivery, failure, status, nextAt }) =>

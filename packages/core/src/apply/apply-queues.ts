@@ -1,7 +1,7 @@
 import type { QUEUE_EVENTS } from '../events/queue-events.ts';
 import type { Appliers } from './applier.ts';
 
-/** The part of `apply` that is about queues, task types and redrives. */
+/** The part of `apply` for queues, task types and redrives. */
 export const QUEUE_APPLIERS: Appliers<typeof QUEUE_EVENTS> = {
   queue_changed: (state, _at, event) => {
     const queue = state.queueTable.intern(event.taskType);

@@ -31,7 +31,7 @@ import { noteStart } from './apply-attempts.ts';
 import { counts, countTask, storePayload, uncountTask } from './namespace-counts.ts';
 import { enqueue, finish, leave, retime, wait } from './task-places.ts';
 
-/** The part of `apply` that is about tasks as a whole. */
+/** The part of `apply` for tasks as a whole. */
 export const TASK_APPLIERS: Appliers<typeof TASK_EVENTS> = {
   task_submitted: applySubmitted,
   task_readmitted: applyReadmitted,
@@ -68,7 +68,7 @@ function applyReadmitted(state: State, at: number, event: EventOf<'task_readmitt
   enqueue(state, slot, { at, reason: RETRIED_REASON, toHead: false });
 }
 
-/** Everything that a task is given when it comes into memory. */
+/** Sets all fields of a task that enters memory. */
 function admit(state: State, event: TaskDetails): Slot {
   const { tasks } = state;
   const slot = tasks.allocate(event.task);
@@ -85,12 +85,15 @@ function admit(state: State, event: TaskDetails): Slot {
   return slot;
 }
 
-/** Most tasks have none of it, and a page of the column that is never written costs nothing. */
+/**
+ * Most tasks have the default here. Skipping the write keeps untouched pages of the column free of
+ * memory.
+ */
 function holdIn(column: Uint32Array, slot: Slot, index: number): void {
   if (column[slot] !== index) column[slot] = index;
 }
 
-/** Answers what the task's column says of its key. */
+/** Returns the value for the task's `dedupe` column. */
 function claim(
   state: State,
   at: number,
@@ -149,7 +152,7 @@ function reschedule(
     tasks.dueAt[slot] = Math.max(runAt, at);
     return;
   }
-  // One that is queued already loses its place only to a time that is yet to come.
+  // A queued task loses its place only if the new time is in the future.
   if (runAt <= at && tasks.state[slot] === QUEUED) return;
   leave(state, slot);
   if (runAt > at) wait(state, slot, { until: runAt, reason: DELAYED_REASON });
@@ -171,7 +174,7 @@ function applyResumed(state: State, at: number, slot: Slot): void {
   const { tasks } = state;
   const dueAt = tasks.dueAt[slot];
   if (dueAt > at) return wait(state, slot, { until: dueAt, reason: RESUMED_REASON });
-  // One that had been queued before goes on where its time in the queue stopped.
+  // A task that was queued before the pause keeps the queue time that it already had.
   const joinedAt = dueAt <= 0 ? at + dueAt : at;
   enqueue(state, slot, { at: joinedAt, reason: RESUMED_REASON, toHead: true });
 }
@@ -215,7 +218,7 @@ function applyForgotten(
   leave(state, slot);
   if (tasks.lease[slot] !== NO_LEASE) state.holders.forget(tasks.holderOf(slot));
   const key = tasks.dedupe[slot] - 1;
-  // The key outlives the task, and has to say how it ended.
+  // The dedupe key outlives the task and must record how the task ended.
   if (key >= 0 && state.dedupe.task[key] === task) {
     state.dedupe.lastState[key] = tasks.state[slot];
     state.changes.noteKey(key);

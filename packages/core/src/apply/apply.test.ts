@@ -102,7 +102,7 @@ test('the history has every type of event', () => {
   expect(types.size).toBe(Object.keys(makeEvents()).length);
 });
 
-/** What the log gives back for an event: an object that the next event overwrites. */
+/** Reads an event back from bytes, into an object that the next event overwrites. */
 function readBack(each: Event, decoder: EventDecoder): Event {
   const writer = new RecordWriter(testUtf8);
   writer.beginRecord(1);
@@ -146,7 +146,7 @@ test('a slot that is used again has nothing of the task before', () => {
   });
   apply(fresh, 7, submitted(0, 3));
 
-  // But for its place in line, which is given out once.
+  // Except for its order, which is never reused.
   const { order } = describeState(state).tasks[0];
   expect(describeState(state).tasks[0]).toEqual({ ...describeState(fresh).tasks[0], order });
 });

@@ -36,7 +36,10 @@ const APPLIERS: Appliers<typeof EVENTS> = {
   ...PARTITION_APPLIERS,
 };
 
-/** What an event finds in its slot before it is applied: nothing of its own, or its task. */
+/**
+ * What an event expects in its slot before it is applied: no task, a free slot for a new task, or
+ * its task.
+ */
 const NO_TASK = 0;
 const NEW_TASK = 1;
 const ITS_TASK = 2;
@@ -51,9 +54,9 @@ function foundBy(type: string): number {
 }
 
 /**
- * The only writer of the state, with the files named after it and `task-places.ts`. Total over
- * `Event`: a recorded event is a fact, so applying it never fails (L3). An invariant that breaks
- * here means that state and log disagree.
+ * The only writer of the state, together with the `apply-*.ts` files and `task-places.ts`. It is
+ * total over `Event`: a recorded event is a fact, so applying it never fails (L3). A broken
+ * invariant here means that state and log disagree.
  */
 export function apply(state: State, at: number, event: Event): void {
   const { type } = event;

@@ -5,10 +5,10 @@ import type { PayloadRange } from '../structures/payload-range.ts';
 import { isDead, isTerminal } from '../task/task-state.ts';
 
 /**
- * What namespaces use. A part of `apply`.
+ * Counts what each namespace uses. A part of `apply`.
  *
- * A task counts while it has not ended or is a dead letter. One that ended otherwise is kept only
- * for reading and counts no more.
+ * A task counts until it ends, and as long as it is a dead letter. Any other finished task is kept
+ * only for reading and does not count.
  */
 export function counts({ tasks }: State, slot: Slot): boolean {
   const taskState = tasks.state[slot];
@@ -16,7 +16,7 @@ export function counts({ tasks }: State, slot: Slot): boolean {
   return isDead(taskState) && tasks.isDiscarded[slot] === 0;
 }
 
-/** The task counts from here on, with the payloads that it has. */
+/** Starts to count the task and its payloads. */
 export function countTask(state: State, slot: Slot): void {
   const use = useOf(state, slot);
   use.tasks += 1;
@@ -24,7 +24,7 @@ export function countTask(state: State, slot: Slot): void {
   use.payloadBytes += payloadBytesOf(state, slot);
 }
 
-/** The task counts no more. */
+/** Stops counting the task and its payloads. */
 export function uncountTask(state: State, slot: Slot): void {
   const use = useOf(state, slot);
   use.tasks -= 1;

@@ -6,8 +6,8 @@ import { oweCallback } from './apply-callbacks.ts';
 import { uncountTask } from './namespace-counts.ts';
 
 /**
- * Where tasks stand (S1) and what their timers wait for (S2). A part of `apply`: nobody else calls
- * it. A task leaves its place, then takes another one.
+ * Moves tasks between lists (S1) and sets their timers (S2). Only `apply` calls these functions. A
+ * task first leaves its current list, then enters another one.
  */
 
 /** Takes the task out of the list that holds it, if one does. */
@@ -27,7 +27,7 @@ export function leave(state: State, slot: Slot): void {
 }
 
 /**
- * The one way into a queue: to the tail of the task's level, or to its head when its lease ended
+ * The only way into a queue: to the tail of the task's level, or to its head when its lease ended
  * without an answer.
  */
 export function enqueue(
@@ -50,7 +50,7 @@ export function enqueue(
   retime(state, slot);
 }
 
-/** The task is out of every queue until its time comes. */
+/** The task is in no queue until its time comes. */
 export function wait(
   state: State,
   slot: Slot,
@@ -62,7 +62,7 @@ export function wait(
   retime(state, slot);
 }
 
-/** The task ended; it may be a dead letter. */
+/** The task ended. It may become a dead letter. */
 export function finish(
   state: State,
   slot: Slot,

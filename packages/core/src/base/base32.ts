@@ -9,7 +9,7 @@ const CODE_OF_DIGIT = Uint8Array.from(ALPHABET, (character) => character.charCod
 const DIGIT_OF_CODE = new Int8Array(128).fill(-1);
 for (let digit = 0; digit < 32; digit++) DIGIT_OF_CODE[CODE_OF_DIGIT[digit]] = digit;
 
-/** Five characters per entry would be 32 M entries; two per entry are 1,024. */
+/** Two characters per entry need 1,024 entries. Five per entry would need 32 million. */
 const PAIRS = Array.from({ length: 1024 }, (_, n) => ALPHABET[n >>> 5] + ALPHABET[n & 31]);
 
 const HALF = 2 ** 25;
@@ -38,7 +38,7 @@ export function writeBase32(bytes: Uint8Array, at: number, value: number): void 
   }
 }
 
-/** Reads ten characters from `at`; -1 when one of them is missing or foreign. */
+/** Reads ten characters from `at`; -1 when one is missing or not in the alphabet. */
 export function parseBase32(text: string, at: number): number {
   let value = 0;
   for (let i = at; i < at + BASE32_LENGTH; i++) {

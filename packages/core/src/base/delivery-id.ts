@@ -2,7 +2,7 @@ import { BASE32_LENGTH, parseBase32, toBase32 } from './base32.ts';
 
 /**
  * The text form of a delivery's identity: `c_`, the partition (12 bits) and the number (36 bits).
- * It is the same in every try, so that receivers know what they have.
+ * Every try has the same id, so that receivers can detect duplicates.
  */
 interface DeliveryKey {
   readonly partition: number;

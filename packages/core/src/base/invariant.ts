@@ -1,7 +1,8 @@
 /**
- * Stops the process when something that must be true is not.
+ * Stops the process when something that must be true is false.
  *
- * Nobody catches this: memory can no longer be trusted, and the log brings back what was promised.
+ * No code catches this error: memory can no longer be trusted, and recovery from the log restores
+ * everything that was acknowledged.
  */
 export function invariant(condition: boolean, message: string): asserts condition {
   if (!condition) throw new InvariantError(message);

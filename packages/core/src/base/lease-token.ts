@@ -4,7 +4,7 @@ import type { LeaseNumber, Slot } from './ids.ts';
 /**
  * The text form of a lease: `l_`, partition and slot, lease number.
  *
- * It is enough to route a report and to find its task without a look-up. It is no secret: a report
+ * It suffices to route a report and to find its task without a lookup. It is not a secret: a report
  * counts only when it comes from the session that holds the lease, and session ids are secret.
  */
 export interface LeaseKey {

@@ -1,9 +1,9 @@
-/** Limits that are the length of a table. */
+/** Limits that set the length of a table. */
 type TableLimit = 'tasksMax' | 'dedupeKeysMax';
 
 /**
- * Something needs more places than its table has. Commands are refused before it comes to that, so
- * what was written down fits, unless the limit has been lowered since.
+ * A table has no free place left. Commands are refused before that, so logged events always fit,
+ * unless the limit was lowered since.
  */
 export class LimitError extends Error {
   override readonly name = 'LimitError';

@@ -1,7 +1,7 @@
 /**
- * What a queue is known by: the task type alone in the default namespace, `namespace/type` in any
- * other. Neither part can hold a slash, so two queues never share a key, and the namespace that
- * most servers have costs nothing.
+ * The key of a queue: the task type alone in the default namespace, `namespace/type` in any other.
+ * Neither part may contain a slash, so two queues never share a key. The default namespace, which
+ * most servers use, needs no extra bytes.
  */
 export const DEFAULT_NAMESPACE = 'default';
 

@@ -2,8 +2,8 @@ import { BASE32_LENGTH, parseBase32, toBase32, writeBase32 } from './base32.ts';
 import type { TaskNumber } from './ids.ts';
 
 /**
- * The text form of a task's identity: `t_`, the time of the submit (48 bits), the partition
- * (12 bits) and the task's number (36 bits), so that ids sort by time and route by themselves.
+ * The text form of a task's identity: `t_`, the time of the submit (48 bits), the partition (12
+ * bits) and the task's number (36 bits). Ids sort by time and contain their partition for routing.
  */
 export interface TaskKey {
   readonly submittedAt: number;

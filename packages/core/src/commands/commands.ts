@@ -29,8 +29,9 @@ import { decideSubmitTasks, type SubmitTasks } from './tasks/submit-tasks.ts';
 import { decideAdvanceTime } from './time/advance-time.ts';
 
 /**
- * Which commands are refused first when the disk falls behind (L9). `internal` ones come from the
- * server itself and are never refused: they are few, and refusing them only delays what they say.
+ * Decides which commands are refused first when the disk falls behind (L9). `internal` commands
+ * come from the server itself and are never refused: they are few, and refusing them only delays
+ * what they report.
  */
 export type CommandAdmission = 'submit' | 'operate' | 'report' | 'internal';
 
@@ -46,7 +47,7 @@ interface CommandDeclaration {
   readonly addedBytes?: (command: any) => number;
 }
 
-/** What people do to tasks that are there, and to queues, task types and dead letters. */
+/** Operations on existing tasks, queues, task types and dead letters. */
 const TASK_COMMANDS = {
   cancel_tasks: { decide: decideCancelTasks, admission: 'operate' },
   patch_tasks: { decide: decidePatchTasks, admission: 'operate' },
@@ -67,25 +68,25 @@ const TASK_COMMANDS = {
   discard_dead_letters: { decide: decideDiscardDeadLetters, admission: 'operate' },
 } as const satisfies Record<string, CommandDeclaration>;
 
-/** What an admin does about keys. */
+/** Operations of an admin on access keys. */
 const ACCESS_COMMANDS = {
   create_access_key: { decide: decideCreateAccessKey, admission: 'operate' },
   revoke_access_key: { decide: decideRevokeAccessKey, admission: 'operate' },
 } as const satisfies Record<string, CommandDeclaration>;
 
-/** What becomes of deliveries. */
+/** Results and retries of callback deliveries. */
 const CALLBACK_COMMANDS = {
   record_delivery: { decide: decideRecordDelivery, admission: 'internal' },
   redeliver_callbacks: { decide: decideRedeliver, admission: 'operate' },
 } as const satisfies Record<string, CommandDeclaration>;
 
-/** What concerns copies of everything. */
+/** Backup and restore. */
 const BACKUP_COMMANDS = {
   record_backup: { decide: decideRecordBackup, admission: 'operate' },
   reset_after_restore: { decide: decideResetAfterRestore, admission: 'internal' },
 } as const satisfies Record<string, CommandDeclaration>;
 
-/** What workers do, and what happens to their sessions. */
+/** Reports of workers and changes of their sessions. */
 const WORKER_COMMANDS = {
   report_attempts: { decide: decideReportAttempts, admission: 'report', addedBytes: () => 0 },
   attach_session: { decide: decideAttachSession, admission: 'operate' },
@@ -97,7 +98,7 @@ const WORKER_COMMANDS = {
   renew_sessions: { decide: decideRenewSessions, admission: 'internal' },
 } as const satisfies Record<string, CommandDeclaration>;
 
-/** Every command there is. The types below follow from this map. */
+/** Every command. The types below are derived from this map. */
 export const COMMANDS = {
   submit_tasks: {
     decide: decideSubmitTasks,
@@ -116,7 +117,7 @@ type CommandOf<Map extends Record<string, CommandDeclaration>> = {
   [T in keyof Map]: Parameters<Map[T]['decide']>[1];
 }[keyof Map];
 
-/** All that the world can do to a partition. Time comes with each command (L3). */
+/** Everything that can change a partition. Time comes with each command (L3). */
 export type Command = CommandOf<typeof COMMANDS>;
 
 export type TaskCommand = CommandOf<typeof TASK_COMMANDS>;
@@ -124,7 +125,7 @@ export type AccessCommand = CommandOf<typeof ACCESS_COMMANDS>;
 export type CallbackCommand = CommandOf<typeof CALLBACK_COMMANDS>;
 export type BackupCommand = CommandOf<typeof BACKUP_COMMANDS>;
 
-/** What each command answers. */
+/** The reply of each command. */
 export type Replies = {
   readonly [T in keyof typeof COMMANDS]: ReturnType<(typeof COMMANDS)[T]['decide']>;
 };

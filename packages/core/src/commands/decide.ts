@@ -3,7 +3,9 @@ import { settle } from '../matching/matching.ts';
 import { COMMANDS, type Command, type Replies } from './commands.ts';
 import { forgetOldest } from './forget-finished.ts';
 
-/** Turns a command into events, outputs and a reply, and leases out what it readied. */
+/**
+ * Turns a command into events, outputs and a reply, then leases out the tasks that became ready.
+ */
 export function decide<C extends Command>(decision: Decision, command: C): Replies[C['type']] {
   const declared = declarationOf(command);
   if (declared.addedBytes !== undefined) forgetOldest(decision, declared.addedBytes(command));
@@ -12,7 +14,7 @@ export function decide<C extends Command>(decision: Decision, command: C): Repli
   return reply;
 }
 
-/** The map's own type is a union; a command picks its entry, which takes that command alone. */
+/** `COMMANDS` has a union type. The command selects the entry that accepts exactly this command. */
 function declarationOf<C extends Command>(command: C): Declared<C> {
   return COMMANDS[command.type] as unknown as Declared<C>;
 }

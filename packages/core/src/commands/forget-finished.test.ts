@@ -68,8 +68,6 @@ test('a projection that stays behind for too long makes the partition refuse tas
   expect(partition.submit({}).rejection).toBeUndefined();
 });
 
-/** Answers when it ended. */
-
 test('results leave before new work is refused for want of memory (L9)', () => {
   partition = new TestPartition({ payloadBytesMax: 1000, finishedTasksMax: 20 });
   session = partition.attach({ slots: 20 }).session;

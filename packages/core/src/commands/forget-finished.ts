@@ -3,16 +3,16 @@ import type { Decision } from '../decision/decision.ts';
 import { dropUndelivered } from './callbacks/record-delivery.ts';
 import { dropOverflow } from './dead-letters/discard-dead-letters.ts';
 
-/** More than a command can finish, and few enough not to be felt when there is a backlog. */
+/** More than one command can finish, and few enough to cause no noticeable delay. */
 const FORGOTTEN_PER_COMMAND = 20_000;
 
 /**
- * Keeps finished tasks and dead letters within their bounds (L9). A finished task that is not in
- * the projection yet stays. Dead letters fall to `deadLettersMax` alone: they are what people must
- * still look at, so no namespace loses any because another one fills the memory.
+ * Keeps finished tasks and dead letters within their limits (L9). A finished task that is not in
+ * the projection yet stays. Only `deadLettersMax` removes dead letters: people must still look at
+ * them, so no namespace loses any because another one fills the memory.
  *
- * This runs before the command itself, so that no slot which the command names is freed under it.
- * `bytes` is what the command adds.
+ * This runs before the command itself, so that it frees no slot that the command names. `bytes` is
+ * what the command adds.
  */
 export function forgetOldest(decision: Decision, bytes: number): void {
   const { state, emit, events, projectedBefore } = decision;

@@ -1,10 +1,10 @@
 import type { Decision } from './decision.ts';
 /**
- * Who wants a change, and how it is to be called in the record of it. A command that has no author
- * leaves none.
+ * The author of a change, and how the audit record names the change. A command without an author
+ * leaves no audit record.
  */
 export interface Author {
-  /** Id of a key, or a word for whoever needed none. */
+  /** Id of a key, or a word for a caller that needed no key. */
   readonly actor: string;
   readonly address: string;
   readonly request: string;
@@ -18,7 +18,7 @@ export interface Change {
   readonly action: string;
 }
 
-/** Puts down who made a change, in the record of the change itself. */
+/** Records the author of a change, in the same log record as the change. */
 export function audit(
   { emit, events }: Decision,
   by: Author | undefined,

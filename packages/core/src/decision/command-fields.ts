@@ -5,14 +5,14 @@ export interface Timed {
   readonly namespace: string;
 }
 
-/** A change that concerns more than a task: it is recorded who made it. */
+/** A change that affects more than one task. Its author is recorded. */
 export interface Authored {
   readonly by?: Author;
 }
 
-/** What became of one task of a command: done, or why not. */
+/** The outcome for one task of a command. */
 export interface TaskOutcome<Rejection extends string> {
   readonly rejection?: Rejection;
-  /** Where the task is; `NO_SLOT` when it is not in memory. */
+  /** Slot of the task; `NO_SLOT` when it is not in memory. */
   readonly slot: Slot;
 }

@@ -11,16 +11,16 @@ import type { PendingMatches } from './pending-matches.ts';
 /**
  * What `decide` works with.
  *
- * It reads the state and changes it only by emitting events: `emit` writes an event to the log's
- * open batch and applies it before it returns, so that what follows in the same command sees its
- * effect. Roster and activity are volatile and are written directly.
+ * It reads the state and changes it only by emitting events. `emit` writes an event to the log's
+ * open batch and applies it before it returns, so that the rest of the command sees its effect.
+ * Roster and activity are volatile and are written directly.
  */
 export interface Decision {
-  /** The time of the command: what it came with, unless the partition has seen a later one (P2). */
+  /** The time of the command, or the partition's time if that is later (P2). */
   readonly now: number;
   /**
-   * Finished tasks that ended before this time may leave memory: whoever keeps them after that has
-   * them. Infinite when nobody does. Volatile, like the roster.
+   * Finished tasks that ended before this time may leave memory, because the projection has them.
+   * Infinite without a projection. Volatile, like the roster.
    */
   readonly projectedBefore: number;
   /** Whether ready tasks may be leased out now. */
@@ -29,12 +29,12 @@ export interface Decision {
   readonly roster: Roster;
   readonly activity: LeaseActivity;
   readonly emit: Emit;
-  /** The objects to fill and emit. */
+  /** Reusable event objects to fill and emit. */
   readonly events: Events;
   readonly outputs: Outputs;
-  /** What shapes are called; remembered, not decided. */
+  /** Cached texts of shapes. Not part of the state. */
   readonly shapeTexts: ShapeTexts;
   readonly matching: MatchingOptions;
-  /** What is to be matched at the end of the command. */
+  /** What is matched at the end of the command. */
   readonly pending: PendingMatches;
 }

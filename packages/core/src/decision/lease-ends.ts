@@ -18,23 +18,23 @@ import {
 import type { Session } from '../workers/roster.ts';
 import type { Decision } from './decision.ts';
 
-/** How a task ends, beside success and failure by the word of its worker. */
+/** An end of a task other than by its worker's report of success or failure alone. */
 export interface TaskEnd {
   readonly state: number;
   readonly reason: number;
-  /** The report that came with it. */
+  /** The report that ended the task, if any. */
   readonly answer?: number;
-  /** When the attempt started, if only this says so. */
+  /** When the attempt started, if only this report says so. */
   readonly startedAt?: number;
-  /** Of the request that ends it from outside. */
+  /** Key of the request that ends the task from outside. */
   readonly key?: number;
-  /** Replaces the result that the task has. */
+  /** Replaces the task's result. */
   readonly payload?: PayloadRange;
 }
 
 const NOTHING: PayloadRange = { bytes: new Uint8Array(0), start: 0, end: 0 };
 
-/** Ends a task from whatever state it is in. */
+/** Ends a task from any state. */
 export function endTask(decision: Decision, slot: Slot, end: TaskEnd): void {
   const event = decision.events.taskEnded;
   event.slot = slot;
@@ -51,14 +51,14 @@ export function endTask(decision: Decision, slot: Slot, end: TaskEnd): void {
   decision.outputs.endedSlots.push(slot);
 }
 
-/** The deadline of a task has passed while nobody held it. */
+/** The deadline of a task passed while it was not leased. */
 export function expireTask(decision: Decision, slot: Slot): void {
   const isTotal = totalDeadline(decision.state, slot) <= decision.now;
   const reason = isTotal ? TOTAL_TIMEOUT_REASON : QUEUE_TIMEOUT_REASON;
   endTask(decision, slot, { state: EXPIRED, reason });
 }
 
-/** An attempt took too long: another one follows, unless it was the last. */
+/** An attempt took too long. Another one follows, unless this was the last. */
 export function timeOutAttempt(
   decision: Decision,
   slot: Slot,
@@ -83,7 +83,7 @@ export function timeOutAttempt(
   if (end.retryAt === 0) decision.outputs.endedSlots.push(slot);
 }
 
-/** A lease ended without an answer: its worker is gone, did not want it, or never had it. */
+/** A lease ended without an answer: its worker is gone, refused the task, or never received it. */
 export function loseLease(decision: Decision, slot: Slot, reason: number): void {
   const { state } = decision;
   decision.activity.forget(slot);
@@ -100,7 +100,7 @@ export function hasAttemptsLeft({ tasks, texts }: ReadonlyState, slot: Slot): bo
   return tasks.attempt[slot] < texts.retry.at(tasks.retry[slot]).maxAttempts;
 }
 
-/** When the attempt after this one is due by the policy of the task; 0 when there is none. */
+/** When the next attempt is due by the task's retry policy; 0 when there is none. */
 export function nextAttemptAt(
   { state, now }: Decision,
   slot: Slot,
@@ -111,13 +111,15 @@ export function nextAttemptAt(
   return now + backoffMs(policy, state.tasks.attempt[slot], jitterOf(seed, place));
 }
 
-/** The session that holds the task, if somebody does and the roster knows it. */
+/** The session that holds the task, if the task is leased and the roster knows the session. */
 export function sessionOf({ state, roster }: Decision, slot: Slot): Session | undefined {
   if (!isHeld(state.tasks.state[slot])) return undefined;
   return roster.find(state.holders.at(state.tasks.holderOf(slot)).session);
 }
 
-/** Reasons for which a lease ends without spending an attempt: its worker could not help it. */
+/**
+ * Reasons for which a lease ends without spending an attempt: the worker is not at fault.
+ */
 const UNSPENT: readonly number[] = [NOT_ARRIVED_REASON, REFUSED_REASON, HANDED_BACK_REASON];
 
 function isSpentBy(reason: number): boolean {

@@ -1,13 +1,16 @@
-/** How ready tasks and workers with room are brought together (`matching/matching.ts`). */
+/** How ready tasks are assigned to workers with room (`matching/matching.ts`). */
 export interface MatchingOptions {
   /**
-   * `spread` goes round and gives a task to a worker that it burdens little, for its size; `pack`
-   * fills one worker before it begins another. Both bring together what needs different kinds.
+   * `spread` rotates among workers and prefers one with much room left for the task. `pack` fills
+   * one worker before it starts with another. Both combine tasks that need different resources.
    */
   readonly placement: 'pack' | 'spread';
-  /** A task that waited this long has room kept for it rather than being overtaken. */
+  /** A task that waited this long gets a reservation instead of being overtaken. */
   readonly reserveAfterMs: number;
-  /** The level of a task that waited this long does not count in every so many leases. */
+  /**
+   * Once a task has waited this long, its priority level is ignored in every `agedLeaseEvery`-th
+   * lease.
+   */
   readonly ageAfterMs: number;
   readonly agedLeaseEvery: number;
 }

@@ -3,27 +3,27 @@ import type { SessionId, Slot } from '../base/ids.ts';
 /**
  * What a command wants done in the world, as values.
  *
- * The engine hands them to the shell right after the command, while the state is exactly the one
- * they speak of, and the shell lets them out once the command is durable (L2). The lists are used
- * again for the next command.
+ * The engine passes them to the shell right after the command, while the state is exactly the one
+ * that they refer to. The shell releases them once the command is durable (L2). The lists are
+ * reused for the next command.
  */
 export interface Outputs {
-  /** Tasks to push, parallel to `pushSlots`: the lease stands in the task's columns. */
+  /** Tasks to push, parallel to `pushSlots`. The lease is in the task's columns. */
   readonly pushSessions: SessionId[];
   readonly pushSlots: Slot[];
   /** Tasks that reached a terminal state. */
   readonly endedSlots: Slot[];
-  /** Holders to be told to stop. */
+  /** Workers to be told to stop. */
   readonly cancels: CancelNotice[];
-  /** Words for holders. */
+  /** Messages for workers. */
   readonly signals: SignalNotice[];
-  /** Sessions that no longer exist: their streams are closed. */
+  /** Sessions that no longer exist; their streams are closed. */
   readonly closedSessions: SessionId[];
   /** Numbers of deliveries that may be tried from now on. */
   readonly deliveries: number[];
 }
 
-/** The lease stands in the columns of the slot, also when it has just been revoked. */
+/** The lease is in the columns of the slot, even when it was just revoked. */
 interface CancelNotice {
   readonly session: SessionId;
   readonly slot: Slot;
@@ -36,9 +36,9 @@ interface SignalNotice {
   readonly session: SessionId;
   readonly slot: Slot;
   readonly name: string;
-  /** JSON text; empty for null. Valid as long as the command that brought it. */
+  /** JSON text; empty for null. Valid as long as the command that carried it. */
   readonly data: Uint8Array;
-  /** By which the worker knows a word that is sent again; absent without one. */
+  /** Lets the worker detect a signal that was sent again; undefined without one. */
   readonly key: string | undefined;
 }
 

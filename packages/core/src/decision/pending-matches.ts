@@ -5,31 +5,32 @@ import { isHeld, QUEUED } from '../task/task-state.ts';
 import type { Roster, Session } from '../workers/roster.ts';
 import { mayTake } from './waiting-line.ts';
 
-/** The state of a slot that no task has. */
+/** Marks a slot without a task. */
 const NO_TASK = -1;
 
-/** Bounds of what adds up while nothing is matched (L9). */
+/** Limits on what accumulates while nothing is matched (L9). */
 const LANES_MIN = 1000;
 const JOINED_MAX = 1000;
 
 /**
- * What a command left to be matched. It sees every event before and after it is applied, so that
- * whatever ends a lease or readies a task, sums are right and nobody is forgotten.
+ * Collects what a command leaves to be matched. It sees every event before and after it is applied.
+ * So capacity sums are right and no session is missed, whichever event ends a lease or readies a
+ * task.
  */
 export class PendingMatches {
   /**
-   * Lanes that were empty until a task joined them. Whoever joins one that was not finds that
-   * nobody has room for its shape, or those before would not be waiting (M1).
+   * Lanes that were empty until a task joined them. A lane that was not empty needs no match: its
+   * waiting tasks show that no session has room for its shape (M1).
    */
   private lanes: ReadonlyLane[] = [];
-  /** From here on the lanes are looked through for those that closed again. */
+  /** At this length the list of lanes is cleared of closed lanes. */
   private lanesMax = LANES_MIN;
   /** Tasks that became ready in lanes that were not empty. */
   private readonly joined: Slot[] = [];
   private readonly state: ReadonlyState;
   private readonly roster: Roster;
   private readonly sessions: Session[] = [];
-  /** Of the task that the event under way speaks of, before it. */
+  /** The task's state and order before the current event. */
   private stateBefore = NO_TASK;
   private orderBefore = 0;
 
@@ -38,7 +39,7 @@ export class PendingMatches {
     this.roster = roster;
   }
 
-  /** The session may have room that it did not have, or may take what it could not. */
+  /** The session may have new room, or may now accept a task that it could not take before. */
   add(session: Session): void {
     if (session.isPending) return;
     session.isPending = true;
@@ -49,12 +50,12 @@ export class PendingMatches {
     return this.lanes.length > 0;
   }
 
-  /** The lane, when it is the only one. */
+  /** The lane, if there is exactly one. */
   takeOnlyLane(): ReadonlyLane | undefined {
     return this.lanes.length === 1 ? this.lanes.pop() : undefined;
   }
 
-  /** Each once, however often it opened. */
+  /** Each lane once, however often it opened. */
   takeLanes(): ReadonlyLane[] {
     const lanes = [...new Set(this.lanes)];
     this.lanes = [];
@@ -62,7 +63,7 @@ export class PendingMatches {
     return lanes;
   }
 
-  /** Lanes that were taken and whose tasks are to be matched by the next command. */
+  /** Returns lanes whose tasks the next command will match. */
   putBack(lanes: readonly ReadonlyLane[]): void {
     this.lanes = [...this.lanes, ...lanes];
   }
@@ -73,11 +74,11 @@ export class PendingMatches {
     return session;
   }
 
-  /** An event that is about no task changes nothing of the one that it seems to name. */
+  /** For an event without a task the slot means nothing, and its state does not change. */
   beforeEvent({ slot, type }: Event): void {
     const { tasks } = this.state;
     this.stateBefore = tasks.number[slot] === 0 ? NO_TASK : tasks.state[slot];
-    // Nothing else moves a task within its queue, and a column that is not read costs nothing.
+    // Only a patch moves a task within its queue. Other events skip reading the column.
     if (type === 'task_patched') this.orderBefore = tasks.order[slot];
   }
 
@@ -110,7 +111,7 @@ export class PendingMatches {
     }
   }
 
-  /** Nobody needs to keep room for a task that left its place. */
+  /** A task left its place, so its reservation ends. */
   private release(slot: Slot): void {
     if (this.roster.reservationCount === 0) return;
     const session = this.roster.reserverOf(slot);
@@ -119,7 +120,10 @@ export class PendingMatches {
     this.add(session);
   }
 
-  /** What a queue held back may go, or it holds back what somebody kept room for. */
+  /**
+   * A resumed queue opens its lanes for matching. A paused queue ends the reservations of its
+   * tasks.
+   */
   private queueChanged({ taskType, paused }: EventOf<'queue_changed'>): void {
     const queue = this.state.queueOf(taskType);
     if (queue === undefined) return;
@@ -142,7 +146,7 @@ export class PendingMatches {
     else this.addAllExceptions();
   }
 
-  /** Lanes open and close while nothing is matched; each that is open is kept once. */
+  /** Lanes open and close while nothing is matched. Each open lane is kept once. */
   private addLane(lane: ReadonlyLane): void {
     this.lanes.push(lane);
     if (this.lanes.length < this.lanesMax) return;
@@ -155,8 +159,8 @@ export class PendingMatches {
   }
 
   /**
-   * Those who wait in a lane may wait because of an exception (M1): one who joins them may not be
-   * an exception to whoever made it.
+   * Tasks may wait in a lane because of an exception (M1). Recheck sessions with a reservation or
+   * refusal: they may accept the new task.
    */
   addExceptions(): void {
     const { tasks, queues } = this.state;

@@ -2,10 +2,10 @@ import type { Slot, TaskNumber } from '../base/ids.ts';
 import type { Decision } from './decision.ts';
 import { sessionOf } from './lease-ends.ts';
 
-/** What a worker has to stop, unless somebody said otherwise. */
+/** Time that a worker has to stop, unless the caller set another. */
 export const GRACE_MS_DEFAULT = 10_000;
 
-/** Asks the holder of a task to stop; its lease is revoked when it does not in time. */
+/** Asks the worker of a task to stop. Its lease is revoked if it does not stop in time. */
 export function askToStop(
   decision: Decision,
   slot: Slot,
@@ -16,13 +16,16 @@ export function askToStop(
   event.slot = slot;
   event.task = state.tasks.number[slot] as TaskNumber;
   event.reason = reason;
-  // One that nobody could reach, because the server had been away, has its grace after that (L7).
+  // After a server restart the worker may be unreachable: the grace starts when its session is due
+  // back (L7).
   event.stopAt = Math.max(now, sessionOf(decision, slot)?.graceUntil ?? 0) + graceMs;
   emit(event);
   tellToStop(decision, slot, { reason, graceMs });
 }
 
-/** Says so on the stream of the holder. One that is away hears it when it comes back. */
+/**
+ * Sends the stop request on the worker's stream. A disconnected worker gets it when it comes back.
+ */
 export function tellToStop(
   decision: Decision,
   slot: Slot,

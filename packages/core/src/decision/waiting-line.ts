@@ -4,7 +4,7 @@ import type { ReadonlyLane, ReadonlyQueue, ReadonlyState } from '../state/state.
 import type { Session } from '../workers/roster.ts';
 import type { Decision } from './decision.ts';
 
-/** A task of a higher level goes before one of a lower level, and in a level by its order. */
+/** A higher level goes first; within a level, the lower order goes first. */
 export function goesBefore({ tasks }: ReadonlyState, one: Slot, other: Slot): boolean {
   return rankOfTask(tasks, one) < rankOfTask(tasks, other);
 }
@@ -13,7 +13,7 @@ export function rankOfTask({ priority, order }: ReadonlyState['tasks'], slot: Sl
   return rankOf(priority[slot], order[slot]);
 }
 
-/** The queue of a session's type; `undefined` while the session may not be given one of it. */
+/** The queue of a session's type; `undefined` while the session may not get a task from it. */
 export function queueAt(
   { state }: Decision,
   session: Session,
@@ -21,7 +21,7 @@ export function queueAt(
 ): ReadonlyQueue | undefined {
   if (session.typeUse[place] >= session.typeLimits[place]) return undefined;
   let queue = session.queues[place];
-  // One that was forgotten may have come back under the same key.
+  // A forgotten queue may have come back under the same key.
   if (queue === undefined || queue.isFree) {
     queue = state.queueOf(session.types[place]);
     session.queues[place] = queue;
@@ -39,7 +39,7 @@ export function headFor({ tasks }: ReadonlyState, session: Session, lane: Readon
   return slot;
 }
 
-/** A session that keeps its room for a task is given that one and those that go before it. */
+/** A session with a reservation gets only the reserved task and tasks that go before it. */
 export function rankLimit({ tasks }: ReadonlyState, { reservedFor }: Session): number {
   return reservedFor === NO_SLOT ? Number.POSITIVE_INFINITY : rankOfTask(tasks, reservedFor);
 }

@@ -1,8 +1,8 @@
 import { type EventDeclaration, hiddenText, number, text } from './fields.ts';
 
-/** Events about keys, and the record of who changed what. Slot and task are 0. */
+/** Events about access keys, and the audit trail. Slot and task are 0. */
 export const ACCESS_EVENTS = {
-  /** From here on whoever has the text behind this hash may act in the namespace. */
+  /** From now on, the key with this hash gives access to the namespace. */
   access_key_created: {
     number: 25,
     version: 1,
@@ -11,24 +11,24 @@ export const ACCESS_EVENTS = {
       namespace: text,
       role: text,
       name: text,
-      /** Of the key's text, which nobody but its holder has. */
+      /** Hash of the key's text. Only the key's holder has the text. */
       hash: hiddenText,
-      /** 0 for never. */
+      /** 0 for a key that never expires. */
       expiresAt: number,
     },
   },
 
-  /** A key that another one replaces works for a while longer. */
+  /** A replaced key works for a while longer. */
   access_key_expiry_set: { number: 26, version: 1, fields: { key: text, expiresAt: number } },
 
   access_key_revoked: { number: 27, version: 1, fields: { key: text } },
 
-  /** Somebody changed something that concerns others. Its time is that of its record. */
+  /** The author of an administrative change. Its time is the time of its record. */
   audit_recorded: {
     number: 28,
     version: 1,
     fields: {
-      /** Where the change was made. */
+      /** The namespace of the change. */
       namespace: text,
       /** Id of the key, or a word for a caller that needed none. */
       actor: text,

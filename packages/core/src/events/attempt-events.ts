@@ -35,29 +35,29 @@ export const ATTEMPT_EVENTS = {
     number: 4,
     version: 1,
     fields: {
-      /** When the worker says it started; 0 when it said so before, or nothing. */
+      /** When the worker says it started; 0 when the start is already known or was not reported. */
       startedAt: number,
       output: payload,
     },
   },
 
-  /** The worker is through and the end comes from outside. Nobody holds the task. */
+  /** The handler returned and the task is ended from outside. The task has no lease. */
   attempt_deferred: { number: 12, version: 1, fields: { startedAt: number } },
 
-  /** The worker is asked to stop. If it still holds the task at `stopAt`, its lease is revoked. */
+  /** The worker is asked to stop. If it still holds the lease at `stopAt`, the lease is revoked. */
   attempt_stopping: {
     number: 13,
     version: 1,
     fields: { reason: reasonNumber, stopAt: number },
   },
 
-  /** An attempt failed. The task waits for the next one, or failed too. */
+  /** An attempt failed. The task waits for the next attempt, or fails. */
   attempt_failed: {
     number: 5,
     version: 1,
     fields: {
       startedAt: number,
-      /** The kind of report that said so. */
+      /** The kind of report that ended the attempt. */
       answer: byte,
       /** When the next attempt is due; 0 when there is none. */
       retryAt: number,
@@ -65,31 +65,31 @@ export const ATTEMPT_EVENTS = {
     },
   },
 
-  /** An attempt took too long. The task waits for the next one, or timed out too. */
+  /** An attempt took too long. The task waits for the next attempt, or ends as timed out. */
   attempt_timed_out: {
     number: 14,
     version: 1,
     fields: {
       startedAt: number,
       reason: reasonNumber,
-      /** The kind of report that ended it in its last seconds; 0 when its lease was revoked. */
+      /** The kind of report that arrived during the grace period; 0 when the lease was revoked. */
       answer: byte,
       retryAt: number,
       error: payload,
     },
   },
 
-  /** A lease ended without an answer. The task goes to the head of its level. */
+  /** A lease ended without an answer. The task returns to the head of its level. */
   attempt_returned: {
     number: 6,
     version: 1,
     fields: {
       reason: reasonNumber,
-      /** False when that attempt does not count, as when the worker never had it. */
+      /** False when the attempt does not count, for example when the worker never received it. */
       spent: flag,
     },
   },
 
-  /** A lease ended without an answer and it was the last attempt: the task failed. */
+  /** The lease of the last attempt ended without an answer: the task failed. */
   attempts_exhausted: { number: 7, version: 1, fields: { reason: reasonNumber } },
 } as const satisfies Record<string, EventDeclaration>;

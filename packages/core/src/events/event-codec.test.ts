@@ -19,7 +19,7 @@ const names = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 20 }),
   fc.constantFrom('', 'transcode', '\u{1f600}', 'é\0ü'),
 );
-/** Has bytes around it that must not be taken along. */
+/** The payload is surrounded by bytes that must not be encoded. */
 const payloads: fc.Arbitrary<PayloadRange> = fc
   .tuple(fc.uint8Array({ maxLength: 150 }), fc.nat(150), fc.nat(150))
   .map(([content, a, b]) => {

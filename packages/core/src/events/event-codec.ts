@@ -7,8 +7,8 @@ import type { RecordWriter } from './record-writer.ts';
 
 /**
  * Events as bytes: number of the type, version, slot, task, then the fields in the order of the
- * table (`events.ts`). The events of every task have functions written by hand in `hot-events.ts`;
- * a test holds both ways to the same bytes.
+ * table (`events.ts`). The most frequent events have handwritten functions in `hot-events.ts`; a
+ * test checks that both ways give the same bytes.
  */
 export class UnknownEventError extends Error {
   override readonly name = 'UnknownEventError';
@@ -26,7 +26,7 @@ export function encodeEvent(writer: RecordWriter, event: Event): void {
   if (!encodeHot(writer, event)) encodeFields(writer, event);
 }
 
-/** The same bytes from the table alone. */
+/** Encodes by the table alone; gives the same bytes. */
 export function encodeByTable(writer: RecordWriter, event: Event): void {
   beginEvent(writer, event);
   encodeFields(writer, event);
@@ -39,10 +39,10 @@ function beginEvent(writer: RecordWriter, event: Event): void {
   writer.varint(event.task);
 }
 
-/** The fields of an event, whatever they hold. */
+/** The fields of an event, of any type. */
 type Values = Record<string, never>;
 
-/** Fields of a type in the order of the log, with runs of sparse texts as one step. */
+/** Fields of an event in log order. Adjacent sparse texts form one step. */
 interface Step {
   readonly kind: FieldKind;
   readonly names: readonly string[];
@@ -87,13 +87,13 @@ function encodeField(writer: RecordWriter, kind: Exclude<FieldKind, 'sparse'>, v
   }
 }
 
-/** Decodes one event after the other into the same objects; each is valid until the next call. */
+/** Decodes events one after the other into the same objects. Each is valid until the next call. */
 export class EventDecoder {
-  /** The object of each type, by its number. */
+  /** One event object per type, by number. */
   private readonly byNumber: (Event | undefined)[] = [];
   private readonly decodesHot: boolean;
 
-  /** `decodesHot` is false where a test reads by the table alone. */
+  /** Tests set `decodesHot` to false to read by the table alone. */
   constructor({ decodesHot = true } = {}) {
     this.decodesHot = decodesHot;
     for (const [type, { number }] of Object.entries(EVENTS)) {

@@ -8,15 +8,15 @@ import { QUEUE_EVENTS } from './queue-events.ts';
 import { TASK_EVENTS } from './task-events.ts';
 
 /**
- * The facts that a partition's log holds, declared once. Replaying them gives back the state (L1).
- * Types, blank objects, bytes and dumps follow from this table.
+ * The facts that a partition's log holds, declared once. Replaying them restores the state (L1).
+ * Types, blank objects, bytes and dumps are derived from this table.
  *
- * An event names its task by slot and number: the slot is where `apply` writes, the number says
- * which task it was, so that a log can be read without the state and replay notices when the two
+ * An event names its task by slot and number. The slot is where `apply` writes. The number
+ * identifies the task, so that a log can be read without the state, and replay notices when the two
  * disagree. The time of an event is the time of its record.
  *
- * `emit` is done with an event when it returns. The objects are therefore used again and again:
- * none is made per task.
+ * `emit` is done with an event when it returns. The objects are therefore reused; no object is
+ * allocated per task.
  */
 export const EVENTS = {
   ...TASK_EVENTS,
@@ -42,7 +42,7 @@ export type EventOf<T extends EventType> = {
 
 export type Event = { [T in EventType]: EventOf<T> }[EventType];
 
-/** What is said of a task when it comes into memory. */
+/** The fields that describe a task that enters memory. */
 export type TaskDetails = Omit<EventOf<'task_submitted'>, 'type' | 'dedupe' | 'runAt'>;
 
 export type Emit = (event: Event) => void;

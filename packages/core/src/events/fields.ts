@@ -1,7 +1,7 @@
 import type { PayloadRange } from '../structures/payload-range.ts';
 import type { DedupeClaim } from '../task/dedupe-claim.ts';
 
-/** What a field of each kind holds. How a kind is written is in `event-codec.ts`. */
+/** The value type of each kind of field. `event-codec.ts` defines how a kind is written. */
 export interface FieldValues {
   /** A whole number from 0 to 2^53 - 1. */
   readonly number: number;
@@ -9,7 +9,10 @@ export interface FieldValues {
   readonly byte: number;
   readonly flag: boolean;
   readonly text: string;
-  /** A text that most events leave empty. Neighbours share a byte that says which follow. */
+  /**
+   * A text that most events leave empty. Adjacent sparse texts share a byte that says which of them
+   * follow.
+   */
   readonly sparse: string;
   readonly payload: PayloadRange;
   readonly claim: DedupeClaim;
@@ -17,13 +20,13 @@ export interface FieldValues {
 
 export type FieldKind = keyof FieldValues;
 
-/** How a dump of the log shows a field that it does not show as it is. */
+/** How a dump of the log shows a field, when not as it is. */
 type FieldDump =
-  /** A secret, or of use to nobody but the server. */
+  /** A secret, or useful only to the server. */
   | 'hidden'
-  /** A session id, which is a secret: the id of its worker is shown. */
+  /** A session id, which is a secret: the dump shows the worker's id instead. */
   | 'session'
-  /** The number of a task state, and of a reason: their names are shown. */
+  /** The number of a task state or of a reason: the dump shows its name. */
   | 'state'
   | 'reason';
 
@@ -31,17 +34,17 @@ type FieldDump =
 export interface Field<Kind extends FieldKind = FieldKind, Value = FieldValues[Kind]> {
   readonly kind: Kind;
   readonly dump?: FieldDump;
-  /** Carries the type of the value and is never set. */
+  /** Carries the type of the value; never set. */
   readonly value?: Value;
 }
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** An event as it is declared. The order of its fields is their order in the log. */
+/** The declaration of an event. The order of its fields is their order in the log. */
 export interface EventDeclaration {
-  /** Stands for the type in the log. A number never changes its meaning (L4). */
+  /** Identifies the type in the log. A number never changes its meaning (L4). */
   readonly number: number;
-  /** Rises with every change of the fields; an unknown version stops the partition (L4). */
+  /** Increases with every change of the fields. An unknown version stops the partition (L4). */
   readonly version: number;
   readonly fields: Fields;
 }
@@ -58,7 +61,7 @@ export const hiddenSparse: Field<'sparse'> = { kind: 'sparse', dump: 'hidden' };
 export const stateNumber: Field<'byte'> = { kind: 'byte', dump: 'state' };
 export const reasonNumber: Field<'byte'> = { kind: 'byte', dump: 'reason' };
 
-/** A number that only its own kind may be compared with, like that of a lease. */
+/** A number with a branded type, such as a lease number. */
 export function branded<Value extends number>(): Field<'number', Value> {
   return { kind: 'number' };
 }

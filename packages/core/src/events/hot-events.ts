@@ -4,14 +4,14 @@ import type { RecordReader } from './record-reader.ts';
 import type { RecordWriter } from './record-writer.ts';
 import { TASK_EVENTS } from './task-events.ts';
 
-/** The texts of a task that its events leave out when they are empty, as the table has them. */
+/** The names of a task's sparse texts, in the order of the table. */
 const SPARSE = Object.entries(TASK_EVENTS.task_submitted.fields)
   .filter(([, { kind }]) => kind === 'sparse')
   .map(([name]) => name);
 
 /**
- * The events of a task that is submitted, leased, run and forgotten, written out: reading fields by
- * name from the table takes twice as long. Answers whether it knows the event.
+ * Encodes the events of a task that is submitted, leased, run and forgotten. Handwritten, because
+ * reading fields by name from the table takes twice as long. Returns whether it knows the event.
  */
 export function encodeHot(writer: RecordWriter, event: Event): boolean {
   switch (event.type) {

@@ -7,16 +7,16 @@ type CamelCase<Text extends string> = Text extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Text;
 
-/** One object per type of event, for a writer of events to fill and emit. */
+/** One reusable object per type of event. */
 export type Events = { [T in EventType as CamelCase<T>]: EventOf<T> };
 
-/** Every event with nothing in its fields. */
+/** Every event, with blank fields. */
 export function makeEvents(): Events {
   const events = Object.keys(EVENTS).map((type) => [camelCase(type), makeEvent(type as EventType)]);
   return Object.fromEntries(events);
 }
 
-/** The fields stand in the order of the table, so that all objects of a type have one shape. */
+/** Fields are in the order of the table, so that all objects of a type share one hidden class. */
 export function makeEvent<T extends EventType>(type: T): EventOf<T> {
   const fields = Object.entries(EVENTS[type].fields).map(([name, { kind }]) => [
     name,

@@ -3,7 +3,7 @@ import { branded, type EventDeclaration, number } from './fields.ts';
 
 /** Events about the partition itself. */
 export const PARTITION_EVENTS = {
-  /** The window of a dedupe key is over. `slot` is its entry, `task` the task it stood for. */
+  /** The window of a dedupe key has ended. `slot` is its entry, `task` the task of the key. */
   dedupe_forgotten: { number: 10, version: 1, fields: {} },
 
   /** Lower numbers belong to leases and deliveries from before a restore. */
@@ -18,7 +18,9 @@ export const PARTITION_EVENTS = {
     number: 64,
     version: 1,
     fields: {
-      /** The snapshot schema under which it was made; under another one it says nothing. */
+      /**
+       * The snapshot schema at the time of the hash. Under another schema the hash is not compared.
+       */
       schema: number,
       hash: number,
     },

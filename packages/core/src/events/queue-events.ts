@@ -20,9 +20,9 @@ export const QUEUE_EVENTS = {
     fields: {
       redrive: number,
       namespace: text,
-      /** Key of the only queue it is about; empty for all of the namespace. */
+      /** Key of the redrive's only queue; empty for all queues of the namespace. */
       taskType: text,
-      /** Tasks in a thousand seconds, so that rates below one a second are whole numbers too. */
+      /** Tasks per 1,000 seconds, so that rates below one per second are whole numbers, too. */
       ratePer1000Sec: number,
     },
   },

@@ -4,11 +4,11 @@ import type { Event } from './events.ts';
 import { RecordReader } from './record-reader.ts';
 
 /**
- * Hands the events of a batch to `visit`, in order, each with the time of its record and that
+ * Passes the events of a batch to `visit`, in order, each with the time of its record and that
  * record's place in the batch. An event and its payloads are valid only during the call: the
- * objects and the batch's memory are used again. Who reads many batches keeps a decoder.
+ * objects and the batch's memory are reused. A caller that reads many batches passes its decoder.
  *
- * Answers the time of the last record. Times never decrease from one record of a log to the next.
+ * Returns the time of the last record. Times never decrease from one record of a log to the next.
  */
 export function readEvents(
   batch: Uint8Array,

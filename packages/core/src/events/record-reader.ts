@@ -21,7 +21,7 @@ export class RecordReader {
     return this.at < this.bytes.length;
   }
 
-  /** Opens the next record and answers its time. */
+  /** Opens the next record and returns its time. */
   beginRecord(): number {
     const { bytes } = this;
     invariant(this.at + 4 <= bytes.length, 'a record has a length');

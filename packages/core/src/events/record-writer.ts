@@ -17,7 +17,7 @@ import { CLAIM_WORDS, type DedupeClaim } from '../task/dedupe-claim.ts';
  */
 const LENGTH_BYTES = 4;
 
-/** More than any event takes beside its names and payload. */
+/** Upper bound of an event's size without its names and payload. */
 const EVENT_BYTES_MAX = 192;
 
 const INITIAL_BYTES = 2 ** 20;
@@ -79,8 +79,8 @@ export class RecordWriter {
 
   /** A whole number from 0 to 2^53 - 1, seven bits per byte, lowest first. */
   varint(value: number): void {
-    // What the reader would refuse, or read as another number, must not reach the log: an event is
-    // encoded before it is applied, so this ends the process with a log that can be read.
+    // A number that the reader would refuse or misread must not reach the log. An event is encoded
+    // before it is applied, so this ends the process while the log is still readable.
     invariant(value >= 0 && Number.isSafeInteger(value), 'a number of an event is whole');
     let rest = value;
     while (rest >= 0x10000000) {
@@ -109,7 +109,7 @@ export class RecordWriter {
     this.length += encoded.length;
   }
 
-  /** A byte that says which of the texts are not empty, then those. */
+  /** A byte that says which texts are not empty, then those texts. */
   sparse(names: readonly string[], values: Readonly<Record<string, string>>): void {
     let stated = 0;
     for (let i = 0; i < names.length; i++) if (values[names[i]] !== '') stated |= 1 << i;
@@ -119,7 +119,7 @@ export class RecordWriter {
     }
   }
 
-  /** The window, and the words of the claim when there is one. */
+  /** The window; if it is not 0, also the words of the claim. */
   claim({ words, start, windowMs }: DedupeClaim): void {
     this.varint(windowMs);
     if (windowMs === 0) return;

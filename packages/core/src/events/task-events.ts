@@ -23,13 +23,13 @@ const TEXTS = Object.fromEntries(
 );
 
 /**
- * What is said of a task when it comes into memory. Texts are empty for the default.
+ * Describes a task that enters memory. Empty texts stand for the default.
  *
- * Resources and constraints (`shape`) stay as they are for the whole life of the task, so that a
- * lease need not repeat them: replay finds in the task what its worker gave.
+ * Resources and constraints (`shape`) never change during the life of the task. So a lease need not
+ * repeat them: replay finds in the task what its worker gave.
  */
 const DETAILS = {
-  /** Key of its queue: the type, with the namespace in front of it. */
+  /** Key of its queue: the type, prefixed with the namespace unless that is the default. */
   taskType: text,
   priority: byte,
   ...(TEXTS as { readonly [Name in TaskText]: Field<'sparse'> }),
@@ -45,61 +45,64 @@ export const PATCHED_TAGS = 16;
 
 /** Events about a task as a whole. */
 export const TASK_EVENTS = {
-  /** A task was accepted: it stands at the tail of its level, or waits for its time. */
+  /** A task was accepted. It is at the tail of its level, or waits for its time. */
   task_submitted: {
     number: 1,
     version: 1,
     fields: {
-      /** When it may run; 0 for at once. */
+      /** When it may run; 0 for immediately. */
       runAt: number,
       dedupe: claim,
       ...DETAILS,
     },
   },
 
-  /** A task that had ended and left memory is back to run again, at the tail of its level. */
+  /** A task that ended and left memory runs again, from the tail of its level. */
   task_readmitted: {
     number: 11,
     version: 1,
     fields: {
       submittedAt: number,
-      /** As in the column of tasks: the entry of its dedupe key plus one, or 0. */
+      /** Value of the `dedupe` column: the entry of its dedupe key plus one, or 0. */
       dedupe: number,
       ...DETAILS,
     },
   },
 
-  /** The time of a task that waited has come: it stands at the tail of its level. */
+  /** A waiting task is due. It goes to the tail of its level. */
   task_due: { number: 9, version: 1, fields: {} },
 
-  /** A task ended otherwise than by the word of its worker alone, from whatever state it was in. */
+  /**
+   * A task ended, from any state, by something other than its worker's report of success or
+   * failure.
+   */
   task_ended: {
     number: 15,
     version: 1,
     fields: {
-      /** Of the attempt that it ends, as in `attempt_succeeded`. */
+      /** Start of the attempt that it ends, as in `attempt_succeeded`. */
       startedAt: number,
       /** The terminal state. */
       state: stateNumber,
       reason: reasonNumber,
-      /** The kind of the report that came with it; 0 without one. */
+      /** The kind of report that ended it; 0 without one. */
       answer: byte,
-      /** Of the request that ended it from outside, to know it again; 0 without one. */
+      /** Key of the request that ended it from outside, to detect a repeat; 0 without one. */
       key: number,
-      /** Whether `payload` replaces the result that the task has. */
+      /** Whether `payload` replaces the task's result. */
       hasPayload: flag,
       payload,
     },
   },
 
-  /** A task that nobody holds was changed. Only the fields whose bit is set mean anything. */
+  /** A task without a lease was changed. Only fields whose bit is set are meaningful. */
   task_patched: {
     number: 16,
     version: 1,
     fields: {
       fields: byte,
       priority: byte,
-      /** 0 for at once. */
+      /** 0 for immediately. */
       runAt: number,
       timeouts: text,
       tags: text,
@@ -109,25 +112,25 @@ export const TASK_EVENTS = {
 
   task_paused: { number: 17, version: 1, fields: {} },
 
-  /** The task waits for its time again, or stands at the head of its level. */
+  /** The task waits for its time again, or is at the head of its level. */
   task_resumed: { number: 18, version: 1, fields: {} },
 
-  /** A task that had ended runs again, with all its attempts, from the tail of its level. */
+  /** A task that ended runs again, with all its attempts, from the tail of its level. */
   task_retried: {
     number: 19,
     version: 1,
     fields: {
-      /** The redrive that did it; 0 when somebody asked for this one. */
+      /** The redrive that retried the task; 0 when a client retried it. */
       redrive: number,
     },
   },
 
-  /** A dead letter is a plain finished task from here on. */
+  /** A dead letter becomes an ordinary finished task. */
   dead_letter_dropped: {
     number: 20,
     version: 1,
     fields: {
-      /** True when there were too many, false when somebody discarded it. */
+      /** True when there were too many, false when an operator discarded it. */
       isOverflow: flag,
     },
   },

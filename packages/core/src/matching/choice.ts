@@ -14,12 +14,12 @@ import type { Ring, Session } from '../workers/roster.ts';
 import { reserveInstead } from './reservation.ts';
 
 /**
- * How many sessions are looked at, from the first that may take a task on: enough to choose well
- * among hundreds, at a cost that does not grow with them (docs/decisions/0009-placement.md).
+ * Number of sessions compared, starting with the first that may take the task. This is enough to
+ * choose well among hundreds, at constant cost (docs/decisions/0009-placement.md).
  */
 const SPREAD_LOOKS = 8;
 
-/** The task that the session is given next; `NO_SLOT` when it may take none of those that wait. */
+/** The next task for the session; `NO_SLOT` when it may take none of the waiting tasks. */
 export function chooseTask(decision: Decision, session: Session): Slot {
   for (;;) {
     const slot = nextFor(decision, session);
@@ -27,7 +27,7 @@ export function chooseTask(decision: Decision, session: Session): Slot {
   }
 }
 
-/** Whether the next lease of the session is for the task that waited longest, if that was long. */
+/** Whether the session's next lease goes to the task that waited longest, if any waited long. */
 export function isAgedTurn({ matching }: Decision, session: Session): boolean {
   return (session.leases + 1) % matching.agedLeaseEvery === 0;
 }
@@ -43,7 +43,7 @@ function firstInLine(decision: Decision, session: Session): Slot {
   let bestRank = rankLimit(state, session);
   for (let place = 0; place < session.types.length; place++) {
     const queue = queueAt(decision, session, place);
-    // Every rank of a level lies above the middle between it and the next higher level.
+    // Every rank of a level is above the midpoint between it and the next higher level.
     if (queue === undefined || rankOf(queue.topLevel() + 1, 0) > bestRank) continue;
     const { open, ranks } = queue;
     for (let i = 0; i < ranks.length; i++) {
@@ -60,7 +60,7 @@ function firstInLine(decision: Decision, session: Session): Slot {
   return best;
 }
 
-/** Of the heads that waited so long that their level no longer counts: the one that did longest. */
+/** The head that waited longest, if it waited at least `ageAfterMs`; its level is ignored. */
 function longestWaiting(decision: Decision, session: Session): Slot {
   const { state, now } = decision;
   const { tasks } = state;
@@ -84,7 +84,7 @@ function longestWaiting(decision: Decision, session: Session): Slot {
   return best;
 }
 
-/** Who runs the first task of a lane; `undefined` when nobody may take it. */
+/** The session for the first task of a lane; `undefined` when no session may take it. */
 export function chooseSession(decision: Decision, lane: ReadonlyLane): Session | undefined {
   const slot = lane.head;
   const choose = decision.matching.placement === 'pack' ? bestFilled : cheapest;
@@ -96,9 +96,9 @@ export function chooseSession(decision: Decision, lane: ReadonlyLane): Session |
 }
 
 /**
- * Goes round, so that the work spreads: of the next few that may take the task, the one where it
- * costs least. So tasks that need much of one kind go where that kind is left, and no worker runs
- * out of one while it has plenty of another.
+ * Rotates through the ring, so that work spreads. Among the next few sessions that may take the
+ * task, returns the one with the lowest cost. So a task that needs much of one resource goes where
+ * that resource is left, and no worker runs out of one resource while it has plenty of another.
  */
 function cheapest(state: ReadonlyState, ring: Ring, slot: Slot): Session | undefined {
   const { sessions } = ring;
@@ -122,7 +122,7 @@ function cheapest(state: ReadonlyState, ring: Ring, slot: Slot): Session | undef
   return best;
 }
 
-/** The one that the task fills best. */
+/** The session whose room the task fills best. */
 function bestFilled(state: ReadonlyState, ring: Ring, slot: Slot): Session | undefined {
   const shape = state.texts.shape.at(state.tasks.shape[slot]);
   let best: Session | undefined;

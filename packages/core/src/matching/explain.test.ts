@@ -221,7 +221,7 @@ function codes(partition: TestPartition, number: number): string[] {
   return partition.explanation(number).reasons.map(({ code }) => code);
 }
 
-/** 1 for a task that no other one of its type goes before. */
+/** 1 for the first task in line of its type. */
 function position(partition: TestPartition, number: number): number {
   const text = explain(partition, number).find((each) => each.startsWith('behind_in_queue'));
   return Number(/ is (\d+)$/.exec(text ?? ' is 1')?.[1]);
@@ -231,7 +231,7 @@ function setPaused(partition: TestPartition, paused: boolean): void {
   partition.operate<SetQueuePaused>({ type: 'set_queue_paused', taskType: 'hello', paused });
 }
 
-/** The worker is done with the oldest task that it holds. */
+/** The worker finishes the oldest task that it holds. */
 function succeed(partition: TestPartition, session: SessionId): void {
   partition.report(session, { kind: 'succeeded', lease: partition.leasesOf(session)[0] });
 }

@@ -21,14 +21,14 @@ import { REFUSALS_MAX } from './matching.ts';
 export interface Explanation {
   readonly running: boolean;
   readonly reasons: readonly WaitReason[];
-  /** Workers that handle the type beyond those that are listed. */
+  /** Number of workers that handle the type but are not listed. */
   readonly workersNotShown: number;
 }
 
 interface WaitReason {
   readonly code: WaitCode;
   readonly message: string;
-  /** Name of the worker that it speaks of. */
+  /** Name of the worker that the reason is about. */
   readonly worker?: string;
 }
 
@@ -47,10 +47,10 @@ type WaitCode =
 
 const WORKERS_MAX = 50;
 
-/** Counting who goes first stops here: it takes time, and more than this is simply far behind. */
+/** Counting tasks ahead stops here, because counting takes time. */
 const POSITION_MAX = 10_000;
 
-/** What `explain` looks at. */
+/** The parts of a partition that `explain` reads. */
 interface Explained {
   readonly state: ReadonlyState;
   readonly roster: Roster;
@@ -106,13 +106,13 @@ function explainQueued({ state, roster }: Explained, slot: Slot): Explanation {
 
 interface Candidate {
   readonly session: Session;
-  /** Of the type among those of the session. */
+  /** Place of the type in the session's types. */
   readonly place: number;
   readonly shape: Shape;
   readonly slot: Slot;
 }
 
-/** Why this worker does not run it: what can never change first, then what may at any moment. */
+/** Why this worker does not run the task. Permanent reasons come first, then temporary ones. */
 function whyNotOn(
   state: ReadonlyState,
   { session, place, shape, slot }: Candidate,
@@ -137,7 +137,7 @@ function whyNotOn(
   return whyFull(state, { session, place, shape, slot }) ?? whyReserved(state, session, slot);
 }
 
-/** It would fit, but the worker takes nothing, or none of this type, or not this one. */
+/** The task would fit, but the worker takes no task, none of this type, or not this one. */
 function whyFull(
   { tasks, limits }: ReadonlyState,
   { session, place, slot }: Candidate,

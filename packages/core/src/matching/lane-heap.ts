@@ -1,13 +1,13 @@
 import type { ReadonlyLane } from '../state/state.ts';
 
 /**
- * Lanes with the one in front whose head goes first, as a binary heap in an array: many lanes may
- * open at once, and each lease changes one of them.
+ * A binary heap of lanes, ordered by the ranks of their heads. Many lanes may open at once, and
+ * each lease changes one of them.
  */
 export class LaneHeap {
   private readonly lanes: ReadonlyLane[];
 
-  /** Takes over the array. */
+  /** Takes ownership of the array. */
   constructor(lanes: ReadonlyLane[]) {
     this.lanes = lanes;
     for (let place = (lanes.length >>> 1) - 1; place >= 0; place--) this.sink(place);
@@ -18,7 +18,7 @@ export class LaneHeap {
     return this.lanes[0];
   }
 
-  /** The head of the first lane went, so that another lane may be the first. */
+  /** The head of the first lane left, so another lane may now be first. */
   update(): void {
     this.sink(0);
   }
@@ -46,7 +46,7 @@ export class LaneHeap {
   }
 }
 
-/** Empty lanes come first, to be dropped. */
+/** Empty lanes come first, so that they are dropped. */
 function rankOf({ queue, place }: ReadonlyLane): number {
   return place < 0 ? Number.NEGATIVE_INFINITY : queue.ranks[place];
 }

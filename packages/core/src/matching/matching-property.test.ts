@@ -25,5 +25,5 @@ test('tasks and workers are brought together as the model says (M1, M2, M3)', ()
   expect(EVERYTHING.filter((situation) => !seen.has(situation))).toEqual([]);
 });
 
-/** What the runs above must have met, or they show less than they seem to. */
+/** The runs above must cover all of these. */
 const EVERYTHING = ['queued refused', 'drained', 'aged', 'reserved', 'given what was reserved'];

@@ -197,7 +197,7 @@ test.each(['spread', 'pack'] as const)(
     const capacity = { cpu: 12, memoryMb: 12 };
     const sessions = [1, 2].map(() => partition.attach({ slots: 9, capacity }).session);
 
-    // Three of each fill a worker to the last bit; four of one leave two thirds of a kind empty.
+    // Three of each fill a worker exactly; four of one leave two thirds of a kind empty.
     for (let n = 0; n < 6; n++) {
       partition.submit({ resources: { cpu: 3, memoryMb: 1 } });
       partition.submit({ resources: { cpu: 1, memoryMb: 3 } });
@@ -260,7 +260,7 @@ test('tasks of several lanes go in line, also when one of them opened twice', ()
   expect(partition.pushes.map(({ task }) => task)).toEqual([2, 4, 5, 3]);
 });
 
-/** The worker is done with the oldest task that it holds. */
+/** The worker finishes the oldest task that it holds. */
 function succeed(partition: TestPartition, session: SessionId): void {
   partition.report(session, { kind: 'succeeded', lease: partition.leasesOf(session)[0] });
 }

@@ -8,30 +8,31 @@ import { chooseSession, chooseTask, isAgedTurn } from './choice.ts';
 import { LaneHeap } from './lane-heap.ts';
 
 /**
- * Brings ready tasks and sessions with room together, in the turn in which one of them appears.
+ * Matches ready tasks with sessions that have room, within the command in which either appears.
  *
  * M1 After every command no ready task of a queue that is not paused fits a session that has room
- *    for it. Two exceptions: a session whose room is kept for a task takes only that one and those
- *    that go before it (M3), and a session is spared for a moment what it refused. So a command
- *    needs to match only the lanes that it opened, the sessions that it made room in, the sessions
- *    with an exception, and what the command before left to it (M4).
- * M2 A lease is granted only when what is leased to the session, with it, is within its offer.
- * M3 Among the tasks that a session may take, the highest level goes first, and in a level the
- *    oldest. Every eighth lease of a session goes to the task that waited longest, if that was
- *    long. And room is kept for a task that waited long, so that it is not overtaken for ever
+ *    for it. There are two exceptions: a session with a reservation takes only the reserved task
+ *    and tasks that go before it (M3), and a session is not given a task that it refused a moment
+ *    ago. So a command needs to match only the lanes that it opened, the sessions that it made room
+ *    in, the sessions with an exception, and what the previous command left to it (M4).
+ * M2 A lease is granted only when the session's leases, including the new one, stay within its
+ *    offer.
+ * M3 Among the tasks that a session may take, the highest level goes first, and within a level the
+ *    oldest. Every eighth lease of a session goes to the task that waited longest, if any waited
+ *    long. And room is reserved for a task that waited long, so that it is not overtaken for ever
  *    where it could run (see reservation.ts).
- * M4 A task whose deadline has passed gets no lease, whether or not its timer was heard: it ends as
- *    `expired` where it would get one. A command ends a bounded number so and leaves the rest of
- *    the matching to the next, which the timers that are due bring.
+ * M4 A task whose deadline has passed gets no lease, even if its timer has not fired: it ends as
+ *    `expired` instead of getting a lease. A command expires a bounded number of tasks. The rest of
+ *    the matching is left to the next command, which the due timers trigger.
  */
 
-/** What a pushed task takes beside its input, about. */
+/** Approximate size of a pushed task without its input. */
 const PUSH_ENVELOPE_BYTES = 256;
 
-/** So many tasks are ended in place of a lease by one command (L9). */
+/** Maximum number of overdue tasks that one command expires (L9). */
 export const OVERDUE_PER_COMMAND = 1000;
 
-/** A worker that refused so many tasks a moment ago is left alone until that moment is over. */
+/** A worker with this many recent refusals gets no tasks until some of them expire. */
 export const REFUSALS_MAX = 100;
 
 export function pushCost({ tasks, texts }: ReadonlyState, slot: Slot): number {
@@ -39,14 +40,15 @@ export function pushCost({ tasks, texts }: ReadonlyState, slot: Slot): number {
   return tasks.inputLength[slot] + tagBytes + PUSH_ENVELOPE_BYTES;
 }
 
-/** As `pushCost`, of a word for a worker. */
+/** Like `pushCost`, for a signal to a worker. */
 export function signalCost({ name, data }: { name: string; data: Uint8Array }): number {
   return name.length + data.length + PUSH_ENVELOPE_BYTES;
 }
 
 /**
- * Leases out what the command readied or made room for: the last step of every command. While no
- * lease is to be granted that adds up, and the first command that may grant them settles it all.
+ * Grants leases for what the command readied or made room for; the last step of every command.
+ * While leases may not be granted, this work accumulates. The first command that may grant leases
+ * does all of it.
  */
 export function settle(decision: Decision): void {
   if (!decision.grantsLeases) return;
@@ -67,12 +69,12 @@ export function settle(decision: Decision): void {
   }
 }
 
-/** Whether the rest is left to the next command (M4). */
+/** Whether the rest of the matching is left to the next command (M4). */
 function mustWait({ state, outputs, now }: Decision, endsMax: number): boolean {
   return outputs.endedSlots.length >= endsMax && state.timers.firstDue(now) !== NO_SLOT;
 }
 
-/** Gives a session all that it may take, best task first. */
+/** Gives a session all tasks that it may take, best task first. */
 function fill(decision: Decision, session: Session, endsMax: number): void {
   updateRoom(decision, session);
   while (session.hasRoom) {
@@ -105,15 +107,15 @@ function matchLanes(decision: Decision, endsMax: number): void {
     const gone = lane.length > 0 ? matchHead(decision, lane) : NO_SLOT;
     if (gone === NO_SLOT) heap.dropFirst();
     else if (gone === head) heap.update();
-    // Another lane has another head now: all of them are put in order anew.
+    // Another lane has a new head, so the heap must be rebuilt with all lanes.
     else return pending.putBack(lanes);
   }
 }
 
 /**
- * The first task of the lane goes to somebody or has run out of time; `NO_SLOT` when it stays. Also
- * here every so many leases of a session go to the task that waited longest: that one is the answer
- * then. Else a queue that is paused and resumed again and again would let it wait for ever.
+ * Leases or expires the first task of the lane; returns `NO_SLOT` when it stays. When it is a
+ * session's turn to take the task that waited longest, that task is leased and returned instead.
+ * Without this, a queue that is paused and resumed repeatedly would let such a task wait for ever.
  */
 function matchHead(decision: Decision, lane: ReadonlyLane): Slot {
   const { head } = lane;
@@ -143,7 +145,7 @@ export function heldBy(state: ReadonlyState, session: Session): number {
   return holder === NO_HOLDER ? 0 : state.holders.at(holder).held.length;
 }
 
-/** The one place where a lease is granted. */
+/** The only place that grants a lease. */
 function lease(decision: Decision, slot: Slot, session: Session): void {
   const { state, outputs } = decision;
   const event = decision.events.attemptLeased;
@@ -166,7 +168,7 @@ function lease(decision: Decision, slot: Slot, session: Session): void {
   updateRoom(decision, session);
 }
 
-/** The lease was heard of at this time; a silence that is limited is counted from here. */
+/** Restarts the heartbeat timeout of a lease, if it has one, from this time. */
 export function listenFor({ state, activity }: Decision, slot: Slot, heardAt: number): void {
   const { timeouts } = state.tasks;
   if (timeouts[slot] === 0) return;

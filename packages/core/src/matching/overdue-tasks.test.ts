@@ -139,7 +139,7 @@ test('the last task that a command may end does not hold up the others', () => {
   expect(partition.heldBy(session)).toEqual([1001]);
 });
 
-/** Tasks with little time to be leased. */
+/** Tasks with a short queue timeout. */
 function brief(count: number, priority = 4): TestTask[] {
   return Array.from({ length: count }, () => ({ priority, timeouts: { queueMs: 500 } }));
 }

@@ -4,14 +4,14 @@ import type { MixBounds } from '../testing/world/random-mix.ts';
 
 /**
  * Random mixes by seed: 2 to 30 workers, 2 to 20 shapes, and no task that needs more of a kind than
- * a tenth of the smallest worker. (Much larger ones leave gaps at the ends of workers that nobody
- * could fill.) The optimum may cut tasks to pieces and disregard who came first; the partition may
- * not, and keeps its rules: a higher level first, in a level the oldest that fits, and room is kept
- * for tasks that waited long. What that costs stands in docs/decisions/0009-placement.md.
+ * a tenth of the smallest worker. (Much larger tasks leave gaps on workers that no scheduler could
+ * fill.) The optimum may split tasks and ignore their order. The partition may not, and follows its
+ * rules: a higher level first, within a level the oldest that fits, and reservations for tasks that
+ * waited long. docs/decisions/0009-placement.md says what that costs.
  *
- * No worker is ever given more than it offers: `BacklogRun` counts for itself.
+ * No worker ever gets more than it offers: `BacklogRun` checks that independently.
  */
-/** Among them are some that fall short when one of the rules of placement is left out. */
+/** Some of them fall short when one of the placement rules is removed. */
 const SEEDS = Array.from({ length: 12 }, (_, place) => place + 95);
 const LARGEST_NEED = 0.1;
 
@@ -33,7 +33,7 @@ describe.each([1, 2, 3])('with more to do than can be done, and little of %i kin
   });
 
   /**
-   * It fills one worker before it begins another, and cannot know which tasks will come for it.
+   * It fills one worker before it starts with another, and does not know which tasks will arrive.
    * Each task that ends gives it another choice.
    */
   test('pack runs at least 95 % of it on average at once, and of every mix from then on', () => {

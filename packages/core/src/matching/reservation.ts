@@ -5,26 +5,29 @@ import { isOverdue } from '../state/deadlines.ts';
 import type { Session } from '../workers/roster.ts';
 
 /**
- * Keeps a big task from waiting for ever while small ones fill every room that appears.
+ * Keeps a big task from waiting for ever while small tasks take all room that appears.
  *
- * A task that waited longer than a bound is not overtaken any more on a worker that could run it:
- * the worker's room is kept for it. Such a worker is given only the task itself and tasks that go
- * before it, so that a reservation holds back nobody who had the better claim. It ends when the
- * task leaves its place in the queue, or the session goes or changes its offer.
+ * Once a task has waited longer than a limit, it is no longer overtaken on a worker that could run
+ * it: the worker's room is reserved for it. Such a worker gets only the reserved task and tasks
+ * that go before it, so a reservation delays no task with a better rank. It ends when the task
+ * leaves its place in the queue, or when the session ends or changes its offer.
  *
- * Once it was given the task, the worker is given as many others as it runs before its room is kept
- * again. A worker whose room is kept all the time runs tasks strictly in line and idles what the
- * first in line does not need; with a long backlog everybody has waited long, and as many workers
- * as may keep room would be like that (docs/decisions/0009-placement.md).
+ * After a worker got its reserved task, it gets as many other tasks as it runs before its room is
+ * reserved again. A worker with a permanent reservation would run tasks strictly in order and leave
+ * room idle that the first task does not need. With a long backlog every task has waited long, so
+ * every worker that may have a reservation would be in that situation
+ * (docs/decisions/0009-placement.md).
  */
 
-/** Reservations idle room: at most one session in so many has one, and at most so many in all. */
+/**
+ * Reservations leave room idle, so both their share of the sessions and their number are limited.
+ */
 const SESSIONS_PER_RESERVATION = 4;
 const RESERVATIONS_MAX = 16;
 
 /**
- * Called before a session is given the task in `slot`: reserves the session when that task would
- * overtake one that waited too long, and answers whether it did.
+ * Called before a session gets the task in `slot`. Reserves the session if that task would overtake
+ * one that waited too long; returns whether it did.
  */
 export function reserveInstead(decision: Decision, session: Session, slot: Slot): boolean {
   const { roster } = decision;
@@ -32,7 +35,7 @@ export function reserveInstead(decision: Decision, session: Session, slot: Slot)
   if (session.leases < session.keepsRoomFrom) return false;
   if (roster.reservationCount >= reservationsMax(roster.size)) return false;
   const overtaken = overtakenBy(decision, session, slot);
-  // One whose deadline has passed gets no lease, so it overtakes nobody (M4).
+  // An overdue task gets no lease, so it overtakes no task (M4).
   if (overtaken === NO_SLOT || isOverdue(decision.state, slot, decision.now)) return false;
   roster.reserve(session, overtaken);
   return true;
@@ -43,7 +46,7 @@ function reservationsMax(sessions: number): number {
   return Math.min(RESERVATIONS_MAX, Math.max(1, share));
 }
 
-/** The first in line of those that waited too long for this session to be filled with others. */
+/** The first task in line that waited too long, could run on this session, and does not fit now. */
 function overtakenBy(decision: Decision, session: Session, slot: Slot): Slot {
   const { state, roster, now } = decision;
   const { tasks, texts } = state;

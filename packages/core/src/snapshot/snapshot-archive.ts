@@ -1,6 +1,6 @@
 import type { Column } from '../structures/columns.ts';
 
-/** The snapshot was saved by another version of Sluice, or is of another partition. */
+/** Another version of Sluice saved the snapshot, or it belongs to another partition. */
 export class SnapshotError extends Error {
   override readonly name = 'SnapshotError';
 
@@ -10,12 +10,12 @@ export class SnapshotError extends Error {
 }
 
 /**
- * Counts up with every change to what parts persist. A snapshot says under which number it was
- * saved, so that nobody takes the fields of one for those of another.
+ * Increases with every change to what the parts persist. A snapshot records its schema number, so
+ * that its fields are never misread under another schema.
  */
 export const SNAPSHOT_SCHEMA = 3;
 
-/** How a snapshot announces what follows. */
+/** Tags that say what follows in a snapshot. */
 export const TAG = {
   end: 0,
   section: 1,
@@ -30,13 +30,16 @@ export type Tag = (typeof TAG)[keyof typeof TAG];
 
 const KINDS = [Float64Array, Uint32Array, Int32Array, Uint16Array, Int16Array, Uint8Array] as const;
 
-/** The kind of a column as a snapshot names it. */
+/** The name of a column's kind in a snapshot. */
 export function kindOf(column: Column): string {
   const kind = KINDS.find((each) => column instanceof each);
   return kind?.name ?? '';
 }
 
-/** The memory of a column. Snapshots hold it as it is; every platform of Sluice agrees on it. */
+/**
+ * The memory of a column. Snapshots hold it as it is, because all supported platforms share its
+ * byte order.
+ */
 export function bytesOfColumn(column: Column, length: number): Uint8Array {
   return new Uint8Array(column.buffer, column.byteOffset, length * column.BYTES_PER_ELEMENT);
 }

@@ -3,12 +3,12 @@ import type { Archive } from '../structures/archive.ts';
 import type { Column } from '../structures/columns.ts';
 import { bytesOfColumn, kindOf, SnapshotError, TAG, type Tag } from './snapshot-archive.ts';
 
-/** No list or text is nearly as long; a larger length is garbage and must not fill memory. */
+/** Real lists and texts are far shorter. A larger length means damage and must not fill memory. */
 const LENGTH_MAX = 2 ** 24;
 
 /**
- * Reads what `SnapshotSaver` wrote, and takes nothing for anything else: a field that is missing,
- * unknown, of another kind or too long is an error that names it.
+ * Reads what `SnapshotSaver` wrote. A field that is missing, unknown, too long or of another kind
+ * is an error that names the field.
  */
 export class SnapshotLoader implements Archive {
   readonly isLoading = true;
@@ -87,7 +87,7 @@ export class SnapshotLoader implements Archive {
     }
   }
 
-  /** Lets go of the source, whether it was read to its end or not. */
+  /** Closes the source, whether it was read to its end or not. */
   close(): void {
     this.pieces.return?.();
   }

@@ -3,15 +3,15 @@ import type { Archive } from '../structures/archive.ts';
 import type { Column } from '../structures/columns.ts';
 import { bytesOfColumn, kindOf, TAG, type Tag } from './snapshot-archive.ts';
 
-/** Bytes that are handed out at once; only the last piece is shorter. */
+/** Size of a piece; only the last one is shorter. */
 const PIECE_BYTES = 2 ** 18;
 
 /**
- * Writes what it is shown as a stream of named fields: tag, name, content. Numbers of fields and
- * lengths are 64-bit floats like all numbers here; columns are their memory, lowest byte first.
+ * Writes named fields as a stream: tag, name, content. All numbers and lengths are 64-bit floats;
+ * columns are their raw memory, lowest byte first.
  *
- * Memory stays bounded: whatever the size of the state, one piece is held at a time. It is valid
- * only while `write` runs, because the next one is made in the same memory.
+ * Memory stays bounded: only one piece is held at a time, whatever the size of the state. A piece
+ * is valid only while `write` runs, because the next one reuses its memory.
  */
 export class SnapshotSaver implements Archive {
   readonly isLoading = false;

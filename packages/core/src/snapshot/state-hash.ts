@@ -1,22 +1,24 @@
 import type { Archive } from '../structures/archive.ts';
 import type { Column } from '../structures/columns.ts';
 
-/** Odd, with bits all over: multiplying by one is a bijection of 32-bit words that spreads them. */
+/**
+ * Odd factors with well-spread bits: multiplication by them is a bijection of 32-bit words that
+ * mixes their bits.
+ */
 const FIRST_FACTOR = 0x9e3779b1;
 const SECOND_FACTOR = 0x85ebca6b;
 const SECOND_BITS = 21;
 
-/** Holds nothing between two calls. */
+/** Scratch memory; holds nothing between two calls. */
 const SCRATCH = new Float64Array(1);
 const SCRATCH_WORDS = new Uint32Array(SCRATCH.buffer);
 
 /**
- * A hash of everything that it is shown, as a number below 2^53.
+ * A hash of everything that it is given, as a number below 2^53.
  *
- * Two lanes of 32 bits. A step is a bijection of the first one, so that sequences which differ in
- * one word never meet again in it: a single flipped bit always shows, not just probably. The step
- * is spelled out in each loop, with the lanes at hand: calling it word by word takes three times
- * as long.
+ * It has two lanes of 32 bits. A step is a bijection of the first lane, so two sequences that
+ * differ in one word always have different hashes: a single flipped bit is always found. The step
+ * is inlined in each loop, because a call per word takes three times as long.
  */
 export class StateHasher implements Archive {
   readonly isLoading = false;
@@ -95,7 +97,7 @@ export class StateHasher implements Archive {
     this.second = (second << 17) ^ (second >>> 15) ^ first;
   }
 
-  /** What the memory of a column holds for some slots. */
+  /** Hashes the memory of a column for some slots. */
   entries(memory: Uint32Array | Uint8Array, perSlot: number, slots: Int32Array): void {
     let { first, second } = this;
     for (let i = 0; i < slots.length; i++) {
@@ -134,11 +136,11 @@ export class StateHasher implements Archive {
 interface HashMismatch {
   readonly expected: number;
   readonly found: number;
-  /** The record of the log that says so; absent for a snapshot. */
+  /** The log record that contains the expected hash; absent for a snapshot. */
   readonly record?: number;
 }
 
-/** Two ways to the same state did not lead there: the partition must not go on (L3). */
+/** The state differs from the recorded one: the partition must stop (L3). */
 export class StateHashError extends Error {
   override readonly name = 'StateHashError';
   readonly record: number | undefined;

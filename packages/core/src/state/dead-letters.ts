@@ -2,9 +2,9 @@ import { NO_SLOT, type Slot } from '../base/ids.ts';
 import type { Archive } from '../structures/archive.ts';
 import { type ListLinks, persistLists, TaskList } from '../structures/task-list.ts';
 
-/** What everybody but `apply` sees. */
+/** Read-only view for code outside `apply`. */
 export interface DeadLettersReader {
-  /** Of all queues. */
+  /** Dead letters of all queues. */
   readonly count: number;
   /** How many were dropped because there were too many. */
   readonly dropped: number;
@@ -12,20 +12,20 @@ export interface DeadLettersReader {
   countOfQueue(queue: number): number;
   firstOfNamespace(namespace: string): Slot;
   countOfNamespace(namespace: string): number;
-  /** Those that have some, in no particular order. */
+  /** Namespaces that have dead letters, in no particular order. */
   namespaces(): Iterable<string>;
 }
 
-/** Where a dead letter belongs. */
+/** The queue and namespace of a dead letter. */
 interface Belonging {
   readonly index: number;
   readonly namespace: string;
 }
 
 /**
- * Tasks that failed or timed out, oldest end first. They wait here for somebody to run them again
- * or to discard them. Each stands in the list of its queue and in that of its namespace, so that
- * the oldest of either is found at once, however many queues there are.
+ * Tasks that failed or timed out, oldest end first. They wait here until they are retried or
+ * discarded. Each is in the list of its queue and in the list of its namespace, so that the oldest
+ * of either is found at once, however many queues there are.
  */
 export class DeadLetters implements DeadLettersReader {
   count = 0;
@@ -33,7 +33,7 @@ export class DeadLetters implements DeadLettersReader {
   private readonly byQueue: Lists<number>;
   private readonly byNamespace: Lists<string>;
 
-  /** The second links are those of tasks that somebody holds, which a dead one is not. */
+  /** `heldLinks` are the links of leased tasks. A dead letter is not leased, so it can use them. */
   constructor(links: ListLinks, heldLinks: ListLinks) {
     this.byQueue = new Lists(links);
     this.byNamespace = new Lists(heldLinks);
@@ -81,7 +81,7 @@ export class DeadLetters implements DeadLettersReader {
   }
 }
 
-/** Lists that are there as long as they hold something. */
+/** Lists that exist only while they are not empty. */
 class Lists<K> {
   private readonly lists = new Map<K, TaskList>();
   private readonly links: ListLinks;

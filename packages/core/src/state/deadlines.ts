@@ -13,7 +13,7 @@ import type { ReadonlyState } from './state.ts';
 
 type Tasks = Pick<ReadonlyState, 'tasks' | 'texts'>;
 
-/** The earliest time at which something happens to the task by itself; infinite if nothing does. */
+/** The earliest deadline of the task; infinite if it has none. */
 export function deadlineOf(state: Tasks, slot: Slot): number {
   const { tasks } = state;
   const taskState = tasks.state[slot];
@@ -25,24 +25,27 @@ export function deadlineOf(state: Tasks, slot: Slot): number {
   return hasTotal(state, slot) ? Math.min(ownAt, totalDeadline(state, slot)) : ownAt;
 }
 
-/** Whether the deadline of a queued task has passed, heard by its timer or not. */
+/** Whether the deadline of a queued task has passed, even if its timer has not fired yet. */
 export function isOverdue(state: Tasks, slot: Slot, now: number): boolean {
   return state.tasks.timeouts[slot] !== 0 && deadlineOf(state, slot) <= now;
 }
 
-/** When the task has taken all the time that it has; infinite without a limit. */
+/** When the total timeout of the task ends; infinite without one. */
 export function totalDeadline({ tasks, texts }: Tasks, slot: Slot): number {
   const since = tasks.retriedAt[slot] === 0 ? tasks.submittedAt[slot] : tasks.retriedAt[slot];
   return since + texts.timeouts.at(tasks.timeouts[slot]).totalMs;
 }
 
-/** One that is being cancelled will be cancelled, late or not; one that ended has time. */
+/**
+ * A task that is being cancelled ends as cancelled even if it is late. A finished task has no
+ * deadline.
+ */
 function hasTotal({ tasks }: Tasks, slot: Slot): boolean {
   const taskState = tasks.state[slot];
   return (taskState <= PAUSED || taskState === DEFERRED) && tasks.stop[slot] !== CANCELLED_REASON;
 }
 
-/** The deadline that belongs to the state the task is in. */
+/** The deadline that depends on the task's current state. */
 function ownDeadline({ tasks, texts }: Tasks, slot: Slot): number {
   const { queueMs, runMs } = texts.timeouts.at(tasks.timeouts[slot]);
   switch (tasks.state[slot]) {

@@ -6,17 +6,18 @@ import { SlotIndex } from '../structures/slot-index.ts';
 import { TimingWheel } from '../structures/timing-wheel.ts';
 import { CLAIM_WORDS, type DedupeClaim, KEY_WORDS } from '../task/dedupe-claim.ts';
 
-/** What everybody but `apply` sees of the keys. */
+/** Read-only view for code outside `apply`. */
 export type DedupeReader = ReadonlyColumns<DedupeTable> &
   Readonly<
     Pick<DedupeTable, 'capacity' | 'count' | 'find' | 'hasSameBody' | 'firstDue' | 'earliest'>
   >;
 
 /**
- * Keys that were submitted and are remembered for their window, whatever becomes of their tasks.
+ * Dedupe keys that are remembered for their window, whatever happens to their tasks.
  *
- * Hashes stand for keys and bodies: 128 bits make a mistake less likely than a broken machine, and
- * an entry has the same few bytes whatever was sent. Columns of full length, as in the task table.
+ * Keys and bodies are stored as hashes. With 128 bits a collision is less likely than a hardware
+ * error, and every entry has the same small size. Columns have their full length, as in the task
+ * table.
  *
  * D1 No two entries have the same key.
  */
@@ -25,13 +26,13 @@ export class DedupeTable extends ColumnTable {
   readonly task = new Float64Array(this.capacity);
   readonly submittedAt = new Float64Array(this.capacity);
   readonly expiresAt = new Float64Array(this.capacity);
-  /** Place of the namespace that it counts for. */
+  /** Index of the namespace that the key counts for. */
   readonly namespace = new Uint16Array(this.capacity);
   /** State of the task when it left memory; meaningless before. */
   readonly lastState = new Uint8Array(this.capacity);
   count = 0;
   private readonly words = new Uint32Array(this.capacity * CLAIM_WORDS);
-  /** Entries that were in use before, linked by their column. */
+  /** Links of the list of freed entries. */
   private readonly nextFreed = new Int32Array(this.capacity);
   private readonly index = new SlotIndex(this.capacity);
   private readonly timers = new TimingWheel(this.capacity, {
@@ -92,7 +93,7 @@ export class DedupeTable extends ColumnTable {
     return this.timers.earliest();
   }
 
-  /** Entries are kept in their places, as tasks in their slots. */
+  /** Entries keep their places, as tasks keep their slots. */
   persist(archive: Archive): void {
     this.count = archive.number('count', this.count);
     this.freed = archive.number('freed', this.freed) as Slot;

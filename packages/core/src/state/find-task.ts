@@ -4,8 +4,8 @@ import { isTerminal, PAUSED, QUEUED, WAITING } from '../task/task-state.ts';
 import type { ReadonlyState } from './state.ts';
 
 /**
- * Finds a task by the text of its id; `NO_SLOT` when it is not in memory, or belongs to another
- * namespace: who asks must not learn that it is there.
+ * Finds a task by its id. Returns `NO_SLOT` when it is not in memory or belongs to another
+ * namespace: callers must not learn that it exists there.
  */
 export function findTask(state: ReadonlyState, namespace: string, id: string): Slot {
   const key = parseTaskId(id);
@@ -15,7 +15,7 @@ export function findTask(state: ReadonlyState, namespace: string, id: string): S
   return state.queues[state.tasks.queue[slot]].namespace === namespace ? slot : NO_SLOT;
 }
 
-/** Why a task that was sought cannot be changed or held back; undefined while nobody has it. */
+/** Why a task cannot be patched or paused; undefined when it is neither finished nor running. */
 export function whyNotIdle(
   { tasks }: ReadonlyState,
   slot: Slot,

@@ -3,20 +3,22 @@ import type { Archive } from '../structures/archive.ts';
 import { type ListLinks, persistLists, TaskList } from '../structures/task-list.ts';
 
 /**
- * A session as far as it is durable: it was given leases.
+ * The durable part of a session that has or had leases.
  *
- * A restarted server has an empty roster and knows from here which sessions may come back, and with
- * what (L7).
+ * A restarted server has an empty roster. It learns from here which sessions may come back, and
+ * with which leases (L7).
  */
 export interface LeaseHolder {
-  /** Empty exactly when the entry is free for another session. */
+  /** Empty exactly when the entry is free. */
   readonly session: SessionId;
   readonly worker: string;
   /** How long the session may be silent before its leases are lost. */
   readonly leaseMs: number;
-  /** The number of its newest resume at its newest lease: a lower one says what it had before. */
+  /**
+   * The session's newest resume number at its newest lease. A lower number is an outdated resume.
+   */
   readonly resume: number;
-  /** When the holder went from no lease to one; the silence of an idle session does not count. */
+  /** When the holder went from no lease to one. The silence of an idle session does not count. */
   readonly heldSince: number;
   readonly held: TaskList;
 }
@@ -30,7 +32,7 @@ export class LeaseHolders {
   private readonly byName = new Map<SessionId, HolderIndex>();
   private readonly freed: HolderIndex[] = [];
   private readonly links: ListLinks;
-  /** References from tasks, current leases and past ones; an entry lives as long as it has any. */
+  /** Number of tasks whose current or last lease names the holder. An entry with none is freed. */
   private readonly references: number[] = [];
 
   constructor(links: ListLinks) {
@@ -56,7 +58,7 @@ export class LeaseHolders {
     for (let slot = head; slot !== NO_SLOT; slot = this.links.next[slot] as Slot) visit(slot);
   }
 
-  /** Finds or makes the entry of the session; what it says is that of its newest lease. */
+  /** Finds or creates the session's entry and updates it to the newest lease. */
   intern({ session, worker, leaseMs, resume }: HolderDetails): HolderIndex {
     const known = this.byName.get(session);
     if (known !== undefined) {
@@ -91,7 +93,7 @@ export class LeaseHolders {
     this.holders[index].held.remove(slot);
   }
 
-  /** A task no longer names this holder as the one of its last lease. */
+  /** A task no longer names this holder for its last lease. */
   forget(index: HolderIndex): void {
     this.references[index] -= 1;
     if (this.references[index] > 0) return;
@@ -100,7 +102,10 @@ export class LeaseHolders {
     this.freed.push(index);
   }
 
-  /** Entries keep their places, free ones too: tasks name them, and the next session takes one. */
+  /**
+   * All entries keep their places, including free ones: tasks name them, and the next session must
+   * get the same free one.
+   */
   persist(archive: Archive): void {
     const { holders } = this;
     const sessions = archive.texts(

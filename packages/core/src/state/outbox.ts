@@ -2,35 +2,35 @@ import type { TaskNumber } from '../base/ids.ts';
 import { invariant } from '../base/invariant.ts';
 import type { Archive } from '../structures/archive.ts';
 
-/** One change of a task that somebody is to be told of, until they were, or it was given up. */
+/** One state change of a task to be delivered, until it is delivered or dropped. */
 export interface Delivery {
   /** Counts up from 1. */
   readonly number: number;
   readonly task: TaskNumber;
   readonly submittedAt: number;
-  /** Index of the task's queue, which knows type and namespace. */
+  /** Index of the task's queue, which has the type and the namespace. */
   readonly queue: number;
-  /** Place of the callback among those of the state; held as long as the delivery is there. */
+  /** Index of the interned callback, held as long as the delivery exists. */
   readonly callback: number;
-  /** The state that the task went to, by its number, and when. */
+  /** Number of the state that the task entered, and the time of the change. */
   readonly state: number;
   readonly at: number;
-  /** Tries that failed, since it was first tried or redelivered. */
+  /** Failed tries since the first try or the last redelivery. */
   readonly tries: number;
-  /** When the first of them did; 0 without one. */
+  /** When the first of these tries failed; 0 without one. */
   readonly firstFailedAt: number;
-  /** When it may be tried; meaningless once it was given up. */
+  /** When the next try is due; meaningless once the delivery is given up. */
   readonly nextAt: number;
-  /** How the last try failed, as numbers; 0 without one, or without an answer. */
+  /** Number of the last try's failure, and its HTTP status; 0 without one. */
   readonly failure: number;
   readonly status: number;
-  /** When it was given up; 0 while it is tried. */
+  /** When it was given up; 0 while it is pending. */
   readonly givenUpAt: number;
 }
 
 type MutableDelivery = { -readonly [K in keyof Delivery]: Delivery[K] };
 
-/** What is known of a delivery when it becomes due. */
+/** The fields of a new delivery. */
 export type NewDelivery = Pick<
   Delivery,
   'task' | 'submittedAt' | 'queue' | 'callback' | 'state' | 'at'
@@ -40,7 +40,7 @@ interface FailedTry extends Pick<Delivery, 'failure' | 'status' | 'nextAt'> {
   readonly at: number;
 }
 
-/** What everybody but `apply` sees. */
+/** Read-only view for code outside `apply`. */
 export interface OutboxReader {
   readonly next: number;
   readonly pendingCount: number;
@@ -48,28 +48,28 @@ export interface OutboxReader {
   readonly bytes: number;
   readonly dropped: number;
   get(number: number): Delivery | undefined;
-  /** In the order of their numbers, but for those that were redelivered. */
+  /** In the order of their numbers, except for redelivered ones. */
   pending(): Iterable<Delivery>;
   /** In the order in which they were given up. */
   givenUp(): Iterable<Delivery>;
 }
 
-/** Measured: a delivery here, and what the server remembers in order to deliver it (L9). */
+/** Measured: a delivery here, and what the server remembers to deliver it (L9). */
 const DELIVERY_BYTES = 600;
 
 /**
- * What is owed to those who want to be called back.
+ * Deliveries of state changes to callbacks.
  *
- * It follows from the events of tasks: the change itself adds the delivery, so there is never one
- * without the other. When it is tried, in which order and how is not the core's affair.
+ * Deliveries follow from the events of tasks: each subscribed state change creates one delivery in
+ * the same event. When and how a delivery is tried is decided outside the core.
  */
 export class Outbox implements OutboxReader {
   next = 1;
-  /** One above the last number that was given out. `next` is further after a restore. */
+  /** One above the last number that was used. After a restore, `next` is higher. */
   end = 0;
-  /** Given up and then forgotten, because there were too many. */
+  /** Number of deliveries that were given up and then forgotten because there were too many. */
   dropped = 0;
-  /** Of everything that ever happened here, so that replays can be compared (L3). */
+  /** Hash of all changes here, so that replays can be compared (L3). */
   digest = 0;
   private readonly open = new Map<number, MutableDelivery>();
   private readonly closed = new Map<number, MutableDelivery>();
@@ -106,7 +106,7 @@ export class Outbox implements OutboxReader {
     this.end = this.next;
   }
 
-  /** Numbers from before a restore are not given out again. */
+  /** Numbers from before a restore are not used again. */
   skipTo(number: number): void {
     this.next = number;
     this.note(number, 0);
@@ -131,7 +131,7 @@ export class Outbox implements OutboxReader {
     if (this.closed.delete(number)) this.open.set(number, delivery);
   }
 
-  /** It was delivered, or dropped. Answers what it was. */
+  /** Removes a delivery that was delivered or dropped, and returns it. */
   remove(number: number): Delivery {
     const delivery = this.mustFind(number);
     this.open.delete(number);

@@ -5,9 +5,8 @@ export const INPUT_PAYLOAD = 0;
 export const RESULT_PAYLOAD = 1;
 
 /**
- * Every column of payloads, at the place that the constants above name. What is listed here is
- * moved by the arena when it makes room, saved in snapshots, and released when its task is
- * forgotten.
+ * All payload columns, at the indexes that the constants above name. The arena moves their payloads
+ * when it compacts, snapshots save them, and a forgotten task releases them.
  */
 export function payloadColumns(tasks: TaskTable): readonly PayloadColumn[] {
   return [

@@ -12,14 +12,14 @@ import { testUtf8 } from '../testing/test-utf8.ts';
 import { SECTIONS } from './persist-state.ts';
 import { State } from './state.ts';
 
-/** Parts that are not saved because the start or the other parts say what they are. */
+/** Parts that are not saved, because they come from the start options. */
 const DERIVED = ['partition', 'limits'];
 /** Parts that share the section of the counters. */
 const COUNTERS = ['nextTask', 'nextLease', 'nextTailOrder', 'nextHeadOrder', 'now'];
 
 let lived: TestPartition;
 
-/** Something of everything, and free places between: tasks of all states, keys, sessions, texts. */
+/** A bit of everything, with free places in between: tasks of all states, keys, sessions, texts. */
 beforeEach(() => {
   lived = new TestPartition({ finishedTasksMax: 2 });
   const gone = lived.attach({ types: ['other'], worker: 'gone' });
@@ -147,7 +147,7 @@ test('a flipped bit in a snapshot is noticed, unless the state is the same witho
       loaded.load({ ...snapshot, pieces: [flipped] });
       accepted.push(joined(snapshotOf(loaded).pieces));
     } catch {
-      // Noticed: which of the checks did it does not matter.
+      // The damage was found; it does not matter by which check.
     }
   }
 

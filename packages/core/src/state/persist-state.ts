@@ -7,11 +7,11 @@ import { persistSharedTexts } from './shared-texts.ts';
 import type { State } from './state.ts';
 
 /**
- * Every part of the state, one section each, in the order in which they need one another.
+ * Persists every part of the state, one section each; a part comes after those that it needs.
  *
- * A part that is added to `State` gets a line here; a test compares the two lists. What is shown
- * depends on nothing but the events that were applied, so that a state that was lived, one that
- * was replayed and one that was loaded give the same snapshot, byte for byte, and the same hash.
+ * A part that is added to `State` gets a line here; a test compares the two lists. What is
+ * persisted depends only on the applied events. So an executed, a replayed and a loaded state give
+ * the same snapshot, byte for byte, and the same hash.
  */
 export function persistState(state: State, archive: Archive): void {
   for (const [name, persist] of Object.entries(SECTIONS)) {
@@ -46,7 +46,7 @@ export const SECTIONS: Readonly<Record<string, (state: State, archive: Archive) 
   changes: (state, archive) => state.changes.persist(archive),
 };
 
-/** In the order of slots: where the arena keeps them is its own affair. */
+/** In slot order, because places in the arena are not part of the state. */
 function persistPayloads({ tasks, payloads }: State, archive: Archive): void {
   payloadColumns(tasks).forEach(({ name, references, lengths }, column) => {
     let total = 0;

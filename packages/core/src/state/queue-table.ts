@@ -6,11 +6,11 @@ import { type LaneColumns, ReadyQueue } from './ready-queue.ts';
 /**
  * The queues, each with a place that tasks name in two bytes.
  *
- * A queue lives as long as a task or a delivery refers to it, or it is paused. After that its place
- * goes to another one, so that task types that come and go leave nothing behind.
+ * A queue exists while a task or a delivery refers to it, or while it is paused. After that its
+ * place is reused, so that task types that come and go leave nothing behind.
  */
 export class QueueTable {
-  /** By place. A free place keeps the queue that had it last, marked as free. */
+  /** Queues by place. A free place keeps its last queue, marked as free. */
   readonly places: ReadyQueue[] = [];
   private readonly byKey = new Map<string, ReadyQueue>();
   private readonly freed: number[] = [];
@@ -31,7 +31,7 @@ export class QueueTable {
     return this.byKey.get(key);
   }
 
-  /** The caller refers to the queue or pauses it at once. */
+  /** The caller must refer to the queue or pause it at once. */
   intern(key: string): ReadyQueue {
     const known = this.byKey.get(key);
     if (known !== undefined) return known;
@@ -40,7 +40,7 @@ export class QueueTable {
     return queue;
   }
 
-  /** A reference to the queue is gone, or the queue is no longer paused. */
+  /** Called when a reference to the queue is gone or the queue is no longer paused. */
   forgetIfUnused(queue: ReadyQueue): void {
     if (queue.references > 0 || queue.paused) return;
     queue.isFree = true;

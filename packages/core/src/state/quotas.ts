@@ -1,6 +1,6 @@
 import type { NamespacesReader, NamespaceUse } from './namespaces.ts';
 
-/** What one namespace may use of what all namespaces share. */
+/** Limits of one namespace on what all namespaces share. */
 export interface Quotas {
   /** Tasks that have not ended, and dead letters. */
   readonly tasksMax: number;

@@ -6,21 +6,21 @@ import { type ListLinks, TaskList } from '../structures/task-list.ts';
 import { PRIORITY_LEVELS } from '../task/task-state.ts';
 import { type MutableUse, unused } from './namespaces.ts';
 
-/** Place of the shape that needs a single slot and nothing else; nearly all tasks have it. */
+/** Index of the shape that needs a single slot and nothing else; nearly all tasks have it. */
 const PLAIN_SHAPE = 0;
 
-/** How many numbers a snapshot has for a lane. */
+/** Numbers per lane in a snapshot. */
 const LANE_NUMBERS = 6;
 
-/** More than there will ever be orders on either side of 0. */
+/** Larger than the absolute value of any order. */
 const ORDERS = 2 ** 48;
 
-/** Who goes first among ready tasks: the smaller rank. Levels come first, then the order. */
+/** The ready task with the smallest rank goes first. Levels are compared first, then orders. */
 export function rankOf(level: number, order: number): number {
   return (PRIORITY_LEVELS - level) * ORDERS + order;
 }
 
-/** The columns that lanes run through. */
+/** The columns that the lanes use. */
 export interface LaneColumns extends ListLinks {
   readonly order: Float64Array;
 }
@@ -36,7 +36,7 @@ export class Lane extends TaskList {
   readonly queue: ReadyQueue;
   readonly shape: number;
   readonly level: number;
-  /** Place among the open lanes of its queue; -1 while the lane is empty. */
+  /** Index among the open lanes of its queue; -1 while the lane is empty. */
   place = -1;
 
   constructor(queue: ReadyQueue, columns: LaneColumns, kind: { shape: number; level: number }) {
@@ -48,13 +48,12 @@ export class Lane extends TaskList {
 }
 
 /**
- * The ready tasks of one type: a lane per shape and priority level, so that a task which fits
- * nowhere never stands before one that does.
+ * The ready tasks of one type: a lane per shape and priority level, so that a task that fits
+ * nowhere never blocks one that does.
  *
  * Q1 `open` holds exactly the lanes that are not empty, and bit n of `levels` is set exactly when
- *    one of them is of level n.
- *    `ranks` runs parallel to `open`.
- * Q2 A lane of a shape lives while it holds a task: shapes that come and go leave nothing behind.
+ *    one of them is of level n. `ranks` runs parallel to `open`.
+ * Q2 A lane of a shape exists while it holds a task: shapes that come and go leave nothing behind.
  */
 export class ReadyQueue {
   /** Place of this queue in the state's list of queues; tasks refer to it. */
@@ -62,25 +61,28 @@ export class ReadyQueue {
   readonly key: string;
   readonly namespace: string;
   readonly taskType: string;
-  /** What its namespace uses. */
+  /** The use of its namespace. */
   readonly use: MutableUse;
-  /** Tasks and deliveries that name it. */
+  /** Number of tasks and deliveries that name it. */
   references = 0;
-  /** Nothing refers to it, and its place goes to the next queue. */
+  /** True when nothing refers to it and its place may be reused. */
   isFree = false;
-  /** Its tasks stay where they are and go to nobody. */
+  /** While true, its tasks stay in the queue and get no lease. */
   paused = false;
   levels = 0;
   depth = 0;
-  /** In no order that means anything: who goes first stands in the order of the heads. */
+  /** In no particular order; `ranks` decides which lane goes first. */
   readonly open: Lane[] = [];
-  /** Ranks of their heads, beside each other: whoever looks for a task looks at every lane. */
+  /**
+   * Ranks of the heads of `open`, in one array: every search for a task reads the rank of every
+   * lane.
+   */
   readonly ranks: number[] = [];
   private readonly columns: LaneColumns;
   private readonly plain: readonly Lane[];
   /** Lanes of all other shapes, by shape and level. */
   private readonly shaped = new Map<number, Lane>();
-  /** How many lanes are open at each level. */
+  /** Number of open lanes at each level. */
   private readonly openAt = new Uint32Array(PRIORITY_LEVELS);
 
   constructor({ index, key, use }: QueueIdentity, columns: LaneColumns) {
@@ -96,7 +98,7 @@ export class ReadyQueue {
     );
   }
 
-  /** Stands in a free place until another queue takes it. */
+  /** A placeholder in a free place until a new queue takes it. */
   static free(index: number, columns: LaneColumns): ReadyQueue {
     const queue = new ReadyQueue({ index, key: '', use: unused('', -1) }, columns);
     queue.isFree = true;
@@ -166,7 +168,7 @@ export class ReadyQueue {
     this.levels |= 1 << lane.level;
   }
 
-  /** The last of the open lanes takes the place of the one that closes. */
+  /** The last open lane moves to the place of the one that closes. */
   private closed(lane: Lane): void {
     const last = this.open.pop();
     const lastRank = this.ranks.pop();
@@ -181,7 +183,7 @@ export class ReadyQueue {
     if (lane.shape !== PLAIN_SHAPE) this.shaped.delete(lane.shape * PRIORITY_LEVELS + lane.level);
   }
 
-  /** All queues at once, which are there already when they are loaded. */
+  /** Persists all queues at once. When loading, the queue objects already exist. */
   static persist(archive: Archive, queues: readonly ReadyQueue[]): void {
     const paused = archive.numbers(
       'paused',
@@ -200,7 +202,7 @@ export class ReadyQueue {
     }
   }
 
-  /** What the lanes are, whatever the order in which they were opened. */
+  /** The lanes in a fixed order, independent of the order in which they opened. */
   private entries(): number[] {
     return this.open
       .toSorted((a, b) => a.level - b.level || a.shape - b.shape)

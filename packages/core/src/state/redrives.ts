@@ -1,21 +1,26 @@
 import type { Archive } from '../structures/archive.ts';
 
-/** Dead letters that run again at a bounded rate. Durable: a restart goes on where it was. */
+/**
+ * Retries dead letters at a limited rate. Durable: after a restart it continues where it stopped.
+ */
 export interface Redrive {
   readonly namespace: string;
-  /** Key of the only queue it is about; empty for all of the namespace. */
+  /** Key of the redrive's only queue; empty for all queues of the namespace. */
   readonly taskType: string;
   readonly ratePerSec: number;
-  /** Only tasks that were dead by then: one that fails again is not run for ever. */
+  /**
+   * Only tasks that were dead by then are retried, so that a task that fails again is not retried
+   * for ever.
+   */
   readonly startedAt: number;
-  /** When the next task may run; parts of a millisecond count. */
+  /** When the next task may run, with fractions of a millisecond. */
   readonly nextAt: number;
   readonly done: number;
 }
 
 type MutableRedrive = { -readonly [K in keyof Redrive]: Redrive[K] };
 
-/** What everybody but `apply` sees. */
+/** Read-only view for code outside `apply`. */
 export interface RedrivesReader {
   readonly next: number;
   readonly size: number;
@@ -25,8 +30,8 @@ export interface RedrivesReader {
 }
 
 /**
- * How far a redrive that was held up may catch up. Over any time t it runs at most
- * rate × (t + this) + 1 tasks.
+ * How far a delayed redrive may catch up. Over any time t it runs at most rate × (t + this) + 1
+ * tasks.
  */
 const CATCH_UP_MS = 50;
 
@@ -46,7 +51,7 @@ export class Redrives implements RedrivesReader {
     return this.running;
   }
 
-  /** When the next task of any redrive may run; infinite when none is under way. */
+  /** When the next task of any redrive may run; infinite without a redrive. */
   earliest(): number {
     let earliest = Number.POSITIVE_INFINITY;
     for (const { nextAt } of this.running.values()) earliest = Math.min(earliest, nextAt);
@@ -58,7 +63,7 @@ export class Redrives implements RedrivesReader {
     this.next = number + 1;
   }
 
-  /** One task of it ran again. */
+  /** The redrive retried one task. */
   step(number: number, at: number): void {
     const redrive = this.running.get(number);
     if (redrive === undefined) return;

@@ -4,7 +4,7 @@ import { TASK_TEXT_NAMES, TASK_TEXTS, type TaskText, type TextValue } from '../t
 
 type Interners = { readonly [Name in TaskText]: Interner<TextValue<Name>> };
 
-/** What everybody but `apply` sees: one interner for each kind of text. */
+/** Read-only view for code outside `apply`: one interner for each kind of text. */
 export type SharedTextsReader = { readonly [Name in TaskText]: InternerReader<TextValue<Name>> };
 
 /** The texts that tasks share, each kept once. */
@@ -16,7 +16,7 @@ export function makeSharedTexts(): Interners {
   return Object.fromEntries(interners) as Interners;
 }
 
-/** Of all texts together, about. */
+/** Approximate size of all texts. */
 export function sharedTextBytes(texts: SharedTextsReader): number {
   let bytes = 0;
   for (const name of TASK_TEXT_NAMES) bytes += texts[name].bytes;

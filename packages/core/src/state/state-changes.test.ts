@@ -9,14 +9,14 @@ import { testUtf8 } from '../testing/test-utf8.ts';
 import { payloadColumns } from './payload-columns.ts';
 import type { State } from './state.ts';
 
-/** Never reached, so that everything that happened is covered by the next hash. */
+/** Never reached, so that the next hash covers everything. */
 const NEVER = 1_000_000;
 const KEY = { key: 3, body: 1, windowMs: 60_000 };
 
 let partition: TestPartition;
 let state: State;
 
-/** A waiting, a queued, a held, a finished and a forgotten task, with keys and without. */
+/** A waiting, a queued, a leased, a finished and a forgotten task, with keys and without. */
 beforeEach(() => {
   partition = new TestPartition({ finishedTasksMax: 1 }, { hashEvery: NEVER });
   state = partition.state as unknown as State;
@@ -138,7 +138,7 @@ function usedOf(of: State, table: State['tasks'] | State['dedupe']): number {
   return table === of.tasks ? of.tasks.used : of.dedupe.count;
 }
 
-/** The lowest bit that every kind of column has. */
+/** Flips the lowest bit, which every kind of column has. */
 function flipBit(column: Column, at: number): void {
   const { buffer, BYTES_PER_ELEMENT } = column;
   new Uint8Array(buffer)[at * BYTES_PER_ELEMENT] ^= 1;

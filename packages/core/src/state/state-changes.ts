@@ -7,12 +7,13 @@ import type { TaskTable } from './task-table.ts';
 import { TouchedSlots } from './touched-slots.ts';
 
 /**
- * What events changed since the last hash was logged, so that the next one covers just that (L3).
+ * Tracks what events changed since the last logged hash, so that the next hash covers only that
+ * (L3).
  *
- * What is hashed depends on the events alone. Columns are written by `apply` and by nothing else,
- * in free slots too, where the last task's values stay. The exceptions are places in the arena,
- * which move when it is compacted, and the timing wheel, which moves when it is asked: neither is
- * a column that is hashed. Links are: the order in a list is part of the state.
+ * What is hashed depends only on events. Only `apply` writes columns. Free slots are hashed too:
+ * they keep the values of their last task. Two things depend on more than events: places in the
+ * arena, which change when it is compacted, and the timing wheel, which changes when it is read.
+ * Neither is hashed. Links are hashed: the order in a list is part of the state.
  *
  * Durable, because a snapshot may come between two hashes.
  */
@@ -36,13 +37,13 @@ export class StateChanges {
     this.keys.note(entry);
   }
 
-  /** Everything that was noted, as it is by now. */
+  /** Hashes the current values of everything that was noted. */
   hash(hasher: StateHasher): void {
     this.tasks.hash(hasher);
     this.keys.hash(hasher);
   }
 
-  /** The next hash begins here. */
+  /** Starts the next hash. */
   clear(): void {
     this.events = 0;
     this.tasks.clear();

@@ -22,38 +22,40 @@ import { type TaskReader, TaskTable } from './task-table.ts';
 import { TaskTypes, type TaskTypesReader } from './task-types.ts';
 
 export interface PartitionLimits {
-  /** Tasks that may be in memory at once, finished ones included. */
+  /** Maximum number of tasks in memory, including finished ones. */
   readonly tasksMax: number;
-  /** Bytes of inputs, outputs and errors that may be in memory at once. */
+  /** Maximum number of bytes of inputs, outputs and errors in memory. */
   readonly payloadBytesMax: number;
-  /** Finished tasks that are kept for reading; the oldest are forgotten first. */
+  /** Maximum number of finished tasks kept for reading; the oldest are forgotten first. */
   readonly finishedTasksMax: number;
-  /** Failed and timed-out tasks that are kept until somebody deals with them. */
+  /** Maximum number of failed and timed-out tasks kept until they are retried or discarded. */
   readonly deadLettersMax: number;
-  /** Callbacks that are to be delivered, or were given up, beyond which no more are promised. */
+  /**
+   * Limit of callback deliveries. Beyond it, deliveries that were given up are dropped, and new
+   * tasks with callbacks are refused.
+   */
   readonly callbacksMax: number;
-  /** Dedupe keys that are remembered at once. */
+  /** Maximum number of remembered dedupe keys. */
   readonly dedupeKeysMax: number;
-  /** A worker that is this far behind in reading gets no more until it has caught up. */
+  /** A worker with this many unread bytes gets no more tasks until it has caught up. */
   readonly unsentBytesMax: number;
-  /** Worker sessions at once, those that are expected back included. */
+  /** Maximum number of worker sessions, including those that are expected back. */
   readonly sessionsMax: number;
-  /** What one namespace may use of the above; everything without them. */
+  /** Limits per namespace; without them a namespace may use everything. */
   readonly quotas?: Quotas;
   readonly arenaChunkBytes?: number;
   readonly arenaCompaction?: CompactionRule;
 }
 
-/** Task types in use at once: a column names one in two bytes. */
+/** Maximum number of task types in use: a column names a type in two bytes. */
 export const TASK_TYPES_MAX = 65_536;
 
 /**
- * All that is durable of a partition. Only `apply` writes it.
+ * The durable state of a partition. Only `apply` writes it.
  *
  * S1 A task is in exactly one list: its lane while queued, its holder's while leased or running,
- *    the dead letters of its queue once it failed or timed out, the finished tasks once it
- *    ended otherwise. While it waits, is paused, or has its end left to somebody outside, it is in
- *    none.
+ *    the dead letters of its queue once it failed or timed out, the finished tasks once it ended
+ *    otherwise. A waiting, paused or deferred task is in none.
  * S2 A task has a timer exactly when it has a deadline, at the earliest one (`deadlineOf`).
  */
 export class State {
@@ -63,7 +65,7 @@ export class State {
   readonly tasks: TaskTable;
   readonly payloads: Arena;
   readonly holders: LeaseHolders;
-  /** Tasks that ended and are no dead letters, oldest end first. */
+  /** Ended tasks that are not dead letters, oldest end first. */
   readonly finished: TaskList;
   readonly deadLetters: DeadLetters;
   readonly namespaces = new Namespaces();
@@ -73,15 +75,15 @@ export class State {
   readonly outbox = new Outbox();
   readonly accessKeys = new AccessKeys();
   readonly audit = new AuditTrail();
-  /** What tasks say of themselves, as texts that many of them share. */
+  /** Interned texts that many tasks share. */
   readonly texts = makeSharedTexts();
   readonly timers: TimingWheel;
   readonly dedupe: DedupeTable;
-  /** What events changed since the last hash that was logged. */
+  /** What events changed since the last logged hash. */
   readonly changes: StateChanges;
   nextTask = 1 as TaskNumber;
   nextLease = 1 as LeaseNumber;
-  /** Orders of the next tasks that go to the tail and to the head of their levels. */
+  /** The order of the next task that goes to the tail of its level, and to the head. */
   nextTailOrder = 1;
   nextHeadOrder = 0;
   /** Time of the newest event; time never runs backwards (L8). */
@@ -121,7 +123,7 @@ export class State {
     this.now = archive.number('now', this.now);
   }
 
-  /** A hash of the counters and of all that events changed since the last one (L3). */
+  /** A hash of the counters and of everything that events changed since the last hash (L3). */
   hashChanges(): number {
     const hasher = new StateHasher();
     this.persistCounters(hasher);
@@ -141,7 +143,7 @@ export class State {
     return hasher.value;
   }
 
-  /** By the place that tasks name; a free place holds a queue that is marked so. */
+  /** By place; a free place holds a queue that is marked as free. */
   get queues(): readonly ReadyQueue[] {
     return this.queueTable.places;
   }
@@ -155,7 +157,7 @@ export class State {
     return this.queueTable.find(key);
   }
 
-  /** Bytes that tasks take beside columns: payloads, texts that they share, and what is owed. */
+  /** Bytes that tasks use outside of columns: payloads, shared texts and deliveries. */
   get heldBytes(): number {
     return this.payloads.liveBytes + sharedTextBytes(this.texts) + this.outbox.bytes;
   }
@@ -165,7 +167,7 @@ export class State {
   }
 }
 
-/** The ready tasks of one type, shape and level, as everybody but `apply` sees them. */
+/** A lane, as a read-only view for code outside `apply`. */
 export type ReadonlyLane = Readonly<Pick<Lane, 'shape' | 'level' | 'place' | 'head' | 'length'>> & {
   readonly queue: ReadonlyQueue;
 };
@@ -196,7 +198,7 @@ export interface ReadonlyState {
   readonly holders: Pick<LeaseHolders, 'find' | 'at' | 'holding' | 'forEachHeld'>;
   readonly finished: Readonly<Pick<TaskList, 'head' | 'length'>>;
   readonly namespaces: NamespacesReader;
-  /** By the place that tasks name; those in free places are marked. */
+  /** By place; queues in free places are marked as free. */
   readonly queues: readonly ReadonlyQueue[];
   readonly queueCount: number;
   readonly deadLetters: DeadLettersReader;

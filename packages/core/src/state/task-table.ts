@@ -11,7 +11,7 @@ import { ColumnTable, columnsOf, type ReadonlyColumns } from '../structures/colu
 import { hashNumber, SlotIndex } from '../structures/slot-index.ts';
 import { payloadColumns } from './payload-columns.ts';
 
-/** What everybody but `apply` sees of the tasks. */
+/** Read-only view for code outside `apply`. */
 export type TaskReader = ReadonlyColumns<TaskTable> &
   Readonly<
     Pick<TaskTable, 'capacity' | 'count' | 'used' | 'find' | 'nextFree' | 'hasLease' | 'holderOf'>
@@ -20,9 +20,9 @@ export type TaskReader = ReadonlyColumns<TaskTable> &
 /**
  * Tasks in columns: one typed array per field, indexed by slot (docs/decisions/0002).
  *
- * All columns have their full length from the start. The kernel gives memory to the pages that are
- * touched, so an empty table costs nothing, nothing is ever copied to grow, and the bound on tasks
- * (L9) is the length itself. Free slots are used again last in, first out, before fresh ones.
+ * All columns have their full length from the start. The kernel allocates memory only for touched
+ * pages. So an empty table costs nothing, nothing is copied to grow, and the limit on tasks (L9) is
+ * the length itself. Freed slots are reused before fresh ones, last in, first out.
  */
 export class TaskTable extends ColumnTable {
   /** 0 while the slot is free. */
@@ -31,11 +31,11 @@ export class TaskTable extends ColumnTable {
   readonly state = new Uint8Array(this.capacity);
   readonly reason = new Uint8Array(this.capacity);
   readonly priority = new Uint8Array(this.capacity);
-  /** Index of the task's queue, which knows its type. */
+  /** Index of the task's queue, which has its type. */
   readonly queue = new Uint16Array(this.capacity);
-  /** Place of resources and constraints among the shapes of the state. Never changes. */
+  /** Index of the interned resources and constraints. Never changes. */
   readonly shape = new Uint32Array(this.capacity);
-  /** While queued, who goes first at one level, whatever the queue: the smallest number. */
+  /** Position while queued: at one level the smallest order goes first, across all queues. */
   readonly order = new Float64Array(this.capacity);
   /** Attempts so far; 0 before the first lease. */
   readonly attempt = new Uint16Array(this.capacity);
@@ -43,65 +43,64 @@ export class TaskTable extends ColumnTable {
   readonly lease = new Float64Array(this.capacity);
   /** The holder of the current lease, or of the last one; meaningless before the first. */
   readonly holder = new Int32Array(this.capacity);
-  /** The report that ended the last lease, so that the same one again is known. */
+  /** The report that ended the last lease, so that a repeat of it is recognised. */
   readonly answered = new Uint8Array(this.capacity);
   /**
-   * Entry of the task's dedupe key plus one; 0 without a key. The entry may be another's by now.
+   * Entry of the task's dedupe key plus one; 0 without a key. The entry may have been reused since.
    */
   readonly dedupe = new Uint32Array(this.capacity);
-  /** Place of the retry policy among those of the state. */
+  /** Index of the interned retry policy. */
   readonly retry = new Uint32Array(this.capacity);
   /**
-   * While a task waits, when it is due; while it is queued, since when. While it is paused: the
-   * time that it waits for, or, if it was queued, minus the time that it had been.
+   * While waiting: when the task is due. While queued: when it joined the queue. While paused: the
+   * time that it waits for, or, if it was queued, minus the time that it had spent in the queue.
    */
   readonly dueAt = new Float64Array(this.capacity);
   /** When its timer is due, the earliest of its deadlines; meaningless without a timer. */
   readonly timerAt = new Float64Array(this.capacity);
-  /** Places among the timeouts, tags, callbacks and parents of the state; 0 for none. */
+  /** Indexes of the interned timeouts, tags, callback and parent; 0 for none. */
   readonly timeouts = new Uint32Array(this.capacity);
   readonly tags = new Uint32Array(this.capacity);
   readonly callback = new Uint32Array(this.capacity);
   readonly parent = new Uint32Array(this.capacity);
-  /** When it was last retried by hand or redriven, since when its total time counts; 0 if never. */
+  /** When it was last retried manually or redriven, which restarts `totalMs`; 0 if never. */
   readonly retriedAt = new Float64Array(this.capacity);
-  /** Why its holder was asked to stop, as a reason; `NO_STOP` unless it is held and was asked. */
+  /** The reason of the stop request to its worker; `NO_STOP` without one or without a lease. */
   readonly stop = new Uint8Array(this.capacity);
-  /** When the lease of one that was asked to stop is revoked. */
+  /** When the lease is revoked after a stop request. */
   readonly stopAt = new Float64Array(this.capacity);
-  /** When somebody asked to cancel it while it was held; 0 if nobody did. */
+  /** When cancellation was requested while it was leased; 0 if never. */
   readonly cancelAskedAt = new Float64Array(this.capacity);
-  /** 0 until it happened; of the current attempt, or of the last one. */
+  /** Times of the current or last attempt; 0 until they happened. */
   readonly leasedAt = new Float64Array(this.capacity);
   readonly startedAt = new Float64Array(this.capacity);
-  /** When the last attempt ended, and a finished task with it; 0 while one is under way. */
+  /** When the last attempt, or the finished task, ended; 0 while an attempt is active. */
   readonly endedAt = new Float64Array(this.capacity);
-  /** Arena reference and length of the input, which is 0 when it is null. */
+  /** Arena reference and length of the input; the length is 0 for null. */
   readonly input = new Float64Array(this.capacity);
   readonly inputLength = new Uint32Array(this.capacity);
-  /** Likewise the output of a succeeded task or the error of a failed one. */
+  /** The same for the output of a succeeded task or the error of a failed one. */
   readonly result = new Float64Array(this.capacity);
   readonly resultLength = new Uint32Array(this.capacity);
   /**
-   * Key of the last request that ended the task from outside; 0 without one. It outlives a retry:
-   * the request may be sent again after that.
+   * Key of the last request that ended the task from outside; 0 without one. It is kept after a
+   * retry, because the request may be repeated after that.
    */
   readonly endKey = new Float64Array(this.capacity);
-  /** 1 for a failed or timed-out task that is no dead letter any more. */
+  /** 1 for a failed or timed-out task that is no longer a dead letter. */
   readonly isDiscarded = new Uint8Array(this.capacity);
-  /** Neighbours in the one list that holds the task: its lane, or the finished tasks. */
+  /** Links in the list that holds the task: its lane, dead letters or finished tasks. */
   readonly next = new Int32Array(this.capacity);
   readonly previous = new Int32Array(this.capacity);
-  /** Neighbours in the list of what the holder of the lease holds. */
+  /** Links in the list of its holder's leases, or in the dead letters of its namespace. */
   readonly nextHeld = new Int32Array(this.capacity);
   readonly previousHeld = new Int32Array(this.capacity);
-  /** Slots in use: tasks that are not forgotten. */
+  /** Number of tasks in memory. */
   count = 0;
 
   private readonly index = new SlotIndex(this.capacity);
-  /** Head of the list of slots that were in use before, linked by `next`. */
+  /** Head of the list of freed slots, linked by `next`. */
   private freed: Slot = NO_SLOT;
-  /** Slots from here on were never in use. */
   private fresh = 0;
 
   /** Slots from here on were never in use. */
@@ -122,8 +121,8 @@ export class TaskTable extends ColumnTable {
   }
 
   /**
-   * Takes the slot that `nextFree` names. Columns that a submit does not set are made as if never
-   * used; the others keep what was there until `apply` sets them.
+   * Takes the slot that `nextFree` names. Columns that a submit does not set are reset; the others
+   * keep old values until `apply` sets them.
    */
   allocate(number: TaskNumber): Slot {
     const slot = this.nextFree();
@@ -138,7 +137,8 @@ export class TaskTable extends ColumnTable {
     this.leasedAt[slot] = 0;
     this.startedAt[slot] = 0;
     this.endedAt[slot] = 0;
-    // Rarely in use: what was never written costs no memory, so nothing is written in vain.
+    // Rarely used columns are written only when needed: a page that is never written costs no
+    // memory.
     if (this.retriedAt[slot] !== 0) this.retriedAt[slot] = 0;
     if (this.isDiscarded[slot] !== 0) this.isDiscarded[slot] = 0;
     if (this.endKey[slot] !== 0) this.endKey[slot] = 0;
@@ -156,7 +156,7 @@ export class TaskTable extends ColumnTable {
     this.count -= 1;
   }
 
-  /** Whether `lease` is the one that the task in this slot has, or had last. */
+  /** Whether `lease` is the current or last lease of the task in this slot. */
   hasLease(slot: Slot, lease: LeaseNumber): boolean {
     return slot < this.capacity && this.number[slot] !== 0 && this.lease[slot] === lease;
   }
@@ -166,8 +166,8 @@ export class TaskTable extends ColumnTable {
   }
 
   /**
-   * Slots are kept as they are, free ones too: events name them, and the next event has to find
-   * the same one free. The payloads themselves are another part.
+   * All slots keep their places, including free ones: events name slots, and the next event must
+   * find the same one free. Payloads are persisted separately.
    */
   persist(archive: Archive): void {
     this.count = archive.number('count', this.count);

@@ -88,7 +88,7 @@ test('defining types: as many as there can be, each of which can be changed and 
   ]);
 });
 
-/** A partition that is not looked at after each command: there is too much to see. */
+/** A partition without checks after each command, because it is too large for them. */
 class Crowd {
   private readonly writer = new RecordWriter(testUtf8);
   private readonly partition = new Partition({
@@ -141,7 +141,7 @@ class Crowd {
   }
 }
 
-/** Has room for one type more. */
+/** Has room for one more type. */
 function almostFull(): Crowd {
   const crowd = new Crowd();
   crowd.submit(...Array.from({ length: TASK_TYPES_MAX - 1 }, (_, n) => `type-${n}`));

@@ -2,23 +2,23 @@ import { namespaceOf } from '../base/queue-key.ts';
 import type { Archive } from '../structures/archive.ts';
 import type { TaskSpec } from '../task/task-spec.ts';
 
-/** What tasks of a type have when their submit does not say. A stated field is taken whole. */
+/** Defaults for tasks of a type. A field in the submit replaces the whole default of that field. */
 export type TaskTypeDefinition = Pick<
   TaskSpec,
   'priority' | 'resources' | 'constraints' | 'retry' | 'timeouts' | 'tags' | 'callback'
 >;
 
-/** What everybody but `apply` sees. */
+/** Read-only view for code outside `apply`. */
 export interface TaskTypesReader {
   readonly size: number;
   get(key: string): TaskTypeDefinition | undefined;
   textOf(key: string): string;
-  /** Definitions of one namespace. */
+  /** Number of definitions of one namespace. */
   countOf(namespace: string): number;
   keys(): Iterable<string>;
 }
 
-/** The definitions that are registered, by the key of the queue. */
+/** The registered definitions, by queue key. */
 export class TaskTypes implements TaskTypesReader {
   private readonly definitions = new Map<string, TaskTypeDefinition>();
   private readonly counts = new Map<string, number>();
@@ -69,7 +69,7 @@ export class TaskTypes implements TaskTypesReader {
   }
 }
 
-/** The request first, then the definition of its type; the core's defaults come last. */
+/** The submit comes first, then the definition of its type; the core's defaults come last. */
 export function withDefaults(spec: TaskSpec, definition: TaskTypeDefinition | undefined): TaskSpec {
   return definition === undefined ? spec : { ...definition, ...spec };
 }

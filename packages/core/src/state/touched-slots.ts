@@ -8,9 +8,9 @@ const INITIAL_SLOTS = 1024;
 export class TouchedSlots {
   private count = 0;
   private slots = new Int32Array(INITIAL_SLOTS);
-  /** A bit per slot: whether it is noted. Untouched pages cost nothing, as with columns. */
+  /** One bit per slot: whether it is noted. Untouched pages cost nothing, as with columns. */
   private readonly noted: Uint32Array;
-  /** Seen as words or bytes, because code that reads six kinds of columns is slow. */
+  /** Viewed as words or bytes, because code that reads six kinds of columns is slow. */
   private readonly columns: ReadonlyArray<{
     readonly memory: Uint32Array | Uint8Array;
     readonly perSlot: number;

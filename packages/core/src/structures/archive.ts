@@ -1,17 +1,17 @@
 import type { Column } from './columns.ts';
 
 /**
- * What the parts of the state are saved to, loaded from and hashed by.
+ * Saves, loads or hashes the parts of the state.
  *
- * A part has one method for all three, `persist(archive)`, which names each thing that it keeps:
- * saving writes it down, loading puts in its place what was written, hashing looks at it. So the
- * three cannot disagree about what there is, and the order is the same in all of them.
+ * A part has one method for all three, `persist(archive)`, which names each thing that it keeps.
+ * Saving writes the value, loading replaces it with the saved one, and hashing hashes it. So the
+ * three always agree on what exists, and in which order.
  *
- * Only facts go into an archive. What is derived from them, like an index, or depends on more than
- * events, like places in the arena and in the timing wheel, is made anew after loading.
+ * Only facts go into an archive. Derived data, like an index, is rebuilt after loading. So is data
+ * that depends on more than events, like places in the arena and in the timing wheel.
  */
 export interface Archive {
-  /** Set while parts have to make anew what is derived. */
+  /** True while loading: parts must rebuild derived data. */
   readonly isLoading: boolean;
 
   /** What follows belongs to this part. */
@@ -21,11 +21,11 @@ export interface Archive {
   numbers(name: string, values: readonly number[]): readonly number[];
   texts(name: string, values: readonly string[]): readonly string[];
 
-  /** The first `length` entries of a column, in place. Whoever asks sees to it that they fit. */
+  /** The first `length` entries of a column, in place. The caller ensures that they fit. */
   column(name: string, column: Column, length: number): void;
 
-  /** Announces as many bytes in any number of runs. */
+  /** Announces this many bytes, which follow in any number of runs. */
   bytes(name: string, length: number): void;
-  /** Saves bytes from `start` to `end`, or overwrites them with those that were saved. */
+  /** Saves the bytes from `start` to `end`, or overwrites them with the saved ones. */
   run(bytes: Uint8Array, start: number, end: number): void;
 }

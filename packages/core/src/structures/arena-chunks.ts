@@ -1,13 +1,13 @@
-/** Empty chunks that are kept for the next payloads; further ones go back to the system. */
+/** Number of empty chunks kept for the next payloads; more are freed. */
 const RESERVE_CHUNKS = 2;
 
 /**
- * The memory of an arena: chunks of one size, known by number. Numbers of chunks that were given
- * back are used again, so that numbers stay as small as the number of chunks ever needed at once.
+ * The memory of an arena: chunks of one size, identified by number. Numbers of freed chunks are
+ * reused, so that numbers stay below the largest number of chunks ever needed at once.
  */
 export class ArenaChunks {
   readonly chunkBytes: number;
-  /** An entry without bytes is a number that is not in use. */
+  /** An entry without bytes is an unused number. */
   private readonly chunks: Uint8Array[] = [];
   private readonly reserve: number[] = [];
   private readonly vacant: number[] = [];
@@ -16,17 +16,17 @@ export class ArenaChunks {
     this.chunkBytes = chunkBytes;
   }
 
-  /** Chunks that take memory. */
+  /** Chunks that use memory. */
   get kept(): number {
     return this.chunks.length - this.vacant.length;
   }
 
-  /** Chunks that are taken. */
+  /** Chunks in use. */
   get taken(): number {
     return this.kept - this.reserve.length;
   }
 
-  /** No number of a chunk is as large as this. */
+  /** All chunk numbers are below this. */
   get end(): number {
     return this.chunks.length;
   }
@@ -35,7 +35,7 @@ export class ArenaChunks {
     return this.chunks[chunk];
   }
 
-  /** Answers the number of a chunk that is the caller's until it is given back. */
+  /** Returns the number of a chunk that belongs to the caller until it is given back. */
   take(): number {
     const reserved = this.reserve.pop();
     if (reserved !== undefined) return reserved;

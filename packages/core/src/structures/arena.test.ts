@@ -4,7 +4,7 @@ import { ARENA_SLACK_CHUNKS, HEADER_BYTES, SLOTS, TestArena } from '../testing/t
 import { copyBytes } from './arena.ts';
 
 const CHUNK_BYTES = 64;
-/** With its header it takes a whole chunk. */
+/** With its header it fills a whole chunk. */
 const LARGEST = CHUNK_BYTES - HEADER_BYTES;
 
 test('a payload is read back from where it was stored', () => {
@@ -123,7 +123,7 @@ test('one survivor in each of many chunks leaves few chunks behind (A3)', () => 
 
   arena.compactFully();
 
-  // Each chunk had room for three; the twenty survivors, of nine bytes each, fill three chunks.
+  // Each chunk had room for three; the twenty live payloads, of nine bytes each, fill three chunks.
   expect(before).toBe(20);
   expect(arena.chunkCount).toBeLessThanOrEqual(3 * 2 + ARENA_SLACK_CHUNKS);
   arena.expectAll();
@@ -182,7 +182,7 @@ test('a payload that is longer than a step may move is moved by itself', () => {
   expect(moved).toHaveLength(1);
 });
 
-/** Mostly short ones, or a chunk has no room for survivors among the dead. */
+/** Mostly short payloads, so that a chunk can hold both live and dead ones. */
 const lengths = fc.oneof({ weight: 4, arbitrary: fc.nat(12) }, fc.nat(LARGEST));
 const owners = {
   column: fc.nat(1),
@@ -243,7 +243,7 @@ test('steps keep up with payloads that come and go out of order', () => {
   const arena = new TestArena(CHUNK_BYTES);
 
   for (let round = 0; round < 3000; round++) {
-    // Every tenth stays for long; the others are replaced soon.
+    // Every tenth payload stays for long; the others are replaced soon.
     const slot = round % 10 === 0 ? 10 + ((round / 10) % 10) : round % 10;
     arena.store(round % 2, slot, 1 + (round % 20));
     arena.compact(0);
@@ -268,7 +268,7 @@ test('short and long copies take exactly the range', () => {
   );
 });
 
-/** One slot in `each` keeps what it has. */
+/** One slot in `each` keeps its payloads. */
 function releaseAllBut(arena: TestArena, each: number): void {
   for (let slot = 0; slot < SLOTS; slot++) if (slot % each > 0) arena.releaseAll(slot);
 }

@@ -10,46 +10,49 @@ import {
 } from './payload-header.ts';
 import type { PayloadRange } from './payload-range.ts';
 
-/** A payload of each task: where the arena keeps it, and how long it is. */
+/** One kind of payload, by task: its place in the arena and its length. */
 export interface PayloadColumn {
   readonly name: string;
-  /** Without meaning when the length is 0. */
+  /** Meaningless when the length is 0. */
   readonly references: Float64Array;
   readonly lengths: Uint32Array;
 }
 
 /**
- * Keeps payload bytes outside the garbage collector's sight, in chunks of fixed size.
+ * Keeps payload bytes outside the garbage-collected heap, in chunks of fixed size.
  *
- * A payload is written behind the last one, after a header that names its owner: a column and a
+ * A payload is written after the last one, behind a header that names its owner: a column and a
  * slot. The column holds the reference, chunk × 2^24 + offset, and the length. When less than half
- * of the chunks is live, `compact` moves the survivors of the sparsest one behind the last payload,
- * a few at a time, and the chunk is used again or given back.
+ * of the chunks is live, `compact` moves the live payloads of the sparsest chunk behind the last
+ * payload, a few at a time. The empty chunk is then reused or freed.
  *
- * Which payload is whose belongs to the state: only `apply` stores and releases. Where a payload
- * lies does not: it depends on when `compact` was called, and no result depends on it.
+ * Who owns which payload is part of the state: only `apply` stores and releases. Where a payload
+ * lies is not: it depends on when `compact` was called, and no result depends on it.
  *
  * A1 `liveBytes` is the sum of the lengths of all payloads that were stored and not released.
- * A2 A reference is good until the next `compact`, so nobody keeps one beyond a command.
+ * A2 A reference is valid until the next `compact`, so no code keeps one beyond a command.
  * A3 One call of `compact` does no more than its rule says. Once it has nothing to do, the chunks
- *    that are taken are at most twice what is live, headers included, and two chunks more.
+ *    in use are at most twice what is live, headers included, plus two chunks.
  */
 const ARENA_CHUNK_BYTES = 2 ** 24;
 
-/** Reference of a payload that is absent. */
+/** Reference of an absent payload. */
 const NO_PAYLOAD = -1;
 
 const NO_CHUNK = -1;
 
-/** When survivors are moved, and how many at once. */
+/** When live payloads are moved, and how many at once. */
 export interface CompactionRule {
-  /** They are while less than this share of the chunks is live; above a half it has no end. */
+  /**
+   * Compaction runs while less than this share of the chunks is live. Above one half it would never
+   * end.
+   */
   readonly liveShareMin: number;
-  /** Chunks that may be taken beyond that: fewer are not worth the work. */
+  /** Number of chunks allowed beyond that share: fewer are not worth the work. */
   readonly slackChunks: number;
-  /** Payloads that one step may look at, dead ones included. */
+  /** Maximum number of payloads that one step visits, including dead ones. */
   readonly entriesMax: number;
-  /** Bytes that one step may move. A single payload is moved whatever its length. */
+  /** Maximum number of bytes that one step moves. A single payload is moved whatever its length. */
   readonly bytesMax: number;
 }
 
@@ -61,15 +64,15 @@ const RULE: CompactionRule = {
 };
 
 /**
- * What a step may do grows with what was released since the last one, which is the garbage to be
- * cleared, and a little with time, so that an idle partition gets there too. A chunk that is half
- * dead has one survivor to move for each payload released; four keep well ahead of that.
+ * The work of a step grows with the garbage released since the last step, and a little with time,
+ * so that an idle partition finishes, too. In a chunk that is half dead, each released payload
+ * leaves one live payload to move; a factor of four keeps well ahead of that.
  */
 const STEP_PER_RELEASE = 4;
 const STEP_ENTRIES_PER_MS = 32;
 const STEP_BYTES_PER_MS = 2048;
 
-/** Below this length a plain loop beats the view object that `set` needs. */
+/** Below this length a plain loop is faster than `set`, which needs a view object. */
 const SHORT_COPY_BYTES = 64;
 
 export interface ArenaOptions {
@@ -87,10 +90,10 @@ export class Arena {
   /** The chunk that takes new payloads; `NO_CHUNK` before the first one. */
   private current = NO_CHUNK;
   private used = 0;
-  /** The chunk whose survivors are being moved, and where its next header is. */
+  /** The chunk being emptied, and the offset of its next header. */
   private sparse = NO_CHUNK;
   private cursor = 0;
-  /** Since the last step. */
+  /** Released since the last step. */
   private releasedEntries = 0;
   private releasedBytes = 0;
   private readonly header: PayloadHeader = { column: 0, slot: 0, length: 0, start: 0 };
@@ -105,12 +108,12 @@ export class Arena {
     this.rule = options.rule ?? RULE;
   }
 
-  /** Chunks that take memory. */
+  /** Chunks that use memory. */
   get chunkCount(): number {
     return this.chunks.kept;
   }
 
-  /** Makes `payload` the one that `column` has for `slot`; an empty one stands for none. */
+  /** Sets the payload of `column` for `slot`; an empty one stands for none. */
   store(column: number, slot: Slot, payload: PayloadRange): void {
     this.release(column, slot);
     if (payload.start === payload.end) return;
@@ -118,12 +121,12 @@ export class Arena {
     this.add(column, slot, payload.bytes, payload.start);
   }
 
-  /** Takes in the payload of which `column` already has the length, as from a snapshot. */
+  /** Adds a payload whose length is already in `column`, as from a snapshot. */
   load(column: number, slot: Slot, bytes: Uint8Array): void {
     this.add(column, slot, bytes, 0);
   }
 
-  /** Releases whatever the columns have for `slot`. */
+  /** Releases all payloads of `slot`. */
   releaseAll(slot: Slot): void {
     for (let column = 0; column < this.columns.length; column++) this.release(column, slot);
   }
@@ -137,7 +140,9 @@ export class Arena {
     return reference % ARENA_CHUNK_BYTES;
   }
 
-  /** Moves some survivors if that is worth it (A3). `elapsedMs` is the time since the last call. */
+  /**
+   * Moves some live payloads if that is worth it (A3). `elapsedMs` is the time since the last call.
+   */
   compact(elapsedMs: number): void {
     const entriesMax = this.releasedEntries * STEP_PER_RELEASE + elapsedMs * STEP_ENTRIES_PER_MS;
     const bytesMax = this.releasedBytes * STEP_PER_RELEASE + elapsedMs * STEP_BYTES_PER_MS;
@@ -152,7 +157,7 @@ export class Arena {
     const length = lengths[slot];
     if (length === 0) return;
     const reference = references[slot];
-    // The column must not look as if it had a payload that is gone: a step goes by it.
+    // Compaction compares this reference to tell live payloads from dead ones.
     references[slot] = NO_PAYLOAD;
     lengths[slot] = 0;
     this.liveBytes -= length;
@@ -170,7 +175,7 @@ export class Arena {
     this.put(source, start);
   }
 
-  /** Writes the payload of `header` behind the last one and tells its owner where. */
+  /** Writes the payload of `header` behind the last one and sets its owner's reference. */
   private put(source: Uint8Array, start: number): void {
     const { column, slot, length } = this.header;
     const room = roomOf(length);
@@ -192,7 +197,7 @@ export class Arena {
     this.used = 0;
   }
 
-  /** Takes a payload off its chunk, which is free once it has none. */
+  /** Removes a payload from its chunk. A chunk without payloads is free. */
   private leave(chunk: number, room: number): void {
     this.live -= room;
     this.liveIn[chunk] -= room;
@@ -228,8 +233,8 @@ export class Arena {
   }
 
   /**
-   * Among chunks of which less than half is live on average, the sparsest is less than half live:
-   * moving what it has frees more than it takes.
+   * When less than half of all chunks is live on average, the sparsest chunk is less than half
+   * live: moving its payloads frees more room than it takes.
    */
   private chooseSparse(): boolean {
     if (!this.isSparse()) return false;
@@ -245,7 +250,7 @@ export class Arena {
   }
 }
 
-/** What a payload takes in a chunk. */
+/** Bytes that a payload takes in a chunk. */
 function roomOf(length: number): number {
   return headerBytes(length) + length;
 }

@@ -1,9 +1,9 @@
 /**
- * Tables of columns: one typed array per field of what they hold (docs/decisions/0002).
+ * Tables of columns: one typed array per field (docs/decisions/0002).
  *
- * A column is declared once, as a field of its table. Whatever has to visit all of them (snapshots,
- * hashes, tests) asks `columnsOf`, so that no second list has to be kept; whoever knows which one
- * it wants reads the field, which is as fast as any field of any object.
+ * A column is declared once, as a field of its table. Code that visits all columns (snapshots,
+ * hashes, tests) calls `columnsOf`, so no second list is needed. Other code reads the field
+ * directly, which is as fast as any field access.
  */
 export type Column =
   | Float64Array
@@ -19,12 +19,12 @@ interface ReadonlyColumn {
   readonly length: number;
 }
 
-/** The columns of a table as everybody but `apply` sees them. */
+/** Read-only view of a table's columns for code outside `apply`. */
 export type ReadonlyColumns<Table> = {
   readonly [K in keyof Table as Table[K] extends Column ? K : never]: ReadonlyColumn;
 };
 
-/** The length comes first: the fields of a table that extends this are made from it. */
+/** Sets the length first, because the fields of derived tables are created from it. */
 export class ColumnTable {
   readonly capacity: number;
 
@@ -33,7 +33,7 @@ export class ColumnTable {
   }
 }
 
-/** Every column of a table by its name, private ones too, in the order of their declarations. */
+/** All columns of a table by name, including private ones, in the order of their declarations. */
 export function columnsOf(table: ColumnTable): ReadonlyMap<string, Column> {
   const columns = new Map<string, Column>();
   for (const [name, value] of Object.entries(table)) {

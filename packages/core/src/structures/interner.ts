@@ -1,24 +1,24 @@
 import { invariant } from '../base/invariant.ts';
 import type { Archive } from './archive.ts';
 
-/** Place of the value of the empty text. */
+/** Index of the empty text's value. */
 const DEFAULT = 0;
 
-/** Measured: a text that is kept costs its value, its places in tables, and itself (L9). */
+/** Measured: the value, the table entries and the text itself (L9). */
 const ENTRY_BYTES = 150;
 const CHARACTER_BYTES = 4;
 
-/** What a text costs that nobody else shares. */
+/** What a text costs that no other task shares. */
 export function sharedBytes(text: string): number {
   return text === '' ? 0 : ENTRY_BYTES + CHARACTER_BYTES * text.length;
 }
 
 /**
- * Values that many tasks share, kept once and named by a small number. Tasks hold references; a
- * value goes when the last one lets go of it.
+ * Values that many tasks share, stored once and named by a small number. Tasks hold references; a
+ * value is freed with its last reference.
  *
- * Entry 0 is the value of the empty text, what a task has when nothing was said. It stays for good,
- * and nobody counts who has it.
+ * Entry 0 is the value of the empty text, the default. It is never freed, and its references are
+ * not counted.
  */
 export interface InternerReader<T> {
   readonly size: number;
@@ -36,7 +36,7 @@ export class Interner<T> implements InternerReader<T> {
   private readonly values: T[] = [];
   private readonly references: number[] = [];
   private readonly freed: number[] = [];
-  /** Of all texts together, about. */
+  /** Approximate size of all texts. */
   bytes = 0;
 
   constructor(parse: (text: string) => T) {
@@ -47,7 +47,7 @@ export class Interner<T> implements InternerReader<T> {
     this.byText.set('', DEFAULT);
   }
 
-  /** Values that are kept, the default included. */
+  /** Number of stored values, including the default. */
   get size(): number {
     return this.byText.size;
   }
@@ -79,7 +79,7 @@ export class Interner<T> implements InternerReader<T> {
     if (this.references[index] > 0) return;
     this.byText.delete(this.texts[index]);
     this.bytes -= sharedBytes(this.texts[index]);
-    // A text may be a secret, and large.
+    // Cleared, because a text may be a secret, and large.
     this.texts[index] = '';
     this.values[index] = this.values[DEFAULT];
     this.freed.push(index);
@@ -93,7 +93,10 @@ export class Interner<T> implements InternerReader<T> {
     return this.texts[index];
   }
 
-  /** Values keep their numbers, which tasks hold, and free numbers the order of their next use. */
+  /**
+   * Values keep their numbers, because tasks hold them. Freed numbers keep the order of their
+   * reuse.
+   */
   persist(archive: Archive): void {
     const texts = archive.texts('texts', this.texts);
     const references = archive.numbers('references', this.references);

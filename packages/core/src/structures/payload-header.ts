@@ -1,13 +1,13 @@
 /**
- * What stands before each payload in the arena, so that a chunk can be read from its start: the
- * owner in four bytes, then the length in as few as it takes, seven bits in each, lowest first.
+ * The header of each payload in the arena, so that a chunk can be read from its start: the owner in
+ * four bytes, then the length as a varint, seven bits per byte, lowest first.
  */
 const OWNER_BYTES = 4;
 
-/** Columns that an owner can name beside its slot. */
+/** Number of columns that an owner can name beside its slot. */
 const COLUMNS_MAX = 8;
 
-/** Slots that an owner can name. */
+/** Number of slots that an owner can name. */
 export const OWNER_SLOTS_MAX = 2 ** 32 / COLUMNS_MAX;
 
 export interface PayloadHeader {
@@ -24,7 +24,7 @@ export function headerBytes(length: number): number {
   return bytes;
 }
 
-/** Answers where the payload begins. */
+/** Returns where the payload begins. */
 export function writeHeader(bytes: Uint8Array, at: number, header: PayloadHeader): number {
   const owner = header.slot * COLUMNS_MAX + header.column;
   bytes[at] = owner;
@@ -41,7 +41,7 @@ export function writeHeader(bytes: Uint8Array, at: number, header: PayloadHeader
   return end;
 }
 
-/** Fills `header` with what stands at `at`. */
+/** Fills `header` from the bytes at `at`. */
 export function readHeader(bytes: Uint8Array, at: number, header: PayloadHeader): void {
   const low = bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16);
   const owner = low + bytes[at + 3] * 2 ** 24;
@@ -52,7 +52,7 @@ export function readHeader(bytes: Uint8Array, at: number, header: PayloadHeader)
   for (let shift = 0; ; shift += 7) {
     const byte = bytes[end++];
     length |= (byte & 127) << shift;
-    // Behind the end of the memory there is no byte at all.
+    // The byte is undefined past the end of the memory.
     if (!(byte > 127)) break;
   }
   header.length = length;

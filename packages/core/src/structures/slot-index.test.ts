@@ -101,7 +101,7 @@ function remove(model: IndexModel, slot: number): void {
   model.removed.add(number);
 }
 
-/** As users of the index do it: hashes find candidates, they compare. */
+/** As users of the index do: the hash finds candidates, which are then compared. */
 function find({ index, numbers }: IndexModel, number: number): Slot {
   let slot = index.first(hashNumber(number));
   while (slot !== NO_SLOT && numbers[slot] !== number) slot = index.following(slot);

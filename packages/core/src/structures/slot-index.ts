@@ -3,10 +3,10 @@ import { NO_SLOT, type Slot } from '../base/ids.ts';
 /**
  * Finds slots by a hash of 32 bits: linear hashing with chains through a column.
  *
- * The table grows and shrinks by one bucket per insert or removal, so that nothing ever pays for a
- * rehash of everything else, and memory follows the number of entries (docs/decisions/0002).
+ * The table grows and shrinks by one bucket per insert or removal. So no operation has to rehash
+ * everything, and memory follows the number of entries (docs/decisions/0002).
  *
- * I1 A slot stands in the chain of exactly the bucket that `bucketOf` names for its hash.
+ * I1 A slot is in the chain of exactly the bucket that `bucketOf` names for its hash.
  */
 const BUCKETS_MIN = 16;
 
@@ -15,7 +15,7 @@ export class SlotIndex {
   private readonly nextInChain: Int32Array;
   private readonly hashes: Uint32Array;
   private buckets = BUCKETS_MIN;
-  /** The largest power of two that is not over `buckets`. */
+  /** The largest power of two that is at most `buckets`. */
   private roundBuckets = BUCKETS_MIN;
   private count = 0;
 
@@ -64,7 +64,7 @@ export class SlotIndex {
     return slot as Slot;
   }
 
-  /** Moves what belongs to the bucket that is opened out of the one bucket that held it so far. */
+  /** Moves the entries of the new bucket out of the one bucket that held them so far. */
   private split(): void {
     const from = this.buckets - this.roundBuckets;
     this.heads[this.buckets] = NO_SLOT;
@@ -98,15 +98,15 @@ export class SlotIndex {
   }
 
   private bucketOf(hash: number): number {
-    // A mask may set the sign: buckets are counted without one.
+    // The mask may set the sign bit, but bucket numbers are unsigned.
     const bucket = (hash & (this.roundBuckets * 2 - 1)) >>> 0;
     return bucket < this.buckets ? bucket : (hash & (this.roundBuckets - 1)) >>> 0;
   }
 }
 
 /**
- * A hash of a number below 2^53. Every bit of the number reaches the low bits, or numbers that
- * survive in strides would share chains.
+ * A hash of a number below 2^53. Every bit of the number affects the low bits; otherwise numbers
+ * that survive in strides would share chains.
  */
 export function hashNumber(number: number): number {
   let hash = Math.imul((number | 0) ^ Math.imul((number / 2 ** 32) | 0, 0x85ebca6b), 0x9e3779b1);

@@ -70,7 +70,7 @@ function act(
 }
 
 function makeLinks(): ListLinks {
-  // Rubbish in the columns stands for the links of tasks that were there before.
+  // Garbage in the columns stands for the links of earlier tasks.
   return { next: new Int32Array(SLOTS).fill(7), previous: new Int32Array(SLOTS).fill(3) };
 }
 

@@ -1,7 +1,7 @@
 import { NO_SLOT, type Slot } from '../base/ids.ts';
 import type { Archive } from './archive.ts';
 
-/** The two link columns that a list runs through. */
+/** The two link columns that a list uses. */
 export interface ListLinks {
   readonly next: Int32Array;
   readonly previous: Int32Array;
@@ -49,7 +49,7 @@ export class TaskList {
     this.length -= 1;
   }
 
-  /** Forgets the elements; their links are the caller's to read or to overwrite. */
+  /** Forgets the elements. The caller may read or overwrite their links. */
   clear(): void {
     this.head = NO_SLOT;
     this.tail = NO_SLOT;
@@ -57,7 +57,7 @@ export class TaskList {
   }
 }
 
-/** The ends of lists; what lies between them is in the columns that they run through. */
+/** Persists the ends of lists; the links between them are in the columns. */
 export function persistLists(archive: Archive, name: string, lists: readonly TaskList[]): void {
   const ends = archive.numbers(
     name,

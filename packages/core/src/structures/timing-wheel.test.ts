@@ -5,7 +5,7 @@ import { TimingWheel } from './timing-wheel.ts';
 
 const CAPACITY = 40;
 
-/** A wheel beside a list that is searched from end to end. */
+/** A wheel, and a list for comparison that is searched completely. */
 class WheelBesideList {
   private readonly dueAt = new Float64Array(CAPACITY);
   private readonly order = new Float64Array(CAPACITY);
@@ -27,7 +27,7 @@ class WheelBesideList {
     this.wheel.remove(slot);
   }
 
-  /** What the wheel hands out until nothing is due. */
+  /** Takes timers from the wheel until none is due. */
   fire(now: number): Slot[] {
     const fired: Slot[] = [];
     for (let slot = this.wheel.firstDue(now); slot !== NO_SLOT; slot = this.wheel.firstDue(now)) {
@@ -50,7 +50,7 @@ class WheelBesideList {
 
 const START = 1_700_000_000_000;
 
-/** Delays of every size that a wheel has, and some that are over already. */
+/** Delays for every wheel, and some that have already passed. */
 const delays = fc.oneof(
   fc.integer({ min: -50, max: 200 }),
   fc.integer({ min: 0, max: 100_000 }),

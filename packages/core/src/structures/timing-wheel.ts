@@ -4,11 +4,11 @@ import { TaskList } from './task-list.ts';
 
 /**
  * One timer per task, in eight wheels of 64 buckets: the first counts milliseconds, each of the
- * others counts turns of the one before. A timer sits where its time first differs from the wheel's
- * own, and moves down as that time approaches, at most seven times.
+ * others counts turns of the one before. A timer is on the wheel where its time first differs from
+ * the current time, and moves down as its time approaches, at most seven times.
  *
- * Membership belongs to the state: only `apply` adds and removes. The arrangement does not: it
- * depends on when `firstDue` was asked, and no result depends on it.
+ * Which timers exist is part of the state: only `apply` adds and removes. Their arrangement is not:
+ * it depends on when `firstDue` was called, and no result depends on it.
  *
  * T1 A timer is never due before its time.
  * T2 Due timers come in the order of time; those of one millisecond in the order of `order`, so
@@ -18,38 +18,36 @@ const WHEELS = 8;
 const BITS = 6;
 const BUCKETS = 1 << BITS;
 
-/** Times are split in two halves that fit into bit operations, four wheels each. */
+/** Times are split into two halves that fit into bit operations, four wheels each. */
 const HALF_BITS = 4 * BITS;
 const HALF = 2 ** HALF_BITS;
 
-/** All that the wheels can tell apart: some nine thousand years. */
+/** The range of the wheels: some nine thousand years. */
 const TIME_MAX = 2 ** (WHEELS * BITS) - 1;
 
 const NO_BUCKET = -1;
 
-/** So many timers of a bucket are looked at to find the first. */
+/** `earliest` searches a bucket only if it has at most this many timers. */
 const LOOKS_MAX = 8;
 
 export interface TimerColumns {
   /** When the timer of each slot is due, in milliseconds. */
   readonly dueAt: Float64Array;
-  /** What decides between timers of one millisecond. */
+  /** Decides between timers of the same millisecond. */
   readonly order: Float64Array;
 }
 
 export class TimingWheel {
   private readonly columns: TimerColumns;
   private readonly next: Int32Array;
-  /**
-   * Bucket of each slot plus one; 0 when the slot has no timer, as in memory that was never used.
-   */
+  /** Bucket of each slot plus one; 0 without a timer, as in memory that was never used. */
   private readonly bucketOf: Int16Array;
   private readonly buckets: TaskList[];
   /** Bit n of entries 2w and 2w + 1: bucket n of wheel w has timers. */
   private readonly occupied = new Int32Array(WHEELS * 2);
-  /** Everything before this time has been handed out. */
+  /** All timers before this time have been returned. */
   private elapsed = 0;
-  /** The bucket of due timers that is in order. */
+  /** The bucket of due timers that is sorted. */
   private sortedBucket = NO_BUCKET;
   count = 0;
 
@@ -79,7 +77,7 @@ export class TimingWheel {
     this.count -= 1;
   }
 
-  /** The timer that is due first, if any is by `now`. It stays until it is removed. */
+  /** The first timer that is due by `now`, if any. It stays until it is removed. */
   firstDue(now: number): Slot {
     for (;;) {
       const bucket = this.firstBucket();
@@ -96,8 +94,8 @@ export class TimingWheel {
   }
 
   /**
-   * No timer is due before this time; infinite when there is none. With few timers one is due just
-   * then, so that nobody wakes for nothing; with many the first may be due later.
+   * No timer is due before this time; infinite when there is none. With few timers it is exact,
+   * which avoids needless wake-ups. With many, the first timer may be due later.
    */
   earliest(): number {
     const bucket = this.firstBucket();
@@ -112,7 +110,7 @@ export class TimingWheel {
     return Math.max(dueAt, startsAt);
   }
 
-  /** Which of the first `used` slots have a timer; where in the wheels they stand is made anew. */
+  /** Persists which of the first `used` slots have a timer. Loading rebuilds the wheels. */
   persist(archive: Archive, used: number): void {
     const members = new Uint8Array(used);
     for (let slot = 0; slot < used; slot++) members[slot] = this.has(slot as Slot) ? 1 : 0;
@@ -122,7 +120,7 @@ export class TimingWheel {
   }
 
   private place(slot: Slot): void {
-    // What is overdue belongs to the present, and what is beyond the wheels to their end.
+    // Overdue timers go to the current time, and times beyond the wheels to their last moment.
     const dueAt = Math.min(Math.max(this.columns.dueAt[slot], this.elapsed), TIME_MAX);
     const wheel = wheelOf(this.elapsed, dueAt);
     const bucket = wheel * BUCKETS + digit(dueAt, wheel);
@@ -132,7 +130,7 @@ export class TimingWheel {
     this.mark(bucket, true);
   }
 
-  /** Lower wheels come first: all that they hold is due before the next bucket of a higher one. */
+  /** Lower wheels come first: all their timers are due before the next bucket of a higher wheel. */
   private firstBucket(): number {
     for (let wheel = 0; wheel < WHEELS; wheel++) {
       const low = this.occupied[wheel * 2];
@@ -143,7 +141,7 @@ export class TimingWheel {
     return NO_BUCKET;
   }
 
-  /** The first time that belongs to the bucket: above its wheel it agrees with the wheel's own. */
+  /** The first time of the bucket. Digits above its wheel are those of the current time. */
   private startOf(bucket: number): number {
     const wheel = bucket >>> BITS;
     const width = 2 ** (wheel * BITS);

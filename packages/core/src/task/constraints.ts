@@ -1,9 +1,9 @@
 /**
- * What a task asks of a worker's labels: `zone == eu`, `zone != eu`, `zone in (eu, us)`,
- * `zone not in (eu, us)`, `exists gpu-model`.
+ * What a task requires of a worker's labels: `zone == eu`, `zone != eu`, `zone in (eu, us)`, `zone
+ * not in (eu, us)`, `exists gpu-model`.
  *
- * `!=` and `not in` hold for a worker that does not have the label: they keep a task away from some
- * workers, and those that say nothing are none of them.
+ * `!=` and `not in` also hold for a worker without the label: they exclude only workers that have
+ * an excluded value.
  */
 export interface Constraint {
   readonly label: string;
@@ -17,12 +17,12 @@ export type Labels = ReadonlyMap<string, string>;
 const LABEL = /^[A-Za-z0-9._/-]{1,64}$/;
 const VALUE_LENGTH_MAX = 128;
 
-/** Longer ones are refused before they are looked at. */
+/** Longer texts are refused before they are parsed. */
 const CONSTRAINT_LENGTH_MAX = 1024;
 
 const FORMS = 'label == value, label != value, label in (a, b), label not in (a, b), exists label';
 
-/** The constraint that a text stands for, or what is wrong with it. */
+/** Returns the constraint, or what is wrong with the text. */
 export function parseConstraint(text: string): Constraint | string {
   if (text.length > CONSTRAINT_LENGTH_MAX) return `is longer than ${CONSTRAINT_LENGTH_MAX}`;
   const words = text.trim();
@@ -60,7 +60,7 @@ export function isLabelName(text: string): boolean {
   return LABEL.test(text);
 }
 
-/** Whether a constraint could name this value: workers may only have such. */
+/** Whether a constraint could name this value. Workers may only have such values. */
 export function isLabelValue(text: string): boolean {
   if (text.length === 0 || text.length > VALUE_LENGTH_MAX || text.trim() !== text) return false;
   // The log holds UTF-8, which has no lone surrogates.
@@ -71,7 +71,7 @@ export function isLabelValue(text: string): boolean {
   return true;
 }
 
-/** The same text for the same constraint. */
+/** Canonical: the same constraint always gives the same text. */
 export function constraintText({ label, holdsIf, values }: Constraint): string {
   if (holdsIf === 'exists') return `exists ${label}`;
   if (values.length > 1) return `${label} ${holdsIf} (${values.join(', ')})`;

@@ -4,7 +4,7 @@ export const KEY_WORDS = 4;
 /** Words of a claim: the key's hash, then the body's. */
 export const CLAIM_WORDS = 8;
 
-/** What a submit says to be recognised by, as hashes of 128 bits. */
+/** The dedupe key and body of a submit, as hashes of 128 bits. */
 export interface DedupeClaim {
   /** Holds the words of the claim from `start` on. */
   words: Uint32Array;

@@ -1,7 +1,7 @@
 /**
- * What can go wrong when a callback is delivered, with the numbers that stand for it in the log. A
- * number never changes its meaning; new ones go to the end. There is no free text: it would cost
- * memory per delivery, and could tell whoever submits tasks about networks they cannot see.
+ * The failures of a callback delivery, with their numbers in the log. A number never changes its
+ * meaning; new ones go to the end. There is no free text: it would cost memory per delivery, and
+ * could tell clients about networks that they cannot see.
  */
 export const DELIVERY_FAILURES = [
   '',
@@ -23,7 +23,9 @@ export type DeliveryFailure = Exclude<(typeof DELIVERY_FAILURES)[number], ''>;
 /** Nothing went wrong. */
 export const NO_FAILURE = 0;
 
-/** Trying again would not help: the receiver is gone, may not be called, or has nothing to get. */
+/**
+ * A retry would not help: the receiver is gone, may not be called, or the task is no longer stored.
+ */
 const FINAL: readonly string[] = ['gone', 'address_not_allowed', 'task_not_kept'];
 
 export function isFinalFailure(failure: number): boolean {

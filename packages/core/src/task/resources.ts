@@ -1,8 +1,8 @@
 /**
  * What a task needs and what a worker offers, by kind.
  *
- * Sums are kept in whole thousandths: adding and taking away fractions as such would drift, and a
- * worker that has given everything back must be exactly empty.
+ * Sums are kept in whole thousandths. Floating-point fractions would drift, and a worker without
+ * leases must be exactly empty.
  */
 export interface Resources {
   /** Cores; fractions are allowed. */
@@ -14,10 +14,13 @@ export interface Resources {
   readonly custom?: Readonly<Record<string, number>>;
 }
 
-/** Kinds that everybody has a word for; their amounts stand in arrays, in this order. */
+/** The built-in kinds; arrays of amounts use this order. */
 export const KINDS = ['slots', 'cpu', 'memoryMb', 'diskMb', 'gpu'] as const;
 
-/** What a worker has that states nothing: some kinds without end, of the others nothing. */
+/**
+ * The default offer for kinds that a worker does not state: unlimited for some kinds, none of the
+ * others.
+ */
 const UNSTATED: Readonly<Record<(typeof KINDS)[number], number>> = {
   slots: 0,
   cpu: Number.POSITIVE_INFINITY,
@@ -26,7 +29,7 @@ const UNSTATED: Readonly<Record<(typeof KINDS)[number], number>> = {
   gpu: 0,
 };
 
-/** So much of a kind that somebody made up, in thousandths. */
+/** An amount of a custom kind, in thousandths. */
 export interface CustomAmount {
   readonly name: string;
   readonly thousandths: number;
@@ -37,7 +40,7 @@ export function needsOf(resources: Resources): Float64Array {
   return Float64Array.from(KINDS, (kind) => toThousandths(resources[kind] ?? 0));
 }
 
-/** How much of each kind a worker has in all, in thousandths. */
+/** The total that a worker offers of each kind, in thousandths. */
 export function offersOf(resources: Resources): Float64Array {
   return Float64Array.from(KINDS, (kind) => {
     const stated = resources[kind];
@@ -45,7 +48,7 @@ export function offersOf(resources: Resources): Float64Array {
   });
 }
 
-/** In one order; what is 0 is left out. */
+/** Sorted by name; amounts of 0 are left out. */
 export function customOf({ custom = {} }: Resources): CustomAmount[] {
   return Object.keys(custom)
     .toSorted()
@@ -57,7 +60,7 @@ function toThousandths(value: number): number {
   return Math.round(value * 1000);
 }
 
-/** Whether a number says no more than sums can hold. */
+/** Whether a number has at most three decimals, the precision of the sums. */
 export function hasThreeDecimals(value: number): boolean {
   return Math.abs(value - toThousandths(value) / 1000) < 1e-9;
 }

@@ -1,8 +1,8 @@
 /**
  * How often a task is tried and how long it waits in between.
  *
- * Either a rule (attempts and backoff) or a ladder of delays, which allows one attempt more than it
- * has rungs.
+ * Either a rule (attempts and backoff) or a list of delays, which allows one attempt more than it
+ * has delays.
  */
 export interface RetryPolicy {
   readonly maxAttempts?: number;
@@ -13,7 +13,7 @@ export interface RetryPolicy {
   readonly delaysMs?: readonly number[];
 }
 
-/** A policy in which every question is answered. */
+/** A policy with all defaults filled in. */
 export interface ResolvedRetry {
   readonly maxAttempts: number;
   readonly backoff: 'fixed' | 'linear' | 'exponential';
@@ -32,10 +32,12 @@ const DEFAULTS: ResolvedRetry = {
   delaysMs: undefined,
 };
 
-/** Jitter adds up to a quarter, never subtracts: a delay that was asked for is kept. */
+/** Jitter adds up to a quarter and never subtracts, so that a requested delay is always kept. */
 const JITTER_SHARE = 0.25;
 
-/** The same text for the same policy; the empty one for none. It is what events and state hold. */
+/**
+ * Canonical: the same policy gives the same text; empty for none. Events and state hold this text.
+ */
 export function retryText(policy: RetryPolicy | undefined): string {
   if (policy === undefined) return '';
   const { maxAttempts, backoff, delayMs, maxDelayMs, jitter, delaysMs } = policy;
@@ -51,7 +53,7 @@ export function parseRetry(text: string): ResolvedRetry {
 
 /** How long to wait after the failure of `attempt`; `random` is from 0 up to 1. */
 export function backoffMs(policy: ResolvedRetry, attempt: number, random: number): number {
-  // A rung is what was asked for; only what grows by a rule needs a cap.
+  // A listed delay is used as requested; only delays that grow by a rule need a cap.
   const capMs = policy.delaysMs === undefined ? policy.maxDelayMs : Number.POSITIVE_INFINITY;
   const delayMs = Math.min(ruleMs(policy, attempt), capMs);
   const jitterMs = policy.jitter ? delayMs * JITTER_SHARE * random : 0;
@@ -72,7 +74,7 @@ function ruleMs(policy: ResolvedRetry, attempt: number): number {
   }
 }
 
-/** A number from 0 up to 1 out of a random seed and the place in the command, spread evenly. */
+/** A number from 0 up to 1, evenly distributed, from a random seed and the place in the command. */
 export function jitterOf(seed: number, index: number): number {
   let hash = Math.imul(seed ^ Math.imul(index + 1, 0x9e3779b1), 0x85ebca6b);
   hash ^= hash >>> 13;

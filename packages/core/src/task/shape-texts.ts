@@ -1,11 +1,11 @@
 import { type ShapeSpec, shapeText } from './shape.ts';
 
-/** Clients send the same few shapes again and again; more than these are worked out anew. */
+/** Size of the cache. Clients send the same few shapes again and again. */
 const KNOWN_MAX = 4096;
 
 /**
- * The texts of shapes by what was said, so that a shape is checked and put in order once and not
- * with every task.
+ * Caches the texts of shapes, so that a shape is validated and normalised once and not for every
+ * task.
  */
 export class ShapeTexts {
   private readonly known = new Map<string, string>();

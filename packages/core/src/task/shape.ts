@@ -3,11 +3,11 @@ import { type Constraint, constraintText, parseConstraint } from './constraints.
 import { type CustomAmount, customOf, KINDS, needsOf, type Resources } from './resources.ts';
 
 /**
- * What decides on which workers a task fits: its resources and its constraints. Tasks of one shape
- * fit on the same workers, so matching asks once per shape and not once per task.
+ * The resources and constraints of a task, which decide on which workers it fits. All tasks of one
+ * shape fit on the same workers, so matching checks once per shape and not once per task.
  */
 export interface Shape {
-  /** By kind, in thousandths; one slot unless stated, also when other resources are given. */
+  /** By kind, in thousandths; one slot unless stated, even when other resources are given. */
   readonly needs: Float64Array;
   readonly custom: readonly CustomAmount[];
   readonly constraints: readonly Constraint[];
@@ -24,9 +24,9 @@ const PLAIN: Shape = canonical({}, []);
 const PLAIN_JSON = jsonOf(PLAIN);
 
 /**
- * The same text for the same shape; the empty one for a single slot without constraints. It is what
- * events and state hold. The order of constraints and of values in a list says nothing, nor does a
- * resource of which 0 is needed.
+ * Canonical: the same shape gives the same text; empty for a single slot without constraints.
+ * Events and state hold this text. The order of constraints and of values in a list does not
+ * matter, nor does a resource with amount 0.
  */
 export function shapeText({ resources, constraints }: ShapeSpec): string {
   if (resources === undefined && constraints === undefined) return '';
@@ -63,7 +63,7 @@ function jsonOf({ resources, constraintTexts }: Shape): string {
   return JSON.stringify({ resources, constraints: constraintTexts });
 }
 
-/** Whoever makes a command has checked the texts with `parseConstraint`. */
+/** The creator of a command has checked the texts with `parseConstraint`. */
 function parsed(text: string): Constraint {
   const constraint = parseConstraint(text);
   invariant(typeof constraint !== 'string', 'a constraint is checked before it is submitted');

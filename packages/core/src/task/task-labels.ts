@@ -1,6 +1,6 @@
 /**
- * What is kept with a task and means nothing to the core: tags and where to call back. The texts
- * are interned, so that a million tasks with the same ones hold them once.
+ * Tags and the callback of a task: the core stores them without interpreting tags. The texts are
+ * interned, so that a million tasks with the same ones hold them once.
  */
 export type Tags = Readonly<Record<string, string>>;
 
@@ -12,7 +12,7 @@ export interface Callback {
 
 export const TAGS_MAX = 32;
 
-/** The same text for the same tags, in whatever order they came; empty for none. */
+/** Canonical: the same tags give the same text, in any order; empty for none. */
 export function tagsText(tags: Tags | undefined): string {
   if (tags === undefined) return '';
   const names = Object.keys(tags);

@@ -3,20 +3,20 @@ import type { RetryPolicy } from './retry-policy.ts';
 import type { Callback, Tags } from './task-labels.ts';
 import type { Timeouts } from './timeouts.ts';
 
-/** What a client says of one task, beside its input. */
+/** A client's description of one task, without its input. */
 export interface TaskSpec {
   readonly type: string;
   readonly priority?: number;
   readonly resources?: Resources;
-  /** Texts that `parseConstraint` takes; all of them must hold. */
+  /** Texts in the syntax of `parseConstraint`; all of them must hold. */
   readonly constraints?: readonly string[];
   readonly retry?: RetryPolicy;
   readonly timeouts?: Timeouts;
   readonly tags?: Tags;
   readonly callback?: Callback;
-  /** Id of the task that it belongs to. */
+  /** Id of the parent task. */
   readonly parentId?: string;
-  /** Not before this time, or not before so long after the submit; one of the two. */
+  /** Not before this time, or not before this delay after the submit; at most one of the two. */
   readonly runAt?: number;
   readonly delayMs?: number;
 }

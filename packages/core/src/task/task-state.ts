@@ -1,6 +1,6 @@
 /**
- * The states of a task and the reasons for its last change, with the numbers that stand for them in
- * columns and in the log. A number never changes its meaning; new ones go to the end.
+ * The states of a task and the reasons for its last change, with their numbers in columns and in
+ * the log. A number never changes its meaning; new ones go to the end.
  */
 
 export const TASK_STATES = [
@@ -15,7 +15,7 @@ export const TASK_STATES = [
   'timed_out',
   'expired',
   'cancelled',
-  // Runs, but nobody holds it: its handler left the end to somebody outside.
+  // Deferred: running without a lease, because its handler left the end to the outside.
   'running',
 ] as const;
 
@@ -46,7 +46,7 @@ export function isHeld(state: number): boolean {
   return state === LEASED || state === RUNNING;
 }
 
-/** What a report that ended a lease said; 0 while nothing ended it, or something else did. */
+/** The kind of report that ended a lease; 0 while it has not ended, or when no report ended it. */
 export const NO_ANSWER = 0;
 export const SUCCEEDED_ANSWER = 1;
 export const LATER_ANSWER = 4;
@@ -54,7 +54,7 @@ export const REFUSED_ANSWER = 5;
 
 const ANSWER_NAMES = ['', 'succeeded', 'failed', 'cancelled', 'later', 'refused'];
 
-/** -1 for a kind of report that ends nothing. */
+/** -1 for a kind of report that does not end an attempt. */
 export function answerOf(kind: string): number {
   return ANSWER_NAMES.indexOf(kind);
 }
@@ -119,7 +119,7 @@ export const REDRIVEN_REASON = REASONS.indexOf('redriven');
 export const ENDED_OUTSIDE_REASON = REASONS.indexOf('ended_outside');
 export const REFUSED_REASON = REASONS.indexOf('refused');
 
-/** Nobody asked the holder of a task to stop; else the reason stands in its place. */
+/** No stop request; otherwise the column holds the reason of the request. */
 export const NO_STOP = 0;
 
 export const PRIORITY_LEVELS = 9;

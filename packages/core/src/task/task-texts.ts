@@ -6,20 +6,20 @@ import type { TaskSpec } from './task-spec.ts';
 import { parseTimeouts, statedTimeouts, timeoutsText } from './timeouts.ts';
 
 interface TaskTextDeclaration {
-  /** What the text means; the empty one stands for the default. */
+  /** Parses the text; the empty one stands for the default. */
   readonly parse: (text: string) => unknown;
-  /** The text for what a client said; the same one for the same meaning. */
+  /** The canonical text for a client's task. */
   readonly textOf: (spec: TaskSpec) => string;
-  /** The way back, for a task that runs again after it left memory. */
+  /** The inverse, for a task that runs again after it left memory. */
   readonly specOf: (text: string) => Partial<TaskSpec>;
   /** Present where a dump of the log must not show the text. */
   readonly isSecret?: true;
 }
 
 /**
- * What tasks say of themselves as texts that many of them share. Each is a column of the tasks, an
- * interner of the state, a field of the events that bring a task in, and a part of its record:
- * all of them follow from this list. New ones go to its end, because rows are read by place.
+ * Properties of tasks that are stored as shared texts. Each is a column of the tasks, an interner
+ * of the state, a field of the events that bring a task in, and a part of its record: all of them
+ * are derived from this list. New ones go to its end, because rows are read by place.
  */
 export const TASK_TEXTS = {
   shape: {
@@ -52,13 +52,13 @@ export const TASK_TEXTS = {
       const callback = parseCallback(text);
       return callback === undefined ? {} : { callback };
     },
-    // It may hold the secret that deliveries are signed with.
+    // It may contain the secret that signs deliveries.
     isSecret: true,
   },
-  /** Id of the task that it belongs to. */
+  /** Id of the parent task. */
   parent: {
     parse: (text: string) => text,
-    // What the log cannot hold as it is must not be in memory either, or a replay would differ.
+    // The log stores only well-formed text, so memory must hold the same, or a replay would differ.
     textOf: ({ parentId }) => parentId?.toWellFormed() ?? '',
     specOf: (text) => (text === '' ? {} : { parentId: text }),
   },
@@ -69,10 +69,10 @@ export type TaskText = keyof typeof TASK_TEXTS;
 /** In the order of the log and of rows. */
 export const TASK_TEXT_NAMES = Object.keys(TASK_TEXTS) as readonly TaskText[];
 
-/** What the text of one kind means. */
+/** The parsed value of one kind of text. */
 export type TextValue<Name extends TaskText> = ReturnType<(typeof TASK_TEXTS)[Name]['parse']>;
 
-/** What the texts of a task say, as a client would. */
+/** The inverse of `textOf` for all texts of a task. */
 export function specOfTexts(texts: Readonly<Record<TaskText, string>>): Partial<TaskSpec> {
   return Object.assign({}, ...TASK_TEXT_NAMES.map((name) => TASK_TEXTS[name].specOf(texts[name])));
 }

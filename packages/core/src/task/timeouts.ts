@@ -1,9 +1,9 @@
 /**
- * How long a task may take; what is absent is not limited.
+ * How long a task may take; absent values mean no limit.
  *
- * `queueMs` counts while the task stands in its queue, from each time it joins it; `totalMs` from
- * the submit, or from a retry by hand; `runMs` from the lease; `heartbeatMs` is the longest silence
- * of reports that name the lease.
+ * `queueMs` counts while the task is in its queue, from each time it joins. `totalMs` counts from
+ * the submit, or from the last manual retry or redrive. `runMs` counts from the lease.
+ * `heartbeatMs` is the longest allowed time between reports that name the lease.
  */
 export interface Timeouts {
   readonly queueMs?: number;
@@ -12,7 +12,7 @@ export interface Timeouts {
   readonly totalMs?: number;
 }
 
-/** Infinite where nothing is limited. */
+/** Infinite without a limit. */
 export type ResolvedTimeouts = Required<Timeouts>;
 
 const UNLIMITED: ResolvedTimeouts = {
@@ -22,7 +22,9 @@ const UNLIMITED: ResolvedTimeouts = {
   totalMs: Number.POSITIVE_INFINITY,
 };
 
-/** The same text for the same timeouts; empty for none. It is what events and state hold. */
+/**
+ * Canonical: the same timeouts give the same text; empty for none. Events and state hold this text.
+ */
 export function timeoutsText(timeouts: Timeouts | undefined): string {
   if (timeouts === undefined) return '';
   const { queueMs, runMs, heartbeatMs, totalMs } = timeouts;
@@ -34,7 +36,7 @@ export function parseTimeouts(text: string): ResolvedTimeouts {
   return text === '' ? UNLIMITED : { ...UNLIMITED, ...(JSON.parse(text) as Timeouts) };
 }
 
-/** What was said, without what was not. */
+/** Only the timeouts that were set. */
 export function statedTimeouts(text: string): Timeouts {
   return text === '' ? {} : (JSON.parse(text) as Timeouts);
 }

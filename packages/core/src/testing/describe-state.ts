@@ -7,8 +7,8 @@ import { NO_STOP, QUEUED, REASONS, TASK_STATES } from '../task/task-state.ts';
 
 /**
  * The whole durable state as plain values, so that two states can be compared and a difference can
- * be read. Places in memory that mean nothing to anybody (arena references) are left out; slots are
- * not, because events name them.
+ * be read. Arena references are left out, because they mean nothing outside the arena. Slots are
+ * included, because events name them.
  */
 export interface StateDescription {
   readonly now: number;
@@ -31,13 +31,13 @@ export interface StateDescription {
   /** Newest first. */
   readonly audit: readonly AuditRecord[];
   readonly redrives: readonly unknown[];
-  /** What is to be delivered, then what was given up. */
+  /** Pending deliveries, then those that were given up. */
   readonly deliveries: readonly unknown[];
   readonly nextDelivery: number;
   readonly deliveriesDropped: number;
   readonly nextRedrive: number;
   readonly timers: number;
-  /** How many texts each interner holds, the empty one included. */
+  /** Number of texts in each interner, including the empty one. */
   readonly interned: Readonly<Record<'retry' | 'shape' | Label, number>>;
   /** Entries by place: the task, when it was submitted, when the key is forgotten. */
   readonly keys: readonly (readonly number[])[];
@@ -62,19 +62,19 @@ export interface TaskDescription {
   readonly result: readonly number[];
   readonly answered: number;
   readonly shape: string;
-  /** While it is queued; null otherwise. */
+  /** The order while queued; null otherwise. */
   readonly order: number | null;
   readonly retry: string;
   readonly timeouts: string;
   readonly tags: string;
   readonly callback: string;
   readonly parent: string;
-  /** Since when it is queued or for when it waits, and so on, by its state. */
+  /** Value of the `dueAt` column, whose meaning depends on the state. */
   readonly dueAt: number;
   /** When its timer is due; null without one. */
   readonly timerAt: number | null;
   readonly retriedAt: number;
-  /** Why and when it has to stop, and when somebody asked to cancel it. */
+  /** The stop request and its deadline, and when cancellation was requested. */
   readonly stop: string;
   readonly stopAt: number | null;
   readonly cancelAskedAt: number;
@@ -235,7 +235,7 @@ function describeQueues(state: ReadonlyState): QueueDescription[] {
         length,
         waiting: numbersFrom(state, head),
       }))
-      // In which order lanes were opened means nothing.
+      // The order in which lanes opened does not matter.
       .toSorted((a, b) => b.level - a.level || (a.shape < b.shape ? -1 : 1)),
   }));
 }

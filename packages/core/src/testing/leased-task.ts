@@ -2,7 +2,7 @@ import type { SessionId } from '../base/ids.ts';
 import { TestPartition } from './test-partition.ts';
 import type { TestTask } from './test-requests.ts';
 
-/** A partition with one task, number 1, that a worker holds. */
+/** A partition with one leased task, number 1. */
 export function leasedTask(task: TestTask = {}): {
   partition: TestPartition;
   session: SessionId;
@@ -16,7 +16,7 @@ export function leasedTask(task: TestTask = {}): {
   return { partition, session, connection, lease };
 }
 
-/** Lets time pass, and what is due by then happen. */
+/** Advances the clock and fires what is due. */
 export function passTime(partition: TestPartition, ms: number): void {
   partition.now += ms;
   partition.advance();

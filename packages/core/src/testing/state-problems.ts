@@ -5,7 +5,7 @@ import { PRIORITY_LEVELS, QUEUED } from '../task/task-state.ts';
 import { describeState, type StateDescription } from './describe-state.ts';
 import { type ModelNeed, ModelRoom, type ModelWorker } from './model/model-room.ts';
 
-/** What is wrong with a durable state by itself; nothing, if the core keeps its invariants. */
+/** Broken invariants of a durable state. */
 export function stateProblems(state: ReadonlyState): string[] {
   const description = describeState(state);
   return [
@@ -57,7 +57,7 @@ function expectedPlace(task: StateDescription['tasks'][number]): string {
   return isDead ? `dead letters of ${task.type}` : 'finished';
 }
 
-/** S2: a timer at the earliest deadline, or none; worked out from the words of the contract. */
+/** S2: a timer at the earliest deadline, or none; computed independently from the contract. */
 function timerProblems({ tasks }: StateDescription): string[] {
   return tasks.flatMap((task) => {
     const expected = expectedTimer(task);
@@ -88,7 +88,7 @@ function expectedTimer(task: StateDescription['tasks'][number]): number {
   }
 }
 
-/** Its worker left the end to somebody outside. */
+/** Its handler left the end to the outside. */
 function isDeferred(task: StateDescription['tasks'][number]): boolean {
   return task.state === 'running' && task.reason === 'later';
 }
@@ -97,7 +97,7 @@ function textOf(json: string): object {
   return json === '' ? {} : (JSON.parse(json) as object);
 }
 
-/** Q1 and Q2: lanes, bitmap and depths say the same, and each lane is in order. */
+/** Q1 and Q2: lanes, bitmap and depths agree, and each lane is in order. */
 function queueProblems(state: ReadonlyState, { queues, tasks }: StateDescription): string[] {
   const orders = new Map(tasks.map(({ number, order }) => [number, order ?? Number.NaN]));
   return queues.flatMap(({ index, type, levels, depth, lanes }) => {
@@ -178,8 +178,8 @@ function holderProblems({ tasks, holders }: StateDescription): string[] {
 }
 
 /**
- * M1 and M2, as far as sessions outside know. `pushed` got a task in the last command; `kept` says
- * for which task a session keeps its room.
+ * M1 and M2, as far as workers know. `pushed` are sessions that got a task in the last command;
+ *    `kept` is the task that each session reserves room for.
  */
 export function matchingProblems(
   state: ReadonlyState,
@@ -191,7 +191,7 @@ export function matchingProblems(
   for (const session of sessions) {
     const held = heldBy(state, session.id).map((slot) => needOf(state, slot));
     const room = new ModelRoom(session, held, state.limits.unsentBytesMax);
-    // Only a lease that is granted must fit: a worker may come back with less room than it uses.
+    // Only a granted lease must fit: a worker may come back with less room than it uses.
     if (pushed.has(session.id) && !room.isWithinOffer) {
       problems.push(`M2: session ${session.id} holds more than it offers`);
     }
@@ -226,7 +226,7 @@ function needOf(state: ReadonlyState, slot: Slot): ModelNeed {
   return { number, type: state.queues[state.tasks.queue[slot]].key, resources, constraints };
 }
 
-/** Whether a session that keeps room for a task may be given the one in `slot`. */
+/** Whether a session with a reservation may get the task in `slot`. */
 function goesBefore({ tasks }: ReadonlyState, slot: Slot, keptFor: number): boolean {
   if (tasks.number[slot] === keptFor) return true;
   const other = tasks.find(keptFor as TaskNumber);

@@ -2,10 +2,10 @@ import type { Slot } from '../base/ids.ts';
 import { Arena, type CompactionRule } from '../structures/arena.ts';
 import type { PayloadRange } from '../structures/payload-range.ts';
 
-/** What a short payload takes beside its bytes. */
+/** Size of a short payload's header. */
 export const HEADER_BYTES = 5;
 
-/** Chunks that an arena may keep beyond twice of what is live: two taken, two in reserve. */
+/** Chunks that an arena may keep beyond twice the live bytes: two in use, two in reserve. */
 export const ARENA_SLACK_CHUNKS = 4;
 
 export const SLOTS = 60;
@@ -13,14 +13,14 @@ const STEPS_MAX = 10_000;
 
 type Step = Pick<CompactionRule, 'entriesMax' | 'bytesMax'>;
 
-/** An arena for two columns, and beside it a map that says what it ought to hold. */
+/** An arena for two columns, and a map of its expected contents. */
 export class TestArena {
   private readonly columns = [0, 1].map((name) => ({
     name: String(name),
     references: new Float64Array(SLOTS),
     lengths: new Uint32Array(SLOTS),
   }));
-  /** Payloads that the arena asked an owner about. */
+  /** Number of payloads whose owner the arena checked. */
   private looks = 0;
   private readonly arena: Arena;
   private readonly chunkBytes: number;
@@ -43,7 +43,7 @@ export class TestArena {
     return this.arena.chunkCount;
   }
 
-  /** Of those that hold something. */
+  /** The highest chunk that holds a payload. */
   get highestChunk(): number {
     return Math.floor(Math.max(...this.references()) / 2 ** 24);
   }
@@ -52,7 +52,7 @@ export class TestArena {
     return this.arena.liveBytes;
   }
 
-  /** Bytes of what is live, headers included. */
+  /** Live bytes, headers included. */
   get liveRoom(): number {
     let room = 0;
     for (const { length } of this.contents.values()) room += length + HEADER_BYTES;
@@ -83,7 +83,7 @@ export class TestArena {
     this.contents.delete(`1/${slot}`);
   }
 
-  /** Makes one step, checks that it kept its bounds, and answers how many payloads moved. */
+  /** Makes one step, checks its limits, and returns how many payloads moved. */
   compact(elapsedMs: number): number {
     const before = this.references();
     this.looks = 0;
@@ -99,10 +99,10 @@ export class TestArena {
     return moved.length;
   }
 
-  /** Makes steps until they change nothing. Answers how many payloads moved. */
+  /** Makes steps until nothing changes; returns how many payloads moved. */
   compactFully(): number {
     let moves = 0;
-    // A step that moved nothing may have passed dead payloads; a chunk has no more of them than
+    // A step that moved nothing may have skipped dead payloads. A chunk has no more of them than
     // bytes.
     let idleSteps = 0;
     for (let step = 0; idleSteps <= this.chunkBytes; step++) {
@@ -135,7 +135,7 @@ export class TestArena {
     });
   }
 
-  /** Fails unless the arena holds what the map does. */
+  /** Fails unless the arena's contents equal the map. */
   expectAll(): void {
     let liveBytes = 0;
     for (let column = 0; column < this.columns.length; column++) {

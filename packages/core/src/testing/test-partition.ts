@@ -53,37 +53,37 @@ const DEFAULT_LIMITS: PartitionLimits = {
 };
 const RECORDS_PER_BATCH = 3;
 const START = 1_000_000;
-/** Prime, so that hashes come at all places of commands and batches. */
+/** Prime, so that hashes occur at all positions of commands and batches. */
 const HASH_EVERY = 7;
 
 export const LEASE_MS = 10_000;
 
-/** What is not a limit. */
+/** Options that are not limits. */
 interface TestOptions {
   readonly hashEvery?: number;
   readonly matching?: Partial<MatchingOptions>;
-  /** Hears of every command. */
+  /** Called with every executed command. */
   readonly watch?: (carried: Carried) => void;
 }
 
 /**
- * A partition with a clock that the test drives and a log that it can replay.
+ * A partition with a clock that the test controls and a log that it can replay.
  *
- * Every command is followed by a check of all invariants, so that each test looks after them.
+ * All invariants are checked after every command, so every test checks them.
  */
 export class TestPartition {
   readonly limits: PartitionLimits;
   private readonly options: TestOptions;
-  /** As their workers know them. */
+  /** The sessions as their workers know them. */
   private readonly known = new KnownSessions();
   now = START;
-  /** The namespace that commands speak for. */
+  /** The namespace of commands. */
   namespace = 'default';
-  /** While it is false nothing is leased out, whoever has room. */
+  /** While false, no lease is granted, even to sessions with room. */
   grantsLeases = true;
-  /** From which jitter is drawn. */
+  /** Seed of the jitter. */
   seed = 1;
-  /** Of the last command. */
+  /** Outputs of the last command. */
   pushes: readonly Push[] = [];
   ended: readonly number[] = [];
   closed: readonly SessionId[] = [];
@@ -92,11 +92,11 @@ export class TestPartition {
   deliveries: readonly number[] = [];
   private partition: Partition;
   private readonly batches: Uint8Array[] = [];
-  /** With the number of batches that it stands for; undefined before the first. */
+  /** With the number of batches that it covers; undefined before the first. */
   private saved: (StateSnapshot & { readonly behind: number }) | undefined;
   private readonly writer = new RecordWriter(testUtf8);
   private sessionsMade = 0;
-  /** When the last command happened: time never runs backwards (P2). */
+  /** Time of the last command: time never runs backwards (P2). */
   private latest = 0;
 
   constructor(limits: Partial<PartitionLimits> = {}, options: TestOptions = {}) {
@@ -159,7 +159,7 @@ export class TestPartition {
     return this.reportWith(session, reports);
   }
 
-  /** Reports, and says what the worker offers from now on. */
+  /** Reports, and replaces the worker's offer. */
   reportWith(
     session: SessionId,
     reports: readonly TestReport[],
@@ -178,7 +178,7 @@ export class TestPartition {
     });
   }
 
-  /** Something that an operator does. */
+  /** Executes an operator's command. */
   operate<C extends Operable>(operation: Operation<C>): Replies[C['type']] {
     return this.execute<C>({ ...operation, namespace: this.namespace } as unknown as Timeless<C>);
   }
@@ -212,7 +212,7 @@ export class TestPartition {
       .found;
   }
 
-  /** Fires what is due, as often as it takes. */
+  /** Fires everything that is due, in as many commands as needed. */
   advance(): void {
     while (this.execute<AdvanceTime>({ type: 'advance_time', seed: this.seed }).more);
   }
@@ -256,25 +256,25 @@ export class TestPartition {
     return this.partition.explain(this.state.tasks.find(number as TaskNumber));
   }
 
-  /** For which task each session keeps its room. */
+  /** The task that each session reserves room for. */
   reservations(): ReadonlyMap<SessionId, number> {
     const ids = this.known.sessions.keys();
     return reservationsOf(this.partition, ids);
   }
 
-  /** What a restarted server makes of the log. */
+  /** The partition that a restarted server gets from the log. */
   replayed(): Partition {
     const partition = this.newPartition();
     for (const batch of this.log()) partition.replay(batch, 0);
     return partition;
   }
 
-  /** Saves the state as it is, for `restored`. */
+  /** Saves the current state for `restored`. */
   snapshot(): void {
     this.saved = { ...snapshotOf(this.partition), behind: this.log().length };
   }
 
-  /** What a restarted server makes of the newest snapshot and the log behind it. */
+  /** The partition that a restarted server gets from the newest snapshot and the log after it. */
   restored(): Partition {
     if (this.saved === undefined) return this.replayed();
     const partition = this.newPartition();
@@ -291,7 +291,7 @@ export class TestPartition {
     return this.partition.hashState();
   }
 
-  /** Goes on with what the log holds, or the newest snapshot and the log behind it. */
+  /** Restarts from the log, or from the newest snapshot and the log after it. */
   restart(graceMsMin = 0, { fromSnapshot = false } = {}): void {
     this.partition = fromSnapshot ? this.restored() : this.replayed();
     this.partition.expectHolders(this.now, graceMsMin);
@@ -349,7 +349,7 @@ export class TestPartition {
     const pushed = new Set(this.pushes.map((push) => push.session));
     const moment = { pushed, kept: this.reservations(), now: this.latest };
     const problems = stateProblems(this.state);
-    // A command that ended so many may have left the matching to the next (M4).
+    // A command that expired this many tasks may have left the matching to the next (M4).
     if (this.grantsLeases && this.ended.length < OVERDUE_PER_COMMAND) {
       problems.push(...matchingProblems(this.state, this.known.sessions.values(), moment));
     }
@@ -357,7 +357,7 @@ export class TestPartition {
   }
 }
 
-/** A snapshot that outlives what it is of. */
+/** A snapshot with copied pieces, which stays valid. */
 export function snapshotOf(partition: Partition): StateSnapshot & { pieces: Uint8Array[] } {
   const pieces: Uint8Array[] = [];
   partition.save((piece) => pieces.push(piece.slice()));

@@ -8,7 +8,7 @@ export interface TestDedupe {
   readonly windowMs: number;
 }
 
-/** Texts as commands carry payloads: one behind the other, with their ends. */
+/** Joins texts as commands carry payloads: one after the other, with their ends. */
 export function joined(texts: readonly string[]): { bytes: Uint8Array; ends: number[] } {
   const parts = texts.map((text) => testUtf8.encode(text));
   const ends: number[] = [];
@@ -20,7 +20,7 @@ export function joined(texts: readonly string[]): { bytes: Uint8Array; ends: num
   return { bytes, ends };
 }
 
-/** Keys that begin alike, so that their hashes share a chain of the index. */
+/** Keys share their first words, so that their hashes share a chain of the index. */
 export function claimsOf(tasks: readonly { readonly dedupe?: TestDedupe }[]): {
   dedupe?: DedupeClaims;
 } {
@@ -33,7 +33,7 @@ export function claimsOf(tasks: readonly { readonly dedupe?: TestDedupe }[]): {
   return { dedupe: { words: Uint32Array.from(words), windowsMs } };
 }
 
-/** The text at this place of what a command carries. */
+/** The payload at this place of a command. */
 export function payloadAt(bytes: Uint8Array, ends: ArrayLike<number>, place: number): string {
   return testUtf8.decode(bytes.subarray(place === 0 ? 0 : ends[place - 1], ends[place]));
 }

@@ -6,7 +6,7 @@ import type { TaskSpec } from '../task/task-spec.ts';
 import type { OfferedType } from '../workers/roster.ts';
 import type { TestDedupe } from './test-payloads.ts';
 
-/** What tests say to a partition and hear from it: only what matters to them. */
+/** Requests and replies of tests, with only the fields that matter to them. */
 
 export interface TestTask extends Partial<TaskSpec> {
   readonly input?: string;
@@ -17,7 +17,7 @@ export interface TestReport extends Report {
   readonly payload?: string;
 }
 
-/** What a worker offers; `slots` stands for a capacity of so many slots. */
+/** What a worker offers; `slots` is short for a capacity of only slots. */
 export type TestOffer = Partial<
   Omit<AttachSession, 'type' | 'now' | 'types' | 'capacity' | 'labels'>
 > & {
@@ -27,14 +27,14 @@ export type TestOffer = Partial<
   readonly labels?: Readonly<Record<string, string>>;
 };
 
-/** One task on its way to a worker. */
+/** One push of a task to a worker. */
 export interface Push {
   readonly session: SessionId;
   readonly task: number;
   readonly lease: string;
 }
 
-/** A worker is told to stop, or told something. */
+/** A stop request or a signal to a worker. */
 export interface Notice extends Push {
   readonly reason?: string;
   readonly graceMs?: number;

@@ -1,30 +1,30 @@
 import type { Slot } from '../base/ids.ts';
 import { TimingWheel } from '../structures/timing-wheel.ts';
 
-/** What a worker last said of how far it is. */
+/** The last progress that a worker reported. */
 export interface Progress {
   readonly fraction: number;
   readonly message: string;
 }
 
 /**
- * What is heard of leases between their start and their end. Volatile: after a restart every lease
- * counts as heard, and nobody knows of progress before it is said again (L7).
+ * Heartbeats and progress of leases. Volatile: after a restart every lease counts as heard, and
+ * progress is unknown until it is reported again (L7).
  */
 export class LeaseActivity {
-  /** When the silence of each slot's lease has lasted too long. */
+  /** When the heartbeat timeout of each slot's lease ends. */
   private readonly silentAt: Float64Array;
   private readonly silences: TimingWheel;
   private readonly progress = new Map<Slot, Progress>();
 
   constructor(capacity: number) {
     this.silentAt = new Float64Array(capacity);
-    // Nothing decides among those of one millisecond: they all end in the same command.
+    // Order within a millisecond does not matter: all of them end in the same command.
     const order = new Float64Array(capacity);
     this.silences = new TimingWheel(capacity, { dueAt: this.silentAt, order });
   }
 
-  /** The lease of the slot has been heard of, and may be silent until then. */
+  /** The lease was heard, and may be silent until `silentAt`. */
   hear(slot: Slot, silentAt: number): void {
     if (this.silences.has(slot)) this.silences.remove(slot);
     if (silentAt === Number.POSITIVE_INFINITY) return;

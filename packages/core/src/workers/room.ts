@@ -3,23 +3,23 @@ import { customOf, KINDS, offersOf, type Resources } from '../task/resources.ts'
 import type { Shape } from '../task/shape.ts';
 
 /**
- * How much more it counts that tasks go together than that a worker is full; less leaves more of
- * the room unused, more leaves fewer workers idle (docs/decisions/0009-placement.md).
+ * Weight of combining tasks well against filling a worker. A lower weight leaves more room unused;
+ * a higher one leaves fewer workers idle (docs/decisions/0009-placement.md).
  */
 const GROWTH_WEIGHT = 64;
 
 const SLOTS = KINDS.indexOf('slots');
 
-/** What a worker offers in all. */
+/** Everything that a worker offers. */
 export type Offer = Resources & { readonly slots: number };
 
-/** How much of a custom kind there is and is in use, in thousandths. */
+/** The offered and used amounts of a custom kind, in thousandths. */
 interface Stock {
   offered: number;
   used: number;
 }
 
-/** A kind of which a shape needs more than there is; for people. */
+/** A kind that a shape needs more of than there is, for messages to people. */
 export interface Lack {
   readonly name: string;
   readonly needed: number;
@@ -28,26 +28,25 @@ export interface Lack {
 }
 
 /**
- * The room of one session: what it offers and what its leases use.
+ * The room of one session: its offer and what its leases use.
  *
- * R2 What is used is the sum of what the leases of the session need. It may exceed the offer when a
- *    worker came to offer less; then nothing fits, whatever its kind, until enough has been given
- *    back.
+ * R2 The used amount is the sum of the needs of the session's leases. It may exceed the offer when
+ *    a worker lowered its offer. Then no task fits, of any kind, until enough leases have ended.
  */
 export class Room {
   labels: Labels = new Map();
-  /** More of some kind is in use than is offered. */
+  /** True when more of some kind is used than offered. */
   isOverdrawn = false;
   private offered: Float64Array = new Float64Array(KINDS.length);
   private readonly used = new Float64Array(KINDS.length);
-  /** Custom kinds that are offered or in use. */
+  /** Custom kinds that are offered or used. */
   private readonly custom = new Map<string, Stock>();
 
   get hasSlot(): boolean {
     return !this.isOverdrawn && this.used[SLOTS] < this.offered[SLOTS];
   }
 
-  /** The whole offer is replaced; what is in use stays in use. */
+  /** Replaces the whole offer; the used amounts stay. */
   offer(offer: Offer): void {
     this.offered = offersOf(offer);
     for (const [name, stock] of this.custom) {
@@ -67,7 +66,7 @@ export class Room {
     if (this.isOverdrawn) this.isOverdrawn = this.usesMoreThanOffered();
   }
 
-  /** These leases are all that it has. */
+  /** Recounts: these shapes are all leases that the session has. */
   count(shapes: Iterable<Shape>): void {
     this.used.fill(0);
     for (const stock of this.custom.values()) stock.used = 0;
@@ -75,7 +74,7 @@ export class Room {
     this.isOverdrawn = this.usesMoreThanOffered();
   }
 
-  /** Whether the shape fits beside what is in use. */
+  /** Whether the shape fits beside the current leases. */
   fits(shape: Shape): boolean {
     if (this.isOverdrawn) return false;
     const { needs, custom } = shape;
@@ -89,7 +88,7 @@ export class Room {
     return this.suits(shape);
   }
 
-  /** For people. What has no bound is left out. */
+  /** For people. Unlimited kinds are left out. */
   offeredAmounts(): Resources {
     return amountsOf(this.offered, this.custom, ({ offered }) => offered);
   }
@@ -98,7 +97,7 @@ export class Room {
     return amountsOf(this.used, this.custom, ({ used }) => used);
   }
 
-  /** Whether the shape fits once nothing is in use. */
+  /** Whether the shape would fit if the session had no leases. */
   couldFit(shape: Shape): boolean {
     return this.beyond(shape) === undefined && this.suits(shape);
   }
@@ -115,19 +114,19 @@ export class Room {
     return shape.constraints.filter((constraint) => !holds(constraint, this.labels));
   }
 
-  /** Of which kind the shape needs more than is offered in all. */
+  /** The kind whose need exceeds the whole offer. */
   beyond(shape: Shape): Lack | undefined {
     return this.lacks(shape).find(({ needed, offered }) => needed > offered);
   }
 
-  /** Of which kind the shape needs more than is free. */
+  /** The kind whose need exceeds the free amount. */
   lacking(shape: Shape): Lack | undefined {
     return this.lacks(shape).find(({ needed, free }) => needed > free);
   }
 
   /**
-   * What a shape, which fits, costs here: the share that it takes of the offer, at a price that
-   * rises as a kind runs out, of the kind that costs most.
+   * The cost of a shape that fits: its share of the offer, at a price that rises as a kind runs
+   * out. The most expensive kind decides.
    */
   costOf({ needs, custom }: Shape): number {
     let cost = 0;
@@ -143,13 +142,12 @@ export class Room {
   }
 
   /**
-   * How well a shape, which fits, fills the room: the higher, the better.
+   * How well a shape that fits fills the room: the higher, the better.
    *
-   * The shares in use, one per kind, are an arrow. A shape that needs other kinds than those in use
-   * makes it longer by less than one that needs the same, and so does one that needs the kinds as
-   * they are offered here; that counts most, because what is left over of one kind when another is
-   * used up is of no use to anybody. Among equals the fullest worker is the best, so that others
-   * stay empty.
+   * The used shares, one per kind, form a vector. A shape that needs other kinds than those in use
+   * lengthens it less than one that needs the same. So does a shape whose needs match the
+   * proportions of the offer. That counts most, because the rest of one kind is useless when
+   * another is used up. Among equals the fullest worker is the best, so that others stay empty.
    */
   fillingWith({ needs, custom }: Shape): number {
     let fullness = 0;
@@ -220,12 +218,12 @@ export class Room {
   }
 }
 
-/** Of nothing at all, nothing is in use. */
+/** When nothing is offered, nothing is used either. */
 function shareOf(used: number, offered: number): number {
   return used === 0 ? 0 : used / offered;
 }
 
-/** With half of it left, a kind costs eight times what it costs with all of it left. */
+/** With half of it left, a kind costs eight times as much as with all of it left. */
 function costOfKind(need: number, used: number, offered: number): number {
   const left = 1 - shareOf(used, offered);
   return need / offered / (left * left * left);

@@ -4,16 +4,16 @@ import type { ReadonlyQueue } from '../state/state.ts';
 import type { Shape } from '../task/shape.ts';
 import { Room } from './room.ts';
 
-/** A type that a worker handles, and how many of it at once; as many as there is room for. */
+/** A type that a worker handles, and how many at once; without `concurrency`, as many as fit. */
 export interface OfferedType {
   readonly type: string;
   readonly concurrency?: number;
 }
 
 /**
- * A worker's standing with the server. Volatile: never logged, empty after a restart.
+ * A worker's session. Volatile: never logged, empty after a restart.
  *
- * What a session holds is durable and stands in the state's `LeaseHolders`.
+ * Its leases are durable and are in the state's `LeaseHolders`.
  */
 export interface Session {
   readonly id: SessionId;
@@ -22,42 +22,42 @@ export interface Session {
   version: string;
   /** Keys of the queues that it takes tasks from, each once; the lists below are parallel. */
   types: readonly string[];
-  /** How many of each type the session runs at once, and how many are leased to it. */
+  /** Maximum number of leases of each type, and how many the session has. */
   typeLimits: readonly number[];
   readonly typeUse: number[];
-  /** The queues of its types; empty where no task of the type was ever seen, or none was sought. */
+  /** The queues of its types; undefined where no task of the type was seen or looked for yet. */
   queues: (ReadonlyQueue | undefined)[];
-  /** Place in the ring of each type; -1 while it does not stand there. */
+  /** Place in the ring of each type; -1 while it is not in the ring. */
   ringPlaces: number[];
-  /** Where each type stands in `types`. */
+  /** The place of each type in `types`. */
   typePlaces: ReadonlyMap<string, number>;
   /** What it offers and what its leases use. */
   readonly room: Room;
   leaseMs: number;
-  /** Another one at each attach, so that the end of a displaced stream does not count. */
+  /** Changes at each attach, so that the end of a replaced stream is ignored. */
   connection: number;
-  /** Of the last resume that had one; a lower one comes too late. */
+  /** Number of the last resume that had one; a lower number is outdated. */
   resumeNumber: number;
   /** False while the stream is broken, or when the session is only known from its leases. */
   connected: boolean;
-  /** It keeps what it runs and gets nothing more. */
+  /** It keeps its running tasks and gets no new ones. */
   draining: boolean;
   heardAt: number;
-  /** The session is not lost before then, whatever its silence; set after a restart (L7). */
+  /** The session is not lost before this time, however silent it is; set after a restart (L7). */
   graceUntil: number;
-  /** Cost of what was leased to it and has not left the server yet, in bytes. */
+  /** Cost in bytes of the pushes that have not left the server yet. */
   unsentBytes: number;
-  /** Whether the session may be given anything at all. */
+  /** Whether the session may get any task at all. */
   hasRoom: boolean;
-  /** Leases so far; every so many go to a task that waited long. */
+  /** Leases so far; every `agedLeaseEvery`-th goes to a task that waited long. */
   leases: number;
-  /** The task that its room is kept for; `NO_SLOT` when there is none. */
+  /** The task that its room is reserved for; `NO_SLOT` when there is none. */
   reservedFor: Slot;
-  /** Its room is kept for nobody before it has had so many leases; see reservation.ts. */
+  /** No new reservation before `leases` reaches this number; see reservation.ts. */
   keepsRoomFrom: number;
-  /** Tasks that it refused a moment ago, by number, and until when it is spared them. */
+  /** Tasks that it recently refused, by number, and when each refusal ends. */
   readonly refused: Map<number, number>;
-  /** Whether it waits for its turn to be filled in this command. */
+  /** Whether it is pending to be filled in this command. */
   isPending: boolean;
 }
 
@@ -91,12 +91,12 @@ export function makeSession(namespace: string, id: SessionId): Session {
   };
 }
 
-/** Sessions of one type that may be given one of it, in no particular order; never empty. */
+/** Sessions that may get a task of one type, in no particular order; never empty. */
 export interface Ring {
   readonly sessions: Session[];
-  /** Place of each session's type in its own `types`, parallel to `sessions`. */
+  /** Place of the type in each session's `types`, parallel to `sessions`. */
   readonly typePlaces: number[];
-  /** Where the next look begins; looks go round, so that work spreads. */
+  /** Where the next search begins; it rotates, so that work spreads. */
   cursor: number;
 }
 
@@ -107,19 +107,19 @@ interface Refusal {
 }
 
 /**
- * Who is connected, and who has room.
+ * The known sessions, and which of them have room.
  *
- * R1 A session stands in the ring of a type exactly when it has room (it is connected, does not
- *    drain, has a free slot and not too much on its way to it) and runs fewer of the type than it
- *    said.
- * R3 A task has one reservation at the most, and a session too.
+ * R1 A session is in the ring of a type exactly when it has room (it is connected, is not draining,
+ *    has a free slot and not too many unsent bytes) and runs fewer tasks of the type than its
+ *    limit.
+ * R3 A task has at most one reservation, and so has a session.
  */
 export class Roster {
   private readonly byId = new Map<SessionId, Session>();
-  /** How many sessions each namespace has. */
+  /** Number of sessions of each namespace. */
   private readonly counts = new Map<string, number>();
   private readonly rings = new Map<string, Ring>();
-  /** Who keeps room for a task. */
+  /** The session that reserves room for each task. */
   private readonly reservations = new Map<Slot, Session>();
   /** Every refusal that may still count, oldest first. */
   private readonly refusals: Refusal[] = [];
@@ -129,7 +129,7 @@ export class Roster {
     return this.byId.size;
   }
 
-  /** Sessions of one namespace. */
+  /** Number of sessions of one namespace. */
   countOf(namespace: string): number {
     return this.counts.get(namespace) ?? 0;
   }
@@ -138,7 +138,7 @@ export class Roster {
     return this.byId.get(id);
   }
 
-  /** Finds a session of this namespace; to another one it does not exist. */
+  /** Finds a session of this namespace; a session of another one is not found. */
   findIn(namespace: string, id: SessionId): Session | undefined {
     const session = this.byId.get(id);
     return session?.namespace === namespace ? session : undefined;
@@ -148,9 +148,7 @@ export class Roster {
     return this.byId.values();
   }
 
-  /**
-   * Never the same one again: a session that was lost may return under its id, with a new stream.
-   */
+  /** Never repeats: a lost session may return under its id, with a new stream. */
   nextConnection(): number {
     this.connections += 1;
     return this.connections;
@@ -161,7 +159,7 @@ export class Roster {
     this.byId.set(session.id, session);
   }
 
-  /** The session is given nothing more, and nobody finds it. */
+  /** The session gets no more tasks and is no longer found. */
   remove(session: Session): void {
     session.connected = false;
     this.setRoom(session, false);
@@ -169,7 +167,7 @@ export class Roster {
     if (this.byId.delete(session.id)) this.count(session.namespace, -1);
   }
 
-  /** Of a type that is listed twice the first entry counts. What is in use is counted anew. */
+  /** If a type is listed twice, the first entry counts. Resets the lease counts per type. */
   setTypes(session: Session, offered: readonly OfferedType[]): void {
     this.setRoom(session, false);
     const once = offered.filter(
@@ -190,7 +188,7 @@ export class Roster {
     for (let place = 0; place < session.types.length; place++) this.updateRing(session, place);
   }
 
-  /** Tasks of these types are all that the session runs. */
+  /** Recounts: these are the types of all the session's leases. */
   countTypes(session: Session, types: readonly string[]): void {
     session.typeUse.fill(0);
     for (const type of types) this.countType(session, type, 1);
@@ -208,7 +206,7 @@ export class Roster {
     this.countType(session, type, -1);
   }
 
-  /** `undefined` when nobody may be given a task of this type. */
+  /** `undefined` when no session may get a task of this type. */
   ring(type: string): Ring | undefined {
     return this.rings.get(type);
   }
@@ -217,7 +215,7 @@ export class Roster {
     return this.reservations.size;
   }
 
-  /** Keeps the room of a session for a task. */
+  /** Reserves the room of a session for a task. */
   reserve(session: Session, slot: Slot): void {
     session.reservedFor = slot;
     this.reservations.set(slot, session);
@@ -229,7 +227,7 @@ export class Roster {
     session.reservedFor = NO_SLOT;
   }
 
-  /** Who keeps room for this task. */
+  /** The session that reserves room for this task. */
   reserverOf(slot: Slot): Session | undefined {
     return this.reservations.get(slot);
   }
@@ -243,16 +241,16 @@ export class Roster {
     this.refusals.push({ session, task, until });
   }
 
-  /** When the oldest refusal no longer counts; infinite when there is none. */
+  /** When the oldest refusal ends; infinite when there is none. */
   get nextRefusalEndsAt(): number {
     return this.refusals[0]?.until ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Forgets a refusal that no longer counts and answers whose it was; `undefined` at the end. */
+  /** Forgets a refusal that has ended and returns its session; `undefined` when there is none. */
   takeEndedRefusal(now: number): Session | undefined {
     if (this.nextRefusalEndsAt > now) return undefined;
     const { session, task, until } = this.refusals.shift() as Refusal;
-    // It may have been forgotten and refused again since.
+    // The refusal may have been cleared and repeated since.
     if (session.refused.get(task) === until) session.refused.delete(task);
     return session;
   }
@@ -261,7 +259,7 @@ export class Roster {
     return this.reservations.size + this.refusals.length > 0;
   }
 
-  /** Sessions that may be given less than they have room for. */
+  /** Sessions with a reservation or a refusal, which may get less than they have room for. */
   *withExceptions(): Iterable<Session> {
     yield* this.reservations.values();
     for (const { session } of this.refusals) yield session;
@@ -275,7 +273,7 @@ export class Roster {
 
   private countType(session: Session, type: string, change: number): void {
     const place = session.typePlaces.get(type);
-    // A worker may come back without a type of which it still holds tasks.
+    // A worker may come back without a type although it still holds leases of that type.
     if (place === undefined) return;
     session.typeUse[place] += change;
     this.updateRing(session, place);
@@ -296,7 +294,7 @@ export class Roster {
     ring.typePlaces.push(typePlace);
   }
 
-  /** The last of the ring takes the place of the one that leaves. */
+  /** The last session of the ring moves to the place of the one that leaves. */
   private leave(session: Session, typePlace: number): void {
     const type = session.types[typePlace];
     const ring = this.ringFor(type);

@@ -5,14 +5,14 @@ import type { Session } from './roster.ts';
 
 /** A worker's session as people see it. */
 export interface SessionView {
-  /** Secret: it is all that somebody needs to speak for the session. */
+  /** Secret: it is all that is needed to act as the session. */
   readonly id: SessionId;
   readonly namespace: string;
   readonly worker: string;
   readonly version: string;
   readonly types: readonly OfferedTypeView[];
   readonly labels: Readonly<Record<string, string>>;
-  /** What has no bound is left out. */
+  /** Unlimited kinds are left out. */
   readonly capacity: Resources;
   readonly used: Resources;
   readonly leaseMs: number;
@@ -23,9 +23,9 @@ export interface SessionView {
 
 interface OfferedTypeView {
   readonly type: string;
-  /** Absent when only the room of the worker is a bound. */
+  /** Absent when only the worker's room is the limit. */
   readonly concurrency?: number;
-  /** How many the session holds. */
+  /** Number of leases that the session holds. */
   readonly leased: number;
 }
 

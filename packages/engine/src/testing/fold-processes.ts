@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Ids of the processes that fold for another one. */
+/** Ids of the fold processes of a server. */
 export function foldProcessesOf(server: number): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.filter((pid) => isFoldOf(server, pid)).map(Number);
@@ -10,11 +10,11 @@ export function foldProcessesOf(server: number): number[] {
 function isFoldOf(server: number, pid: string): boolean {
   try {
     const read = (file: string) => readFileSync(join('/proc', pid, file), 'utf8');
-    // The name may hold spaces; behind it stand the state and the parent.
+    // The name may contain spaces; the state and the parent follow it.
     const parent = read('stat').split(') ').at(-1)?.split(' ')[1];
     return parent === String(server) && read('cmdline').includes('fold-process.ts');
   } catch {
-    // Gone meanwhile.
+    // The process has ended meanwhile.
     return false;
   }
 }

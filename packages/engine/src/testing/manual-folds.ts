@@ -8,9 +8,9 @@ interface FoldParts {
   readonly log: MemoryLogStore;
 }
 
-/** Folds that begin when the test says so, in its own thread. */
+/** Folds that start when the test says so, in its own thread. */
 export class ManualFolds {
-  /** Where the folds that were started end, in order. */
+  /** End positions of the started folds, in order. */
   readonly started: number[] = [];
   cancelled = 0;
   private readonly waiting: (() => Promise<void>)[] = [];
@@ -36,7 +36,7 @@ export class ManualFolds {
     };
   }
 
-  /** Lets the oldest fold that waits run to its end. */
+  /** Runs the oldest waiting fold to its end. */
   async run(): Promise<void> {
     const fold = this.waiting.shift();
     if (fold === undefined) throw new Error('no fold was started');

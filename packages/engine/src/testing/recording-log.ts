@@ -11,9 +11,9 @@ import type {
 /** Wraps a log and keeps every append as it was called. */
 export class RecordingLog implements BoundedLog {
   readonly appends: LogBatch[] = [];
-  /** What the next appends fail with after they landed, one after the other. */
+  /** Errors of the next appends, in order, each thrown after the batch landed. */
   readonly failures: Error[] = [];
-  /** Set by a test: the log says that it is full, and goes on into its reserve. */
+  /** Set by a test: the log reports that it is full and continues in its reserve. */
   seemsFull = false;
   private readonly inner: BoundedLog;
 

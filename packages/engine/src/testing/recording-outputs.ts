@@ -2,11 +2,11 @@ import type { Outputs, ReadonlyState } from '@sluice/core';
 import type { Releasable } from '../batch.ts';
 import type { OutputPort } from '../output-port.ts';
 
-/** Keeps what would go out to workers, as one line each. */
+/** Records the outputs to workers, as one line each. */
 export class RecordingOutputs implements OutputPort {
   readonly released: string[] = [];
   readonly dropped: string[] = [];
-  /** All that was ever staged, in order. */
+  /** Everything that was ever staged, in order. */
   readonly all: string[] = [];
   private staged: string[] = [];
 
@@ -18,7 +18,7 @@ export class RecordingOutputs implements OutputPort {
     for (const session of outputs.closedSessions) this.add(`closed ${session}`);
   }
 
-  /** As the server's streams do with a `welcome`, while the reply is rendered. */
+  /** Stages a line, as the server's streams do with a `welcome` while the reply is rendered. */
   add(line: string): void {
     this.staged.push(line);
     this.all.push(line);

@@ -69,17 +69,17 @@ export function partitionOptions(options: TestEngineOptions = {}): PartitionOpti
   };
 }
 
-/** An engine on a memory log that can be held up, with a clock that the test drives. */
+/** An engine on a memory log that can be delayed, with a clock that the test controls. */
 export class TestEngine {
   readonly outputs = new RecordingOutputs();
   readonly store: MemoryLogStore;
   readonly faults: FaultyLog;
   readonly log: RecordingLog;
   readonly folds = new ManualFolds();
-  /** Without what every start says. */
+  /** Notices other than `recovered`. */
   readonly notices: EngineNotice[] = [];
   recovered: EngineNotice | undefined;
-  /** What `onStopped` was called with. */
+  /** The causes passed to `onStopped`. */
   readonly stops: Error[] = [];
   now: number;
   private started: Engine | undefined;
@@ -136,7 +136,7 @@ export class TestEngine {
     return this.timer?.delayMs;
   }
 
-  /** Lets the timer that was set last run out. */
+  /** Fires the timer that was set last. */
   fireTimer(): void {
     if (this.timer === undefined) throw new Error('no timer is set');
     const { run } = this.timer;
@@ -149,7 +149,7 @@ export class TestEngine {
     return this.started;
   }
 
-  /** Answers the numbers of the tasks, or why they were refused. */
+  /** Returns the numbers of the tasks, or why they were refused. */
   submit(...inputs: string[]): Promise<string> {
     const parts = inputs.map((input) => encoder.encode(input));
     const inputEnds = parts.map((_, index) =>

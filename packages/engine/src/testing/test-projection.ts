@@ -8,7 +8,7 @@ const UTF8 = {
   decode: (bytes: Uint8Array) => decoder.decode(bytes),
 };
 
-/** What a projection keeps on its disk: rows and how far they go, saved together. */
+/** The durable data of a projection: rows and watermark, saved together. */
 export interface SavedProjection {
   readonly rows: ReadonlyMap<number, string>;
   readonly watermark: Watermark;
@@ -27,7 +27,7 @@ export class TestProjection {
     this.watermark = saved.watermark;
   }
 
-  /** Takes the next batch, once there is one. False when the feed is over. */
+  /** Takes the next batch, once there is one. Returns false when the feed is closed. */
   async takeOne(feed: CommittedFeed): Promise<boolean> {
     const batch = await feed.next();
     if (batch === undefined) return false;
@@ -35,12 +35,12 @@ export class TestProjection {
     return true;
   }
 
-  /** Takes all that is committed up to `position`. */
+  /** Takes everything that is committed up to `position`. */
   async takeUpTo(feed: CommittedFeed, position: number): Promise<void> {
     while (this.watermark.position < position && (await this.takeOne(feed)));
   }
 
-  /** Makes what it has durable and says so. */
+  /** Saves its data and acknowledges it. */
   save(feed: CommittedFeed): void {
     this.saved = { rows: new Map(this.rows), watermark: this.watermark };
     feed.acknowledge(this.watermark);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** A promise whose state a test can look at. */
+/** A promise whose state a test can read. */
 export interface WatchedAnswer {
   status: 'waiting' | 'answered' | 'refused';
   value: unknown;
@@ -15,7 +15,7 @@ export function watch(promise: Promise<unknown>): WatchedAnswer {
   return watched;
 }
 
-/** All that can happen without the world doing something has happened after this. */
+/** After this, everything has happened that needs no outside event. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await nextTurn();
 }

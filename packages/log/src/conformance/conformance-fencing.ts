@@ -1,4 +1,4 @@
-/** The part of the conformance suite about who may append, and what a repeat is. */
+/** The part of the conformance suite about fencing and repeated appends. */
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { expect, test } from 'vitest';
 import { FaultyLog } from '../testing/faulty-log.ts';

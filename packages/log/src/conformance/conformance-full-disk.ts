@@ -1,4 +1,4 @@
-/** The part of the conformance suite about a disk without room. */
+/** The part of the conformance suite about a full disk. */
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { expect, test, vi } from 'vitest';
 import type { BoundedLog, LogBatch } from '../contract/partition-log.ts';
@@ -12,9 +12,9 @@ import {
 } from '../testing/log-fixture.ts';
 
 interface FilledLog {
-  /** What landed after the disk was full. */
+  /** Texts that landed after the disk was full. */
   readonly texts: string[];
-  /** The first batch for which there was no room. */
+  /** The first batch that did not fit. */
   readonly refused: LogBatch;
 }
 

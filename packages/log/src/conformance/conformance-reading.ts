@@ -1,4 +1,4 @@
-/** The part of the conformance suite about what is read, at once and after opening anew. */
+/** The part of the conformance suite about reading, immediately and after reopening. */
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { expect, test } from 'vitest';
 import { STOP_READING, type StoredBatch } from '../contract/partition-log.ts';

@@ -1,6 +1,6 @@
 /**
  * The contract of `PartitionLog`, as a suite that every engine runs. It imports vitest, so it is
- * reached as `@sluice/log/conformance` and not through the index.
+ * exported as `@sluice/log/conformance` and not through the index.
  */
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Another process, or another `FileLog` of this one, has the folder open. */
+/** Another process, or another `FileLog` in this process, has the folder open. */
 export class FolderInUseError extends Error {
   override readonly name = 'FolderInUseError';
   readonly folder: string;
@@ -13,7 +13,7 @@ export class FolderInUseError extends Error {
   }
 }
 
-/** The folder is on a file system whose lock and whose syncs the log cannot rely on. */
+/** The folder is on a file system whose locks and syncs the log cannot rely on. */
 export class NetworkFolderError extends Error {
   override readonly name = 'NetworkFolderError';
   readonly folder: string;
@@ -29,7 +29,7 @@ export class NetworkFolderError extends Error {
 }
 
 /**
- * A write failed, so nobody knows what the disk holds: the kernel may have dropped the data and
+ * A write failed, so it is unknown what the disk holds: the kernel may have dropped the data and
  * report success next time. The log accepts nothing more; end the process and start it again.
  */
 export class LogFailedError extends Error {
@@ -45,7 +45,7 @@ export class LogFailedError extends Error {
   }
 }
 
-/** There is no room on the disk to take the log over. Nothing is lost; the call may be repeated. */
+/** There is no room on the disk to acquire the log. Nothing is lost; the call may be repeated. */
 export class LogFullError extends Error {
   override readonly name = 'LogFullError';
 
@@ -54,10 +54,10 @@ export class LogFullError extends Error {
   }
 }
 
-/** The record was trimmed away. The reader starts again from a snapshot at or past `first`. */
+/** The record was trimmed. The reader starts again from a snapshot at or past `first`. */
 export class LogTrimmedError extends Error {
   override readonly name = 'LogTrimmedError';
-  /** The record that was asked for. */
+  /** The requested record. */
   readonly record: number;
   /** The first record that can be read. */
   readonly first: number;
@@ -72,7 +72,7 @@ export class LogTrimmedError extends Error {
   }
 }
 
-/** Where the damage is, for the message and for tools. */
+/** Position of the damage, for the message and for tools. */
 export interface CorruptPosition {
   readonly file: string;
   readonly offset: number;

@@ -1,19 +1,19 @@
 import { LogTrimmedError } from './log-errors.ts';
 
-/** One batch of records, as its writer hands it to the log. The log never looks into `bytes`. */
+/** One batch of records, as the writer passes it to the log. The log never looks into `bytes`. */
 export interface LogBatch {
-  /** The epoch that `acquire` answered. A batch with any other epoch is fenced. */
+  /** The epoch that `acquire` returned. A batch with any other epoch is fenced. */
   readonly epoch: number;
   /** How many records the log holds before this batch. */
   readonly expectedTail: number;
   /**
-   * A random integer below 2^53, the same on every repeat of the same batch: it is how the log
-   * recognises a repeat.
+   * A random integer below 2^53, the same on every repeat of the same batch. The log recognises a
+   * repeat by it.
    */
   readonly nonce: number;
-  /** At least 1. The tail moves on by this number. */
+  /** At least 1. The tail advances by this number. */
   readonly recordCount: number;
-  /** Belongs to the log until `append` has answered; the caller must not write to it before. */
+  /** Belongs to the log until `append` has resolved; the caller must not write to it before. */
   readonly bytes: Uint8Array;
 }
 
@@ -21,14 +21,14 @@ export interface LogBatch {
  * - `ok`: the whole batch is durable.
  * - `duplicate`: this batch is already the last one of the log, and durable.
  * - `fenced`: another holder took over, or the log has moved on. Nothing was written; the caller
- *   forgets its state and starts again from `acquire`.
+ *   discards its state and starts again with `acquire`.
  * - `unknown`: the engine cannot tell whether the batch landed.
- * - `full`: there is no room left, not even in reserve. Nothing was written; the caller may repeat
- *   the same call until there is room again, and nothing has changed for it in between.
+ * - `full`: there is no room left, not even in reserve. Nothing was written. The caller may repeat
+ *   the same call until there is room again; nothing changes for it in between.
  */
 export type AppendOutcome = 'ok' | 'duplicate' | 'fenced' | 'unknown' | 'full';
 
-/** A committed batch, as `read` hands it out. */
+/** A committed batch, as `read` passes it on. */
 export interface StoredBatch {
   /** The number of this batch's first record; records count from 0. */
   readonly firstRecord: number;
@@ -39,31 +39,31 @@ export interface StoredBatch {
   readonly bytes: Uint8Array;
 }
 
-/** What `onBatch` answers when it has enough. */
+/** `onBatch` returns this to end the read. */
 export const STOP_READING = Symbol('stop reading');
 
-/** Takes one batch of a read, which goes on unless this answers `STOP_READING`. */
+/** Takes one batch of a read, which continues unless this returns `STOP_READING`. */
 export type OnBatch = (batch: StoredBatch) => unknown;
 
-/** What `acquire` answers: the right to append and to trim, and what the log holds. */
+/** The result of `acquire`: the right to append and to trim, and what the log holds. */
 export interface LogHold {
   readonly epoch: number;
   /** The first record that can be read; equals `tail` when there is none. 0 unless trimmed. */
   readonly first: number;
-  /** Where to append: how many records the log has ever held. */
+  /** Where to append: the number of records that the log has ever held. */
   readonly tail: number;
 }
 
-/** Which records the holder has no more use for. */
+/** Records that the holder no longer needs. */
 export interface LogTrim {
-  /** The epoch that `acquire` answered. A trim with any other epoch is fenced. */
+  /** The epoch that `acquire` returned. A trim with any other epoch is fenced. */
   readonly epoch: number;
   /** The first record that must stay. */
   readonly upTo: number;
 }
 
 /**
- * - `ok`: what could go is gone for good.
+ * - `ok`: everything that could be removed is removed durably.
  * - `fenced`: another holder took over. Nothing was removed.
  */
 export type TrimOutcome = 'ok' | 'fenced';
@@ -75,65 +75,64 @@ export type TrimOutcome = 'ok' | 'fenced';
  */
 export interface PartitionLog {
   /**
-   * Makes the caller the only holder: fences every earlier holder first and reads the tail second,
-   * so that nothing can land behind the tail that it answers. Epochs only ever grow.
+   * Makes the caller the only holder. It first fences every earlier holder and then reads the tail,
+   * so that nothing can land behind the tail that it returns. Epochs only ever grow.
    *
    * Rejects with a `LogFullError` when there is no room to begin with. Earlier holders are fenced
-   * all the same; the call may be repeated.
+   * even then; the call may be repeated.
    */
   acquire(): Promise<LogHold>;
 
   /**
-   * Appends the batch after `expectedTail`, all or nothing, and answers once it is durable.
+   * Appends the batch after `expectedTail`, all or nothing, and resolves once it is durable.
    *
    * `unknown` means that the engine cannot tell. The caller repeats the same call with the same
-   * nonce; it never reads the tail and tries anew, because the first call may still land.
+   * nonce. It never reads the tail and builds a new call, because the first call may still land.
    *
-   * A holder has at most one append outstanding; a second one, like a batch out of bounds, is a
+   * A holder has at most one append outstanding. A second one, or a batch out of bounds, is a
    * mistake of the caller and rejects without effect. A `LogFailedError` means that the log failed
    * for good: the caller ends the process and recovers from what is durable.
    */
   append(batch: LogBatch): Promise<AppendOutcome>;
 
   /**
-   * Hands every batch that was committed when the call began to `onBatch`, in order, starting with
-   * the batch that holds record `from`, until it has enough. Needs no hold.
+   * Passes every batch that was committed when the call began to `onBatch`, in order, starting with
+   * the batch that holds record `from`, until `onBatch` stops it. Needs no hold.
    *
-   * Rejects with a `RangeError` when `from` lies past the tail: a reader that has seen more
-   * than the log holds must not go on as if nothing were missing. Rejects with a `LogTrimmedError`
-   * when record `from` has been trimmed, and also half-way when a trim overtakes the read; what was
-   * handed out until then is right.
+   * Rejects with a `RangeError` when `from` lies past the tail: a reader that has seen more than
+   * the log holds must not continue as if nothing were missing. Rejects with a `LogTrimmedError`
+   * when record `from` has been trimmed, and also midway when a trim overtakes the read; the
+   * batches passed until then are valid.
    */
   read(from: number, onBatch: OnBatch): Promise<void>;
 
-  /** Waits for an outstanding append and lets go of everything. Every later call rejects. */
+  /** Waits for an outstanding append and releases all resources. Every later call rejects. */
   close(): Promise<void>;
 }
 
-/** A log whose size is bounded: it lets go of what its holder has no more use for. */
+/** A log of bounded size: it removes what its holder no longer needs. */
 export interface BoundedLog extends PartitionLog {
   /**
-   * True while the log cannot get room beyond what it has in reserve. Appends still land until that
-   * is used up, so the caller takes on no new work and spends the rest on work that ends. Becomes
-   * false by itself when there is room again.
+   * True while the log cannot get room beyond its reserve. Appends still land until the reserve is
+   * used up, so the caller accepts no new work and spends the rest on work that ends. Becomes false
+   * by itself when there is room again.
    */
   readonly isFull: boolean;
 
   /**
-   * Lets go of records below `upTo`, in whole batches from the oldest on, and answers once that is
+   * Removes records below `upTo`, in whole batches from the oldest on, and resolves once that is
    * durable. Every record from `upTo` on stays. Records below it may stay too, because an engine
-   * removes what it stored together at once or not at all; a later trim takes them along.
+   * removes what it stored together at once or not at all; a later trim removes them.
    *
-   * The tail and the last batch's nonce are not touched by it: a record number is never given
-   * twice. May overlap appends and reads. Rejects with a `RangeError` when `upTo` lies past the
-   * tail.
+   * The tail and the last batch's nonce do not change: a record number is never used twice. May
+   * overlap appends and reads. Rejects with a `RangeError` when `upTo` lies past the tail.
    */
   trim(trim: LogTrim): Promise<TrimOutcome>;
 }
 
 /**
- * What the log needs to know of its last batch to recognise a repeat of it. An engine need not keep
- * it over a restart: a hold does not outlive the log that gave it, so no repeat can come with the
+ * What the log remembers of its last batch to recognise a repeat of it. An engine need not keep it
+ * across a restart: a hold does not outlive the log that gave it, so no repeat can come with the
  * epoch of the batch.
  */
 export interface LastBatch {
@@ -141,7 +140,9 @@ export interface LastBatch {
   readonly firstRecord: number;
 }
 
-/** What an append is judged against. `lastBatch` is undefined while the log is empty. */
+/**
+ * The position that an append is compared with. `lastBatch` is undefined while the log is empty.
+ */
 export interface LogPosition {
   readonly epoch: number;
   readonly tail: number;
@@ -149,8 +150,8 @@ export interface LogPosition {
 }
 
 /**
- * The one rule of compare-and-append. The epoch is compared first: a fenced holder must not learn
- * that its batch landed and go on to release outputs.
+ * The rule of compare-and-append. The epoch is compared first: a fenced holder must not learn that
+ * its batch landed and release outputs.
  */
 export function judgeAppend(batch: LogBatch, position: LogPosition): 'land' | AppendOutcome {
   if (batch.epoch !== position.epoch) return 'fenced';
@@ -160,12 +161,12 @@ export function judgeAppend(batch: LogBatch, position: LogPosition): 'land' | Ap
   return isRepeat ? 'duplicate' : 'fenced';
 }
 
-/** Bounds one write and the memory that recovery needs for it (L9). */
+/** Limits one write and the memory that recovery needs for it (L9). */
 const BATCH_BYTES_MAX = 2 ** 30;
 
 const RECORD_COUNT_MAX = 2 ** 32 - 1;
 
-/** Rejects what no engine could store faithfully. */
+/** Rejects batches that no engine could store faithfully. */
 export function checkBatch(batch: LogBatch): void {
   const { nonce, recordCount, bytes } = batch;
   if (!Number.isSafeInteger(nonce) || nonce < 0) {
@@ -179,7 +180,7 @@ export function checkBatch(batch: LogBatch): void {
   }
 }
 
-/** Rejects a read that starts where the log has never been, or where it no longer is. */
+/** Rejects a read that starts past the tail or in trimmed records. */
 export function checkReadFrom(from: number, { first, tail }: Omit<LogHold, 'epoch'>): void {
   if (!Number.isInteger(from) || from < 0 || from > tail) {
     throw new RangeError(`cannot read from record ${from}: the log holds ${tail} records`);

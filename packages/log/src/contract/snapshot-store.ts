@@ -1,10 +1,10 @@
-/** What is said of a snapshot before its content. */
+/** Describes a snapshot; stored before its content. */
 export interface SnapshotHeader {
-  /** The snapshot stands for all records of the log below this one. */
+  /** The snapshot covers all records of the log below this one. */
   readonly position: number;
-  /** Under which rules the content was made; a number of the core's. */
+  /** The schema of the content, a number defined by the core. */
   readonly schema: number;
-  /** The hash of the state, by which whoever loads it sees that it is the same. */
+  /** The hash of the state; the loader compares it with the loaded state. */
   readonly hash: number;
 }
 
@@ -15,37 +15,36 @@ export interface NewSnapshot extends SnapshotHeader {
 
 export interface StoredSnapshot extends SnapshotHeader {
   /**
-   * The content, as it was saved; to be gone through once. A piece is valid until the next one is
-   * taken. Throws a `SnapshotDamagedError` where the content is not what was saved.
+   * The saved content, to be iterated once. A piece is valid until the next one is taken. Throws a
+   * `SnapshotDamagedError` where the content differs from what was saved.
    */
   readonly pieces: Iterable<Uint8Array>;
 }
 
-/** Hands the content to `write`, piece by piece; each is valid until `write` returns. */
+/** Passes the content to `write`, piece by piece; each is valid until `write` returns. */
 export type SaveContent = (write: (piece: Uint8Array) => void) => void;
 
-/** Where the snapshots of one partition are kept. */
+/** Stores the snapshots of one partition. */
 export interface SnapshotStore {
   /**
-   * Of the snapshots that are kept, damaged ones included; the newest first. What it answers is
-   * durable.
+   * Positions of the stored snapshots, including damaged ones, newest first. The result is durable.
    */
   positions(): Promise<readonly number[]>;
 
-  /** Rejects with a `SnapshotDamagedError` when it is not one that was saved whole. */
+  /** Rejects with a `SnapshotDamagedError` when the snapshot is incomplete or damaged. */
   open(position: number): Promise<StoredSnapshot>;
 
   /**
-   * Saves a snapshot, all or nothing, and answers once it is durable. What `content` throws ends it
-   * without effect.
+   * Saves a snapshot, all or nothing, and resolves once it is durable. If `content` throws, nothing
+   * is saved.
    *
-   * The snapshot that it was made from stays beside it, and no other. That one was read whole a
-   * moment ago; another may be damaged, and the log is trimmed by what is left.
+   * Only the snapshot that it was made from is kept beside it. That one was just read completely;
+   * another may be damaged, and the log is trimmed by the snapshots that are left.
    */
   save(snapshot: NewSnapshot, content: SaveContent): Promise<void>;
 }
 
-/** The snapshot is torn, cut short, or not as it was saved. An older one may do. */
+/** The snapshot is torn, truncated or changed. An older one may be usable. */
 export class SnapshotDamagedError extends Error {
   override readonly name = 'SnapshotDamagedError';
 

@@ -6,14 +6,14 @@ const ZEROS = Buffer.alloc(2 ** 18);
 export interface BlankFileOrder {
   readonly path: string;
   readonly bytes: number;
-  /** True while somebody waits for the file: then haste is worth more than the calm of appends. */
+  /** True while a caller waits for the file: then speed matters more than smooth appends. */
   readonly isUrgent: () => boolean;
-  /** Looked at between two chunks; a file that nobody wants any more stays half-made. */
+  /** Checked between two chunks; a file that is no longer wanted stays half-made. */
   readonly isUnwanted: () => boolean;
 }
 
 /**
- * Makes a file of zeros that is durable except for its name, and answers whether it got that far.
+ * Makes a file of zeros that is durable except for its name; returns whether it was completed.
  *
  * The zeros are really written. A sparse file would make every append allocate blocks and change
  * the file's metadata, which costs more than the append itself, and could fail on a full disk.
@@ -30,8 +30,8 @@ export async function makeBlankFile(disk: Disk, order: BlankFileOrder): Promise<
       const length = Math.min(ZEROS.length, bytes - written);
       await writeAll(file, { buffer: ZEROS, length, position: written });
       written += length;
-      // In small portions, because appends wait behind whatever the disk has been given: with 32
-      // MiB in one go the slowest in a thousand took 8 to 15 ms, with these 2 to 3 ms.
+      // Written in small portions, because appends wait behind other writes to the disk: with 32
+      // MiB at once the slowest append in a thousand took 8 to 15 ms, with these 2 to 3 ms.
       if (!order.isUrgent()) await file.sync();
     }
     await file.sync();

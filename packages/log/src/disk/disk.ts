@@ -1,12 +1,12 @@
 /**
- * What the log and its snapshots need of a file system. `nodeDisk` is the real one; a simulation
- * brings its own.
+ * The file system operations that the log and its snapshots need. `nodeDisk` is the real one; a
+ * simulation has another.
  *
- * Elsewhere: which files there are, what is in them, and what a failure means for the log.
+ * Decided elsewhere: which files exist, what is in them, and what a failure means for the log.
  *
- * What an implementation has to keep:
- * - B1: What was written is what readers see. It survives a crash of the machine once a sync has
- *   answered, or the write itself where the file was opened as `durable`.
+ * Every implementation guarantees:
+ * - B1: Readers see what was written. It survives a crash of the machine once a sync has resolved,
+ *   or the write itself where the file was opened as `durable`.
  * - B2: A name that was made, changed or removed survives a crash once its folder was synced. Until
  *   then the crash leaves the old names or the new ones; a rename is never half done.
  * - B3: Errors have a `code` as Node's do. The log tells ENOENT, EEXIST, ENOSPC and EDQUOT apart.
@@ -16,19 +16,21 @@ export interface Disk {
   /** The names in a folder, in any order. */
   list(folder: string): Promise<string[]>;
 
-  /** Rejects with ENOENT when there is nothing of that name. */
+  /** Rejects with ENOENT when the path does not exist. */
   stat(path: string): Promise<DiskUse>;
 
-  /** For its owner only; what lies above it exists. Rejects with EEXIST when the name is taken. */
+  /**
+   * Created for its owner only; the parent must exist. Rejects with EEXIST when the name is taken.
+   */
   makeFolder(path: string): Promise<void>;
 
-  /** Takes the place of whatever has the name `to`. */
+  /** Replaces any file named `to`. */
   rename(from: string, to: string): Promise<void>;
 
   /** Removes a file. */
   remove(path: string): Promise<void>;
 
-  /** Cuts a file, or makes it longer by zeros that take no room. */
+  /** Shortens a file, or extends it with zeros that use no space. */
   truncate(path: string, bytes: number): Promise<void>;
 
   /** Makes the names in a folder durable: creations, renames and removals. */
@@ -36,62 +38,63 @@ export interface Disk {
 
   open(path: string, mode: OpenMode): Promise<DiskFile>;
 
-  /** For a process that does nothing else, and for a start, when nobody is served yet. */
+  /** For a process that does nothing else, and for the start, when no requests are served yet. */
   openSync(path: string, mode: 'read' | 'create'): SyncFile;
 
   /**
-   * The exclusive right to a folder, which ends with the process at the latest; or who has it.
+   * Takes the exclusive lock of a folder, which ends with the process at the latest; or says which
+   * process has it.
    */
   lock(folder: string): Promise<FolderLock | FolderHeld>;
 
-  /** The name of the network file system on which the folder is; undefined on a local disk. */
+  /** The name of the network file system that the folder is on; undefined on a local disk. */
   networkFileSystemOf(folder: string): Promise<string | undefined>;
 }
 
 /**
- * - `read`: to read from a file that exists.
- * - `create`: to write to a new file, for its owner only, or to one that is emptied first.
- * - `durable`: to write to a file that exists, each write durable before it answers.
+ * - `read`: reads an existing file.
+ * - `create`: writes to a new file, for its owner only, or empties an existing one first.
+ * - `durable`: writes to an existing file; each write is durable before it completes.
  */
 export type OpenMode = 'read' | 'create' | 'durable';
 
-/** How long a file is, and how much of it has room on the disk. */
+/** The length of a file, and how much of it is allocated on the disk. */
 export interface DiskUse {
   readonly bytes: number;
   readonly allocatedBytes: number;
 }
 
 export interface DiskFile {
-  /** Fills `target` from `position` on; answers how much was there, which may be less. */
+  /** Fills `target` from `position` on; returns how many bytes were read, which may be fewer. */
   read(target: Uint8Array, position: number): Promise<number>;
 
   /**
-   * May write less than was asked for. The bytes must not change until `done`. It calls back
-   * because this is the way of every commit, and a promise for each would be one too many.
+   * May write less than was requested. The bytes must not change until `done`. It uses a callback
+   * because every commit goes through here, and a promise for each would cost too much.
    */
   write(bytes: Uint8Array, range: WriteRange, done: WriteDone): void;
 
-  /** Makes bytes and length durable. */
+  /** Makes content and length durable. */
   sync(): Promise<void>;
 
   close(): Promise<void>;
 }
 
 export interface WriteRange {
-  /** Where in the memory the bytes begin. */
+  /** Offset of the bytes in memory. */
   readonly offset: number;
   readonly length: number;
-  /** Where in the file they go. */
+  /** Offset of the bytes in the file. */
   readonly position: number;
 }
 
 export type WriteDone = (error: Error | null, bytesWritten: number) => void;
 
-/** The same without waiting in between. */
+/** A file with synchronous operations. */
 export interface SyncFile {
   readonly bytes: number;
   read(target: Uint8Array, position: number): number;
-  /** Behind what was written before. May write less than was asked for. */
+  /** Appends to what was written before. May write less than was requested. */
   write(bytes: Uint8Array): number;
   sync(): void;
   close(): void;
@@ -101,13 +104,13 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** Another process, or another part of this one, has the lock of the folder. */
+/** Another process, or another part of this one, holds the lock of the folder. */
 export interface FolderHeld {
-  /** In words, for people; undefined when nobody knows. */
+  /** A description for people; undefined when unknown. */
   readonly holder: string | undefined;
 }
 
-/** Whether the disk failed for that reason (B3). */
+/** Whether the error has one of these codes (B3). */
 export function hasCode(cause: unknown, ...codes: readonly string[]): boolean {
   const { code } = cause as { readonly code?: unknown };
   return typeof code === 'string' && codes.includes(code);

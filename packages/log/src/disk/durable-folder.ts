@@ -1,17 +1,17 @@
 import { dirname } from 'node:path';
 import { type Disk, hasCode } from './disk.ts';
 
-/** Why a folder of somebody else cannot be synced; then it is not for us to make it durable. */
+/** Errors when syncing a folder that belongs to another user. Its owner is responsible for it. */
 const NOT_OURS = ['EACCES', 'EPERM', 'EINVAL', 'EROFS'];
 
 /**
- * Creates the folder, for its owner only, with whatever lies above it. Each new folder is a name
- * in the one above, which is as durable as that one's last sync: without these a power cut could
- * take the whole log away. That holds for folders which are there, too: whoever made them may have
- * been killed before the sync.
+ * Creates the folder, for its owner only, with its missing parents. Each new folder is a name in
+ * its parent, which is durable only after the parent was synced: without these syncs a power cut
+ * could remove the whole log. Existing folders are synced, too: the process that created them may
+ * have been killed before its sync.
  *
- * It goes level by level, because Node's recursive `mkdir` never ends where a file system answers
- * that the parent is missing although it is there, as `/proc` does.
+ * It goes level by level, because Node's recursive `mkdir` never ends where a file system reports a
+ * missing parent although it exists, as `/proc` does.
  */
 export async function ensureFolder(disk: Disk, folder: string): Promise<void> {
   const missing: string[] = [];
@@ -21,13 +21,13 @@ export async function ensureFolder(disk: Disk, folder: string): Promise<void> {
     await unless(NOT_OURS, disk.syncFolder(dirname(path)));
   }
   for (const each of missing.reverse()) {
-    // Two processes may start at once; which of them goes on is not decided here.
+    // Two processes may start at once; the lock decides later which of them continues.
     await unless(['EEXIST'], disk.makeFolder(each));
     await disk.syncFolder(dirname(each));
   }
 }
 
-/** Removes a file that may be gone already. */
+/** Removes a file that may already be gone. */
 export async function removeIfThere(disk: Disk, path: string): Promise<void> {
   await unless(['ENOENT'], disk.remove(path));
 }
@@ -36,7 +36,7 @@ async function exists(disk: Disk, path: string): Promise<boolean> {
   return (await unless(['ENOENT'], disk.stat(path))) !== undefined;
 }
 
-/** What `doing` answers; undefined when it failed for a reason that is expected. */
+/** Awaits `doing`; returns undefined when it failed with one of these codes. */
 async function unless<T>(codes: readonly string[], doing: Promise<T>): Promise<T | undefined> {
   try {
     return await doing;

@@ -1,6 +1,6 @@
 import type { Disk, DiskFile } from './disk.ts';
 
-/** Reads files into one memory, which is used again for the next file. */
+/** Reads files into one buffer, which is reused for the next file. */
 export class FileLoader {
   readonly disk: Disk;
   #memory = Buffer.alloc(0);
@@ -22,7 +22,7 @@ export class FileLoader {
   }
 }
 
-/** Answers how much of the file there was. */
+/** Returns how many bytes the file had. */
 async function fill(file: DiskFile, target: Uint8Array): Promise<number> {
   let filled = 0;
   while (filled < target.length) {

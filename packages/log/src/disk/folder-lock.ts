@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type FolderHeld, type FolderLock, hasCode } from './disk.ts';
 
-/** Stays empty and is never removed: a lock on a file that was replaced would lock nothing. */
+/** Stays empty and is never removed: a lock on a replaced file would lock nothing. */
 const LOCK_FILE = 'lock.sqlite';
 
-/** Says which process has the lock, for people. The lock itself does not depend on it. */
+/** Names the process that holds the lock, for people. The lock itself does not depend on it. */
 const HOLDER_FILE = 'lock.json';
 
 const OWNER_ONLY = 0o600;
@@ -15,21 +15,22 @@ const OWNER_ONLY = 0o600;
 const SQLITE_BUSY = 5;
 
 /**
- * Takes the exclusive lock of a folder, or says which process has it.
+ * Takes the exclusive lock of a folder, or says which process holds it.
  *
- * Node has no `flock`. An open transaction of SQLite holds an fcntl lock, which the kernel takes
- * back the moment the process is gone, however it ended. The lock belongs to the file: two paths to
- * one folder are one lock, and so are two containers that share a volume. SQLite also keeps two
+ * Node has no `flock`. An open SQLite transaction holds an fcntl lock, which the kernel releases as
+ * soon as the process is gone, however it ended. The lock belongs to the file: two paths to one
+ * folder share one lock, and so do two containers that share a volume. SQLite also keeps two
  * threads of one process apart, which fcntl alone does not.
  *
- * The file is for its owner only. Whoever can open it could lock it, and keep the server down.
+ * Only the owner may open the file. Any process that can open it could lock it and keep the server
+ * down.
  */
 export function lockByFile(folder: string): FolderLock | FolderHeld {
   const path = join(folder, LOCK_FILE);
   makePrivateFile(path);
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
-    // Without a journal on disk nothing is written, so that a full disk is no obstacle.
+    // Without a journal on disk nothing is written, so that locking works on a full disk.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (cause) {
     database.close();
@@ -48,8 +49,8 @@ export function lockByFile(folder: string): FolderLock | FolderHeld {
 }
 
 /**
- * A file that exists is not opened here: closing it would end every fcntl lock that this process
- * has on it.
+ * An existing file is not opened here: closing it would end every fcntl lock that this process has
+ * on it.
  */
 function makePrivateFile(path: string): void {
   try {
@@ -71,19 +72,19 @@ function writeHolder(folder: string): void {
   try {
     writeFileSync(join(folder, HOLDER_FILE), `${JSON.stringify(holder)}\n`, { mode: OWNER_ONLY });
   } catch (cause) {
-    // On a full disk the server must start all the same: it may be what frees the disk.
+    // The server must start even on a full disk: it may be what frees the disk.
     if (!hasCode(cause, 'ENOSPC', 'EDQUOT')) throw cause;
   }
 }
 
-/** In words; undefined when the holder has not written it yet, or could not. */
+/** For people; undefined when the holder has not written it yet, or could not. */
 function holderOf(folder: string): string | undefined {
   try {
     const text = readFileSync(join(folder, HOLDER_FILE), 'utf8');
     const { pid, host, startedAt } = JSON.parse(text) as Record<string, unknown>;
     return `process ${pid} on host ${host}, started at ${startedAt}`;
   } catch {
-    // It helps people and decides nothing: without it they are told less.
+    // The holder is only shown to people, so a missing file is no error.
     return undefined;
   }
 }

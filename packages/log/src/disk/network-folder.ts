@@ -3,7 +3,7 @@ import type { Disk } from './disk.ts';
 
 /**
  * From linux/magic.h and the headers of the file systems. All of FUSE counts: the kernel does not
- * say what is behind it, and sshfs is the usual case.
+ * say which file system it is, and sshfs is the usual case.
  */
 const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x6969, 'nfs'],
@@ -16,7 +16,7 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x6b414653, 'afs'],
 ]);
 
-/** The name of the network file system that `statfs` answered, or undefined for a local one. */
+/** The name of the network file system for a type from `statfs`; undefined for a local one. */
 export function networkFileSystemOf(type: number): string | undefined {
   // The kernel's field is signed on some machines.
   return NETWORK_FILE_SYSTEMS.get(type >>> 0);
@@ -24,7 +24,7 @@ export function networkFileSystemOf(type: number): string | undefined {
 
 /**
  * Throws a `NetworkFolderError` for a folder on a network file system. There, another machine does
- * not see the lock, and a synchronous write is as durable as the server on the other side likes.
+ * not see the lock, and a synchronous write is only as durable as the remote server makes it.
  */
 export async function refuseNetworkFolder(disk: Disk, folder: string): Promise<void> {
   const fileSystem = await disk.networkFileSystemOf(folder);

@@ -1,7 +1,7 @@
-/** Runs `run` once after the delay, unless the function that it answers is called before. */
+/** Runs `run` once after the delay; returns a function that cancels it. */
 export type StartTimer = (delayMs: number, run: () => void) => () => void;
 
-/** The wait alone must not keep a process alive that has nothing else to do. */
+/** The timer alone must not keep a process alive. */
 export const startRealTimer: StartTimer = (delayMs, run) => {
   const timer = setTimeout(run, delayMs);
   timer.unref();

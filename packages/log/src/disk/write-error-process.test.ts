@@ -44,7 +44,7 @@ test.each([
   expect(run.complaint).toContain('LogFailedError');
   expect(run.complaint).toContain('EIO');
   expect(run.acknowledged).toBe(acknowledged);
-  // The shim would have said if the descriptor had been written again.
+  // The shim would have reported another write to the descriptor.
   expect(run.report).toBe('failed\n');
   const texts = await readTexts(await folder.open());
   expect(texts).toEqual(

@@ -30,14 +30,14 @@ function start(args: readonly string[], program = process.execPath): ChildProces
   return child;
 }
 
-/** Kills the process after so many acknowledgements and answers all that it printed. */
+/** Kills the process after this many acknowledgements and returns everything that it printed. */
 async function killAfter(child: ChildProcess, acknowledgements: number): Promise<string[]> {
   let printed = '';
   child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
     printed += chunk;
     if (printed.split('\n').length - 1 > acknowledgements) child.kill('SIGKILL');
   });
-  // All that it printed has been read by then, also what came after the kill.
+  // By then all its output has been read, including what came after the kill.
   await once(child, 'close');
   return printed.split('\n').slice(0, -1);
 }
@@ -74,7 +74,7 @@ test('a folder that another process has open is refused until that process is go
   expect((await log.acquire()).epoch).toBe(2);
 });
 
-/** What a process says that ends by itself, and its exit code. */
+/** The error output and exit code of a process that ends by itself. */
 async function complaintOf(child: ChildProcess): Promise<[code: number, complaint: string]> {
   let complaint = '';
   child.stderr!.on('data', (chunk) => {

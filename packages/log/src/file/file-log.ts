@@ -32,7 +32,7 @@ import { PARTITION, type RecoveredLog, recoverSegments } from '../segments/segme
 import { SegmentSupply } from '../segments/segment-supply.ts';
 import { SegmentWriter } from '../segments/segment-writer.ts';
 
-/** An epoch that no batch carries: while a hold changes hands, every append is fenced. */
+/** An epoch that no batch has: during `acquire`, every append is fenced. */
 const NO_EPOCH = -1;
 
 export interface FileLogOptions {
@@ -41,15 +41,15 @@ export interface FileLogOptions {
   /** The size to which segments are preallocated. A larger batch gets a larger segment. */
   readonly segmentBytes?: number;
   /**
-   * Opens a folder on a network file system too. There the lock does not keep other machines out,
-   * and what is acknowledged is only as durable as the server on the other side makes it.
+   * Also opens a folder on a network file system. There the lock does not keep other machines out,
+   * and acknowledged data is only as durable as the remote server makes it.
    */
   readonly allowNetworkFolder?: boolean;
-  /** Where the folder is; the machine's file system unless a test or a simulation has another. */
+  /** The file system of the folder; the machine's own unless a test or a simulation has another. */
   readonly disk?: Disk;
-  /** A random whole number below 2^32, which tells segments apart. */
+  /** A random whole number below 2^32, which distinguishes segments. */
   readonly random?: () => number;
-  /** Takes the place of `setTimeout` between two tries to get room. */
+  /** Replaces `setTimeout` between two tries to get room. */
   readonly startTimer?: StartTimer;
 }
 
@@ -61,26 +61,26 @@ const DEFAULTS = {
   startTimer: startRealTimer,
 };
 
-/** A file of the log, and how much of it is committed. */
+/** A file of the log, and how many of its bytes are committed. */
 export interface CommittedFile {
   readonly path: string;
   readonly bytes: number;
 }
 
-/** The files of the log while none of them goes, for somebody who copies them. */
+/** The files of the log, protected from trims while they are copied. */
 export interface HeldFiles {
-  /** As they are now, in the order of the log. Together they are a log by themselves. */
+  /** The current files, in the order of the log. Together they form a valid log. */
   committed(): readonly CommittedFile[];
-  /** Lets trims go on. */
+  /** Allows trims again. */
   release(): void;
 }
 
 /**
  * The log of one partition in one folder of a local disk, for one process.
  *
- * `acquire` fences earlier holders of this object; other processes are kept out by a lock that this
- * one holds from `open` to `close`. Each epoch begins a segment of its own, so that nothing is ever
- * written behind what a crash has left.
+ * `acquire` fences earlier holders of this object. Other processes are kept out by a lock that is
+ * held from `open` to `close`. Each epoch begins a new segment, so that nothing is ever written
+ * behind what a crash has left.
  */
 export class FileLog implements BoundedLog {
   readonly #disk: Disk;
@@ -88,16 +88,19 @@ export class FileLog implements BoundedLog {
   readonly #random: () => number;
   readonly #lock: FolderLock;
   readonly #supply: SegmentSupply;
-  /** In the order of the log; replaced, never changed in place, so that a read keeps its own. */
+  /**
+   * In the order of the log; replaced, never changed in place, so that a running read keeps its
+   * list.
+   */
   #segments: Segment[];
-  /** The epoch of the last holder, whether it still holds or not. */
+  /** The epoch of the last holder, even if it no longer holds the log. */
   #latestEpoch: number;
-  /** `NO_EPOCH` until the first `acquire`, and while one is under way. */
+  /** `NO_EPOCH` until the first `acquire`, and while one is running. */
   #currentEpoch = NO_EPOCH;
   #tail: number;
   /** Undefined while the log is empty. */
   #lastBatch: LastBatch | undefined;
-  /** The last segment, from the first `acquire` on. */
+  /** The writer of the last segment, from the first `acquire` on. */
   #writer: SegmentWriter | undefined;
   /** Undefined while no append is outstanding. */
   #appending: Promise<AppendOutcome> | undefined;
@@ -105,9 +108,9 @@ export class FileLog implements BoundedLog {
   #acquiring: Promise<unknown> = Promise.resolve();
   /** The latest `trim`; the next one, and the next `acquire`, wait for it. */
   #trimming: Promise<unknown> = Promise.resolve();
-  /** Those who copy the files: while there are any, trims remove nothing. */
+  /** Copies in progress: while there are any, trims remove nothing. */
   readonly #holders = new Set<HeldFiles>();
-  /** Set by the first failure and then for good. */
+  /** Set by the first failure and never cleared. */
   #failure: LogFailedError | undefined;
   /** Set by the first `close`. */
   #closing: Promise<void> | undefined;
@@ -125,7 +128,7 @@ export class FileLog implements BoundedLog {
   }
 
   /**
-   * Locks the folder and recovers what is in it.
+   * Locks the folder and recovers its contents.
    *
    * Rejects with `FolderInUseError`, with `NetworkFolderError`, with `LogCorruptError` when
    * committed records are damaged, and with `LogFormatError` when another version wrote them.
@@ -155,7 +158,7 @@ export class FileLog implements BoundedLog {
   async acquire(): Promise<LogHold> {
     this.#refuseIfEnded();
     this.#currentEpoch = NO_EPOCH;
-    // A second call waits for the first, however that ended: a failure shows in `#beginEpoch`.
+    // A second call waits for the first, whatever its outcome: a failure shows in `#beginEpoch`.
     const previous = this.#acquiring.catch(() => {});
     const acquiring = previous.then(() => this.#beginEpoch());
     this.#acquiring = acquiring;
@@ -200,7 +203,7 @@ export class FileLog implements BoundedLog {
     return trimming;
   }
 
-  /** Keeps every file of the log in its place until it is released. */
+  /** Keeps every file of the log in place until it is released. */
   hold(): HeldFiles {
     this.#refuseIfEnded();
     const held: HeldFiles = {
@@ -218,8 +221,8 @@ export class FileLog implements BoundedLog {
 
   async #beginEpoch(): Promise<LogHold> {
     this.#currentEpoch = NO_EPOCH;
-    // Fencing first: the batch of the earlier holder lands or fails before the tail is read. How
-    // it ended is told to whoever appended it; a failure has ended this log as well.
+    // Fencing comes first: the batch of the earlier holder lands or fails before the tail is read.
+    // The caller of that append gets its outcome; a failure has ended this log as well.
     await this.#appending?.catch(() => {});
     await this.#trimming.catch(() => {});
     if (this.#failure !== undefined) throw this.#failure;
@@ -252,7 +255,7 @@ export class FileLog implements BoundedLog {
     return 'ok';
   }
 
-  /** Answers false, and changes nothing, when there is no room for another segment. */
+  /** Returns false, and changes nothing, when there is no room for another segment. */
   async #beginSegment(epoch: number, frameBytes: number): Promise<boolean> {
     const spare = await this.#supply.take(SEGMENT_HEADER_BYTES + frameBytes);
     if (spare === undefined) return false;
@@ -269,8 +272,8 @@ export class FileLog implements BoundedLog {
   }
 
   /**
-   * Gives back the space behind the last batch of every segment but the last, and the empty ones
-   * altogether. Nobody reads there: the next segment says where the log goes on (R2).
+   * Frees the space behind the last batch of every segment but the last, and recycles empty
+   * segments. No reader goes there: the next segment says where the log continues (R2).
    */
   async #giveBackRoom(): Promise<void> {
     const last = this.#segments.at(-1);
@@ -284,9 +287,9 @@ export class FileLog implements BoundedLog {
   }
 
   /**
-   * Removes whole segments, the oldest first, each for good before the next: a crash in between
-   * leaves a log that starts earlier, never one with a gap. The segment that is being written stays
-   * in any case; it keeps the tail.
+   * Removes whole segments, oldest first, each durably before the next: a crash in between leaves a
+   * log that starts earlier, never one with a gap. The segment being written always stays, because
+   * it keeps the tail.
    */
   async #removeSegments(trim: LogTrim): Promise<TrimOutcome> {
     if (this.#failure !== undefined) throw this.#failure;
@@ -296,7 +299,7 @@ export class FileLog implements BoundedLog {
       for (;;) {
         const [oldest, next] = this.#segments;
         if (next === undefined || next.header.baseTail > trim.upTo) return 'ok';
-        // Records that could go may stay; a later trim takes them along.
+        // The records may stay; a later trim removes them.
         if (this.#holders.size > 0) return 'ok';
         oldest.isTrimmed = true;
         this.#segments = this.#segments.slice(1);
@@ -308,7 +311,7 @@ export class FileLog implements BoundedLog {
   }
 
   async #letGoOfEverything(): Promise<void> {
-    // Whoever called them hears how these ended; here they only must be over.
+    // The callers of these operations get their outcomes; here they only must have ended.
     await this.#acquiring.catch(() => {});
     await this.#trimming.catch(() => {});
     await this.#appending?.catch(() => {});

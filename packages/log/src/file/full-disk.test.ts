@@ -45,7 +45,10 @@ async function untilSparesAreReady(): Promise<void> {
   });
 }
 
-/** Appends until the log has no room, and counts what landed before and after it said so. */
+/**
+ * Appends until the log has no room, and counts the batches that landed before and after it was
+ * full.
+ */
 async function fillUp(log: FileLog, hold: AppendPlace) {
   const landed = { before: 0, afterwards: 0 };
   for (let tail = hold.tail; ; tail += 1) {
@@ -66,7 +69,7 @@ test('a full disk is told, the reserve is used, and room that returns is found',
 
   const { landed, refused, tail } = await fillUp(log, hold);
 
-  // Two more in the segment in use, then three each in the next and in the reserve.
+  // Two more in the current segment, then three each in the next and in the reserve.
   expect(landed.before + landed.afterwards).toBe(8);
   expect(landed.afterwards).toBeGreaterThanOrEqual(3);
   expect(await log.append(refused)).toBe('full');

@@ -21,7 +21,7 @@ afterEach(async () => {
   await folder.dispose();
 });
 
-/** What is committed of the files, in a folder of its own. */
+/** Opens a copy of the committed files in a new folder. */
 async function copied(held: HeldFiles): Promise<FileLog> {
   const target = join(folder.path, 'copy');
   await mkdir(target);

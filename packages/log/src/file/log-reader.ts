@@ -13,10 +13,10 @@ import {
 } from '../segments/segment-reader.ts';
 import { damagedHeader, readHeader } from '../segments/segment-recovery.ts';
 
-/** Which batches are read, and who gets them. */
+/** The batches to read, and their receiver. */
 export interface CommittedRange {
   readonly from: number;
-  /** The end of a batch, and not past what the holder of the log knows to be committed. */
+  /** The end of a batch, not past what the holder of the log knows to be committed. */
   readonly upTo: number;
   readonly onBatch: OnBatch;
 }
@@ -24,9 +24,9 @@ export interface CommittedRange {
 /**
  * Reads the log in a folder that another thread or process holds, and changes nothing there.
  *
- * The folder does not say how far the log is committed: behind the last batch there may be a torn
- * one, and the holder may be writing the next. So the holder says up to where to read, and trims
- * nothing from `from` on until the read is over.
+ * The folder does not show how far the log is committed: behind the last batch there may be a torn
+ * one, and the holder may be writing the next. So the holder says how far to read, and trims
+ * nothing from `from` on until the read has ended.
  */
 export async function readLogFolder(
   folder: string,
@@ -46,8 +46,8 @@ export async function readLogFolder(
 }
 
 /**
- * The same for somebody who only looks and does not know how far the log is committed: hands out
- * what is there from `from` on, up to the last batch that is whole. The newest may not be durable.
+ * The same for a reader that does not know how far the log is committed: reads from `from` on, up
+ * to the last complete batch. The newest batches may not be durable.
  */
 export async function peekLogFolder(
   folder: string,
@@ -71,7 +71,7 @@ export async function peekLogFolder(
   }
 }
 
-/** A segment that begins later may be under way in this very moment; it is not looked at. */
+/** A segment that begins later may be in the making right now; it is ignored. */
 async function segmentsBefore(disk: Disk, folder: string, upTo: number): Promise<Segment[]> {
   const files = (await disk.list(folder)).filter((file) => {
     const name = parseSegmentName(file);

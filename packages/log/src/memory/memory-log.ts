@@ -17,19 +17,19 @@ import {
 } from '../contract/partition-log.ts';
 
 /**
- * What the handles of one memory log share. It stands for the disk: it outlives every handle, so a
- * test closes one `MemoryLog` and opens the next over the same store.
+ * The data that the handles of one memory log share. It stands for the disk: it outlives every
+ * handle, so a test closes one `MemoryLog` and opens the next over the same store.
  */
 export class MemoryLogStore {
   /** Set by tests and the simulator: from then on nothing lands, as on a full disk. */
   isFull = false;
   #epoch = 0;
-  /** The first record that `#batches` holds, or the tail. */
+  /** The first record in `#batches`, or the tail. */
   #first = 0;
   #tail = 0;
   /** Undefined until the first batch lands. */
   #lastBatch: LastBatch | undefined;
-  /** In the order of the log. A trim puts another array in its place, so that reads go on. */
+  /** In the order of the log. A trim replaces the array, so that running reads are not affected. */
   #batches: StoredBatch[] = [];
 
   /** The first record that can be read. */
@@ -108,8 +108,8 @@ export class MemoryLog implements BoundedLog {
     checkBatch(batch);
     this.#appending = true;
     try {
-      // The answer comes in a later turn, as from a disk, so that callers cannot come to rely on
-      // an append that is over before the call returns.
+      // The answer comes in a later turn, as from a disk, so that callers cannot rely on an append
+      // that completes before the call returns.
       await Promise.resolve();
       return this.#store.append(batch);
     } finally {

@@ -14,14 +14,14 @@ const RANDOM_OFFSETS = 1000;
 const TEXTS = Array.from({ length: 60 }, (_, index) => `text ${index} `.repeat(1 + (index % 9)));
 const LAST_FRAME_BYTES = frameBytesFor(TEXTS.at(-1)!.length);
 
-/** What became of the log after one byte was changed. */
+/** The result of opening the log after one byte was changed. */
 type Finding =
   | { readonly kind: 'whole' }
   | { readonly kind: 'last batch cut' }
   | { readonly kind: 'halted'; readonly file: string };
 
 let folder: TempFolder;
-/** The segments as they were written; the last one ends with the last batch and spare room. */
+/** The segments as written; the last one ends with the last batch and spare room. */
 let originals: { readonly file: string; readonly bytes: Buffer }[];
 let lastBatchOffset: number;
 beforeEach(async () => {
@@ -43,7 +43,7 @@ afterEach(async () => {
   await folder.dispose();
 });
 
-/** Changes one byte, opens the log, and puts the byte back in its place. */
+/** Opens a copy of the log with one byte changed. */
 async function findAfterFlip(index: number, offset: number, mask: number): Promise<Finding> {
   const target = join(folder.path, 'flipped');
   await rm(target, { recursive: true, force: true });
@@ -115,7 +115,7 @@ describe('a flipped byte', () => {
       counts[finding.kind as keyof typeof counts] += 1;
     }
 
-    // Only room behind the frames of a full segment may change unseen.
+    // Only room behind the frames of a full segment may change unnoticed.
     expect(counts.halted).toBeGreaterThan(RANDOM_OFFSETS / 2);
     expect(counts.halted + counts.whole).toBe(RANDOM_OFFSETS);
   });

@@ -2,19 +2,19 @@
  * The bytes of a segment: a header, then frames, then whatever the file held before, up to its
  * preallocated end.
  *
- * Elsewhere: which segments make up a log and what a damaged one means. That is
- * decided in `segment-recovery.ts`.
+ * Decided elsewhere: which segments form a log and what a damaged one means. See
+ * `segment-recovery.ts`.
  *
  * Invariants:
  * - F1: A frame starts at a multiple of 8 bytes and never crosses into another segment.
  * - F2: A checksum covers every other byte of the header and of each frame, padding included, so
- *   no flipped bit goes unseen.
- * - F3: A frame repeats the random id of its segment. Bytes that merely look like a frame, such as
- *   a payload into which somebody copied one, are not taken for one.
- * - F4: A file that is used again still holds the frames of an earlier segment. Should the ids be
- *   the same by chance, epoch and record tell them apart: a frame of another epoch does not count,
- *   and within one epoch record numbers only grow, so that an old frame has a lower one than any
- *   that could follow.
+ *   every flipped bit is found.
+ * - F3: A frame repeats the random id of its segment. Bytes that only look like a frame, such as a
+ *   payload that contains a copy of one, are not taken for one.
+ * - F4: A reused file still holds the frames of an earlier segment. If the ids are the same by
+ *   chance, epoch and record distinguish them: a frame of another epoch does not count, and within
+ *   one epoch record numbers only grow, so that an old frame has a lower one than any that could
+ *   follow.
  */
 import { crc32 } from 'node:zlib';
 import type { LogBatch } from '../contract/partition-log.ts';
@@ -35,7 +35,7 @@ const FRAME_CHECKED_FROM = 8;
 export interface SegmentHeader {
   readonly partition: number;
   readonly epoch: number;
-  /** How many records the log holds before this segment: where the previous segment ends. */
+  /** Number of records in the log before this segment: where the previous segment ends. */
   readonly baseTail: number;
   /** Random, see F3. */
   readonly segmentId: number;
@@ -75,9 +75,9 @@ export function decodeSegmentHeader(bytes: Buffer): HeaderReading {
 
   const version = bytes.readUInt32LE(8);
   if (version !== SEGMENT_VERSION) {
-    // A later version may keep its checksum elsewhere, and its segments must be refused, not taken
-    // for damaged ones. 0 is what a torn header shows. A header that is right but for its version
-    // is one of ours, damaged.
+    // A later version may keep its checksum elsewhere. Its segments must be refused, not treated as
+    // damaged. A torn header shows version 0. A header that is valid except for its version is one
+    // of ours, damaged.
     const repaired = Buffer.from(bytes.subarray(0, SEGMENT_HEADER_BYTES));
     repaired.writeUInt32LE(SEGMENT_VERSION, 8);
     if (version === 0 || hasChecksum(repaired)) return { kind: 'invalid' };

@@ -1,4 +1,4 @@
-/** What a segment's file name says, and its header repeats. */
+/** The contents of a segment's file name, which its header repeats. */
 export interface SegmentName {
   readonly baseTail: number;
   readonly epoch: number;
@@ -17,7 +17,7 @@ export function formatSegmentName({ baseTail, epoch }: SegmentName): string {
   return `${first}-${String(epoch).padStart(EPOCH_DIGITS, '0')}.log`;
 }
 
-/** Undefined for a file that is no segment. */
+/** Undefined for a file that is not a segment. */
 export function parseSegmentName(file: string): SegmentName | undefined {
   const match = PATTERN.exec(file);
   if (match === null) return undefined;

@@ -9,27 +9,32 @@ import {
   type SegmentHeader,
 } from './segment-format.ts';
 
-/** A segment of the log and how much of its file counts. */
+/** A segment of the log, and how much of its file is valid. */
 export interface Segment {
   readonly path: string;
   readonly header: SegmentHeader;
-  /** Header and committed frames. Only the writer of the last segment moves it on. */
+  /**
+   * Size of the header and the committed frames. Only the writer of the last segment changes it.
+   */
   usedBytes: number;
-  /** The size of the file, with what lies behind the frames. A new epoch cuts it. */
+  /** The size of the file, including what lies behind the frames. A new epoch truncates it. */
   fileBytes: number;
-  /** Set for good before the file goes: a read that comes too late knows why. */
+  /**
+   * Set before the file is removed and never cleared, so that a late read knows why the file is
+   * missing.
+   */
   isTrimmed: boolean;
 }
 
-/** What a read hands out, and to whom. */
+/** The batches of a read, and their receiver. */
 export interface ReadOrder {
   readonly from: number;
   readonly onBatch: OnBatch;
-  /** The first record that the log holds by now, for a read that a trim overtook. */
+  /** The first record that the log holds now, for a read that a trim overtook. */
   readonly first: () => number;
 }
 
-/** The committed records of a segment at the moment when a read began. */
+/** The committed records of a segment at the start of a read. */
 export interface SegmentExtent {
   readonly segment: Segment;
   readonly usedBytes: number;
@@ -41,7 +46,7 @@ export interface SegmentExtent {
 export interface ScanEnd {
   readonly offset: number;
   readonly record: number;
-  /** Whether it stopped there because that was enough. */
+  /** Whether it stopped because `onFrame` asked it to. */
   readonly isEnough: boolean;
 }
 
@@ -50,8 +55,9 @@ export function hasBatches(segment: Segment): boolean {
 }
 
 /**
- * Walks the frames of one segment up to `endRecord` and stops before the first that is damaged or
- * out of order, and behind one that is enough. What such a stop means is for the caller to say.
+ * Walks the frames of one segment up to `endRecord`. Stops before the first frame that is damaged
+ * or out of order, and after a frame at which `onFrame` stops it. The caller decides what such a
+ * stop means.
  */
 export function scanFrames(
   bytes: Buffer,
@@ -73,7 +79,7 @@ export function scanFrames(
 }
 
 /**
- * Hands out the batches of the extents from record `from` on, one segment in memory at a time.
+ * Passes on the batches of the extents from record `from` on, one segment in memory at a time.
  * Checksums are verified again: the disk may have changed since the log was opened.
  */
 export async function readExtents(
@@ -83,7 +89,7 @@ export async function readExtents(
 ): Promise<void> {
   const loader = new FileLoader(disk);
   for (const { segment, usedBytes, endRecord } of extents) {
-    // An empty segment is passed over unopened, because its file may be gone by now.
+    // An empty segment is skipped unopened, because its file may be gone by now.
     if (endRecord <= from || endRecord === segment.header.baseTail) continue;
 
     const bytes = await loadUnlessTrimmed(loader, segment, usedBytes);

@@ -1,19 +1,19 @@
 /**
- * Finds out what a folder of segments holds, after any kind of end of the process that wrote it.
+ * Determines what a folder of segments holds, however the process that wrote it ended.
  *
  * Invariants:
  * - R1: One append is outstanding at a time, so that a crash damages at most the last batch of the
- *   last segment. Damage anywhere else is corruption and halts.
- * - R2: Nothing is repaired in place. A torn tail stays where it is; the next epoch's segment
- *   states in its header where the log went on, and nobody reads an older one past that point.
+ *   last segment. Damage anywhere else is corruption and stops recovery.
+ * - R2: Nothing is repaired in place. A torn tail stays where it is. The header of the next epoch's
+ *   segment says where the log continues, and no reader goes past that point in an older one.
  * - R3: A header is durable before its segment gets its name. Only a disk that breaks that promise
- *   can show a named segment without a header. It is forgotten when it is blank; in a file that
- *   was used before nobody can tell what is missing, and recovery halts.
- * - R4: What recovery answers is durable, names and bytes, even if the process before did not get
- *   to see that, or saw its last write fail.
- * - R5: A log that was trimmed starts with the first segment that is left. Trimming goes from the
- *   oldest on and never takes the last one: a gap between two segments is corruption, and so is a
- *   last segment without a header when nothing else tells the tail.
+ *   can show a named segment without a header. Such a segment is forgotten when it is blank. In a
+ *   reused file it is impossible to tell what is missing, and recovery stops.
+ * - R4: What recovery returns is durable, names and bytes, even if the previous process did not see
+ *   that, or saw its last write fail.
+ * - R5: A trimmed log starts with the first segment that is left. Trimming starts with the oldest
+ *   and never removes the last one: a gap between two segments is corruption, and so is a last
+ *   segment without a header when nothing else tells the tail.
  */
 import { basename, dirname, join } from 'node:path';
 import { LogCorruptError, LogFormatError } from '../contract/log-errors.ts';
@@ -25,7 +25,7 @@ import { decodeSegmentHeader, findFrame, SEGMENT_HEADER_BYTES } from './segment-
 import { parseSegmentName } from './segment-name.ts';
 import { type Segment, scanFrames } from './segment-reader.ts';
 
-/** Embedded Sluice runs one partition; the header carries its number from the first day. */
+/** Embedded Sluice runs one partition; the header contains its number for later versions. */
 export const PARTITION = 0;
 
 export interface RecoveredLog {
@@ -36,7 +36,7 @@ export interface RecoveredLog {
   readonly lastBatch: LastBatch | undefined;
 }
 
-/** Where the last batch of a segment is in its bytes; there is none when it has no length. */
+/** The place of a segment's last batch in its bytes; a length of 0 means that there is none. */
 interface LastFrame {
   readonly bytes: Buffer;
   readonly lastFrameBytes: number;
@@ -51,8 +51,8 @@ interface Headers {
 
 export async function recoverSegments(disk: Disk, folder: string): Promise<RecoveredLog> {
   const loader = new FileLoader(disk);
-  // A killed process may have left names that are in the page cache only. A spare that may yet
-  // turn back into a segment must not be written to (S3).
+  // The names left by a killed process may be only in the page cache. A spare that may yet turn
+  // back into a segment must not be written to (S3).
   await disk.syncFolder(folder);
   const { segments, headless } = await readHeaders(loader, folder);
   let tail = segments.at(0)?.header.baseTail ?? 0;
@@ -84,7 +84,7 @@ export async function recoverSegments(disk: Disk, folder: string): Promise<Recov
   return { segments, epoch: segments.at(-1)?.header.epoch ?? 0, tail, lastBatch };
 }
 
-/** The segments in the order of the log, with their headers verified and their frames not yet. */
+/** The segments in the order of the log, with verified headers; frames are not verified yet. */
 async function readHeaders(loader: FileLoader, folder: string): Promise<Headers> {
   const files = (await loader.disk.list(folder)).filter(
     (file) => parseSegmentName(file) !== undefined,
@@ -109,7 +109,7 @@ async function readHeaders(loader: FileLoader, folder: string): Promise<Headers>
   return { segments, headless: undefined };
 }
 
-/** Forgets a segment that says nothing, unless its name says that records are missing (R5). */
+/** Forgets a blank segment, unless its name shows that records are missing (R5). */
 async function removeHeadless(disk: Disk, path: string, tail: number): Promise<void> {
   if (parseSegmentName(basename(path))!.baseTail !== tail) throw damagedHeader(path);
   // The removal is made durable: the segment must not come back in front of a later one.
@@ -160,7 +160,10 @@ function refuseGap(segment: Segment, tail: number): void {
   throw new LogCorruptError(position, `records ${tail} to ${baseTail - 1} are missing before it`);
 }
 
-/** A torn tail has nothing behind it (R1). A valid frame there means that the middle is lost. */
+/**
+ * A torn tail has nothing behind it (R1). A valid frame there means that records in between are
+ * lost.
+ */
 function refuseFrameBehind(
   bytes: Buffer,
   segment: Segment,
@@ -175,11 +178,11 @@ function refuseFrameBehind(
 }
 
 /**
- * A process that was killed may have left its last batch in the page cache only. The next segment
- * will say that the log goes on after that batch, so the batch must not vanish any more (R4).
+ * A killed process may have left its last batch only in the page cache. The next segment will say
+ * that the log continues after that batch, so the batch must not vanish any more (R4).
  *
- * It is written once more, because a sync would not do: after a write that failed, the kernel takes
- * the pages for written, shows them to readers, and has nothing left to sync.
+ * It is written again, because a sync is not enough: after a failed write the kernel marks the
+ * pages as written, shows them to readers, and has nothing left to sync.
  */
 async function makeDurable(disk: Disk, path: string, last: LastFrame): Promise<void> {
   const { bytes, lastFrameBytes: length, end } = last;

@@ -21,11 +21,11 @@ afterEach(async () => {
 interface Recycled {
   readonly log: FileLog;
   readonly hold: { readonly epoch: number; readonly tail: number };
-  /** The segment that is being written: a header, one frame, then frames of the segment before. */
+  /** The segment being written: a header, one frame, then frames of the previous segment. */
   readonly path: string;
 }
 
-/** A log that has just begun to write into a file that is full of old frames of the same epoch. */
+/** A log that has just begun to write into a file full of old frames of the same epoch. */
 async function writeIntoRecycled(): Promise<Recycled> {
   const log = await folder.open();
   let hold = await appendTexts(log, await log.acquire(), OLD_TEXTS);
@@ -42,7 +42,7 @@ async function writeIntoRecycled(): Promise<Recycled> {
   return expect.fail('no segment was recycled');
 }
 
-/** The old frames of the file as they would be if the ids of both segments were the same. */
+/** The old frames of the file as they would be if both segments had the same id. */
 function withOwnId(bytes: Buffer, segmentId: number): Buffer {
   const changed = Buffer.from(bytes);
   let offset = bytes.indexOf(FRAME_MAGIC, SEGMENT_HEADER_BYTES);
@@ -111,7 +111,7 @@ test('under a steady load with trims no file is made and none is lost', async ()
   expect(await readTexts(log, hold.tail - 1)).toEqual(LONELY_TEXTS.slice(1, 2));
 });
 
-/** Which files there are, whatever their names, once none is being made. */
+/** The inodes of the files, once no file is in preparation. */
 async function inodesOf(path: string): Promise<number[]> {
   return await vi.waitFor(async () => {
     const files = await readdir(path);

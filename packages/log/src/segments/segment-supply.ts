@@ -1,16 +1,16 @@
 /**
- * Keeps spare files ahead of the log, so that a full segment is followed by the next without a wait
- * for tens of megabytes of zeros, and so that a full disk does not stop the log at once.
+ * Keeps spare files ready for the log, so that a full segment is followed by the next without
+ * waiting for tens of megabytes of zeros, and so that a full disk does not stop the log at once.
  *
- * Elsewhere: what is written into a spare. It may hold anything, zeros or the frames of the segment
- * that it once was; F3 and F4 see to it that nobody takes these for data.
+ * Decided elsewhere: what is written into a spare. It may hold anything, zeros or the frames of the
+ * segment that it once was; F3 and F4 ensure that these are not taken for data.
  *
  * Invariants:
  * - S1: All blocks of a spare are allocated, and it is as large as a segment: writes into it need
  *   no room on the disk.
- * - S2: A file becomes a spare by a rename, when it is whole, so that a spare that a dead process
- *   left behind is as good as any.
- * - S3: A segment that becomes a spare has lost its old name for good before anybody writes to it.
+ * - S2: A file becomes a spare by a rename, when it is complete, so that a spare left by a dead
+ *   process is as good as any.
+ * - S3: A segment that becomes a spare has durably lost its old name before it is written to.
  */
 import { join } from 'node:path';
 import { makeBlankFile } from '../disk/blank-file.ts';
@@ -22,7 +22,7 @@ const NEXT_FILE = 'next.tmp';
 const OVERSIZE_FILE = 'oversize.tmp';
 const SPARE_PATTERN = /^(\d+)\.spare$/;
 
-/** The next segment, and the reserve for the time when the disk is full. */
+/** The next segment, and the reserve for a full disk. */
 const PREPARED_COUNT = 2;
 /**
  * Two more than are prepared: under a steady load, rollovers take from these while trims bring new
@@ -51,17 +51,17 @@ export class SegmentSupply {
   readonly #folder: string;
   readonly #segmentBytes: number;
   readonly #startTimer: StartTimer;
-  /** Whole spares, the oldest first. */
+  /** Complete spares, the oldest first. */
   readonly #spares: SpareFile[] = [];
   /** The number in the name of the latest spare. */
   #lastNumber = 0;
-  /** The spare that is under way; never rejects. Undefined while none is. */
+  /** The spare in preparation; never rejects. Undefined while there is none. */
   #preparing: Promise<void> | undefined;
-  /** True from the moment when the disk had no room until all spares are there again. */
+  /** True from the moment when the disk had no room until all spares are ready again. */
   #isFull = false;
-  /** Ends the wait for the next try. Undefined unless the disk was full at the last one. */
+  /** Cancels the wait for the next try. Undefined unless the disk was full at the last one. */
   #cancelRetry: (() => void) | undefined;
-  /** Why a preparation failed for another reason than a full disk; then `take` fails too. */
+  /** Why a preparation failed for a reason other than a full disk; then `take` fails too. */
   #failure: { readonly cause: unknown } | undefined;
   /** True while `take` waits for a file. */
   #isUrgent = false;
@@ -76,14 +76,14 @@ export class SegmentSupply {
   }
 
   /**
-   * Not after a failure: nobody prepares any more, so room would never be found, and the failure is
-   * told to whoever takes the next file. Who rests because of a full disk takes none.
+   * False after a failure: no more files are prepared, so room would never be found, and the next
+   * `take` reports the failure. An engine that waits because of a full disk would not call `take`.
    */
   get isFull(): boolean {
     return this.#isFull && this.#failure === undefined;
   }
 
-  /** Takes over the spares of the process before and removes what it left half-made. */
+  /** Takes over the spares of the previous process and removes its unfinished files. */
   async open(): Promise<void> {
     await this.#removeHalfMade();
     for (const file of await this.#disk.list(this.#folder)) {
@@ -99,8 +99,8 @@ export class SegmentSupply {
   }
 
   /**
-   * Starts on the missing spares in the background, one after the other. A disk that was full is
-   * left alone until the time of the next try.
+   * Prepares missing spares in the background, one after the other. After a full disk, it waits for
+   * the time of the next try.
    */
   prepare(): void {
     if (this.#spares.length >= PREPARED_COUNT) {
@@ -125,7 +125,7 @@ export class SegmentSupply {
         this.prepare();
         await this.#preparing;
       }
-      // A failure in the background is told here: until now the segment in use had room.
+      // A background failure is reported here: until now the current segment had room.
       if (this.#failure !== undefined) throw this.#failure.cause;
       return isOversize ? await this.#makeOversize(bytesMin) : this.#spares.shift();
     } finally {
@@ -134,8 +134,8 @@ export class SegmentSupply {
   }
 
   /**
-   * Takes a file out of the log for good: as a spare when one is wanted, which saves writing zeros,
-   * and else by removing it.
+   * Removes a file from the log durably. It becomes a spare when one is wanted, which saves writing
+   * zeros; otherwise it is deleted.
    */
   async recycle({ path, bytes }: SpareFile): Promise<void> {
     const count = this.#spares.length + (this.#preparing === undefined ? 0 : 1);
@@ -148,11 +148,11 @@ export class SegmentSupply {
     await this.#disk.rename(path, spare);
     await this.#disk.syncFolder(this.#folder);
     this.#spares.push({ path: spare, bytes });
-    // No sooner: what else a trim brings saves the zeros.
+    // Not earlier: further files from the same trim save writing zeros.
     if (this.#spares.length >= PREPARED_COUNT) this.prepare();
   }
 
-  /** Ends a preparation that is under way. Whole spares stay for the next start. */
+  /** Ends a running preparation. Complete spares stay for the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#preparing;
@@ -188,9 +188,9 @@ export class SegmentSupply {
     }
   }
 
-  /** Gives back the room of a file for which there is not enough, or throws any other cause. */
+  /** Removes a file that did not fit; rethrows any other error. */
   async #giveUp(path: string, cause: unknown): Promise<void> {
-    // No room, or none for this user.
+    // The disk or the user's quota is full.
     if (!hasCode(cause, 'ENOSPC', 'EDQUOT')) throw cause;
     await removeIfThere(this.#disk, path);
     this.#isFull = true;

@@ -13,7 +13,10 @@ import { formatSegmentName } from './segment-name.ts';
 import type { Segment } from './segment-reader.ts';
 import type { SpareFile } from './segment-supply.ts';
 
-/** A larger frame gets a buffer of its own, so that one large batch pins no memory for good. */
+/**
+ * A larger frame gets a temporary buffer, so that one large batch does not keep its memory for
+ * ever.
+ */
 const KEPT_BUFFER_BYTES_MAX = 2 ** 20;
 
 export interface NewSegment {
@@ -35,10 +38,10 @@ export class SegmentWriter {
   }
 
   /**
-   * Turns a spare file into the next segment of the log and answers once that is durable.
+   * Turns a spare file into the next segment of the log and resolves once that is durable.
    *
-   * The header comes before the name (R3). A segment of the same name is replaced; it can only be
-   * one without a batch.
+   * The header is written before the name (R3). A segment of the same name is replaced; it can only
+   * be one without a batch.
    */
   static async create({ disk, folder, header, spare }: NewSegment): Promise<SegmentWriter> {
     const path = join(folder, formatSegmentName(header));
@@ -62,7 +65,7 @@ export class SegmentWriter {
   }
 
   /**
-   * Answers once the batch is durable. The batch is copied next to its header, because one write
+   * Resolves once the batch is durable. The batch is copied next to its header, because one write
    * from one buffer is faster than a gathering write of two, by 10 % for 512 bytes and for 20 KB.
    */
   async append(batch: LogBatch): Promise<void> {

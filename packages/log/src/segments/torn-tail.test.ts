@@ -24,7 +24,7 @@ afterEach(async () => {
   await folder.dispose();
 });
 
-/** Checks that the log goes on after exactly these texts, also over one more opening. */
+/** Checks that the log continues after exactly these texts, also after another reopening. */
 async function expectToGoOnAfter(path: string, texts: readonly string[]): Promise<void> {
   const log = await folder.open(path);
   expect(await readTexts(log)).toEqual(texts);
@@ -38,7 +38,7 @@ async function expectToGoOnAfter(path: string, texts: readonly string[]): Promis
   await again.close();
 }
 
-/** How many of the texts a segment still holds whole when its file ends at `cut`. */
+/** How many of the texts a segment still holds completely when its file ends at `cut`. */
 function wholeFramesBefore(cut: number, texts: readonly string[]): number {
   let end = SEGMENT_HEADER_BYTES;
   return texts.filter((text) => {
@@ -62,7 +62,7 @@ describe('a torn tail', () => {
     await writeLog(folder);
     const [original] = await folder.segments();
     const whole = await readFile(original);
-    // The padding of the last frame is zero in any case, so the batch is whole without it.
+    // The padding of the last frame is zero anyway, so the batch is complete without it.
     const lastContentByte = OFFSETS[2] + 40 + TEXTS[2].length;
     for (let length = OFFSETS[2]; length < lastContentByte; length += 1) {
       const copy = await folder.copy();
@@ -114,7 +114,7 @@ describe('a torn tail', () => {
     const log = await folder.open();
     await appendTexts(log, await log.acquire(), ['the other last one']);
     await log.close();
-    // The older segment as it was before it was trimmed, with the batch that was cut off.
+    // The older segment as it was before it was truncated, with the batch that was cut off.
     await writeFile((await folder.segments())[0], await readFile((await folder.segments(copy))[0]));
 
     await expectToGoOnAfter(folder.logFolder, [...TEXTS.slice(0, 2), 'the other last one']);

@@ -28,8 +28,8 @@ const NO_BYTES = new Uint8Array(0);
 /**
  * Snapshots as files of one folder, named by their positions. One process saves at a time.
  *
- * Contents are read and written without waiting in between: this is for a process that does
- * nothing else, and for a start, when nobody is served yet.
+ * Contents are read and written synchronously: this is for a process that does nothing else, and
+ * for the start, when no requests are served yet.
  */
 export class FileSnapshots implements SnapshotStore {
   readonly #disk: Disk;
@@ -48,8 +48,8 @@ export class FileSnapshots implements SnapshotStore {
   }
 
   async positions(): Promise<readonly number[]> {
-    // The log is trimmed by what this answers, so the names must not vanish any more: a save may
-    // have come as far as the rename, before its sync failed or its process was killed.
+    // The log is trimmed by this result, so the names must not vanish any more. A save may have
+    // reached the rename before its sync failed or its process was killed.
     await this.#disk.syncFolder(this.#folder);
     const files = (await this.#disk.list(this.#folder)).map((file) => PATTERN.exec(file)?.[1]);
     const positions = files.filter((digits) => digits !== undefined).map(Number);
@@ -75,19 +75,20 @@ export class FileSnapshots implements SnapshotStore {
     try {
       writeSnapshot(this.#disk.openSync(unfinished, 'create'), header, content);
     } catch (error) {
-      // On a full disk every byte counts. What cannot be removed goes with the next save.
+      // On a full disk every byte counts. A file that cannot be removed is removed by the next
+      // save.
       await removeIfThere(this.#disk, unfinished).catch(() => {});
       throw error;
     }
     await this.#disk.rename(unfinished, path);
-    // To ask for the positions makes the new one durable.
+    // `positions` makes the new name durable.
     for (const position of await this.positions()) {
       const isKept = position === header.position || position === base;
       if (!isKept) await this.#disk.remove(this.#pathOf(position));
     }
   }
 
-  /** A process that died while it saved left these behind. */
+  /** Files of a process that died while it saved. */
   async #removeUnfinished(): Promise<void> {
     for (const file of await this.#disk.list(this.#folder)) {
       if (file.endsWith(UNFINISHED)) await this.#disk.remove(join(this.#folder, file));
@@ -120,7 +121,7 @@ function writeSnapshot(file: SyncFile, header: SnapshotHeader, content: SaveCont
   }
 }
 
-/** A nearly full disk takes a part and reports success. */
+/** A nearly full disk accepts a part and reports success. */
 function writeWhole(file: SyncFile, bytes: Uint8Array): void {
   let written = 0;
   while (written < bytes.length) written += file.write(bytes.subarray(written));

@@ -28,7 +28,7 @@ export class MemorySnapshots implements SnapshotStore {
     }
   }
 
-  /** Puts something else in the place of a snapshot, as a broken disk would. */
+  /** Replaces a snapshot, as a broken disk would. */
   replace(position: number, change: (snapshot: StoredSnapshot) => StoredSnapshot): void {
     const snapshot = this.#snapshots.get(position);
     if (snapshot === undefined) throw new Error(`there is no snapshot at record ${position}`);

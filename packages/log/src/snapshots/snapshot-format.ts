@@ -3,15 +3,16 @@
  *
  * Invariants:
  * - N1: A checksum covers every byte: of the header, of each chunk with its length, of the trailer.
- * - N2: The checksum of a chunk goes on from the one before, beginning with the header's. So chunks
- *   that were lost, swapped or belong to another snapshot show, even if each is whole by itself.
- * - N3: A file without its trailer is not a snapshot, however much of it is there.
+ * - N2: The checksum of a chunk continues from the previous one, beginning with the header's. So
+ *   chunks that were lost, swapped or belong to another snapshot are found, even if each is valid
+ *   by itself.
+ * - N3: A file without its trailer is not a snapshot, however much of it exists.
  */
 import { crc32 } from 'node:zlib';
 import type { SnapshotHeader } from '../contract/snapshot-store.ts';
 
 export const SNAPSHOT_HEADER_BYTES = 48;
-/** Length and checksum, before each chunk. That of a chunk without bytes is the trailer. */
+/** Length and checksum, before each chunk. The header of an empty chunk is the trailer. */
 export const CHUNK_HEADER_BYTES = 8;
 /** A longer chunk was never written: its length is damaged, and must not fill the memory. */
 export const CHUNK_BYTES_MAX = 2 ** 24;
@@ -50,7 +51,7 @@ export function decodeSnapshotHeader(bytes: Buffer): SnapshotHeaderReading {
   return { kind: 'valid', header, checksum };
 }
 
-/** What comes before a chunk, or the trailer. The next checksum goes on from the one in it. */
+/** The header of a chunk, or the trailer. The next checksum continues from the one in it. */
 export function encodeChunkHeader(chunk: Uint8Array, previous: number): Buffer {
   const target = Buffer.alloc(CHUNK_HEADER_BYTES);
   target.writeUInt32LE(chunk.length, 0);

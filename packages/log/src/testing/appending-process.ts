@@ -1,6 +1,6 @@
 /**
- * A process for tests to kill: opens the log in the folder that it is given, appends batches in a
- * loop and prints the number of each only after the log has acknowledged it, or that it is full.
+ * A process for tests to kill: opens the log in the given folder and appends batches in a loop. It
+ * prints the number of each batch only after the log has acknowledged it, or that the log is full.
  */
 import { setTimeout } from 'node:timers/promises';
 import { FileLog } from '../file/file-log.ts';

@@ -33,7 +33,7 @@ export class FailingWrites {
   /** The environment of a process whose nth write to a segment fails. */
   environment(nth: number): Record<string, string> {
     return {
-      // libuv would write past the shim, through the kernel's ring.
+      // libuv would bypass the shim through io_uring.
       UV_USE_IO_URING: '0',
       LD_PRELOAD: this.library,
       FAILING_WRITES_NTH: String(nth),
@@ -41,7 +41,7 @@ export class FailingWrites {
     };
   }
 
-  /** What happened to the write that failed and to those behind it, line by line. */
+  /** What happened to the failed write and to later ones, line by line. */
   report(): Promise<string> {
     return readFile(this.reportPath, 'utf8');
   }

@@ -9,7 +9,7 @@ import {
   type TrimOutcome,
 } from '../contract/partition-log.ts';
 
-/** Whether the batch of a faulty append is in the log when the fault strikes. */
+/** Whether the batch of a faulty append is in the log when the fault occurs. */
 export interface FaultTiming {
   readonly landed: boolean;
 }
@@ -21,8 +21,8 @@ interface Gate extends FaultTiming {
 /**
  * Wraps any log and makes its appends answer late, never, or `unknown`. For tests.
  *
- * An append that is held answers when `letGo` is called; without `letGo` it never does. `close`
- * does not wait for it, because a process that dies does not either.
+ * A held append answers when `letGo` is called; without `letGo` it never does. `close` does not
+ * wait for it, because a dying process does not either.
  */
 export class FaultyLog implements BoundedLog {
   readonly #inner: BoundedLog;
@@ -37,8 +37,8 @@ export class FaultyLog implements BoundedLog {
   }
 
   /**
-   * From here on appends stay pending until `letGo`: before they reach the log, or with
-   * `{ landed: true }` after they landed, when only the answer is missing.
+   * From here on appends stay pending until `letGo`: before they reach the log, or with `{ landed:
+   * true }` after they landed, when only the answer is missing.
    */
   hold(timing: FaultTiming = { landed: false }): void {
     if (this.#gate !== undefined) throw new Error('appends are held already; call letGo first');
@@ -58,7 +58,7 @@ export class FaultyLog implements BoundedLog {
     return this.#held.promise;
   }
 
-  /** The next append that has no such order yet answers `unknown`. Orders queue up. */
+  /** The next append without such an order answers `unknown`. Orders queue up. */
   nextAnswersUnknown(timing: FaultTiming): void {
     this.#unknownAnswers.push(timing);
   }

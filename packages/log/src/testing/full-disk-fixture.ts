@@ -4,7 +4,7 @@ import type { StartTimer } from '../disk/retry-timer.ts';
 
 type Write = DiskFile['write'];
 
-/** The real disk, where files that are opened in one mode are written in another way. */
+/** The real disk, with changed writes for files that are opened in one mode. */
 export function diskWith(mode: OpenMode, change: (write: Write) => Write): Disk {
   return {
     ...nodeDisk,
@@ -21,10 +21,10 @@ export function diskWith(mode: OpenMode, change: (write: Write) => Write): Disk 
   };
 }
 
-/** A disk that has room for new files, or has none, as the test says. */
+/** A disk that has room for new files or is full, as the test sets it. */
 export class FullDisk {
   isFull = false;
-  /** The disk is full after so many writes. */
+  /** Number of writes after which the disk is full. */
   writesLeft = Number.POSITIVE_INFINITY;
   code = 'ENOSPC';
 

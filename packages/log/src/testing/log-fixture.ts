@@ -2,25 +2,25 @@ import type { BoundedLog, LogBatch, LogHold, PartitionLog } from '../contract/pa
 
 /**
  * One empty log and the ways to reach it. An engine that stores several batches together is opened
- * such that each of `LONELY_TEXTS` is stored alone.
+ * so that each of `LONELY_TEXTS` is stored alone.
  */
 export interface LogFixture {
   readonly log: BoundedLog;
-  /** Competes with `log` for the hold. An engine that admits one handle gives that one again. */
+  /** Competes with `log` for the hold. The same handle in an engine that admits only one. */
   readonly rival: BoundedLog;
-  /** Closes every handle and opens the same log anew. */
+  /** Closes every handle and opens the same log again. */
   reopen(): Promise<BoundedLog>;
   /** From here on the engine gets no more room than it has. */
   fillDisk(): void;
-  /** Gives the engine room again and lets the time pass until it looks for it. */
+  /** Gives the engine room again and advances time until it notices. */
   freeDisk(): void;
   dispose(): Promise<void>;
 }
 
-/** Who appends, and where. */
+/** The epoch and place of an append. */
 export type AppendPlace = Pick<LogHold, 'epoch' | 'tail'>;
 
-/** What a read handed out, copied so that it outlives the callback. */
+/** A batch from a read, copied so that it outlives the callback. */
 export interface ReadBatch {
   readonly firstRecord: number;
   readonly recordCount: number;
@@ -33,7 +33,7 @@ export const LONELY_TEXTS = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => lette
 
 let lastNonce = 0;
 
-/** A batch that would be accepted by the holder, with what the test wants to say different. */
+/** A batch that the log would accept from the holder, except for the given fields. */
 export function batchAfter(hold: AppendPlace, fields: Partial<LogBatch> = {}): LogBatch {
   lastNonce += 1;
   return {
@@ -46,7 +46,7 @@ export function batchAfter(hold: AppendPlace, fields: Partial<LogBatch> = {}): L
   };
 }
 
-/** Appends one batch per text, one record each, and answers where the log then ends. */
+/** Appends one batch per text, one record each, and returns the new end of the log. */
 export async function appendTexts(
   log: PartitionLog,
   hold: AppendPlace,

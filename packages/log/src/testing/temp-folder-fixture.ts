@@ -7,10 +7,10 @@ import { FullDisk, ManualTimers } from './full-disk-fixture.ts';
 /** Small enough that a handful of batches fills one. */
 export const SMALL_SEGMENT_BYTES = 1024;
 
-/** A folder and the logs opened in it, all of which are gone after `dispose`. */
+/** A folder and the logs opened in it; `dispose` removes everything. */
 export class TempFolder {
   readonly path: string;
-  /** What the logs prepare their room on, and how they wait for it. */
+  /** The disk and the retry timers of the logs. */
   readonly disk = new FullDisk();
   readonly timers = new ManualTimers();
   readonly #logs: FileLog[] = [];

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const PAGE = Buffer.alloc(4096, 'x');
 
-/** A small disk of its own that really gets full. Needs the right to mount. */
+/** A small separate disk that really gets full. Needs the right to mount. */
 export class SmallDisk {
   readonly path: string;
 
@@ -29,7 +29,7 @@ export class SmallDisk {
     return join(this.path, 'log');
   }
 
-  /** Takes `bytes`, or all that is left, with a file that is none of the log's. */
+  /** Uses up `bytes`, or all that is left, with a file that does not belong to the log. */
   async fill(bytes = Number.POSITIVE_INFINITY): Promise<void> {
     const handle = await open(join(this.path, 'filler'), 'a');
     try {

@@ -1,7 +1,7 @@
 /**
- * Rules that a schema would say in words which help nobody: code checks them and says what is wrong
- * (`task-rules.ts`). The OpenAPI document has them as JSON Schema, below `documented`, so that a
- * client that follows the document is refused only for what the document forbids.
+ * Rules for which the message of a schema would not help: code checks them and says what is wrong
+ * (`task-rules.ts`). The OpenAPI document contains them as JSON Schema, below `documented`, so that
+ * a client that follows the document is refused only for what the document forbids.
  */
 interface Documented {
   readonly documented: object;
@@ -9,17 +9,17 @@ interface Documented {
 
 type Pair = readonly [string, string];
 
-/** Fields of which at most one of each pair may be given. */
+/** At most one field of each pair may be given. */
 export function notTogether(...pairs: readonly Pair[]) {
   return { allOf: pairs.map((required) => ({ not: { required } })) };
 }
 
-/** Exactly one of these fields has to be given. */
+/** Exactly one of these fields must be given. */
 export function exactlyOne(...names: readonly string[]) {
   return { oneOf: names.map((name) => ({ required: [name] })) };
 }
 
-/** The document as readers get it: with the rules that only code checks. */
+/** The published document, including the rules that only code checks. */
 export function withDocumented(document: object): object {
   const text = JSON.stringify(document, (_name, value: unknown) => {
     if (typeof value !== 'object' || value === null || !('documented' in value)) return value;

@@ -7,14 +7,14 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** A path is for people: deeper than this it says where to look, too. */
+/** A path is for people; this many levels suffice to find the place. */
 const PATH_LEVELS_MAX = 100;
 
-/** Characters of a name, as it stands in the text, that are kept; no name of ours is as long. */
+/** Maximum length of a name that is kept, as written in the text; none of our names is as long. */
 const NAME_MAX = 200;
 
 /**
- * Walks through a text that is valid JSON, forwards only, and says where in it one is.
+ * Walks through a valid JSON text, forwards only, and knows the current place in it.
  *
  * Every character is read a bounded number of times, whatever the text: a name is cut and decoded
  * once, when it is passed, and never read again (`steps` counts it).
@@ -28,20 +28,20 @@ export class JsonPlace {
   readonly opened: number[] = [];
   private openings = 0;
   private isName = false;
-  /** Characters that were read so far. */
+  /** Number of characters read so far. */
   steps = 0;
 
   constructor(text: string) {
     this.text = text;
   }
 
-  /** Goes on to `index`; false when it is inside a text, or was passed. */
+  /** Moves to `index`; returns false when it is inside a string or was passed. */
   moveTo(index: number): boolean {
     while (this.at < index) this.step();
     return this.at === index;
   }
 
-  /** Of the value where one is, as a JSON pointer. */
+  /** The current value's place, as a JSON pointer. */
   path(): string {
     return this.levels
       .slice(0, PATH_LEVELS_MAX)
@@ -50,8 +50,8 @@ export class JsonPlace {
   }
 
   /**
-   * Goes on behind the next name of an object, and answers the whole of it as it stands in the
-   * text; nothing when there is none left.
+   * Moves behind the next name of an object and returns the complete name as written in the text;
+   * undefined when there is none left.
    */
   nextName(): string | undefined {
     while (this.at < this.text.length) {
@@ -115,7 +115,7 @@ export class JsonPlace {
   }
 }
 
-/** Where the quote is that ends the text whose first character is at `start`. */
+/** The position of the quote that ends the string whose first character is at `start`. */
 export function endOfText(text: string, start: number): number {
   let end = text.indexOf('"', start);
   while (isEscaped(text, end, start)) end = text.indexOf('"', end + 1);

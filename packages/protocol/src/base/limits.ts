@@ -5,18 +5,18 @@ export const LIMITS = {
   pageDefault: 50,
   pageMax: 1000,
   payloadBytesMax: 256 * 1024,
-  /** Of a payload that travels by itself. */
+  /** Maximum size of a blob. */
   blobBytesMax: 64 * 1024 * 1024,
   /**
-   * Arrays and objects within each other. What goes deeper is no data that anybody means, and
-   * breaks parsers in other languages, whose workers would fail on it.
+   * Nesting of arrays and objects. Deeper values are no real data, and break parsers in other
+   * languages, so that workers would fail on them.
    */
   payloadDepthMax: 500,
   /** A year and a leap day. */
   delayMsMax: 366 * 86_400_000,
-  /** The end of the year 9999. */
   /** The largest whole number that JSON, the log and JavaScript all keep exactly. */
   numberMax: Number.MAX_SAFE_INTEGER,
+  /** The end of the year 9999. */
   timeMsMax: 253_402_300_799_999,
   dedupeWindowMsMin: 1000,
   dedupeWindowMsMax: 30 * 86_400_000,
@@ -32,13 +32,13 @@ export const LIMITS = {
   slotsDefault: 100,
   typesPerWorkerMax: 1000,
   reportsMax: 10_000,
-  /** Of one report. */
+  /** Per report. */
   logLinesMax: 1000,
   logLineLengthMax: 16_384,
-  /** Of one answer. */
+  /** Per answer. */
   logLinesDefault: 1000,
   logLinesShownMax: 10_000,
-  /** Of one kind; small enough for sums of thousandths to stay exact. */
+  /** Per kind; small enough for sums of thousandths to stay exact. */
   resourceMax: 100_000_000,
   customResourcesMax: 16,
   constraintsMax: 32,

@@ -23,7 +23,7 @@ test.each([
   expect({}).not.toHaveProperty('b');
 });
 
-/** The rule as it is usually written, for values that are not deep. */
+/** The algorithm as it is usually written, for values that are not deep. */
 function byTheBook(before: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
   const isObject = typeof before === 'object' && before !== null && !Array.isArray(before);

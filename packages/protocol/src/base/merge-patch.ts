@@ -1,7 +1,7 @@
 /**
- * What a value becomes by a JSON merge patch (RFC 7396): objects are merged field by field, null
- * takes a field away, and anything else takes the place of what was there. Values are JSON, of
- * whatever depth, so that there is no recursion here.
+ * Applies a JSON merge patch (RFC 7396): objects are merged field by field, null removes a field,
+ * and any other value replaces the old one. Values are JSON of any depth, so this uses no
+ * recursion.
  */
 export function mergePatch(before: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
@@ -30,7 +30,10 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Without a prototype, so that a field may have any name. What is no object has no fields. */
+/**
+ * Without a prototype, so that a field may have any name. A value that is not an object has no
+ * fields.
+ */
 function copyOf(value: unknown): Fields {
   return Object.assign(Object.create(null), isObject(value) ? value : {});
 }

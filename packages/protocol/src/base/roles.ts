@@ -1,32 +1,34 @@
-/** What a key lets its holder do. A key has one role, and one namespace to use it in. */
+/** What a key allows. A key has one role, and one namespace in which the role applies. */
 export const ROLES = ['viewer', 'submitter', 'worker', 'operator', 'admin'] as const;
 
 export type Role = (typeof ROLES)[number];
 
 /**
- * Who may make a call, by what it is for. An admin may do everything: he could make himself a key
- * for it.
+ * The roles that may make a call, by the call's purpose. An admin may do everything, because an
+ * admin can create a key for any role.
  */
 export const ACCESS = {
-  /** Looks at things and changes none. */
+  /** Reads without changing anything. */
   read: ['viewer', 'submitter', 'operator', 'admin'],
-  /** Submits tasks, and does something to tasks that are there. */
+  /** Submits tasks, and operates on existing tasks. */
   submit: ['submitter', 'operator', 'admin'],
   /** Ends a task from outside: the one call that clients and handlers both make. */
   end: ['submitter', 'worker', 'operator', 'admin'],
-  /** Brings a payload that is too big for another call, as clients and workers both do. */
+  /** Uploads a payload that is too big for another call; clients and workers both do that. */
   upload: ['submitter', 'worker', 'operator', 'admin'],
-  /** Gets such a payload. */
+  /** Downloads such a payload. */
   download: ['viewer', 'submitter', 'worker', 'operator', 'admin'],
-  /** Is a worker. */
+  /** Acts as a worker. */
   work: ['worker', 'admin'],
-  /** Changes what concerns all tasks of a type, or a worker. Each change leaves an audit record. */
+  /**
+   * Changes something for all tasks of a type, or for a worker. Each change leaves an audit record.
+   */
   operate: ['operator', 'admin'],
-  /** Decides who may do what, and sees who did. Each change leaves an audit record. */
+  /** Manages access keys and reads the audit trail. Each change leaves an audit record. */
   administer: ['admin'],
 } as const satisfies Record<string, readonly Role[]>;
 
-/** What a call is for; one that is open needs no key. */
+/** The purpose of a call; an open call needs no key. */
 export type Access = keyof typeof ACCESS | 'open';
 
 export function mayCall(role: Role, access: Access): boolean {

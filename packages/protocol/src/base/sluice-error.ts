@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 
-/** One thing that is wrong with a request: where, as a JSON pointer, and what. */
+/** One problem of a request: its place, as a JSON pointer, and a description. */
 export interface ErrorDetail {
   readonly path: string;
   readonly problem: string;
@@ -8,7 +8,7 @@ export interface ErrorDetail {
 
 export interface SluiceErrorOptions {
   readonly details?: readonly ErrorDetail[];
-  /** How long to wait before the same request may work. */
+  /** How long to wait before the same request may succeed. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }

@@ -8,7 +8,7 @@ import {
 } from '../schemas/access-schemas.ts';
 import { ListQuery, pageOf } from '../schemas/task-operation-schemas.ts';
 
-/** Calls about who may do what, and who did. */
+/** Calls about access keys and the audit trail. */
 export const ACCESS_ROUTES = {
   createKey: {
     method: 'POST',

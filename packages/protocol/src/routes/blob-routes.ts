@@ -1,7 +1,7 @@
 import { BYTES, CHANGE_ERRORS, READ_ERRORS, type Route } from '../base/route.ts';
 import { BlobParams, BlobView } from '../schemas/blob-schemas.ts';
 
-/** Calls that carry payloads which are too big for any other. */
+/** Calls for payloads that are too big for any other call. */
 export const BLOB_ROUTES = {
   putBlob: {
     method: 'PUT',

@@ -9,7 +9,7 @@ import {
 import { pageOf } from '../schemas/task-operation-schemas.ts';
 import { TaskParams } from '../schemas/task-schemas.ts';
 
-/** Calls about who is told of tasks. */
+/** Calls about callbacks and their deliveries. */
 export const CALLBACK_ROUTES = {
   getTaskCallbacks: {
     method: 'GET',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Route } from '../base/route.ts';
 import { ROUTES } from './routes.ts';
 
-/** A schema as JSON has it: `Integer` accepts 1e300 unless it has a maximum. */
+/** A JSON Schema: `Integer` accepts 1e300 unless it has a maximum. */
 interface Schema {
   readonly type?: string;
   readonly minimum?: number;
@@ -10,7 +10,7 @@ interface Schema {
   readonly [key: string]: unknown;
 }
 
-/** Places of numbers that a request may set as high or as low as it likes. */
+/** Places of numbers without bounds in a request. */
 function unboundedNumbers(schema: unknown, place: string): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { type, minimum, maximum } = schema as Schema;

@@ -107,7 +107,7 @@ const ClusterView = Type.Object({
   ),
 });
 
-/** Calls about everything that is no single task and no session of a worker. */
+/** Calls that are about neither a single task nor a worker's session. */
 export const OPERATION_ROUTES = {
   listTaskTypes: {
     method: 'GET',

@@ -33,7 +33,7 @@ import {
   WaitQuery,
 } from '../schemas/task-schemas.ts';
 
-/** A call that does something to one task and answers with it. */
+/** A call that changes one task and answers with the task. */
 const OPERATION = { method: 'POST', params: TaskParams, answers: { 200: TaskView } } as const;
 
 const IDLE_ERRORS = [...CHANGE_ERRORS, 'task_not_found', 'task_finished', 'task_running'] as const;

@@ -48,7 +48,7 @@ test.each([
   expect(broken(text)).toBeUndefined();
 });
 
-/** Texts that a careless check reads again and again. */
+/** Texts that an inefficient check would read again and again. */
 const hostile = fc.record({
   name: fc.oneof(
     fc.nat({ max: 20_000 }).map((length) => 'n'.repeat(length)),

@@ -1,10 +1,10 @@
 /**
- * What a request's body may not hold, whatever route it is for, and what parsing it does not show:
- * two values under one name, of which one would be dropped, and halves of surrogate pairs, which
- * UTF-8 cannot hold.
+ * Checks that apply to the body of every request and that parsing does not cover. They find
+ * repeated names in an object, because parsing would drop one of the values. They also find lone
+ * surrogates, which UTF-8 cannot represent.
  *
- * Every check is linear in the length of the body. Almost no body has any of it, so the first look
- * is a cheap one.
+ * Every check is linear in the length of the body. Almost no body has such problems, so a cheap
+ * test comes first.
  */
 
 import { endOfText, escapePointer, JsonPlace } from '../base/json-place.ts';
@@ -14,12 +14,12 @@ import { isPayload } from './exact-numbers.ts';
 const COLON = 0x3a;
 const SPACE = 0x20;
 
-/** The first name that stands twice in one object of `text`, whose value is `value`. */
+/** The first name that occurs twice in one object of `text`, whose parsed value is `value`. */
 export function repeatedName(text: string, value: unknown): ErrorDetail | undefined {
-  // A name that stands there twice makes one field.
+  // A repeated name yields only one field.
   if (namesIn(text) === fieldsIn(value)) return undefined;
   const place = new JsonPlace(text);
-  /** The object that was open last at each level, by its number. */
+  /** The object that was last open at each level, by number. */
   const open: { names: Set<string>; number: number }[] = [];
   for (let raw = place.nextName(); raw !== undefined; raw = place.nextName()) {
     const name = raw.includes('\\') ? JSON.stringify(JSON.parse(raw)) : raw;
@@ -33,19 +33,19 @@ export function repeatedName(text: string, value: unknown): ErrorDetail | undefi
   return undefined;
 }
 
-/** How many names of fields stand in a text that is valid JSON. */
+/** Number of field names in a valid JSON text. */
 function namesIn(text: string): number {
   let names = 0;
   for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
     at = endOfText(text, at + 1) + 1;
-    // Outside of texts, JSON has nothing below a space but space.
+    // Outside of strings, JSON contains no characters up to a space except whitespace.
     while (text.charCodeAt(at) <= SPACE) at += 1;
     if (text.charCodeAt(at) === COLON) names += 1;
   }
   return names;
 }
 
-/** How many fields all objects of a value have together. */
+/** Total number of fields in all objects of a value. */
 function fieldsIn(value: unknown): number {
   let fields = 0;
   const waiting: object[] = isObject(value) ? [value] : [];
@@ -63,14 +63,14 @@ function fieldsIn(value: unknown): number {
   return fields;
 }
 
-/** An escape that may be half of a pair. */
+/** An escape that may be a lone surrogate. */
 const SURROGATE = /\\u[dD][89a-fA-F]/;
 
 const PROBLEM = 'has half of a surrogate pair, which is not a character';
 
 /**
- * The first text or name in a body that UTF-8 cannot hold. Payloads, errors and all that reports
- * hold are kept as JSON, where it is an escape like any other.
+ * The first string or name in a body that UTF-8 cannot represent. Payloads, errors and the contents
+ * of reports are exempt: they are stored as JSON, where it is an escape like any other.
  */
 export function brokenText(text: string, value: unknown): ErrorDetail | undefined {
   return SURROGATE.test(text) ? brokenTextIn(value) : undefined;
@@ -87,7 +87,7 @@ export function brokenTextIn(value: unknown): ErrorDetail | undefined {
     for (const [name, part] of Object.entries(next.value)) {
       const inner = [...levels, isArray ? Number(name) : name];
       if (!name.isWellFormed()) return broken(inner);
-      // What is nested deeper than any request is in a payload, or refused by its schema.
+      // Deeper nesting than in any request is in a payload, or refused by its schema.
       if (inner.length < DEPTH_MAX) waiting.push({ value: part, levels: inner });
     }
   }

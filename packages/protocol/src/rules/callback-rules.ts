@@ -10,19 +10,19 @@ export const SECRET_RULE =
   `must be '${SECRET_PREFIX}' and ${SECRET_BYTES_MIN} to ${SECRET_BYTES_MAX} random bytes in ` +
   'base64';
 
-/** The part of a secret that stands for its bytes, in base64. */
+/** The base64 part of a secret, without its prefix. */
 export function secretBase64(secret: string): string {
   return secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
 }
 
-/** As Standard Webhooks has it; the prefix may be left out. */
+/** The format of Standard Webhooks; the prefix is optional. */
 export function isCallbackSecret(secret: string): boolean {
   const text = secretBase64(secret);
   const bytes = (text.replace(/=+$/, '').length * 3) >> 2;
   return BASE64.test(text) && bytes >= SECRET_BYTES_MIN && bytes <= SECRET_BYTES_MAX;
 }
 
-/** Adds to `problems` what a schema cannot say of where to call back. */
+/** Adds the problems of a callback that a schema cannot express. */
 export function checkCallback(
   { url, secret }: NonNullable<TaskDefinition['callback']>,
   path: string,
@@ -34,7 +34,10 @@ export function checkCallback(
   problems.push({ path: `${path}/secret`, problem: SECRET_RULE });
 }
 
-/** Where an address leads is looked at when it is called: it may lead elsewhere by then. */
+/**
+ * The target address is checked when it is called, because the name may resolve differently by
+ * then.
+ */
 function urlProblem(text: string): string | undefined {
   if (!URL.canParse(text)) return 'must be an absolute http or https URL';
   const { username, password } = new URL(text);

@@ -2,33 +2,36 @@ import { JsonPlace } from '../base/json-place.ts';
 
 /**
  * Finds numbers that a double cannot hold, which is what JSON numbers become here and in most
- * programs: `9007199254740993`, `1e400`. A payload that has one is refused, because it would come
- * back changed, and nobody would be told.
+ * programs: `9007199254740993`, `1e400`. A payload with such a number is refused, because it would
+ * come back changed without notice.
  *
- * Every body is looked at, so the search is one regular expression over text that was parsed
- * already. It is written out so that the engine can skip ahead, which it does not with `{16}`.
+ * Every body is checked, so the search is one regular expression over text that is known to be
+ * valid JSON. It is written out so that the engine can skip ahead, which it does not do with
+ * `{16}`.
  */
 
-/** What may be inexact: 16 digits or more, or an exponent of three. */
+/** Numbers that may be inexact: 16 digits or more, or an exponent of three digits. */
 const SUSPECT =
   /[0-9][0-9.][0-9.][0-9.][0-9.][0-9.][0-9.][0-9.][0-9.]{8}|[0-9][eE][-+0-9][0-9][0-9]/g;
 
 const NUMBER = /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([-+]?[0-9]+))?$/;
 
-/** Values of users, in whatever request; what numbers elsewhere may be is known. */
+/** Fields with values of users, in any request. Other numbers are limited by their schemas. */
 const PAYLOADS: readonly unknown[] = ['input', 'output', 'data'];
 
-/** So much of a number is shown. */
+/** Maximum length of a number in a message. */
 const SHOWN_MAX = 60;
 
 export interface InexactNumber {
   /** A JSON pointer into the text. */
   readonly path: string;
-  /** As it stands there; a long one is cut. */
+  /** As written in the text; a long one is cut. */
   readonly number: string;
 }
 
-/** The first number of a payload in a request, which is valid JSON, that cannot be kept. */
+/**
+ * The first number in a payload of a request, which is valid JSON, that cannot be stored exactly.
+ */
 export function inexactPayload(text: string, place = new JsonPlace(text)) {
   return inexactNumber(text, isPayload, place);
 }
@@ -40,7 +43,7 @@ export function isPayload(levels: readonly (number | string)[]): boolean {
   return PAYLOADS.includes(levels[at]);
 }
 
-/** The first number in `text`, which is valid JSON, that cannot be kept. */
+/** The first number in `text`, which is valid JSON, that cannot be stored exactly. */
 export function inexactNumber(
   text: string,
   counts: (levels: readonly (number | string)[]) => boolean = () => true,
@@ -51,7 +54,8 @@ export function inexactNumber(
     const start = startOfNumber(text, match.index);
     const end = endOfNumber(text, match.index);
     SUSPECT.lastIndex = end;
-    // It may stand inside a text, where it is no number. To know is dear the first time alone.
+    // The match may be inside a string, where it is not a number. Only the first such check is
+    // expensive.
     if (place.steps > 0 && !place.moveTo(start)) continue;
     const number = text.slice(start, end);
     if (isExact(number)) continue;
@@ -63,8 +67,8 @@ export function inexactNumber(
 }
 
 /**
- * Whether a number comes back as it was sent. An integer has to, digit by digit. Anything else may
- * be any usual way to write its double: some programs write 0.1 as 0.10000000000000001.
+ * Whether a number comes back as it was sent. An integer must be the same digit by digit. Any other
+ * number may be any usual way to write its double: some programs write 0.1 as 0.10000000000000001.
  */
 function isExact(number: string): boolean {
   const value = Number(number);
@@ -76,7 +80,10 @@ function isExact(number: string): boolean {
   return /[.eE]/.test(number) && sent === decimal(value.toPrecision(17));
 }
 
-/** One text for all ways to write the same number: its digits, and where the point is. */
+/**
+ * A canonical text for all ways to write the same number: its digits, and the position of the
+ * point.
+ */
 function decimal(number: string): string | undefined {
   const [, whole, fraction = '', exponent = '0'] = NUMBER.exec(number) ?? [];
   if (whole === undefined) return undefined;

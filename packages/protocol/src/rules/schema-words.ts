@@ -1,6 +1,6 @@
-/** Says in words what a schema allows, for those whose value it refuses. */
+/** Describes in words what a schema allows, for error messages. */
 
-/** As much of JSON Schema as is put into words. */
+/** The part of JSON Schema that is described in words. */
 export interface WordedSchema {
   readonly type?: string;
   readonly const?: unknown;
@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** What a value has to be of which none of several forms is true. */
+/** The problem of a value that matches none of several forms. */
 export function unionProblem({ anyOf = [], description }: WordedSchema): string {
   const why = description === undefined ? '' : ` (${description.replace(/\.$/, '')})`;
   if (anyOf.every((form) => form.const !== undefined)) {
@@ -29,7 +29,7 @@ export function unionProblem({ anyOf = [], description }: WordedSchema): string 
   return `must be ${anyOf.map(formText).join(' or ')}${why}`;
 }
 
-/** What a text has to be that does not have the form that it should. */
+/** The problem of a string that does not match its pattern. */
 export function patternProblem({ pattern, description, examples }: WordedSchema): string {
   const why = description === undefined ? '' : ` (${description.replace(/\.$/, '')})`;
   const [example] = Array.isArray(examples) ? examples : [];

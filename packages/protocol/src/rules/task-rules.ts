@@ -3,16 +3,19 @@ import { TIME_PATTERN } from '../base/time-pattern.ts';
 import type { TaskDefinition, TaskPatch, TaskRequest } from '../schemas/task-schemas.ts';
 import { checkCallback } from './callback-rules.ts';
 
-/** What schemas cannot say of a task: fields that depend on each other, and texts with a form. */
+/**
+ * Rules of tasks that schemas cannot express: fields that depend on each other, and texts with a
+ * syntax.
+ */
 
-/** What the core knows. The protocol does not import it, so it is given. */
+/** Functions of the core. The protocol does not import the core, so they are passed in. */
 export interface CoreRules {
   hasThreeDecimals(value: number): boolean;
-  /** Answers what is wrong as text. */
+  /** Returns a string that describes the problem if the text is invalid. */
   parseConstraint(text: string): object | string;
 }
 
-/** Adds to `problems` what is wrong with a task that its schema accepts. */
+/** Adds the problems of a task that its schema accepts. */
 export function checkTask(
   request: TaskRequest,
   path: string,
@@ -33,7 +36,7 @@ export function checkTask(
   }
 }
 
-/** What is wrong with a patch that its schema accepts. */
+/** The problems of a patch that its schema accepts. */
 export function patchProblems({ runAt, input, inputBlob }: TaskPatch, path: string): ErrorDetail[] {
   const problems = timeProblems(runAt ?? undefined, `${path}/runAt`);
   if (input !== undefined && inputBlob !== undefined) {
@@ -45,7 +48,7 @@ export function patchProblems({ runAt, input, inputBlob }: TaskPatch, path: stri
 /** Why the input of a task cannot be merged with an object. */
 export const NOT_MERGED = 'cannot be merged with an input that is a blob';
 
-/** Adds to `problems` what is wrong with what a task may leave to the definition of its type. */
+/** Adds the problems of the fields that a task may leave to the definition of its type. */
 export function checkDefinition(
   { retry, resources, constraints = [], callback }: TaskDefinition,
   path: string,
@@ -62,7 +65,7 @@ export function checkDefinition(
   if (callback !== undefined) checkCallback(callback, `${path}/callback`, problems);
 }
 
-/** Sums are kept in thousandths, so that no more can be asked for or offered. */
+/** Sums are kept in thousandths, so amounts may have at most three decimals. */
 export function checkResources(
   { cpu = 0, custom = {} }: { readonly cpu?: number; readonly custom?: Record<string, number> },
   path: string,
@@ -76,7 +79,7 @@ export function checkResources(
   }
 }
 
-/** A ladder stands in the place of the rule. */
+/** A list of delays replaces the backoff rule. */
 function checkRetry(
   retry: NonNullable<TaskRequest['retry']>,
   path: string,
@@ -91,7 +94,7 @@ function checkRetry(
 
 const TIME = new RegExp(TIME_PATTERN);
 
-/** Requests give times as text or as milliseconds; schemas cannot tell a good text from a bad. */
+/** Requests give times as text or as milliseconds; schemas cannot check the text completely. */
 export function timeProblems(value: string | number | undefined, path: string): ErrorDetail[] {
   if (typeof value !== 'string') return [];
   const [, year, month, day] = TIME.exec(value) ?? [];
@@ -99,7 +102,7 @@ export function timeProblems(value: string | number | undefined, path: string): 
   return [{ path, problem: 'must be a time such as 2030-01-01T00:00:00.000Z' }];
 }
 
-/** A day that no month has would be read as one of the next month. */
+/** A day that the month does not have would be read as a day of the next month. */
 function isDay(year: number, month: number, day: number): boolean {
   return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 }

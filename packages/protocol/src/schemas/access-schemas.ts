@@ -22,7 +22,7 @@ const expiresInMs = Type.Optional(
   }),
 );
 
-/** A key is described, or takes the place of one that is there. */
+/** Describes a new key, or names an existing key that it replaces. */
 export const KeyRequest = Type.Object(
   {
     role: Type.Optional(Role),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** Stands in the place of a payload that is too big for the request. */
+/** Replaces a payload that is too big for the request. */
 export const BlobHash = Type.String({
   pattern: '^[0-9a-f]{64}$',
   description:

@@ -21,7 +21,7 @@ const GraceMs = Type.Integer({
   description: 'Time for a worker to stop before its lease is revoked.',
 });
 
-/** The body of a call that takes none: what somebody says there would be ignored. */
+/** The body of a call that takes none: any field would be ignored, so it is refused. */
 export const NothingSaid = Type.Object({}, { additionalProperties: false });
 
 export const CancelRequest = Type.Object(
@@ -30,7 +30,7 @@ export const CancelRequest = Type.Object(
 );
 export type CancelRequest = Static<typeof CancelRequest>;
 
-/** Which tasks are meant: all that is said must hold. */
+/** Selects tasks: all given conditions must hold. */
 const FILTER = {
   type: Type.Optional(TaskType),
   state: Type.Optional(TaskStateName),
@@ -70,7 +70,7 @@ export type CancelTasksRequest = Static<typeof CancelTasksRequest>;
 
 const ItemError = Type.Object({ code: Type.String(), message: Type.String() });
 
-/** Of a call about several tasks: one per task, in order. */
+/** For a call about several tasks: one outcome per task, in order. */
 const ItemOutcome = Type.Union([
   Type.Object({ id: Type.String(), ok: Type.Literal(true), state: TaskStateName }),
   Type.Object({ id: Type.String(), error: ItemError }),
@@ -121,7 +121,7 @@ export const WaitTasksReply = Type.Object({
   unknown: Type.Array(Type.String(), { description: 'Ids of no known task.' }),
 });
 
-/** Made by the client, new for each call, and the same whenever the call is sent again. */
+/** An idempotency key made by the client: new for each call, and the same for each repeat of it. */
 function requestKey(description: string) {
   return Type.Optional(
     Type.String({ pattern: '^[A-Za-z0-9_.:-]{1,64}$', description, examples: ['c1a9e0f2-7'] }),

@@ -74,7 +74,7 @@ export const Timeouts = Type.Object(
   },
 );
 
-/** As a pattern, because lengths of names are not looked at. */
+/** As a pattern, because `maxLength` is not checked for names. */
 const TagName = Type.String({ pattern: '^[\\s\\S]{1,128}$' });
 
 const TagValue = Type.String({ maxLength: 256 });
@@ -121,7 +121,7 @@ export const GivenTime = Type.Union(
   },
 );
 
-/** What a task may leave to the definition of its type. */
+/** Fields that a task may leave to the definition of its type. */
 const DEFINABLE = {
   priority: Type.Optional(Priority),
   resources: Type.Optional(TaskResources),
@@ -207,7 +207,7 @@ function orNull<T extends TSchema>(schema: T) {
   return Type.Optional(Type.Union([schema, Type.Null()]));
 }
 
-/** A JSON merge patch: what is absent stays, null clears. */
+/** A JSON merge patch: absent fields stay, null clears. */
 const PATCHABLE = {
   priority: orNull(Priority),
   runAt: orNull(GivenTime),

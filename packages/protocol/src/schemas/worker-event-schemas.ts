@@ -1,4 +1,4 @@
-/** What the events on a worker's stream hold. `ping` and `drain` hold nothing. */
+/** The contents of the events on a worker's stream. `ping` and `drain` have none. */
 import { type Static, Type } from 'typebox';
 import { BlobHash } from './blob-schemas.ts';
 import { TaskResources } from './resource-schemas.ts';

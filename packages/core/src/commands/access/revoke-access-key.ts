@@ -12,11 +12,14 @@ export interface RevokeAccessKey {
 }
 
 export interface RevokeAccessKeyReply {
-  /** The last key of an admin of the default namespace is not revoked: see above. */
+  /**
+   * The last admin key of the default namespace cannot be revoked: without it no one could create
+   * keys.
+   */
   readonly rejection?: 'access_key_not_found' | 'last_admin_key';
 }
 
-/** From here on the key is worth nothing. */
+/** Revokes a key. It stops working at once. */
 export function decideRevokeAccessKey(
   decision: Decision,
   command: RevokeAccessKey,

@@ -43,18 +43,18 @@ export type ReportKind =
 export interface Report {
   readonly lease: string;
   readonly kind: ReportKind;
-  /** Of a failure: false when another attempt makes no sense. */
+  /** For failures: false when a retry makes no sense. */
   readonly retryable?: boolean;
-  /** Of a failure: how long to wait, instead of what the policy says. */
+  /** For failures: delay before the next attempt, instead of the retry policy's. */
   readonly retryAfterMs?: number;
-  /** Of an end: when the attempt started, if that was not reported by itself. */
+  /** For ends: when the attempt started, if the start was not reported separately. */
   readonly startedAt?: number;
-  /** Of progress: from 0 to 1, and a word about it. */
+  /** For progress: a fraction from 0 to 1, and a message. */
   readonly fraction?: number;
   readonly message?: string;
 }
 
-/** What a worker says about attempts, applied in order. Any such command renews the session. */
+/** A worker's reports on attempts, applied in order. The command also renews the session. */
 export interface ReportAttempts {
   readonly type: 'report_attempts';
   readonly now: number;
@@ -65,7 +65,7 @@ export interface ReportAttempts {
   readonly capacity?: Offer;
   /** Random 32 bits, from which jitter is drawn. */
   readonly seed: number;
-  /** The outputs and errors as JSON text, one behind the other, as in `SubmitTasks`. */
+  /** The outputs and errors as JSON text, one after the other, as in `SubmitTasks`. */
   readonly payloads: Uint8Array;
   readonly payloadEnds: ArrayLike<number>;
 }
@@ -79,7 +79,7 @@ export interface ReportAttemptsReply {
   readonly outcomes: readonly ReportOutcome[];
 }
 
-/** A worker is not given again what it refused, for so long. */
+/** How long a worker is not given a task again after it refused the task. */
 const REFUSED_FOR_MS = 1000;
 
 /**
@@ -135,13 +135,13 @@ function decideReport(
   if (!tasks.hasLease(key.slot, key.number)) return 'stale_lease';
   if (holder === NO_HOLDER || tasks.holderOf(key.slot) !== holder) return 'stale_lease';
   if (!isHeld(tasks.state[key.slot])) {
-    // A lease that was taken back stays in its column, and a report on it is stale all the same.
+    // A revoked lease stays in its column, but a report on it is still stale.
     return wasTaken(tasks.answered[key.slot], report.kind) ? 'duplicate' : 'stale_lease';
   }
   return acceptReport(decision, command, { report, index, slot: key.slot });
 }
 
-/** Whether this report was taken before the lease ended, or ended it. */
+/** Whether this same report was accepted earlier for this lease. */
 function wasTaken(answered: number, kind: Report['kind']): boolean {
   return kind === 'started' ? answered !== NO_ANSWER : answered === answerOf(kind);
 }
@@ -178,7 +178,7 @@ function acceptReport(
   return 'ok';
 }
 
-/** What was asked of the worker meanwhile decides what its last word means. */
+/** A pending stop request decides what the worker's final report means. */
 function endAttempt(decision: Decision, command: ReportAttempts, accepted: Accepted): void {
   const { report, slot } = accepted;
   const stop = decision.state.tasks.stop[slot];
@@ -212,8 +212,8 @@ function endAttempt(decision: Decision, command: ReportAttempts, accepted: Accep
 }
 
 /**
- * The worker does not want it after all. It is spared the task for a moment, so that another worker
- * has a chance and a lone one is not asked without end.
+ * The worker refuses the task. For a moment it is not offered the task again. Another worker gets a
+ * chance, and a lone worker is not asked in a loop.
  */
 function refuse(decision: Decision, slot: Slot): void {
   const { roster, now } = decision;
@@ -243,7 +243,7 @@ function defer(decision: Decision, { report, slot }: Accepted): void {
   decision.emit(event);
 }
 
-/** A worker that gave up without being asked failed too. */
+/** A worker that gives up without a stop request has failed, too. */
 function fail(decision: Decision, command: ReportAttempts, accepted: Accepted): void {
   const { state, emit, events, outputs } = decision;
   const { report, index, slot } = accepted;
@@ -258,7 +258,7 @@ function fail(decision: Decision, command: ReportAttempts, accepted: Accepted): 
   if (event.retryAt === 0) outputs.endedSlots.push(slot);
 }
 
-/** The worker's clock may be off: an attempt starts between its lease and its end. */
+/** The worker's clock may be wrong, so the start is clamped between the lease and now. */
 function startedAt({ state, now }: Decision, slot: Slot, report: Report): number {
   if (report.startedAt === undefined) return 0;
   return Math.min(Math.max(report.startedAt, state.tasks.leasedAt[slot]), now);

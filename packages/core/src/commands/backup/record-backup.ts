@@ -1,7 +1,7 @@
 import { type Author, audit } from '../../decision/audit.ts';
 import type { Decision } from '../../decision/decision.ts';
 
-/** Somebody takes a copy of everything. It changes nothing but the record of changes. */
+/** An operator takes a backup. Only the audit trail changes. */
 export interface RecordBackup {
   readonly type: 'record_backup';
   readonly now: number;

@@ -78,7 +78,7 @@ test('deliveries have numbers that the life before the copy does not give after 
   cancel(2);
 
   const numbers = [...partition.restored().state.outbox.pending()].map(({ number }) => number);
-  // What was to be delivered keeps its id: it is the same message.
+  // A pending delivery keeps its id: it is the same message.
   expect(numbers).toEqual([1, 2 + 2 ** 30]);
   expect([...partition.replayed().state.outbox.pending()]).toHaveLength(2);
 });

@@ -5,14 +5,17 @@ import { loseLease } from '../../decision/lease-ends.ts';
 import { NOT_ARRIVED_REASON } from '../../task/task-state.ts';
 
 /**
- * The partition was restored from a copy of an earlier moment. Whatever workers do by leases of
- * before, it does not count here: they may be of a life that went on after that moment.
+ * The partition was restored from a backup. Leases from before the restore no longer count: the
+ * original partition may have continued after the backup was taken.
  */
 export interface ResetAfterRestore {
   readonly type: 'reset_after_restore';
   readonly now: number;
   readonly namespace: string;
-  /** How far the numbers of leases are to be from those of any other life. */
+  /**
+   * How many lease numbers to skip, so that new leases differ from all leases granted after the
+   * backup.
+   */
   readonly leasesSkipped: number;
   /** The same for deliveries: a receiver drops a message whose id it has seen. */
   readonly deliveriesSkipped: number;
@@ -20,17 +23,19 @@ export interface ResetAfterRestore {
 }
 
 export interface ResetAfterRestoreReply {
-  /** Tasks that somebody held. */
+  /** Number of tasks whose leases ended. */
   readonly returned: number;
-  /** When the last thing happened before. */
+  /** Time of the last event before the restore. */
   readonly upTo: number;
 }
 
 /**
- * Ends every lease, at no cost to its task, and goes on with numbers that no other life of this
- * partition has given or will give: that one may have granted the next numbers already, to sessions
- * that come here, for other tasks in the same slots (L6). The same holds for deliveries: receivers
- * drop a message whose id they have seen. What was to be delivered keeps its id.
+ * Ends every lease, at no cost to its task, and skips numbers.
+ *
+ * After the backup, the original partition may have granted the next lease numbers for other tasks
+ * in the same slots, and sessions that hold those leases may connect here. Skipping numbers fences
+ * them out (L6). Delivery numbers skip too, because receivers drop a message whose id they have
+ * seen. Pending deliveries keep their ids.
  */
 export function decideResetAfterRestore(
   decision: Decision,
@@ -42,7 +47,7 @@ export function decideResetAfterRestore(
   for (const { session } of [...state.holders.holding()]) {
     state.holders.forEachHeld(state.holders.find(session), (slot) => slots.push(slot));
   }
-  // Newest lease first: each return goes to the head, so that the oldest ends up in front.
+  // Newest lease first: each task returns to the head, so that the oldest ends up in front.
   slots.sort((a, b) => state.tasks.lease[b] - state.tasks.lease[a]);
   for (const slot of slots) loseLease(decision, slot, NOT_ARRIVED_REASON);
   events.numbersSkipped.nextLease = (state.nextLease + command.leasesSkipped) as LeaseNumber;

@@ -277,7 +277,7 @@ function wanting(on: string[]) {
   return { url: 'http://x/a', on };
 }
 
-/** A task with a callback that a worker has. */
+/** A leased task with a callback. */
 function leased({ on }: { on: string[] }) {
   const partition = new TestPartition();
   const { session } = partition.attach({ slots: 1 });
@@ -286,7 +286,7 @@ function leased({ on }: { on: string[] }) {
   return { partition, session, lease };
 }
 
-/** A task that wants to be heard of ended so. */
+/** A task with a callback that ended in this way. */
 function ended(
   how: 'succeeded' | 'failed' | 'cancelled',
   limits: ConstructorParameters<typeof TestPartition>[0] = {},

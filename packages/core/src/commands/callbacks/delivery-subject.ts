@@ -1,6 +1,6 @@
 import type { Delivery } from '../../state/outbox.ts';
 
-/** What every event says of the delivery that it is about. */
+/** The fields with which every event names its delivery. */
 export function subjectOf({ number, task, state }: Delivery) {
   return { delivery: number, task, state };
 }

@@ -7,7 +7,7 @@ import { subjectOf } from './delivery-subject.ts';
 const SECOND_MS = 1000;
 const HOUR_MS = 60 * 60 * SECOND_MS;
 
-/** 5 s, 10 s, 20 s and so on, up to an hour, and up to a quarter more. */
+/** Delays of 5 s, 10 s, 20 s and so on, up to an hour, plus up to 25% jitter. */
 const POLICY: ResolvedRetry = {
   ...parseRetry(''),
   maxAttempts: Number.POSITIVE_INFINITY,
@@ -15,33 +15,33 @@ const POLICY: ResolvedRetry = {
   maxDelayMs: HOUR_MS,
 };
 
-/** A receiver that failed for so long is given up. */
+/** Retries of a delivery stop this long after its first failure. */
 const GIVEN_UP_AFTER_MS = 24 * HOUR_MS;
 
-/** More than a command can add. */
+/** More than one command can add. */
 const DROPS_PER_COMMAND = 10_000;
 
-/** One try to deliver is over. */
+/** One try to deliver has ended. */
 export interface RecordDelivery {
   readonly type: 'record_delivery';
   readonly now: number;
   /** The number of the delivery. */
   readonly delivery: number;
-  /** What went wrong, as the number of a failure; 0 when nothing did. */
+  /** The number of the failure; 0 for success. */
   readonly failure: number;
-  /** Of the answer; 0 without one. */
+  /** HTTP status of the answer; 0 without an answer. */
   readonly status: number;
   readonly durationMs: number;
-  /** How long the receiver wants to be left alone, if it said so. */
+  /** The delay that the receiver asked for, if any. */
   readonly retryAfterMs?: number;
   /** Random 32 bits, from which jitter is drawn. */
   readonly seed: number;
 }
 
 export interface RecordDeliveryReply {
-  /** `unknown` when nobody waits for it any more. */
+  /** `unknown` when the delivery is not pending. */
   readonly outcome: 'delivered' | 'failed' | 'given_up' | 'unknown';
-  /** When it is tried next; 0 when it is not. */
+  /** When the next try is due; 0 when there is none. */
   readonly nextAt: number;
 }
 
@@ -63,7 +63,9 @@ export function decideRecordDelivery(
   return { outcome: nextAt === 0 ? 'given_up' : 'failed', nextAt };
 }
 
-/** 0 when there is no other. The last one is at the end of the time that there is, whole. */
+/**
+ * When the next try is due; 0 when there is none. The final try is exactly at the 24-hour deadline.
+ */
 function nextTryAt(now: number, delivery: Delivery, command: RecordDelivery): number {
   const { firstFailedAt, tries } = delivery;
   const endAt = (firstFailedAt === 0 ? now : firstFailedAt) + GIVEN_UP_AFTER_MS;
@@ -76,7 +78,7 @@ function nextTryAt(now: number, delivery: Delivery, command: RecordDelivery): nu
   return Math.min(now + delayMs, endAt);
 }
 
-/** Those that were given up make way for those that are to be delivered (L9), oldest first. */
+/** Drops the oldest deliveries that were given up, to make room for pending ones (L9). */
 export function dropUndelivered({ state, emit, events }: Decision): void {
   const { outbox, limits } = state;
   const excess = outbox.pendingCount + outbox.givenUpCount - limits.callbacksMax;

@@ -7,21 +7,21 @@ import { subjectOf } from './delivery-subject.ts';
 
 const REDELIVERED_PER_COMMAND = 1000;
 
-/** Deliveries that were given up, or wait for their next try, are tried from now on. */
+/** Tries deliveries again at once that were given up or wait for their next try. */
 export interface RedeliverCallbacks {
   readonly type: 'redeliver_callbacks';
   readonly now: number;
   readonly namespace: string;
-  /** Ids of deliveries; without them all that were given up. */
+  /** Ids of deliveries. Without them: all deliveries that were given up. */
   readonly ids?: readonly string[];
   readonly by?: Author;
 }
 
 export interface RedeliverCallbacksReply {
   readonly redelivered: number;
-  /** Ids that are not known, or whose delivery is over. */
+  /** Ids that are not known, or whose delivery has ended. */
   readonly unknown: readonly string[];
-  /** One command takes so many at the most; the same again goes on. */
+  /** True when the limit per command was reached. The caller repeats the command to continue. */
   readonly more: boolean;
 }
 

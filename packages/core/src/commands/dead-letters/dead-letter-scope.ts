@@ -18,7 +18,7 @@ export function countDead(state: ReadonlyState, { namespace, taskType }: Scope):
   return queue === undefined ? 0 : state.deadLetters.countOfQueue(queue.index);
 }
 
-/** Those of the tasks that are dead letters of the namespace, each once. */
+/** The slots of the tasks that are dead letters of the namespace, without duplicates. */
 export function deadAmong(
   state: ReadonlyState,
   namespace: string,

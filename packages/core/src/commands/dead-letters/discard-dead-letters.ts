@@ -8,20 +8,20 @@ import { deadAmong, oldestDead } from './dead-letter-scope.ts';
 
 const DISCARDS_PER_COMMAND = 1000;
 
-/** More than a command can add. */
+/** More than one command can add. */
 const DROPS_PER_COMMAND = 10_000;
 
-/** Dead letters become plain finished tasks. */
+/** Turns dead letters into ordinary finished tasks. */
 export interface DiscardDeadLetters extends Timed, Authored {
   readonly type: 'discard_dead_letters';
   readonly taskType?: string;
-  /** Of these only, by their numbers. */
+  /** Only these tasks, by number. */
   readonly tasks?: readonly number[];
 }
 
 export interface DiscardDeadLettersReply {
   readonly discarded: number;
-  /** One command discards so many at the most; the same again goes on. */
+  /** True when the limit per command was reached. The caller repeats the command to continue. */
   readonly more: boolean;
 }
 
@@ -57,7 +57,7 @@ function discardThese(
   return { discarded: slots.length, more: false };
 }
 
-/** Keeps dead letters within their bound (L9), a few per command. */
+/** Keeps dead letters within their limit (L9), a bounded number per command. */
 export function dropOverflow(decision: Decision): void {
   const { deadLetters, limits } = decision.state;
   for (let dropped = 0; dropped < DROPS_PER_COMMAND; dropped++) {
@@ -67,8 +67,8 @@ export function dropOverflow(decision: Decision): void {
 }
 
 /**
- * The oldest of the namespace that has most, so that a flood of failures in one namespace does not
- * push out what another one has yet to look at. Of two with as many, the one that ended first.
+ * The oldest dead letter of the namespace that has the most. A flood of failures in one namespace
+ * must not push out the dead letters of another. On a tie, the one that ended first.
  */
 function oldestOfMost({ tasks, deadLetters }: ReadonlyState): Slot {
   const { endedAt, number } = tasks;

@@ -282,7 +282,7 @@ test('dead letters of many types are found at once', () => {
   ]);
 });
 
-/** Numbers of new tasks. */
+/** Submits tasks and returns their numbers. */
 function submitted(partition: TestPartition, count: number, type = 'hello'): number[] {
   const first = partition.state.nextTask;
   partition.submit(...Array.from({ length: count }, () => ({ type })));
@@ -309,7 +309,7 @@ function fail(partition: TestPartition, ...numbers: number[]): void {
 
 const NOTHING = new Uint8Array(0);
 
-/** In few commands, because each is followed by a look at everything. */
+/** Uses few commands, because all invariants are checked after each. */
 function failTogether(partition: TestPartition, count: number): void {
   const retry = { maxAttempts: 1 };
   const { session } = partition.attach({ slots: count });

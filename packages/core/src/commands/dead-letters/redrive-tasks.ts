@@ -6,25 +6,25 @@ import type { Decision } from '../../decision/decision.ts';
 import { retry } from '../tasks/retry-tasks.ts';
 import { countDead, deadAmong, oldestDead } from './dead-letter-scope.ts';
 
-/** Each costs a look whenever time advances. */
+/** Every redrive is checked whenever time advances. */
 const REDRIVES_MAX = 100;
 
-/** Runs dead letters again, so many a second, until those that are there now are through. */
+/** Retries all dead letters that exist now, at a limited rate. */
 export interface StartRedrive extends Timed, Authored {
   readonly type: 'start_redrive';
-  /** Of this type only; of all types of the namespace without it. */
+  /** Only tasks of this type. Without it: all types of the namespace. */
   readonly taskType?: string;
-  /** Of these only, by their numbers; they run again at once, and no redrive is under way. */
+  /** Only these tasks, by number. They are retried at once, without a running redrive. */
   readonly tasks?: readonly number[];
-  /** Fractions down to a thousandth count; what is less counts as that. */
+  /** Rounded to 0.001; lower rates count as 0.001. */
   readonly ratePerSec: number;
 }
 
 export interface StartRedriveReply {
   readonly rejection?: 'too_many_redrives';
-  /** Its number; 0 when it was refused, or is over. */
+  /** Number of the redrive; 0 when it was refused or has already ended. */
   readonly redrive: number;
-  /** Dead letters that it will run again, if nobody else does. */
+  /** Number of dead letters that it will retry, unless they are retried otherwise first. */
   readonly count: number;
 }
 
@@ -76,7 +76,7 @@ export function decideEndRedrive(decision: Decision, command: EndRedrive): EndRe
   return { found: true };
 }
 
-/** Runs the dead letters again whose time has come, `most` of them; answers how many. */
+/** Retries up to `most` dead letters that are due; returns how many. */
 export function redriveDue(decision: Decision, most: number): number {
   const { state, emit, events, now } = decision;
   let redriven = 0;

@@ -8,17 +8,17 @@ import type { TaskTypeDefinition } from '../../state/task-types.ts';
 export interface PutTaskType extends Timed, Authored {
   readonly type: 'put_task_type';
   readonly taskType: string;
-  /** Undefined removes it. */
+  /** Undefined removes the definition. */
   readonly definition: TaskTypeDefinition | undefined;
 }
 
 export interface PutTaskTypeReply {
   readonly rejection?: 'too_many_types' | 'quota_exceeded';
-  /** Whether there was one before. */
+  /** Whether a definition existed before. */
   readonly existed: boolean;
 }
 
-/** Registers what tasks of a type have by default, or forgets it. Tasks that are there stay so. */
+/** Registers or removes the defaults of a task type. Existing tasks do not change. */
 export function decidePutTaskType(decision: Decision, command: PutTaskType): PutTaskTypeReply {
   const { state, emit, events } = decision;
   const key = queueKey(command.namespace, command.taskType);

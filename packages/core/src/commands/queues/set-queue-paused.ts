@@ -5,7 +5,6 @@ import type { Decision } from '../../decision/decision.ts';
 import { exceededQuota } from '../../state/quotas.ts';
 import { TASK_TYPES_MAX } from '../../state/state.ts';
 
-/** One event, however many tasks the queue holds. */
 export interface SetQueuePaused extends Timed, Authored {
   readonly type: 'set_queue_paused';
   readonly taskType: string;
@@ -16,7 +15,7 @@ export interface SetQueuePausedReply {
   readonly rejection?: 'too_many_types' | 'quota_exceeded';
 }
 
-/** Whether a queue gives out its tasks is a property of the queue: one event, however many wait. */
+/** Pauses or resumes a queue. This is one event on the queue, however many tasks wait in it. */
 export function decideSetQueuePaused(
   decision: Decision,
   command: SetQueuePaused,

@@ -10,11 +10,11 @@ import type { Offer } from '../../workers/room.ts';
 import { makeSession, type OfferedType, type Session } from '../../workers/roster.ts';
 import { countUse, heldSlots } from './held-slots.ts';
 
-/** A worker opened a stream: a new session, or one that comes back. */
+/** A worker opened a stream, for a new session or to resume one. */
 export interface AttachSession {
   readonly type: 'attach_session';
   readonly now: number;
-  /** Random; used unless the worker comes back with one. */
+  /** Random id, used unless the worker resumes a session. */
   readonly newSession: SessionId;
   readonly namespace: string;
   readonly worker: string;
@@ -26,19 +26,19 @@ export interface AttachSession {
   readonly resume?: ResumedSession;
 }
 
-/** What a worker that comes back says of its session. */
+/** What a worker says about the session that it resumes. */
 interface ResumedSession {
   readonly session: SessionId;
-  /** Every lease that it has. */
+  /** Every lease that the worker still has. */
   readonly running: readonly string[];
-  /** Higher at each resume of the session: what the worker has changes from one to the next. */
+  /** Higher at each resume of the session, because the worker's leases change between resumes. */
   readonly number?: number;
 }
 
 export interface AttachSessionReply {
   /**
-   * A session that came back under another namespace than its own is not known there. A resume that
-   * was overtaken by a later one says what the worker had then, not what it has.
+   * A session that resumes under another namespace is not found there. A resume is outdated when a
+   * later one overtook it: it lists leases that the worker may no longer have.
    */
   readonly rejection?:
     | 'too_many_sessions'
@@ -49,7 +49,7 @@ export interface AttachSessionReply {
   readonly session: SessionId;
   readonly connection: number;
   readonly resumed: boolean;
-  /** Leases that the worker listed and no longer has. */
+  /** Leases that the worker listed but no longer holds. */
   readonly lost: readonly string[];
 }
 
@@ -61,9 +61,8 @@ const REFUSED: AttachSessionReply = {
 };
 
 /**
- * A worker opens a stream. When it comes back with a known session, leases that both sides know are
- * kept, those that only the worker knows are lost, and those that only the server knows never
- * arrived.
+ * A worker opens a stream. When it resumes a known session, leases that both sides know are kept.
+ * Leases that only the worker knows are lost. Leases that only the server knows never arrived.
  */
 export function decideAttachSession(
   decision: Decision,
@@ -86,8 +85,8 @@ export function decideAttachSession(
     const count = decision.roster.countOf(command.namespace);
     if (count >= quotas.sessionsMax) return { ...REFUSED, rejection: 'quota_exceeded' };
   }
-  // A session without leases is forgotten by a restart. It keeps its id all the same: what it is
-  // given now must be found under that id if the server dies before the worker hears of it.
+  // A restart forgets a session without leases. The session keeps its id anyway: its new leases
+  // must be found under that id if the server dies before the worker hears of them.
   const session =
     resumed ?? makeSession(command.namespace, command.resume?.session ?? command.newSession);
   session.worker = command.worker;
@@ -97,7 +96,8 @@ export function decideAttachSession(
   session.heardAt = decision.now;
   if (Number.isFinite(number)) session.resumeNumber = number;
   session.connection = decision.roster.nextConnection();
-  // Counts begin apart: workers that come and go also give tasks that waited long their turn.
+  // New sessions start with different lease counts. Otherwise sessions that end after a few leases
+  // would never reach the turn of a task that waited long.
   if (resumed === undefined) session.leases = session.connection;
   session.connected = true;
   session.unsentBytes = 0;
@@ -120,7 +120,10 @@ export function decideAttachSession(
   };
 }
 
-/** The whole offer is replaced. What the session kept room for or refused is seen with new eyes. */
+/**
+ * Replaces the whole offer. Drops the session's reservation and refusals, because both may change
+ * with the new offer.
+ */
 export function changeOffer(decision: Decision, session: Session, offer: Offer): void {
   session.room.offer(offer);
   session.refused.clear();
@@ -146,7 +149,10 @@ function returnUnlisted(decision: Decision, session: Session, listed: ReadonlySe
   for (const slot of unlisted) loseLease(decision, slot, NOT_ARRIVED_REASON);
 }
 
-/** The lease was named by its worker, which may have missed that it has to stop. */
+/**
+ * The worker listed this lease, so it counts as heard. The worker may have missed a stop request,
+ * so the request is sent again.
+ */
 function hearAgain(decision: Decision, slot: Slot): void {
   const { tasks } = decision.state;
   listenFor(decision, slot, decision.now);

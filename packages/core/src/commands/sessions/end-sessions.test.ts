@@ -184,7 +184,7 @@ function holding(count: number) {
   return { partition, session, connection };
 }
 
-/** The waiting tasks of type `hello`, in the order in which they go out. */
+/** The queued tasks of type `hello`, in the order in which they are leased. */
 function waiting(partition: TestPartition): number[] {
   const queue = describeState(partition.state).queues.find(({ type }) => type === 'hello');
   return queue?.lanes.flatMap(({ waiting }) => waiting) ?? [];

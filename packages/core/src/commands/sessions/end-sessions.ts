@@ -5,7 +5,7 @@ import { HANDED_BACK_REASON, WORKER_LOST_REASON } from '../../task/task-state.ts
 import type { Session } from '../../workers/roster.ts';
 import { heldSlots } from './held-slots.ts';
 
-/** A worker leaves and hands back what it holds. */
+/** A worker leaves and hands back its leases. */
 export interface DetachSession {
   readonly type: 'detach_session';
   readonly now: number;
@@ -27,7 +27,7 @@ export function decideDetachSession(
   return { found: true };
 }
 
-/** Looks for sessions that have been silent for too long. */
+/** Ends sessions that have been silent for too long. */
 export interface ExpireSessions {
   readonly type: 'expire_sessions';
   readonly now: number;
@@ -48,8 +48,8 @@ function isLost({ state, now }: Decision, session: Session): boolean {
 }
 
 /**
- * The sessions are over; what they hold goes back to the heads of the queues. All of them leave the
- * roster first, so that none is given what another one held.
+ * Ends the sessions; their tasks return to the heads of their queues. All sessions leave the roster
+ * first, so that none of them is given a task of another.
  */
 function end(decision: Decision, sessions: readonly Session[], reason: number): void {
   for (const session of sessions) {

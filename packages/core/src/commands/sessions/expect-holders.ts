@@ -4,8 +4,8 @@ import { makeSession } from '../../workers/roster.ts';
 import { countUse, heldBySession, heldSlots } from './held-slots.ts';
 
 /**
- * Fills an empty roster with the sessions that hold leases, as absent, after a restart. They have a
- * grace period to come back before their silence counts (L7).
+ * After a restart, fills the empty roster with the sessions that hold leases, as disconnected. They
+ * have a grace period to come back before their silence counts (L7).
  */
 export function expectHolders(decision: Decision, now: number, graceMsMin: number): void {
   for (const holder of decision.state.holders.holding()) {
@@ -16,7 +16,7 @@ export function expectHolders(decision: Decision, now: number, graceMsMin: numbe
     session.leaseMs = holder.leaseMs;
     session.resumeNumber = holder.resume;
     session.heardAt = now;
-    // Whole, because times that follow from it are logged, and columns hold what the log holds.
+    // Rounded up: times derived from it are logged, and the log holds only whole numbers.
     session.graceUntil = now + Math.max(graceMsMin, Math.ceil(holder.leaseMs * 1.5));
     decision.roster.add(session);
     countUse(decision, session);

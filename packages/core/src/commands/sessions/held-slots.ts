@@ -3,7 +3,7 @@ import type { Decision } from '../../decision/decision.ts';
 import type { ReadonlyState } from '../../state/state.ts';
 import type { Session } from '../../workers/roster.ts';
 
-/** Counts what the session holds, when it comes to be known with leases that it already has. */
+/** Counts the leases of a session that enters the roster with leases. */
 export function countUse(decision: Decision, session: Session): void {
   const { state, roster } = decision;
   const slots = heldSlots(decision, session);
@@ -14,7 +14,7 @@ export function countUse(decision: Decision, session: Session): void {
   );
 }
 
-/** Newest lease first: each return goes to the head, so that the oldest ends up in front. */
+/** Newest lease first: each task returns to the head, so that the oldest ends up in front. */
 export function heldSlots({ state }: Decision, session: Session): Slot[] {
   return heldBySession(state, session.id);
 }

@@ -3,8 +3,8 @@ import { listenFor } from '../../matching/matching.ts';
 import { heldSlots } from './held-slots.ts';
 
 /**
- * The server was not there to listen for a while: every session counts as heard now, and has its
- * whole `leaseMs` from here on.
+ * The server was not listening for a while. Every session counts as heard now and has its full
+ * `leaseMs` again.
  */
 export interface RenewSessions {
   readonly type: 'renew_sessions';

@@ -4,7 +4,7 @@ import type { Decision } from '../../decision/decision.ts';
 import { heldBy, updateRoom } from '../../matching/matching.ts';
 import type { Session } from '../../workers/roster.ts';
 
-/** The stream of a session broke. Nothing is lost by that alone. */
+/** The stream of a session broke. The session keeps its leases. */
 export interface DisconnectSession {
   readonly type: 'disconnect_session';
   readonly now: number;
@@ -12,17 +12,18 @@ export interface DisconnectSession {
   readonly connection: number;
 }
 
-/** The stream of a session broke: it gets nothing more, and keeps what it has until it is lost. */
+/** The stream of a session broke. It gets no new tasks and keeps its leases until it expires. */
 export function decideDisconnectSession(decision: Decision, command: DisconnectSession): void {
   const session = decision.roster.find(command.session);
   if (session === undefined || session.connection !== command.connection) return;
   session.connected = false;
-  // A session without leases lives by its stream; from here on its silence counts.
+  // A session without leases needs no heartbeat while its stream is open. Its silence counts from
+  // now.
   if (heldBy(decision.state, session) === 0) session.heardAt = decision.now;
   leaveAlone(decision, session);
 }
 
-/** Pushes of this cost, by `pushCost`, have left the server. */
+/** Pushes of this total cost (`pushCost`) have left the server. */
 export interface SessionRead {
   readonly type: 'session_read';
   readonly now: number;
@@ -31,7 +32,7 @@ export interface SessionRead {
   readonly bytes: number;
 }
 
-/** The worker read some of what was on its way: it may get more. */
+/** The worker read some of the pushed data, so it may get more. */
 export function decideSessionRead(decision: Decision, command: SessionRead): void {
   const session = decision.roster.find(command.session);
   if (session === undefined || session.connection !== command.connection) return;
@@ -39,7 +40,7 @@ export function decideSessionRead(decision: Decision, command: SessionRead): voi
   decision.pending.add(session);
 }
 
-/** An operator wants a worker to get nothing new; it keeps what it runs. */
+/** An operator drains a worker: it gets no new tasks and keeps its running ones. */
 export interface DrainSession {
   readonly type: 'drain_session';
   readonly now: number;
@@ -52,7 +53,7 @@ export interface DrainSessionReply {
   readonly found: boolean;
 }
 
-/** The worker gets nothing new and keeps what it runs. It stays so over a broken connection. */
+/** The worker gets no new tasks and keeps its running ones. A reconnect does not end the drain. */
 export function decideDrainSession(decision: Decision, command: DrainSession): DrainSessionReply {
   const session = decision.roster.findIn(command.namespace, command.session);
   if (session === undefined) return { found: false };
@@ -64,7 +65,7 @@ export function decideDrainSession(decision: Decision, command: DrainSession): D
   return { found: true };
 }
 
-/** The session is given nothing more: a task for which it kept room may look elsewhere. */
+/** The session gets no new tasks. The task that it reserved room for may go to another session. */
 function leaveAlone(decision: Decision, session: Session): void {
   decision.roster.unreserve(session);
   updateRoom(decision, session);

@@ -6,7 +6,6 @@ import { askToStop } from '../../decision/stop-attempts.ts';
 import { findTask } from '../../state/find-task.ts';
 import { CANCELLED, CANCELLED_REASON, isHeld, isTerminal } from '../../task/task-state.ts';
 
-/** A task that nobody holds ends at once; one that is held is asked to stop. */
 export interface CancelTasks extends Timed {
   readonly type: 'cancel_tasks';
   readonly ids: readonly string[];
@@ -19,8 +18,8 @@ export interface CancelTasksReply {
 }
 
 /**
- * Cancels tasks. What nobody holds ends at once. What is held is asked to stop: from the answer on
- * its end is `cancelled`, whatever its worker reports.
+ * Cancels tasks. A task that is not leased ends at once. A leased task's worker is asked to stop;
+ * from then on the task ends as `cancelled`, whatever the worker reports.
  */
 export function decideCancelTasks(decision: Decision, command: CancelTasks): CancelTasksReply {
   const outcomes = command.ids.map((id) => {

@@ -4,19 +4,19 @@ import { CLAIM_WORDS, type DedupeClaim } from '../../task/dedupe-claim.ts';
 
 /** The dedupe keys of a submit, one entry per task. */
 export interface DedupeClaims {
-  /** Eight words per task: hashes of key and body. */
+  /** Eight words per task: hashes of the key and of the body. */
   readonly words: Uint32Array;
   /** 0 for a task without a key. */
   readonly windowsMs: ArrayLike<number>;
 }
 
-/** Which tasks of a submit are there already, by their places in it. */
+/** Tasks of a submit that already exist, by their places in the submit. */
 export interface Duplicates {
-  /** The first task whose key came with another body; -1 when there is none. */
+  /** The first task whose key was used with a different body; -1 when there is none. */
   readonly mismatchAt: number;
-  /** Tasks that were submitted before, with the entry of their key. */
+  /** Tasks from earlier submits, each with the entry of its key. */
   readonly entries: ReadonlyMap<number, Slot>;
-  /** Tasks that stand in the same submit before. */
+  /** Tasks that repeat an earlier task of the same submit. */
   readonly earlier: ReadonlyMap<number, number>;
 }
 
@@ -47,19 +47,22 @@ export function findDuplicates(decision: Decision, claims: DedupeClaims | undefi
   return { mismatchAt: -1, entries, earlier };
 }
 
-/** The keys of a submit that nobody had before it. */
+/** The keys of a submit that are not in the table yet. */
 class FreshKeys {
   private readonly claims: DedupeClaims;
-  /** By the first word of the key: the newest claim with it. */
+  /** The newest claim for each first word of a key. */
   private readonly newest = new Map<number, number>();
-  /** The claim before, with the same first word and mostly another key. */
+  /** The previous claim with the same first word, usually of a different key. */
   private readonly previous = new Map<number, number>();
 
   constructor(claims: DedupeClaims) {
     this.claims = claims;
   }
 
-  /** The claim that has the key already; -1 when there is none, and from now on this one has it. */
+  /**
+   * Returns the claim that already has this key. Returns -1 when there is none and records this
+   * claim.
+   */
   add(index: number): number {
     const word = this.claims.words[index * CLAIM_WORDS];
     const newest = this.newest.get(word);
@@ -72,7 +75,7 @@ class FreshKeys {
   }
 }
 
-/** Which words of a claim are of what. */
+/** The words of the key and of the body within a claim. */
 const KEY = { from: 0, to: CLAIM_WORDS / 2 };
 const BODY = { from: CLAIM_WORDS / 2, to: CLAIM_WORDS };
 
@@ -82,7 +85,7 @@ export function pointAtClaim(claim: DedupeClaim, claims: DedupeClaims, index: nu
   claim.windowMs = claims.windowsMs[index];
 }
 
-/** The entry of a key. One whose window is over is forgotten, heard by its timer or not. */
+/** The entry of a key. An expired entry is forgotten here, even before its timer fires. */
 function liveEntry(decision: Decision, claim: DedupeClaim): Slot {
   const { dedupe } = decision.state;
   const entry = dedupe.find(claim);
@@ -91,7 +94,7 @@ function liveEntry(decision: Decision, claim: DedupeClaim): Slot {
   return NO_SLOT;
 }
 
-/** Forgets keys whose windows are over, `most` of them; answers how many. */
+/** Forgets up to `most` keys whose windows have ended; returns how many. */
 export function forgetKeys(decision: Decision, most: number): number {
   const { state, now } = decision;
   let forgotten = 0;

@@ -13,7 +13,7 @@ import {
   SUCCEEDED,
 } from '../../task/task-state.ts';
 
-/** Ends a task from outside: one whose handler left the end to somebody, or any other. */
+/** Ends a task from outside: a deferred task, or any other. */
 export interface EndTask extends Timed {
   readonly type: 'end_task';
   readonly id: string;
@@ -21,8 +21,8 @@ export interface EndTask extends Timed {
   /** The output or the error as JSON text; empty for null. */
   readonly payload: Uint8Array;
   /**
-   * The same when the request is sent again, and a whole number; 0 or absent without one. A task
-   * that this very request ended is answered as at first.
+   * Idempotency key of the request, a whole number; 0 or absent without one. A repeat of the
+   * request that ended the task gets the same answer as the first time.
    */
   readonly key?: number;
 }
@@ -30,8 +30,8 @@ export interface EndTask extends Timed {
 export type EndTaskReply = TaskOutcome<'task_not_found' | 'task_finished'>;
 
 /**
- * Ends a task from outside. Whoever holds it is told to stop at once: its lease is over. A task
- * that is being cancelled ends as cancelled here too.
+ * Ends a task from outside. Its worker is told to stop at once, because its lease is over. A task
+ * that is being cancelled ends as cancelled here, too.
  */
 export function decideEndTask(decision: Decision, command: EndTask): EndTaskReply {
   const { state } = decision;
@@ -39,7 +39,7 @@ export function decideEndTask(decision: Decision, command: EndTask): EndTaskRepl
   const slot = findTask(state, command.namespace, command.id);
   if (slot === NO_SLOT) return { rejection: 'task_not_found', slot };
   const { payload, key = 0 } = command;
-  // Sent again after its answer was lost. The task may have been retried since.
+  // A repeat of a request whose answer was lost. The task may have been retried since.
   if (key !== 0 && tasks.endKey[slot] === key) return { slot };
   if (isTerminal(tasks.state[slot])) return { rejection: 'task_finished', slot };
 

@@ -23,11 +23,11 @@ export interface TaskPatch {
   readonly runAt?: number | null;
   readonly timeouts?: { readonly [K in keyof Timeouts]: Timeouts[K] | null } | null;
   readonly tags?: Readonly<Record<string, string | null>> | null;
-  /** Whether the input is replaced by the one at this place of `inputs`. */
+  /** Whether the entry of `inputs` at this patch's place replaces the input. */
   readonly hasInput?: boolean;
 }
 
-/** Each patch is applied whole or not at all, in order. */
+/** Applied in order, each patch completely or not at all. */
 export interface PatchTasks extends Timed {
   readonly type: 'patch_tasks';
   readonly patches: readonly TaskPatch[];
@@ -47,7 +47,7 @@ export interface PatchTasksReply {
   readonly outcomes: readonly TaskOutcome<PatchRejection>[];
 }
 
-/** Changes tasks that nobody holds, each one whole or not at all. */
+/** Changes tasks that are not leased, each one completely or not at all. */
 export function decidePatchTasks(decision: Decision, command: PatchTasks): PatchTasksReply {
   const outcomes: TaskOutcome<PatchRejection>[] = [];
   for (let i = 0; i < command.patches.length; i++) outcomes.push(patchOne(decision, command, i));
@@ -85,7 +85,7 @@ function patchOne(
   return { slot };
 }
 
-/** How much more the task holds after the patch; less than 0 when it holds less. */
+/** How many bytes the patch adds; negative when the task gets smaller. */
 function bytesAdded({ state }: Decision, event: EventOf<'task_patched'>): number {
   const { slot, fields } = event;
   const { tasks } = state;
@@ -121,7 +121,7 @@ function mergedTags({ state }: Decision, slot: Slot, { tags }: TaskPatch): Tags 
   return merged<string>(state.texts.tags.at(state.tasks.tags[slot]), tags);
 }
 
-/** JSON merge patch of one level: null clears, the whole or a part. */
+/** JSON merge patch of one level: null clears one entry, or all of them. */
 function merged<T>(
   before: Readonly<Record<string, T | undefined>>,
   patch: Readonly<Record<string, T | null | undefined>> | null | undefined,

@@ -16,7 +16,7 @@ export interface ResumeTask extends Timed {
 
 export type PauseTaskReply = TaskOutcome<'task_not_found' | 'task_running' | 'task_finished'>;
 
-/** An operator holds a task that waits or is queued. One that is held back already stays so. */
+/** Pauses a waiting or queued task. A task that is already paused stays paused. */
 export function decidePauseTask(decision: Decision, command: PauseTask): PauseTaskReply {
   const { state, emit, events } = decision;
   const slot = findTask(state, command.namespace, command.id);
@@ -30,7 +30,7 @@ export function decidePauseTask(decision: Decision, command: PauseTask): PauseTa
   return { slot };
 }
 
-/** A task that is not paused has nothing to resume, and goes on. */
+/** Resumes a task. A task that is not paused stays as it is. */
 export function decideResumeTask(decision: Decision, command: ResumeTask): PauseTaskReply {
   const { state, emit, events } = decision;
   const slot = findTask(state, command.namespace, command.id);

@@ -8,15 +8,15 @@ import type { TaskSpec } from '../../task/task-spec.ts';
 import { isTerminal, SUCCEEDED } from '../../task/task-state.ts';
 import { fillDetails } from './submit-tasks.ts';
 
-/** The same for a task that left memory: it comes with all that is known of it. */
+/** Retries a task that left memory. The command carries everything known about the task. */
 export interface ReadmitTask extends Timed {
   readonly type: 'readmit_task';
   readonly id: string;
-  /** How it ended, by the number of its state. */
+  /** Number of the state in which it ended. */
   readonly state: number;
   readonly spec: Omit<TaskSpec, 'runAt' | 'delayMs'>;
   readonly input: Uint8Array;
-  /** What its column said of its dedupe key when it left memory. */
+  /** Value of its `dedupe` column when it left memory. */
   readonly dedupe: number;
 }
 
@@ -24,11 +24,11 @@ export type ReadmitTaskReply = TaskOutcome<
   'task_not_found' | 'task_finished' | 'too_many_tasks' | 'too_many_bytes' | 'too_many_types'
 >;
 
-/** A task that left memory comes back whole and runs again. */
+/** Brings a task that left memory back and runs it again. */
 export function decideReadmitTask(decision: Decision, command: ReadmitTask): ReadmitTaskReply {
   const { state, emit, events } = decision;
   const key = parseTaskId(command.id);
-  // One that is in memory is retried there; what the command knows of it may be old.
+  // A task in memory is retried there, because the data in this command may be outdated.
   const isGone = key !== undefined && state.tasks.find(key.number) === NO_SLOT;
   const isOurs =
     key?.partition === state.partition && key.number > 0 && key.number < state.nextTask;

@@ -182,7 +182,7 @@ const SPEC = {
   callback: { url: 'http://x', on: ['failed'] },
 };
 
-/** Task 1 was cancelled and has left memory; two others are there. */
+/** Task 1 was cancelled and has left memory; two others are in memory. */
 function forgotten(
   limits: Partial<PartitionLimits> = {},
   dedupe?: { key: number; body: number; windowMs: number },
@@ -196,7 +196,7 @@ function forgotten(
   return { partition, id, spec: SPEC };
 }
 
-/** Of a task that is yet to be submitted. */
+/** The id of a task that is not submitted yet. */
 function futureId(): string {
   const other = new TestPartition();
   for (let i = 0; i < 9; i++) other.submit({});

@@ -6,13 +6,15 @@ import { signalCost, updateRoom } from '../../matching/matching.ts';
 import { findTask } from '../../state/find-task.ts';
 import { isHeld } from '../../task/task-state.ts';
 
-/** A word to the worker that holds the task. It is not kept: who is not there does not hear it. */
+/**
+ * A message to the worker that runs the task. It is not stored: a disconnected worker misses it.
+ */
 export interface SignalTask extends Timed {
   readonly type: 'signal_task';
   readonly id: string;
   readonly name: string;
   readonly data: Uint8Array;
-  /** The same when the request is sent again. */
+  /** Idempotency key: the same when the request is sent again. */
   readonly key?: string | undefined;
 }
 
@@ -20,7 +22,7 @@ export type SignalTaskReply = TaskOutcome<
   'task_not_found' | 'task_not_leased' | 'worker_unreachable'
 >;
 
-/** Passes a word on to the worker that holds the task. */
+/** Forwards a signal to the worker that runs the task. */
 export function decideSignalTask(decision: Decision, command: SignalTask): SignalTaskReply {
   const { state, outputs } = decision;
   const slot = findTask(state, command.namespace, command.id);

@@ -33,17 +33,18 @@ export interface AdvanceTime {
 }
 
 export interface AdvanceTimeReply {
-  /** More timers may be due than one command fires. */
+  /** True when more timers may be due than one command fires. */
   readonly more: boolean;
 }
 
-/** One command fires so many timers at the most, so that a burst does not hold up the reports. */
+/** Maximum number of timers that one command fires, so that a burst does not delay reports. */
 const TIMERS_PER_COMMAND = 1000;
 
 /** Fires the timers that are due. */
 export function decideAdvanceTime(decision: Decision, command: AdvanceTime): AdvanceTimeReply {
   const { state, activity, now } = decision;
-  // First, so that no task ends and runs again in one command: what is told of it would be wrong.
+  // Redrives go first, so that no task ends and runs again in one command: its outputs would be
+  // wrong.
   let fired = redriveDue(decision, TIMERS_PER_COMMAND);
   for (; fired < TIMERS_PER_COMMAND; fired++) {
     const slot = state.timers.firstDue(now);
@@ -66,7 +67,7 @@ interface Draw {
   readonly place: number;
 }
 
-/** Every deadline that can be due by the state that the task is in. */
+/** Handles the deadline that is due, which depends on the task's state. */
 function fire(decision: Decision, slot: Slot, draw: Draw): void {
   const { tasks } = decision.state;
   if (isHeld(tasks.state[slot])) return fireHeld(decision, slot, draw);
@@ -97,7 +98,7 @@ function fireHeld(decision: Decision, slot: Slot, draw: Draw): void {
   timeOutAttempt(decision, slot, { reason: stop, retryAt: nextAttemptAt(decision, slot, draw) });
 }
 
-/** Nobody is there to be asked. */
+/** A deferred task has no worker to ask, so it ends or is retried at once. */
 function fireDeferred(decision: Decision, slot: Slot, draw: Draw): void {
   if (totalDeadline(decision.state, slot) <= decision.state.tasks.timerAt[slot]) {
     return endTask(decision, slot, { state: TIMED_OUT, reason: TOTAL_TIMEOUT_REASON });

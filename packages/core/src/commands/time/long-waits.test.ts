@@ -55,7 +55,7 @@ test('turns count also among leases that make up for a time without any', () => 
   partition.advance();
 
   const places = [1, 2].map((number) => partition.heldBy(session).indexOf(number));
-  // The count begins with the number of its connection.
+  // The lease count starts with the connection number.
   expect(places).toEqual([6, 14]);
 });
 
@@ -97,7 +97,7 @@ test('a big task gets its turn within the bound, under a steady stream of small 
   partition.submit({ resources: { slots: 4 } });
   const since = partition.now;
 
-  // Four small ones at a time, each for four seconds, and always another one ready.
+  // Four small tasks at a time, each for four seconds, and always another one ready.
   while (partition.task(5).state === 'queued' && partition.now < since + 100_000) {
     partition.now += 1000;
     partition.submit({});
@@ -228,7 +228,7 @@ function busy(matching = {}) {
   return { partition, session };
 }
 
-/** A worker that runs a small task and keeps its room for a big one; a third one waits. */
+/** A worker that runs a small task and reserves its room for a big one; a third one waits. */
 function reserved() {
   const partition = new TestPartition();
   const { session } = partition.attach({ slots: 4 });
@@ -268,12 +268,12 @@ function many<T>(count: number, task: T): T[] {
   return Array.from({ length: count }, () => task);
 }
 
-/** The worker is done with the oldest task that it holds. */
+/** The worker finishes the oldest task that it holds. */
 function succeed(partition: TestPartition, session: SessionId): void {
   finish(partition, session, partition.heldBy(session)[0]);
 }
 
-/** The worker is done with this task. */
+/** The worker finishes this task. */
 function finish(partition: TestPartition, session: SessionId, number: number): void {
   const lease = partition.leasesOf(session)[partition.heldBy(session).indexOf(number)];
   partition.report(session, { kind: 'succeeded', lease });

@@ -1,31 +1,31 @@
 import { DEFAULT_NAMESPACE } from '../../base/queue-key.ts';
 import type { Archive } from '../../structures/archive.ts';
 
-/** What is known of a key. Its text is known to its holder alone. */
+/** What the server knows about a key. Only the key's holder has its text. */
 export interface AccessKey {
   readonly id: string;
   readonly namespace: string;
   readonly role: string;
-  /** What people call it. */
+  /** A name for people. */
   readonly name: string;
-  /** Of the text. */
+  /** Hash of the key's text. */
   readonly hash: string;
   readonly createdAt: number;
-  /** 0 for never. */
+  /** 0 for a key that never expires. */
   readonly expiresAt: number;
 }
 
-/** What everybody but `apply` sees. */
+/** Read-only view for code outside `apply`. */
 export interface AccessKeysReader {
   readonly size: number;
   get(id: string): AccessKey | undefined;
   values(): Iterable<AccessKey>;
 }
 
-/** The role that decides who has keys. */
+/** The role that manages access keys. */
 const ADMIN = 'admin';
 
-/** Whoever has one of these may make keys for everybody; without one nobody could. */
+/** A server admin may create keys for every namespace. Without one, no keys could be created. */
 export function isServerAdmin({ role, namespace }: Pick<AccessKey, 'role' | 'namespace'>): boolean {
   return role === ADMIN && namespace === DEFAULT_NAMESPACE;
 }
@@ -34,12 +34,12 @@ export function hasExpired({ expiresAt }: Pick<AccessKey, 'expiresAt'>, now: num
   return expiresAt !== 0 && expiresAt <= now;
 }
 
-/** Who decides about the default namespace decides about all of them. */
+/** An admin of the default namespace manages all namespaces. */
 export function isOver(namespace: string, other: string): boolean {
   return namespace === DEFAULT_NAMESPACE || namespace === other;
 }
 
-/** The keys that were made and not revoked, by their ids, oldest first; expired ones too. */
+/** All keys that are not revoked, including expired ones, by id, oldest first. */
 export class AccessKeys implements AccessKeysReader {
   private readonly keys = new Map<string, AccessKey>();
 

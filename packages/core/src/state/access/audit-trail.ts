@@ -1,7 +1,7 @@
 import type { EventOf } from '../../events/events.ts';
 import type { Archive } from '../../structures/archive.ts';
 
-/** One change that somebody made. */
+/** One administrative change. */
 export interface AuditRecord
   extends Readonly<Omit<EventOf<'audit_recorded'>, 'type' | 'slot' | 'task'>> {
   /** Counts up from 1. */
@@ -9,21 +9,24 @@ export interface AuditRecord
   readonly at: number;
 }
 
-/** What everybody but `apply` sees. */
+/** Read-only view for code outside `apply`. */
 export interface AuditTrailReader {
   /** The number of the next record. */
   readonly next: number;
-  /** Newest first, of those before this number. */
+  /** Records before this number, newest first. */
   before(number: number): Iterable<AuditRecord>;
 }
 
-/** So many are kept in memory and snapshots; older ones are in the log as long as that reaches. */
+/**
+ * Maximum number of records in memory and snapshots. Older ones remain in the log until it is
+ * trimmed.
+ */
 export const AUDIT_RECORDS_MAX = 10_000;
 
-/** What was changed last, and by whom. */
+/** The latest changes and their authors. */
 export class AuditTrail implements AuditTrailReader {
   next = 1;
-  /** Record n is at n modulo the size, so that the newest takes the place of the oldest. */
+  /** Record n is at n modulo the size, so that the newest record replaces the oldest. */
   private readonly records: AuditRecord[] = [];
 
   *before(number: number): Iterable<AuditRecord> {

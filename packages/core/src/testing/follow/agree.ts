@@ -1,9 +1,9 @@
-/** A partition did something else than its model says. */
+/** A partition and its model disagree. */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
 }
 
-/** Compares as JSON does; throws when the two differ. */
+/** Compares the JSON of both values; throws when they differ. */
 export function agree(what: string, found: unknown, expected: unknown): void {
   const [foundText, expectedText] = [JSON.stringify(found), JSON.stringify(expected)];
   if (foundText === expectedText) return;

@@ -11,10 +11,10 @@ import type { SubmitAnswer } from '../model/partition-model.ts';
 import type { Push } from '../test-requests.ts';
 import { testUtf8 } from '../test-utf8.ts';
 
-/** A command that was carried out, and all that its partition said and did, as plain values. */
+/** An executed command with its reply and effects, as plain values. */
 export interface Carried {
   readonly command: Command;
-  /** Of a submit and of what operators do to tasks: see `answers` and `outcomes` instead. */
+  /** Submits have `answers` instead, and operations on tasks have `outcomes`. */
   readonly reply: unknown;
   /** The partition's time. */
   readonly at: number;
@@ -24,13 +24,13 @@ export interface Carried {
   readonly ended: readonly number[];
   readonly closed: readonly SessionId[];
   readonly signals: readonly CarriedSignal[];
-  /** For which task each session keeps its room afterwards. */
+  /** The task that each session reserves room for after the command. */
   readonly reserved: ReadonlyMap<SessionId, number>;
-  /** When each task that waits for its time is due afterwards; where jitter may have a part. */
+  /** When each waiting task is due after the command; may include jitter. */
   readonly dueAt: ReadonlyMap<number, number>;
-  /** Of a submit that was taken. */
+  /** Present for an accepted submit. */
   readonly answers: readonly SubmitAnswer[];
-  /** Of each task that a command is about. */
+  /** One for each task of the command. */
   readonly outcomes: readonly CarriedOutcome[];
 }
 
@@ -47,11 +47,11 @@ interface CarriedOutcome {
 
 interface Moment {
   readonly at: number;
-  /** All that may keep room for a task. */
+  /** All sessions that may have a reservation. */
   readonly sessions: Iterable<SessionId>;
 }
 
-/** Asked right after the command: what it speaks of is used again for the next. */
+/** Called right after the command: its outputs are reused for the next one. */
 export function carriedCommand<C extends Command>(
   partition: Partition,
   command: C,
@@ -81,7 +81,7 @@ export function carriedCommand<C extends Command>(
 const DRAWS_JITTER: readonly Command['type'][] = ['report_attempts', 'advance_time'];
 const NONE: ReadonlyMap<number, number> = new Map();
 
-/** One task on its way to a worker, after the command that sent it there. */
+/** One push, read right after the command that sent it. */
 export function pushOf(state: ReadonlyState, session: SessionId, slot: Slot): Push {
   const { tasks, partition } = state;
   const lease = leaseTokenText({ partition, slot, number: tasks.lease[slot] as LeaseNumber });
@@ -117,7 +117,7 @@ function answersOf({ tasks }: ReadonlyState, { slots, known }: SubmitTasksReply)
   });
 }
 
-/** As replies of commands about tasks have it; one that is about a single task is its outcome. */
+/** An outcome as replies contain it; a reply about a single task is itself an outcome. */
 interface Outcome {
   readonly rejection?: string;
   readonly slot: Slot;

@@ -7,7 +7,7 @@ import type { PartitionModel } from '../model/partition-model.ts';
 import { testUtf8 } from '../test-utf8.ts';
 import { agree } from './agree.ts';
 
-/** Throws when a partition and its model do not hold the same. */
+/** Throws when a partition and its model differ. */
 export function compareWithModel(
   { state, sessionCount }: Pick<Partition, 'state' | 'sessionCount'>,
   model: PartitionModel,
@@ -18,7 +18,7 @@ export function compareWithModel(
   agree('which tasks there are', found.map(numberOf), expected.map(numberOf));
   for (const [place, task] of found.entries()) {
     const [one, other] = [describe(task), describeModel(expected[place])];
-    // A text of both is only needed where they differ.
+    // The texts of both are only built where they differ.
     const isSame = Object.entries(one).every(([name, value]) => value === other[name]);
     if (!isSame) agree(`task ${task.number}`, one, other);
   }
@@ -96,7 +96,7 @@ function describeModelDelivery(delivery: ModelDelivery): Compared {
   return { ...subject, tries, firstFailedAt, nextAt, failure, status, givenUpAt };
 }
 
-/** Most is short and plain, and then a decoder takes longer to call than to work. */
+/** Most payloads are short ASCII, for which calling a decoder takes longer than decoding. */
 const PLAIN_BYTES_MAX = 500;
 
 function decoded(bytes: readonly number[]): string {

@@ -6,12 +6,12 @@ import type { AccessKey } from '../../state/access/access-keys.ts';
 import { agree } from './agree.ts';
 import type { Carried } from './carried-command.ts';
 
-/** Who may do what, and how many changes of that were recorded. */
+/** Access keys, and the number of audit records. */
 export class ModelAccess {
   keys: AccessKey[] = [];
   records = 0;
 
-  /** Somebody changed something, if this is true. */
+  /** Counts an audit record if there is a change with an author. */
   changed(isChange: boolean, { by }: { readonly by?: Author | undefined }): void {
     if (isChange && by !== undefined) this.records += 1;
   }
@@ -19,7 +19,7 @@ export class ModelAccess {
 
 type CarriedOf<C extends AccessCommand> = Carried & { readonly command: C };
 
-/** Does to the model what admins did to the partition; answers what was met. */
+/** Applies an admin's command to the model; returns what was covered. */
 export function followAccess(model: ModelAccess, carried: CarriedOf<AccessCommand>): string {
   const command: AccessCommand = carried.command;
   const refusal =

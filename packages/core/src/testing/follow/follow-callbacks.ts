@@ -16,7 +16,7 @@ type CarriedOf<C extends CallbackCommand> = Carried & { readonly command: C };
 
 const FINAL = ['gone', 'address_not_allowed', 'task_not_kept'];
 
-/** Does to the model what became of deliveries; answers what was met. */
+/** Applies a command on deliveries to the model; returns what was covered. */
 export function followCallback(model: PartitionModel, carried: CarriedOf<CallbackCommand>): string {
   const command: CallbackCommand = carried.command;
   return command.type === 'record_delivery'
@@ -45,7 +45,7 @@ function record({ outbox }: PartitionModel, carried: CarriedOf<RecordDelivery>):
   return isFinal ? 'delivery failed for good' : `delivery ${outcome}`;
 }
 
-/** It cannot be foretold: it is taken as it comes, within its bounds. */
+/** Jitter cannot be predicted: the model takes it from the partition and checks its bounds. */
 function takeJitter(delivery: ModelDelivery, drawn: number): void {
   const isWithin = drawn >= delivery.nextAt && drawn <= delivery.nextAt + delivery.jitterMs;
   agree(`that jitter of delivery ${delivery.number} is within its bounds`, isWithin, true);

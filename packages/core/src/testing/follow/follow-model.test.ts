@@ -4,7 +4,7 @@ import { TestPartition } from '../test-partition.ts';
 import type { Carried } from './carried-command.ts';
 import { ModelFollower } from './follow-model.ts';
 
-/** The model may be told of a command otherwise than it was. */
+/** `told` may tell the model something different from what happened. */
 function followed(
   told: (carried: Carried) => Carried = (carried) => carried,
   matching = MATCHING_DEFAULTS,
@@ -17,8 +17,8 @@ function followed(
 }
 
 /**
- * Two workers that each have no room for the first in line of their own kind, `a` and `b`, and
- * perhaps an idle one for `a`. Nothing is leased while the tasks come, for longer than the bound.
+ * Two workers, each without room for the first task of its type, `a` or `b`, and optionally an idle
+ * worker for `a`. No leases are granted while the tasks arrive, for longer than the limit.
  */
 function rested(partition: TestPartition, { hasIdle }: { readonly hasIdle: boolean }): void {
   const big = { resources: { slots: 4 }, priority: 8 };
@@ -28,7 +28,7 @@ function rested(partition: TestPartition, { hasIdle }: { readonly hasIdle: boole
   const idle = hasIdle ? [partition.attach({ types: ['a'], slots: 4 })] : [];
   partition.grantsLeases = false;
   partition.submit({ type: 'a', ...big }, { type: 'b', ...big }, { type: 'a' }, { type: 'b' });
-  // The last to be looked at is filled first.
+  // The session added last is filled first.
   for (const { session, connection } of [...idle, second, first]) {
     partition.read(session, connection, 0);
   }
@@ -54,8 +54,9 @@ test('a task that is overtaken where nobody keeps room for another is noticed', 
 });
 
 /**
- * A worker whose turn it is to be given the task that waited longest, 3, and which keeps its room
- * for a bigger one, 4, instead; then 5 is the first that it may take. Perhaps an idle one takes 4.
+ * It is the worker's turn to take the task that waited longest, 3. It reserves its room for a
+ * bigger task, 4, instead; then 5 is the first task that it may take. Optionally an idle worker
+ * takes 4.
  */
 function keptAtTurn(partition: TestPartition, { hasIdle }: { readonly hasIdle: boolean }): void {
   const worker = partition.attach({ slots: 4 });

@@ -26,12 +26,12 @@ import { followOperation } from './follow-operation.ts';
 type CarriedOf<C extends Command> = Carried & { readonly command: C };
 
 /**
- * Keeps a model in step with a partition: it is told every command that was carried out, does the
- * same to the model, and throws when the two do not agree.
+ * Keeps a model in step with a partition: it is told every executed command, applies it to the
+ * model, and throws when the two disagree.
  */
 export class ModelFollower {
   readonly model: PartitionModel;
-  /** What commands did and were answered, in words. */
+  /** What commands did and replied, in words. */
   readonly met = new Set<string>();
 
   constructor(limits: PartitionLimits, rules: ModelRules) {
@@ -46,7 +46,7 @@ export class ModelFollower {
     this.takeOutputs(carried);
   }
 
-  /** The server was started again, at this time. */
+  /** The server restarted at this time. */
   restart(now: number, graceMsMin: number): void {
     this.model.restart(now, graceMsMin);
     this.model.reserved = new Map();
@@ -114,7 +114,7 @@ export class ModelFollower {
     if (answers.some(([, before]) => before !== undefined)) this.met.add('deduplicated');
   }
 
-  /** Whether the definition of its type says something that it does not. */
+  /** Whether the definition of its type has a field that the task leaves out. */
   private leavesSomething(task: SubmittedTask): boolean {
     const definition = this.model.definitions.get(task.type) ?? {};
     return Object.keys(definition).some((part) => !(part in task));
@@ -196,12 +196,12 @@ export class ModelFollower {
     const lost = this.model.lostAt(at);
     const ids = lost.map((session) => session.id);
     agree('which sessions are lost', closed.toSorted(), ids.toSorted());
-    // In which order sessions are lost that are lost together is up to the partition.
+    // When several sessions are lost together, the partition chooses their order.
     const inOrder = lost.toSorted((a, b) => closed.indexOf(a.id) - closed.indexOf(b.id));
     this.model.end(inOrder, 'worker_lost', at);
   }
 
-  /** Jitter cannot be foretold: it is taken as it comes, within its bounds. */
+  /** Jitter cannot be predicted: the model takes it from the partition and checks its bounds. */
   private takeDueTimes({ dueAt }: Carried): void {
     for (const task of this.model.tasks) {
       if (task.state !== 'waiting' || task.jitterMs === 0) continue;

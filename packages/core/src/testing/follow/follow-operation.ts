@@ -35,7 +35,7 @@ type CarriedOf<C extends TaskCommand> = Carried & { readonly command: C };
 
 const REDRIVES_MAX = 100;
 
-/** Does to the model what operators did to the partition; answers what was met. */
+/** Applies an operator's command to the model; returns what was covered. */
 export function followOperation(
   model: PartitionModel,
   carried: CarriedOf<TaskCommand>,
@@ -72,10 +72,10 @@ export function followOperation(
   }
 }
 
-/** What is decided of a task that was found; answers the refusal. */
+/** Decides on a task that was found; returns the refusal. */
 type Decide = (task: ModelTask, place: number) => Refusal;
 
-/** Decides on each task, one after the other, and compares what became of it. */
+/** Decides on each task in order and compares the outcomes. */
 function each(
   model: PartitionModel,
   { command, outcomes }: CarriedOf<TaskCommand>,
@@ -138,7 +138,7 @@ function patchTasks(model: PartitionModel, carried: CarriedOf<PatchTasks>): stri
   });
 }
 
-/** A word reaches the worker that holds the task, or nobody. */
+/** A signal reaches the worker that runs the task, or no worker. */
 function signalTask(model: PartitionModel, carried: CarriedOf<SignalTask>): string[] {
   const { command, signals } = carried;
   const word = { name: command.name, data: testUtf8.decode(command.data) };
@@ -153,11 +153,11 @@ function signalTask(model: PartitionModel, carried: CarriedOf<SignalTask>): stri
   return met;
 }
 
-/** A task that left memory comes back, as whoever kept it knows it. */
+/** A task that left memory comes back as it was recorded. */
 function readmit(model: PartitionModel, carried: CarriedOf<ReadmitTask>): string[] {
   const { command, outcomes, at } = carried;
   const { number } = parseTaskId(command.id) ?? {};
-  // Room is made first, and the task itself may be what leaves memory for it.
+  // Making room comes first, and may remove the task itself from memory.
   model.forgetOldest(command.input.length);
   const task = model.gone.get(number ?? 0);
   const refusal = whyNotReadmitted(model, task);
@@ -184,7 +184,7 @@ function setQueuePaused(model: PartitionModel, command: SetQueuePaused): string[
   return [paused ? 'queue pause' : 'queue resume'];
 }
 
-/** Says what tasks of a type have by default, or takes it back. */
+/** Sets or removes the defaults of a task type. */
 function defineType(model: PartitionModel, { command, reply }: CarriedOf<PutTaskType>): string[] {
   const key = keyOf(command.namespace, command.taskType);
   const existed = model.definitions.has(key);
@@ -199,7 +199,7 @@ function defineType(model: PartitionModel, { command, reply }: CarriedOf<PutTask
   return [existed ? 'type defined again' : 'type defined'];
 }
 
-/** Which dead letters are meant. */
+/** Selects the dead letters of the command. */
 function scopeOf({ namespace, taskType }: DiscardDeadLetters | StartRedrive) {
   if (taskType === undefined) return (type: string) => namespaceOf(type) === namespace;
   return (type: string) => type === keyOf(namespace, taskType);
@@ -239,7 +239,7 @@ function discard(
   const isMeant = scopeOf(command);
   const meant = model.dead.filter((task) => isMeant(task.type));
   agree('what is discarded', reply, { discarded: meant.length, more: false });
-  // One after the other: the order in which they are forgotten is the one in which they died.
+  // In order, because they are later forgotten in the order in which they died.
   for (const task of meant) model.discard(task);
   model.access.changed(meant.length > 0, command);
   return [meant.length > 0 ? 'discarded' : 'nothing to discard'];

@@ -14,11 +14,11 @@ const REFUSED_FOR_MS = 1000;
 
 interface Moment {
   readonly state: ReadonlyState;
-  /** When the command happened. */
+  /** The time of the command. */
   readonly now: number;
 }
 
-/** Sessions as their workers know them, from what was said and what was answered. */
+/** Sessions as their workers know them, from commands and replies. */
 export class KnownSessions {
   readonly sessions = new Map<SessionId, ModelWorker>();
   /** The newest connection of each session. */
@@ -74,21 +74,21 @@ export class KnownSessions {
     if (session !== undefined) session.unsentBytes += bytes;
   }
 
-  /** Every stream is broken, and only those that hold something are still known. */
+  /** Every stream is broken, and only sessions with leases are still known. */
   restart(state: ReadonlyState): void {
     for (const session of [...this.sessions.values()]) {
       session.connected = false;
       session.draining = false;
       if (heldBy(state, session.id).length === 0) this.sessions.delete(session.id);
     }
-    // The server before may have given one up without living to log it.
+    // The previous server may have ended a session but crashed before it was logged.
     for (const { session: id } of state.holders.holding()) {
       if (!this.sessions.has(id)) this.sessions.set(id, absent(id));
     }
   }
 }
 
-/** A worker of whom nothing is known but that it holds something. */
+/** A worker about which only its leases are known. */
 function absent(id: SessionId): ModelWorker {
   return {
     id,

@@ -5,10 +5,10 @@ import type { Timeouts } from '../../task/timeouts.ts';
 import { testUtf8 } from '../test-utf8.ts';
 import type { ModelTask } from './model-task.ts';
 
-/** What a push or a word takes beside what it carries. */
+/** Size of a push or signal without its content. */
 const ENVELOPE_BYTES = 256;
 
-/** Texts that were made, by what they were made from. */
+/** Caches texts by the object that they were built from. */
 class Texts<T extends object> {
   private readonly known = new WeakMap<T, string>();
 
@@ -39,7 +39,7 @@ type Described = Pick<
   'resources' | 'constraints' | 'retry' | 'timeouts' | 'tags' | 'callback'
 >;
 
-/** What is said of a task, as texts that tasks share. */
+/** The shared texts of a task. */
 export function textsOf(task: Described): ModelTexts {
   const { retry, timeouts, tags, callback } = task;
   return {
@@ -51,7 +51,7 @@ export function textsOf(task: Described): ModelTexts {
   };
 }
 
-/** Knows only the plain spelling of constraints. */
+/** Supports only the plain spelling of constraints. */
 function shapeText({ resources, constraints }: Described): string {
   const needs: Resources = { slots: 1, ...resources };
   const custom = sorted(needs.custom ?? {});
@@ -92,15 +92,15 @@ function sorted<T>(words: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(words).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What a delivery takes beside its text. */
+/** Size of a delivery without its text. */
 const DELIVERY_BYTES = 600;
 
-/** What tasks and deliveries hold: payloads, and each text once, however many share it. */
+/** Bytes held by tasks and deliveries: payloads, and each shared text once. */
 export function heldBytes(
   tasks: readonly ModelTask[],
   deliveries: readonly Pick<ModelTask, 'callback'>[],
 ): number {
-  // No text of one kind is also one of another.
+  // No text of one kind equals a text of another kind.
   const shared = new Set<string>();
   for (const { callback } of deliveries) shared.add(callbackText(callback));
   let bytes = DELIVERY_BYTES * deliveries.length;
@@ -113,14 +113,14 @@ export function heldBytes(
   return bytes;
 }
 
-/** What is held for a text, beside the tasks that share it. */
+/** Bytes held for a text, however many tasks share it. */
 export function textBytes({ length }: string): number {
   return length === 0 ? 0 : 150 + 4 * length;
 }
 
 type Holding = Described & Pick<ModelTask, 'input' | 'result'>;
 
-/** What a task holds, as long as it is what it was made from. */
+/** What a task holds; valid while the task's fields are the same. */
 interface Held extends Holding {
   readonly payloadBytes: number;
   readonly texts: readonly string[];
@@ -148,7 +148,7 @@ function isAsBefore(before: Holding, task: Holding): boolean {
 }
 
 export function bytesOf(text: string): number {
-  // Most of what is ever asked for was asked for before: after every command, of every task.
+  // Most lookups repeat: after every command, every task is measured again.
   const known = LENGTHS.get(text);
   if (known !== undefined) return known;
   const { length } = testUtf8.encode(text);
@@ -157,12 +157,12 @@ export function bytesOf(text: string): number {
   return length;
 }
 
-/** What a push of the task adds to what its worker has not read. */
+/** What a push of the task adds to its worker's unread bytes. */
 export function pushBytes(task: Described & Pick<ModelTask, 'input'>): number {
   return bytesOf(task.input) + textsOf(task).tags.length + ENVELOPE_BYTES;
 }
 
-/** As `pushBytes`, of a word for a worker. */
+/** Like `pushBytes`, for a signal. */
 export function signalBytes({ name, data }: { name: string; data: string }): number {
   return name.length + bytesOf(data) + ENVELOPE_BYTES;
 }

@@ -20,7 +20,7 @@ export class ModelKeys {
     return this.live.some((each) => each.task === task);
   }
 
-  /** Keys whose windows are over are forgotten, so many of them at the most, earliest first. */
+  /** Forgets up to `most` keys whose windows have ended, earliest first. */
   forget(now: number, most: number): void {
     const over = this.live.filter(({ expiresAt }) => expiresAt <= now);
     const first = over.toSorted((a, b) => a.expiresAt - b.expiresAt || a.task - b.task);
@@ -40,8 +40,8 @@ export class ModelKeys {
   }
 
   /**
-   * Answers the number of each task and whether it was known, and the keys that are new; new tasks
-   * follow `last`. A key whose window is over is forgotten when it is asked for.
+   * Returns the number of each task and whether it was known, and the new keys; numbers of new
+   * tasks follow `last`. A key whose window has ended is forgotten when it is looked up.
    */
   look(
     tasks: readonly SubmittedTask[],
@@ -66,7 +66,7 @@ export class ModelKeys {
   }
 }
 
-/** The part of a queue's key before the slash; without one it is the default namespace. */
+/** The part of a queue's key before the slash; without one, the default namespace. */
 export function namespaceOfKey(key: string): string {
   return key.includes('/') ? key.split('/')[0] : 'default';
 }

@@ -13,7 +13,7 @@ export interface ModelRules {
 export interface ModelSession extends ModelWorker {
   readonly namespace: string;
   leaseMs: number;
-  /** Of the last resume that had one. */
+  /** Number of the last resume that had one. */
   resumeNumber: number;
   /** As of its newest lease: what a restarted server knows. */
   logged: { readonly leaseMs: number; readonly resumeNumber: number };
@@ -21,32 +21,37 @@ export interface ModelSession extends ModelWorker {
   heardAt: number;
   heldSince: number;
   graceUntil: number;
-  /** How many leases it counts. */
+  /** Its lease count. */
   leases: number;
-  /** It need not keep room before it counts so many. */
+  /** It needs no reservation before it has this many leases. */
   keepsRoomFrom: number;
 }
 
-/** For whom each session keeps its room. */
+/** The task that each session reserves room for. */
 export type Reservations = ReadonlyMap<SessionId, number>;
 
-/** What the rules of matching speak of. */
+/** The input of the matching rules. */
 export interface ModelScene {
-  /** Tasks that wait for a worker; at one level the first goes first. */
+  /** Queued tasks; within a level the first goes first. */
   readonly waiting: readonly ModelTask[];
   readonly sessions: readonly ModelSession[];
-  /** Held tasks, oldest lease first. */
+  /** Leased tasks, oldest lease first. */
   readonly held: readonly ModelTask[];
-  /** Keys of queues that give nothing out. */
+  /** Keys of paused queues. */
   readonly pausedQueues: ReadonlySet<string>;
   readonly rules: ModelRules;
   readonly limits: Pick<PartitionLimits, 'unsentBytesMax'>;
-  /** Before and after the command that is looked at; which of them, a push cannot tell. */
+  /**
+   * Reservations before and after the current command. A push does not show which of them applied.
+   */
   readonly reservedBefore: Reservations;
   readonly reserved: Reservations;
-  /** Tasks that the command gives out. */
+  /** Tasks that the command leases out. */
   readonly given: ReadonlySet<number>;
-  /** Who changed its offer in that command, which ends its reservation; another may follow. */
+  /**
+   * The session that changed its offer in the command, which ends its reservation; another may
+   * follow.
+   */
   readonly newOffer: SessionId | undefined;
 }
 
@@ -76,7 +81,7 @@ export function whyNotPushed(
   return meanwhile.includes(number) ? undefined : `task ${number} goes before ${expected}`;
 }
 
-/** For whom room may have been kept within the command, until they were given out elsewhere. */
+/** Tasks that may have had a reservation within the command, until they were leased elsewhere. */
 function keptMeanwhile(
   scene: ModelScene,
   session: ModelSession,
@@ -90,7 +95,7 @@ function keptMeanwhile(
     .filter((number) => scene.given.has(number));
 }
 
-/** M3: whose turn it may be. */
+/** M3: the tasks that may be next. */
 function next(
   scene: ModelScene,
   session: ModelSession,
@@ -107,17 +112,17 @@ function next(
   const aged = heads
     .filter(({ joinedAt }) => now - joinedAt >= ageAfterMs)
     .toSorted((a, b) => a.joinedAt - b.joinedAt || inLine(a, b));
-  // One whose deadline has passed hides those behind it until its own turn comes.
+  // An overdue task hides the tasks behind it until its turn comes.
   if (able.length < takeable.length) return [...aged, first];
   return [aged[0] ?? first];
 }
 
-/** M4: those that may get a lease at all. */
+/** M4: tasks that may still get a lease. */
 function live(tasks: readonly ModelTask[], now: number): ModelTask[] {
   return tasks.filter((task) => !isOverdue(task, now));
 }
 
-/** M1: tasks that wait although a worker may take them, or would end there (M4). */
+/** M1: tasks that wait although a worker may take them, or would expire there (M4). */
 export function missingPushes(scene: ModelScene, now: number): number[] {
   const open = ready(scene);
   if (open.length === 0) return [];
@@ -131,17 +136,17 @@ export function missingPushes(scene: ModelScene, now: number): number[] {
   });
 }
 
-/** One that waited too long, and the session on which a push goes before it. */
+/** A task that waited too long, and the session on which a push overtook it. */
 export interface Overtaken {
   readonly session: SessionId;
   readonly number: number;
-  /** For how many more others room may have been kept at that time, until they were pushed too. */
+  /** How many other tasks may have had the reservation meanwhile, until they were pushed, too. */
   keptMeanwhile: number;
 }
 
 /**
- * Those that a push overtakes although they waited too long and could run on that session, unless
- * that kept room a moment ago.
+ * Tasks that a push overtakes although they waited too long and could run on that session, unless
+ * the session recently had a reservation.
  */
 export function overtakenBy(
   scene: ModelScene,
@@ -162,8 +167,8 @@ export function overtakenBy(
 }
 
 /**
- * Whether room may have been kept for a task within the command that pushes it to this session:
- * workers are filled one after the other, and one that has no room for it now may come first.
+ * Whether room may have been reserved for a task within the command that pushes it to this session.
+ * Sessions are filled one after the other, so a session without room for the task may come first.
  */
 export function mayHaveBeenKept(
   scene: ModelScene,
@@ -176,7 +181,7 @@ export function mayHaveBeenKept(
   return scene.sessions.some((each) => each !== session && couldRun(each, pushed));
 }
 
-/** What is wrong with the reservations after a command that overtook these. */
+/** Problems with the reservations after a command that overtook these tasks. */
 export function reservationProblems(
   scene: ModelScene,
   overtaken: readonly Overtaken[],

@@ -5,7 +5,9 @@ import type { ModelSessions } from './model-sessions.ts';
 import { isOver, type ModelTask } from './model-task.ts';
 import { runAgain } from './model-timers.ts';
 
-/** What operators do to a task that was found, each as the contract says; answers the refusal. */
+/**
+ * Operations on a task that was found, as the contract describes them; each returns the refusal.
+ */
 export type Refusal = string | undefined;
 
 export function cancel(
@@ -62,7 +64,7 @@ export function endOutside(
   return undefined;
 }
 
-/** What is changed of a task: what is absent stays, null clears. */
+/** Changes to a task: absent fields stay, null clears. */
 export type ModelPatch = Omit<TaskPatch, 'id' | 'hasInput'> & { readonly input?: string };
 
 export function patch(
@@ -94,7 +96,7 @@ function withPatch(task: ModelTask, { input, timeouts, tags }: ModelPatch): Patc
   };
 }
 
-/** A change that makes the task larger needs room, even if others share its texts. */
+/** A patch that makes the task larger needs room, even if others share its texts. */
 function whyTooMuch(places: ModelPlaces, task: ModelTask, patched: Patched): Refusal {
   if (Object.keys(patched.tags).length > 32) return 'too_many_tags';
   const bytes = ownBytes({ ...task, ...patched }) - ownBytes(task);
@@ -107,7 +109,7 @@ function ownBytes(task: ModelTask): number {
   return bytesOf(task.input) + textBytes(timeouts) + textBytes(tags);
 }
 
-/** A word for the worker that holds the task. */
+/** A signal to the worker that runs the task. */
 export function signal(
   model: ModelSessions,
   task: ModelTask,

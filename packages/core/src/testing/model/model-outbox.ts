@@ -3,7 +3,7 @@ import type { ModelTask } from './model-task.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** What somebody is owed, as the model knows it. */
+/** A delivery, as the model knows it. */
 export interface ModelDelivery {
   readonly number: number;
   readonly task: number;
@@ -14,7 +14,7 @@ export interface ModelDelivery {
   readonly at: number;
   tries: number;
   firstFailedAt: number;
-  /** With jitter it may be up to `jitterMs` later. */
+  /** The actual time may be up to `jitterMs` later. */
   nextAt: number;
   jitterMs: number;
   failure: number;
@@ -33,7 +33,7 @@ export class ModelOutbox {
     return [...this.pending, ...this.givenUp];
   }
 
-  /** The task is in the state it has from now on. */
+  /** Called after the task entered its state. */
   owe({ number: task, type, callback, state }: ModelTask, at: number): void {
     if (callback === undefined || !callback.on.includes(state)) return;
     this.owed += 1;
@@ -73,7 +73,7 @@ export class ModelOutbox {
     this.pending.push(delivery);
   }
 
-  /** Those that were given up make way. */
+  /** Drops the oldest deliveries that were given up. */
   drop(most: number): void {
     while (this.all.length > most && this.givenUp.length > 0) {
       this.givenUp.shift();

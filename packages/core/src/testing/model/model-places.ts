@@ -4,22 +4,22 @@ import { namespaceOfKey } from './model-keys.ts';
 import { ModelOutbox } from './model-outbox.ts';
 import { isOver, type ModelState, type ModelTask } from './model-task.ts';
 
-/** Where the model keeps tasks: plain lists, and every move between them. */
+/** The model's tasks in plain lists, and every move between them. */
 export class ModelPlaces {
   readonly tasks: ModelTask[] = [];
-  /** Tasks that wait for a worker; at one level the first goes first. */
+  /** Queued tasks; within a level the first goes first. */
   readonly waiting: ModelTask[] = [];
-  /** Held tasks, oldest lease first. */
+  /** Leased tasks, oldest lease first. */
   readonly held: ModelTask[] = [];
-  /** Ended tasks that are no dead letters, oldest end first. */
+  /** Ended tasks that are not dead letters, oldest end first. */
   readonly finished: ModelTask[] = [];
-  /** Failed and timed-out ones, oldest end first. */
+  /** Failed and timed-out tasks, oldest end first. */
   readonly dead: ModelTask[] = [];
-  /** Tasks that left memory, as they were. */
+  /** Tasks that left memory, in their last state. */
   readonly gone = new Map<number, ModelTask>();
-  /** What is owed to those who want to be called back. */
+  /** Deliveries to callbacks. */
   readonly outbox = new ModelOutbox();
-  /** Keys of queues that give nothing out. */
+  /** Keys of paused queues. */
   readonly pausedQueues = new Set<string>();
   accepted = 0;
   forgotten = 0;
@@ -71,12 +71,12 @@ export class ModelPlaces {
     task.silentAt = undefined;
   }
 
-  /** Of the queues in question: the first to end. */
+  /** The first to end among the selected queues. */
   oldestDead(isMeant: (type: string) => boolean): ModelTask | undefined {
     return this.dead.find((task) => isMeant(task.type));
   }
 
-  /** Of the namespace that has most; of two with as many, the one that ended first. */
+  /** The oldest of the namespace with the most dead letters; on a tie, the one that ended first. */
   private oldestOfMost(): ModelTask | undefined {
     const lists = Object.values(Object.groupBy(this.dead, ({ type }) => namespaceOfKey(type)));
     return lists
@@ -125,7 +125,7 @@ export class ModelPlaces {
     return heldBytes(this.tasks, this.outbox.all);
   }
 
-  /** One that left memory is back and runs again. */
+  /** A task that left memory comes back and runs again. */
   readmit(task: ModelTask, now: number): void {
     this.gone.delete(task.number);
     this.forgotten -= 1;
@@ -135,7 +135,7 @@ export class ModelPlaces {
     Object.assign(task, { lease: undefined, session: undefined, isDiscarded: false });
   }
 
-  /** Neither in a list nor over: waiting for a time, an operator, or somebody outside. */
+  /** Open tasks in no list: waiting, paused or deferred. */
   get idle(): readonly ModelTask[] {
     const listed = new Set([...this.waiting, ...this.held]);
     return this.tasks.filter((task) => !isOver(task) && !listed.has(task));

@@ -1,7 +1,7 @@
 import type { SessionId } from '../../base/ids.ts';
 import type { Resources } from '../../task/resources.ts';
 
-/** What a worker said of itself, and what became of it. */
+/** What a worker offered, and its current condition. */
 export interface ModelWorker {
   readonly id: SessionId;
   types: readonly { readonly type: string; readonly concurrency?: number }[];
@@ -9,13 +9,13 @@ export interface ModelWorker {
   labels: ReadonlyMap<string, string>;
   connected: boolean;
   draining: boolean;
-  /** Tasks that it refused, and until when it is spared them. */
+  /** Tasks that it refused, and when each refusal ends. */
   refused: Map<number, number>;
-  /** Pushed to it and not read yet. */
+  /** Bytes that were pushed and not read yet. */
   unsentBytes: number;
 }
 
-/** What a task asks for. */
+/** What a task requires. */
 export interface ModelNeed {
   readonly number: number;
   readonly type: string;
@@ -23,17 +23,17 @@ export interface ModelNeed {
   readonly constraints: readonly string[];
 }
 
-/** A worker that refused so many a moment ago is left alone. */
+/** A worker with this many recent refusals gets no tasks. */
 const REFUSALS_MAX = 100;
 
-/** The room that a worker has beside what it holds. */
+/** The free room of a worker beside its leases. */
 export class ModelRoom {
   private readonly worker: ModelWorker;
-  /** Of each type, how many it runs. */
+  /** Number of running tasks by type. */
   private readonly running = new Map<string, number>();
-  /** Of each kind, how much is in use, in thousandths. */
+  /** Used amount by kind, in thousandths. */
   private readonly used = new Map<string, number>();
-  /** M2: whether of every kind no more is in use than there is. */
+  /** M2: whether every kind is used within the offer. */
   readonly isWithinOffer: boolean;
 
   private readonly unsentBytesMax: number;
@@ -52,7 +52,7 @@ export class ModelRoom {
     );
   }
 
-  /** Whether anything may be given to the worker now. */
+  /** Whether the worker may get any task now. */
   isOpen(now: number): boolean {
     const { connected, draining, refused, unsentBytes } = this.worker;
     if (!connected || draining || !this.isWithinOffer) return false;
@@ -61,7 +61,7 @@ export class ModelRoom {
     return [...refused.values()].filter((until) => until > now).length < REFUSALS_MAX;
   }
 
-  /** Whether the task may be given to the worker now, reservations aside. */
+  /** Whether the worker may get the task now, ignoring reservations. */
   takes(task: ModelNeed, now: number): boolean {
     if (!this.isOpen(now) || (this.worker.refused.get(task.number) ?? 0) > now) return false;
     if (!this.hasTypeLeft(task) || !suits(this.worker, task)) return false;
@@ -78,7 +78,7 @@ export class ModelRoom {
   }
 }
 
-/** Whether the worker could run the task if it held nothing. */
+/** Whether the worker could run the task if it held no leases. */
 export function couldRun(worker: ModelWorker, task: ModelNeed): boolean {
   const willing = { ...worker, connected: true, draining: false, refused: new Map() };
   return new ModelRoom(willing, [], Number.POSITIVE_INFINITY).takes(task, 0);
@@ -92,7 +92,7 @@ function offered(capacity: Resources, kind: string): number {
 
 const AMOUNTS = new WeakMap<Resources, [string, number][]>();
 
-/** In thousandths, custom kinds beside the others; worked out once for each object. */
+/** Amounts in thousandths, custom kinds beside the others; computed once per object. */
 function amounts(resources: Resources): [string, number][] {
   const known = AMOUNTS.get(resources);
   if (known !== undefined) return known;
@@ -107,7 +107,7 @@ function suits({ labels }: ModelWorker, { constraints }: ModelNeed): boolean {
   return constraints.every((text) => holds(text, labels));
 }
 
-/** Knows only the plain spelling, with one space between words. */
+/** Supports only the plain spelling, with one space between words. */
 function holds(text: string, labels: ReadonlyMap<string, string>): boolean {
   const [label, ...words] = text.split(' ');
   if (label === 'exists') return labels.has(words[0]);

@@ -3,22 +3,22 @@ import type { ModelSession } from './model-matching.ts';
 import { ModelPlaces } from './model-places.ts';
 import { attemptsOf, type ModelTask } from './model-task.ts';
 
-/** What a worker says of itself when it connects. */
+/** What a worker offers when it connects. */
 export type ModelOffer = Pick<ModelSession, 'types' | 'capacity' | 'labels' | 'leaseMs'>;
 
-/** When it was said, and which resume that was, if they are counted. */
+/** The time of the attach, and its resume number, if it has one. */
 interface Heard {
   readonly heardAt: number;
   readonly resumeNumber?: number | undefined;
 }
 
-/** The sessions of the model, and what becomes of tasks when a session comes or goes. */
+/** The sessions of the model, and what happens to tasks when a session comes or goes. */
 export class ModelSessions extends ModelPlaces {
   /** Sessions that the roster should know. */
   readonly sessions: ModelSession[] = [];
   newOffer: SessionId | undefined;
 
-  /** Until when the session that holds the task is waited for after a restart. */
+  /** How long the session of the task has time to come back after a restart. */
   graceOf(task: ModelTask): number {
     return this.sessions.find(({ id }) => id === task.session)?.graceUntil ?? 0;
   }
@@ -47,7 +47,7 @@ export class ModelSessions extends ModelPlaces {
     });
   }
 
-  /** Answers the leases that are lost. */
+  /** Returns the leases that are lost. */
   resume(session: ModelSession, running: readonly string[], given: ModelOffer & Heard): string[] {
     const resumeNumber = given.resumeNumber ?? session.resumeNumber;
     Object.assign(session, given, { resumeNumber, connected: true });
@@ -67,7 +67,7 @@ export class ModelSessions extends ModelPlaces {
     if (this.heldBy(session.id).length === 0) session.heardAt = now;
   }
 
-  /** What was on its way to a worker has left. */
+  /** Pushed data has left the server. */
   read(session: ModelSession, connection: number, bytes: number): void {
     if (session.connection !== connection) return;
     session.unsentBytes = Math.max(0, session.unsentBytes - bytes);
@@ -93,7 +93,7 @@ export class ModelSessions extends ModelPlaces {
     });
   }
 
-  /** Sessions end, all at once; what the last of them held goes to the very head. */
+  /** Ends sessions together; the tasks of the last one go to the very head. */
   end(sessions: readonly ModelSession[], reason: 'handed_back' | 'worker_lost', now: number): void {
     for (const session of sessions) this.sessions.splice(this.sessions.indexOf(session), 1);
     for (const session of sessions) {
@@ -101,7 +101,7 @@ export class ModelSessions extends ModelPlaces {
     }
   }
 
-  /** No lease of before counts; the oldest goes to the very head. */
+  /** Ends all leases; the oldest goes to the very head. */
   resetAfterRestore(now: number): void {
     for (const task of this.held.toReversed()) this.loseLease(task, 'not_arrived', now);
   }
@@ -144,7 +144,7 @@ export class ModelSessions extends ModelPlaces {
   }
 }
 
-/** Its worker was heard of at this time. */
+/** Restarts the heartbeat timeout of the task. */
 export function listen(task: ModelTask, heardAt: number): void {
   const { heartbeatMs } = task.timeouts;
   task.silentAt = heartbeatMs === undefined ? undefined : heardAt + heartbeatMs;

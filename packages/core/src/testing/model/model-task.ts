@@ -26,23 +26,23 @@ export interface ModelTask {
   state: ModelState;
   reason: string;
   attempt: number;
-  /** The current lease or the last one, and who had it. */
+  /** The current lease or the last one, and its session. */
   lease: string | undefined;
   session: SessionId | undefined;
   input: string;
   result: string;
-  /** The kind of the report that ended the last lease; empty when none did. */
+  /** The kind of report that ended the last lease; empty when none did. */
   answered: string;
-  /** While it waits for its time; with jitter it may be up to `jitterMs` later. */
+  /** When a waiting task is due; with jitter, up to `jitterMs` later. */
   dueAt: number;
   jitterMs: number;
-  /** While it is queued: since when, and its place in line at its level. */
+  /** While queued: when it joined, and its place in line at its level. */
   joinedAt: number;
   place: number;
-  /** While it is paused: how long it had been queued, if it was. */
+  /** While paused: how long it had been queued, if it was. */
   queuedMs: number | undefined;
   readonly submittedAt: number;
-  /** Since when its total time counts. */
+  /** When its total timeout started. */
   liveSince: number;
   leasedAt: number;
   endedAt: number;
@@ -52,18 +52,18 @@ export interface ModelTask {
   timeouts: Timeouts;
   tags: Readonly<Record<string, string>>;
   readonly callback: Callback | undefined;
-  /** Why its worker has to stop, and until when. */
+  /** The reason and deadline of a stop request. */
   stop: { readonly reason: string; readonly at: number } | undefined;
-  /** When its worker has been silent for too long. */
+  /** When its heartbeat timeout ends. */
   silentAt: number | undefined;
-  /** Whether it ended and is no dead letter any more. */
+  /** Whether it ended and is no longer a dead letter. */
   isDiscarded: boolean;
 }
 
-/** What a task may leave to the definition of its type. */
+/** Fields that a task may leave to the definition of its type. */
 export type ModelDefinition = TaskTypeDefinition;
 
-/** What is submitted. */
+/** A task as submitted. */
 export interface SubmittedTask extends ModelDefinition {
   readonly type: string;
   readonly input: string;
@@ -84,7 +84,7 @@ export function attemptsOf({ retry }: ModelTask): number {
   return delaysMs === undefined ? maxAttempts : delaysMs.length + 1;
 }
 
-/** How long to wait at the least, and how much jitter may add. */
+/** The minimum delay, and how much jitter may be added. */
 export function delayAfter({ retry, attempt }: ModelTask): { delayMs: number; jitterMs: number } {
   const policy = { ...RETRY, ...retry };
   const delayMs = ruleMs(policy, attempt);

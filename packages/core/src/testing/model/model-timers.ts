@@ -5,7 +5,7 @@ import { attemptsOf, delayAfter, isOver, type ModelTask } from './model-task.ts'
 const NEVER = Number.POSITIVE_INFINITY;
 const GRACE_MS = 10_000;
 
-/** Until when the session that holds a task is waited for. */
+/** How long the session of a task has time to come back. */
 type GraceOf = (task: ModelTask) => number;
 
 export interface ModelRedrive {
@@ -17,7 +17,7 @@ export interface ModelRedrive {
   nextAt: number;
 }
 
-/** Everything that happens because time passed, in the order of time. */
+/** Everything that is due, in the order of time. */
 export function passTime(places: ModelPlaces, now: number, graceOf: GraceOf): void {
   for (;;) {
     const due = places.tasks
@@ -34,7 +34,7 @@ export function passTime(places: ModelPlaces, now: number, graceOf: GraceOf): vo
   }
 }
 
-/** Whether the total time is over before the worker has to have stopped. */
+/** Whether the total timeout ends before the deadline of the stop request. */
 function isTotalFirst(task: ModelTask): boolean {
   return totalAt(task) < (task.stop?.at ?? NEVER);
 }
@@ -43,7 +43,7 @@ function totalAt(task: ModelTask): number {
   return task.liveSince + (task.timeouts.totalMs ?? NEVER);
 }
 
-/** Whether a task that waits for a worker has no time left to get one. */
+/** Whether the deadline of a queued task has passed. */
 export function isOverdue({ timeouts, joinedAt, liveSince }: ModelTask, now: number): boolean {
   const { queueMs = NEVER, totalMs = NEVER } = timeouts;
   return now >= joinedAt + queueMs || now >= liveSince + totalMs;
@@ -87,13 +87,13 @@ function fire(places: ModelPlaces, task: ModelTask, now: number, graceUntil: num
   }
 }
 
-/** Its deadline has passed while nobody held it. */
+/** The deadline passed while the task was not leased. */
 export function expire(places: ModelPlaces, task: ModelTask, now: number): void {
   const reason = totalAt(task) <= now ? 'total_timeout' : 'queue_timeout';
   places.finish(task, 'expired', reason, now);
 }
 
-/** What a worker says of a failure. */
+/** A worker's report of a failure. */
 type Failure = Pick<Report, 'retryable' | 'retryAfterMs'>;
 
 /** The attempt took too long: another one follows, unless it was the last. */
@@ -113,7 +113,7 @@ export function isLastAttempt(task: ModelTask, report: Failure): boolean {
   return report.retryable === false || task.attempt >= attemptsOf(task);
 }
 
-/** Another attempt follows, when the worker or else the policy says. */
+/** Another attempt follows, at the time that the worker asked for, or else the policy's. */
 export function backOff(
   places: ModelPlaces,
   task: ModelTask,
@@ -126,7 +126,7 @@ export function backOff(
   else places.sleep(task, reason, now + retryAfterMs);
 }
 
-/** Dead letters whose turn has come run again. Redrives that are through are gone afterwards. */
+/** Retries dead letters that are due, and removes redrives that are finished. */
 export function redrive(places: ModelPlaces, redrives: ModelRedrive[], now: number): void {
   for (const one of [...redrives]) {
     while (one.nextAt <= now) {

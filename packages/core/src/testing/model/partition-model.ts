@@ -29,10 +29,10 @@ import {
   timeOut,
 } from './model-timers.ts';
 
-/** The number of a task, and its state if it was known before. */
+/** The number of a task, and its state if it already existed. */
 export type SubmitAnswer = readonly [number, (ModelState | undefined)?];
 
-/** Of a task that nobody says more of. */
+/** Defaults of a task. */
 const DEFAULTS = {
   priority: 4,
   resources: {},
@@ -46,21 +46,21 @@ const DEFAULTS = {
 /**
  * What a partition should do, written as plainly as possible: arrays, objects and searches.
  *
- * It does not foretell which of several workers with room gets a task. It takes the pushes as they
- * come, refuses the ones that break a rule, and says when one is missing (M1).
+ * It does not predict which of several workers with room gets a task. It accepts pushes as they
+ * come, rejects those that break a rule, and reports when one is missing (M1).
  */
 export class PartitionModel extends ModelSessions implements ModelScene {
-  /** Keys that are remembered. */
+  /** Remembered dedupe keys. */
   readonly keys = new ModelKeys();
   readonly redrives: ModelRedrive[] = [];
   readonly access = new ModelAccess();
-  /** What tasks have that do not say, by the key of their queue. */
+  /** Defaults of task types, by queue key. */
   readonly definitions = new Map<string, ModelDefinition>();
   reservedBefore: Reservations = new Map();
   reserved: Reservations = new Map();
   given: ReadonlySet<number> = new Set();
   readonly rules: ModelRules;
-  /** By the pushes of the command that is looked at. */
+  /** Tasks that the pushes of the current command overtook. */
   private readonly overtaken: Overtaken[] = [];
 
   constructor(limits: PartitionLimits, rules: ModelRules) {
@@ -68,7 +68,9 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     this.rules = rules;
   }
 
-  /** Answers why the tasks are refused, or the number of each, and its state if it was known. */
+  /**
+   * Returns why the tasks are refused, or the number of each, and its state if it already existed.
+   */
   submit(tasks: readonly SubmittedTask[], now: number): string | SubmitAnswer[] {
     const bytes = tasks.reduce((sum, { input }) => sum + bytesOf(input), 0);
     this.forgetOldest(bytes);
@@ -109,7 +111,7 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     return isOver ? 'quota_exceeded' : undefined;
   }
 
-  /** Each that wants to be called back may be owed one. */
+  /** Each task with a callback may create one delivery. */
   private isTooMuchOwed(tasks: readonly SubmittedTask[]): boolean {
     const wanting = tasks.filter((task) => {
       const { callback = this.definitions.get(task.type)?.callback } = task;
@@ -119,7 +121,7 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     return wanting.length > 0 && owed > this.limits.callbacksMax;
   }
 
-  /** Of a task that left memory: as it was then. */
+  /** For a task that left memory: its last state. */
   private stateOf(number: number): ModelState | undefined {
     const task = this.tasks.find((each) => each.number === number) ?? this.gone.get(number);
     return task?.state;
@@ -157,7 +159,7 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     if (delayMs === 0) this.queue(task, 'submitted', { now });
   }
 
-  /** What is due happens, earliest first. */
+  /** Everything that is due happens, earliest first. */
   advance(now: number): void {
     this.forgetOldest();
     redrive(this, this.redrives, now);
@@ -208,7 +210,7 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     listen(task, now);
   }
 
-  /** A task ends where it would be pushed (M4); throws when it must not. */
+  /** A task expires instead of being pushed (M4); throws when it must not. */
   expire(number: number, now: number): void {
     const task = this.waiting.find((each) => each.number === number);
     if (task === undefined || !isOverdue(task, now)) throw new Error(`task ${number} had time`);
@@ -220,13 +222,13 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     return missingPushes(this, now);
   }
 
-  /** What is wrong with who keeps room for whom, after a command. */
+  /** Problems with the reservations after a command. */
   reservationProblems(now: number): string[] {
     this.newOffer = undefined;
     return reservationProblems(this, this.overtaken.splice(0), now);
   }
 
-  /** Whether this push does not go to the first in line, because others waited too long. */
+  /** Whether this push skips the first in line because the task waited long. */
   isAgedTurn({ task, session: id }: Push, now: number): boolean {
     const session = this.sessions.find((each) => each.id === id);
     const rules = { ...this.rules, agedLeaseEvery: Number.POSITIVE_INFINITY };

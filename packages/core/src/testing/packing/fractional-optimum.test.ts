@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fractionalOptimum, type Mix } from './fractional-optimum.ts';
 
-/** Optima that can be worked out by hand, and the values where there is only one way to price. */
+/** Optima that can be computed by hand, and the values where prices are unique. */
 const EXAMPLES: readonly (Mix & { title: string; tasks: number; values?: number[] })[] = [
   {
     // 10 / 4 and 5 / 4, where no scheduler could run more than 2 and 1.
@@ -23,7 +23,7 @@ const EXAMPLES: readonly (Mix & { title: string; tasks: number; values?: number[
     values: [0.5, 1.5],
   },
   {
-    // Of the second kind 8 · 1 of 100 is used: it costs nothing.
+    // The second kind uses 8 · 1 of 100, so it costs nothing.
     title: 'two kinds of which one is plenty: only the scarce one counts',
     offers: [[16, 100]],
     needs: [
@@ -35,7 +35,7 @@ const EXAMPLES: readonly (Mix & { title: string; tasks: number; values?: number[
     values: [0.5, 1.5],
   },
   {
-    // A pair needs 10 and 10; apart on two workers they would leave most of both empty.
+    // A pair needs 10 and 10. On separate workers they would leave most of both empty.
     title: 'two kinds: shapes that need different ones go together',
     offers: [
       [20, 20],
@@ -49,7 +49,7 @@ const EXAMPLES: readonly (Mix & { title: string; tasks: number; values?: number[
     tasks: 8,
   },
   {
-    // Each shape on the worker that has what it needs: 10 each. Half and half everywhere: 4 in all.
+    // Each shape on the worker that has what it needs: 10 each. Split evenly everywhere: 4 in all.
     title: 'unlike workers: each shape runs where its kind is',
     offers: [
       [90, 10],

@@ -1,40 +1,40 @@
 import { maximise } from './linear-program.ts';
 
-/** Workers, and the tasks that wait for them; amounts are by kind, in the same order everywhere. */
+/** Workers and the tasks that wait for them. Amounts are by kind, in the same order everywhere. */
 export interface Mix {
   /** What each worker offers. */
   readonly offers: readonly (readonly number[])[];
   /** What a task of each shape needs. */
   readonly needs: readonly (readonly number[])[];
-  /** Which part of all tasks is of each shape; together 1. */
+  /** The fraction of tasks of each shape; the sum is 1. */
   readonly parts: readonly number[];
 }
 
 export interface Optimum {
-  /** So many tasks at once. */
+  /** Number of tasks that run at once. */
   readonly tasks: number;
-  /** What a task of each shape counts, beside 1 for a task of the mix on average. */
+  /** The value of a task of each shape; the average over the mix is 1. */
   readonly values: readonly number[];
 }
 
 /**
- * The most tasks of a mix that the workers could run at once if a task could be cut to pieces, and
- * every piece run wherever there is room, whatever came first.
+ * The maximum number of tasks of a mix that the workers could run at once if tasks could be split
+ * into pieces and run anywhere, in any order.
  *
- * The shapes run in the proportions in which they come. An optimum without that rule would leave
- * most shapes waiting for ever and run the few that go together best; no scheduler that runs
- * everything it accepted could follow it.
+ * The shapes run in the proportions in which they arrive. Without that rule an optimum would run
+ * the few shapes that fit together best and leave most shapes waiting for ever. No scheduler that
+ * runs everything it accepted could follow it.
  *
- * Schedulers do not run the mix exactly, so tasks are counted by what they use up, at the prices of
- * the linear program: a kind that is scarce on a worker is dear, one that is left over is free, and
- * a task is worth what it costs on the worker on which it is cheapest. Whatever tasks the workers
- * run, of whichever shapes, they are worth `tasks` together at the most (weak duality). So nobody
- * gets a better mark by leaving the awkward ones to wait.
+ * Schedulers do not run the mix exactly, so tasks are counted by what they use, at the prices of
+ * the linear program: a kind that is scarce on a worker is expensive, one that is left over is
+ * free, and a task is worth its cost on the worker where it is cheapest. Whatever tasks the workers
+ * run, of any shapes, their total worth is at most `tasks` (weak duality). So a scheduler gets no
+ * better score by leaving difficult tasks to wait.
  */
 export function fractionalOptimum({ offers, needs, parts }: Mix): Optimum {
   const rows: number[][] = [];
   const limits: number[] = [];
-  /** Columns: how many of each shape on each worker, and then how many of the whole mix. */
+  /** Columns: how many of each shape on each worker, then how many of the whole mix. */
   const columnOf = (worker: number, shape: number) => worker * needs.length + shape;
   const total = offers.length * needs.length;
   const emptyRow = () => new Array<number>(total + 1).fill(0);

@@ -70,7 +70,7 @@ test('amounts and prices prove each other: no other amounts gain more', () => {
   );
 });
 
-/** What keeps a solution from being one. */
+/** Why a solution is wrong. */
 function problems({ rows, limits, gains }: LinearProgram, solution: Solution): string[] {
   const { gain, amounts, prices } = solution;
   const tolerance = 1e-6;

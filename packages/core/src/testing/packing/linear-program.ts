@@ -1,6 +1,6 @@
 import { invariant } from '../../base/invariant.ts';
 
-/** Amounts x ≥ 0 are sought with the largest gain · x, where no row · x exceeds its limit. */
+/** Finds amounts x ≥ 0 with the largest gain · x, where no row · x exceeds its limit. */
 export interface LinearProgram {
   readonly rows: readonly (readonly number[])[];
   /** Parallel to `rows`; none is negative, so that x = 0 is allowed. */
@@ -12,20 +12,21 @@ export interface Solution {
   readonly gain: number;
   readonly amounts: readonly number[];
   /**
-   * What one more of each limit would be worth. Priced so, the limits are worth `gain` together,
-   * and no amount gains more than what it uses up is worth: that proves that `gain` is the most.
+   * What one more unit of each limit would be worth. At these prices the limits are worth `gain`
+   * together, and no amount gains more than the worth of what it uses. That proves that `gain` is
+   * the maximum.
    */
   readonly prices: readonly number[];
 }
 
 const EPSILON = 1e-9;
 
-/** From here on the rule is one under which the steps cannot go round in circles. */
+/** After this many steps, a rule is used that cannot cycle. */
 const STEPS_UNTIL_CAREFUL = 2000;
 
 /**
- * The simplex method on a whole tableau. A row of it is a row of the program, then what is left of
- * each limit, then the limit; the last row is the gains, negated, and ends as the prices.
+ * The simplex method on a full tableau. A row consists of a row of the program, the slack of each
+ * limit, and the limit. The last row holds the negated gains and ends as the prices.
  */
 export function maximise({ rows, limits, gains }: LinearProgram): Solution {
   const width = gains.length + rows.length + 1;
@@ -38,7 +39,7 @@ export function maximise({ rows, limits, gains }: LinearProgram): Solution {
   });
   const goal = new Float64Array(width);
   goal.set(gains.map((gain) => -gain));
-  /** Which column each row says the amount of; all others are 0. */
+  /** The column whose amount each row holds; all other amounts are 0. */
   const basis = rows.map((_, place) => gains.length + place);
 
   for (let step = 0; ; step++) {
@@ -61,7 +62,7 @@ export function maximise({ rows, limits, gains }: LinearProgram): Solution {
   return { gain: goal[width - 1], amounts, prices };
 }
 
-/** The column that gains most, or the first that gains anything; -1 at the optimum. */
+/** The column with the largest gain, or the first with any gain; -1 at the optimum. */
 function enteringColumn(goal: Float64Array, isCareful: boolean): number {
   let best = -1;
   for (let column = 0; column < goal.length - 1; column++) {
@@ -72,7 +73,7 @@ function enteringColumn(goal: Float64Array, isCareful: boolean): number {
   return best;
 }
 
-/** The row that limits the column first; of several, the one whose own column comes first. */
+/** The row that limits the column first; on a tie, the one whose basis column comes first. */
 function leavingRow(
   tableau: readonly Float64Array[],
   basis: readonly number[],
@@ -90,7 +91,7 @@ function leavingRow(
   return best;
 }
 
-/** Takes so much of `line` away from `other` that its column becomes 0. */
+/** Subtracts a multiple of `line` from `other`, so that its column becomes 0. */
 function clear(other: Float64Array, line: Float64Array, column: number): void {
   const factor = other[column];
   if (factor === 0) return;

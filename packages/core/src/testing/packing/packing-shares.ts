@@ -4,23 +4,23 @@ import { type MixBounds, randomMix } from '../world/random-mix.ts';
 import { SeededRandom } from '../world/seeded-random.ts';
 import { fractionalOptimum, type Mix, type Optimum } from './fractional-optimum.ts';
 
-/** Of the fractional optimum, which share the workers run. */
+/** The share of the fractional optimum that the workers run. */
 export interface PackingShares {
   readonly seed: number;
-  /** When more than they can take was submitted to idle workers, before any task ended. */
+  /** After more tasks than fit were submitted to idle workers, before any task ended. */
   readonly firstFill: number;
-  /** On average over time, while tasks end and others come. */
+  /** On average over time, while tasks end and others arrive. */
   readonly steady: number;
 }
 
-/** Tasks that wait beside those that the workers could take: as many at the start, and then. */
+/** Number of waiting tasks beyond those that the workers could take. */
 const BACKLOG = 300;
 
-/** How often the workers run as many tasks as they can, before it counts and while it does. */
+/** Turnovers of all running tasks before the measurement, and during it. */
 const ROUNDS_BEFORE = 3;
 const ROUNDS_COUNTED = 3;
 
-/** What becomes of one random mix; everything about it follows from the seed. */
+/** The result of one random mix; everything about it is derived from the seed. */
 export function packingShares(
   seed: number,
   bounds: MixBounds,
@@ -44,7 +44,7 @@ export function packingShares(
   return { seed, firstFill, steady: weighted / totalMs };
 }
 
-/** Which share of the workers is idle while there is work for a share of the optimum, `load`. */
+/** The share of idle workers while there is work for the share `load` of the optimum. */
 export function idleShare(
   seed: number,
   bounds: MixBounds,
@@ -58,7 +58,7 @@ export function idleShare(
 function begin(seed: number, bounds: MixBounds, matching: Partial<MatchingOptions>) {
   const random = new SeededRandom(seed);
   const mix = randomMix(random, bounds);
-  // A tenth of a second to a hundred seconds: with the long ones, whoever waits has waited long.
+  // 0.1 s to 100 s: with the long ones, every waiting task has waited long.
   const meanMs = 10 ** (2 + 3 * random.next());
   const run = new BacklogRun(mix, random, { matching, meanMs });
   return { random, mix, optimum: fractionalOptimum(mix), run };

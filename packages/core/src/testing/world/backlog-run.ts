@@ -15,7 +15,7 @@ import type { SeededRandom } from './seeded-random.ts';
 
 const KINDS = ['cpu', 'memoryMb', 'diskMb'] as const;
 
-/** How many tasks a submit has at the most. */
+/** Maximum number of tasks per submit. */
 const BATCH_MAX = 1000;
 
 const LIMITS = {
@@ -43,12 +43,12 @@ interface RunOptions {
 }
 
 /**
- * Workers that have more to do than they can: tasks end at random times, each as likely as any
- * other in the next moment, and the room is filled at once. Sums are kept here, too, in whole
- * numbers, and a worker that is given more than it offers is an error.
+ * Workers with more work than they can run. Tasks end at random times, each equally likely to be
+ * next, and the free room is filled at once. This class keeps its sums in whole numbers and throws
+ * when a worker gets more than it offers.
  */
 export class BacklogRun {
-  /** How many tasks of each shape run. */
+  /** Number of running tasks of each shape. */
   readonly runningOf: number[];
   private readonly running: Running[] = [];
   private readonly free: number[][];
@@ -57,7 +57,7 @@ export class BacklogRun {
   private readonly meanMs: number;
   private readonly partition: Partition;
   private readonly writer = new RecordWriter(testUtf8);
-  /** By the number of the task. */
+  /** Shape of each task, by task number. */
   private readonly shapes: number[] = [-1];
   private now = 1_000_000;
 
@@ -83,13 +83,13 @@ export class BacklogRun {
     });
   }
 
-  /** How many workers have nothing to do. */
+  /** Number of workers without a task. */
   get idleWorkers(): number {
     const busy = new Set(this.running.map(({ worker }) => worker));
     return this.mix.offers.length - busy.size;
   }
 
-  /** Tasks of these shapes come, in this order. */
+  /** Submits tasks of these shapes, in this order. */
   submit(shapes: readonly number[]): void {
     for (let sent = 0; sent < shapes.length; sent += BATCH_MAX) {
       const batch = shapes.slice(sent, sent + BATCH_MAX);
@@ -107,7 +107,7 @@ export class BacklogRun {
     }
   }
 
-  /** A random task ends, and another one of the mix comes. Answers how long that took. */
+  /** A random task ends, and another one of the mix arrives. Returns how much time passed. */
   turn(): number {
     const passedMs = this.meanMs / this.running.length;
     this.now += passedMs;

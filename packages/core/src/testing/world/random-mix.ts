@@ -2,21 +2,21 @@ import type { Mix } from '../packing/fractional-optimum.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 export interface MixBounds {
-  /** Kinds that every worker has little of, 1 to 3. */
+  /** Number of scarce kinds on every worker, 1 to 3. */
   readonly kinds: number;
-  /** The most that a task needs, as a share of the smallest worker. */
+  /** The largest need of a task, as a share of the smallest worker. */
   readonly largestNeed: number;
 }
 
 const WORKERS_MAX = 30;
 const SHAPES_MAX = 20;
 const OFFER_MIN = 10_000;
-/** The largest offer of a kind beside the smallest; kinds vary independently of each other. */
+/** Ratio of the largest offer of a kind to the smallest; kinds vary independently. */
 const OFFER_SPREAD = 4;
 
 /**
- * 2 to 30 workers, of which one may have four times as much of a kind as another, and 2 to 20
- * shapes, some of which need a bit of everything and some mostly one kind.
+ * 2 to 30 workers, whose offers of a kind differ by up to a factor of four, and 2 to 20 shapes:
+ * some need a bit of everything, some mostly one kind.
  */
 export function randomMix(random: SeededRandom, { kinds, largestNeed }: MixBounds): Mix {
   const offers = listOf(random.between(2, WORKERS_MAX), () =>

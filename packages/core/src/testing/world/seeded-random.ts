@@ -1,4 +1,4 @@
-/** The same seed, the same numbers: a counter, stirred until it looks random. */
+/** A deterministic random generator: a hashed counter. The same seed gives the same numbers. */
 export class SeededRandom {
   private count: number;
 
@@ -19,7 +19,7 @@ export class SeededRandom {
     return from + Math.floor(this.next() * (to - from + 1));
   }
 
-  /** A place in a list of weights, which are together 1. */
+  /** A random index into a list of weights, whose sum is 1. */
   placeIn(weights: readonly number[]): number {
     let rest = this.next();
     const place = weights.findIndex((weight) => {

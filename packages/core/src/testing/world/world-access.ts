@@ -3,7 +3,7 @@ import type { CreateAccessKey } from '../../commands/access/create-access-key.ts
 import type { RevokeAccessKey } from '../../commands/access/revoke-access-key.ts';
 import type { Operated } from './world-operations.ts';
 
-/** Few enough to be met again. */
+/** Few enough to repeat. */
 const keyIds = fc.nat(5).map((number) => `k_${number}`);
 
 const authors = fc.constantFrom(undefined, {
@@ -14,7 +14,7 @@ const authors = fc.constantFrom(undefined, {
   detail: '',
 });
 
-/** What admins do about keys. */
+/** Operations of admins on access keys. */
 export const accessOperations = fc.record({
   id: keyIds,
   by: authors,

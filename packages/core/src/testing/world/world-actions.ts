@@ -27,7 +27,7 @@ const patches = fc.record(
   { requiredKeys: [] },
 );
 
-/** Some are more than a worker may leave unread. */
+/** Some exceed the limit of unread bytes. */
 const words = fc.nat(1600).map((length) => 'x'.repeat(length));
 
 const targets = fc.oneof(
@@ -35,7 +35,7 @@ const targets = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('again', 'unknown') },
 );
 
-/** What operators do to the tasks that `of` picks; now and then under another namespace. */
+/** Operations on the tasks that `of` picks, sometimes under another namespace. */
 const operations = fc.record({
   of: fc.oneof(
     fc.array(targets, { minLength: 1, maxLength: 1 }),
@@ -63,7 +63,7 @@ const operations = fc.record({
   ),
 });
 
-/** What operators do to queues and dead letters of a type, or of all types of the namespace. */
+/** Operations on queues and dead letters of a type, or of all types of the namespace. */
 const queueOperations = fc.record({
   type: fc.constantFrom(...TYPES),
   isForAll: fc.boolean(),
@@ -88,7 +88,7 @@ const typeDefinitions = fc.record({
   ),
 });
 
-/** A worker reads a part of what is on its way to it, or more than that. */
+/** A worker reads a part of its pushed data, or reports more than that. */
 const reads = fc.record({
   read: fc.nat(20),
   share: fc.constantFrom(0.5, 1, 1, 2),
@@ -110,7 +110,7 @@ export const actions = fc.oneof(
       resume: fc.nat(20),
       keep: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
       extra: fc.array(fc.nat(200), { maxLength: 2 }),
-      // Of a resume that is counted: how far on, or back. 0 is not counted.
+      // Change of the resume number; 0 for a resume without a number.
       count: fc.constantFrom(0, 0, 1, 1, 2, -1),
       offer: offers,
     }),
@@ -163,7 +163,7 @@ export const actions = fc.oneof(
   { weight: 2, arbitrary: fc.record({ grantsLeases: fc.constantFrom(true, true, false) }) },
 );
 
-/** Few kinds of shapes and much waiting, so that the finer rules of matching come up. */
+/** Few shapes and much waiting, so that the finer rules of matching apply. */
 export const matchingActions: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 5,

@@ -25,7 +25,7 @@ export const LIMITS = {
     shapesMax: 1000,
     sessionsMax: 4,
   },
-  // Payloads are moved all the time, a few after each command.
+  // Payloads are moved constantly, a few after each command.
   arenaChunkBytes: 64,
   arenaCompaction: { liveShareMin: 1, slackChunks: 0, entriesMax: 3, bytesMax: 30 },
 };
@@ -46,7 +46,7 @@ export const GRACE_MS = 6000;
 
 export const namespaces = fc.constantFrom(...NAMESPACES);
 
-/** Short enough for every rule to come up within a few seconds. */
+/** Short enough for every rule to apply within a few seconds. */
 export const RULES = { reserveAfterMs: 1500, ageAfterMs: 2500, agedLeaseEvery: 3 };
 
 const NEEDS: readonly Resources[] = [
@@ -100,7 +100,7 @@ export const offers: fc.Arbitrary<ModelOffer> = fc.record({
       ['ssd', 'yes'],
     ]),
   ),
-  // Odd ones too: half of an odd lease is no whole number.
+  // Odd values, too: half of an odd number is not a whole number.
   leaseMs: fc.constantFrom(3000, 3001, 5000, 12_345, 20_000, 20_000),
 });
 
@@ -130,7 +130,7 @@ const timeouts = fc.constantFrom<Timeouts>(
   { queueMs: 1000, runMs: 2000, heartbeatMs: 900, totalMs: 5000 },
 );
 
-/** They have to fit into a chunk. */
+/** Short enough to fit into a chunk. */
 export const payloads = fc.string({ maxLength: 40 });
 
 const priorities = fc.oneof(fc.constant(4), fc.nat(8));
@@ -141,7 +141,7 @@ const callbacks = fc.constantFrom<Callback>(
   { url: 'http://y', on: ['succeeded', 'timed_out', 'expired', 'cancelled', 'failed'] },
 );
 
-/** What a type says for tasks that do not. */
+/** Defaults of a task type. */
 export const definitions: fc.Arbitrary<ModelDefinition> = fc.record(
   {
     priority: priorities,
@@ -182,7 +182,7 @@ export const tasks = fc.record({
     { weight: 3, arbitrary: fc.constant(undefined) },
     { weight: 1, arbitrary: callbacks },
   ),
-  /** What the task leaves to its type. */
+  /** Fields that the task leaves to its type. */
   unsaid: fc.oneof(fc.constant<typeof PARTS>([]), fc.subarray(PARTS)),
   dedupe: fc.oneof(
     { weight: 3, arbitrary: fc.constant(undefined) },
@@ -197,7 +197,7 @@ export const tasks = fc.record({
   ),
 });
 
-/** `of` picks a lease: mostly one that the session holds, else any that ever was, or garbage. */
+/** `of` picks a lease: mostly one of the session's own, otherwise any earlier one, or garbage. */
 export const reports = fc.record({
   kind: fc.constantFrom(...KINDS),
   of: fc.oneof(

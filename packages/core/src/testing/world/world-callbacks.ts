@@ -5,7 +5,7 @@ import type { RedeliverCallbacks } from '../../commands/callbacks/redeliver-call
 import { DELIVERY_FAILURES } from '../../task/delivery-failures.ts';
 import type { Operated } from './world-operations.ts';
 
-/** Deliveries are picked among those that are there, and now and then by a number that is not. */
+/** Picks an existing delivery, or sometimes a number that does not exist. */
 const choices = fc.oneof(
   { weight: 6, arbitrary: fc.nat(20) },
   { weight: 1, arbitrary: fc.constant('unknown') },
@@ -17,7 +17,7 @@ const failures = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(...[3, 6, 11]) },
 );
 
-/** What becomes of deliveries: of tries, and by operators. */
+/** Results of delivery tries, and operations on deliveries. */
 export const callbackOperations = fc.oneof(
   {
     weight: 4,
@@ -26,7 +26,7 @@ export const callbackOperations = fc.oneof(
       failure: failures,
       status: fc.constantFrom(0, 200, 503),
       retryAfterMs: fc.constantFrom(undefined, undefined, 0, 7000, 90_000_000),
-      // Now and then a receiver is away for longer than anybody waits.
+      // Sometimes a receiver is away for longer than the retries last.
       afterMs: fc.nat(9).map((n) => (n === 0 ? 24 * 3_600_000 : 0)),
     }),
   },

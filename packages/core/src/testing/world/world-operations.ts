@@ -21,14 +21,14 @@ type Patch = Extract<Operation, { patch: unknown }>['patch'][number];
 export interface Operated {
   readonly partition: TestPartition;
   readonly model: PartitionModel;
-  /** The id of every task that ever was. */
+  /** The ids of all tasks so far. */
   readonly ids: ReadonlyMap<number, string>;
 }
 
-/** Of no task that ever was. */
+/** An id that no task has. */
 const UNKNOWN_ID = taskIdText({ submittedAt: 1, partition: 0, number: 999 as TaskNumber });
 
-/** What operators do to tasks. */
+/** Operations on tasks. */
 export function operateOnTasks(world: Operated, { of, isForeign, operation }: Operate): void {
   const isBatch = 'cancel' in operation || 'retry' in operation || 'patch' in operation;
   const numbers = pick(world, isBatch ? of : of.slice(0, 1), operation);
@@ -41,7 +41,7 @@ export function operateOnTasks(world: Operated, { of, isForeign, operation }: Op
   );
 }
 
-/** Mostly tasks to which the operation may do something; 0 is none. */
+/** Picks mostly tasks that the operation may affect; 0 stands for none. */
 function pick(world: Operated, of: Operate['of'], operation: Operation): number[] {
   const numbers = [...world.ids.keys()];
   const likely = numbers.filter((number) => isLikely(world, number, operation));
@@ -54,7 +54,7 @@ function pick(world: Operated, of: Operate['of'], operation: Operation): number[
   return picked;
 }
 
-/** Whether there is a chance that the operation does something to this task. */
+/** Whether the operation may affect this task. */
 function isLikely({ model }: Operated, number: number, operation: Operation): boolean {
   const task = model.tasks.find((each) => each.number === number);
   if ('pause' in operation && !operation.pause) return task?.state === 'paused';
@@ -98,7 +98,7 @@ function sendPatches(
     patches: patches.map(({ input, runAt, ...rest }, place) => ({
       id: ids[place],
       ...rest,
-      // Times are about now, in either direction.
+      // Times close to now, in either direction.
       ...(runAt === undefined ? {} : { runAt: runAt === null ? null : now + runAt }),
       hasInput: input !== undefined,
     })),

@@ -8,7 +8,7 @@ import type { Operated } from './world-operations.ts';
 type QueueOperation = Extract<Action, { queue: unknown }>['queue'];
 type Definition = Extract<Action, { define: unknown }>['define'];
 
-/** What operators do to a queue or to dead letters. */
+/** Operations on a queue or on dead letters. */
 export function operateOnQueue(world: Operated, action: QueueOperation): void {
   const { partition } = world;
   const { type, isForAll, operation, ratePerSec } = action;
@@ -25,14 +25,14 @@ export function operateOnQueue(world: Operated, action: QueueOperation): void {
   }
 }
 
-/** The newest redrive, under its own namespace or not. */
+/** Ends the newest redrive, under its own namespace or another one. */
 function endRedrive({ partition, model }: Operated, isForeign: boolean): void {
   const redrive = model.redrives.at(-1);
   partition.namespace = isForeign ? 'foreign' : (redrive?.namespace ?? 'default');
   partition.operate<EndRedrive>({ type: 'end_redrive', redrive: redrive?.number ?? 99 });
 }
 
-/** Says what tasks of a type have by default, or takes it back. */
+/** Sets or removes the defaults of a task type. */
 export function defineType({ partition }: Operated, { type, definition }: Definition): void {
   partition.operate<PutTaskType>({ type: 'put_task_type', taskType: type, definition });
 }

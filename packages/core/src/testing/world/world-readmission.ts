@@ -8,13 +8,13 @@ import type { Operated } from './world-operations.ts';
 
 type Readmission = Extract<Action, { readmit: unknown }>['readmit'];
 
-/** What whoever keeps tasks that left memory knows of them. */
+/** What the projection knows about tasks that left memory. */
 interface Keeper extends Operated {
-  /** What the column said of the dedupe key of each task. */
+  /** Value of the `dedupe` column of each task. */
   readonly keyEntries: ReadonlyMap<number, number>;
 }
 
-/** A task that left memory comes back, as whoever kept it knows it. */
+/** A task that left memory comes back as it was recorded. */
 export function readmit(world: Keeper, { of, isKeyed, isInMemory }: Readmission): void {
   const { model, partition, ids, keyEntries } = world;
   const gone = isInMemory ? model.tasks : [...model.gone.values()];

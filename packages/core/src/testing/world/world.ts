@@ -23,7 +23,7 @@ import { readmit } from './world-readmission.ts';
 export class World {
   readonly follower = new ModelFollower(LIMITS, RULES);
   readonly model: PartitionModel = this.follower.model;
-  /** What commands did and were answered, in words. */
+  /** What commands did and replied, in words. */
   readonly met = this.follower.met;
   readonly partition = new TestPartition(LIMITS, {
     matching: RULES,
@@ -32,17 +32,17 @@ export class World {
       this.follower.follow(carried);
     },
   });
-  /** Where the input of each task lies. */
+  /** Arena reference of each task's input. */
   private readonly places = new Map<number, number>();
-  /** Every session and lease that ever was. */
+  /** All sessions and leases so far. */
   private readonly sessionIds: SessionId[] = [];
   private readonly namespaces = new Map<SessionId, string>();
   private readonly leases: string[] = [];
-  /** Resumes so far that are counted. */
+  /** Number of resumes with a number so far. */
   private resumes = 0;
-  /** The id of every task that ever was. */
+  /** The ids of all tasks so far. */
   readonly ids = new Map<number, string>();
-  /** What the column said of the dedupe key of each. */
+  /** Value of the `dedupe` column of each task. */
   readonly keyEntries = new Map<number, number>();
 
   act(action: Action): void {
@@ -101,7 +101,10 @@ export class World {
     }
   }
 
-  /** A task without what it leaves to its type; how to retry, only if the type says that. */
+  /**
+   * The task without the fields that it leaves to its type. `retry` is left out only if the type
+   * has it.
+   */
   private said({ unsaid, dedupe, ...task }: Submit): TestTask {
     const definition = this.model.definitions.get(keyOf(this.partition.namespace, task.type)) ?? {};
     const parts = unsaid.filter((part) => part !== 'retry' || part in definition);
@@ -130,7 +133,7 @@ export class World {
     this.remember(this.partition.attach({ ...testOffer(action.offer), resume }).session);
   }
 
-  /** A session that was refused has no id. */
+  /** A refused session has no id. */
   private remember(session: SessionId): void {
     if (session === '' || this.namespaces.has(session)) return;
     this.sessionIds.push(session);
@@ -196,7 +199,9 @@ export class World {
       });
   }
 
-  /** What waited for leases to be granted gets them with the next command, whichever it is. */
+  /**
+   * Tasks that waited while leases were not granted get them with the next command, of any kind.
+   */
   private grantLeases(grantsLeases: boolean): void {
     this.partition.grantsLeases = grantsLeases;
     this.advance(0);
