@@ -1,4 +1,4 @@
-/** What a task needs of a worker, or what a worker has. */
+/** Resources that a task needs, or that a worker has. */
 export interface Resources {
   /** Cores, with up to three decimals. */
   readonly cpu?: number;
@@ -6,7 +6,7 @@ export interface Resources {
   readonly diskMb?: number;
   readonly gpu?: number;
   readonly slots?: number;
-  /** Kinds of your own, by name. */
+  /** Custom resources, by name. */
   readonly custom?: Record<string, number>;
 }
 
@@ -22,28 +22,28 @@ export interface RetryOptions {
   readonly maxDelayMs?: number;
   /** Adds up to a quarter to each delay. Default true. */
   readonly jitter?: boolean;
-  /** A ladder in place of all of the above: one attempt more than it has rungs. */
+  /** Explicit delays instead of all of the above; there is one attempt more than delays. */
   readonly delaysMs?: number[];
 }
 
-/** What is absent is not limited. */
+/** A timeout that is absent does not apply. */
 export interface TimeoutOptions {
-  /** How long it may stand in its queue. */
+  /** How long the task may wait in its queue. */
   readonly queueMs?: number;
   /** How long an attempt may run. */
   readonly runMs?: number;
-  /** How long a handler may be silent: neither progress nor a heartbeat nor a line of log. */
+  /** How long a handler may be silent: without progress, heartbeat or log line. */
   readonly heartbeatMs?: number;
-  /** How long it may take altogether. */
+  /** How long the task may take in total. */
   readonly totalMs?: number;
 }
 
-/** What a definition says of all its tasks. A submit may say otherwise, field by field. */
+/** Options of a definition for all its tasks. A submit may override each field. */
 export interface TaskDefaults {
-  /** 0 to 8, 8 first. Default 4. */
+  /** 0 to 8; 8 runs first. Default 4. */
   readonly priority?: number;
   readonly resources?: Resources;
-  /** What the labels of a worker must meet: `zone == eu`, `exists ssd`, … */
+  /** Conditions on the labels of a worker: `zone == eu`, `exists ssd`, … */
   readonly constraints?: string[];
   readonly retry?: RetryOptions;
   readonly timeouts?: TimeoutOptions;
@@ -51,7 +51,7 @@ export interface TaskDefaults {
   readonly callback?: CallbackOptions;
 }
 
-/** Where the server calls back. */
+/** Where the server sends callbacks. */
 export interface CallbackOptions {
   readonly url: string;
   readonly on: ('running' | 'succeeded' | 'failed' | 'timed_out' | 'expired' | 'cancelled')[];
@@ -59,11 +59,11 @@ export interface CallbackOptions {
 }
 
 export interface SubmitOptions extends TaskDefaults {
-  /** Not before this time: a date, ISO 8601, or milliseconds since 1970. */
+  /** Earliest start: a date, ISO 8601, or milliseconds since 1970. */
   readonly runAt?: Date | string | number;
-  /** Not before so long from now. */
+  /** Earliest start, as a delay from now. */
   readonly delayMs?: number;
-  /** A second submit of this type with this key and the same body is the same task. */
+  /** A second submit of this type with this key and the same body returns the same task. */
   readonly dedupeKey?: string;
   /** How long the key is remembered. Default 24 h. */
   readonly dedupeWindowMs?: number;
@@ -71,18 +71,18 @@ export interface SubmitOptions extends TaskDefaults {
   readonly parentId?: string;
 }
 
-/** What is to change of a task that nobody holds. What is absent stays, null clears. */
+/** Changes to a task that no worker holds. Absent fields stay; null clears a field. */
 export interface TaskChanges {
-  /** 0 to 8, 8 first. The task joins the tail of that level. */
+  /** 0 to 8; 8 runs first. The task joins the tail of that level. */
   readonly priority?: number | null;
-  /** Not before this time: a date, ISO 8601, or milliseconds since 1970. Null: at once. */
+  /** Earliest start: a date, ISO 8601, or milliseconds since 1970. Null: at once. */
   readonly runAt?: Date | string | number | null;
   /**
-   * An object is merged with the input that the task has, and null takes fields away; anything else
-   * takes its place.
+   * An object is merged with the current input, and null removes fields. Any other value replaces
+   * the input.
    */
   readonly input?: unknown;
   readonly timeouts?: { readonly [Name in keyof TimeoutOptions]: number | null } | null;
-  /** Tags that are added or replaced; null takes one away. */
+  /** Tags to add or replace; null removes a tag. */
   readonly tags?: Readonly<Record<string, string | null>> | null;
 }

@@ -11,7 +11,7 @@ export type TaskState =
   | 'expired'
   | 'cancelled';
 
-/** What a handler failed with. */
+/** The error of a failed attempt. */
 export interface TaskError {
   readonly message: string;
   readonly code?: string;
@@ -26,13 +26,13 @@ export interface AttemptView {
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   readonly outcome: string | null;
-  /** Of an attempt that succeeded when its task had been cancelled. */
+  /** Output of an attempt that succeeded after its task was cancelled. */
   readonly output?: unknown;
-  /** Of an attempt that failed. */
+  /** Error of an attempt that failed. */
   readonly error?: TaskError;
 }
 
-/** A task as the server shows it. Times are ISO 8601. A later server may show more. */
+/** A task as the server shows it. Times are ISO 8601. A later server may show more fields. */
 export interface TaskView<Output = unknown> {
   readonly id: string;
   readonly type: string;
@@ -47,27 +47,27 @@ export interface TaskView<Output = unknown> {
   /** When a waiting task will be queued. */
   readonly runAt: string | null;
   readonly endedAt: string | null;
-  /** When somebody asked to cancel it while a worker held it. */
+  /** When a cancel was requested while a worker held it. */
   readonly cancelRequestedAt: string | null;
   readonly tags: Readonly<Record<string, string>>;
   readonly parentId: string | null;
-  /** Absent when it is a blob. */
+  /** Absent when the input is a blob. */
   readonly input?: unknown;
   /** SHA-256 of an input that is too big to be shown. */
   readonly inputBlob?: string;
   /** Null until the task succeeded. */
   readonly output: Output | null;
-  /** SHA-256 of an output that came by itself. */
+  /** SHA-256 of an output that is a blob. */
   readonly outputBlob?: string;
-  /** Of the last attempt, if that failed. */
+  /** Error of the last attempt, if it failed. */
   readonly error: TaskError | null;
-  /** What its handler last said of how far it is. */
+  /** The last progress that its handler reported. */
   readonly progress?: { readonly fraction?: number; readonly message?: string } | null;
 }
 
 const ENDED: readonly TaskState[] = ['succeeded', 'failed', 'timed_out', 'expired', 'cancelled'];
 
-/** Whether nothing happens to the task any more by itself. */
+/** Whether the task has ended: its state no longer changes by itself. */
 export function hasEnded({ state }: Pick<TaskView, 'state'>): boolean {
   return ENDED.includes(state);
 }
