@@ -1,4 +1,4 @@
-/** What the command line reads of answers about keys. */
+/** Fields of key answers that the command line reads. */
 
 export interface AccessKey {
   readonly id: string;
@@ -12,7 +12,7 @@ export interface AccessKey {
 }
 
 export interface NewAccessKey extends AccessKey {
-  /** Its text. */
+  /** Text of the key. */
   readonly key: string;
 }
 

@@ -1,4 +1,4 @@
-/** What the command line reads of answers. */
+/** Fields of task answers that the command line reads. */
 
 export interface Task {
   readonly id: string;
@@ -12,7 +12,7 @@ export interface Task {
   readonly endedAt: string | null;
   readonly cancelRequestedAt: string | null;
   readonly progress: { readonly fraction: number; readonly message: string } | null;
-  /** Absent when it is a blob. */
+  /** Absent when the input is a blob. */
   readonly input?: unknown;
   readonly inputBlob?: string;
   readonly output?: unknown;
