@@ -69,7 +69,10 @@ async function watch(api: ApiCaller, { io, styles, everyMs }: Watched): Promise<
   }
 }
 
-/** While the server restarts, its error is shown instead. */
+/**
+ * While the server is unreachable, the error is shown in the view's place, until a refresh
+ * succeeds.
+ */
 async function viewOrWhyNot(api: ApiCaller, styles: Styles, rows: number): Promise<string> {
   try {
     return await view(api, styles, rows);

@@ -15,7 +15,7 @@ export interface LeaseTimes {
   readonly startedAfterMs: number;
 }
 
-/** A longer timeout is left to the server: beyond this, many timers fire at once. */
+/** A longer timeout is left to the server: most platforms fire a longer timer immediately. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**

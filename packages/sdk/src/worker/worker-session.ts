@@ -56,7 +56,7 @@ const GONE_MS = 2000;
  *    (`session_not_found`).
  * U3 A stopped session ends after every final report is answered, or when it is abandoned.
  *
- * Not its job: what handlers do, which their owner decides; how bytes travel, which the ports
+ * Not in here: what handlers do, which their owner decides; how bytes travel, which the ports
  * decide.
  */
 export class WorkerSession {

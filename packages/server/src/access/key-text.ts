@@ -2,8 +2,8 @@ import { hash, randomBytes } from 'node:crypto';
 
 /**
  * The text of a key: `slk_`, its id without `k_`, and 256 random bits. The id is the creation time
- * and a few random bits, so ids sort by time. The text shows which key to revoke when it is found
- * in the wrong place.
+ * and 32 random bits, so ids sort by time. When a text is found in the wrong place, its id shows
+ * which key to revoke.
  *
  * 256 random bits need no slow hash: they cannot be guessed.
  */

@@ -25,7 +25,7 @@ import type { TaskLogs } from '../logs/task-logs.ts';
 import { filesToCopy } from '../projection/rows/day-names.ts';
 import { MARK_FILE } from '../projection/rows/mark-file.ts';
 
-/** A file of a backup. */
+/** A file of a backup: its first `bytes` bytes. */
 export interface BackupPart {
   /** Relative to the data folder. */
   readonly path: string;

@@ -152,7 +152,7 @@ function isTlsError(code: string): boolean {
   return /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_)/.test(code);
 }
 
-/** Rejects when the signal fires first. */
+/** Rejects when the signal is aborted first. */
 function aborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const give = (): void => reject(new Error('too late'));

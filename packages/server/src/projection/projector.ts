@@ -147,12 +147,12 @@ export class Projector {
     }
   }
 
-  /** What is durable on the disk. */
+  /** How much of the log is durable in rows. */
   get saved(): ProjectionMark {
     return this.savedMark;
   }
 
-  /** What searches see. */
+  /** How much of the log searches see. */
   get seen(): ProjectionMark {
     return this.taken;
   }

@@ -8,7 +8,7 @@ interface Parts {
   readonly stats: Stats;
   readonly engine: Engine;
   readonly clock: () => number;
-  /** The figures could not be written. */
+  /** Called when the statistics could not be saved. */
   readonly onUnsaved: (cause: Error) => void;
 }
 
