@@ -4,12 +4,12 @@ import { isAbsolute, join } from 'node:path';
 
 const OTHERS_MAY_WRITE = 0o022;
 
-/** What a version left that nobody has started for so long is removed. */
+/** The cache of a version that was not started for this long is removed. */
 const UNUSED_MS_MAX = 30 * 24 * 60 * 60 * 1000;
 
 /**
- * Where compiled code of this version is kept between two starts; nothing where it could not be
- * trusted: a folder that others own or may write to could hold code of theirs.
+ * Where compiled code of this version is kept between starts. Undefined where it cannot be trusted:
+ * a folder that other users own or may write to could contain their code.
  */
 export function cacheFolder(
   env: Readonly<Record<string, string | undefined>>,
@@ -27,12 +27,12 @@ export function cacheFolder(
     removeUnused(all, folder);
     return folder;
   } catch {
-    // No home, or no folder in it: a start takes longer, and that is all.
+    // There is no home folder, or it is not writable. The start only takes longer.
     return undefined;
   }
 }
 
-/** By the times of the folders, which each start sets for its own. */
+/** Compares the folders' times; each start sets the time of its own folder. */
 function removeUnused(all: string, used: string): void {
   const now = Date.now();
   utimesSync(used, now / 1000, now / 1000);

@@ -28,13 +28,14 @@ async function main(args: readonly string[], io: CommandIo): Promise<ExitCode> {
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    // Somebody who asks twice does not want to wait; what was acknowledged is on disk.
+    // A second signal means that the user does not want to wait. Everything acknowledged is on
+    // disk.
     if (stop.signal.aborted) process.exit(128 + constants.signals[signal]);
     stop.abort();
   });
 }
 
-/** A reader that has seen enough, as `head`, is no error; a full disk is one. */
+/** A reader that closes the pipe early, such as `head`, is no error; a full disk is one. */
 function onStdoutError(error: NodeJS.ErrnoException): never {
   if (error.code === 'EPIPE') process.exit();
   io.stderr(`sluice: cannot write the output: ${error.message}`);
@@ -42,7 +43,7 @@ function onStdoutError(error: NodeJS.ErrnoException): never {
 }
 
 process.stdout.on('error', onStdoutError);
-// There is nowhere left to say it; the exit code says how it went.
+// There is no other place to report it; the exit code still shows the result.
 process.stderr.on('error', () => undefined);
 
 const isTerminal = process.stdout.isTTY === true;
@@ -60,7 +61,7 @@ const io: CommandIo = {
     isStdout: isTerminal,
     isStderr: process.stderr.isTTY === true,
     get columns() {
-      // A terminal that does not know its size says 0.
+      // A terminal that does not know its size reports 0.
       return process.stdout.columns || process.stderr.columns || 80;
     },
     get rows() {
@@ -72,7 +73,7 @@ const io: CommandIo = {
   stop: stop.signal,
 };
 
-/** What a command could not do, in a line; anything else is our mistake and keeps its stack. */
+/** Explains an expected failure in one line. Any other error is a bug and keeps its stack. */
 function explain(error: Error): ExitCode {
   if (error instanceof UsageError) {
     io.stderr(`sluice: ${error.message}`);
@@ -95,6 +96,6 @@ try {
 } catch (error) {
   process.exitCode = explain(error as Error);
 }
-// A stopped server may leave client connections open; nothing is owed to them. What was printed
-// goes out first: a pipe takes it in pieces.
+// A stopped server may leave client connections open, and the process need not wait for them. The
+// output is flushed first, because a pipe takes it in pieces.
 process.stdout.write('', (error) => (error ? onStdoutError(error) : process.exit()));

@@ -5,22 +5,22 @@ import { flagProblem, UsageError } from './usage-error.ts';
 
 type Run = (args: readonly string[], io: CommandIo) => Promise<ExitCode>;
 
-/** Something that stands behind `sluice`, with all that help and completion need to know of it. */
+/** A command of `sluice`, with everything that help and completion need. */
 export interface Command {
   readonly summary: string;
   readonly help: string;
   readonly run: Run;
   readonly flags: readonly string[];
-  /** By name; of a group. */
+  /** Subcommands of a group, by name. */
   readonly commands?: Readonly<Record<string, Command>>;
 }
 
 interface FlagSpec {
-  /** What stands for the value in help; absent for a flag without one. */
+  /** Placeholder of the value in help; absent for a flag without a value. */
   readonly value?: string;
   readonly short?: string;
   readonly help: string;
-  /** It may be given several times. */
+  /** The flag may be repeated. */
   readonly isMultiple?: boolean;
 }
 
@@ -35,12 +35,12 @@ type FlagValues<F extends Flags> = {
 };
 
 interface CommandSpec<F extends Flags> {
-  /** As it is called: `task submit`. */
+  /** The full name: `task submit`. */
   readonly name: string;
   readonly summary: string;
   /** More than the summary says, in whole lines. */
   readonly details?: string;
-  /** Names of arguments, in capitals; one that ends in `...` takes all that follow. */
+  /** Names of arguments, in capitals; one that ends in `...` takes all the rest. */
   readonly args?: readonly string[];
   readonly flags: F;
   readonly examples: readonly string[];
@@ -52,7 +52,7 @@ interface CommandSpec<F extends Flags> {
 
 const HELP_FLAG: FlagSpec = { short: 'h', help: 'show this help' };
 
-/** A command with flags and arguments; help is made from the same words that are checked. */
+/** A command with flags and arguments; its help is derived from the same definition. */
 export function defineCommand<F extends Flags>(spec: CommandSpec<F>): Command {
   const flags: Flags = { ...spec.flags, help: HELP_FLAG };
   const help = helpOf(spec, flags);
@@ -72,7 +72,7 @@ export function defineCommand<F extends Flags>(spec: CommandSpec<F>): Command {
   };
 }
 
-/** Commands under one name, as `sluice task …`. */
+/** Commands under one name, such as `sluice task …`. */
 export function defineGroup(
   name: string,
   summary: string,
@@ -104,7 +104,7 @@ More about a command: sluice ${name} COMMAND --help`;
   };
 }
 
-/** Finds a command by its name, or says which one was meant. */
+/** Finds a command by its name, or suggests the nearest one. */
 export function find(
   commands: Readonly<Record<string, Command>>,
   word: string,
@@ -125,7 +125,7 @@ export function listOf(commands: Readonly<Record<string, Command>>): string {
     .join('\n');
 }
 
-/** What stands in help for a length of time. */
+/** Placeholder for a duration in help. */
 export const DURATION = 'DURATION';
 
 const DURATION_RULE = `A ${DURATION} is 500ms, 30s, 5m, 2h or 1d; a number alone is milliseconds.`;

@@ -4,7 +4,7 @@ import { COMMANDS, HELP } from './commands.ts';
 
 type Commands = Readonly<Record<string, Command>>;
 
-/** Each command that does something, by its whole name. */
+/** Every command that is not a group, by its full name. */
 function leaves(commands: Commands, before = ''): (readonly [string, Command])[] {
   return Object.entries(commands).flatMap(([name, command]) => {
     const path = `${before}${name}`;

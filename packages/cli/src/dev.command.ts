@@ -24,15 +24,15 @@ export const dev = defineCommand({
   run: ({ flags }, io) => runDev(portOf(flags.port), flags.data ?? DEFAULT_DATA, io),
 });
 
-/** A server as it comes, on this machine only: no file and no variable changes what it does. */
+/** A server with default settings, on this machine only. No file or variable changes them. */
 async function runDev(port: number, data: string, io: CommandIo): Promise<ExitCode> {
   if (data === '') throw new UsageError('--data needs a folder name');
   const dataFolder = resolve(data);
-  // Only here: loading the server takes longer than most commands do.
+  // Loaded on demand: loading the server takes longer than most commands.
   const { loadConfig, serverOptions } = await import('@sluice/server');
   const { serve } = await import('./serve.ts');
   const { config } = loadConfig({ flags: {}, env: {} });
-  // Receivers that are tried out run here, too.
+  // During development, callback receivers run on this machine, too.
   const callbacks = { ...config.callbacks, allow: LOOPBACK };
   const own = { host: HOST, port, dataFolder, callbacks, logLevel: 'warn' } as const;
   const options = serverOptions({ ...config, ...own });

@@ -1,4 +1,4 @@
-/** What the process answers to its caller. */
+/** Exit codes of the process. */
 export const ExitCode = {
   done: 0,
   refused: 1,
@@ -8,16 +8,16 @@ export const ExitCode = {
 
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
-/** The outside world of a command: stdout is for data, stderr for the rest. */
+/** The environment of a command: stdout is for data, stderr for the rest. */
 export interface CommandIo {
   readonly stdout: (line: string) => void;
   readonly stderr: (line: string) => void;
-  /** What is piped into the command, to its end. */
+  /** Reads all of stdin. */
   readonly readStdin: () => Promise<Buffer>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The screen, when stdout or stderr is one. */
+  /** The terminal, when stdout or stderr is one. */
   readonly terminal: Terminal;
-  /** Fires when the user or the system wants the command to end. */
+  /** Aborted when the user or the system wants the command to end. */
   readonly stop: AbortSignal;
 }
 
@@ -26,7 +26,9 @@ interface Terminal {
   readonly isStderr: boolean;
   readonly columns: number;
   readonly rows: number;
-  /** Writes as it is, without a line end: whoever draws lets texts of others be `visible`. */
+  /**
+   * Writes the text as it is, without a line end. The caller makes foreign texts `visible` first.
+   */
   readonly drawOnStderr: (text: string) => void;
   readonly drawOnStdout: (text: string) => void;
 }

@@ -2,8 +2,8 @@ import { enableCompileCache } from 'node:module';
 import { cacheFolder } from './cache-folder.ts';
 import { VERSION } from './version.ts';
 
-// Half of the time that a command takes to start is spent on turning its sources into code. What
-// comes of it is kept for the next one.
+// Compiling the sources takes half of a command's start time. The compiled code is cached for the
+// next start.
 const folder = cacheFolder(process.env, `${VERSION}-node-${process.version}`);
 if (folder !== undefined) enableCompileCache(folder);
 

@@ -15,7 +15,7 @@ import { serve } from './serve.ts';
 import { flagProblem, UsageError } from './usage-error.ts';
 import { VERSION } from './version.ts';
 
-/** What `--help` says. It is kept in server-help.txt, which is read faster than it is made. */
+/** The text of `--help`. It is stored in server-help.txt, which is faster to read than to make. */
 export function serverHelp(): string {
   return `Run a server, configured by a file, environment variables and flags.
 
@@ -44,7 +44,7 @@ const OPTIONS = {
   'print-config': { type: 'boolean' },
 } as const;
 
-/** Serves as configured, until it is told to stop. */
+/** Runs a server with this configuration until it is told to stop. */
 export async function runServer(args: readonly string[], io: CommandIo): Promise<ExitCode> {
   const { config, ...flags } = parseFlags(args);
   const name = typeof config === 'string' ? config : io.env.SLUICE_CONFIG;
@@ -71,7 +71,7 @@ function parseFlags(args: readonly string[]): ConfigSources['flags'] {
 
 interface Given {
   readonly flags: ConfigSources['flags'];
-  /** Of the configuration file. */
+  /** Name of the configuration file. */
   readonly name: string | undefined;
 }
 

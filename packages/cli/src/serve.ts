@@ -4,7 +4,9 @@ import { ConfigError, Server, type ServerOptions } from '@sluice/server';
 import { type CommandIo, ExitCode } from './exit-code.ts';
 import { VERSION } from './version.ts';
 
-/** Beside the time for requests: closing the log takes a moment, unless the disk hangs. */
+/**
+ * Time in addition to that of open requests: closing the log takes a moment, unless the disk hangs.
+ */
 const CLOSE_MS_MAX = 2000;
 
 export interface ServeOptions extends Omit<ServerOptions, 'version' | 'onFatal'> {
@@ -15,7 +17,7 @@ type ServeIo = Pick<CommandIo, 'stdout' | 'stderr' | 'stop'>;
 
 /**
  * Serves until it is told to stop, or until the server can no longer keep its promises. A stop is
- * bounded in time: whatever still waits then was not acknowledged.
+ * bounded in time: requests that still wait then were not acknowledged.
  */
 export async function serve(
   options: ServeOptions,
@@ -26,10 +28,10 @@ export async function serve(
   const server = await startOrExplain(options, failed, io);
   if (!(server instanceof Server)) return server;
 
-  // Without TLS a hang-up ends the process, as it does to any other.
+  // Without TLS a SIGHUP ends the process, as usual.
   if (options.tls !== undefined) process.on('SIGHUP', () => void server.reloadCertificate());
   io.stdout(greeting(server.url));
-  // Otherwise what was compiled is kept at the end, which a server that is killed never sees.
+  // By default the compile cache is written at exit, which a killed server never reaches.
   setImmediate(flushCompileCache);
   await firstOf(io.stop, failed.signal);
   if (failed.signal.aborted) {
@@ -74,7 +76,7 @@ async function firstOf(...signals: readonly AbortSignal[]): Promise<void> {
   await Promise.race(signals.map((signal) => once(signal, 'abort')));
 }
 
-/** Whether the work was done in time. */
+/** Whether the work finished in time. */
 async function within(timeMs: number, work: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<boolean>((resolve) => {

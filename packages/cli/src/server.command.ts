@@ -3,8 +3,8 @@ import type { Command } from './command.ts';
 import { ExitCode } from './exit-code.ts';
 
 /**
- * The flags are the settings of the server, and loading the server takes longer than most commands
- * do. So help is made from them beforehand; a test sees to it that it is up to date.
+ * The flags are the settings of the server, and loading the server takes longer than most commands.
+ * So the help is generated in advance; a test checks that it is current.
  */
 const HELP_FILE = new URL('./server-help.txt', import.meta.url);
 

@@ -1,4 +1,4 @@
-/** The candidate that the word was most likely meant to be, if any is close enough. */
+/** The nearest candidate to the word, if any is close enough. */
 export function suggest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
@@ -12,7 +12,7 @@ export function suggest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** Insertions, deletions and replacements that turn one word into the other. */
+/** Number of insertions, deletions and replacements that turn one word into the other. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i);
   for (let i = 1; i <= from.length; i++) {

@@ -1,11 +1,11 @@
 import { suggest } from './suggestion.ts';
 
-/** The command line makes no sense; the message says why and what to do. Exit code 2. */
+/** The command line is invalid; the message says why and what to do. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What is wrong with flags, in words that help. */
+/** Describes a problem with flags. */
 export function flagProblem(error: NodeJS.ErrnoException, known: readonly string[]): string {
   // A flag with a short form is named as '-p, --priority <value>'.
   const flag = /'(?:-\w, )?(-[^' ]+)/.exec(error.message)?.[1] ?? '';

@@ -1,4 +1,4 @@
-/** What every entry of the package exports beside its own `Sluice`. */
+/** What every entry of the package exports besides `Sluice`. */
 export type { ServerUrl } from './base/addresses.ts';
 export type { ErrorDetail } from './calls/http-answers.ts';
 export { SluiceError, TaskFailed } from './calls/sluice-error.ts';

@@ -53,7 +53,7 @@ import { TaskWaiting } from './tasks/task-waiting.ts';
 import { workerListRoutes } from './workers/worker-list.route.ts';
 import { WorkerList } from './workers/worker-list.ts';
 
-/** What requests are answered from. */
+/** The parts that answer requests. */
 export interface AppParts {
   readonly engine: Engine;
   readonly admission: Admission;
@@ -68,12 +68,12 @@ export interface AppParts {
   readonly time: Pick<SteadyClock, 'status'>;
   readonly observation: Observation;
   readonly log: BoundedLog;
-  /** What is behind it. */
+  /** The files behind `log`. */
   readonly logFiles: Pick<FileLog, 'hold'>;
 }
 
 interface AppOptions {
-  /** Names that a request may have been sent to, beside loopback. */
+  /** Host names that a request may be addressed to, besides loopback. */
   readonly hosts: readonly string[];
   readonly limits: Configuration['http'];
   readonly drainMs: number;
@@ -83,7 +83,7 @@ interface AppOptions {
   readonly certificate: Certificate | undefined;
 }
 
-/** HTTP around an engine: what every request has to pass, and all routes. */
+/** The HTTP application around an engine: the checks for every request, and all routes. */
 export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance {
   const { engine, observation } = parts;
   const { limits, drainMs, certificate } = options;
@@ -100,7 +100,7 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
     logController: new LogController({ disableRequestLogging: true }),
     return503OnClosing: false,
     routerOptions: { maxParamLength: 1000 },
-    // Comes from the router, before any hook or handler could give it the contract's shape.
+    // The router throws this before any hook or handler could give it the API's error format.
     frameworkErrors: (error, request, reply) => {
       answerError(request, reply, new SluiceError('invalid_request', error.message));
     },
@@ -135,7 +135,7 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   return app;
 }
 
-/** Whatever is registered from here on needs a caller who may call it. */
+/** Every route that is registered from here on needs a caller with access. */
 function accessRoutes(app: FastifyInstance, parts: AppParts): KeyStreams {
   const { engine, admission, observation, clock } = parts;
   const { state } = observation.partition;
@@ -196,7 +196,9 @@ function workerRoutes(app: FastifyInstance, parts: StreamParts): void {
   workerListRoutes(app, new WorkerList(engine, admission));
 }
 
-/** Unique among restarts by the beginning, within one by the count; random ones cost more. */
+/**
+ * The random start is unique per process, the count within it. A random id per request costs more.
+ */
 function requestIds(): () => string {
   const start = randomBytes(6).toString('base64url');
   let count = 0;

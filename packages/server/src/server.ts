@@ -88,7 +88,7 @@ export class Server {
   }
 
   /**
-   * Recovers from the log, then listens: no request meets a server that does not know its tasks.
+   * Recovers from the log, then listens: no request reaches a server that does not know its tasks.
    */
   static async start(options: ServerOptions): Promise<Server> {
     const certificate = options.tls && (await certificateOf(options.tls));
@@ -159,12 +159,12 @@ export class Server {
     }
   }
 
-  /** New connections get the certificate that its files hold now. Never rejects. */
+  /** Reloads the certificate files for new connections. Never rejects. */
   async reloadCertificate(): Promise<void> {
     await this.watcher?.look();
   }
 
-  /** Tells the workers, finishes what is in flight, and lets go of the data folder. */
+  /** Tells the workers, finishes open requests, and releases the data folder. */
   async close(): Promise<void> {
     this.observation.log.line('info', 'the server is stopping');
     clearInterval(this.ticker);
@@ -183,7 +183,7 @@ export class Server {
   }
 }
 
-/** Whatever else is configured, nobody is let in from elsewhere without a key (A1). */
+/** A server that other machines can reach needs a key, whatever else is configured (A1). */
 function checkKeys(host: string, { accessKeys }: ReadonlyState): void {
   if (isLoopback(host) || accessKeys.size > 0) return;
   throw new ConfigError([

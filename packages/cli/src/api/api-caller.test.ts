@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { ApiCaller } from './api-caller.ts';
 import { NoServerError, RefusedError, StrangeServerError } from './api-errors.ts';
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 const NOBODY = 'http://127.0.0.1:2';
 
 const servers: Server[] = [];
@@ -38,7 +38,7 @@ interface List {
   readonly items: readonly string[];
 }
 
-/** Takes a request to its end, and hangs up. */
+/** Reads a request to its end, then closes the connection without an answer. */
 function hangingUp(arrived: string[]): Promise<string> {
   return listen(async (request, response) => {
     let body = '';

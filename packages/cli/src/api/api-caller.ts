@@ -1,4 +1,4 @@
-/** What the command line asks of a server, and what it makes of the answers. */
+/** Calls the API of a server and interprets the answers. */
 import { createHash } from 'node:crypto';
 import { EventStreamParser } from '@sluice/sdk/logic';
 import { UsageError } from '../usage-error.ts';
@@ -6,19 +6,19 @@ import { mayHaveArrived, NoServerError, reasonOf, refusal, strange } from './api
 
 const DEFAULT_URL = 'http://127.0.0.1:7420';
 
-/** An address that is silent for so long is passed over, when there is another one. */
+/** An address that is silent for this long is skipped, when there is another one. */
 const NEXT_AFTER_MS = 5000;
 
-/** The last one may be busy; nobody else is left to ask. */
+/** The last address may be busy, and there is no other one to ask. */
 const SILENT_MS_MAX = 30_000;
 
-/** The server says something on a stream every few seconds. */
+/** Maximum silence of a stream: the server sends something every few seconds. */
 const STREAM_SILENT_MS_MAX = 60_000;
 
-/** A disk that hangs for longer is not waited for. */
+/** Maximum time for writing one piece: a disk that hangs for longer is not waited for. */
 const TAKING_MS_MAX = 3_600_000;
 
-/** Tens of megabytes take their time. */
+/** Transferring tens of megabytes takes time. */
 const BLOB_MS = 120_000;
 
 /** A payload that was uploaded. */
@@ -28,7 +28,7 @@ export interface UploadedBlob {
 }
 
 export interface ApiOptions {
-  /** One address, or several with commas between them. */
+  /** One address, or several separated by commas. */
   readonly url: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
@@ -40,9 +40,9 @@ interface Call {
   readonly body?: unknown;
   /** A body that is sent as it is. */
   readonly content?: string | Uint8Array;
-  /** The server takes so long on purpose. */
+  /** How long the server may deliberately take. */
   readonly waitMs?: number;
-  /** What it does would be done twice; so it is not sent again once it may have arrived. */
+  /** Not safe to repeat: it is not sent again once it may have arrived. */
   readonly isOnce?: boolean;
 }
 
@@ -56,10 +56,10 @@ type Field<T> = Extract<keyof T, string>;
 
 /**
  * Calls the API of the first server that answers, and stays with it. Each call names the fields
- * without which an answer is not one of Sluice.
+ * that an answer of Sluice must have.
  */
 export class ApiCaller {
-  /** The one that answered last comes first. */
+  /** The address that answered last comes first. */
   private urls: readonly string[];
   private readonly key: string | undefined;
   private readonly signal: AbortSignal;
@@ -83,12 +83,12 @@ export class ApiCaller {
     return this.call<T>({ method: 'GET', path, waitMs }, fields);
   }
 
-  /** For what may be sent twice and is done once. */
+  /** For calls that are safe to repeat. */
   post<T>(path: string, fields: readonly Field<T>[], body?: unknown): Promise<T> {
     return this.call<T>({ method: 'POST', path, body }, fields);
   }
 
-  /** For what would be done twice if it were sent twice. */
+  /** For calls that are not safe to repeat. */
   postOnce<T>(path: string, fields: readonly Field<T>[], body?: unknown): Promise<T> {
     return this.call<T>({ method: 'POST', path, body, isOnce: true }, fields);
   }
@@ -97,7 +97,7 @@ export class ApiCaller {
     return this.call<T>({ method: 'PATCH', path, body }, fields);
   }
 
-  /** Sent twice, the second finds nothing; so it is not sent again either. */
+  /** A repeated delete would report that nothing was found, so it is not sent again. */
   async delete(path: string): Promise<void> {
     await this.call<object>({ method: 'DELETE', path, isOnce: true }, []);
   }
@@ -109,7 +109,7 @@ export class ApiCaller {
     return this.call<UploadedBlob>(call, ['sha256', 'bytes']);
   }
 
-  /** As the bytes that were uploaded. */
+  /** Returns the bytes that were uploaded. */
   getBlob(sha256: string): Promise<Buffer> {
     const path = `/v1/blobs/${encodeURIComponent(sha256)}`;
     const call = { method: 'GET', path, waitMs: BLOB_MS } as const;
@@ -120,7 +120,7 @@ export class ApiCaller {
     });
   }
 
-  /** Hands out the events of a stream until it ends; a stream that breaks off is an error. */
+  /** Passes on the events of a stream until it ends; a stream that breaks off is an error. */
   async follow(path: string, onEvent: (name: string, data: unknown) => void): Promise<void> {
     await this.reach({ method: 'GET', path }, async (response, { url, heard }) => {
       if (!response.ok) throw refusal(url, response.status, parsed(await response.text()));
@@ -144,7 +144,7 @@ export class ApiCaller {
     });
   }
 
-  /** Lets `take` have an answer as it comes; one that breaks off is an error. */
+  /** Passes an answer to `take` as it arrives; an answer that breaks off is an error. */
   download<T>(path: string, take: (pieces: AsyncIterable<Uint8Array>) => Promise<T>): Promise<T> {
     return this.reach({ method: 'GET', path }, async (response, from) => {
       const { url } = from;
@@ -158,7 +158,7 @@ export class ApiCaller {
     heard(STREAM_SILENT_MS_MAX);
     try {
       for await (const piece of response.body ?? []) {
-        // However long it takes to write it down.
+        // Writing the piece may take a long time.
         heard(TAKING_MS_MAX);
         yield piece;
         heard(STREAM_SILENT_MS_MAX);
@@ -183,7 +183,10 @@ export class ApiCaller {
     });
   }
 
-  /** An address that does not answer to the end is passed over; an answer is an answer. */
+  /**
+   * An address that does not answer completely is skipped. Any complete answer counts, even a
+   * refusal.
+   */
   private async reach<T>(call: Call, read: Read<T>): Promise<T> {
     const why: string[] = [];
     const { urls } = this;
@@ -235,7 +238,10 @@ export class ApiCaller {
   }
 }
 
-/** Addresses are printed, and a password would do nothing: the server takes keys. */
+/**
+ * Addresses are printed, so they must not contain a password. It would have no effect: the server
+ * takes keys.
+ */
 function refusePassword(url: string): void {
   const at = url.lastIndexOf('@');
   if (at === -1) return;
@@ -265,7 +271,7 @@ interface From {
 
 type Read<T> = (response: Response, from: From) => Promise<T>;
 
-/** `fetch` says so of every connection that fails, and of a body that is cut. */
+/** `fetch` throws these for a failed connection and for an incomplete body. */
 function isNetworkError({ name }: Error): boolean {
   return name === 'TypeError' || name === 'TimeoutError';
 }
@@ -282,7 +288,9 @@ function brokenOff(url: string, why: string): NoServerError {
   return new NoServerError(`lost the connection to ${url} (${why})`);
 }
 
-/** A list of items is one; of other fields it is enough that they are there. None: no body. */
+/**
+ * `items` must be a list; other fields only have to exist. Without fields there must be no body.
+ */
 function hasFields(answer: unknown, fields: readonly string[]): boolean {
   if (fields.length === 0) return answer === undefined;
   if (typeof answer !== 'object' || answer === null) return false;

@@ -1,14 +1,14 @@
-/** Nobody answers at any of the addresses, or not to the end. Exit code 3. */
+/** No server answers at any of the addresses, or not completely. Exit code 3. */
 export class NoServerError extends Error {
   override readonly name = 'NoServerError';
 }
 
-/** Somebody answers, but no Sluice: waiting for it is of no use. Exit code 3. */
+/** A server answers that is not Sluice, so waiting is useless. Exit code 3. */
 export class StrangeServerError extends Error {
   override readonly name = 'StrangeServerError';
 }
 
-/** The server refused; the message is its own. Exit code 1. */
+/** The server refused the request; the message is the server's. Exit code 1. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
@@ -21,7 +21,7 @@ interface ErrorAnswer {
   };
 }
 
-/** What a proxy says when the server behind it is away. */
+/** Statuses of a proxy whose server is unreachable. */
 const AWAY_STATUSES: readonly number[] = [502, 503, 504];
 
 export function refusal(url: string, status: number, answer: unknown): Error {
@@ -32,7 +32,7 @@ export function refusal(url: string, status: number, answer: unknown): Error {
     }
     return strange(url, `status ${status}`);
   }
-  // The message names the first problem; the others are worth a line each.
+  // The message names the first problem; each further one gets a line.
   const more = details.slice(1).map(({ path, problem }) => `\n  ${path} ${problem}`);
   return new RefusedError(`${message} (${code})${more.join('')}`);
 }
@@ -43,14 +43,14 @@ export function strange(url: string, why: string): StrangeServerError {
   );
 }
 
-/** Why nobody answered, in a word or two. */
+/** Why no server answered, in a few words. */
 export function reasonOf(error: Error): string {
   if (error.name === 'TimeoutError') return 'no answer in time';
   const cause = error.cause as NodeJS.ErrnoException | undefined;
   return cause?.code ?? cause?.message ?? error.message;
 }
 
-/** Codes of failures to connect: not a byte of the request has left. */
+/** Codes of failed connects: no byte of the request was sent. */
 const UNCONNECTED: readonly (string | undefined)[] = [
   'EADDRNOTAVAIL',
   'EAI_AGAIN',

@@ -1,14 +1,14 @@
-/** Reads lines and lengths of bytes from pieces that come as they come. */
+/** Reads lines and byte ranges from pieces of any size. */
 export class ByteReader {
   private readonly pieces: AsyncIterator<Uint8Array>;
-  /** What came and was not read. */
+  /** Received bytes that were not read yet. */
   private rest: Buffer = Buffer.alloc(0);
 
   constructor(pieces: AsyncIterable<Uint8Array>) {
     this.pieces = pieces[Symbol.asyncIterator]();
   }
 
-  /** The next line, up to so many bytes; undefined when there is none that ends. */
+  /** The next line, up to `bytesMax` bytes; undefined when there is no complete one. */
   async line(bytesMax: number): Promise<string | undefined> {
     for (;;) {
       const end = this.rest.indexOf(0x0a);
@@ -21,7 +21,7 @@ export class ByteReader {
     }
   }
 
-  /** So many bytes, in parts; fewer when there are no more. */
+  /** The next `count` bytes, in parts; fewer when the input ends. */
   async *bytes(count: number): AsyncGenerator<Buffer> {
     for (let left = count; left > 0; ) {
       if (this.rest.length === 0 && !(await this.more())) return;

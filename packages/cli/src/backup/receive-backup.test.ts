@@ -31,7 +31,7 @@ function line(value: object): string {
 
 const END = line({ kind: 'end', files: 1, bytes: CONTENT.length });
 
-/** In pieces of that many bytes. */
+/** The text in pieces of `length` bytes. */
 async function* inPieces(text: string, length: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < text.length; at += length) {
     yield new TextEncoder().encode(text.slice(at, at + length));

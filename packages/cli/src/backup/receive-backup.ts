@@ -12,7 +12,7 @@ import {
 import { NoServerError, RefusedError } from '../api/api-errors.ts';
 import { ByteReader } from './byte-reader.ts';
 
-/** More than any line of a backup has. */
+/** Longer than any line of a backup. */
 const LINE_BYTES_MAX = 64 * 1024;
 
 export interface Received {
@@ -23,8 +23,8 @@ export interface Received {
 }
 
 /**
- * Writes the files of a backup below a folder as they come, and its manifest last. What it answers
- * is durable; whatever else happens, the folder has no manifest that is whole.
+ * Writes the files of a backup below a folder as they arrive, and the end of its manifest last. The
+ * files are durable when it returns. After any failure the folder has no complete manifest.
  */
 export async function receiveBackup(
   pieces: AsyncIterable<Uint8Array>,
@@ -59,7 +59,7 @@ export async function receiveBackup(
   return { files, bytes, version: begin.version, startedAt: begin.startedAt };
 }
 
-/** Makes the names in a folder durable, or what is in a file. */
+/** Makes the names in a folder, or the content of a file, durable. */
 export async function syncPath(path: string): Promise<void> {
   const file = await open(path);
   try {
@@ -69,7 +69,7 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** The next line that says something. */
+/** The next line that is not a keep-alive. */
 async function nextLine(reader: ByteReader): Promise<BackupLine> {
   for (;;) {
     const text = await reader.line(LINE_BYTES_MAX);
@@ -85,7 +85,7 @@ function parse(text: string): BackupLine {
     const line: unknown = JSON.parse(text);
     if (typeof line === 'object' && line !== null && 'kind' in line) return line as BackupLine;
   } catch {
-    // What it is instead does not matter.
+    // The kind of damage does not matter.
   }
   throw brokenOff('invalid line');
 }
@@ -99,7 +99,7 @@ function beginOf(line: BackupLine): BackupBegin {
   );
 }
 
-/** Answers the checksum of what was written, which is that of what was sent. */
+/** Returns the checksum of the written bytes, which equals that of the sent bytes. */
 async function receiveFile(
   reader: ByteReader,
   { target, bytes }: { readonly target: string; readonly bytes: number },
@@ -130,7 +130,7 @@ async function receiveFile(
   }
 }
 
-/** Grows with what is received; its last line makes it whole. */
+/** Grows with each received file; its last line makes it complete. */
 class ManifestFile {
   files = 0;
   bytes = 0;
@@ -152,7 +152,7 @@ class ManifestFile {
     await this.write(line);
   }
 
-  /** The server says how much there was; less did not arrive. */
+  /** The server says how many files there were. Fewer files mean an incomplete transfer. */
   async end({ files, bytes }: { readonly files: number; readonly bytes: number }): Promise<void> {
     if (files !== this.files) throw brokenOff(`only ${this.files} of ${files} files arrived`);
     this.bytes = bytes;

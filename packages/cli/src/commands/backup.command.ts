@@ -45,7 +45,7 @@ export const backup = defineCommand({
   },
 });
 
-/** Answers why the folder cannot be used. */
+/** Returns why the folder cannot be used, or undefined. */
 async function claim(target: string, unfinished: string): Promise<string | undefined> {
   if ((await stat(target).catch(() => undefined)) !== undefined) {
     return `${target} exists; a backup needs a new folder`;
@@ -80,7 +80,7 @@ async function receive(
   }
 }
 
-/** What the disk refused, in words; whatever else it is stays as it is. */
+/** Explains an error of the disk; any other error stays as it is. */
 function explained(cause: NodeJS.ErrnoException): Error {
   if (cause.code === undefined) return cause;
   return new RefusedError(`cannot write the backup: ${cause.message}`, { cause });

@@ -10,7 +10,7 @@ const SHELLS: Readonly<Record<string, (words: readonly Words[]) => string>> = {
   fish: fishScript,
 };
 
-/** What may follow a beginning of a command line. */
+/** Words that may follow the beginning of a command line. */
 interface Words {
   /** The words so far, without `sluice`. */
   readonly after: string;

@@ -5,13 +5,13 @@ import type { CommandIo } from '../exit-code.ts';
 import { visible } from '../screen/visible.ts';
 import { progressText } from './task-text.ts';
 
-/** One request waits for so long; between two of them progress is shown. */
+/** How long one request waits; progress is shown between two requests. */
 const LOOK_EVERY_MS = 1000;
 
-/** Without a screen there is no progress to show. */
+/** How long one request waits without a terminal, when there is no progress to show. */
 const WAIT_MS = 30_000;
 
-/** A server that is away for less is waited for. */
+/** How long an unreachable server is waited for. */
 const AWAY_MS_MAX = 60_000;
 
 const BAR_COLUMNS = 24;
@@ -22,8 +22,8 @@ interface FollowOptions {
 }
 
 /**
- * Waits until a task has ended, or until the time is up, and shows meanwhile how far it is. The
- * server may be started again while somebody waits.
+ * Waits until a task has ended or the time is up, and shows its progress meanwhile. The server may
+ * restart during the wait.
  */
 export async function followTask(
   api: ApiCaller,
@@ -52,7 +52,7 @@ export async function followTask(
   }
 }
 
-/** Over itself, on a terminal only. */
+/** Redraws the line, on a terminal only. */
 function draw({ terminal }: CommandIo, text: string): void {
   if (!terminal.isStderr) return;
   terminal.drawOnStderr(`\r\u001b[K${visible(text).slice(0, terminal.columns - 1)}`);

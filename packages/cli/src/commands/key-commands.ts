@@ -56,7 +56,7 @@ const createKey = defineCommand({
   },
 });
 
-/** A key on the command line is in the list of processes, and soon in a history. */
+/** A key on the command line appears in the process list and in the shell history. */
 function refuseText(id: string | undefined): void {
   if (id?.includes('slk_') !== true) return;
   throw new UsageError('pass the id of the key, which begins with k_, never the key itself');
@@ -67,7 +67,7 @@ async function createInFolder(
   request: object,
   io: CommandIo,
 ): Promise<NewAccessKey | undefined> {
-  // Only here: loading the server takes longer than most commands do.
+  // Loaded on demand: loading the server takes longer than most commands.
   const { createKeyIn, EMBEDDED_PARTITION, loadConfig } = await import('@sluice/server');
   const { config } = loadConfig({ flags: {}, env: io.env });
   const dataFolder = resolve(data);

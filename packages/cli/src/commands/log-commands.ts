@@ -19,7 +19,7 @@ const dump = defineCommand({
   examples: ['sluice log dump | tail -n 20', 'sluice log dump --data /var/lib/sluice --from 1000'],
   run: async ({ flags }, io) => {
     const from = integerOf(flags.from, 'from') ?? 0;
-    // Only here: loading the server takes longer than most commands do.
+    // Loaded on demand: loading the server takes longer than most commands.
     const { dumpLog, EMBEDDED_PARTITION: partition } = await import('@sluice/server');
     const data = resolve(flags.data ?? '.sluice');
     try {

@@ -13,7 +13,7 @@ const rebuild = defineCommand({
   flags: { data: { value: 'DIR', help: 'the data folder (default ./.sluice)' } },
   examples: ['sluice projection rebuild', 'sluice projection rebuild --data /var/lib/sluice'],
   run: async ({ flags }, io) => {
-    // Only here: loading the server takes longer than most commands do.
+    // Loaded on demand: loading the server takes longer than most commands.
     const { rebuildProjection } = await import('@sluice/server');
     const data = resolve(flags.data ?? '.sluice');
     try {

@@ -39,7 +39,7 @@ async function restoreInto(
   dataFolder: string,
   io: CommandIo,
 ): Promise<Awaited<ReturnType<typeof restoreBackup>> | undefined> {
-  // Only here: loading the server takes longer than most commands do.
+  // Loaded on demand: loading the server takes longer than most commands.
   const server = await import('@sluice/server');
   const { limits, quotas } = server.loadConfig({ flags: {}, env: io.env }).config;
   const progress = new ProgressLine(io.terminal);

@@ -7,7 +7,7 @@ import { ApiCaller } from '../api/api-caller.ts';
 import type { CommandIo } from '../exit-code.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** Flags of every command that asks a server. */
+/** Flags of every command that calls a server. */
 export const SERVER_FLAGS = {
   url: { value: 'URL', help: 'address of the server (default SLUICE_URL or 127.0.0.1:7420)' },
   json: { help: 'print the answer as JSON' },
@@ -22,7 +22,7 @@ export function connect({ url }: ServerFlags, { env, stop }: CommandIo): ApiCall
   return new ApiCaller({ url, env, signal: stop });
 }
 
-/** Data as JSON for programs, else as `render` makes it for people. */
+/** Prints data as JSON for programs, or as `render` formats it for users. */
 export function print<T>(
   io: CommandIo,
   { json = false }: ServerFlags,
@@ -32,7 +32,7 @@ export function print<T>(
   io.stdout(json ? JSON.stringify(value, null, 2) : render(value));
 }
 
-/** The items of a list, page after page, up to `limit` of them, and where it goes on. */
+/** The items of a list, page after page, up to `limit` of them, and the cursor of the rest. */
 export async function readList<T>(
   api: ApiCaller,
   path: string,
@@ -50,7 +50,10 @@ export async function readList<T>(
   return { items, nextCursor: cursor };
 }
 
-/** A list with its cursor as JSON, else as a table; says when it is empty, or not all of it. */
+/**
+ * Prints a list with its cursor as JSON, or as a table. It says when the list is empty or
+ * incomplete.
+ */
 export function printList<T>(
   io: CommandIo,
   flags: ServerFlags,
@@ -62,7 +65,7 @@ export function printList<T>(
   if (list.nextCursor !== null) io.stderr('there are more; use --limit to see them');
 }
 
-/** How many at the most. */
+/** The value of `--limit`. */
 export function limitOf(text: string | undefined): number | undefined {
   const limit = integerOf(text, 'limit');
   if (limit === 0) throw new UsageError('--limit must be greater than 0');
@@ -90,7 +93,7 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** As `DURATION_RULE` in help says. */
+/** Parses a duration as `DURATION_RULE` in help describes it. */
 export function durationOf(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined;
   const [, number, unit = 'ms'] = /^(\d{1,12}(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? [];
@@ -98,7 +101,7 @@ export function durationOf(text: string | undefined, flag: string): number | und
   throw new UsageError(`--${flag} must be a time such as 500ms, 30s, 5m, 2h or 1d, not '${text}'`);
 }
 
-/** A value as JSON: as it stands, `@file`, or `-` for what is piped in. */
+/** A value as JSON: literal, `@file`, or `-` for stdin. */
 export async function jsonOf(
   text: string | undefined,
   flag: string,
@@ -130,12 +133,12 @@ function parseJson(json: string, text: string, flag: string): unknown {
 async function textOf(text: string, flag: string, io: CommandIo): Promise<string> {
   if (text !== '-' && !text.startsWith('@')) return text;
   const bytes = await bytesOf(text === '-' ? text : text.slice(1), `--${flag}`, io);
-  // Other bytes would be replaced without a word.
+  // Invalid bytes would be replaced silently.
   if (!isUtf8(bytes)) throw new UsageError(`--${flag} is not valid UTF-8, as JSON must be`);
   return bytes.toString();
 }
 
-/** What is in a file, or piped in when its name is `-`. */
+/** The content of a file, or stdin when its name is `-`. */
 export async function bytesOf(file: string, what: string, io: CommandIo): Promise<Buffer> {
   if (file === '-') return io.readStdin();
   try {
@@ -156,7 +159,7 @@ export function tagsOf(given: readonly string[] | undefined): Record<string, str
   );
 }
 
-/** Without what nobody said. */
+/** The values without undefined ones. */
 export function stated<T extends object>(values: T): Partial<T> {
   return Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined),

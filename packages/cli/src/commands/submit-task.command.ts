@@ -18,7 +18,7 @@ import {
 } from './shared.ts';
 import { errorText, taskText } from './task-text.ts';
 
-/** Longer than all addresses together are tried. */
+/** Longer than the tries of all addresses take together. */
 const OWN_KEY_WINDOW_MS = 600_000;
 
 export const submitTask = defineCommand({
@@ -86,7 +86,7 @@ interface Submitted {
   readonly deduplicated: boolean;
 }
 
-/** What is too big for a request goes ahead. */
+/** An input that is too big for a request is uploaded first. */
 async function inputOf(
   api: ApiCaller,
   input: unknown,
@@ -100,7 +100,7 @@ async function outputOf(api: ApiCaller, { output, outputBlob }: Task): Promise<u
   return outputBlob === undefined ? output : JSON.parse((await api.getBlob(outputBlob)).toString());
 }
 
-/** Lets a submit be sent again when a connection broke; nobody else has to hear of it. */
+/** Makes a submit safe to repeat when a connection breaks; the key is not shown. */
 function freshKey(): { readonly dedupeKey: string; readonly dedupeWindowMs: number } {
   return { dedupeKey: `cli.${randomUUID()}`, dedupeWindowMs: OWN_KEY_WINDOW_MS };
 }

@@ -11,7 +11,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** Takes a request, and answers it or hangs up. */
+/** Reads a request, and answers it or closes the connection. */
 async function listen(bodies: unknown[], answer?: object): Promise<string> {
   const server = createServer(async (request, response) => {
     let body = '';

@@ -69,7 +69,7 @@ const listTasks = defineCommand({
 
 const TASK_FIELDS = ['id', 'type', 'state', 'attempts'] as const;
 
-/** A command that does one thing to a task and shows it. */
+/** A command that runs one operation on a task and shows the task. */
 function operation(
   word: string,
   summary: string,
@@ -242,7 +242,7 @@ const taskLogs = defineCommand({
     if (flags.follow === true) {
       await api.follow(`${path}?follow=true`, (name, data) => {
         if (name !== 'lines') return;
-        // A stream is of all attempts.
+        // The stream contains all attempts.
         for (const line of data as LogLine[]) {
           if (attempt === undefined || line.attempt === attempt) show(line);
         }
@@ -289,7 +289,7 @@ export const taskCommands = defineGroup('task', 'Submit, show, change and cancel
   update: updateTask,
   cancel: cancelTasks,
   retry: operation('retry', 'Run a task again that did not succeed', (api, path) => {
-    // It may have failed again meanwhile, and would run once more than was asked for.
+    // Not safe to repeat: the task may have failed again meanwhile, and would run once more.
     return api.postOnce(`${path}/retry`, TASK_FIELDS);
   }),
   pause: operation('pause', 'Pause a task that no worker holds', (api, path) => {

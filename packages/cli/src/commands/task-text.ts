@@ -3,7 +3,7 @@ import { type Styles, stateText } from '../screen/styles.ts';
 import { ago, short, table } from '../screen/table.ts';
 import { visible } from '../screen/visible.ts';
 
-/** A task for people, a line per thing worth knowing. */
+/** A task as text for users, one fact per line. */
 export function taskText(task: Task, styles: Styles, now: number): string {
   const { id, type, state, reason, priority, attempt, progress } = task;
   const rows: (readonly [string, string])[] = [
@@ -33,7 +33,7 @@ export function taskText(task: Task, styles: Styles, now: number): string {
   return rows.map(([name, value]) => `${styles.dim(name.padEnd(13))}${value}`).join('\n');
 }
 
-/** Of a payload that is too big to be shown, what it is known by. */
+/** Shows the name of a payload that is too big to be shown. */
 function payloadText(payload: unknown, blob: string | undefined, columns: number): string {
   return blob === undefined ? short(payload, columns) : short(`blob ${blob}`, columns);
 }

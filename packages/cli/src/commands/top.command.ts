@@ -12,7 +12,7 @@ import { workerTable } from './worker-commands.ts';
 
 const EVERY_MS = 1000;
 
-/** Leaves the screen that was there before as it is. */
+/** The alternate screen, so that the previous screen is restored at the end. */
 const ENTER = '\u001b[?1049h\u001b[?25l';
 const LEAVE = '\u001b[?25h\u001b[?1049l';
 const HOME = '\u001b[H';
@@ -55,7 +55,7 @@ interface Watched {
 
 async function watch(api: ApiCaller, { io, styles, everyMs }: Watched): Promise<void> {
   const { terminal, stop } = io;
-  // Somebody who has no server hears so before the screen changes.
+  // Without a server the command fails before the screen changes.
   let text = await view(api, styles, terminal.rows);
   terminal.drawOnStdout(ENTER);
   try {
@@ -69,7 +69,10 @@ async function watch(api: ApiCaller, { io, styles, everyMs }: Watched): Promise<
   }
 }
 
-/** A server that is started again is waited for. */
+/**
+ * While the server is unreachable, the error is shown in the view's place, until a refresh
+ * succeeds.
+ */
 async function viewOrWhyNot(api: ApiCaller, styles: Styles, rows: number): Promise<string> {
   try {
     return await view(api, styles, rows);
@@ -83,7 +86,7 @@ async function viewOrWhyNot(api: ApiCaller, styles: Styles, rows: number): Promi
 interface Sight {
   readonly queues: readonly Queue[];
   readonly workers: readonly Worker[];
-  /** The last ones. */
+  /** The most recent ones. */
   readonly failed: readonly Task[];
 }
 
@@ -138,14 +141,14 @@ function section(title: string, text: string, styles: Styles): string {
   return `${styles.dim(title)}\n${text}`;
 }
 
-/** Drawn over the last one, line by line, so that nothing flickers. */
+/** Draws over the previous frame line by line, so that nothing flickers. */
 export function frame(text: string, columns: number, rows: number): string {
   const lines = text.split('\n').slice(0, rows - 1);
   const shown = lines.map((line) => printable(cut(line, columns), { hasStyles: true }));
   return HOME + shown.map((line) => line + CLEAR_LINE).join('\r\n') + CLEAR_REST;
 }
 
-/** Colours take no room on the screen, so lines with them are short enough as they are. */
+/** Styles take no room on the screen, and lines with styles are short enough. */
 function cut(line: string, columns: number): string {
   return line.includes('\u001b') ? line : line.slice(0, columns);
 }

@@ -56,7 +56,7 @@ export const updateTask = defineCommand({
   },
 });
 
-/** A time, `null` for at once, or nothing when neither flag is given. */
+/** A time, `null` for at once, or undefined when neither flag is given. */
 function runAtOf(time: string | undefined, delayMs: number | undefined) {
   if (time !== undefined && delayMs !== undefined) {
     throw new UsageError('use either --run-at or --delay, not both');
@@ -73,7 +73,7 @@ function tagChanges(
   return { ...Object.fromEntries((removed ?? []).map((name) => [name, null])), ...added };
 }
 
-/** What is too big for a request goes ahead, unless the server has to merge it. */
+/** An input that is too big for a request is uploaded first, unless the server must merge it. */
 async function inputOf(
   api: ApiCaller,
   input: unknown,

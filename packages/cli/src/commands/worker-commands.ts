@@ -32,7 +32,7 @@ export function workerTable(workers: readonly Worker[], now: number): string {
   );
 }
 
-/** A worker that holds nothing need not report: it lives as long as its connection does. */
+/** A worker without leases need not report: its session lasts as long as its connection. */
 function heardText({ connected, heardAt, types }: Worker, now: number): string {
   const isIdle = types.every(({ leased }) => leased === 0);
   return connected && isIdle ? 'now' : ago(heardAt, now);

@@ -3,7 +3,7 @@ import { visible } from './visible.ts';
 
 const EVERY_MS = 100;
 
-/** One line on a terminal that tells how far something is; nothing anywhere else. */
+/** Shows progress in one line of a terminal; without a terminal it shows nothing. */
 export class ProgressLine {
   private readonly terminal: CommandIo['terminal'];
   private shownAt = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** Colours, for those who can see them: on a terminal, unless `NO_COLOR` says otherwise. */
+/** Styles for a terminal, unless `NO_COLOR` is set; without a terminal they do nothing. */
 export interface Styles {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
@@ -9,7 +9,7 @@ export interface Styles {
 
 const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] };
 
-/** What the styles put around a text, as a group. */
+/** Matches the escape sequences of the styles, as a group. */
 export const STYLE_SEQUENCE = new RegExp(
   `(\u001b\\[(?:${[...new Set(Object.values(CODES).flat())].join('|')})m)`,
 );

@@ -1,6 +1,6 @@
 import { visible } from './visible.ts';
 
-/** Rows as columns that stand below each other; numbers to the right. */
+/** Rows as aligned columns; numbers are right-aligned. */
 export function table(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const texts = rows.map((row) => row.map((cell) => short(String(cell), CELL_COLUMNS_MAX)));
   const widths = head.map((title, column) => {
@@ -23,7 +23,7 @@ export type Cell = string | number;
 
 const CELL_COLUMNS_MAX = 200;
 
-/** For people: `350 ms`, `12 s`, `3 min`, `5 h`, `2 d`. */
+/** A duration for users: `350 ms`, `12 s`, `3 min`, `5 h`, `2 d`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;
@@ -34,12 +34,12 @@ export function duration(ms: number): string {
   return hours < 48 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} d`;
 }
 
-/** How long ago a time was, for people; a dash for none. */
+/** How long ago a time was, for users; a dash for none. */
 export function ago(time: string | null, now: number): string {
   return time === null ? '-' : duration(Math.max(0, now - Date.parse(time)));
 }
 
-/** One line of at most so many columns, with nothing in it that a terminal obeys. */
+/** One line of at most `columns` columns, without control characters. */
 export function short(value: unknown, columns: number): string {
   const whole = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   const text = visible(whole.replaceAll(/\s+/g, ' '));

@@ -1,30 +1,29 @@
 /**
- * What others wrote may hold characters that a terminal obeys: names of workers, messages, inputs.
- * Everything that is printed goes through `printable`; what stands among our own words goes through
- * `visible` before, so that it cannot pass for a line or a colour of ours.
+ * Texts from outside may contain characters that control a terminal: names of workers, messages,
+ * inputs. Everything that is printed goes through `printable`. A foreign text inside our output
+ * also goes through `visible` first, so that it cannot imitate a line or a style of ours.
  */
 
 import { STYLE_SEQUENCE } from './styles.ts';
 
-// Cc is C0, DEL and C1. The others make a terminal show text in another order than it stands there,
-// or end a line.
+// Cc is C0, DEL and C1. The others end a line, or make a terminal show text in another order.
 const CONTROLS = /(?!\t)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 const CONTROLS_IN_LINES = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 const SHORT_FORMS: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r' };
 
-/** A text of somebody else, on one line. */
+/** A foreign text on one line. */
 export function visible(text: string): string {
   return text.replace(CONTROLS, escaped);
 }
 
 /**
- * Whole lines as they may be printed. JSON stays the same JSON: the form of an escaped character is
- * the one that it has there.
+ * Lines that are safe to print. JSON stays the same JSON, because characters are escaped as in
+ * JSON.
  */
 export function printable(lines: string, { hasStyles }: { readonly hasStyles: boolean }): string {
   if (!hasStyles) return lines.replace(CONTROLS_IN_LINES, escaped);
-  // Every other part is one of our own sequences.
+  // Every other part is a sequence of our styles.
   return lines
     .split(STYLE_SEQUENCE)
     .map((part, place) => (place % 2 === 1 ? part : part.replace(CONTROLS_IN_LINES, escaped)))

@@ -1,7 +1,7 @@
-/** Where the server is: one address, several with commas in between, or a list. */
+/** Address of the server: one, several separated by commas, or a list. */
 export type ServerUrl = string | readonly string[];
 
-/** The addresses in the order in which they are tried, without a slash at the end. */
+/** The addresses in the order in which they are tried, without a trailing slash. */
 export function addressesOf(url: ServerUrl): string[] {
   const given = typeof url === 'string' ? url.split(',') : url;
   const texts = given.map((text) => text.trim()).filter((text) => text !== '');
@@ -20,12 +20,12 @@ function addressOf(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Messages end up in logs. */
+/** Messages end up in logs, so they must not show credentials. */
 function withoutSecrets(text: string): string {
   return text.replace(/[^/@]*@/, '…@');
 }
 
-/** What carries the key. A key that no header can carry is refused without being shown. */
+/** The header with the key. A key that no header can carry is refused without being shown. */
 export function authorization(apiKey: string | undefined): Record<string, string> {
   if (apiKey === undefined || apiKey === '') return {};
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {

@@ -10,7 +10,8 @@ export const BACKOFF_DEFAULT: BackoffOptions = { baseMs: 100, maxMs: 5000 };
 
 /**
  * How long to wait before the next try: a random part of a span that doubles with each round of
- * failures. Random from nothing up, so that many who lost the same server do not return at once.
+ * failures. The random part starts at zero, so that many clients that lost the same server do not
+ * all return at once.
  */
 export class Backoff {
   private readonly chance: ChancePort;
@@ -25,7 +26,7 @@ export class Backoff {
     this.addresses = addresses;
   }
 
-  /** The pause after one more failure, behind the time for which the server asked. */
+  /** The pause after one more failure, added to the time for which the server asked. */
   next(retryAfterMs = 0): number {
     const { baseMs, maxMs } = this.options;
     const round = Math.floor(this.failures / this.addresses);

@@ -1,15 +1,15 @@
 /**
- * What the logic of workers and clients needs of the world: requests, time and chance. Production
- * has sockets and clocks behind it, the simulator a world of its own.
+ * What the logic of workers and clients needs from outside: requests, time and random numbers. In
+ * production these are sockets and clocks; the simulator simulates them.
  *
- * Nothing here calls back before the call that asked for it has returned.
+ * No callback runs before the call that requested it has returned.
  */
 
-/** Takes back what was asked for: its callback is not called any more. */
+/** Cancels a request or timer: its callback is not called afterwards. */
 export type Cancel = () => void;
 
 export interface HttpRequest {
-  /** Place in the list of the server's addresses. */
+  /** Index in the list of the server's addresses. */
   readonly address: number;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
@@ -20,32 +20,35 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly text: string;
-  /** The header, as it came. */
+  /** The `Retry-After` header, as received. */
   readonly retryAfter?: string;
 }
 
 export interface StreamListener {
   /** The next bytes of an answer with status 200. They belong to the listener. */
   bytes(chunk: Uint8Array): void;
-  /** The stream is over, or never was; `refusal` is an answer with another status. */
+  /** The stream ended, or was not opened; `refusal` is an answer with another status. */
   ended(refusal?: HttpAnswer): void;
 }
 
 export interface RequestPort {
-  /** Calls back with the answer, or with nothing when none arrived whole (L10). */
+  /** Calls back with the answer, or with undefined when no complete answer arrived (L10). */
   send(request: HttpRequest, answered: (answer: HttpAnswer | undefined) => void): Cancel;
 }
 
 export interface StreamPort {
-  /** Keeps an answer open that goes on; cancelling closes it. */
+  /** Opens an answer that stays open; cancelling closes it. */
   openStream(request: HttpRequest, listener: StreamListener): Cancel;
 }
 
 export interface TimePort {
-  /** Milliseconds that only ever run forward. */
+  /** Milliseconds that only increase. */
   now(): number;
   startTimer(delayMs: number, run: () => void): Cancel;
-  /** After all that happens now, and before time passes: what happens together leaves together. */
+  /**
+   * Runs after everything that happens now and before time passes, so that what happens together is
+   * sent together.
+   */
   atEndOfTurn(run: () => void): void;
 }
 
@@ -54,5 +57,5 @@ export interface ChancePort {
   random(): number;
 }
 
-/** All that a client needs. */
+/** Everything that a client needs. */
 export interface ClientPorts extends RequestPort, TimePort, ChancePort {}

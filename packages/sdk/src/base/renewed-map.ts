@@ -1,13 +1,15 @@
-/** After so many deletions, or twice as many as there are entries. */
+/**
+ * The map is renewed after this many deletions, or twice as many as it has entries if that is more.
+ */
 const DELETIONS_MIN = 500;
 
 /**
- * A map through which many entries pass and in which few stay.
+ * A map for many short-lived entries.
  *
- * V8 grows and tidies a map by making another table, and the table before points at it. Once one of
- * them is in the old generation, all later ones are kept with it, and with them all that went
- * through the map, until the next full collection: the garbage collector would copy every task of
- * a worker twice. A new map every now and then cuts that chain.
+ * V8 grows and compacts a map by making another table, and the previous table points at it. Once
+ *    one table is in the old generation, all later ones are kept with it until the next full
+ *    collection, and with them every entry that was ever in the map. The garbage collector would
+ *    copy every task of a worker twice. A new map from time to time breaks that chain.
  */
 export class RenewedMap<K, V> {
   private map = new Map<K, V>();
@@ -39,7 +41,9 @@ export class RenewedMap<K, V> {
     return true;
   }
 
-  /** Oldest first, as the others. Entries that go meanwhile may come all the same. */
+  /**
+   * Oldest first, like the other iterators. Entries that are deleted meanwhile may still appear.
+   */
   entries(): MapIterator<[K, V]> {
     return this.map.entries();
   }

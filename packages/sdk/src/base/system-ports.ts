@@ -3,7 +3,7 @@ import type { Cancel } from './ports.ts';
 /** A longer timer would fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** Real clocks and chance, which browsers and Node have under the same names. */
+/** Real clocks and random numbers, which browsers and Node have under the same names. */
 export const SYSTEM_PORTS = {
   now: (): number => performance.now(),
 

@@ -1,9 +1,9 @@
 import type { Cancel, HttpAnswer, HttpRequest, StreamListener } from '../base/ports.ts';
 import type { Transport, TransportOptions } from '../calls/platform.ts';
 
-/** Requests over `fetch`, for browsers. An answer counts only when all of it arrived (L10). */
+/** Requests over `fetch`, for browsers. An answer counts only when it arrived completely (L10). */
 export class FetchTransport implements Transport {
-  /** Out of sight of whoever prints a client: the key is in them. */
+  /** Private, because it contains the key: printing a client must not show it. */
   readonly #options: TransportOptions;
 
   constructor(options: TransportOptions) {
@@ -34,7 +34,7 @@ export class FetchTransport implements Transport {
 
   close(): void {}
 
-  /** Cancelled, it calls back to nobody; failed, it settles with nothing. */
+  /** After cancelling there is no callback; after a failure it settles with undefined. */
   private exchange(request: HttpRequest, { read, settled }: Exchange): Cancel {
     const { addresses, headers } = this.#options;
     const { address, method, path, body } = request;
@@ -48,7 +48,7 @@ export class FetchTransport implements Transport {
       body: body ?? null,
       headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
       signal: connection.signal,
-      // A key goes to no other server than the one that it is for.
+      // The key must not go to any other server.
       redirect: 'error',
     })
       .then((response) => read(response, isWanted))

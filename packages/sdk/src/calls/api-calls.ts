@@ -3,32 +3,32 @@ import type { Cancel, ClientPorts, HttpAnswer, HttpRequest } from '../base/ports
 import { isPassing, type Refusal, refusalOf, retryAfterMs } from './http-answers.ts';
 
 export interface ApiCallsOptions {
-  /** How many addresses the server has. */
+  /** Number of the server's addresses. */
   readonly addresses: number;
-  /** A request without an answer for so long is sent again. */
+  /** A request without an answer for this long is sent again. */
   readonly answerWithinMs?: number;
-  /** A call that nobody took for so long fails. */
+  /** A call that was not accepted within this time fails. */
   readonly giveUpAfterMs?: number;
   readonly backoff?: BackoffOptions;
 }
 
 const DEFAULTS = { answerWithinMs: 5000, giveUpAfterMs: 60_000, backoff: BACKOFF_DEFAULT };
 
-/** `unknown` when nobody answered in time: it was done or not. */
+/** `unknown` when no server answered in time: the call may have had its effect or not. */
 export type CallOutcome =
   | { readonly type: 'answered'; readonly answer: HttpAnswer }
   | { readonly type: 'refused'; readonly refusal: Refusal }
   | { readonly type: 'unknown' };
 
 /**
- * Single calls that may be sent twice without harm, each until it is answered: at another address
- * when there was no answer, after a pause when the server could not take it.
+ * Single calls that are safe to repeat. Each is sent until it is answered: to another address when
+ * there was no answer, and after a pause when the server could not accept it.
  */
 export class ApiCalls {
   private readonly options: Required<ApiCallsOptions>;
   private readonly ports: ClientPorts;
   private readonly open = new Set<Cancel>();
-  /** Where the last answer came from, or where the next is looked for. */
+  /** The address of the last answer, or the next one to try. */
   private address = 0;
 
   constructor(options: ApiCallsOptions, ports: ClientPorts) {
@@ -36,7 +36,7 @@ export class ApiCalls {
     this.ports = ports;
   }
 
-  /** Says once what came of it. */
+  /** Calls `done` once with the outcome. */
   call(request: Omit<HttpRequest, 'address'>, done: (outcome: CallOutcome) => void): void {
     const { ports, options } = this;
     const { addresses, answerWithinMs, giveUpAfterMs } = options;
@@ -79,7 +79,7 @@ export class ApiCalls {
     attempt();
   }
 
-  /** Forgets everything; nobody hears anything any more. */
+  /** Cancels everything; no callback runs afterwards. */
   close(): void {
     for (const forget of this.open) forget();
     this.open.clear();

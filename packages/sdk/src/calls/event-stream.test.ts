@@ -62,7 +62,7 @@ test('a mark of the byte order at the beginning is no part of the first field', 
   expect(parse(stream)).toEqual([{ name: 'message', data: 'a' }]);
 });
 
-/** The length of `data: …` as it counts. */
+/** A `data:` line of this length. */
 function dataLine(length: number): string {
   return `data: ${'x'.repeat(length - 'data: '.length)}`;
 }

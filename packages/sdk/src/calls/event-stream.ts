@@ -6,36 +6,38 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** Both browsers and Node have it; the compiler is told of nothing else that they have. */
+/** Browsers and Node both have it, but the compiler knows neither's types here. */
 declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
 
-/** The server closes an event at a small part of this, with at most one large task too many. */
+/** The server closes an event at a small fraction of this, plus at most one large task. */
 const EVENT_BYTES_MAX = LIMITS.bodyBytesMax;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * Takes a `text/event-stream` apart, wherever its chunks were cut: inside a character, between a
+ * Parses a `text/event-stream`, wherever its chunks were split: inside a character, between a
  * carriage return and its line feed, anywhere.
  *
- * V1 An event comes out once the empty line behind it is here, and never when the stream ends
+ * V1 An event is emitted once the empty line after it has arrived, and never when the stream ends
  *    before that (L10).
- * V2 What is kept of an event that has not ended is bounded (L9). Beyond the bound nothing comes
- *    out any more: the stream is of no use.
+ * V2 The buffered part of an unfinished event is bounded (L9). Beyond the bound no more events are
+ *    emitted, because the stream is unusable.
  */
 export class EventStreamParser {
   private readonly decoder = new TextDecoder();
   private readonly onEvent: (event: StreamEvent) => void;
   private readonly eventBytesMax: number;
-  /** The pieces of the line that has not ended, and of how many bytes they are. */
+  /** The pieces of the unfinished line, and their total bytes. */
   private pieces: Uint8Array[] = [];
   private pieceBytes = 0;
-  /** The last byte was a carriage return, so a line feed right behind it ends no other line. */
+  /**
+   * The last byte was a carriage return, so a line feed right after it does not end another line.
+   */
   private isAfterReturn = false;
   private name = '';
   private data: string[] = [];
-  /** Bytes of the lines of the event that has not ended. */
+  /** Bytes of the lines of the unfinished event. */
   private eventBytes = 0;
 
   constructor(onEvent: (event: StreamEvent) => void, eventBytesMax = EVENT_BYTES_MAX) {
@@ -43,10 +45,13 @@ export class EventStreamParser {
     this.eventBytesMax = eventBytesMax;
   }
 
-  /** Takes the next chunk, which nobody changes from now on. False when an event is too large. */
+  /**
+   * Takes the next chunk, which must not change afterwards. Returns false when an event is too
+   * large.
+   */
   push(chunk: Uint8Array): boolean {
     let start = 0;
-    // Where the next of each is: far faster than to look at every byte.
+    // Jumps to the next occurrence of each, which is far faster than checking every byte.
     let carriageReturn = nextOf(chunk, CARRIAGE_RETURN, 0);
     let lineFeed = nextOf(chunk, LINE_FEED, 0);
     while (start < chunk.length) {
@@ -82,7 +87,7 @@ export class EventStreamParser {
     else if (this.takeField(line)) this.eventBytes += lineBytes;
   }
 
-  /** False for what is not kept: comments, and fields that nobody asks for. */
+  /** Returns false for lines that are not kept: comments, and fields that are not used. */
   private takeField(line: string): boolean {
     const colon = line.indexOf(':');
     const field = colon < 0 ? line : line.slice(0, colon);
@@ -103,7 +108,7 @@ export class EventStreamParser {
   }
 }
 
-/** The end of the chunk when there is none. */
+/** The end of the chunk when the byte does not occur. */
 function nextOf(chunk: Uint8Array, byte: number, from: number): number {
   const at = chunk.indexOf(byte, from);
   return at < 0 ? chunk.length : at;

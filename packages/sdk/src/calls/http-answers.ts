@@ -1,24 +1,24 @@
 import type { HttpAnswer } from '../base/ports.ts';
 
-/** One thing that is wrong with a request: where, as a JSON pointer, and what. */
+/** One problem of a request: its place as a JSON pointer, and a description. */
 export interface ErrorDetail {
   readonly path: string;
   readonly problem: string;
 }
 
-/** What an answer with an error says. */
+/** The content of an error answer. */
 export interface Refusal {
   readonly status: number;
-  /** A code of the contract, or empty when something else than the server answered. */
+  /** A code of the API, or empty when something other than the server answered. */
   readonly code: string;
   readonly message: string;
   readonly details: readonly ErrorDetail[];
 }
 
-/** A header that asks for more than this is not obeyed to the end: it would stop a worker. */
+/** Upper limit of the `Retry-After` header: a longer pause would stop a worker. */
 const RETRY_AFTER_MS_MAX = 60_000;
 
-/** The JSON of an answer; `undefined` when it is none, and then the answer is worth nothing. */
+/** The JSON of an answer, or `undefined` when it is not JSON; then the answer does not count. */
 export function jsonOf(answer: HttpAnswer): unknown {
   try {
     return JSON.parse(answer.text) as unknown;
@@ -33,14 +33,14 @@ export function refusalOf(answer: HttpAnswer): Refusal {
   return { status: answer.status, code, message, details };
 }
 
-/** Whether the same request may be taken a while later: nothing is wrong with it. */
+/** Whether the same request may succeed later: there is nothing wrong with it. */
 export function isPassing({ status }: { readonly status: number }): boolean {
   return status === 429 || status >= 500;
 }
 
 /**
- * Whether the request has had no effect for certain: it was refused at the door. A server that
- * fails or stops while it works on it says so with another status, and cannot know its end.
+ * Whether the request certainly had no effect, because it was refused at once. A server that fails
+ * or stops while it handles a request answers with another status, and cannot know the result.
  */
 export function isUntouched({ status }: { readonly status: number }): boolean {
   return status < 500 || status === DISK_FULL;
@@ -48,7 +48,7 @@ export function isUntouched({ status }: { readonly status: number }): boolean {
 
 const DISK_FULL = 507;
 
-/** How long the server asks to be left alone; 0 when it does not say, or names a date. */
+/** How long the server asks the client to wait; 0 when the header is absent or a date. */
 export function retryAfterMs(answer: HttpAnswer | undefined): number {
   const seconds = Number(answer?.retryAfter ?? 0);
   return seconds > 0 ? Math.min(seconds * 1000, RETRY_AFTER_MS_MAX) : 0;

@@ -1,37 +1,40 @@
 import { LIMITS } from '@sluice/protocol/limits';
 import type { Refusal } from './http-answers.ts';
 
-/** Brackets, and a comma behind each task. */
+/** Brackets, and a comma after each task. */
 const ENVELOPE_BYTES = 2 + LIMITS.batchTasksMax;
 
 export const CALL_BYTES_MAX = LIMITS.bodyBytesMax - ENVELOPE_BYTES;
 
 /**
- * Calls share a request up to so many tasks: of more they gain little, and everybody else waits
- * while a server is busy with a large one.
+ * Calls share a request up to this many tasks. Larger requests gain little, and other clients wait
+ * while the server handles one.
  */
 const GATHERED_TASKS_MAX = 250;
 
-/** Tasks that somebody submits together: all of them travel in one request. */
+/** Tasks of one call: all of them travel in one request. */
 export interface SubmitCall<Done> {
-  /** One JSON text per task, each time the same. */
+  /** One JSON text per task, the same for every try. */
   readonly texts: readonly string[];
-  /** Which of them have a dedupe key that the caller did not ask for. */
+  /** Which of them have a dedupe key that the SDK added. */
   readonly isKeyOurs: readonly boolean[];
   readonly bytes: number;
   readonly since: number;
   readonly done: Done;
-  /** A request with it got no answer, or none that says for certain that it was not taken. */
+  /** A request with this call got no answer, or none that certainly says that it was not stored. */
   mayBeStored: boolean;
-  /** Why it was not taken the last time somebody said so. */
+  /** The last refusal, if any. */
   refusal: Refusal | undefined;
-  /** Something was wrong with a request and nobody knows with which call: it travels by itself. */
+  /**
+   * A request with this call was refused, and it is unknown which call caused it. So this call is
+   * sent alone.
+   */
   isAlone: boolean;
 }
 
 /**
- * Calls that wait to be sent, in order, bounded in tasks and in bytes together with those in
- * flight.
+ * Calls that wait to be sent, in order. Together with those in flight they are bounded in tasks and
+ * in bytes.
  */
 export class PendingCalls<Done> {
   private waiting: SubmitCall<Done>[] = [];
@@ -45,7 +48,7 @@ export class PendingCalls<Done> {
     this.bytesMax = bounds.bytesMax;
   }
 
-  /** Nothing waits, and nothing is in flight. */
+  /** No call waits, and none is in flight. */
   get isEmpty(): boolean {
     return this.tasks === 0;
   }
@@ -54,7 +57,7 @@ export class PendingCalls<Done> {
     return this.waiting[0];
   }
 
-  /** False when it would be too much. */
+  /** Returns false when the limit would be exceeded. */
   add(call: SubmitCall<Done>): boolean {
     const tasks = this.tasks + call.texts.length;
     const bytes = this.bytes + call.bytes;
@@ -65,7 +68,7 @@ export class PendingCalls<Done> {
     return true;
   }
 
-  /** As many as fit into one request, from the front. */
+  /** As many calls as fit into one request, from the front. */
   take(): SubmitCall<Done>[] {
     let tasks = 0;
     let bytes = 0;
@@ -85,19 +88,19 @@ export class PendingCalls<Done> {
     return this.waiting.splice(0);
   }
 
-  /** They were taken and have to be sent again, before everything else. */
+  /** Puts calls that were taken back at the front, to be sent again first. */
   putBack(calls: readonly SubmitCall<Done>[]): void {
     this.waiting.unshift(...calls);
   }
 
-  /** Takes out those that wait since `then` or longer. */
+  /** Removes and returns the calls that wait since `then` or longer. */
   takeOld(then: number): SubmitCall<Done>[] {
     const old = this.waiting.filter(({ since }) => since <= then);
     if (old.length > 0) this.waiting = this.waiting.filter(({ since }) => since > then);
     return old;
   }
 
-  /** They were taken and are done with. */
+  /** The calls are finished, and no longer count. */
   forget(calls: readonly SubmitCall<Done>[]): void {
     for (const { texts, bytes } of calls) {
       this.tasks -= texts.length;

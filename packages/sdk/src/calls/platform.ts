@@ -2,26 +2,26 @@ import type { Cancel, RequestPort, StreamPort, TimePort } from '../base/ports.ts
 
 /** Requests over real connections. */
 export interface Transport extends RequestPort, StreamPort {
-  /** Lets go of connections that are kept for later. */
+  /** Closes idle connections. */
   close(): void;
 }
 
-/** Where to send requests, and what every one of them carries. */
+/** The server's addresses, and the headers of every request. */
 export interface TransportOptions {
   readonly addresses: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What the SDK needs of where it runs, beside clocks: Node or a browser. */
+/** What the SDK needs from its environment, besides clocks: Node or a browser. */
 export interface Platform {
-  /** The server's address when nobody names one. */
+  /** The server's default address. */
   defaultUrl(): string;
   /** A variable of the environment; undefined where there is none. */
   setting(name: string): string | undefined;
   connect(options: TransportOptions): Transport;
   readonly atEndOfTurn: TimePort['atEndOfTurn'];
-  /** What a worker is called when nobody names it. */
+  /** The default name of a worker. */
   workerName(): string;
-  /** Calls `stop` when the process is asked to end, and lets it end after that. */
+  /** Calls `stop` when the process is asked to end, and lets it end afterwards. */
   onTermination(stop: () => Promise<void>): Cancel;
 }

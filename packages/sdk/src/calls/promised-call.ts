@@ -2,16 +2,16 @@ import type { HttpAnswer, HttpRequest } from '../base/ports.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { errorOf, noAnswer } from './sluice-error.ts';
 
-/** What is to come, told by one of two functions. */
+/** Starts work that settles through one of two functions. */
 export type Start<T> = (resolve: (value: T) => void, reject: (cause: unknown) => void) => void;
 
-/** Makes a promise that ends with the client at the latest. */
+/** Makes a promise that is rejected at the latest when the client is closed. */
 export type Until = <T>(start: Start<T>) => Promise<T>;
 
 /** A call of the API that resolves with its answer, or rejects with a `SluiceError`. */
 export type PromisedCall = (request: Omit<HttpRequest, 'address'>) => Promise<HttpAnswer>;
 
-/** `addresses` are for people. */
+/** `addresses` appear in error messages. */
 export function promisedCall(
   calls: ApiCalls,
   until: Until,

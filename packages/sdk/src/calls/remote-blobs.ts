@@ -2,14 +2,14 @@ import { LIMITS } from '@sluice/protocol/limits';
 import type { PromisedCall } from './promised-call.ts';
 import { SluiceError } from './sluice-error.ts';
 
-/** Keeps payloads that are too big for a request, as JSON text. */
+/** Stores payloads that are too big for a request, as JSON text. */
 export interface BlobPort {
-  /** Answers what it is known by from then on. */
+  /** Returns the hash that names the payload. */
   put(text: string): Promise<string>;
   get(sha256: string): Promise<string>;
 }
 
-/** So many travel at once, in whichever direction: each is in memory as a whole. */
+/** Maximum number of transfers at once, in both directions: each is completely in memory. */
 const AT_ONCE = 4;
 
 /** Uploads and downloads, a few at a time. */
@@ -45,7 +45,7 @@ export class RemoteBlobs implements BlobPort {
     try {
       return await act();
     } finally {
-      // Whoever waits longest takes the place over.
+      // The transfer that waited longest takes the free place.
       const next = this.waiting.shift();
       if (next === undefined) this.underWay -= 1;
       else next();

@@ -2,13 +2,13 @@ import type { Backoff } from '../base/backoff.ts';
 import type { Cancel, HttpAnswer, HttpRequest, RequestPort, TimePort } from '../base/ports.ts';
 import { retryAfterMs } from './http-answers.ts';
 
-/** The next request, made when it can leave. */
+/** The next request, made just before it is sent. */
 export interface LaneRequest extends Omit<HttpRequest, 'address'> {
-  /** An answer that takes longer does not count any more. */
+  /** An answer that takes longer no longer counts. */
   readonly answerWithinMs: number;
   /**
-   * Called once, with nothing when no whole answer came. False says that the server did not get or
-   * could not take it: the lane pauses before anything else leaves.
+   * Called once, with undefined when no complete answer came. False means that the server did not
+   * get the request or could not accept it: the lane pauses before it sends anything else.
    */
   settled(answer: HttpAnswer | undefined): boolean;
 }
@@ -18,19 +18,19 @@ export interface LaneOptions {
   readonly addresses: number;
   readonly backoff: Backoff;
   readonly inFlightMax: number;
-  /** What gathered, or nothing. */
+  /** Returns the next request, or undefined when there is none. */
   readonly next: () => LaneRequest | undefined;
 }
 
 /**
- * Lets requests leave, batched without a timer.
+ * Sends requests, batched without a timer.
  *
- * Y1 A request leaves at the end of the turn while fewer than `inFlightMax` are in flight; what
- *    gathers meanwhile leaves when one returns.
- * Y2 Every request that is not recalled is settled once, also when its answer never comes or comes
+ * Y1 A request is sent at the end of the turn while fewer than `inFlightMax` are in flight. What
+ *    gathers meanwhile is sent when one returns.
+ * Y2 Every request that is not recalled is settled once, even when its answer never comes or comes
  *    twice.
- * Y3 After a failure nothing leaves until the pause is over or another request was served; the
- *    next request goes to the next address unless the server itself asked for the pause.
+ * Y3 After a failure nothing is sent until the pause is over or another request was served. The
+ *    next request goes to the next address, unless the server itself asked for the pause.
  */
 export class RequestLane {
   private readonly options: LaneOptions;
@@ -39,12 +39,12 @@ export class RequestLane {
   private pause: Cancel | undefined;
   private pausedUntil = 0;
   private isPauseAsked = false;
-  /** A request is being made, or its end is being told. */
+  /** A request is being made, or its result is being reported. */
   private isBusy = false;
-  /** The end of this turn will let something leave. */
+  /** A send is scheduled for the end of this turn. */
   private isGathering = false;
   private isClosed = false;
-  /** Where the next request goes. */
+  /** Index of the address for the next request. */
   address = 0;
 
   constructor(options: LaneOptions) {
@@ -55,7 +55,7 @@ export class RequestLane {
     return this.inFlight.size === 0;
   }
 
-  /** Lets leave what there is to say when this turn ends. */
+  /** Sends pending requests at the end of this turn. */
   gather(): void {
     const isFull = this.inFlight.size >= this.options.inFlightMax;
     if (this.isGathering || isFull || this.pause !== undefined) return;
@@ -66,10 +66,10 @@ export class RequestLane {
     });
   }
 
-  /** Lets leave what can leave. */
+  /** Sends as many pending requests as possible. */
   pump(): void {
     if (this.isBusy || this.isClosed) return;
-    // A request that is being made may change what is there to say.
+    // Making a request may change what is pending.
     this.isBusy = true;
     while (this.pause === undefined && this.inFlight.size < this.options.inFlightMax) {
       const request = this.options.next();
@@ -79,7 +79,7 @@ export class RequestLane {
     this.isBusy = false;
   }
 
-  /** The server is known to be there: nothing waits any longer, unless it asked for that itself. */
+  /** The server is known to be reachable, so the pause ends, unless the server asked for it. */
   wake(): void {
     if (this.isPauseAsked) return;
     this.pause?.();
@@ -87,14 +87,14 @@ export class RequestLane {
     this.pump();
   }
 
-  /** Forgets everything that is in flight; nothing leaves any more. */
+  /** Cancels everything in flight; nothing is sent afterwards. */
   close(): void {
     this.isClosed = true;
     this.pause?.();
     this.recall();
   }
 
-  /** Takes back what is in flight, as if it had never been sent. */
+  /** Cancels everything in flight, as if it had never been sent. */
   recall(): void {
     for (const cancel of this.inFlight) cancel();
     this.inFlight.clear();
@@ -110,7 +110,7 @@ export class RequestLane {
       isOpen = false;
       this.inFlight.delete(forget);
       cancelTimer();
-      // Whoever hears of it may want to send at once; a pause comes first.
+      // The callback may want to send at once, but a pause must be set first.
       this.isBusy = true;
       const isServed = settled.call(request, answer);
       this.isBusy = false;
@@ -143,7 +143,7 @@ export class RequestLane {
     }
     const askedMs = retryAfterMs(answer);
     const now = ports.now();
-    // Two that were in flight together fail together: that is one failure.
+    // Two requests that were in flight together also fail together: that counts as one failure.
     if (this.pause !== undefined && now + askedMs <= this.pausedUntil) return;
     const delayMs = backoff.next(askedMs);
     this.pause?.();

@@ -1,17 +1,16 @@
 import type { TaskView } from '../task/task-view.ts';
 import type { ErrorDetail, Refusal } from './http-answers.ts';
 
-/** What a message names of a longer list. */
+/** Number of problems that a message quotes. */
 const DETAILS_SHOWN = 3;
 
 /**
- * A call was refused, or nobody answered it.
+ * A call was refused, or no server answered it.
  *
- * `code` is one of the server's (docs/errors has a page for each), or one of the SDK's own:
+ * `code` is one of the server's (docs/errors has a page for each), or one that the SDK adds:
  * `no_answer` when no server answered in time, `wait_timeout` when a task did not end in time,
- * `output_not_json` when its output is a blob that somebody uploaded without JSON in it,
- * `insecure_page` when a browser makes no hashes for the page, and `closed` when the client was
- * closed meanwhile.
+ * `output_not_json` when its output is an uploaded blob that is not JSON, `insecure_page` when the
+ * browser does not allow hashing on the page, and `closed` when the client was closed meanwhile.
  */
 export class SluiceError extends Error {
   override readonly name: string = 'SluiceError';
@@ -35,10 +34,10 @@ export class SluiceError extends Error {
 /** A task ended without success. */
 export class TaskFailed extends Error {
   override readonly name: string = 'TaskFailed';
-  /** Of the task. */
+  /** Id of the task. */
   readonly id: string;
   readonly state: TaskView['state'];
-  /** What the last attempt failed with, if it did. */
+  /** The error of the last attempt, if it failed. */
   readonly error: TaskView['error'];
   /** The whole task. */
   readonly task: TaskView;
@@ -66,7 +65,7 @@ export function closedError(): SluiceError {
   return new SluiceError('closed', 'the client was closed');
 }
 
-/** What was asked for was done or not. */
+/** The call may have had its effect or not. */
 export function noAnswer(addresses: readonly string[]): SluiceError {
   const where = addresses.join(', ');
   return new SluiceError('no_answer', `no answer in time from ${where}; is a server there?`);

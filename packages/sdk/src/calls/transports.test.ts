@@ -13,7 +13,7 @@ const headers = { authorization: 'Bearer slk_1' };
 let server: Server;
 let url: string;
 let reply: (request: IncomingMessage, response: ServerResponse) => void;
-/** How many connections were opened. */
+/** Number of connections opened. */
 let connections = 0;
 
 beforeEach(async () => {
@@ -44,7 +44,7 @@ function send(transport: Transport, request: HttpRequest): Promise<HttpAnswer | 
   });
 }
 
-/** What a stream brings, until it ends. */
+/** Collects the text of a stream until it ends. */
 function stream(transport: Transport, request: HttpRequest) {
   let text = '';
   let cancel = (): void => undefined;
@@ -112,7 +112,7 @@ describe.each([
 
     for (let n = 0; n < 9; n++) await send(transport, { ...GET, address: 1 });
 
-    // One that is being put back may be missed by the next request.
+    // The next request may miss a connection that is just being returned to the pool.
     expect(connections).toBeLessThan(9);
   });
 

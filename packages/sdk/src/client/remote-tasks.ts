@@ -15,11 +15,11 @@ export interface RemoteTasksOptions {
   readonly blobs: BlobPort;
   readonly startTimer: TimePort['startTimer'];
   readonly until: Until;
-  /** A text that no other call has. */
+  /** Makes a key that no other call has. */
   readonly newKey: () => string;
 }
 
-/** What handles do, over HTTP. */
+/** The operations of task handles, over HTTP. */
 export class RemoteTasks implements TaskOperations {
   private readonly options: RemoteTasksOptions;
 
@@ -31,10 +31,10 @@ export class RemoteTasks implements TaskOperations {
     return this.filled(viewOf(await this.options.call({ method: 'GET', path: pathOf(id) })));
   }
 
-  /** One request is outstanding for all who wait (X1). */
+  /** One outstanding request serves all waits (X1). */
   async wait(id: string, { timeoutMs, signal }: WaitOptions): Promise<TaskView> {
     signal?.throwIfAborted();
-    // It would be refused, and with it the waits of others, which are in the same request.
+    // The server would refuse it, and with it the other waits in the same request.
     if (!TASK_ID.test(id)) throw notFound(id);
     const { waits, startTimer, until } = this.options;
     const ended = await until<TaskView | undefined>((resolve, reject) => {
@@ -68,11 +68,12 @@ export class RemoteTasks implements TaskOperations {
     return viewOf(await this.post(`${pathOf(id)}/cancel`, options));
   }
 
-  /** Sent again it changes nothing more. */
+  /** Idempotent: a repeated update changes nothing more. */
   async update(id: string, changes: TaskChanges): Promise<TaskView> {
     const { input, ...others } = changes;
     const text = input === undefined ? '' : (JSON.stringify(input) ?? 'null');
-    // A large object is merged by the server, or refused; anything else takes the input's place.
+    // A large object must be merged by the server, which may refuse it. Any other input replaces
+    // the old one.
     const isBlob = !fitsRequest(text) && !text.startsWith('{');
     const body = isBlob ? { ...others, inputBlob: await this.options.blobs.put(text) } : changes;
     const answer = await this.options.call({
@@ -83,7 +84,8 @@ export class RemoteTasks implements TaskOperations {
     return viewOf(answer);
   }
 
-  // A call is sent again when its answer is lost: by its key the server or the worker knows it.
+  // A call is sent again when its answer is lost. The server or the worker recognizes it by its
+  // key.
 
   async signal(id: string, name: string, data: unknown): Promise<void> {
     await this.post(`${pathOf(id)}/signal`, { name, data, key: this.options.newKey() });
@@ -110,7 +112,7 @@ export class RemoteTasks implements TaskOperations {
     return this.options.call({ method: 'POST', path, body: JSON.stringify(body) });
   }
 
-  /** The task with its output, also when that travels by itself. */
+  /** The task with its output, which is downloaded when it is a blob. */
   private async filled(view: TaskView): Promise<TaskView> {
     const { outputBlob } = view;
     if (outputBlob === undefined) return view;
@@ -118,7 +120,7 @@ export class RemoteTasks implements TaskOperations {
   }
 }
 
-/** Ids are opaque, and may come from anywhere. */
+/** Ids are opaque and may come from any source. */
 function pathOf(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`;
 }
@@ -146,7 +148,7 @@ function whyNot(id: string, outcome: Exclude<WaitOutcome, { type: 'ended' }>): S
   return notFound(id);
 }
 
-/** The form that ids have in requests. */
+/** The form of ids that requests accept. */
 const TASK_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 function notFound(id: string): SluiceError {

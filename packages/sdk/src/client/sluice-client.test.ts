@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 afterEach(() => sluice.close());
 
-/** Takes every task, and every task has succeeded. */
+/** Accepts every task, and reports every task as succeeded. */
 function answerAll({ method, path, body }: StubRequest): StubAnswer {
   if (path === '/v1/tasks') return taken(body.length);
   if (path === '/v1/tasks/wait') return { body: { items: body.ids.map(succeeded) } };
@@ -223,7 +223,7 @@ describe('submitMany', () => {
         most,
         underWay.push(() => request.response.end('{}')),
       );
-      // All that may come at once have, and more would have the time to.
+      // All uploads that may run at once have arrived; the delay gives further ones time to arrive.
       if (underWay.length < 4 && arrived < large.length) return undefined;
       setTimeout(() => {
         for (const end of underWay.splice(0)) end();

@@ -20,8 +20,8 @@ import { TaskWaits } from './task-waits.ts';
 
 export interface SluiceOptions {
   /**
-   * Where the server is. Default: `SLUICE_URL`, then `http://127.0.0.1:7420`. Of several addresses,
-   * those that do not answer are passed over.
+   * Address of the server. Default: `SLUICE_URL`, then `http://127.0.0.1:7420`. With several
+   * addresses, those that do not answer are skipped.
    */
   readonly url?: ServerUrl;
   /** Default: `SLUICE_API_KEY`. */
@@ -30,12 +30,12 @@ export interface SluiceOptions {
   readonly giveUpAfterMs?: number;
 }
 
-/** Tens of megabytes take their time. */
+/** Uploading tens of megabytes takes time. */
 const BLOB_WITHIN_MS = 120_000;
 
-/** All of the SDK, wherever it runs. */
+/** The whole SDK, independent of the platform. */
 export abstract class SluiceClient extends TaskClient {
-  /** Where the server is, in the order in which the addresses are tried. */
+  /** Addresses of the server, in the order in which they are tried. */
   readonly addresses: readonly string[];
   protected readonly operations: TaskOperations;
   private readonly remote: RemoteTasks;
@@ -47,7 +47,7 @@ export abstract class SluiceClient extends TaskClient {
   private readonly transport: Transport;
   private readonly submitter: Submitter;
   private readonly workers = new Set<Worker>();
-  /** What waits and has to hear when the client is closed. */
+  /** Rejects the pending promises when the client is closed. */
   private readonly onClose = new Set<(cause: Error) => void>();
   private isClosed = false;
 
@@ -84,7 +84,7 @@ export abstract class SluiceClient extends TaskClient {
   /**
    * Runs tasks of these types until the process is asked to end (SIGTERM, SIGINT) or the worker is
    * stopped. Resolves once the server has welcomed the worker, however long that takes, and rejects
-   * when the server will not have it.
+   * when the server refuses it.
    */
   async work(tasks: readonly AnyTask[], options: WorkOptions = {}): Promise<Worker> {
     if (this.isClosed) throw closedError();
@@ -98,8 +98,8 @@ export abstract class SluiceClient extends TaskClient {
   }
 
   /**
-   * Stops the workers, and lets go of all connections. What is still waited for is rejected with a
-   * `SluiceError` with code `closed`.
+   * Stops the workers and closes all connections. Pending calls are rejected with a `SluiceError`
+   * with code `closed`.
    */
   async close(): Promise<void> {
     // Handlers that still run may submit and wait until they have ended.
@@ -126,7 +126,7 @@ export abstract class SluiceClient extends TaskClient {
     return large.places.length === 0 ? sent : this.sendLarge({ tasks, first, large, made });
   }
 
-  /** Inputs that are too big for a request go ahead, and the tasks name them. */
+  /** Inputs that are too big for a request are uploaded first, and the tasks name them. */
   private async sendLarge<T>({ tasks, first, large, made }: LargeCall<T>): Promise<T> {
     const bodies = [...tasks];
     const uploads = large.places.map(async (place) => {
@@ -141,7 +141,7 @@ export abstract class SluiceClient extends TaskClient {
     return this.send(bodies, first, made);
   }
 
-  /** Made here, so that what waits does not hold on to the tasks themselves. */
+  /** A separate function, so that the closure does not keep the tasks in memory. */
   private tellerOf<T>(sent: Sent<T>): (outcome: SubmitOutcome) => void {
     const { first, made, resolve, reject, large } = sent;
     return (outcome) => {
@@ -178,7 +178,7 @@ export abstract class SluiceClient extends TaskClient {
   }
 }
 
-/** Who waits for tasks that were sent, and how they are to be told. */
+/** The callbacks of a submit under way. */
 interface Sent<T> {
   readonly first: number;
   readonly made: (submitted: readonly Submitted[]) => T;
@@ -187,7 +187,7 @@ interface Sent<T> {
   readonly large: LargeInputs;
 }
 
-/** Where the tasks stand whose inputs are too big for a request; told before `submit` returns. */
+/** Indexes of the tasks whose inputs are too big for a request; set before `submit` returns. */
 interface LargeInputs {
   places: readonly number[];
 }
@@ -196,7 +196,7 @@ interface LargeCall<T> extends Pick<Sent<T>, 'first' | 'made' | 'large'> {
   readonly tasks: readonly TaskBody[];
 }
 
-/** The error of an upload says whose input it was. */
+/** Adds the path of the input to the error of its upload. */
 function placed(cause: unknown, path: string): unknown {
   if (!(cause instanceof SluiceError) || cause.status === 0) return cause;
   const { code, message, status } = cause;
@@ -204,7 +204,7 @@ function placed(cause: unknown, path: string): unknown {
   return new SluiceError(code, `${path}: ${message}`, { status, details });
 }
 
-/** Paths in the details begin with the place among all tasks that the caller named. */
+/** Makes paths in the details relative to all tasks of the caller. */
 function movedBy(first: number, refusal: Refusal): Refusal {
   const details = refusal.details.map(({ path, problem }) => ({
     path: path.replace(/^\/(\d+)/, (_, place: string) => `/${Number(place) + first}`),

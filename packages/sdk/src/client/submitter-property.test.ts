@@ -10,8 +10,8 @@ import { type SubmitOutcome, Submitter } from './submitter.ts';
 const CALLS = 80;
 
 /**
- * Stores what it is sent, all or nothing, and each dedupe key once in its window. A `bad` type is
- * refused.
+ * Stores the tasks of a request, all or nothing, and each dedupe key once in its window. It refuses
+ * the type `bad`.
  */
 class TaskStore implements NetworkPeer {
   readonly isUp = true;

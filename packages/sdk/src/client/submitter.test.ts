@@ -29,7 +29,7 @@ function typesIn({ body }: ScriptedRequest): string[] {
   return (body as TaskRequest[]).map(({ type }) => type);
 }
 
-/** Answers as a server that takes everything. */
+/** Answers like a server that accepts everything. */
 function accept(request: ScriptedRequest, deduplicated = false): void {
   const items = typesIn(request).map((type) => ({
     id: `t_${type}`,

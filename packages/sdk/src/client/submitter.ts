@@ -8,23 +8,23 @@ import { isPassing, isUntouched, jsonOf, type Refusal, refusalOf } from '../call
 import { CALL_BYTES_MAX, PendingCalls, type SubmitCall } from '../calls/pending-calls.ts';
 import { type LaneRequest, RequestLane } from '../calls/request-lane.ts';
 
-/** The contract: a request leaves at once while fewer than two are in flight. */
+/** The API's rule: a request is sent at once while fewer than two are in flight. */
 const IN_FLIGHT_MAX = 2;
 
 /**
- * How long a request may be under way after nobody waits for it any more. A server that stood still
- * for longer than a few seconds takes none that it finds waiting.
+ * How long a request may still be under way after its call gave up. A server that stood still for
+ * more than a few seconds refuses requests that waited meanwhile.
  */
 const STRAY_MS = 60_000;
 
 export interface SubmitterOptions {
-  /** How many addresses the server has. */
+  /** Number of the server's addresses. */
   readonly addresses: number;
-  /** A request without an answer for so long is sent again. */
+  /** A request without an answer for this long is sent again. */
   readonly answerWithinMs?: number;
-  /** A call that nobody took for so long fails. */
+  /** A call that was not accepted within this time fails. */
   readonly giveUpAfterMs?: number;
-  /** What may wait or be in flight; a call beyond that fails at once. */
+  /** Limits of what may wait or be in flight; a call beyond them fails at once. */
   readonly pending?: { readonly tasksMax: number; readonly bytesMax: number };
   readonly backoff?: BackoffOptions;
 }
@@ -39,33 +39,36 @@ const DEFAULTS = {
 export interface SubmittedTask {
   readonly id: string;
   readonly state: string;
-  /** There was one with the caller's dedupe key before. */
+  /** A task with the caller's dedupe key existed already. */
   readonly deduplicated: boolean;
 }
 
 export type SubmitOutcome =
   | { readonly type: 'submitted'; readonly tasks: readonly SubmittedTask[] }
-  /** Nothing of the call was stored. Paths in the details begin with the place in the call. */
+  /** Nothing of the call was stored. Paths in the details begin with the index in the call. */
   | { readonly type: 'refused'; readonly refusal: Refusal }
-  /** Nothing was sent: the inputs at these places are too big for any request. Told at once. */
+  /**
+   * Nothing was sent: the inputs at these indexes are too big for any request. Reported at once.
+   */
   | { readonly type: 'large'; readonly places: readonly number[] }
-  /** Nobody answered in time: the tasks are stored or not. */
+  /** No server answered in time: the tasks may be stored or not. */
   | { readonly type: 'unknown' }
-  /** The submitter was closed before there was an answer: the tasks are stored or not. */
+  /** The submitter was closed before there was an answer: the tasks may be stored or not. */
   | { readonly type: 'closed' };
 
 type Done = (outcome: SubmitOutcome) => void;
 type Call = SubmitCall<Done>;
 
 /**
- * Submits tasks: gathers calls to requests without a timer, and sends them again until they are
+ * Submits tasks: gathers calls into requests without a timer, and sends them again until they are
  * answered.
  *
- * J1 A task is stored once, however often it is sent: what has no dedupe key gets one, and a resend
- *    is the same bytes. The server remembers the key for longer than anybody sends it.
- * J2 The tasks of one call travel in one request, so that a call is taken whole or not at all.
- *    Calls that share a request do not suffer from each other: what is wrong with one is its own.
- * J3 Every call hears one outcome, and what waits is bounded (L9).
+ * J1 A task is stored once, however often it is sent. A task without a dedupe key gets one, and a
+ *    resend is the same bytes. The server remembers the key for longer than the client resends it.
+ * J2 The tasks of one call travel in one request, so a call is stored completely or not at all.
+ *    Calls that share a request do not affect each other: a problem of one call fails only that
+ *    call.
+ * J3 Every call gets one outcome, and the number of waiting calls is bounded (L9).
  */
 export class Submitter {
   private readonly options: Required<SubmitterOptions>;
@@ -112,7 +115,7 @@ export class Submitter {
     }
   }
 
-  /** Sends nothing any more; whoever waits hears of it. */
+  /** Sends nothing more; pending calls get the outcome `closed`. */
   close(): void {
     this.isClosed = true;
     this.ageTimer?.();
@@ -122,7 +125,7 @@ export class Submitter {
     for (const { done } of calls) done({ type: 'closed' });
   }
 
-  /** The call in the words that are sent, or what is wrong with it, or who is too large for it. */
+  /** The call as it is sent, or its problems, or the indexes of inputs that are too large. */
   private callOf(
     tasks: readonly TaskRequest[],
     done: Done,
@@ -213,7 +216,10 @@ export class Submitter {
     return true;
   }
 
-  /** Nothing of the request was taken: those who are to blame hear why, the others go again. */
+  /**
+   * Nothing of the request was stored. The calls that caused the refusal fail; the others are sent
+   * again.
+   */
   private sortOut(calls: readonly Call[], refusal: Refusal): void {
     const isAboutItems =
       [400, 409, 413].includes(refusal.status) || refusal.code === 'blob_not_found';
@@ -273,7 +279,8 @@ function handOut(calls: readonly Call[], items: readonly SubmittedTask[]): void 
     const tasks = items
       .slice(start, start + texts.length)
       .map(({ id, state, deduplicated }, at) => {
-        // With a key of ours it is one that was sent before, which the caller need not know.
+        // With a key of ours, the existing task is from an earlier try, which the caller need not
+        // know.
         return { id, state, deduplicated: deduplicated && !isKeyOurs[at] };
       });
     start += texts.length;
@@ -281,7 +288,7 @@ function handOut(calls: readonly Call[], items: readonly SubmittedTask[]): void 
   }
 }
 
-/** Who is named by the details, with paths as seen from the own call. */
+/** The calls that the details name, with paths relative to each call. */
 function blameOf(calls: readonly Call[], refusal: Refusal): { call: Call; refusal: Refusal }[] {
   let start = 0;
   return calls.flatMap((call) => {

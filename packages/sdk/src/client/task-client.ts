@@ -11,27 +11,27 @@ import type { SubmitOptions, TaskChanges, TaskDefaults } from '../task/task-opti
 import type { TaskView } from '../task/task-view.ts';
 import { TaskHandle, type TaskOperations } from './task-handle.ts';
 
-/** Options for all, or for each by its input. */
+/** Options for all tasks, or a function that returns them for each input. */
 export type SubmitManyOptions<Input> =
   | SubmitOptions
   | ((input: Input, index: number) => SubmitOptions);
 
-/** Calls of a large `submitMany` that are under way at once. */
+/** Number of calls of a large `submitMany` under way at once. */
 const CALLS_AT_ONCE = 4;
 
-/** What a submit answers of a task. */
+/** A task in the answer to a submit. */
 export interface Submitted {
   readonly id: string;
   readonly deduplicated: boolean;
 }
 
-/** The typed face of a server, a real one or one in the same process. */
+/** The typed interface to a server, a real one or one in the same process. */
 export abstract class TaskClient {
   protected abstract readonly operations: TaskOperations;
 
   /**
-   * Submits tasks in one call, all or none, and resolves with what `made` makes of them. `first` is
-   * the place of the first among those that the caller named: errors speak of those.
+   * Submits tasks in one call, all or none, and resolves with the result of `made`. `first` is the
+   * index of the first task among all tasks of the caller: errors refer to those.
    */
   protected abstract send<T>(
     tasks: readonly TaskBody[],
@@ -53,7 +53,7 @@ export abstract class TaskClient {
     input?: unknown,
     options?: SubmitOptions,
   ): Promise<TaskHandle<Output>>;
-  // Not asynchronous itself: a client may have very many of these promises, and one each is enough.
+  // Not an async function: a client may have very many of these promises, so it makes one per call.
   submit(
     task: string | AnyTask,
     input?: unknown,
@@ -69,8 +69,8 @@ export abstract class TaskClient {
   /**
    * Submits one task per input; the handles are in the same order.
    *
-   * Up to 1,000 tasks that are together smaller than 4 MiB are stored all or none. More than that
-   * are several such calls: when one of them fails, others may have been stored.
+   * Up to 1,000 tasks that together are smaller than 4 MiB are stored all or none. Larger numbers
+   * are split into several such calls: when one of them fails, others may have been stored.
    */
   submitMany<Input, Output>(
     task: TaskDefinition<Input, Output>,
@@ -114,9 +114,9 @@ export abstract class TaskClient {
   }
 
   /**
-   * Changes a task while nobody holds it: `runAt`, `priority`, `input`, `tags`, `timeouts`. Throws
-   * a `SluiceError` with code `task_running` when a worker holds it, and `task_finished` when it
-   * has ended.
+   * Changes a task while no worker holds it: `runAt`, `priority`, `input`, `tags`, `timeouts`.
+   * Throws a `SluiceError` with code `task_running` when a worker holds it, and `task_finished`
+   * when it has ended.
    */
   update<Output>(
     task: TaskHandle<Output> | string,
@@ -127,8 +127,8 @@ export abstract class TaskClient {
   }
 
   /**
-   * Writes what the definition says to the server, for those who submit the type without it. A
-   * submit through the definition needs no registration.
+   * Stores the definition's options on the server, for clients that submit the type without the
+   * definition. A submit through the definition needs no registration.
    */
   async register(task: AnyTask): Promise<void> {
     await this.putType(task.type, defaultsOf(task));
@@ -141,7 +141,7 @@ export abstract class TaskClient {
   private readonly firstHandle = ([submitted]: readonly Submitted[]): TaskHandle =>
     this.handle(submitted);
 
-  /** Sends one call, or says which smaller ones to send in its place. */
+  /** Sends one call, or returns smaller ones to send instead. */
   private async sendPart(
     { first, bodies }: Part,
     submitted: (tasks: readonly Submitted[]) => void,
@@ -156,13 +156,13 @@ export abstract class TaskClient {
   }
 }
 
-/** Tasks that are submitted in one call, and where they stand among all. */
+/** Tasks that are submitted in one call, and their position among all. */
 interface Part {
   readonly first: number;
   readonly bodies: readonly TaskBody[];
 }
 
-/** The last first. */
+/** In reverse order. */
 function partsOf(bodies: readonly TaskBody[]): Part[] {
   const parts: Part[] = [];
   for (let first = 0; first < bodies.length; first += LIMITS.batchTasksMax) {
@@ -179,7 +179,7 @@ function halvesOf({ first, bodies }: Part): Part[] {
   ];
 }
 
-/** Not one of them: that would be named. */
+/** The tasks are too large together. A single task that is too large would be named by a path. */
 function isTooLargeTogether(cause: unknown): boolean {
   if (!(cause instanceof SluiceError) || cause.code !== 'payload_too_large') return false;
   return cause.details.every(({ path }) => path === '');

@@ -4,7 +4,7 @@ import type { TaskError, TaskView } from '../task/task-view.ts';
 import { hasEnded } from '../task/task-view.ts';
 
 export interface WaitOptions {
-  /** How long to wait; without it, for as long as it takes. */
+  /** How long to wait; without it there is no limit. */
   readonly timeoutMs?: number;
   /** Ends the waiting, not the task. */
   readonly signal?: AbortSignal;
@@ -13,14 +13,14 @@ export interface WaitOptions {
 export type ResultOptions = WaitOptions;
 
 export interface CancelOptions {
-  /** How long a worker may take to stop before the task is taken from it. Default 10 s. */
+  /** How long a worker may take to stop before the task is taken away. Default 10 s. */
   readonly graceMs?: number;
 }
 
-/** What can be done with a task by its id. */
+/** Operations on a task by its id. */
 export interface TaskOperations {
   get(id: string): Promise<TaskView>;
-  /** The task once it ended, or as it is when the time is up. */
+  /** The task once it has ended, or its current state at the timeout. */
   wait(id: string, options: WaitOptions): Promise<TaskView>;
   cancel(id: string, options: CancelOptions): Promise<TaskView>;
   update(id: string, changes: TaskChanges): Promise<TaskView>;
@@ -32,7 +32,7 @@ export interface TaskOperations {
 /** A task that was submitted. */
 export class TaskHandle<Output = unknown> {
   readonly id: string;
-  /** There was a task with the dedupe key of the submit before, and this is it. */
+  /** A task with the dedupe key of the submit existed already, and this is it. */
   readonly deduplicated: boolean;
   private readonly operations: TaskOperations;
 
@@ -55,35 +55,36 @@ export class TaskHandle<Output = unknown> {
     throw new SluiceError('wait_timeout', waited);
   }
 
-  /** The task once it ended, however it did, or as it is when the time is up. */
+  /** The task once it has ended, with or without success, or its current state at the timeout. */
   wait(options: WaitOptions = {}): Promise<TaskView<Output>> {
     return this.operations.wait(this.id, options) as Promise<TaskView<Output>>;
   }
 
-  /** The task as it is. */
+  /** The current task. */
   async get(): Promise<TaskView<Output>> {
     return (await this.operations.get(this.id)) as TaskView<Output>;
   }
 
   /**
-   * Ends the task, or has its worker told to stop: then it ends when the worker does, or when the
-   * grace is over. Throws a `SluiceError` with code `task_finished` when it ended otherwise before.
+   * Ends the task, or tells its worker to stop. In that case it ends when the worker stops, or when
+   * the grace period is over. Throws a `SluiceError` with code `task_finished` when it had ended
+   * another way before.
    */
   async cancel(options: CancelOptions = {}): Promise<TaskView<Output>> {
     return (await this.operations.cancel(this.id, options)) as TaskView<Output>;
   }
 
   /**
-   * Changes the task while nobody holds it. Throws a `SluiceError` with code `task_running` when a
-   * worker does, and `task_finished` when it has ended.
+   * Changes the task while no worker holds it. Throws a `SluiceError` with code `task_running` when
+   * a worker holds it, and `task_finished` when it has ended.
    */
   async update(changes: TaskChanges): Promise<TaskView<Output>> {
     return (await this.operations.update(this.id, changes)) as TaskView<Output>;
   }
 
   /**
-   * Says something to the handler that runs the task; `onSignal` hears it once. It is not kept for
-   * later attempts.
+   * Sends a signal to the handler that runs the task; `onSignal` receives it once. It is not kept
+   * for later attempts.
    */
   async signal(name: string, data: unknown = null): Promise<void> {
     await this.operations.signal(this.id, name, data);

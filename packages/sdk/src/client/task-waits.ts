@@ -4,40 +4,39 @@ import type { Cancel, ClientPorts, HttpAnswer } from '../base/ports.ts';
 import { isPassing, jsonOf, type Refusal, refusalOf } from '../calls/http-answers.ts';
 import { type LaneRequest, RequestLane } from '../calls/request-lane.ts';
 
-/** The contract: so many ids in one request. */
+/** Maximum number of ids in one request of the API. */
 const IDS_MAX = 1000;
 
-/** While there are more ids than one request holds, each part of them has its turn this long. */
+/** While there are more ids than one request holds, each request waits this long. */
 const TURN_MS = 250;
 
 /**
- * Who is in a request while there are more ids than it holds: some that nobody has asked for yet;
- * those that wait longest, because they mostly end first; and of all others as many as fit, by
- * turns.
+ * Minimum shares of a request while there are more ids than it holds: ids that were in no request
+ * yet; ids that wait longest, because they mostly end first; and other ids by turns.
  */
 const NEW_MIN = 250;
 const OLDEST_MIN = 500;
 const TURNS_MIN = 125;
 
 /**
- * A request costs the server something for each of its ids, also for those that have not ended.
- * When these were most, the next one waits a moment for each hundred, and brings more.
+ * A request costs the server time for each id, even for tasks that have not ended. When most have
+ * not ended, the next request waits one millisecond per hundred ids, so that it returns more.
  */
 const IDS_PER_PAUSE_MS = 100;
 
-/** The server answers in the time it was given, and the answer travels. */
+/** Time for the answer to arrive, after the server's timeout. */
 const TRAVEL_MS = 15_000;
 
-/** An id that came late joins the request that is outstanding within this time. */
+/** A new id joins the outstanding request within this time. */
 const JOIN_WITHIN_MS = 50;
 
 export interface TaskWaitsOptions {
-  /** How many addresses the server has. */
+  /** Number of the server's addresses. */
   readonly addresses: number;
   readonly backoff?: BackoffOptions;
 }
 
-/** A task as `GET /v1/tasks/{id}` shows it; the caller knows what is in it. */
+/** A task as `GET /v1/tasks/{id}` shows it; the caller knows its fields. */
 export interface EndedTask {
   readonly id: string;
   readonly [field: string]: unknown;
@@ -51,23 +50,23 @@ export type WaitOutcome =
 /**
  * Waits for the ends of any number of tasks, with one request outstanding for all of them.
  *
- * X1 Every id that is watched is in the outstanding request, or will be within `JOIN_WITHIN_MS`, or
- *    has its turn when there are more than one request holds.
- * X2 Whoever watches hears one outcome, and nothing after cancelling.
+ * X1 Every watched id is in the outstanding request, or will be within `JOIN_WITHIN_MS`, or gets
+ *    its turn when there are more ids than one request holds.
+ * X2 Every watcher gets one outcome, and nothing after cancelling.
  */
 export class TaskWaits {
   private readonly ports: ClientPorts;
   private readonly lane: RequestLane;
-  /** By id, those that wait longest first. */
+  /** By id, the longest wait first. */
   private readonly watchers = new Map<string, Set<(outcome: WaitOutcome) => void>>();
-  /** All ids that were asked for, whoever had no turn for longest first. */
+  /** All ids that were in a request, the least recent first. */
   private readonly line = new Set<string>();
-  /** Ids that no request has asked for. */
+  /** Ids that were in no request yet. */
   private readonly late = new Set<string>();
   private joinTimer: Cancel | undefined;
-  /** The outstanding request is a short one, behind which others have their turns. */
+  /** The outstanding request is short, so that other ids get their turn after it. */
   private hasTurns = false;
-  /** Set while the next request waits for more to end. */
+  /** Set while the next request is delayed so that more tasks end. */
   private pause: Cancel | undefined;
 
   constructor({ addresses, backoff = BACKOFF_DEFAULT }: TaskWaitsOptions, ports: ClientPorts) {
@@ -81,7 +80,7 @@ export class TaskWaits {
     });
   }
 
-  /** Says once how the task ended. */
+  /** Calls `told` once with how the task ended. */
   watch(id: string, told: (outcome: WaitOutcome) => void): Cancel {
     let watchers = this.watchers.get(id);
     if (watchers === undefined) {
@@ -96,7 +95,7 @@ export class TaskWaits {
       watchers.delete(told);
       if (watchers.size > 0 || this.watchers.get(id) !== watchers) return;
       this.forget(id);
-      // A request that nobody waits for would keep a program from ending.
+      // An open request that no watcher needs would keep a program from ending.
       if (this.watchers.size === 0) this.lane.recall();
     };
   }
@@ -139,7 +138,8 @@ export class TaskWaits {
         const tookMs = this.ports.now() - sentAt;
         const count = answer === undefined ? 0 : this.hear(ids, answer);
         if (count < ids.length / 2) this.rest(ids.length);
-        // A server that has nothing to say and does not wait would be asked without end.
+        // Without this, a server that answers at once with nothing would be asked again without a
+        // pause.
         return count > 0 || (answer?.status === 200 && tookMs >= timeoutMs / 2);
       },
     };
@@ -175,7 +175,7 @@ export class TaskWaits {
     return [...ids];
   }
 
-  /** They have a turn now and go to the end of the line. */
+  /** These ids get their turn now and move to the end of the line. */
   private ask(ids: Iterable<string>): void {
     for (const id of ids) {
       this.late.delete(id);
@@ -184,7 +184,7 @@ export class TaskWaits {
     }
   }
 
-  /** How many ids are done with by this answer. */
+  /** Number of ids that this answer finishes. */
   private hear(ids: readonly string[], answer: HttpAnswer): number {
     if (answer.status !== 200) {
       const refusal = refusalOf(answer);
@@ -205,7 +205,7 @@ export class TaskWaits {
   }
 }
 
-/** Those that ended, and ids that nobody knows. */
+/** Tasks that ended, and unknown ids. */
 interface WaitAnswer {
   readonly items?: readonly EndedTask[];
   readonly unknown?: readonly string[];

@@ -14,7 +14,7 @@ export const NODE_PLATFORM: Platform = {
   onTermination,
 };
 
-/** Who is to be stopped when the process is asked to end. */
+/** Called when the process is asked to end. */
 const stops = new Set<() => Promise<void>>();
 
 function onTermination(stop: () => Promise<void>): Cancel {
@@ -30,10 +30,11 @@ function forgetSignals(): void {
   for (const signal of SIGNALS) process.off(signal, terminate);
 }
 
-/** The second signal ends the process as if nobody listened. */
+/** A second signal ends the process as if there were no listener. */
 async function terminate(signal: NodeJS.Signals): Promise<void> {
   forgetSignals();
   await Promise.allSettled([...stops].map((stop) => stop()));
-  // Listening has kept the process from ending. Where somebody else listens too, it is theirs.
+  // Our listener kept the process from ending. If there are other listeners, the decision is
+  // theirs.
   if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
 }

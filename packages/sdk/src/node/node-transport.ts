@@ -12,26 +12,25 @@ interface Address {
   readonly isSecure: boolean;
   readonly host: string;
   readonly port: string;
-  /** In front of every path; mostly empty. */
+  /** Prefix of every path; usually empty. */
   readonly prefix: string;
 }
 
-/** What becomes of one request. */
+/** Callbacks of one request. */
 interface Exchange {
   answered(response: IncomingMessage): void;
-  /** No answer, or not the whole of it. Called once at the most. */
+  /** No answer, or an incomplete one. Called at most once. */
   failed(): void;
 }
 
 /**
- * Requests over `node:http`, on connections that are kept: per request it costs much less than
- * `fetch`.
+ * Requests over `node:http` with keep-alive: each costs much less than with `fetch`.
  *
- * An answer counts only when all of it arrived (L10).
+ * An answer counts only when it arrived completely (L10).
  */
 export class NodeTransport implements Transport {
   private readonly addresses: readonly Address[];
-  /** Out of sight of whoever prints a client: the key is in them. */
+  /** Private, because it contains the key: printing a client must not show it. */
   readonly #headers: Readonly<Record<string, string>>;
   private readonly http = new HttpAgent({ keepAlive: true });
   private readonly https = new HttpsAgent({ keepAlive: true });
@@ -82,7 +81,7 @@ export class NodeTransport implements Transport {
       if (isWanted) exchange.answered(response);
       else response.resume();
     });
-    // After the answer has begun, an error shows in its own end as well.
+    // After the answer has begun, an error also shows in the end of the answer.
     request.on('error', () => {
       if (isWanted && !isAnswered) exchange.failed();
     });

@@ -2,24 +2,24 @@ import type { Later } from './failures.ts';
 import type { TaskContext } from './task-context.ts';
 import type { SubmitOptions, TaskDefaults } from './task-options.ts';
 
-/** A type of task: what its tasks need, and how one is run. */
+/** A task type: what its tasks need, and how to run one. */
 export interface TaskDefinition<Input, Output> extends TaskDefaults {
   /** Letters, digits and `. _ : -`, at most 128. */
   readonly type: string;
-  /** How many of this type a worker runs at once; without it, as many as it has room for. */
+  /** How many tasks of this type a worker runs at once; without it, as many as fit. */
   readonly concurrency?: number;
   /** The handler. A program that only submits may leave it out. */
   run?(input: Input, context: TaskContext): Output | Later | Promise<Output | Later>;
 }
 
-/** A definition of whatever input and output. */
+/** A definition with any input and output. */
 export type AnyTask = TaskDefinition<never, unknown>;
 
 const TYPE = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
- * Defines a type of task. Its input and output flow into `submit` and `result`; its options travel
- * with each submit, and only `Sluice.register` writes them to the server.
+ * Defines a task type. Its input and output types flow into `submit` and `result`. Its options are
+ * sent with each submit; only `Sluice.register` stores them on the server.
  */
 export function defineTask<Input = unknown, Output = unknown>(
   definition: TaskDefinition<Input, Output>,
@@ -32,11 +32,11 @@ export function defineTask<Input = unknown, Output = unknown>(
   return definition;
 }
 
-/** The body of a submit: what its options name replaces what the definition says. */
+/** The body of a submit: its options override those of the definition. */
 export interface TaskBody extends TaskDefaults, Omit<SubmitOptions, 'runAt'> {
   readonly type: string;
   readonly input?: unknown;
-  /** In the place of an input that is too big for a request. */
+  /** Replaces an input that is too big for a request. */
   readonly inputBlob?: string;
   readonly runAt?: string | number;
 }
@@ -55,7 +55,7 @@ export function taskBody(
   };
 }
 
-/** What the definition says of its tasks; all that a server takes of it. */
+/** The options of a definition that the server accepts. */
 export function defaultsOf(definition: AnyTask): TaskDefaults {
   const { type: _, concurrency: __, run: ___, ...defaults } = definition;
   return defaults;

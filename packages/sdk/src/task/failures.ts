@@ -1,12 +1,12 @@
 /**
- * Thrown by a handler: another attempt would end the same, so there is none. Any other error is
- * retried as the task's `retry` says.
+ * Thrown by a handler when another attempt would fail the same way: the task is not retried. Any
+ * other error is retried by the task's `retry` options.
  */
 export class PermanentFailure extends Error {
   override readonly name: string = 'PermanentFailure';
 }
 
-/** Thrown by a handler: the next attempt is to start this much later, whatever `retry` says. */
+/** Thrown by a handler: the next attempt starts after this delay, whatever `retry` says. */
 export class RetryAfter extends Error {
   override readonly name: string = 'RetryAfter';
   readonly delayMs: number;
@@ -18,21 +18,21 @@ export class RetryAfter extends Error {
 }
 
 /**
- * Returned by a handler: the attempt is over here, and somebody else says how the task ends, by
+ * Returned by a handler: this attempt is over, and the task ends later by a call of
  * `TaskHandle.complete` or `fail`.
  */
 export const Later: unique symbol = Symbol.for('sluice.later');
 export type Later = typeof Later;
 
-/** Why the signal of a handler fired: the `reason` of its `AbortSignal`. */
+/** Why the signal of a handler was aborted: the `reason` of its `AbortSignal`. */
 export class TaskAborted extends Error {
   override readonly name: string = 'TaskAborted';
   /**
-   * `cancelled` by somebody, `timed_out`, `lease_lost` to another worker, or `stopping` because the
-   * worker stops and has waited for long enough.
+   * `cancelled` on request, `timed_out`, `lease_lost` to another worker, or `stopping` because the
+   * worker stops and its grace period is over.
    */
   readonly type: 'cancelled' | 'timed_out' | 'lease_lost' | 'stopping';
-  /** How long the server waits for the handler to end; 0 when what it says does not count. */
+  /** How long the server waits for the handler to end; 0 when its result no longer counts. */
   readonly graceMs: number;
 
   constructor(type: TaskAborted['type'], message: string, graceMs: number) {

@@ -1,27 +1,29 @@
-/** Hears what `TaskHandle.signal` says. */
+/** Receives the signals that `TaskHandle.signal` sends. */
 export type SignalListener = (name: string, data: unknown) => unknown;
 
-/** What a handler knows and can do beside its input. All of it may be taken apart by name. */
+/** What a handler gets besides its input. Its members may be destructured. */
 export interface TaskContext {
-  /** Of the task. */
+  /** Id of the task. */
   readonly id: string;
   readonly type: string;
-  /** 1 for the first. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** The same at every attempt of the task: for systems that recognise a call by such a key. */
+  /**
+   * The same for every attempt of the task: for systems that recognize a repeated call by a key.
+   */
   readonly idempotencyKey: string;
-  /** Fires on cancel, time-out, a lost lease and a stop; its reason is a `TaskAborted`. */
+  /** Aborted on cancel, timeout, a lost lease and a stop; its reason is a `TaskAborted`. */
   readonly signal: AbortSignal;
-  /** How far it is, from 0 to 1. The newest word counts. */
+  /** Reports progress from 0 to 1. The newest report counts. */
   readonly progress: (fraction: number, message?: string) => Promise<void>;
-  /** Keeps a line with the attempt. */
+  /** Stores a log line with the attempt. */
   readonly log: (line: string) => Promise<void>;
-  /** Says that the handler is alive, for tasks that time out by their silence. */
+  /** Reports that the handler is alive, for tasks with a heartbeat timeout. */
   readonly heartbeat: () => Promise<void>;
   /**
-   * Hears every signal from now on, and those that came before anybody listened. Returns a function
-   * that ends it.
+   * Calls `listener` with every signal from now on, and with earlier signals that had no listener.
+   * Returns a function that removes the listener.
    */
   readonly onSignal: (listener: SignalListener) => () => void;
 }

@@ -8,7 +8,7 @@ import type { TaskChanges, TaskDefaults } from '../task/task-options.ts';
 import schemas from './request-schemas.json' with { type: 'json' };
 import { type Schema, schemaProblems } from './schema-problems.ts';
 
-/** Refuses what a server refuses, by its own rules: schemas that are copied from it by a test. */
+/** Refuses what a server refuses, by the same rules: a test copies the schemas from the server. */
 
 const CORE_RULES = { hasThreeDecimals, parseConstraint };
 
@@ -16,12 +16,12 @@ type Tasks = Parameters<typeof checkTask>[0];
 type PatchRequest = Parameters<typeof patchProblems>[0];
 type Definition = Parameters<typeof checkDefinition>[0];
 
-/** Tasks as the core takes them. `first` is the place of the first among those of a call. */
+/** Tasks in the core's form. `first` is the index of the first among those of a call. */
 export function taskSpecs(bodies: readonly TaskBody[], first: number): TaskSpec[] {
   const details: ErrorDetail[] = [];
   const specs = bodies.map(({ input, ...body }, index) => {
     const path = `/${first + index}`;
-    // What the input is does not matter here, and it may be large.
+    // The input does not matter here, and may be large.
     const sent = asSent(input === undefined ? body : { ...body, input: null });
     const problems = [...schemaProblems(schemas.TaskRequest, sent, path), ...broken(sent, path)];
     if (problems.length === 0) checkTask(sent as Tasks, path, problems, CORE_RULES);
@@ -39,7 +39,7 @@ export function taskSpecs(bodies: readonly TaskBody[], first: number): TaskSpec[
   return specs;
 }
 
-/** The definition of a type as it arrives. */
+/** The definition of a type as the server receives it. */
 export function definitionOf(defaults: TaskDefaults): Definition {
   const sent = asSent(defaults);
   const problems = schemaProblems(schemas.TaskDefinition, sent);
@@ -48,7 +48,7 @@ export function definitionOf(defaults: TaskDefaults): Definition {
   return sent as Definition;
 }
 
-/** A patch as the core takes it. What is said of the input is told by `hasInput` alone. */
+/** A patch in the core's form. Of the input it contains only `hasInput`. */
 export function patchOf(id: string, changes: TaskChanges): TaskPatch {
   const { input, ...others } = changes;
   const hasInput = input !== undefined;
@@ -68,7 +68,7 @@ export function patchOf(id: string, changes: TaskChanges): TaskPatch {
   return { ...patch, id, hasInput, ...(due === undefined ? {} : { runAt: due }) };
 }
 
-/** Refuses a request about one task that is not as the server wants it. */
+/** Refuses an invalid request about one task. */
 export function check(
   name: 'CancelRequest' | 'FailRequest' | 'SignalRequest',
   request: object,
@@ -82,7 +82,7 @@ function broken(sent: unknown, path: string): ErrorDetail[] {
   return found === undefined ? [] : [{ ...found, path: `${path}${found.path}` }];
 }
 
-/** What arrives of a value: NaN does not, and nor do functions. */
+/** The value as the server receives it: NaN and functions are lost. */
 function asSent(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
 }

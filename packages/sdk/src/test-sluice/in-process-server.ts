@@ -25,9 +25,9 @@ import { inputOf, taskIdOf, taskView } from './task-views.ts';
 import type { TestBlobs } from './test-blobs.ts';
 
 export interface InProcessOptions {
-  /** What the clock says at first. */
+  /** Start time of the clock. */
   readonly startAt: number;
-  /** From which jitter is drawn; the same one gives the same delays. */
+  /** Seed of the jitter; the same seed gives the same delays. */
   readonly seed: number;
   readonly types: readonly { readonly type: string; readonly concurrency?: number }[];
   readonly capacity: Resources & { readonly slots: number };
@@ -35,10 +35,10 @@ export interface InProcessOptions {
   readonly blobs: TestBlobs;
 }
 
-/** What the worker of the server hears. */
+/** Events for the worker of the server. */
 export interface WorkerEars {
   pushed(attempt: Attempt): void;
-  /** The handler has to stop. */
+  /** The handler must stop. */
   stop(lease: string, reason: AbortReason): void;
   signalled(lease: string, name: string, data: unknown): void;
   ended(task: TaskView): void;
@@ -48,7 +48,7 @@ const LIMITS = {
   tasksMax: 20_000,
   finishedTasksMax: 20_000,
   deadLettersMax: 20_000,
-  // Nobody is called back from a test.
+  // A test sends no callbacks.
   callbacksMax: 2 ** 50,
   sessionsMax: 2,
   dedupeKeysMax: 20_000,
@@ -58,25 +58,25 @@ const LIMITS = {
 } as const;
 
 const SESSION = 's_in_process' as SessionId;
-/** It never passes: nobody looks for silent workers here. */
+/** Never expires: there is no check for silent workers here. */
 const LEASE_MS = 600_000;
 
 type Timeless<Type> = Omit<Extract<Command, { type: Type }>, 'now' | 'type'> & { type: Type };
 
 /**
- * A partition of the real core with one worker, in this process. Nothing is written anywhere, and
- * time passes when somebody says so.
+ * A partition of the real core with one worker, in this process. Nothing is written to disk, and
+ * time passes only on request.
  */
 export class InProcessServer {
   private readonly partition = new Partition({ partition: 0, limits: LIMITS, utf8: UTF8 });
   private readonly writer = new RecordWriter(UTF8);
   private readonly ears: WorkerEars;
   private readonly blobs: TestBlobs;
-  /** Leases whose handlers were started and did not report their end. */
+  /** Leases whose handlers were started and have not reported their end. */
   private readonly held = new Set<string>();
   private draws: number;
   now: number;
-  /** Counts what happened, for those who wait until nothing does. */
+  /** Number of commands, for callers that wait until nothing happens. */
   commands = 0;
 
   constructor(options: InProcessOptions, ears: WorkerEars) {
@@ -97,17 +97,17 @@ export class InProcessServer {
     });
   }
 
-  /** Handlers that run under a lease that is still theirs. */
+  /** Number of handlers that run under a current lease. */
   get running(): number {
     return this.held.size;
   }
 
-  /** Nothing happens by itself before then. */
+  /** Nothing happens by itself before this time. */
   get nextTimerAt(): number {
     return this.partition.nextTimerAt;
   }
 
-  /** Does something. `read` sees the state right after it, before anybody else does anything. */
+  /** Executes a command. `read` sees the state right after it, before any other command. */
   execute<Type extends Command['type'], T = void>(
     command: Timeless<Type>,
     read: (reply: Replies[Type], state: ReadonlyState) => T = () => undefined as T,
@@ -118,12 +118,12 @@ export class InProcessServer {
     this.writer.reset();
     const told = this.told();
     const value = read(reply, this.partition.state);
-    // A handler may do the next thing while it is being started.
+    // A handler may execute the next command while it is being started.
     for (const tell of told) tell();
     return value;
   }
 
-  /** A worker's word about an attempt. A payload goes with an end. */
+  /** A worker's report on an attempt. The payload belongs to a final report. */
   report(report: Report, payload?: unknown): void {
     const isEnd = !['started', 'progress', 'heartbeat'].includes(report.kind);
     if (isEnd) this.held.delete(report.lease);
@@ -139,7 +139,7 @@ export class InProcessServer {
     });
   }
 
-  /** Lets time pass, and what is due happen. */
+  /** Lets time pass and fires due timers. */
   advanceTo(time: number): void {
     this.now = Math.max(this.now, time);
     let hasMore = true;
@@ -157,13 +157,13 @@ export class InProcessServer {
     return taskView(this.partition, slot, (name) => this.blobs.read(name));
   }
 
-  /** Why the task is not running, in words. */
+  /** Why the task is not running, as text. */
   explain(slot: Slot): string {
     const { reasons } = this.partition.explain(slot);
     return reasons.map(({ message }) => message).join('; ');
   }
 
-  /** What the last command wants done, to be done after it. */
+  /** The actions that the last command's outputs ask for, to run after it. */
   private told(): (() => void)[] {
     const { state, outputs } = this.partition;
     const told: (() => void)[] = [];
@@ -209,7 +209,7 @@ export class InProcessServer {
     };
   }
 
-  /** Leases that were taken away, or ended by somebody else than their handlers. */
+  /** Leases that were taken away, or ended by a call from outside. */
   private lostLeases(): string[] {
     const { tasks } = this.partition.state;
     return [...this.held].filter((lease) => {
@@ -219,7 +219,7 @@ export class InProcessServer {
     });
   }
 
-  /** 32 bits, by the same steps each time. */
+  /** The next 32 bits of a deterministic sequence. */
   private draw(): number {
     this.draws = (Math.imul(this.draws, 1_664_525) + 1_013_904_223) >>> 0;
     return this.draws;

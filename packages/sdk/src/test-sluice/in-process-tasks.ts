@@ -16,7 +16,7 @@ const namespace = DEFAULT_NAMESPACE;
 
 export type WaitFor = (id: string, options: WaitOptions) => Promise<TaskView>;
 
-/** What handles do, on a server in the same process. */
+/** The operations of task handles, on a server in the same process. */
 export class InProcessTasks implements TaskOperations {
   private readonly server: InProcessServer;
   private readonly blobs: TestBlobs;
@@ -65,7 +65,7 @@ export class InProcessTasks implements TaskOperations {
     });
   }
 
-  /** What the input becomes by a patch, as JSON text. */
+  /** The input after a patch, as JSON text. */
   private mergedInput(id: string, change: unknown): Uint8Array {
     const { input, inputBlob } = this.server.view(this.slotOf(id));
     const isMerged = typeof change === 'object' && change !== null && !Array.isArray(change);

@@ -12,12 +12,14 @@ export const UTF8 = {
   decode: (bytes: Uint8Array): string => decoder.decode(bytes),
 };
 
-/** Where payloads go that are too big for a request; answers what they are known by. */
+/** Stores payloads that are too big for a request; returns their names. */
 export interface LargePayloads {
   keep(text: string): string;
 }
 
-/** Values as JSON text one behind the other, and where each ends. Nothing takes no bytes. */
+/**
+ * Values as JSON text, one after the other, and where each ends. An undefined value takes no bytes.
+ */
 export function joinedPayloads(
   values: readonly unknown[],
   pathOf: (index: number) => string,
@@ -40,8 +42,8 @@ export function joinedPayloads(
 }
 
 /**
- * Refuses what a server would refuse. `path` says where it stands in the request. Without `large`
- * it has no other way to travel.
+ * Refuses what a server would refuse. `path` is its place in the request. Without `large` it cannot
+ * be sent as a blob.
  */
 export function encoded(value: unknown, path: string, large?: LargePayloads): Uint8Array {
   const json = jsonText(value);
@@ -67,7 +69,7 @@ function refusal(status: 400 | 413, path: string, problem: string): SluiceError 
   return new SluiceError(code, `${path} ${problem}`, { status, details });
 }
 
-/** How many arrays and objects stand within each other. */
+/** Nesting depth of arrays and objects. */
 function depthOf(json: string): number {
   let deepest = 0;
   let depth = 0;
@@ -82,7 +84,7 @@ function depthOf(json: string): number {
 /** Words of 32 bits per hash. */
 const HASH_WORDS = 4;
 
-/** The dedupe keys of tasks as the core takes them; `undefined` when none has one. */
+/** The dedupe keys of tasks in the core's form; `undefined` when no task has one. */
 export function dedupeClaims(bodies: readonly TaskBody[]): DedupeClaims | undefined {
   if (bodies.every(({ dedupeKey }) => dedupeKey === undefined)) return undefined;
   const words = new Uint32Array(bodies.length * 2 * HASH_WORDS);
@@ -96,7 +98,7 @@ export function dedupeClaims(bodies: readonly TaskBody[]): DedupeClaims | undefi
   return { words, windowsMs };
 }
 
-/** Tells the few keys of a test apart; a server uses a hash that nobody can aim at. */
+/** Distinguishes the few keys of a test; a server uses a cryptographic hash. */
 export function hashOf(text: string): Uint32Array {
   const words = Uint32Array.of(0x9e3779b9, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f);
   for (let at = 0; at < text.length; at++) {

@@ -8,7 +8,7 @@ import {
 } from '@sluice/protocol';
 import { expect, test } from 'vitest';
 
-/** What is for readers, and no rule. */
+/** Documentation fields, which are no rules. */
 const NO_RULES = ['description', 'default', 'examples', 'documented'];
 
 test('request-schemas.json has the rules of the server; -u writes it anew', async () => {

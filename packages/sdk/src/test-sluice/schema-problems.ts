@@ -1,7 +1,7 @@
 import { patternProblem, unionProblem } from '@sluice/protocol/schema-words';
 import type { ErrorDetail } from '../calls/http-answers.ts';
 
-/** As much of JSON Schema as our requests use. A word that is missing here fails a test. */
+/** The part of JSON Schema that our requests use. A keyword that is missing here fails a test. */
 export interface Schema {
   readonly type?: string;
   readonly const?: unknown;
@@ -22,7 +22,7 @@ export interface Schema {
   readonly maxProperties?: number;
 }
 
-/** What a server would say is wrong with a value, which is JSON. */
+/** The problems that a server would report for a JSON value. */
 export function schemaProblems(schema: Schema, value: unknown, path = ''): ErrorDetail[] {
   if (schema.anyOf !== undefined) {
     const fits = schema.anyOf.some((form) => schemaProblems(form, value).length === 0);

@@ -24,7 +24,7 @@ export function taskIdOf(state: ReadonlyState, slot: Slot): string {
   });
 }
 
-/** A task as a client sees it. `read` gets what is in a blob. */
+/** A task as a client sees it. `read` returns the content of a blob. */
 export function taskView(
   partition: Partition,
   slot: Slot,
@@ -38,7 +38,7 @@ export function taskView(
   const blob = blobOf(text);
   const result: unknown = JSON.parse(blob === undefined ? text : read(blob));
   const isOutput = stateName === 'succeeded';
-  // What an attempt left says nothing of a task whose worker was lost after it.
+  // The result of an earlier attempt says nothing about a task whose worker was lost later.
   const isResultOld = isTooLate || REASONS[tasks.reason[slot]] === 'worker_lost';
   return {
     id: taskIdOf(state, slot),
@@ -116,7 +116,7 @@ function newestAttempt(state: ReadonlyState, slot: Slot, result: object): Attemp
   ];
 }
 
-/** Reasons that say how an attempt ended about which its worker said nothing. */
+/** Reasons that end an attempt without a report of its worker. */
 const ENDS: readonly string[] = ['worker_lost', 'run_timeout', 'heartbeat_timeout'];
 
 function outcomeOf({ tasks }: ReadonlyState, slot: Slot): string | null {
@@ -127,7 +127,7 @@ function outcomeOf({ tasks }: ReadonlyState, slot: Slot): string | null {
   return isTerminal(tasks.state[slot]) ? reason : null;
 }
 
-/** What the attempt failed with, if it did. */
+/** The error of the attempt, if it failed. */
 function errorOf(state: ReadonlyState, slot: Slot): { error?: TaskError } {
   const { tasks } = state;
   const hasFailed = nameOfAnswer(tasks.answered[slot]) === 'failed';

@@ -5,8 +5,8 @@ import { hashOf } from './payloads.ts';
 const HEX_PER_WORD = 8;
 
 /**
- * Payloads that are too big for a request, in this process. Their names look like hashes and are
- * the same for the same content.
+ * Payloads that are too big for a request, in this process. Their names look like hashes, and equal
+ * content has the same name.
  */
 export class TestBlobs implements BlobPort {
   private readonly texts = new Map<string, string>();

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 
 const echo = defineTask({ type: 'echo', run: (input: string) => `${input}!` });
 
-/** Runs until it is told to stop. */
+/** Runs until it is aborted. */
 const endless = defineTask({
   type: 'endless',
   run: (_: unknown, { signal }) =>
@@ -18,7 +18,7 @@ const endless = defineTask({
     }),
 });
 
-/** Fails so many times, and then succeeds with the times of its attempts. */
+/** Fails `failures` times, then succeeds with the times of its attempts. */
 function flaky(failures: number, failure: () => Error = () => new Error('boom')) {
   const at: number[] = [];
   const task = defineTask({

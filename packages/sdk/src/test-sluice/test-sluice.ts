@@ -15,22 +15,22 @@ import { TestBlobs } from './test-blobs.ts';
 import { TestWaits, turn } from './test-waits.ts';
 
 export interface TestSluiceOptions {
-  /** What the virtual clock says at first. Default 2030-01-01. */
+  /** Start time of the virtual clock. Default 2030-01-01. */
   readonly startAt?: Date | string | number;
   /** The same seed gives the same jitter. Default 1. */
   readonly seed?: number;
   /** Default 100. */
   readonly slots?: number;
-  /** What the worker has. Default: any amount of what the definitions need. */
+  /** Resources of the worker. Default: any amount of what the definitions need. */
   readonly resources?: Omit<Resources, 'slots'>;
   readonly labels?: Record<string, string>;
-  /** Time passes only by `advance`, also while somebody waits for a task. Default false. */
+  /** Time passes only by `advance`, even during a wait for a task. Default false. */
   readonly manualTime?: boolean;
-  /** Hears what listeners for signals throw. Default: it is written to the console. */
+  /** Called with errors that signal listeners throw. Default: they are written to the console. */
   readonly onListenerError?: (taskId: string, cause: unknown) => void;
 }
 
-/** In which handlers have to be silent before `advance` lets time pass. */
+/** Number of turns without a command before `advance` lets time pass. */
 const QUIET_TURNS = 3;
 const TURNS_MAX = 1000;
 
@@ -40,9 +40,9 @@ const PLENTY = 1_000_000;
  * A Sluice server, a worker and a client in this process, on a virtual clock: for tests of
  * handlers.
  *
- * Retries, delays, time-outs, priorities, cancel and signals are decided by the same code as on a
- * server. While somebody waits for a task and no handler runs, time passes by itself, from one
- * thing that is due to the next. While a handler runs, it stands still, unless `advance` moves it.
+ * Retries, delays, timeouts, priorities, cancel and signals use the same code as on a server. While
+ * a test waits for a task and no handler runs, time jumps from one due event to the next. While a
+ * handler runs, time stands still, unless `advance` moves it.
  */
 export class TestSluice extends TaskClient {
   protected readonly operations: TaskOperations;
@@ -81,14 +81,15 @@ export class TestSluice extends TaskClient {
     this.operations = new InProcessTasks(this.server, this.blobs, waitFor);
   }
 
-  /** What the virtual clock says. */
+  /** The current time of the virtual clock. */
   get now(): Date {
     return new Date(this.server.now);
   }
 
   /**
-   * Lets time pass, and everything that is due meanwhile happen, in order. Handlers that need no
-   * time have done what they could before it resolves; those that wait for something else run on.
+   * Lets time pass, and everything that becomes due happen, in order. Handlers that need no time
+   * have run as far as they can before it resolves. Handlers that wait for something else keep
+   * running.
    */
   async advance(ms: number): Promise<void> {
     const until = this.server.now + ms;
@@ -103,7 +104,7 @@ export class TestSluice extends TaskClient {
     });
   }
 
-  /** What the handler of the task wrote with `log`, over all its attempts. */
+  /** The lines that the task's handler wrote with `log`, over all attempts. */
   logOf(id: string): readonly string[] {
     return this.lines.get(id) ?? [];
   }
@@ -155,7 +156,7 @@ export class TestSluice extends TaskClient {
     return new HandlerRuns(tasks, {
       reports: {
         finish: (lease, ending) => {
-          // Put into words as a worker does.
+          // Rendered the same way as by a worker.
           const { error, output, outputBlob, ...report } = JSON.parse(
             finalReport(lease, ending, 0).text,
           );
@@ -180,7 +181,7 @@ export class TestSluice extends TaskClient {
     const lines = this.lines.get(id) ?? [];
     lines.push(line);
     this.lines.set(id, lines);
-    // A line shows that the handler is alive, as it does to a server.
+    // A line shows that the handler is alive, as on a server.
     this.server.report({ lease, kind: 'heartbeat' });
   }
 
@@ -195,12 +196,12 @@ export class TestSluice extends TaskClient {
     }
   }
 
-  /** Undefined while somebody may still end it. */
+  /** Why the task will never end by itself; undefined while an outside call may still end it. */
   private whyNever(id: string): string | undefined {
     const slot = this.server.find(id);
     if (slot === undefined) return 'it no longer exists';
     const { state } = this.server.view(slot);
-    // No handler runs, so its own returned `Later`.
+    // No handler runs, so the handler of this task returned `Later`.
     if (state === 'running') return undefined;
     return this.server.explain(slot) || `it is ${state}`;
   }
@@ -210,7 +211,7 @@ function offered({ type, concurrency }: AnyTask): { type: string; concurrency?: 
   return concurrency === undefined ? { type } : { type, concurrency };
 }
 
-/** Enough of everything that is not unlimited anyway. */
+/** Plenty of every resource that is not unlimited by default. */
 function plentyFor(tasks: readonly AnyTask[]): Omit<Resources, 'slots'> {
   const names = tasks.flatMap(({ resources }) => Object.keys(resources?.custom ?? {}));
   return { gpu: PLENTY, custom: Object.fromEntries(names.map((name) => [name, PLENTY])) };

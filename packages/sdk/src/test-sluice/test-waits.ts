@@ -2,10 +2,10 @@ import type { WaitOptions } from '../client/task-handle.ts';
 import type { TaskView } from '../task/task-view.ts';
 import type { InProcessServer } from './in-process-server.ts';
 
-/** The real one, also in a test that replaces timers later on. */
+/** The real timer, even in a test that replaces timers later. */
 const startTimer = setTimeout;
 
-/** Lets everything that needs no time happen. */
+/** Lets everything happen that needs no time. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => {
     startTimer(resolve, 0);
@@ -14,7 +14,7 @@ export function turn(): Promise<void> {
 
 interface Wait {
   readonly id: string;
-  /** Infinite when it is for as long as it takes. */
+  /** Infinite when there is no timeout. */
   readonly deadline: number;
   resolve(task: TaskView): void;
   reject(cause: unknown): void;
@@ -22,19 +22,19 @@ interface Wait {
 
 export interface TestWaitsOptions {
   readonly manualTime: boolean;
-  /** Why the task will never end by itself; undefined when somebody may still end it. */
+  /** Why the task will never end by itself; undefined while an outside call may still end it. */
   readonly whyNever: (id: string) => string | undefined;
 }
 
-/** Those who wait for tasks, and the time that passes for them. */
+/** Waits for tasks, and the time that passes for them. */
 export class TestWaits {
   private readonly server: InProcessServer;
   private readonly options: TestWaitsOptions;
   private readonly waits = new Set<Wait>();
   private isDriving = false;
-  /** Somebody else lets time pass. */
+  /** Another caller controls time. */
   private isHeld = false;
-  /** Whoever waits for a handler to end. */
+  /** Called when a handler ends. */
   private wake: () => void = () => undefined;
 
   constructor(server: InProcessServer, options: TestWaitsOptions) {
@@ -42,7 +42,7 @@ export class TestWaits {
     this.options = options;
   }
 
-  /** Nothing happens by itself before then. */
+  /** Nothing happens by itself before this time. */
   get nextAt(): number {
     const deadlines = [...this.waits].map(({ deadline }) => deadline);
     return Math.min(this.server.nextTimerAt, ...deadlines);
@@ -80,7 +80,7 @@ export class TestWaits {
     }
   }
 
-  /** While `run` runs, time passes by nobody else. */
+  /** While `run` runs, only `run` lets time pass. */
   async holdTime(run: () => Promise<void>): Promise<void> {
     this.isHeld = true;
     try {
@@ -91,7 +91,7 @@ export class TestWaits {
     }
   }
 
-  /** Something may have changed for those who wait. */
+  /** Something changed that a wait may depend on. */
   kick(): void {
     this.wake();
     if (this.isDriving || this.isHeld || this.options.manualTime || this.waits.size === 0) return;
@@ -122,10 +122,10 @@ export class TestWaits {
     }
   }
 
-  /** False when nothing is due, ever. */
+  /** Returns false when nothing will ever be due. */
   private passTime(): boolean {
     const { commands } = this.server;
-    // A timer may turn out not to be due, and nothing comes of it.
+    // A timer may turn out not to be due, and then has no effect.
     for (let next = this.nextAt; next < Number.POSITIVE_INFINITY; next = this.nextAt) {
       const waits = this.waits.size;
       this.advanceTo(next);
@@ -135,7 +135,7 @@ export class TestWaits {
     return this.giveUp();
   }
 
-  /** Rejects those whose tasks will never end. */
+  /** Rejects the waits for tasks that will never end. */
   private giveUp(): boolean {
     for (const wait of this.waits) {
       const why = this.options.whyNever(wait.id);

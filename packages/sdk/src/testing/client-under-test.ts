@@ -2,11 +2,11 @@ import type { Cancel, ClientPorts, HttpAnswer, HttpRequest } from '../base/ports
 import { ScriptedHttp, type ScriptedRequest } from './scripted-http.ts';
 import { VirtualTime } from './virtual-time.ts';
 
-/** Ports of a client whose server, network and clock are the test. */
+/** Ports of a client. The test controls its server, network and clock. */
 export class ClientUnderTest implements ClientPorts {
   readonly time = new VirtualTime();
   private readonly http = new ScriptedHttp();
-  /** Set while all that happens is one turn, which ends when time passes. */
+  /** While set, everything happens in one turn, which ends when time passes. */
   isOneTurn = false;
 
   get requests(): ScriptedRequest[] {
@@ -26,7 +26,7 @@ export class ClientUnderTest implements ClientPorts {
     return this.time.startTimer(delayMs, run);
   }
 
-  /** Every step of a test is a turn of its own, unless it says otherwise. */
+  /** Every step of a test is a separate turn, unless `isOneTurn` is set. */
   atEndOfTurn(run: () => void): void {
     if (this.isOneTurn) this.time.atEndOfTurn(run);
     else run();

@@ -9,7 +9,7 @@ import type {
 import type { SeededRandom } from './seeded-random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** Where the events of a stream go. */
+/** Receives the events of a stream. */
 export interface ServerStream {
   write(event: string, data: unknown): void;
   end(): void;
@@ -18,10 +18,10 @@ export interface ServerStream {
 /** The server at the other end. */
 export interface NetworkPeer {
   readonly isUp: boolean;
-  /** Rises at a restart: what was asked of the process before gets no answer. */
+  /** Increases at a restart: requests to the earlier process get no answer. */
   readonly epoch: number;
   answer(request: HttpRequest): HttpAnswer;
-  /** Opens a session; the stream is handed over when it is open. */
+  /** Opens a session; `stream` is called when the stream is open. */
   attach(body: unknown): { session: string; stream: (stream: ServerStream) => void };
   streamClosed(session: string, stream: ServerStream): void;
 }
@@ -31,10 +31,10 @@ export interface FaultChances {
   readonly requestTwice: number;
   readonly answerLost: number;
   readonly answerTwice: number;
-  /** A connection that says nothing any more, in place of one that breaks. */
+  /** Chance that a failed connection stays open silently instead of breaking. */
   readonly silence: number;
   readonly refused: number;
-  /** Of each piece of a stream, that the stream is cut there. */
+  /** Chance, for each piece of a stream, that the stream is cut there. */
   readonly cut: number;
 }
 
@@ -52,7 +52,7 @@ const DELAY_MS_MAX = 30;
 
 const OVERLOADED: HttpAnswer = { status: 429, text: '{}', retryAfter: '1' };
 
-/** Carries requests to a server, and loses, doubles, delays and cuts what it carries. */
+/** Carries requests to a server, and loses, doubles, delays and cuts them. */
 export class FaultyNetwork implements RequestPort, StreamPort {
   faults: FaultChances;
   private readonly time: VirtualTime;
@@ -79,7 +79,7 @@ export class FaultyNetwork implements RequestPort, StreamPort {
     };
     const arrivals = random.chance(faults.requestTwice) ? 2 : 1;
     for (let i = 0; i < arrivals; i++) {
-      // What was sent may arrive, though nobody waits for its answer any more.
+      // A sent request may arrive, even when the client no longer waits for its answer.
       this.later(() => {
         if (random.chance(faults.requestLost)) this.fail(deliver);
         else this.arrive(request, i === 0 ? deliver : () => undefined);
@@ -109,7 +109,7 @@ export class FaultyNetwork implements RequestPort, StreamPort {
     this.time.startTimer(this.random.next() * DELAY_MS_MAX, run);
   }
 
-  /** How much of what waits travels next, and whether the line is cut behind it. */
+  /** How many of the waiting bytes travel next, and whether the stream is cut after them. */
   nextPiece(length: number): { length: number; isLast: boolean } {
     const isLast = this.random.chance(this.faults.cut);
     const isPart = isLast || this.random.chance(0.3);
@@ -129,13 +129,13 @@ export class FaultyNetwork implements RequestPort, StreamPort {
     else this.later(() => deliver(epoch === this.server.epoch ? answer : undefined));
   }
 
-  /** Breaks the line, or leaves it open without a word. */
+  /** Breaks the connection, or leaves it open without an answer. */
   fail(deliver: (answer: undefined) => void): void {
     if (!this.random.chance(this.faults.silence)) deliver(undefined);
   }
 }
 
-/** One stream on its way from server to worker: in order, in pieces, perhaps not to the end. */
+/** One stream from server to worker: in order, in pieces, perhaps not to the end. */
 class Wire implements ServerStream {
   isOpen = true;
   onClosed: () => void = () => undefined;
@@ -144,7 +144,7 @@ class Wire implements ServerStream {
   private waiting = new Uint8Array(0);
   private isEnding = false;
   private isMoving = false;
-  /** Nothing gets through any more. */
+  /** Nothing more gets through. */
   private isDead = false;
 
   constructor(network: FaultyNetwork, listener: StreamListener) {
@@ -166,7 +166,7 @@ class Wire implements ServerStream {
     this.move();
   }
 
-  /** The worker let go of it. */
+  /** The worker closed it. */
   close(): void {
     this.isOpen = false;
     this.network.later(() => this.onClosed());

@@ -8,16 +8,16 @@ export interface StubRequest {
   readonly key: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect to be there
   readonly body: any;
-  /** Breaks the connection instead of an answer. */
+  /** Breaks the connection instead of answering. */
   drop(): void;
-  /** Answers with something else than JSON, or with nothing yet. */
+  /** For answers that are not JSON, or that come later. */
   readonly response: ServerResponse;
 }
 
-/** What to answer: a body for 200, a status and a body, or nothing when the test does it itself. */
+/** The answer: a body for 200, a status and a body, or undefined when the test answers itself. */
 export type StubAnswer = { status?: number; body: unknown } | undefined;
 
-/** A server on a real socket whose answers are the test's. */
+/** A server on a real socket. The test supplies its answers. */
 export class HttpStub {
   readonly requests: StubRequest[] = [];
   answer: (request: StubRequest) => StubAnswer = () => undefined;
@@ -61,7 +61,7 @@ export class HttpStub {
   }
 }
 
-/** An answer in the shape that every error has. */
+/** An answer in the format of every error. */
 export function refused(status: number, code: string, path = ''): StubAnswer {
   const details = [{ path, problem: 'is bad' }];
   return { status, body: { error: { code, message: `no: ${code}`, details } } };

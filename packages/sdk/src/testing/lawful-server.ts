@@ -6,7 +6,7 @@ import type { VirtualTime } from './virtual-time.ts';
 
 interface Session {
   readonly id: string;
-  /** Current leases and the tasks they are for. */
+  /** Current leases and their tasks. */
   readonly held: Map<string, string>;
   stream: ServerStream | undefined;
   heardAt: number;
@@ -16,9 +16,9 @@ interface Session {
 interface Lease {
   readonly task: string;
   readonly session: string;
-  /** The final report that ended it; `undefined` while it is held, or when it was taken back. */
+  /** The final report that ended it; `undefined` while it is held, or after it was taken back. */
   end: string | undefined;
-  /** What its handler wrote, and the number of the last report of it. */
+  /** The lines of its handler, and the number of the last log report. */
   readonly lines: string[];
   lastSeq: number;
 }
@@ -34,7 +34,7 @@ const LEASE_MS = 15_000;
 const RESTART_GRACE_MS = 22_500;
 const SLOTS = 8;
 
-/** The rules of the contract for worker sessions, as small as they can be written down. */
+/** A minimal model of the API's rules for worker sessions. */
 export class LawfulServer implements NetworkPeer {
   private readonly time: VirtualTime;
   private readonly queue: string[] = [];
@@ -125,7 +125,7 @@ export class LawfulServer implements NetworkPeer {
     return { status: 204, text: '' };
   }
 
-  /** Somebody takes a lease away, as a cancel does whose grace is over. */
+  /** Takes a lease away, as a cancel does after its grace period. */
   revoke(lease: string): void {
     const session = this.sessions.get(this.leases.get(lease)?.session ?? '');
     if (session?.held.has(lease)) this.takeBack(session, lease);
@@ -136,7 +136,7 @@ export class LawfulServer implements NetworkPeer {
     return [...this.sessions.values()].flatMap((session) => [...session.held.keys()]);
   }
 
-  /** Sessions that were silent for too long are over. */
+  /** Ends sessions that were silent for too long. */
   tick(): void {
     const now = this.time.now();
     if (!this.isUp || now < this.quietUntil) return;

@@ -7,7 +7,7 @@ import type {
   StreamPort,
 } from '../base/ports.ts';
 
-/** A request that the test answers, or does not. */
+/** A request that the test answers or leaves unanswered. */
 export class ScriptedRequest {
   readonly address: number;
   readonly method: string;
@@ -32,12 +32,12 @@ export class ScriptedRequest {
     this.answered({ status, text: JSON.stringify(body) ?? '' });
   }
 
-  /** With the shape that every error has. */
+  /** Answers in the format of every error. */
   refuse(status: number, code: string, more: { path?: string; retryAfter?: string } = {}): void {
     this.answered(refusalWith(status, code, more));
   }
 
-  /** The connection broke before the whole answer was there. */
+  /** The connection broke before the answer was complete. */
   fail(): void {
     this.answered(undefined);
   }
@@ -73,7 +73,7 @@ export class ScriptedStream {
   }
 }
 
-/** A network in which the test is the other side. */
+/** A network in which the test is the server. */
 export class ScriptedHttp implements RequestPort, StreamPort {
   readonly requests: ScriptedRequest[] = [];
   readonly streams: ScriptedStream[] = [];

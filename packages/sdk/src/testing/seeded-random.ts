@@ -1,4 +1,4 @@
-/** Numbers from 0 to below 1 that are the same for the same seed. */
+/** Numbers from 0 to below 1 that depend only on the seed. */
 export class SeededRandom {
   private state: number;
 

@@ -1,8 +1,8 @@
 const EVENTS = ['unhandledRejection', 'uncaughtException'] as const;
 
 /**
- * Hears what would end the process. While it listens nobody else does: the test runner would count
- * a planted error as a failure.
+ * Catches errors that would end the process. Meanwhile it removes all other listeners: the test
+ * runner would count a planted error as a failure.
  */
 export class StrayErrors {
   readonly heard: unknown[] = [];
@@ -25,7 +25,7 @@ export class StrayErrors {
     }
   }
 
-  /** What happens now has happened, and what nobody caught was heard. */
+  /** Waits one turn, so that uncaught errors have been recorded. */
   turn(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve));
   }

@@ -5,7 +5,7 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** Time that passes when a test says so. */
+/** Time that the test controls. */
 export class VirtualTime implements TimePort {
   private time = 0;
   /** In the order in which they were started. */
@@ -29,14 +29,14 @@ export class VirtualTime implements TimePort {
     return this.timers.size;
   }
 
-  /** Lets time pass, and every timer fire when it is due. */
+  /** Lets time pass, and fires every timer when it is due. */
   advance(ms: number): void {
     const until = this.time + ms;
     while (this.fireNext(until));
     this.time = until;
   }
 
-  /** Fires the timer that is due first, unless that is later. False when there is none. */
+  /** Fires the earliest timer up to `until`. Returns false when there is none. */
   fireNext(until = Number.POSITIVE_INFINITY): boolean {
     let next: Timer | undefined;
     for (const timer of this.timers) {

@@ -23,8 +23,8 @@ const VOLATILE = ['started', 'progress', 'heartbeat', 'log'];
 const HANDLER_MS_MAX = 3000;
 
 /**
- * A session on a network that is watched from outside: what goes over the wire and to the handlers
- * is compared with what the contract allows. The first breach throws.
+ * A session whose traffic and handler calls are compared with the API's rules. The first violation
+ * throws.
  */
 export class WatchedWorker implements WorkerPorts {
   readonly session: WorkerSession;
@@ -33,20 +33,20 @@ export class WatchedWorker implements WorkerPorts {
   private readonly network: RequestPort & StreamPort;
   /** Every lease whose handler was started, and whether it has ended. */
   private readonly handlers = new Map<string, 'running' | 'ended'>();
-  /** Leases whose handlers ended while they were this worker's. */
+  /** Leases whose handlers ended while this worker held them. */
   private readonly finished = new Set<string>();
   /** Leases that a stopping worker did not wait for. */
   private readonly handedBack = new Set<string>();
-  /** Leases that should be listed now. */
+  /** Leases that a resume must list now. */
   private readonly unanswered = new Set<string>();
   private readonly answers = new Map<string, string>();
   private readonly finalTexts = new Map<string, string>();
-  /** Ended without a report, because they are handed back. */
+  /** Leases that ended without a report, because they are handed back. */
   private readonly letGo = new Set<string>();
-  /** Reports of lines that were sent. */
+  /** Log reports that were sent. */
   private readonly saidLines = new Set<string>();
   private requestsInFlight = 0;
-  /** What each handler wrote while it ran. */
+  /** Lines that each handler wrote while it ran. */
   readonly written = new Map<string, string[]>();
   isOver = false;
   resumes = 0;
@@ -65,7 +65,7 @@ export class WatchedWorker implements WorkerPorts {
     return [...this.unanswered];
   }
 
-  /** Leases that ended with a final report and never heard of it. */
+  /** Leases with a final report that was never answered. */
   get unheard(): string[] {
     return [...this.finished].filter((lease) => !this.answers.has(lease));
   }
@@ -190,9 +190,12 @@ export class WatchedWorker implements WorkerPorts {
     this.session.finish(lease, ending ?? usual);
   }
 
-  /** The server said so; a lease without an end is forgotten, one with an end waits to hear. */
+  /**
+   * The server took the lease away. A lease without a final report is forgotten; one with a final
+   * report waits for its answer.
+   */
   private lost(lease: string): void {
-    // One that never had a handler was refused by the session itself, which is an end, too.
+    // If it never had a handler, the session itself refused it, which is a final report, too.
     const hasEnd = this.handlers.get(lease) !== 'running' && !this.letGo.has(lease);
     if (!hasEnd) this.unanswered.delete(lease);
   }

@@ -7,10 +7,10 @@ import { VirtualTime } from './virtual-time.ts';
 
 export const HEARTBEAT_MS = 5000;
 
-/** The wall clock of a worker under test says this, and never anything else. */
+/** The constant wall time of a worker under test. */
 export const WALL_TIME = 1_900_000_000_000;
 
-/** A session whose server, network, clock and handlers are the test. */
+/** A session. The test controls its server, network, clock and handlers. */
 export class WorkerUnderTest implements WorkerPorts {
   readonly time = new VirtualTime();
   readonly http = new ScriptedHttp();
@@ -19,9 +19,9 @@ export class WorkerUnderTest implements WorkerPorts {
   readonly aborts: { lease: string; reason: AbortReason }[] = [];
   readonly signals: { lease: string; name: string; data: unknown }[] = [];
   readonly notices: SessionNotice[] = [];
-  /** Set while all that happens is one turn, which ends when time passes. */
+  /** While set, everything happens in one turn, which ends when time passes. */
   isOneTurn = false;
-  /** What the next draw gives. */
+  /** The next random number. */
   chance = 0.5;
 
   constructor(options: Partial<WorkerSessionOptions> = {}) {
@@ -30,7 +30,7 @@ export class WorkerUnderTest implements WorkerPorts {
     this.session.start();
   }
 
-  /** One that has been welcomed, and what it was pushed. */
+  /** A welcomed worker with these leases pushed to it. */
   static welcomed(options: Partial<WorkerSessionOptions> = {}, ...leases: string[]) {
     const worker = new WorkerUnderTest(options);
     worker.welcome();
@@ -71,7 +71,7 @@ export class WorkerUnderTest implements WorkerPorts {
     this.session.finish(lease, { kind: 'succeeded', output: JSON.stringify(output) ?? 'null' });
   }
 
-  /** What was said of final reports. */
+  /** Answers to final reports. */
   get outcomes(): string[] {
     return this.notices.flatMap((notice) =>
       notice.type === 'report_answered' ? [`${notice.lease} ${notice.kind} ${notice.outcome}`] : [],
@@ -86,7 +86,7 @@ export class WorkerUnderTest implements WorkerPorts {
     return this.time.startTimer(delayMs, run);
   }
 
-  /** Every step of a test is a turn of its own, unless it says otherwise. */
+  /** Every step of a test is a separate turn, unless `isOneTurn` is set. */
   atEndOfTurn(run: () => void): void {
     if (this.isOneTurn) this.time.atEndOfTurn(run);
     else run();

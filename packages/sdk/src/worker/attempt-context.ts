@@ -4,14 +4,14 @@ import type { SignalListener, TaskContext } from '../task/task-context.ts';
 import { guardListeners } from './guarded-signal.ts';
 import type { AbortReason } from './worker-ports.ts';
 
-/** What a handler says of itself, by its lease. */
+/** Reports of a handler, by lease. */
 export interface AttemptReports {
   progress(lease: string, progress: { fraction?: number; message?: string }): void;
   heartbeat(lease: string): void;
   log(lease: string, line: string): void;
 }
 
-/** What is known of an attempt. */
+/** The data of an attempt. */
 export interface Attempt {
   readonly id: string;
   readonly type: string;
@@ -29,14 +29,14 @@ interface Signal {
   readonly data: unknown;
 }
 
-/** So many signals wait for somebody to listen; of more, the newest. */
+/** Maximum number of signals that wait for a listener; the newest are kept. */
 const SIGNALS_KEPT = 100;
 
 const NO_TAGS = Object.freeze({});
 
 /**
- * The context of one attempt. What costs something is made when the handler asks for it: most
- * handlers want little of it.
+ * The context of one attempt. Expensive parts are made on first use, because most handlers need few
+ * of them.
  */
 export class AttemptContext implements TaskContext {
   private readonly given: Attempt;
@@ -44,9 +44,9 @@ export class AttemptContext implements TaskContext {
   private readonly onListenerError: (cause: unknown) => void;
   private controller: AbortController | undefined;
   private listeners: Set<SignalListener> | undefined;
-  /** Signals that nobody has heard; empty once somebody listens. */
+  /** Signals without a listener so far; empty once there is one. */
   private unheard: Signal[] = [];
-  /** Set once the handler has to stop. */
+  /** Set once the handler must stop. */
   aborted: TaskAborted | undefined;
 
   constructor(given: Attempt, reports: AttemptReports, onListenerError: (cause: unknown) => void) {
@@ -105,7 +105,8 @@ export class AttemptContext implements TaskContext {
   get onSignal(): TaskContext['onSignal'] {
     return (listener) => {
       this.listeners ??= new Set();
-      // Of its own, so that a function that listens twice also stops listening twice.
+      // A separate function each time, so that a function that was added twice is also removed
+      // twice.
       const told: SignalListener = (name, data) => listener(name, data);
       this.listeners.add(told);
       for (const signal of this.unheard.splice(0)) this.tell(told, signal);
@@ -127,7 +128,7 @@ export class AttemptContext implements TaskContext {
     for (const listener of this.listeners) this.tell(listener, signal);
   }
 
-  /** What a listener throws must not reach the stream that all tasks come on. */
+  /** An error of a listener must not reach the stream that delivers all tasks. */
   private tell(listener: SignalListener, { name, data }: Signal): void {
     new Promise((resolve) => resolve(listener(name, data))).catch(this.onListenerError);
   }

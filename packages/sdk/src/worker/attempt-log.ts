@@ -4,26 +4,26 @@ import { clippedText } from '../base/shown-value.ts';
 /** A longer line is cut. */
 const LINE_CHARACTERS_MAX = 8192;
 
-/** So much is kept of one attempt until it is put into words; of more, the newest. */
+/** Maximum characters of one attempt's lines that are not in a report yet; the newest are kept. */
 const KEPT_CHARACTERS_MAX = 128 * 1024;
 
-/** While so much waits for its answer, newer lines are not put into words. */
+/** While this many characters wait for an answer, newer lines are not put into reports. */
 const UNANSWERED_CHARACTERS_MAX = 128 * 1024;
 
 /**
- * The lines that one attempt wrote and that were not answered.
+ * The lines of one attempt that were not answered yet.
  *
- * Q1 A report is put into words once and has a number of its own, higher than the one before, so
- *    that the server can tell one that is sent again.
- * Q2 What is kept is bounded (L9): when a handler writes faster than the server answers, old lines
- *    that were not put into words are dropped, and the next report says how many.
- * Q3 A report has no more lines than the server takes.
+ * Q1 A report is rendered once. Its number is higher than that of the report before, so the server
+ *    recognizes a repeat.
+ * Q2 The memory is bounded (L9). When a handler writes faster than the server answers, old lines
+ *    that are not in a report are dropped, and the next report says how many.
+ * Q3 A report has no more lines than the server accepts.
  */
 export class AttemptLog {
   private readonly lease: string;
-  /** As JSON: what a line costs in a request is known before it is sent. */
+  /** As JSON, so that the size of a line in a request is known before it is sent. */
   private lines: string[] = [];
-  /** Of `lines`. */
+  /** Total length of `lines`. */
   private characters = 0;
   /** Reports without an answer, oldest first. */
   private unanswered: string[] = [];
@@ -44,7 +44,7 @@ export class AttemptLog {
     this.characters += costOf(text);
     if (this.characters <= KEPT_CHARACTERS_MAX) return;
     let place = 0;
-    // A quarter at once: the rest moves up, which costs too much to do for every line.
+    // Drops a quarter at once: moving the rest up for every line would cost too much.
     for (; this.characters > KEPT_CHARACTERS_MAX * 0.75; place++) {
       this.characters -= costOf(this.lines[place]);
     }
@@ -53,8 +53,8 @@ export class AttemptLog {
   }
 
   /**
-   * What is to be said, as reports; before the end of the attempt that is all there is, because
-   * nothing can follow it.
+   * The reports to send. Before the end of the attempt it returns everything, because nothing can
+   * follow the end.
    */
   take(isLast = false): readonly string[] {
     const waiting = this.unanswered.reduce((sum, { length }) => sum + length, 0);
@@ -71,7 +71,7 @@ export class AttemptLog {
     return this.unanswered;
   }
 
-  /** The server has this report, or will never take it. */
+  /** The server has this report, or will never accept it. */
   answered(report: string): void {
     this.unanswered = this.unanswered.filter((text) => text !== report);
   }
@@ -83,7 +83,7 @@ export class AttemptLog {
   }
 }
 
-/** With its comma. */
+/** Length with its comma. */
 function costOf(line: string): number {
   return line.length + 1;
 }

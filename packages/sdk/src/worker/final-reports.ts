@@ -1,9 +1,9 @@
 import { LIMITS } from '@sluice/protocol/limits';
 import { clippedText, numberOf } from '../base/shown-value.ts';
 
-/** How an attempt ended, as its handler's owner says it. */
+/** How an attempt ended. */
 export type Ending =
-  /** With its output as JSON text, or as a blob; null without either. */
+  /** With its output as JSON text or as a blob; without either the output is null. */
   | { readonly kind: 'succeeded'; readonly output?: string; readonly outputBlob?: string }
   | {
       readonly kind: 'failed';
@@ -23,7 +23,7 @@ export interface HandlerError {
 
 export type FinalKind = Ending['kind'];
 
-/** A report that ends a lease, in the words that are sent, each time the same. */
+/** A report that ends a lease, rendered once, so that every try sends the same text. */
 export interface FinalReport {
   readonly lease: string;
   readonly kind: FinalKind;
@@ -31,10 +31,10 @@ export interface FinalReport {
   readonly isFinal: true;
 }
 
-/** Message, code and stack together stay well below what a payload may be. */
+/** Keeps message, code and stack together well below the limit of a payload. */
 const ERROR_CHARACTERS_MAX = 16_384;
 
-/** Puts the end of an attempt into words. `startedAt` is 0 when the attempt never started. */
+/** Renders the end of an attempt. `startedAt` is 0 when the attempt never started. */
 export function finalReport(lease: string, ending: Ending, startedAt: number): FinalReport {
   const { kind } = ending;
   if (kind === 'failed') return failure(lease, ending, startedAt);
@@ -45,7 +45,7 @@ export function finalReport(lease: string, ending: Ending, startedAt: number): F
   return said(lease, kind, wordsOf(lease, kind, startedAt, words));
 }
 
-/** The failure that stands in for a report which the server cannot take. */
+/** The failure that replaces a report which the server cannot accept. */
 export function unsayable(lease: string, code: string, message: string): FinalReport {
   return failure(lease, { kind: 'failed', error: { message, code }, retryable: false }, 0);
 }
@@ -83,7 +83,7 @@ function cut(text: string): string {
   return clippedText(text, ERROR_CHARACTERS_MAX);
 }
 
-/** What is no number says nothing of when: then the task's `retry` does. */
+/** A value that is not a number is ignored; then the task's `retry` decides. */
 function asDelay(given: unknown): number | undefined {
   const ms = numberOf(given);
   if (ms === undefined) return undefined;

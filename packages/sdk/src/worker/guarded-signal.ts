@@ -3,11 +3,11 @@ type Listener =
   | { handleEvent(event: Event): unknown };
 
 /**
- * Makes sure that what a listener of this signal throws, at once or later, goes to `onError`. In
- * Node it would end the process, and all other tasks of the worker with it.
+ * Passes everything that a listener of this signal throws, at once or later, to `onError`. In Node
+ * it would otherwise end the process, with all other tasks of the worker.
  */
 export function guardListeners(signal: AbortSignal, onError: (cause: unknown) => void): void {
-  /** One guarded listener for each that was given, so that it can be removed again. */
+  /** One guarded listener for each given one, so that it can be removed again. */
   const guarded = new WeakMap<object, (event: Event) => void>();
   const add = signal.addEventListener.bind(signal);
   const remove = signal.removeEventListener.bind(signal);

@@ -43,7 +43,7 @@ class RunsUnderTest {
   }
 }
 
-/** The end of a handler that does this. */
+/** The ending of a handler with this function. */
 async function endOf(run: (input: unknown, context: TaskContext) => unknown): Promise<Ending> {
   return new RunsUnderTest(defineTask({ type: 'a', run })).run('a');
 }

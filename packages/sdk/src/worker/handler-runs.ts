@@ -11,14 +11,14 @@ import type { AbortReason } from './worker-ports.ts';
 export interface HandlerRunsOptions {
   readonly blobs: BlobPort;
   readonly reports: AttemptReports & { finish(lease: string, ending: Ending): void };
-  /** A listener of a handler threw something; the handler runs on. */
+  /** A listener of a handler threw; the handler keeps running. */
   readonly onListenerError: (id: string, cause: unknown) => void;
 }
 
 /**
- * Runs handlers, and says how each of them ended.
+ * Runs handlers, and reports how each of them ended.
  *
- * Whatever a handler does, throws or returns is an end of its own attempt and of nothing else.
+ * Whatever a handler does, throws or returns ends its own attempt and affects nothing else.
  */
 export class HandlerRuns {
   private readonly definitions: ReadonlyMap<string, AnyTask>;
@@ -61,7 +61,7 @@ export class HandlerRuns {
     this.running.get(lease)?.hear({ name, data });
   }
 
-  /** Asynchronous, so that what is thrown at once is caught like what is thrown later. */
+  /** Async, so that synchronous and later errors are caught alike. */
   private async call(task: Attempt, context: AttemptContext): Promise<unknown> {
     const definition = this.definitions.get(task.type);
     if (definition?.run === undefined) throw new Error(`no handler for the type '${task.type}'`);
@@ -72,7 +72,7 @@ export class HandlerRuns {
     return definition.run(input as never, context);
   }
 
-  /** Without its input a task can never run; a server that does not answer may later. */
+  /** A task without its input can never run. A server that does not answer now may answer later. */
   private async download(sha256: string): Promise<unknown> {
     try {
       return JSON.parse(await this.options.blobs.get(sha256)) as unknown;
@@ -85,7 +85,7 @@ export class HandlerRuns {
     }
   }
 
-  /** Never rejects: an output that cannot be sent is the failure of its attempt. */
+  /** Never rejects: an output that cannot be uploaded fails the attempt. */
   private async upload(output: string): Promise<Ending> {
     try {
       return { kind: 'succeeded', outputBlob: await this.options.blobs.put(output) };
@@ -98,7 +98,10 @@ export class HandlerRuns {
   }
 }
 
-/** What a handler returned, in words; an output that is too big for a report goes ahead of it. */
+/**
+ * The ending for a handler's return value. An output that is too big for a report is uploaded
+ * first.
+ */
 function endingWith(value: unknown): Ending | { readonly large: string } {
   if (value === Later) return { kind: 'later' };
   const json = jsonText(value);
@@ -110,8 +113,8 @@ function endingWith(value: unknown): Ending | { readonly large: string } {
 }
 
 function endingOf(cause: unknown, { aborted }: AttemptContext): Ending {
-  // A handler that was asked to stop and did so has not failed. One that ran for too long has, and
-  // one whose worker stops may say that its task must not run again.
+  // A handler that stopped on request has not failed. A handler that ran too long has failed. A
+  // handler whose worker stops may still report that its task must not run again.
   const { type } = aborted ?? {};
   if (type === 'cancelled' || type === 'lease_lost') return { kind: 'cancelled' };
   const error = errorOf(cause);

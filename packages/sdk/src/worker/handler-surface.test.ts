@@ -12,8 +12,8 @@ import { pushed, WorkerUnderTest } from '../testing/worker-under-test.ts';
 import { HandlerRuns } from './handler-runs.ts';
 
 /**
- * Whatever a handler does with its context, throws or returns ends its own attempt and nothing
- * else. What would end the process is heard by `StrayErrors`.
+ * Whatever a handler does with its context, throws or returns ends its own attempt and affects
+ * nothing else. `StrayErrors` catches errors that would end the process.
  */
 
 const stray = new StrayErrors();
@@ -33,7 +33,7 @@ const hostileProxy: unknown = new Proxy(
   },
 );
 
-/** Values that throw when they are looked at, and values of the wrong type. */
+/** Values that throw when they are inspected, and values of the wrong type. */
 const HOSTILE: readonly unknown[] = [
   Object.create(null),
   Symbol('x'),
@@ -73,7 +73,7 @@ const anyValue = fc.oneof(
   fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true, withMap: true }),
 );
 
-/** One thing that a handler does with its context. */
+/** One call of a handler on its context. */
 const step = fc.record({
   call: fc.constantFrom('progress', 'log', 'heartbeat', 'onSignal', 'onAbort', 'onabort'),
   first: anyValue,
@@ -90,7 +90,7 @@ const handler = fc.record({
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** A listener that does what the value is good for: it is called, returned or thrown. */
+/** A listener that throws the value, or rejects when the value is `Later`. */
 function listenerOf(value: unknown): () => unknown {
   return () => {
     if (value === Later) return Promise.reject(hostileProxy);
@@ -109,7 +109,7 @@ async function take({ call, first, second, isAwaited }: Step, context: TaskConte
   }
 }
 
-/** A worker whose handlers are real and whose server is the test. */
+/** A worker with real handlers. The test is its server. */
 class WorkerWithHandlers extends WorkerUnderTest {
   handlers: HandlerRuns | undefined;
 

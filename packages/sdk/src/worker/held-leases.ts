@@ -7,25 +7,27 @@ import { type Needs, needsOf, type WorkerRoom } from './worker-room.ts';
 
 export interface LeaseTimes {
   /**
-   * A push that finds no room waits for it this long, and is refused then. A refusal at once would
-   * bring the next push at once, as long as the server thinks that there is room.
+   * A push that does not fit waits this long for room, and is then refused. An immediate refusal
+   * would bring the next push at once, as long as the server believes that there is room.
    */
   readonly roomWaitMs: number;
   /** A handler that runs longer than this is reported as started. */
   readonly startedAfterMs: number;
 }
 
-/** A longer time-out is left to the server: many a timer runs over at once beyond this. */
+/** A longer timeout is left to the server: most platforms fire a longer timer immediately. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** A client sends a signal again within a minute; of more signals the newest are remembered. */
+/**
+ * Maximum number of signal keys remembered, the newest. A client resends a signal within a minute.
+ */
 const SIGNAL_KEYS_MAX = 1000;
 
-/** Where the words about leases go. */
+/** Receives the reports on leases. */
 interface LeaseReports {
   started(lease: string): void;
   finish(report: FinalReport): void;
-  /** Nothing is to be said of it any more. */
+  /** No more reports on this lease are needed. */
   drop(lease: string): void;
 }
 
@@ -41,45 +43,45 @@ interface Held {
   readonly needs: Needs;
   readonly receivedAt: number;
   /**
-   * `waiting` for room, `running`, `ended` with a final report that was not answered, or `let_go`
-   * without one.
+   * `waiting` for room, `running`, `ended` with a final report that was not answered yet, or
+   * `let_go` without one.
    */
   phase: 'waiting' | 'running' | 'ended' | 'let_go';
-  /** By the wall clock; 0 before it runs. */
+  /** Wall time of the start; 0 before it runs. */
   startedAt: number;
   isAborted: boolean;
-  /** Keys of the signals that it heard, oldest first; absent before the first. */
+  /** Keys of the signals that it received, oldest first; undefined before the first. */
   signalKeys: Set<string> | undefined;
-  /** Cancels the time-out of its run, if it has one. */
+  /** Cancels its run timeout, if it has one. */
   cancelTimeout: Cancel | undefined;
 }
 
 /**
- * The leases that a worker has, and the handlers that run under them.
+ * The leases that a worker holds, and the handlers that run under them.
  *
  * G1 A lease is held from its push until its final report is answered or the server says that it is
- *    lost. Exactly the held ones are listed when the session is resumed.
- * G2 A lease starts one handler at the most, however often it is pushed.
- * G3 A lease that is lost before its handler ended is forgotten: the handler is aborted, and what
- *    it still says is dropped. One with a final report stays until that is answered, because the
- *    report may have been what ended it: then the answer is `duplicate`.
+ *    lost. A resume of the session lists exactly the held leases.
+ * G2 A lease starts at most one handler, however often it is pushed.
+ * G3 A lease that is lost before its handler ended is forgotten: the handler is aborted, and its
+ *    further reports are dropped. A lease with a final report stays until that is answered, because
+ *    the report may be what ended the lease: then the answer is `duplicate`.
  * G4 A handler uses room until it ends, with or without a lease.
  */
 export class HeldLeases {
   private readonly options: HeldLeasesOptions;
   private readonly held = new RenewedMap<string, Held>();
-  /** What handlers use that still run though their leases are gone. */
+  /** Resources of handlers that still run after their leases were lost. */
   private readonly strays = new Map<string, Needs>();
   /** Pushes that wait for room, oldest first. */
   private readonly waiting = new Set<Held>();
-  /** Handlers that were not reported as started, oldest first. */
+  /** Running handlers that were not reported as started, oldest first. */
   private readonly unsaid = new RenewedMap<string, Held>();
   private roomTimer: Cancel | undefined;
   private startedTimer: Cancel | undefined;
   private isStopping = false;
-  /** What still runs will be handed back. */
+  /** Tasks that still run will be handed back. */
   private isLettingGo = false;
-  /** Handlers and waiting pushes, strays left out. */
+  /** Number of handlers and waiting pushes, without strays. */
   active = 0;
 
   constructor(options: HeldLeasesOptions) {
@@ -98,7 +100,7 @@ export class HeldLeases {
     return this.held.get(lease)?.phase === 'running';
   }
 
-  /** The task was pushed: runs it, lets it wait for room, or refuses it. */
+  /** A task was pushed: runs it, lets it wait for room, or refuses it. */
   take(task: PushedTask): void {
     const { lease } = task;
     if (this.held.has(lease) || this.strays.has(lease)) return;
@@ -153,7 +155,7 @@ export class HeldLeases {
     if (held?.phase === 'running') this.abort(held, { type, graceMs, reason });
   }
 
-  /** A word for the handler. One that was sent again is heard once. */
+  /** Passes a signal to the handler. A repeated signal is passed once. */
   signal({ lease, name, data, key }: SignalNotice): void {
     const held = this.held.get(lease);
     if (held?.phase !== 'running') return;
@@ -191,14 +193,14 @@ export class HeldLeases {
     this.useRoom();
   }
 
-  /** From now on every push is refused, also those that wait. */
+  /** From now on every push is refused, including those that wait. */
   refuseAll(): void {
     this.isStopping = true;
     for (const held of this.waiting) this.end(held, { kind: 'refused' });
     this.waiting.clear();
   }
 
-  /** Nobody waits any longer for the handlers that still run: their tasks will be handed back. */
+  /** Stops waiting for the running handlers: their tasks will be handed back. */
   letGoOfAll(): void {
     this.isLettingGo = true;
     for (const held of this.held.values()) {
@@ -236,14 +238,14 @@ export class HeldLeases {
     this.options.reports.finish(finalReport(held.task.lease, ending, held.startedAt));
   }
 
-  /** Handing the task back says it all; until then the lease is held as before. */
+  /** The task will be handed back, so no report is needed. Until then the lease is still held. */
   private endSilently(held: Held): void {
     held.phase = 'let_go';
     this.settleDown(held);
     this.options.reports.drop(held.task.lease);
   }
 
-  /** Nothing happens to it by itself any more. */
+  /** Stops its timers and no longer counts it as active. */
   private settleDown(held: Held): void {
     this.active -= 1;
     this.unsaid.delete(held.task.lease);
@@ -256,7 +258,7 @@ export class HeldLeases {
     this.options.ports.abort(held.task.lease, reason);
   }
 
-  /** Something was given back: whoever waited longest and fits goes first. */
+  /** Room became free: the push that waited longest and fits runs first. */
   private useRoom(): void {
     for (const held of this.waiting) {
       if (!this.options.room.fits(held.needs)) continue;
@@ -298,7 +300,9 @@ export class HeldLeases {
   }
 }
 
-/** Whether handing the task back says it all: not when the handler says what comes next. */
+/**
+ * Whether handing the task back is enough. It is not when the handler decided what happens next.
+ */
 function isGivingUp(ending: Ending): boolean {
   if (ending.kind === 'cancelled') return true;
   if (ending.kind !== 'failed') return false;

@@ -16,42 +16,45 @@ export interface SentReport {
   readonly isFinal: boolean;
 }
 
-/** Room for the rest of the body: brackets, and what the worker offers. */
+/** Room for the rest of the body: brackets, and the worker's capacity. */
 const ENVELOPE_BYTES = 16 * 1024;
 
 const REPORTS_BYTES_MAX = LIMITS.bodyBytesMax - ENVELOPE_BYTES;
 
-/** What is to be said of one lease. */
+/** Pending reports of one lease. */
 interface Words {
   isStarted: boolean;
   isAlive: boolean;
-  /** The newest word of progress that was not answered. */
+  /** The newest progress that was not answered. */
   progress: string | undefined;
   final: FinalReport | undefined;
   isInFlight: boolean;
-  /** One report of a batch was bad and nobody knows which: this one travels by itself. */
+  /**
+   * A batch with this report was refused, and it is unknown which report caused it. So it is sent
+   * alone.
+   */
   isAlone: boolean;
 }
 
 /**
- * What a worker has to say of its leases and was not answered.
+ * A worker's reports on its leases that were not answered yet.
  *
- * O1 Of one lease at most one request is in flight, and reports of one request are applied in
- *    order; so two requests in flight keep the order of reports per lease.
- * O2 A final report is put into words once and stays until it is answered, across connections,
- *    sessions and restarts of the server.
- * O3 Nothing follows a final report, and lines that were written before it go before it. Of
- *    progress only the newest word is kept.
+ * O1 A lease is in at most one request in flight, and the reports of one request are applied in
+ *    order. So two requests in flight keep the order of reports per lease.
+ * O2 A final report is rendered once and stays until it is answered, across connections, sessions
+ *    and restarts of the server.
+ * O3 Nothing follows a final report, and lines that were written before it are sent before it. Only
+ *    the newest progress is kept.
  * O4 A batch is bounded in reports and in bytes.
  */
 export class ReportOutbox {
   private readonly byLease = new RenewedMap<string, Words>();
-  /** Leases with something to say and nothing in flight, in the order in which they spoke up. */
+  /** Leases with pending reports and nothing in flight, in the order in which the reports came. */
   private readonly ready = new RenewedMap<string, Words>();
-  /** What handlers wrote, by lease, from the first line to the end of the lease. */
+  /** Log lines by lease, from the first line to the end of the lease. */
   private readonly logs = new Map<string, AttemptLog>();
 
-  /** Nothing is to be said, and nothing waits for an answer. */
+  /** Nothing is pending, and nothing waits for an answer. */
   get isEmpty(): boolean {
     return this.byLease.size === 0;
   }
@@ -81,20 +84,20 @@ export class ReportOutbox {
     log.add(line);
   }
 
-  /** The first end counts. */
+  /** Only the first end counts. */
   finish(report: FinalReport): void {
     const words = this.openWords(report.lease);
     if (words !== undefined) words.final = report;
   }
 
-  /** Nothing is to be said of the lease any more. */
+  /** Discards all reports on the lease. */
   drop(lease: string): void {
     this.byLease.delete(lease);
     this.ready.delete(lease);
     this.logs.delete(lease);
   }
 
-  /** Takes as much as one request may hold; nothing when nobody has anything to say. */
+  /** Takes as much as fits into one request; empty when nothing is pending. */
   take(): SentReport[] {
     const batch: SentReport[] = [];
     let bytes = 0;
@@ -117,7 +120,7 @@ export class ReportOutbox {
     return batch;
   }
 
-  /** The batch was answered: its leases may speak again, or are done. */
+  /** The batch was answered: its leases may report again, or are finished. */
   answered(batch: readonly SentReport[]): void {
     for (const { lease, kind, text } of batch) {
       if (kind === 'log') this.logs.get(lease)?.answered(text);
@@ -128,7 +131,7 @@ export class ReportOutbox {
     }
   }
 
-  /** No answer came: it is said again, unless there is a newer word. */
+  /** No answer came: the reports are sent again, unless there are newer ones. */
   unanswered(batch: readonly SentReport[]): void {
     for (const { lease, kind, text } of batch) {
       const words = this.byLease.get(lease);
@@ -143,11 +146,12 @@ export class ReportOutbox {
   }
 
   /**
-   * The server could not read one of them, and did not say which. Answers those that will not be
-   * said again.
+   * The server could not read one of the reports, and did not say which. Returns the reports that
+   * will not be sent again.
    */
   isolate(batch: readonly SentReport[]): SentReport[] {
-    // What a lease says by itself cannot be read either: its end matters more than its lines.
+    // The reports of this lease cannot be read even when sent alone. Its end matters more than its
+    // lines, so the lines are dropped.
     const givenUp = batch.filter(({ lease, kind }) => {
       return kind === 'log' && this.byLease.get(lease)?.isAlone === true;
     });
@@ -160,7 +164,7 @@ export class ReportOutbox {
     return givenUp;
   }
 
-  /** Says something else in place of a final report that the server cannot take. */
+  /** Replaces a final report that the server cannot accept. */
   replace(report: FinalReport): void {
     const words = this.byLease.get(report.lease);
     if (words?.final === undefined) return;
@@ -168,7 +172,7 @@ export class ReportOutbox {
     this.landed(report.lease);
   }
 
-  /** The words of a lease that has something to say; nothing when its end was said (O3). */
+  /** The pending reports of a lease, for adding to them; undefined after its final report (O3). */
   private openWords(lease: string): Words | undefined {
     let words = this.byLease.get(lease);
     if (words === undefined) {
@@ -215,7 +219,7 @@ function reportsOf(lease: string, words: Words, logs: readonly string[]): SentRe
   if (progress !== undefined) {
     reports.push({ lease, kind: 'progress', text: progress, isFinal: false });
   } else if (isAlive && lines.length === 0) {
-    // Progress and lines say so, too.
+    // Progress and lines also count as heartbeats.
     reports.push(plain(lease, 'heartbeat'));
   }
   return reports;

@@ -5,51 +5,51 @@ import { type LaneRequest, RequestLane } from '../calls/request-lane.ts';
 import { unsayable } from './final-reports.ts';
 import { type Outcome, ReportOutbox, type SentReport } from './report-outbox.ts';
 
-/** The contract: a request leaves at once while fewer than two are in flight. */
+/** The API's rule: a request is sent at once while fewer than two are in flight. */
 const IN_FLIGHT_MAX = 2;
 
-/** An answer is waited for this long at least, however short the leases are. */
+/** Minimum time to wait for an answer, however short the leases are. */
 const ANSWER_WITHIN_MS_MIN = 1000;
 
-/** A session that cannot be told that it is over ends by its silence. */
+/** A session whose end cannot be reported ends by its silence. */
 const FAREWELL_TRIES = 3;
 
 export interface ReportSenderOptions {
   readonly ports: RequestPort & TimePort;
   readonly addresses: number;
   readonly backoff: Backoff;
-  /** Whether there are leases that have to be renewed. */
+  /** Whether there are leases to renew. */
   readonly holdsLeases: () => boolean;
   readonly onOutcome: (report: SentReport, outcome: Outcome | 'invalid') => void;
   readonly onOfferRefused: (refusal: Refusal) => void;
-  /** The server does not know the session; nothing is sent until `attached` says which it is. */
+  /** The server does not know the session. Nothing is sent until `attached` names the session. */
   readonly onSessionUnknown: () => void;
-  /** Something was answered: what waits for silence may look again. */
+  /** A request was answered: a stop may check again whether everything is sent. */
   readonly onSettled: () => void;
 }
 
 /**
- * Sends what a worker has to say, and keeps its leases alive by it.
+ * Sends a worker's reports, and thereby keeps its leases alive.
  *
- * H1 While there are leases, a request leaves at least every `heartbeatMs`; one without reports
- *    only when none other did. A request that failed counts for nothing: another one follows.
- * H2 Nothing is sent without a session that the server knew when it last spoke of it.
+ * H1 While there are leases, a request is sent at least every `heartbeatMs`. It is empty only when
+ *    no other request was sent. A failed request does not count: another one follows.
+ * H2 Nothing is sent without a session that the server knew at its last answer.
  */
 export class ReportSender {
   readonly outbox = new ReportOutbox();
   private readonly options: ReportSenderOptions;
   private readonly lane: RequestLane;
-  /** Empty before the first welcome and while the server does not know the session. */
+  /** Empty before the first welcome, and while the server does not know the session. */
   private session = '';
   private heartbeatMs = 0;
-  /** When the leases were last renewed, as far as this side can tell. */
+  /** When the leases were last renewed, as far as the worker can tell. */
   private quietSince = 0;
   private heartbeatTimer: Cancel | undefined;
   private owesHeartbeat = false;
-  /** What the worker offers, when the server has not confirmed it. */
+  /** The worker's capacity, until the server has confirmed it. */
   private offer: string | undefined;
   private isOfferInFlight = false;
-  /** Set once the session is to be ended: who wants to know. */
+  /** Set when the session is to be ended; called when that is done. */
   private onFarewell: (() => void) | undefined;
   private farewellTries = 0;
 
@@ -64,7 +64,7 @@ export class ReportSender {
     return this.session !== '';
   }
 
-  /** Nothing is to be said, and nothing waits for an answer. */
+  /** Nothing is pending, and nothing waits for an answer. */
   get isDrained(): boolean {
     return this.outbox.isEmpty && this.offer === undefined && this.lane.isIdle;
   }
@@ -79,24 +79,24 @@ export class ReportSender {
     this.lane.wake();
   }
 
-  /** The server will not have the session any more. */
+  /** The server no longer accepts the session. */
   detached(): void {
     this.session = '';
   }
 
-  /** There is something to say, or a lease to keep alive. */
+  /** There is something to send, or a lease to keep alive. */
   pump(): void {
     this.watchSilence();
     this.lane.gather();
   }
 
-  /** Replaces what the worker offers; the newest word counts. */
+  /** Replaces the worker's capacity; the newest value counts. */
   offerCapacity(capacity: object): void {
     this.offer = JSON.stringify(capacity);
     this.lane.pump();
   }
 
-  /** Ends the session once nothing else is to be said. */
+  /** Ends the session once everything else is sent. */
   sayFarewell(done: () => void): void {
     this.onFarewell = done;
     this.lane.pump();
@@ -158,7 +158,10 @@ export class ReportSender {
     return true;
   }
 
-  /** Something in the request is wrong, and nothing of it was taken: the rest must not suffer. */
+  /**
+   * Something in the request is invalid, so nothing of it was applied. The valid rest is sent
+   * again.
+   */
   private sortOut({ reports, offer }: Sent, refusal: Refusal): void {
     const paths = refusal.details.map(({ path }) => path);
     const isOfferBad = offer !== undefined && paths.some((path) => path.startsWith('/capacity'));
@@ -175,7 +178,10 @@ export class ReportSender {
     if (isOfferBad) this.options.onOfferRefused(refusal);
   }
 
-  /** A final report that cannot be taken becomes a failure; a failure that cannot, is given up. */
+  /**
+   * A final report that cannot be accepted becomes a failure. A failure that cannot be accepted is
+   * given up.
+   */
   private takeBack(report: SentReport, refusal: Refusal): void {
     if (report.isFinal && report.kind !== 'failed') {
       this.outbox.replace(unsayable(report.lease, 'report_refused', refusal.message));
@@ -193,7 +199,8 @@ export class ReportSender {
       path: `/v1/worker-sessions/${this.session}`,
       answerWithinMs: Math.max(ANSWER_WITHIN_MS_MIN, this.heartbeatMs),
       settled: (answer) => {
-        // Any answer but a passing one says that the session is over, also that there was none.
+        // Any answer except a temporary refusal means that the session is over, or that there was
+        // none.
         const isOver = answer !== undefined && answer.status < 429;
         if (!isOver && this.farewellTries < FAREWELL_TRIES) return false;
         this.session = '';
@@ -206,7 +213,7 @@ export class ReportSender {
   private watchSilence(): void {
     if (this.session === '' || this.heartbeatTimer !== undefined) return;
     if (!this.options.holdsLeases()) return;
-    // Leases count from when they were given: what was said before is of no use to them.
+    // Leases count from when they were given: earlier requests do not renew them.
     this.quietSince = Math.max(this.quietSince, this.options.ports.now());
     this.startHeartbeatTimer();
   }
@@ -219,7 +226,7 @@ export class ReportSender {
       if (this.session === '' || !holdsLeases()) return;
       if (ports.now() - this.quietSince >= this.heartbeatMs) {
         this.owesHeartbeat = true;
-        // It may have to wait for its turn; the next look is a while away in any case.
+        // It may have to wait for its turn; the next check is a while away in any case.
         this.quietSince = ports.now();
         this.lane.pump();
       }
@@ -228,19 +235,19 @@ export class ReportSender {
   }
 }
 
-/** Whether the server cannot take what is said, however often it is. */
+/** Whether the server will never accept these reports, however often they are sent. */
 function isAboutReports({ status, code }: Refusal): boolean {
   return status === 400 || status === 413 || code === 'blob_not_found';
 }
 
-/** What one request held. */
+/** The content of one request. */
 interface Sent {
   readonly session: string;
   readonly reports: readonly SentReport[];
   readonly offer: string | undefined;
 }
 
-/** One outcome per report, or nothing when the answer does not fit the question. */
+/** One outcome per report, or undefined when the answer does not fit the request. */
 function outcomesOf(answer: HttpAnswer, count: number): readonly Outcome[] | undefined {
   const body = jsonOf(answer) as { outcomes?: unknown } | null | undefined;
   const outcomes = body?.outcomes;

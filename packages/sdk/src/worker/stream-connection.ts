@@ -4,9 +4,9 @@ import { EventStreamParser, type StreamEvent } from '../calls/event-stream.ts';
 import { type Refusal, refusalOf, retryAfterMs } from '../calls/http-answers.ts';
 
 export interface StreamTimes {
-  /** A stream without a byte for this long is taken for dead. */
+  /** A stream without a byte for this long is considered dead. */
   readonly silenceMs: number;
-  /** A stream that was of use for this long ends a row of failures. */
+  /** A stream that was useful for this long resets the backoff. */
   readonly stableMs: number;
 }
 
@@ -15,32 +15,32 @@ export interface StreamConnectionOptions {
   readonly addresses: number;
   readonly backoff: Backoff;
   readonly times: StreamTimes;
-  /** What to open the stream with, asked at the last moment. */
+  /** The body of the request, computed just before it is sent. */
   readonly body: () => string;
   readonly onEvent: (event: StreamEvent) => void;
-  /** The server answered with something else than a stream. False says: do not try again. */
+  /** The server answered with something other than a stream. Return false to stop trying. */
   readonly onRefused: (refusal: Refusal) => boolean;
-  /** The stream is gone, and will be opened again after that time. */
+  /** The stream is lost, and will be opened again after this time. */
   readonly onBroken: (why: string, retryInMs: number) => void;
 }
 
 /**
- * Keeps one event stream open: through silence, broken connections and servers that go away.
+ * Keeps one event stream open: through silence, broken connections and servers that stop.
  *
- * Z1 At most one stream is open, and only its bytes count. What an older one still brings never
- *    arrived: the body of the next request said so already.
- * Z2 A stream that was lost is opened again after a pause, at the next address.
+ * Z1 At most one stream is open, and only its bytes count. Bytes of an older stream are ignored:
+ *    the body of the next request already said that they did not arrive.
+ * Z2 A lost stream is opened again after a pause, at the next address.
  */
 export class StreamConnection {
   private readonly options: StreamConnectionOptions;
-  /** Closes the open stream; empty while there is none. */
+  /** Closes the open stream; undefined while there is none. */
   private closeStream: Cancel | undefined;
   private cancelRetry: Cancel | undefined;
   private cancelSilence: Cancel | undefined;
   private lastBytesAt = 0;
-  /** When the open stream was first of use; `undefined` before that. */
+  /** When the open stream first became useful; `undefined` before that. */
   private usefulSince: number | undefined;
-  /** Where the stream is, or where the next one will be opened. */
+  /** Index of the address of the stream, or of the next one. */
   address = 0;
 
   constructor(options: StreamConnectionOptions) {
@@ -52,7 +52,7 @@ export class StreamConnection {
     this.usefulSince = undefined;
     this.lastBytesAt = ports.now();
     const parser = new EventStreamParser((event) => {
-      // The one before it, in the same chunk, may have been the last that counts.
+      // An earlier event in the same chunk may have closed the stream.
       if (this.closeStream === close) this.options.onEvent(event);
     });
     const request = { address: this.address, method: 'POST', path: '/v1/worker-sessions' } as const;
@@ -75,12 +75,12 @@ export class StreamConnection {
     this.watchSilence();
   }
 
-  /** The server said something that only a stream in use can say. */
+  /** The server sent an event that only a working stream delivers. */
   markUseful(): void {
     this.usefulSince ??= this.options.ports.now();
   }
 
-  /** Lets go of the stream and opens another one elsewhere, after a pause. */
+  /** Closes the stream and opens another one elsewhere, after a pause. */
   reconnect(why: string, askedMs = 0): void {
     const { ports, backoff, times, addresses } = this.options;
     const { usefulSince } = this;

@@ -1,17 +1,17 @@
 import type { CancelNotice, PushedTask, SignalNotice, Welcome } from '@sluice/protocol';
 import type { StreamEvent } from '../calls/event-stream.ts';
 
-/** An event of a worker's stream, as far as this side knows it. */
+/** An event of a worker's stream, as far as this version knows it. */
 export type WorkerEvent =
   | { readonly name: 'welcome'; readonly welcome: Welcome }
   | { readonly name: 'tasks'; readonly tasks: readonly PushedTask[] }
   | { readonly name: 'cancel'; readonly notice: CancelNotice }
   | { readonly name: 'signal'; readonly notice: SignalNotice }
   | { readonly name: 'drain' }
-  /** A `ping`, or something that a later server says. */
+  /** A `ping`, or an event of a later server. */
   | { readonly name: 'other' };
 
-/** What the event says; `undefined` when it cannot be what its name promises. */
+/** The parsed event; `undefined` when its data does not fit its name. */
 export function readEvent({ name, data }: StreamEvent): WorkerEvent | undefined {
   if (name === 'drain') return { name };
   if (!['welcome', 'tasks', 'cancel', 'signal'].includes(name)) return { name: 'other' };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { HEARTBEAT_MS, pushed, WorkerUnderTest } from '../testing/worker-under-test.ts';
 
-/** No report of their own leaves by itself. */
+/** The worker sends no `started` reports by itself. */
 const QUIET = { times: { startedAfterMs: 1e9 } };
 
 test('an empty request leaves when there are leases and nothing was sent for a while (H1)', () => {

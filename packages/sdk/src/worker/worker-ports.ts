@@ -4,24 +4,24 @@ import type { Refusal } from '../calls/http-answers.ts';
 import type { FinalKind } from './final-reports.ts';
 import type { Outcome } from './report-outbox.ts';
 
-/** Why a handler has to stop. */
+/** Why a handler must stop. */
 export type AbortReason =
   | {
       readonly type: 'cancelled' | 'timed_out';
       /** How long the server waits for it. */
       readonly graceMs: number;
-      /** The word of the server, or `run_timeout` when this side looked at the clock. */
+      /** The server's reason, or `run_timeout` when the worker's own timer fired. */
       readonly reason: string;
     }
-  /** The task is somebody else's now, and nothing that the handler says counts. */
+  /** Another worker may have the task now, and the handler's reports no longer count. */
   | { readonly type: 'lease_lost' }
-  /** The worker stops and has waited for as long as it was told to. */
+  /** The worker stops and its grace period is over. */
   | { readonly type: 'stopping' };
 
-/** The owner of the handlers. Each run ends by one call of `WorkerSession.finish`. */
+/** Runs the handlers. Each run ends with one call of `WorkerSession.finish`. */
 export interface HandlerPort {
   run(task: PushedTask): void;
-  /** Called at the most once for a lease. */
+  /** Called at most once per lease. */
   abort(lease: string, reason: AbortReason): void;
   signal(lease: string, name: string, data: unknown): void;
 }
@@ -34,7 +34,7 @@ export type SessionNotice =
       readonly address: number;
     }
   | { readonly type: 'disconnected'; readonly why: string; readonly retryInMs: number }
-  /** A final report has been answered, once for each lease that ended with one. */
+  /** A final report was answered; once for each lease that ended with one. */
   | {
       readonly type: 'report_answered';
       readonly lease: string;
@@ -42,13 +42,13 @@ export type SessionNotice =
       readonly outcome: Outcome | 'invalid';
     }
   | { readonly type: 'offer_refused'; readonly refusal: Refusal }
-  /** Lines that a handler wrote are lost. */
+  /** Lines of a handler are lost. */
   | { readonly type: 'lines_refused' }
-  /** The last notice: the session was stopped, or the server would not have it. */
+  /** The last notice: the session was stopped, or the server refused it. */
   | { readonly type: 'over'; readonly refusal?: Refusal };
 
 export interface WorkerPorts extends ClientPorts, StreamPort, HandlerPort {
-  /** What the wall clock says, in milliseconds; only told to people. */
+  /** Wall time in milliseconds; only for display. */
   wallTime(): number;
   notify(notice: SessionNotice): void;
 }

@@ -20,7 +20,7 @@ describe('what is said', () => {
   test('every way to end is told as it is', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1', 'l_2', 'l_3', 'l_4', 'l_5');
     const error = { message: 'no', code: 'E', stack: 'at x' };
-    // The first two leave at once; the rest gathers.
+    // The first two are sent at once; the rest gathers.
     worker.succeed('l_1');
     worker.session.finish('l_2', {
       kind: 'failed',
@@ -290,7 +290,7 @@ describe('batches', () => {
     const worker = WorkerUnderTest.welcomed({ capacity: { slots } });
     const leases = Array.from({ length: slots }, (_, index) => `l_${index}`);
     worker.push(...leases.map((lease) => pushed(lease)));
-    // Each has two things to say once both lanes are free.
+    // Each has two reports to send once both requests have returned.
     for (const lease of leases) worker.session.progress(lease, { fraction: 1 });
     worker.time.advance(500);
 

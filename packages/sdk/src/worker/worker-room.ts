@@ -1,10 +1,10 @@
 import type { Capacity, PushedTask } from '@sluice/protocol';
 import { LIMITS } from '@sluice/protocol/limits';
 
-/** Of these a worker that states nothing has any amount; of all others it has none. */
+/** A worker that does not state these has an unlimited amount. Of all other kinds it has none. */
 const UNLIMITED = ['cpu', 'memoryMb', 'diskMb'];
 
-/** What one handler uses. */
+/** What one handler needs. */
 export interface Needs {
   readonly type: string;
   /** By kind, in thousandths. */
@@ -17,10 +17,10 @@ interface Amount {
 }
 
 /**
- * What the handlers of a worker use of what it has. Also a handler whose lease is gone uses
- * something until it ends, which the server cannot know.
+ * The resources that the handlers of a worker use. A handler whose lease is lost still uses
+ * resources until it ends, which the server cannot know.
  *
- * Sums are in whole thousandths, so that a worker that has given everything back is exactly empty.
+ * Sums are in whole thousandths, so a worker that got everything back is exactly empty.
  */
 export class WorkerRoom {
   private total: ReadonlyMap<string, number>;
@@ -86,7 +86,7 @@ function amountsOf(resources: PushedTask['resources']): Amount[] {
     const amount = resources[kind as keyof typeof resources] as number;
     amounts.push({ kind, thousandths: Math.round(amount * 1000) });
   }
-  // A kind of somebody's own has a name that no other kind can have.
+  // The prefix keeps custom kinds distinct from the built-in ones.
   for (const [name, amount] of Object.entries(resources.custom ?? {})) {
     amounts.push({ kind: `custom ${name}`, thousandths: Math.round(amount * 1000) });
   }

@@ -11,7 +11,7 @@ const FAULTY_MS = 120_000;
 const HEALED_MS = 120_000;
 const TICK_MS = 500;
 
-/** A worker on a bad network with a server that comes and goes, until both are well again. */
+/** A worker on a bad network with a server that restarts, until both work again. */
 class World {
   readonly time = new VirtualTime();
   readonly server = new LawfulServer(this.time);

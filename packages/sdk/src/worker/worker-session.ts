@@ -26,12 +26,12 @@ const TIMES_DEFAULT: WorkerTimes = {
 };
 
 export interface WorkerSessionOptions extends Omit<WorkerSessionRequest, 'resume'> {
-  /** How many addresses the server has. */
+  /** Number of the server's addresses. */
   readonly addresses: number;
   readonly times?: Partial<WorkerTimes>;
 }
 
-/** How far a handler is. A handler without types may say anything: see `shown-value.ts`. */
+/** Progress of a handler. An untyped handler may pass anything: see `shown-value.ts`. */
 export interface Progress {
   /** From 0 to 1. */
   readonly fraction?: number;
@@ -40,22 +40,24 @@ export interface Progress {
 
 const PROGRESS_MESSAGE_MAX = 1000;
 
-/** Who stops and holds nothing waits no longer than this for a server that is gone. */
+/** A stopping worker without leases waits at most this long for an unreachable server. */
 const GONE_MS = 2000;
 
 /**
- * A worker's session with the server: one stream on which tasks arrive, and the reports on them.
+ * A worker's session with the server: one stream that delivers tasks, and the reports on them.
  *
- * Everything that takes time or goes over the network is asked of the ports; what comes of it
- * comes back through their callbacks and through the methods here. A session is for one `start`.
+ * Everything that takes time or uses the network goes through the ports. Results come back through
+ * their callbacks and through the methods here. A session is started once.
  *
- * U1 What a worker holds outlives its connections: streams come and go, handlers run on, and
+ * U1 A worker's leases outlive its connections: streams come and go, handlers keep running, and
  *    reports are sent whether or not a stream is open.
- * U2 The server says what is lost. This side gives up a lease only on its word: in `welcome.lost`,
- *    by the outcome `stale_lease`, or when it will not have the session (`session_not_found`).
+ * U2 The server decides what is lost. The worker gives up a lease only when the server says so: in
+ *    `welcome.lost`, by the outcome `stale_lease`, or when it refuses the session
+ *    (`session_not_found`).
  * U3 A stopped session ends after every final report is answered, or when it is abandoned.
  *
- * Not in here: what handlers do, which is their owner's; how bytes travel, which is the ports'.
+ * Not in here: what handlers do, which their owner decides; how bytes travel, which the ports
+ * decide.
  */
 export class WorkerSession {
   private readonly options: WorkerSessionOptions;
@@ -64,14 +66,14 @@ export class WorkerSession {
   private readonly sender: ReportSender;
   private readonly connection: StreamConnection;
   private capacity: Capacity;
-  /** The last id that the server gave; empty before that, and when it will not have it. */
+  /** The last id from the server; empty before that, and after the server refused it. */
   private sessionId = '';
-  /** Counts resumes, so that one that arrives late does not undo a later one. */
+  /** Counts resumes, so that a late one does not undo a later one. */
   private resumes = 0;
-  /** A welcome was heard on the stream that is open. */
+  /** A welcome arrived on the open stream. */
   private isWelcomed = false;
   private wasEverWelcomed = false;
-  /** The stream is open, as far as this side can tell. */
+  /** The stream is open, as far as the worker can tell. */
   private isConnected = false;
   private stage: 'working' | 'stopping' | 'letting_go' | 'leaving' | 'over' = 'working';
   private graceTimer: Cancel | undefined;
@@ -128,14 +130,14 @@ export class WorkerSession {
     this.connection.open();
   }
 
-  /** The handler of a lease has ended. The first end of a lease counts, and only while it runs. */
+  /** The handler of a lease has ended. Only the first end of a running lease counts. */
   finish(lease: string, ending: Ending): void {
     if (this.stage === 'over') return;
     this.held.finish(lease, ending);
     this.leaveWhenDone();
   }
 
-  /** The newest word counts; nothing is kept of a lease that ended. */
+  /** The newest progress counts; progress on a lease that ended is dropped. */
   progress(lease: string, { fraction, message }: Progress): void {
     if (!this.held.isRunning(lease)) return;
     const part = numberOf(fraction);
@@ -148,7 +150,7 @@ export class WorkerSession {
     this.say(() => this.sender.outbox.progress(lease, text));
   }
 
-  /** The handler is alive: for tasks that time out by their silence. */
+  /** The handler is alive: for tasks with a heartbeat timeout. */
   heartbeat(lease: string): void {
     if (this.held.isRunning(lease)) this.say(() => this.sender.outbox.heartbeat(lease));
   }
@@ -158,7 +160,7 @@ export class WorkerSession {
     if (this.held.isRunning(lease)) this.say(() => this.sender.outbox.log(lease, line));
   }
 
-  /** All that the worker offers from now on. */
+  /** Replaces the worker's capacity. */
   changeCapacity(capacity: Capacity): void {
     if (this.stage !== 'working') return;
     this.capacity = capacity;
@@ -167,8 +169,8 @@ export class WorkerSession {
   }
 
   /**
-   * Takes nothing new, lets handlers end for as long as `graceMs`, has every final report answered,
-   * and hands back the rest. The notice `over` says that it is done.
+   * Takes no new tasks, gives handlers `graceMs` to end, waits until every final report is
+   * answered, and hands back the rest. The notice `over` says that it is done.
    */
   stop(graceMs: number): void {
     if (this.stage !== 'working') return;
@@ -178,7 +180,7 @@ export class WorkerSession {
     if (this.wasEverWelcomed) this.sender.offerCapacity(this.capacity);
     this.graceTimer = this.ports.startTimer(graceMs, () => {
       this.held.letGoOfAll();
-      // A handler that ends at once may still say that its task must not run again.
+      // A handler that ends at once may still report that its task must not run again.
       this.ports.atEndOfTurn(() => {
         if (this.stage !== 'stopping') return;
         this.stage = 'letting_go';
@@ -188,7 +190,7 @@ export class WorkerSession {
     this.leaveWhenDone();
   }
 
-  /** Ends everything at once and says nothing to anybody, as if the process were gone. */
+  /** Ends everything at once without telling the server, as if the process were gone. */
   abandon(): void {
     this.stage = 'over';
     this.graceTimer?.();
@@ -247,7 +249,7 @@ export class WorkerSession {
   }
 
   private pushed(tasks: readonly PushedTask[]): void {
-    // More could not be listed at a resume. What is not taken here comes again, at no cost.
+    // A resume could not list more leases. Tasks that are not taken here are pushed again.
     if (this.held.size + tasks.length > LIMITS.slotsMax) {
       this.connection.reconnect('too many leases wait for their reports to be answered');
       return;
@@ -261,7 +263,7 @@ export class WorkerSession {
     this.ports.notify({ type: 'report_answered', lease, kind, outcome });
   }
 
-  /** False when it is of no use to try again. */
+  /** Returns false when trying again is useless. */
   private refused(refusal: Refusal): boolean {
     if (refusal.code === 'session_not_found') {
       this.sender.detached();
@@ -302,7 +304,7 @@ export class WorkerSession {
 
 type SessionOutcome = Parameters<ConstructorParameters<typeof ReportSender>[0]['onOutcome']>[1];
 
-/** Handlers divide by zero, too. */
+/** A handler may divide by zero and report NaN. */
 function withinUnit(fraction: number): number {
   return Math.min(1, Math.max(0, Number.isNaN(fraction) ? 0 : fraction));
 }

@@ -3,7 +3,7 @@ import { pushed, WorkerUnderTest } from '../testing/worker-under-test.ts';
 
 const GRACE_MS = 30_000;
 
-/** Answers the newest request as if everything in it had been taken. */
+/** Answers the newest request as if everything in it was accepted. */
 function answerAll(worker: WorkerUnderTest): void {
   const { request } = worker;
   request.answer({ outcomes: (request.body.reports ?? []).map(() => 'ok') });

@@ -20,7 +20,7 @@ beforeEach(async () => {
   return () => sluice.close();
 });
 
-/** Welcomes workers and takes what they say. */
+/** Welcomes workers and accepts their reports. */
 function answerWorker({ method, path, body, response }: StubRequest) {
   if (path === '/v1/worker-sessions') {
     response.write(`event: welcome\ndata: ${JSON.stringify(SESSION)}\n\n`);

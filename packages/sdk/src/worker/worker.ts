@@ -11,48 +11,50 @@ import { HandlerRuns } from './handler-runs.ts';
 import type { SessionNotice } from './worker-ports.ts';
 import { WorkerSession } from './worker-session.ts';
 
-/** After its handlers have ended or were given up, a stop waits so long for the server. */
+/** How long a stop waits for the server after the handlers' grace period. */
 const FAREWELL_MS = 10_000;
 
 const STOP_GRACE_MS_DEFAULT = 20_000;
 
 export interface StopOptions {
-  /** How long handlers that run may go on before they are aborted and their tasks handed back. */
+  /** How long running handlers may continue before they are aborted and their tasks handed back. */
   readonly graceMs?: number;
 }
 
-/** What a worker may want to tell. */
+/** A notice about the worker's state. */
 export type WorkerNotice =
   | { readonly type: 'connected'; readonly address: string; readonly resumed: boolean }
   | { readonly type: 'disconnected'; readonly why: string; readonly retryInMs: number }
-  /** The server did not take the end that a handler reported, or lines that it wrote. */
+  /** The server did not accept a handler's final report, or its log lines. */
   | { readonly type: 'report_refused'; readonly why: string }
-  /** A listener of a handler threw; the handler runs on. */
+  /** A listener of a handler threw; the handler keeps running. */
   | { readonly type: 'listener_failed'; readonly taskId: string; readonly cause: unknown };
 
 export interface WorkOptions {
-  /** How many tasks at once; a task uses one unless it says otherwise. Default 100. */
+  /** How many tasks run at once; a task uses one slot unless it says otherwise. Default 100. */
   readonly slots?: number;
   /**
-   * What the worker has. What is not stated of cpu, memoryMb and diskMb is unlimited; of gpu and
-   * custom there is none.
+   * Resources of the worker. Without a value, cpu, memoryMb and diskMb are unlimited, and there is
+   * no gpu and no custom resource.
    */
   readonly resources?: Omit<Resources, 'slots'>;
-  /** How many of each type at once, by type; wins over what definitions say. */
+  /** How many tasks of each type run at once, by type; overrides the definitions. */
   readonly concurrency?: Record<string, number>;
-  /** What the `constraints` of tasks look at. */
+  /** Labels that the `constraints` of tasks refer to. */
   readonly labels?: Record<string, string>;
-  /** Default: the name of the host and the number of the process. */
+  /** Default: the host name and the process id. */
   readonly name?: string;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version?: string;
-  /** After so long a silence the server gives the tasks to others. Default 15 s. */
+  /** After a silence of this length the server gives the tasks to other workers. Default 15 s. */
   readonly leaseMs?: number;
   /** Stop on SIGTERM and SIGINT. Default true. */
   readonly handleSignals?: boolean;
-  /** How long a stop lets handlers go on. Default 20 s. */
+  /** How long a stop lets handlers continue. Default 20 s. */
   readonly stopGraceMs?: number;
-  /** Hears what goes on. Default: trouble is written to the console, once in a row. */
+  /**
+   * Called with notices. Default: problems are written to the console, a repeated one only once.
+   */
   readonly onNotice?: (notice: WorkerNotice) => void;
 }
 
@@ -66,14 +68,14 @@ interface WorkerSetup extends WorkOptions {
 /** Runs tasks that the server pushes. Made by `Sluice.work`. */
 export class Worker {
   readonly name: string;
-  /** Resolves when the worker has stopped, by whomever. */
+  /** Resolves when the worker has stopped, for whatever reason. */
   readonly stopped: Promise<void>;
   private readonly setup: WorkerSetup;
   private readonly session: WorkerSession;
   private readonly notice: (notice: WorkerNotice) => void;
   private readonly forgetSignals: Cancel;
   private resolveStopped: () => void = () => undefined;
-  /** Who waits for the first welcome. */
+  /** Settles the promise of `start`, which waits for the first welcome. */
   private starting: { resolve(): void; reject(cause: Error): void } | undefined;
   private isStopping = false;
   private cancelGiveUp: Cancel = () => undefined;
@@ -102,9 +104,9 @@ export class Worker {
   }
 
   /**
-   * Takes nothing new, lets handlers end, has their reports answered, and leaves. Resolves when all
-   * of that is done, or was waited for long enough; what was not reported then is run again by
-   * somebody else.
+   * Takes no new tasks, lets handlers end, waits for the answers to their reports, and leaves.
+   * Resolves when all of that is done, or after a timeout. Tasks that were not reported by then are
+   * run again by another worker.
    */
   async stop({ graceMs = this.setup.stopGraceMs ?? STOP_GRACE_MS_DEFAULT }: StopOptions = {}) {
     if (!this.isStopping) {
@@ -170,7 +172,7 @@ export class Worker {
         return;
       case 'report_answered':
         if (notice.outcome === 'ok' || notice.outcome === 'duplicate') return;
-        // It was told to stop and did: that nobody waited for its word is no trouble.
+        // It stopped on request, so a refused report is no problem.
         if (notice.kind === 'cancelled') return;
         this.notice({ type: 'report_refused', why: notice.outcome });
         return;
@@ -203,7 +205,7 @@ function checkTasks(tasks: readonly AnyTask[]): void {
   if (types.size === 0) throw new TypeError('a worker needs at least one task to run');
 }
 
-/** What somebody does with a notice must not reach the session. */
+/** An error in the notice callback must not reach the session. */
 function guarded(notice: (notice: WorkerNotice) => unknown): (notice: WorkerNotice) => void {
   return (given) => {
     new Promise((resolve) => resolve(notice(given))).catch((cause: unknown) => {
@@ -212,7 +214,10 @@ function guarded(notice: (notice: WorkerNotice) => unknown): (notice: WorkerNoti
   };
 }
 
-/** One line when the server cannot be reached, however often it is tried, and one when it can. */
+/**
+ * Writes one line when the server becomes unreachable, however often it is tried, and one when it
+ * is reachable again.
+ */
 function writeTrouble(addresses: readonly string[]): (notice: WorkerNotice) => void {
   let isSaid = false;
   return (notice) => {
@@ -233,7 +238,7 @@ function writeTrouble(addresses: readonly string[]): (notice: WorkerNotice) => v
   };
 }
 
-/** As text: the console would look into the value, which may throw. */
+/** As text: the console would inspect the value, which may throw. */
 function stackOf(cause: unknown): string {
   const stack = isInstance(cause, Error) ? textProperty(cause, 'stack') : undefined;
   return stack ?? messageOf(cause);

@@ -7,14 +7,16 @@ import type { Caller } from './caller.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the call is for. A route that does not say is for nobody. */
+    /** The access that the call requires. A route that declares none refuses every caller. */
     access?: Access;
-    /** What it shows is of all namespaces, so it is for those who are over all of them. */
+    /**
+     * The route shows data of all namespaces, so only callers of the default namespace may call it.
+     */
     isServerWide?: boolean;
   }
 }
 
-/** Lets a request pass that its caller may make, and says of every other why not. */
+/** Passes requests that their caller may make, and refuses every other with a reason. */
 export function guardAccess(
   app: FastifyInstance,
   authenticator: Authenticator,
@@ -29,8 +31,8 @@ export function guardAccess(
       checkRole(request, caller);
       request.caller = caller;
     } catch (refusal) {
-      // A key may have been made or revoked a moment ago: nobody hears of it before it is durable
-      // (L2).
+      // The key may have been created or revoked a moment ago. The refusal shows that, so it waits
+      // until the change is durable (L2).
       const refuse = (): void => done(refusal as Error);
       engine.read(() => undefined).then(refuse, refuse);
       return;
@@ -40,7 +42,7 @@ export function guardAccess(
 }
 
 function checkRole({ routeOptions, is404 }: FastifyRequest, { role, namespace }: Caller): void {
-  // What is not there may be asked for by anybody who has a key.
+  // Any caller with a valid key may learn that a route does not exist.
   if (is404) return;
   const { access, isServerWide = false } = routeOptions.config;
   if (access === undefined || !mayCall(role, access)) {

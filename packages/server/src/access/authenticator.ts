@@ -7,30 +7,30 @@ import { FailureLimit } from './failure-limit.ts';
 import { hashOfKey, idOfText } from './key-text.ts';
 
 /**
- * Finds out whom a request speaks for.
+ * Finds the caller of a request.
  *
- * A1 A server without keys is open to whoever reaches it; from the first key on nobody gets in
- *    without one. The core sees to it that there is always a key with which others can be made.
+ * A1 A server without keys is open to every client that reaches it. From the first key on, every
+ *    request needs a key. The core ensures that there is always a key that can create others.
  * A2 A key counts until it expires or is revoked, and not for one request longer: it is looked up
- *    each time. That costs a hash of 90 bytes, which is too little to be worth a memory of texts.
- * A3 Hashes are compared in a time that says nothing of where they differ.
- * A4 Whoever fails too often is refused without a look, by address and by key. A key that was used
- *    from the same address before is looked at all the same: others must not lock out its holder.
- * A5 A key is made by somebody whose own key counts in that moment, however long his request took
- *    to arrive: or one that is revoked could live on in another.
+ *    each time. A lookup hashes 90 bytes, which is too cheap to be worth a cache.
+ * A3 Hashes are compared in constant time.
+ * A4 An address or a key that fails too often is refused without a lookup. A key that was used from
+ *    the same address before is still looked up: other clients must not lock out its holder.
+ * A5 The key of the caller who creates a key must count at the moment of creation, however long the
+ *    request took to arrive. Otherwise a revoked key could live on in a new one.
  */
 export class Authenticator {
   private readonly options: AuthenticatorOptions;
   private readonly byAddress = new FailureLimit({ burst: 20, perSecond: 1 });
   private readonly byKey = new FailureLimit({ burst: 50, perSecond: 1 });
-  /** Of keys that were used since the start, by their ids. */
+  /** Uses of keys since the start, by key id. */
   private readonly uses = new Map<string, KeyUse>();
 
   constructor(options: AuthenticatorOptions) {
     this.options = options;
   }
 
-  /** Answers who is calling, or throws `unauthenticated` or `too_many_failures`. */
+  /** Returns the caller, or throws `unauthenticated` or `too_many_failures`. */
   authenticate(authorization: string | undefined, ip: string | undefined): Caller {
     const { accessKeys } = this.options.state;
     if (accessKeys.size === 0) return LOCAL_CALLER;
@@ -53,7 +53,7 @@ export class Authenticator {
     return this.used(key, address, now);
   }
 
-  /** Whether what was begun with this key may go on. */
+  /** Whether a stream or wait that began with this key may continue. */
   isLive(id: string): boolean {
     const { accessKeys } = this.options.state;
     if (id === LOCAL_CALLER.actor) return accessKeys.size === 0;
@@ -108,13 +108,13 @@ export class Authenticator {
 export interface AuthenticatorOptions {
   readonly state: Pick<ReadonlyState, 'accessKeys'>;
   readonly clock: () => number;
-  /** Somebody failed so often that he is not heard for a while. */
+  /** An address or a key failed too often and is refused for a while. */
   readonly onBlocked: (who: { readonly address?: string; readonly key?: string }) => void;
 }
 
 interface KeyUse {
   at: number;
-  /** From which it was used. */
+  /** Addresses that the key was used from. */
   readonly addresses: Set<string>;
   readonly caller: Caller;
 }
@@ -139,7 +139,7 @@ function unauthenticated(why: string): SluiceError {
   return new SluiceError('unauthenticated', why);
 }
 
-/** Whoever has an address of IPv6 has all of its network. */
+/** A client with one IPv6 address usually controls its whole /64 network. */
 function networkOf(address: string): string {
   return address.includes(':') ? address.split(':').slice(0, 4).join(':') : address;
 }

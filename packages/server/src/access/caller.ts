@@ -2,29 +2,29 @@ import { type Author, DEFAULT_NAMESPACE } from '@sluice/core';
 import type { Role } from '@sluice/protocol';
 import type { FastifyRequest } from 'fastify';
 
-/** Whom a request speaks for: all that it may see and do is in one namespace. */
+/** The caller of a request. Everything that the caller may see and do is in one namespace. */
 export interface Caller {
   readonly namespace: string;
   readonly role: Role;
-  /** Id of the key, or a word for whoever needed none. */
+  /** Id of the key, or `local` on a server without keys. */
   readonly actor: string;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set before any handler runs, except of calls that are open to all. */
+    /** Set before any handler runs, except for calls that are open to all. */
     caller: Caller;
   }
 }
 
-/** Whoever reaches a server that has no keys. */
+/** The caller of every request to a server that has no keys. */
 export const LOCAL_CALLER: Caller = {
   namespace: DEFAULT_NAMESPACE,
   role: 'admin',
   actor: 'local',
 };
 
-/** Who makes a change, for the record of it. What is changed is said without secrets. */
+/** The author of a change, for the audit record. `subject` and `detail` contain no secrets. */
 export function authorOf({ caller, ip, id }: FastifyRequest, subject: string, detail = ''): Author {
   return {
     actor: caller.actor,
@@ -35,12 +35,12 @@ export function authorOf({ caller, ip, id }: FastifyRequest, subject: string, de
   };
 }
 
-/** Records are kept for long, so what they say of a request has a bound. */
+/** Audit records are kept for a long time, so their texts are bounded. */
 const AUDIT_TEXT_MAX = 256;
 
 /**
- * An IPv4 client of a socket for both has an address that looks like one of IPv6. One that is gone
- * has none.
+ * On a dual-stack socket an IPv4 client has an IPv4-mapped IPv6 address. A client that disconnected
+ * has no address.
  */
 export function plainAddress(address: string | undefined): string {
   return (address ?? '').replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');

@@ -12,16 +12,16 @@ import { makeKey } from './key-text.ts';
 
 export interface FolderOfKeys {
   readonly dataFolder: string;
-  /** Those that the server has: what it stores has to fit. */
   readonly partition: number;
+  /** The settings that the server runs with: what it stores must fit them. */
   readonly limits: LimitSettings['limits'];
   readonly quotas: LimitSettings['quotas'];
 }
 
 /**
- * Makes a key in the data folder of a server that does not run: the first one of a server that
- * others can reach, or one for an admin who lost his. Whoever may write to the folder may do that.
- * Answers what `POST /v1/keys` would.
+ * Creates a key in the data folder of a server that does not run: the first key of a server that
+ * others can reach, or a key for an admin who lost theirs. Write access to the folder is enough.
+ * Returns what `POST /v1/keys` would.
  */
 export async function createKeyIn(
   { dataFolder, partition, limits, quotas }: FolderOfKeys,

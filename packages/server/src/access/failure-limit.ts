@@ -1,4 +1,7 @@
-/** Of each name so many are remembered; whoever fails under ever new names has to use them up. */
+/**
+ * Maximum number of names remembered. A client evicts older names only by failing under that many
+ * new ones.
+ */
 const NAMES_MAX = 10_000;
 
 interface Bucket {
@@ -8,23 +11,23 @@ interface Bucket {
 }
 
 export interface FailureRate {
-  /** So many at once. */
+  /** Failures allowed at once. */
   readonly burst: number;
-  /** And so many again per second. */
+  /** Failures allowed again per second. */
   readonly perSecond: number;
 }
 
-/** Bounds how often somebody may fail: by address, by key, or by whatever name. */
+/** Limits how often a name may fail. A name is an address or a key. */
 export class FailureLimit {
   private readonly rate: FailureRate;
-  /** The one that failed longest ago comes first. */
+  /** The name that failed longest ago comes first. */
   private readonly buckets = new Map<string, Bucket>();
 
   constructor(rate: FailureRate) {
     this.rate = rate;
   }
 
-  /** How long the name has to wait before it may try again; 0 for not at all. */
+  /** How long the name must wait before it may try again; 0 when it need not wait. */
   waitMs(name: string, now: number): number {
     const bucket = this.buckets.get(name);
     if (bucket === undefined) return 0;
@@ -32,7 +35,7 @@ export class FailureLimit {
     return left >= 1 ? 0 : Math.ceil(((1 - left) * 1000) / this.rate.perSecond);
   }
 
-  /** Answers whether this was the last failure that is allowed for now. */
+  /** Returns whether the name is blocked for now by this failure. */
   failed(name: string, now: number): boolean {
     const bucket = this.buckets.get(name) ?? { left: this.rate.burst, at: now };
     const left = Math.max(0, this.leftAt(bucket, now) - 1);

@@ -22,13 +22,13 @@ interface Parts {
   readonly engine: Engine;
   readonly admission: Admission;
   readonly clock: () => number;
-  /** When a key was used last, if it was since the start. */
+  /** When a key was last used, if it was used since the start. */
   readonly lastUsedAt: (id: string) => number | undefined;
   /** Whether a caller may still call. */
   readonly isLive: (actor: string) => boolean;
 }
 
-/** Keys and the record of changes, as admins see them. */
+/** Keys and the audit record, as admins see them. */
 export class KeyOperations {
   private readonly parts: Parts;
 
@@ -36,12 +36,12 @@ export class KeyOperations {
     this.parts = parts;
   }
 
-  /** Answers the new key, and this once its text. */
+  /** Returns the new key with its text. The text is never shown again. */
   create(namespace: string, request: KeyRequest, key: NewKey, by: Author): Promise<object> {
     const command = createCommand(namespace, request, key);
     const { engine, admission, isLive } = this.parts;
     admission.command(command.type);
-    // In the turn in which it is made (A5).
+    // Checked in the same turn in which the key is created (A5).
     if (!isLive(by.actor)) throw keyEnded();
     return engine.execute<CreateAccessKey, object>({ ...command, by }, ({ rejection }, state) => {
       if (rejection !== undefined) throw creationRefused(rejection, request);
@@ -61,7 +61,7 @@ export class KeyOperations {
     });
   }
 
-  /** A page of the keys that the namespace is over, as JSON text. */
+  /** A page of the keys in namespaces that this namespace governs, as JSON text. */
   list(namespace: string, page: PageRequest): Promise<string> {
     this.parts.admission.read();
     return this.parts.engine.read((state) => {
@@ -72,7 +72,9 @@ export class KeyOperations {
     });
   }
 
-  /** A page of the changes in namespaces that the namespace is over, newest first, as JSON text. */
+  /**
+   * A page of the changes in namespaces that this namespace governs, newest first, as JSON text.
+   */
   audit(namespace: string, { limit = LIMITS.pageDefault, cursor }: PageRequest): Promise<string> {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : parseNumber(cursor);
     this.parts.admission.read();
@@ -117,7 +119,7 @@ export function viewOfKey(key: AccessKey, { now, lastUsedAt }: KeyMoment): objec
   };
 }
 
-/** What a request for a key means; throws when it makes no sense. */
+/** The command that a request for a key means; throws when the request is contradictory. */
 export function createCommand(
   namespace: string,
   request: KeyRequest,

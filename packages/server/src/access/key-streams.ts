@@ -2,18 +2,18 @@ import { SluiceError } from '@sluice/protocol';
 import type { Authenticator } from './authenticator.ts';
 import type { Caller } from './caller.ts';
 
-/** How often streams are looked through; a key that expired may go on for so long on one. */
+/** How often open streams are checked. An expired key may stay in use on a stream for this long. */
 const LOOK_EVERY_MS = 1000;
 
-/** An answer that goes on. */
+/** An answer that stays open. */
 interface Stream {
   once(event: 'close', listener: () => void): unknown;
   destroy(): unknown;
 }
 
 /**
- * Answers that take long, by the key they were asked for with: streams, and waits for tasks. One
- * whose key is revoked or expires is cut: every other request asks for the key by itself (A2).
+ * Long-running answers, by the key of their request: streams, and waits for tasks. When the key is
+ * revoked or expires, they are cut. Every other request looks up its key itself (A2).
  */
 export class KeyStreams {
   private readonly authenticator: Pick<Authenticator, 'isLive'>;

@@ -1,11 +1,11 @@
 import { hash, randomBytes } from 'node:crypto';
 
 /**
- * The text of a key: `slk_`, what its id has behind `k_`, and 256 random bits. The id is the time
- * it was made and some more chance, so that ids sort by time; whoever finds a text in the wrong
- * place can say from it which key to revoke.
+ * The text of a key: `slk_`, its id without `k_`, and 256 random bits. The id is the creation time
+ * and 32 random bits, so ids sort by time. When a text is found in the wrong place, its id shows
+ * which key to revoke.
  *
- * So much chance needs no slow hash: nobody can try texts until one fits.
+ * 256 random bits need no slow hash: they cannot be guessed.
  */
 const KEY_TEXT = /^slk_([0-9a-f]{20})_[0-9a-f]{64}$/;
 
@@ -18,7 +18,7 @@ const SECRET_BYTES = 32;
 
 export interface NewKey {
   readonly id: string;
-  /** Goes to whoever asked for the key, and is kept nowhere. */
+  /** Sent once to the client that created the key, and stored nowhere. */
   readonly text: string;
   readonly hash: string;
 }
@@ -30,18 +30,20 @@ export function makeKey(now: number): NewKey {
   return { id: `${ID_PREFIX}${own}`, text, hash: hashOfKey(text) };
 }
 
-/** The id of the key that a text may be of; nothing when it is no key at all. */
+/** The id in a key's text, or undefined when the text has not the form of a key. */
 export function idOfText(text: string): string | undefined {
   const [, own] = KEY_TEXT.exec(text) ?? [];
   return own === undefined ? undefined : `${ID_PREFIX}${own}`;
 }
 
-/** What is kept of a key, as hexadecimal digits. */
+/** The hash that is stored for a key, in hexadecimal. */
 export function hashOfKey(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-/** Words of users end up in messages; a key that stands in the wrong place does not. */
+/**
+ * Error messages quote texts of users. A key that was put in the wrong field must not be quoted.
+ */
 export function withoutKeys(text: string): string {
   return text.includes(TEXT_PREFIX) ? '(a key)' : text;
 }

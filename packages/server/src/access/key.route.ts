@@ -10,7 +10,7 @@ import { makeKey, withoutKeys } from './key-text.ts';
 
 interface KeyRouteParts {
   readonly clock: () => number;
-  /** A key was revoked: what was begun with it ends now. */
+  /** A key was revoked: its streams and waits end now. */
   readonly onRevoked: () => void;
 }
 
@@ -27,7 +27,7 @@ export function keyRoutes(
       const key = makeKey(clock());
       const by = authorOf(request, key.id, detailOf(wanted));
       const made = await operations.create(request.caller.namespace, wanted, key, by);
-      // Nothing on the way may keep the one answer that has the key in it.
+      // No cache may keep the one answer that contains the key.
       return reply.code(201).header('cache-control', 'no-store').send(made);
     },
   });
@@ -58,7 +58,7 @@ export function keyRoutes(
   });
 }
 
-/** What a new key is, in words for the record. */
+/** Describes a new key for the audit record. */
 export function detailOf({ role, namespace, replaces, expiresInMs }: KeyRequest): string {
   const what = replaces === undefined ? `${role ?? ''}` : `replaces ${withoutKeys(replaces)}`;
   const where = namespace === undefined ? '' : ` of ${namespace}`;

@@ -1,11 +1,14 @@
-/** Of tasks in one answer, as text: whoever asks for a thousand large ones gets them in parts. */
+/**
+ * Maximum characters of tasks in one answer. A request for a thousand large tasks gets them in
+ * several pages.
+ */
 const CHARACTERS_MAX = 8 * 1024 * 1024;
 
-/** How much more fits into one answer (L9). The first task always does, however large it is. */
+/** How much more fits into one answer (L9). The first task always fits, however large it is. */
 export class AnswerRoom {
   private left = CHARACTERS_MAX;
 
-  /** For what is read elsewhere, which gets what is left here. */
+  /** For another reader of the same answer, which gets the room that is left. */
   static of(characters: number): AnswerRoom {
     const room = new AnswerRoom();
     room.left = characters;
@@ -20,7 +23,7 @@ export class AnswerRoom {
     return this.left <= 0;
   }
 
-  /** Answers the same text. */
+  /** Returns the same text. */
   take(json: string): string {
     this.left -= json.length;
     return json;

@@ -7,7 +7,7 @@ export interface PageRequest {
   readonly cursor?: string;
 }
 
-/** How new a page is. */
+/** How fresh a page is. */
 export interface PageAge {
   readonly asOf: number;
   readonly lagMs: number;
@@ -27,13 +27,13 @@ export function pageJson(
   return `{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`;
 }
 
-/** Something in a list of which all is in memory. */
+/** An item of a list that is completely in memory. */
 interface Placed {
-  /** Where it stands in the list; no two share one. */
+  /** The item's sort key; unique in the list. */
   readonly place: string;
 }
 
-/** A page of a list of which all is in memory, as JSON text. */
+/** A page of a list that is completely in memory, as JSON text. */
 export function placedPage<T extends Placed>(
   all: readonly T[],
   { limit = LIMITS.pageDefault, cursor }: PageRequest,

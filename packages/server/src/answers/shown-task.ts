@@ -2,7 +2,7 @@ import type { Callback, Progress, Shape, Tags, Timeouts } from '@sluice/core';
 import { blobOf } from '@sluice/core';
 import { timeText } from '../base/time-text.ts';
 
-/** One run of a task, as answers show it. */
+/** One attempt of a task, as answers show it. */
 export interface ShownAttempt {
   readonly attempt: number;
   readonly worker: string;
@@ -10,12 +10,12 @@ export interface ShownAttempt {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly outcome: string | null;
-  /** JSON of what it left, or a reference; empty for nothing. */
+  /** JSON of the attempt's error and output, or a blob reference; empty for none. */
   readonly error: string;
   readonly output: string;
 }
 
-/** What an answer says of a task, wherever it comes from. Times are 0 when there is none. */
+/** What an answer shows of a task, from whatever source. A time is 0 when there is none. */
 export interface ShownTask {
   readonly id: string;
   readonly type: string;
@@ -26,7 +26,7 @@ export interface ShownTask {
   readonly attempt: number;
   readonly attempts: readonly ShownAttempt[];
   readonly submittedAt: number;
-  /** For when it waits. */
+  /** The time that a waiting task waits for. */
   readonly dueAt: number;
   readonly retry: object;
   readonly timeouts: Timeouts;
@@ -39,11 +39,11 @@ export interface ShownTask {
   /** JSON, or a reference to a blob; empty stands for null. */
   readonly input: string;
   readonly result: string;
-  /** The result is that of an attempt, and says nothing of how the task is or ended. */
+  /** The result belongs to an earlier attempt and says nothing about the current state. */
   readonly isResultOld: boolean;
 }
 
-/** A task as JSON text. Payloads are spliced in as the bytes that came in. */
+/** A task as JSON text. Payloads are copied in as the bytes that were received. */
 export function shownJson(task: ShownTask): string {
   const envelope = JSON.stringify({
     id: task.id,
@@ -68,13 +68,13 @@ export function shownJson(task: ShownTask): string {
   });
   const result = task.result || 'null';
   const output = task.state === 'succeeded' ? result : 'null';
-  // Until a task succeeded, what it has is the error of its last attempt, if that failed.
+  // Until a task succeeds, its result is the error of its last attempt, if that failed.
   const error = task.state === 'succeeded' || task.isResultOld ? 'null' : result;
   const input = payloadField('input', task.input || 'null');
   return `${envelope.slice(0, -1)},${input},${payloadField('output', output)},"error":${error}}`;
 }
 
-/** The payload as a field of an object, or the name of the blob that holds it in its place. */
+/** The payload as a field of an object, or the name of its blob. */
 function payloadField(name: string, text: string): string {
   const blob = blobOf(text);
   return blob === undefined ? `"${name}":${text}` : `"${name}Blob":"${blob}"`;
@@ -99,7 +99,7 @@ function shownOutput(text: string): { output?: unknown; outputBlob?: string } {
   return outputBlob === undefined ? { output: JSON.parse(text) as unknown } : { outputBlob };
 }
 
-/** The secret is never read back. */
+/** The secret is never shown. */
 function shownCallback(callback: Callback | undefined): object | null {
   return callback === undefined ? null : { url: callback.url, on: callback.on };
 }

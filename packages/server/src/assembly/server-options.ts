@@ -12,38 +12,38 @@ export interface ServerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** Everything that must survive lives below this folder. */
+  /** Everything durable is stored in this folder. */
   readonly dataFolder: string;
   readonly version: string;
-  /** Of the partition in the data folder. */
+  /** Number of the partition in the data folder. */
   readonly partition?: number;
   /** Called once when the server can no longer keep its promises; the process should end. */
   readonly onFatal: (cause: Error) => void;
   readonly limits?: Partial<Configuration['limits']>;
-  /** What one namespace may use of them. */
+  /** Share of the limits that one namespace may use. */
   readonly quotas?: Partial<Configuration['quotas']>;
-  /** How long finished tasks are kept for search, and how much of them. */
+  /** How long finished tasks are kept for search, and how many bytes of them. */
   readonly retention?: Configuration['retention'];
-  /** Who may be called back, and how many at once. */
+  /** Which receivers may be called, and how many at once. */
   readonly callbacks?: Configuration['callbacks'];
-  /** Bytes of the whole process; above it submits are refused. */
+  /** Bytes of the whole process. Above this, submits are refused. */
   readonly maxMemory?: number;
-  /** Bounds of requests and connections, where they are not the usual ones. */
+  /** Limits of requests and connections that differ from the defaults. */
   readonly http?: Partial<Configuration['http']>;
-  /** Names beside loopback and `host` that a request may have been sent to. */
+  /** Host names that a request may be addressed to, besides loopback and `host`. */
   readonly allowedHosts?: readonly string[];
   /** Everything is encrypted when there is a certificate. */
   readonly tls?: CertificateFiles;
   readonly matching?: Partial<MatchingOptions>;
-  /** Time that requests under way have to finish in `close`; then their connections are cut. */
+  /** Time for open requests to finish in `close`; then their connections are cut. */
   readonly drainMs?: number;
   /** Follows a wall clock that jumps ahead by more than an hour. */
   readonly acceptClockJumps?: boolean;
-  /** Only what went wrong is said unless somebody wants to hear more. */
+  /** Without it only problems are logged. */
   readonly log?: ServerLog;
-  /** What may wait for the disk; tests have less. */
+  /** Limits on work that waits for the disk; tests set lower ones. */
   readonly admission?: AdmissionBounds;
-  /** Stands between engine and log; tests stop the world with it. */
+  /** Wraps the log between engine and disk; tests use it to stop writes. */
   readonly wrapLog?: (log: BoundedLog) => BoundedLog;
   /** Makes the partition; tests make one that they can watch. */
   readonly makePartition?: Observation['makePartition'];
@@ -51,7 +51,9 @@ export interface ServerOptions {
   readonly snapshotEveryBytes?: number;
   /** Size of the log's segments, which are trimmed as a whole. */
   readonly segmentBytes?: number;
-  /** The projection writes open tasks after so long, and the log is kept for it until then. */
+  /**
+   * The projection writes open tasks after at most this time. Until then the log is kept for it.
+   */
   readonly openRecordMsMax?: number;
 }
 
@@ -61,7 +63,7 @@ interface Configured extends Omit<ServerOptions, 'version' | 'onFatal'> {
   readonly drainMs: number;
 }
 
-/** What a configuration means for a server. */
+/** The options of a server with this configuration. */
 export function serverOptions(config: Configuration): Configured {
   const { strategy, ...waiting } = config.placement;
   return {

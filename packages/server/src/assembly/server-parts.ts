@@ -101,7 +101,7 @@ export async function startEngine(options: ServerOptions, parts: EngineParts): P
   });
 }
 
-/** Limits and quotas as they are set, and the defaults of those that are not. */
+/** The configured limits and quotas, with defaults for the rest. */
 function limitsOf(options: ServerOptions): PartitionLimits {
   return partitionLimits({
     limits: { ...DEFAULTS.limits, ...options.limits },

@@ -1,16 +1,18 @@
 /**
- * Which files make up a backup, and in which order they are read while the server goes on.
+ * Which files make up a backup, and in which order they are read while the server runs.
  *
  * Invariants:
- * - B1: What is in the log when its files are read is in the backup, and nothing of later. All else
- *   in it is either older, and the log tells the rest, or stands beside the log.
- * - B2: The log is read last of what depends on it. A row of the projection has seen no record that
- *   the log of the backup lacks, or the records that take its number would not be applied to it.
- * - B3: The mark of the projection is read before its rows: whatever is before the mark is in them.
- * - B4: From before the first file until the log was read nothing of the log is trimmed, so that it
- *   goes back to the mark and to the older snapshot.
- * - B5: Blobs are read behind the log, which names none that is not there, and within the time for
- *   which a blob is kept after its last use.
+ * - B1: The backup contains exactly the log as it was when its files were read. Everything else in
+ *   the backup is either older, and the log completes it, or independent of the log.
+ * - B2: The log is read after everything that depends on it. A row of the projection has seen no
+ *   record that the log of the backup lacks. Otherwise new records with the same number would not
+ *   be applied to it.
+ * - B3: The mark of the projection is read before its rows: the rows contain everything before the
+ *   mark.
+ * - B4: The log is not trimmed from before the first file is read until the log is read. So it goes
+ *   back to the mark and to the older snapshot.
+ * - B5: Blobs are read after the log, within the time for which a blob is kept after its last use.
+ *   The log names only blobs that exist.
  */
 import { type FileHandle, mkdir, open, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -23,16 +25,16 @@ import type { TaskLogs } from '../logs/task-logs.ts';
 import { filesToCopy } from '../projection/rows/day-names.ts';
 import { MARK_FILE } from '../projection/rows/mark-file.ts';
 
-/** A file of a backup, from its beginning on. */
+/** A file of a backup: its first `bytes` bytes. */
 export interface BackupPart {
-  /** Below the data folder. */
+  /** Relative to the data folder. */
   readonly path: string;
   readonly bytes: number;
-  /** The bytes themselves where they are few; else who reads from it closes it. */
+  /** The bytes themselves if there are few. Otherwise a file that its reader closes. */
   readonly content: Uint8Array | FileHandle;
 }
 
-/** The next part takes a while; whoever waits hears of it. */
+/** The next part takes a while. The client is told so. */
 export const NOT_YET = Symbol('not yet');
 
 export interface BackupSource {
@@ -40,19 +42,19 @@ export interface BackupSource {
   readonly log: { hold(): HeldFiles };
   readonly logs: Pick<TaskLogs, 'copies'>;
   readonly blobs: Pick<BlobStore, 'list'>;
-  /** Figures for charts, as they are now. */
+  /** The current statistics for charts. */
   readonly statsText: () => string;
 }
 
-/** Where copies of databases lie until they are sent, one at a time. */
+/** Holds copies of databases until they are sent, one at a time. */
 const STAGING = 'backup.unfinished';
 
-/** What a copy of a database leaves free of the disk. */
+/** Free disk space that a copy of a database must leave. */
 const FREE_BYTES_MIN = 64 * 2 ** 20;
 
 const NOT_YET_EVERY_MS = 5000;
 
-/** More than there are. */
+/** More pages than any database has. */
 const PAGES_ALL = 2 ** 31 - 1;
 
 export async function* backupFiles(
@@ -79,7 +81,7 @@ export async function* backupFiles(
   yield* blobFiles(source);
 }
 
-/** What the log names was used while it was written, and is not removed for a day (B5). */
+/** A blob that the log names was used while the log was written, and is kept for a day (B5). */
 async function* blobFiles({ dataFolder, blobs }: BackupSource): AsyncGenerator<BackupPart> {
   for await (const found of blobs.list()) {
     for (const key of found) {
@@ -90,7 +92,9 @@ async function* blobFiles({ dataFolder, blobs }: BackupSource): AsyncGenerator<B
   }
 }
 
-/** All are open before the first is read: the oldest goes when a new one is made. */
+/**
+ * All snapshots are opened before the first is read: the oldest is removed when a new one is made.
+ */
 async function* snapshots(folder: string): AsyncGenerator<BackupPart> {
   const opened = await openSnapshots(folder);
   try {
@@ -98,7 +102,7 @@ async function* snapshots(folder: string): AsyncGenerator<BackupPart> {
       yield { path: `snapshots/${name}`, bytes: (await file.stat()).size, content: file };
     }
   } finally {
-    // Who read one has closed it.
+    // Its reader has already closed a snapshot that was sent.
     for (const { file } of opened) await file.close().catch(() => undefined);
   }
 }
@@ -108,7 +112,7 @@ interface OpenedSnapshot {
   readonly file: FileHandle;
 }
 
-/** The newest is enough for a start, unless it is damaged. */
+/** The newest snapshot is enough for a start, unless it is damaged. */
 async function openSnapshots(folder: string): Promise<OpenedSnapshot[]> {
   for (;;) {
     const names = (await readdir(folder)).filter((name) => name.endsWith('.snapshot'));
@@ -117,17 +121,19 @@ async function openSnapshots(folder: string): Promise<OpenedSnapshot[]> {
       const file = await openIfThere(join(folder, name));
       if (file !== undefined) opened.push({ name, file });
     }
-    // Newer ones may have taken the place of all that were there a moment ago.
+    // Newer snapshots may have replaced all the listed ones meanwhile.
     if (opened.length > 0 || names.length === 0) return opened;
   }
 }
 
-/** Removes the copy that a process left which died amid a backup; whoever calls has the folder. */
+/**
+ * Removes the copy left by a process that died during a backup. The caller holds the folder's lock.
+ */
 export async function removeStaged(dataFolder: string): Promise<void> {
   await rm(join(dataFolder, STAGING), { recursive: true, force: true });
 }
 
-/** Copies of the databases of the projection, each as it is at one moment (B3). */
+/** Copies of the projection's databases, each a consistent snapshot (B3). */
 async function* databases(dataFolder: string): AsyncGenerator<BackupPart | typeof NOT_YET> {
   const folder = join(dataFolder, 'projection');
   const staging = join(dataFolder, STAGING);
@@ -137,7 +143,7 @@ async function* databases(dataFolder: string): AsyncGenerator<BackupPart | typeo
       const copy = join(staging, basename(path));
       yield* copyDatabase(join(folder, path), copy);
       const file = await openIfThere(copy);
-      // Retention took it; what outlives it is in the file that comes last.
+      // Retention removed it. The rows that outlive it are in the last file.
       if (file === undefined) continue;
       await rm(copy);
       yield { path: `projection/${path}`, bytes: (await file.stat()).size, content: file };
@@ -148,8 +154,8 @@ async function* databases(dataFolder: string): AsyncGenerator<BackupPart | typeo
 }
 
 /**
- * In one step, on a connection of its own and in another thread: it sees one moment, and who writes
- * to the database meanwhile does not wait for it.
+ * Copies in one step, on a separate connection and in another thread. The copy is consistent, and
+ * writers to the database do not wait for it.
  */
 async function* copyDatabase(from: string, to: string): AsyncGenerator<typeof NOT_YET> {
   if (!(await hasRoomFor(from))) return;
@@ -182,16 +188,17 @@ function openDatabase(path: string): DatabaseSync | undefined {
   try {
     return new DatabaseSync(path, { readOnly: true });
   } catch (cause) {
-    // It may be gone since it was looked at; what is there and cannot be opened shows in a restore.
+    // The file may be gone since its size was read. A file that exists but cannot be opened is
+    // found by the restore.
     if ((cause as { errcode?: number }).errcode === CANNOT_OPEN) return undefined;
     throw cause;
   }
 }
 
-/** A result code of SQLite. */
+/** SQLite's result code SQLITE_CANTOPEN. */
 const CANNOT_OPEN = 14;
 
-/** Whether the work ended in time; how it ended is for somebody else to hear. */
+/** Whether the work ended in time. Its result is handled elsewhere. */
 async function isOver(work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

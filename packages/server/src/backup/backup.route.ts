@@ -18,7 +18,7 @@ interface Parts extends Omit<BackupOrder, 'startedAt'> {
   readonly stalledMs: number;
 }
 
-/** `GET /v1/backup`: one at a time, since each keeps the log from being trimmed. */
+/** `GET /v1/backup`: one at a time, because each prevents the log from being trimmed. */
 export function backupRoute(app: FastifyInstance, parts: Parts): void {
   let underWay: PacedAnswer | 'beginning' | undefined;
   app.addHook('preClose', async () => {
@@ -40,7 +40,7 @@ export function backupRoute(app: FastifyInstance, parts: Parts): void {
   app.route({
     ...routeOptions(ROUTES.takeBackup),
     handler: async (request, reply) => {
-      // Who asks for the head alone gets no copy, and leaves no record of one.
+      // A HEAD request gets no backup, and leaves no record of one.
       if (request.method === 'HEAD') return reply.type(BYTES).send();
       if (underWay !== undefined) throw overloaded('another backup is running');
       underWay = 'beginning';
@@ -54,7 +54,7 @@ export function backupRoute(app: FastifyInstance, parts: Parts): void {
   });
 }
 
-/** Durable before the first byte leaves, so that the copy tells of itself. */
+/** Durable before the first byte is sent, so the backup contains its own record. */
 async function record({ admission, engine }: Parts, request: FastifyRequest): Promise<void> {
   const type = 'record_backup';
   admission.command(type);

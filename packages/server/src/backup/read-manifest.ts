@@ -12,7 +12,9 @@ import {
   type ManifestEnd,
 } from '@sluice/protocol/backup-format';
 
-/** The folder is not a whole backup, or not one that this version can read. Nothing was changed. */
+/**
+ * The folder is not a complete backup, or not one that this version can read. Nothing was changed.
+ */
 export class BackupError extends Error {
   override readonly name = 'BackupError';
 }
@@ -22,7 +24,9 @@ export interface Manifest {
   readonly end: ManifestEnd;
 }
 
-/** Reads the manifest and hands out what it says of each file; throws when it is not whole. */
+/**
+ * Reads the manifest and passes on its entry of each file; throws when the manifest is incomplete.
+ */
 export async function readManifest(
   folder: string,
   onFile: (file: BackupFile) => void | Promise<void>,
@@ -87,7 +91,7 @@ function parse(path: string, text: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // What it is instead does not matter.
+    // The kind of damage does not matter.
   }
   throw damaged(path, 'a line of it is not JSON');
 }

@@ -14,16 +14,16 @@ import { UNFINISHED_RESTORE } from './unfinished-restore.ts';
 import { isNewer } from './version-order.ts';
 
 export interface RestoreOrder {
-  /** The backup. */
+  /** Folder of the backup. */
   readonly folder: string;
-  /** Where a server is to run on it; there is nothing in it yet. */
+  /** The data folder for a server; it must be empty. */
   readonly dataFolder: string;
-  /** Those that the server will have: what was stored has to fit. */
   /** The number of the partition that the data folder is for. */
   readonly partition: number;
+  /** The settings that the server will run with: what was stored must fit them. */
   readonly limits: LimitSettings['limits'];
   readonly quotas: LimitSettings['quotas'];
-  /** Of this Sluice. */
+  /** Version of this Sluice. */
   readonly version: string;
   readonly onProgress: (what: 'checked' | 'copied', bytes: number) => void;
 }
@@ -31,30 +31,30 @@ export interface RestoreOrder {
 export interface Restored {
   readonly files: number;
   readonly bytes: number;
-  /** When the backup began, and the time of the last thing that is in it. */
+  /** When the backup began, and the time of the last change in it. */
   readonly startedAt: string;
   readonly upTo: string;
-  /** In memory, finished or not. */
+  /** Tasks in memory, finished or not. */
   readonly tasks: number;
-  /** Tasks that a worker held; they run again. */
+  /** Tasks that were leased; they run again. */
   readonly returned: number;
 }
 
 /**
- * Leases go on this far from those that any server gives that went on after the backup, or that
- * was restored from the same one.
+ * Lease numbers skip this far ahead. So they differ from those of a server that ran on after the
+ * backup, and of any other restore of the same backup.
  */
 const SKIPPED_MIN = 2 ** 38;
 
-/** The same of deliveries, whose ids have room for 2^36 numbers: more than a hundred restores. */
+/** The same for deliveries. Their ids have room for 2^36 numbers: more than a hundred restores. */
 const DELIVERIES_SKIPPED_MIN = 2 ** 28;
 
 /**
- * Makes a data folder of a backup: checks all of it, copies, and lets go of every lease, since what
- * workers hold may be of the time behind it.
+ * Makes a data folder from a backup: checks all of it, copies it, and ends every lease, because
+ * workers may hold leases from after the backup.
  *
- * Rejects with a `BackupError` before anything is written when the backup is not whole, or the
- * folder not empty.
+ * Rejects with a `BackupError` before anything is written when the backup is incomplete or the
+ * folder is not empty.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<Restored> {
   const { folder, dataFolder } = order;
@@ -95,7 +95,7 @@ function damaged(path: string, why: string): BackupError {
   return new BackupError(`the backup is damaged: '${path}': ${why}; take another one`);
 }
 
-/** From here on the folder is this restore's, and no server starts on it. */
+/** From here on the folder belongs to this restore, and no server starts on it. */
 async function claim(dataFolder: string): Promise<void> {
   await mkdir(dataFolder, { recursive: true, mode: 0o700 });
   const [first] = await readdir(dataFolder);
@@ -125,7 +125,7 @@ async function fill(
   return again;
 }
 
-/** It was empty before; the mark goes last. */
+/** The folder was empty before. The mark is removed last. */
 async function empty(dataFolder: string): Promise<void> {
   const names = (await readdir(dataFolder)).filter((name) => name !== UNFINISHED_RESTORE);
   for (const name of [...names, UNFINISHED_RESTORE]) {
@@ -149,7 +149,7 @@ async function copyAll(order: RestoreOrder, files: readonly BackupFile[]): Promi
 
 type Again = Pick<Restored, 'upTo' | 'tasks' | 'returned'>;
 
-/** What is read back here is what a server will find: all of it is replayed, and must fit. */
+/** Reads what a server will read: the whole log is replayed, and must fit the limits. */
 async function resetAfterRestore(
   { dataFolder, partition, limits, quotas }: RestoreOrder,
   { begin }: Manifest,

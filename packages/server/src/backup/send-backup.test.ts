@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type BackupOrder, sendBackup } from './send-backup.ts';
 
-/** A reader that takes what comes, and may go away. */
+/** A reader that takes everything, and may disconnect. */
 class Reader {
   text = '';
   readonly gone = new AbortController();

@@ -7,7 +7,7 @@ import { type BackupPart, type BackupSource, backupFiles, NOT_YET } from './back
 
 const PIECE_BYTES = 256 * 1024;
 
-/** So long a reader may keep the log from being trimmed, if there is room for it. */
+/** How long one reader may keep the log from being trimmed, while the disk has room. */
 const HOLD_MS_MAX = 3_600_000;
 
 export interface BackupOrder extends BackupSource {
@@ -15,15 +15,15 @@ export interface BackupOrder extends BackupSource {
   readonly startedAt: string;
   readonly isFull: () => boolean;
   readonly holdMsMax?: number;
-  /** Hears of what no reader is told. */
+  /** Called with failures that the reader is not told about. */
   readonly onFailed: (cause: Error) => void;
 }
 
 type Answer = Pick<PacedAnswer, 'write' | 'signal'>;
 
 /**
- * Sends everything, and says at the end that it was everything. Who goes away in the middle, or is
- * too slow, gets a part, which says so by its end.
+ * Sends everything, and a last line that says it was complete. A reader that disconnects or is too
+ * slow gets an incomplete backup, which lacks that line.
  */
 export async function sendBackup(answer: Answer, order: BackupOrder): Promise<void> {
   const say = (line: BackupLine) => answer.write(`${JSON.stringify(line)}\n`);
@@ -60,7 +60,7 @@ export async function sendBackup(answer: Answer, order: BackupOrder): Promise<vo
   }
 }
 
-/** Looks after the time in which the log is not trimmed. */
+/** Limits how long the log is not trimmed. */
 class HoldWatch {
   private readonly order: BackupOrder;
   private readonly endsAt: number;
@@ -105,7 +105,7 @@ async function* piecesOf({ path, bytes, content }: BackupPart): AsyncGenerator<U
   }
 }
 
-/** In memory of its own: what was written may still be on its way. */
+/** Reads into new memory: earlier pieces may still be waiting to be sent. */
 async function readPiece(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
   const { buffer, bytesRead } = await file.read(
     Buffer.allocUnsafeSlow(length),

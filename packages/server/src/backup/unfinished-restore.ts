@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** While it is in a data folder, that is not whole. */
+/** A data folder that contains this file is incomplete. */
 export const UNFINISHED_RESTORE = 'restore.unfinished';
 
-/** No server starts on a part of what was to be restored. */
+/** No server starts on an incomplete restore. */
 export function refuseUnfinishedRestore(dataFolder: string): void {
   if (!existsSync(join(dataFolder, UNFINISHED_RESTORE))) return;
   throw new Error(

@@ -1,4 +1,4 @@
-/** Whether the first of two versions, such as 1.2.3, comes after the other. */
+/** Whether the first version is newer than the other. Both look like 1.2.3. */
 export function isNewer(version: string, other: string): boolean {
   const [left, right] = [version, other].map((text) => text.split(/[.+-]/).map(Number));
   for (let place = 0; place < 3; place++) {

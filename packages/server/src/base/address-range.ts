@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Whether it is an address, or an address with the length of a prefix. */
+/** Whether the text is an IP address, or one with a prefix length. */
 export function isRange(text: string): boolean {
   const [address, length, ...rest] = text.split('/');
   const family = address.includes('%') ? 0 : isIP(address);

@@ -7,7 +7,7 @@ export class ByteBuilder {
     this.bytes = Buffer.allocUnsafe(bytesHint);
   }
 
-  /** Adds text of which every character is ASCII. */
+  /** Adds text that is all ASCII. */
   ascii(text: string): void {
     this.reserve(text.length);
     const { bytes, length } = this;
@@ -21,7 +21,7 @@ export class ByteBuilder {
     this.length += length;
   }
 
-  /** Makes room for `length` bytes that the caller writes at `at` of the answer's `bytes`. */
+  /** Makes room for `length` bytes. The caller writes them into the returned `bytes` at `at`. */
   extend(length: number): { readonly bytes: Buffer; readonly at: number } {
     this.reserve(length);
     const at = this.length;
@@ -29,7 +29,7 @@ export class ByteBuilder {
     return { bytes: this.bytes, at };
   }
 
-  /** The message. The builder must not be used after that: the message owns the memory. */
+  /** The message. The builder must not be used afterwards: the message owns the memory. */
   take(): Buffer {
     return this.bytes.subarray(0, this.length);
   }

@@ -8,10 +8,10 @@ import {
 } from '@sluice/core';
 import type { ErrorDetail } from '@sluice/protocol';
 
-/** What the rules of the protocol need to know of the core. */
+/** Rules of the core that the protocol's checks need. */
 export const CORE_RULES = { hasThreeDecimals, parseConstraint };
 
-/** A label that no constraint could name would be of no use to anybody. */
+/** A label that no constraint can name is useless, so it is refused. */
 export function checkLabels(
   labels: Readonly<Record<string, string>>,
   path: string,

@@ -13,9 +13,9 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * Turns the payloads of one request into bytes, one behind the other, as commands want them.
+ * Turns the payloads of one request into bytes, one after the other, as commands expect them.
  *
- * The memory is used again for the next request: a command is done with its payloads when `execute`
+ * The memory is reused for the next request: a command no longer needs its payloads when `execute`
  * returns.
  */
 export class PayloadScratch {
@@ -31,7 +31,7 @@ export class PayloadScratch {
     this.pathOf = pathOf;
   }
 
-  /** Adds the JSON value of the next entry; null is no bytes at all. */
+  /** Adds the JSON value of the next entry; null adds no bytes. */
   add(value: unknown): void {
     if (value !== undefined && value !== null) this.write(this.jsonText(value));
     this.ends.push(this.length);
@@ -44,7 +44,7 @@ export class PayloadScratch {
   }
 
   private write(text: string): void {
-    // Three bytes of UTF-8 at the most for each UTF-16 unit.
+    // At most three bytes of UTF-8 per UTF-16 unit.
     this.reserve(text.length * 3);
     const written = this.bytes.write(text, this.length);
     if (written > LIMITS.payloadBytesMax) {
@@ -52,7 +52,7 @@ export class PayloadScratch {
       const problem = `is ${written} bytes of JSON; ${limit}${this.wayOut()}`;
       throw this.refusal('payload_too_large', problem);
     }
-    // A level takes two bytes: most payloads are too short to be too deep.
+    // Each level takes two bytes, so most payloads are too short to be too deep.
     if (written > LIMITS.payloadDepthMax * 2 && this.isTooDeep(this.length + written)) {
       throw this.refusal('invalid_request', TOO_DEEP);
     }
@@ -63,12 +63,12 @@ export class PayloadScratch {
     try {
       return JSON.stringify(value);
     } catch {
-      // Parsing has no bound on depth, writing has one: the stack. It is far above ours.
+      // Parsing has no depth limit. Writing is limited by the stack, far above our limit.
       throw this.refusal('invalid_request', TOO_DEEP);
     }
   }
 
-  /** Of the JSON between the payloads so far and `end`; it is known to be valid. */
+  /** Checks the JSON between the payloads so far and `end`; it is known to be valid. */
   private isTooDeep(end: number): boolean {
     let depth = 0;
     for (let at = this.length; at < end; at++) {
@@ -87,7 +87,7 @@ export class PayloadScratch {
     return at;
   }
 
-  /** Inputs and outputs have another way to travel. */
+  /** Large inputs and outputs can be sent as blobs. */
   private wayOut(): string {
     const [name] = /[a-z]+$/i.exec(this.pathOf(this.ends.length)) ?? [];
     const isBlob = name === 'input' || name === 'output';

@@ -17,7 +17,7 @@ test('every task that was there is seen once, whatever leaves and comes meanwhil
       count += 1;
       return count === 5;
     });
-    // Some end and leave memory, and others take their slots.
+    // Some tasks finish and leave memory, and others take their slots.
     for (const lease of partition.leasesOf(session).slice(0, 3)) {
       partition.report(session, { lease, kind: 'succeeded' });
     }

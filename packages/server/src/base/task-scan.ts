@@ -1,13 +1,13 @@
 import type { ReadonlyState, Slot } from '@sluice/core';
 
-/** So many slots are looked at in one turn: others wait for their turns meanwhile. */
+/** Slots scanned in one turn, so that other work is not delayed. */
 const SLOTS_PER_SLICE = 20_000;
 
-/** Where a scan goes on. */
+/** Where a scan continues. */
 export interface ScanPlace {
-  /** The next slot to be looked at. */
+  /** The next slot to scan. */
   readonly slot: number;
-  /** Tasks with this number or a higher one came after the scan began, and are not meant. */
+  /** Tasks with this number or a higher one came after the scan began, and are skipped. */
   readonly before: number;
 }
 
@@ -16,10 +16,10 @@ export function scanStart({ nextTask }: ReadonlyState): ScanPlace {
 }
 
 /**
- * Goes through the tasks in memory, in the order of their slots, until `visit` answers that it has
- * enough or the slice is over. Answers where to go on, or nothing when all were seen.
+ * Scans the tasks in memory, in slot order, until `visit` returns true or the slice is over.
+ * Returns where to continue, or nothing when all tasks were seen.
  *
- * A task keeps its slot for as long as it is in memory, so none is missed and none is seen twice,
+ * A task keeps its slot while it is in memory. So no task is missed and none is seen twice,
  * whatever comes and goes between two slices.
  */
 export function scanTasks(

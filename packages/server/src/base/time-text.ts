@@ -1,10 +1,12 @@
-/** Texts of so many seconds are kept; a page of tasks has few different ones. */
+/** Number of seconds whose texts are cached; a page of tasks has few different ones. */
 const SECONDS_KEPT = 256;
 
-/** By second: the text up to the dot before its milliseconds. */
+/** By second: the text up to the dot before the milliseconds. */
 const seconds = new Map<number, string>();
 
-/** A time as every answer has it. What `toISOString` does costs as much as all else of a task. */
+/**
+ * A time as every answer shows it. `toISOString` alone would cost as much as the rest of a task.
+ */
 export function timeText(ms: number): string {
   const second = Math.floor(ms / 1000);
   let start = seconds.get(second);

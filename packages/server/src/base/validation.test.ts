@@ -22,7 +22,7 @@ test.each([
   },
 );
 
-/** A value that no schema of ours accepts anywhere. */
+/** A value that no schema accepts anywhere. */
 const STRANGE = { strange: Symbol('x') };
 
 test('no problem of any request is without words', () => {

@@ -9,13 +9,13 @@ import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { Settings } from 'typebox/system';
 
-/** Of the problems of one value so many are found; each costs time and space in the answer. */
+/** Maximum number of problems found in one value; each costs time and space in the answer. */
 Settings.Set({ maxErrors: 50 });
 
-/** A schema is compiled once, however many ask for it. */
+/** Each schema is compiled once. */
 const COMPILED = new WeakMap<TSchema, Validator>();
 
-/** Checks values against a schema and says all that is wrong with one, by JSON pointer. */
+/** Checks values against a schema and reports every problem by JSON pointer. */
 export class Checker<T extends TSchema> {
   readonly schema: T;
   private readonly compiled: Validator;
@@ -30,9 +30,9 @@ export class Checker<T extends TSchema> {
     return this.compiled.Check(value);
   }
 
-  /** What is wrong with a value that is not accepted: at least one problem, at most a screenful. */
+  /** The problems of a refused value: at least one, at most a screenful. */
   problems(value: unknown, path = ''): ErrorDetail[] {
-    // Where several forms are allowed, what each of them misses helps nobody.
+    // Where several forms are allowed, listing what each of them misses helps no reader.
     const unions = new Map<string, SchemaError>();
     const errors = this.compiled.Errors(value).map((error) => asUnion(error));
     for (const error of errors) {
@@ -42,11 +42,11 @@ export class Checker<T extends TSchema> {
     const details = [...unions.values(), ...others].flatMap((error) => {
       return explain(error, path, this.schema);
     });
-    // Whatever the library reports: a value that is refused has a problem.
+    // A refused value has at least one problem, whatever the library reports.
     return details.length > 0 ? details : [{ path, problem: 'is not valid' }];
   }
 
-  /** Answers the value with its type, or throws `invalid_request` with every problem. */
+  /** Returns the typed value, or throws `invalid_request` with every problem. */
   parse(value: unknown, what: string): Static<T> {
     if (this.accepts(value)) return value;
     throw invalid(what, this.problems(value));
@@ -64,14 +64,14 @@ export function invalid(what: string, details: readonly ErrorDetail[]): SluiceEr
 
 interface SchemaError {
   readonly keyword: string;
-  /** Where the rule stands, as a pointer: `#/properties/window/anyOf/0`. */
+  /** Location of the schema rule, as a pointer: `#/properties/window/anyOf/0`. */
   readonly schemaPath: string;
   readonly instancePath: string;
   readonly message: string;
   readonly params: object;
 }
 
-/** The form that a value lacks of several, as the lack of all of them. */
+/** Turns the failure of one form of a union into the failure of the union. */
 function asUnion(error: SchemaError): SchemaError {
   const [, union] = /^(.*)\/anyOf\/\d+$/.exec(error.schemaPath) ?? [];
   return union === undefined ? error : { ...error, keyword: 'anyOf', schemaPath: union };
@@ -92,7 +92,7 @@ function explain(error: SchemaError, path: string, schema: TSchema): ErrorDetail
   const params = error.params as { requiredProperties?: unknown };
   switch (error.keyword) {
     case 'boolean':
-      // The schema of a field that no schema names is `false`.
+      // A field that no schema names has the schema `false`.
       return [{ path: at, problem: 'is not a known field' }];
     case 'additionalProperties':
       // Lists the names of the fields that are reported one by one above.

@@ -2,51 +2,52 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, unlink, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** A blob, as the one namespace knows it that it belongs to. */
+/** A blob of one namespace. */
 export interface BlobKey {
   readonly namespace: string;
   readonly sha256: string;
 }
 
-/** What a blob is known by among those of all namespaces. */
+/** The name of a blob, unique over all namespaces. */
 export function blobName({ namespace, sha256 }: BlobKey): string {
   return `${namespace}/${sha256}`;
 }
 
 export interface StoredBlob extends BlobKey {
   readonly bytes: number;
-  /** When it was last uploaded, named by a task, or seen to be. */
+  /** When it was last uploaded, named by a task, or found named by a sweep. */
   readonly usedAt: number;
 }
 
-/** Neither is the folder of a namespace. */
+/** No namespace has a folder with one of these names. */
 const UNFINISHED = '.unfinished';
 const DAMAGED = '.damaged';
 
-/** In front of the name of a namespace, which may be `..` itself. */
+/** Prefix of a namespace's folder, because a namespace may be named `..`. */
 const NAMESPACE_MARK = '@';
 
 const SHA256 = /^[0-9a-f]{64}$/;
 
 /**
- * Where blobs lie on the disk: `@namespace/ab/abcdef…`, one file each.
+ * Where blobs are stored on the disk: `@namespace/ab/abcdef…`, one file each.
  *
- * Every namespace has files of its own, also where another one has the same content: what can be
- * read is what is there, and how long an upload takes says nothing of what others have.
+ * Each namespace has separate files, even where another namespace has the same content. So a
+ * namespace reads only what it uploaded, and the time of an upload reveals nothing about other
+ * namespaces.
  *
- * F1 A file has its name when all of it is on the disk, and never before: until then it is among
- *    the unfinished, which the next start removes.
+ * F1 A file gets its name only when all of it is on the disk. Until then it is among the unfinished
+ *    files, which the next start removes.
  */
 export class BlobFiles {
   private readonly folder: string;
-  /** Folders whose names are on the disk for good. */
+  /** Folders whose entries are durable. */
   private readonly made = new Set<string>();
 
   constructor(folder: string) {
     this.folder = folder;
   }
 
-  /** Removes what a process that died was about to write. */
+  /** Removes unfinished files of a process that died. */
   async open(): Promise<void> {
     await rm(join(this.folder, UNFINISHED), { recursive: true, force: true });
     await mkdir(join(this.folder, UNFINISHED), { recursive: true, mode: 0o700 });
@@ -61,7 +62,7 @@ export class BlobFiles {
     return join(this.folder, UNFINISHED, randomBytes(12).toString('hex'));
   }
 
-  /** Gives an unfinished file, whose bytes are on the disk, its name (F1). */
+  /** Gives an unfinished file its name (F1). Its bytes are on the disk. */
   async finish(unfinished: string, key: BlobKey): Promise<void> {
     const path = this.pathOf(key);
     const folder = dirname(path);
@@ -76,13 +77,13 @@ export class BlobFiles {
     await syncFolder(folder);
   }
 
-  /** Nothing when it is not there. */
+  /** Returns undefined when the blob does not exist. */
   async stat(key: BlobKey): Promise<StoredBlob | undefined> {
     const found = await unlessMissing(stat(this.pathOf(key)));
     return found && { ...key, bytes: found.size, usedAt: found.mtimeMs };
   }
 
-  /** Whether it is there; its last use is `at` from then on. */
+  /** Sets the last use to `at`. Returns whether the blob exists. */
   async touch(key: BlobKey, at: number): Promise<boolean> {
     const time = at / 1000;
     const touched = utimes(this.pathOf(key), time, time).then(() => true);
@@ -93,7 +94,7 @@ export class BlobFiles {
     await unlessMissing(unlink(this.pathOf(key)));
   }
 
-  /** Keeps a file whose content is not what its name says for whoever wants to look at it. */
+  /** Keeps a file whose content does not match its name, for inspection. */
   async setAside(key: BlobKey): Promise<string> {
     const aside = join(this.folder, DAMAGED);
     await mkdir(aside, { recursive: true, mode: 0o700 });
@@ -102,7 +103,7 @@ export class BlobFiles {
     return path;
   }
 
-  /** All that are there, folder by folder; what comes and goes meanwhile may be among them. */
+  /** All blobs, folder by folder. Blobs that come or go meanwhile may be included. */
   async *list(): AsyncGenerator<StoredBlob[]> {
     for (const marked of await namesIn(this.folder)) {
       if (!marked.startsWith(NAMESPACE_MARK)) continue;
@@ -119,13 +120,13 @@ export class BlobFiles {
   private async makeFolder(path: string): Promise<void> {
     if (this.made.has(path)) return;
     await mkdir(path, { recursive: true, mode: 0o700 });
-    // Also when it was there: whoever made it may have been killed before this.
+    // Also when the folder existed: the process that made it may have been killed before the sync.
     await syncFolder(dirname(path));
     this.made.add(path);
   }
 }
 
-/** Where a blob is below the folder of all. */
+/** Path of a blob below the folder of all blobs. */
 export function placeOf({ namespace, sha256 }: BlobKey): string {
   return join(NAMESPACE_MARK + namespace, sha256.slice(0, 2), sha256);
 }

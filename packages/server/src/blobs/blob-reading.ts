@@ -3,14 +3,14 @@ import type { FileHandle } from 'node:fs/promises';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** What is on the disk is not what was written. */
+/** The file's content is not what was written. */
 class BlobDamagedError extends Error {
   override readonly name = 'BlobDamagedError';
 }
 
 /**
- * The bytes of a file. The last chunk comes when all of them are known to have this hash: whoever
- * gets a damaged file never gets all of it.
+ * The bytes of a file. The last chunk is withheld until the hash of all bytes is verified, so a
+ * reader never gets all of a damaged file.
  */
 export async function* readBlob(
   file: FileHandle,

@@ -47,7 +47,7 @@ async function* bodyOf(...chunks: (string | Error)[]): AsyncGenerator<Uint8Array
   }
 }
 
-/** Fails the test when somebody reads it. */
+/** Fails the test when it is read. */
 function untouched(): AsyncIterable<Uint8Array> {
   return bodyOf(new Error('nobody needs this body'));
 }
@@ -62,7 +62,7 @@ async function textOf(key: BlobKey): Promise<string | undefined> {
   return Buffer.concat(await found.body.toArray()).toString();
 }
 
-/** Every file there is, whatever its name. */
+/** Every file in the folder, whatever its name. */
 async function filesIn(path: string): Promise<string[]> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
@@ -158,7 +158,7 @@ describe('an upload', () => {
     };
     const texts = Array.from({ length: 64 }, (_, n) => `${n}`);
     const others = Promise.all(texts.map((text) => store.put(keyOf(text), slow(text), -1)));
-    // An upload counts only when its file was looked for: without this, `one more` may be earlier.
+    // An upload counts only after its file was looked up: without this, `one more` may be earlier.
     await Promise.race([allArrive.promise, others]);
 
     await expect(put('one more')).rejects.toMatchObject({ code: 'overloaded', status: 429 });
@@ -288,7 +288,7 @@ describe('removing', () => {
     expect(await textOf(key)).toBe('[1]');
   });
 
-  // Whoever comes first: who holds a blob that is not missing has it until the release (B2).
+  // Either order is valid. A holder of a blob that is not missing keeps it until the release (B2).
   test.each(Array.from({ length: 40 }, (_, turns) => turns))(
     'at the same time as a hold, %i turns apart, is one or the other',
     async (turns) => {

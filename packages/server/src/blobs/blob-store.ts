@@ -7,34 +7,34 @@ import { BlobFiles, type BlobKey, type StoredBlob } from './blob-files.ts';
 import { readBlob } from './blob-reading.ts';
 import { type BlobBody, blobDiskFull, blobTooLarge, writeBlob } from './blob-writing.ts';
 
-/** What nobody has used for so long is removed. */
+/** A blob that was not used for this long is removed. */
 export const BLOB_KEPT_MS = 24 * 60 * 60 * 1000;
 
-/** What others need of the disk: the next segments of the log, rows, snapshots. */
+/** Disk space left for the next segments of the log, rows and snapshots. */
 const RESERVE_BYTES = 128 * 1024 * 1024;
 
-/** Each has a file open; a chunk of each is in memory. */
+/** Each upload has an open file and one chunk in memory. */
 const UPLOADS_MAX = 64;
 
 export interface BlobStoreOptions {
   readonly folder: string;
   readonly clock: () => number;
-  /** Hears where a file was put whose content is not what its name says. */
+  /** Called with the new path of a file whose content does not match its name. */
   readonly onDamaged: (path: string) => void;
-  /** Uploads leave so much of the disk alone. */
+  /** Disk space that uploads leave free. */
   readonly reserveBytes?: number;
   /** Bytes that one namespace may have. */
   readonly namespaceBytesMax?: number;
 }
 
-/** Blobs that somebody is about to name: none of them is removed before `release`. */
+/** Blobs that a request is about to name: none of them is removed before `release`. */
 export interface BlobHold {
-  /** Those of them that are not there. */
+  /** Hashes of the blobs that do not exist. */
   readonly missing: ReadonlySet<string>;
   release(): void;
 }
 
-/** What there is, as of the last sweep and what came since. */
+/** Totals of the last sweep, plus the uploads since then. */
 export interface BlobTotals {
   count: number;
   bytes: number;
@@ -48,25 +48,26 @@ export interface BlobHolder {
 /**
  * Payloads that are too big for the log, by the hash of their content.
  *
- * B1 What can be read is whole and was on the disk before its upload was answered.
- * B2 A blob that a task names is there. Whoever is about to name one holds it, and its last use is
- *    now, before the core hears of it; what is held, or was used within `BLOB_KEPT_MS`, is not
- *    removed. The decision to remove is taken in one turn with the look at who holds it.
+ * B1 A blob that can be read is complete, and was on the disk before its upload was answered.
+ * B2 A blob that a task names exists. A request that is about to name a blob first holds it and
+ *    sets its last use to now, before the core gets the command. A blob that is held, or was used
+ *    within `BLOB_KEPT_MS`, is not removed. The check of the holds and the decision to remove
+ *    happen in one turn.
  */
 export class BlobStore implements BlobHolder {
   readonly totals: BlobTotals = { count: 0, bytes: 0 };
-  /** Bytes of each namespace, as of the last sweep and what came since. */
+  /** Bytes of each namespace: as of the last sweep, plus the uploads since then. */
   private bytesByNamespace = new Map<string, number>();
   private readonly files: BlobFiles;
   private readonly options: BlobStoreOptions;
-  /** By path: how many hold it. */
+  /** Number of holds, by path. */
   private readonly held = new Map<string, number>();
-  /** Paths of blobs that will be removed unless somebody holds them before their age is known. */
+  /** Paths of blobs that are to be removed, unless they are held before their age is read. */
   private readonly doomed = new Set<string>();
-  /** By path: blobs that are being removed. */
+  /** Removals under way, by path. */
   private readonly removals = new Map<string, Promise<void>>();
   private uploads = 0;
-  /** What the uploads under way may still write. */
+  /** Bytes that the uploads under way may still write. */
   private arrivingBytes = 0;
 
   private constructor(files: BlobFiles, options: BlobStoreOptions) {
@@ -80,7 +81,7 @@ export class BlobStore implements BlobHolder {
     return new BlobStore(files, options);
   }
 
-  /** Answers how long it is. `announced` is the length that the client speaks of, or -1. */
+  /** Returns the blob's length. `announced` is the length that the client announced, or -1. */
   async put(key: BlobKey, body: BlobBody, announced: number): Promise<number> {
     if (announced > LIMITS.blobBytesMax) throw blobTooLarge();
     const { missing, release } = await this.hold(key.namespace, [key.sha256]);
@@ -92,7 +93,10 @@ export class BlobStore implements BlobHolder {
     }
   }
 
-  /** The bytes, checked as they go: the last of them are kept back until all are known good. */
+  /**
+   * The bytes, verified while they are read: the last chunk is withheld until all bytes are
+   * verified.
+   */
   async get(
     key: BlobKey,
   ): Promise<{ readonly bytes: number; readonly body: Readable } | undefined> {
@@ -107,7 +111,7 @@ export class BlobStore implements BlobHolder {
       this.options.onDamaged(await this.files.setAside(key));
     };
     const body = Readable.from(readBlob(file, key.sha256, onDamaged));
-    // Also when nobody reads it to the end, or begins to. Nothing is lost if that fails.
+    // Also when the body is not read to the end, or not at all. A failed close loses nothing.
     body.once('close', () => void file.close().catch(() => undefined));
     const { size } = await file.stat();
     return { bytes: size, body };
@@ -145,22 +149,22 @@ export class BlobStore implements BlobHolder {
     return this.files.list();
   }
 
-  /** A task names it: it is in use. */
+  /** A task names the blob, so it is in use. */
   async use(key: BlobKey): Promise<void> {
     await this.files.touch(key, this.options.clock());
   }
 
-  /** Removes a blob that no task names, unless it was used lately or somebody holds it (B2). */
+  /** Removes a blob that no task names, unless it was used lately or is held (B2). */
   async remove(key: BlobKey): Promise<boolean> {
     const path = this.files.pathOf(key);
     this.doomed.add(path);
     const found = await this.files.stat(key);
-    // What was used since is younger than the disk has said.
+    // A blob that was used since then is younger than the time read from the disk.
     const isUnused = this.doomed.delete(path) && !this.held.has(path);
     const isOld = found !== undefined && found.usedAt < this.options.clock() - BLOB_KEPT_MS;
     if (!isOld || !isUnused) return false;
     const removal = this.files.remove(key).finally(() => this.removals.delete(path));
-    // Whoever waits for it sees for himself how it went.
+    // A caller that waits for the removal checks the result itself.
     this.removals.set(
       path,
       removal.catch(() => undefined),
@@ -201,7 +205,7 @@ export class BlobStore implements BlobHolder {
     return this.bytesByNamespace.get(namespace) ?? 0;
   }
 
-  /** What a sweep has counted replaces what was known. */
+  /** The counts of a sweep replace the running totals. */
   counted(totals: BlobTotals, bytesByNamespace: Map<string, number>): void {
     Object.assign(this.totals, totals);
     this.bytesByNamespace = bytesByNamespace;

@@ -14,9 +14,9 @@ let folder: string;
 let now: number;
 let store: BlobStore;
 let tasks: TestPartition;
-/** Blobs that rows name. */
+/** Blobs that rows of the projection name. */
 let rows: Set<string>;
-/** What happens while the projection is asked. */
+/** Runs while the projection is queried. */
 let meanwhile: () => Promise<void>;
 let sweep: BlobSweep;
 
@@ -69,7 +69,7 @@ function submitNaming(sha256: string): void {
   tasks.submit({ input: blobReference(sha256) });
 }
 
-/** As long as it takes for what nobody names to be removed. */
+/** Long enough for an unnamed blob to be removed. */
 async function aDayPasses(): Promise<void> {
   for (let hour = 0; hour <= BLOB_KEPT_MS / HOUR_MS; hour++) {
     now += HOUR_MS;
@@ -120,7 +120,7 @@ test('the day begins when the last task that named it is gone', async () => {
 test('a task that leaves memory for its row while one looks keeps its blob', async () => {
   const sha256 = await put('1');
   now += BLOB_KEPT_MS + HOUR_MS;
-  // In memory when that was looked at; in a row when those were.
+  // The task is in memory when memory is scanned, and in a row when the rows are queried.
   submitNaming(sha256);
   meanwhile = async () => {
     tasks = new TestPartition();

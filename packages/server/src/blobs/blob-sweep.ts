@@ -9,9 +9,9 @@ const SWEEP_EVERY_MS = 3_600_000;
 export interface BlobSweepParts {
   readonly blobs: BlobStore;
   readonly engine: Pick<Engine, 'read'>;
-  /** Answers which of these are named by tasks that it has. */
+  /** Returns those names that tasks in the projection use. */
   readonly projection: { named(names: readonly string[]): Promise<Iterable<string>> };
-  /** Hears why blobs could not be looked at; they are the next time. */
+  /** Called when a sweep fails; the next sweep looks again. */
   readonly onFailed: (cause: Error) => void;
 }
 
@@ -19,9 +19,9 @@ export interface BlobSweepParts {
  * Removes blobs that no task has named for a day.
  *
  * A task is in memory, in the rows of the projection, or both: it leaves memory when its row is
- * written. So memory is looked at first, and a task that goes from here to there meanwhile is
- * found there. What comes into memory meanwhile has just used its blobs (B2). Those that are named
- * are used once more at each sweep, so that the day begins when the last name is gone.
+ * written. So memory is scanned first, and a task that moves to the rows meanwhile is found there.
+ * A task that arrives in memory meanwhile has just used its blobs (B2). Each sweep marks the named
+ * blobs as used, so the day begins when the last name is gone.
  */
 export class BlobSweep {
   private readonly parts: BlobSweepParts;
@@ -33,12 +33,12 @@ export class BlobSweep {
     this.parts = parts;
   }
 
-  /** Sweeps now and then from here on, beside everything else. */
+  /** Sweeps from time to time in the background. */
   start(): void {
     const sweepBeside = (): void => {
       this.sweeping ??= this.sweep()
         .catch((cause: Error) => {
-          // Of a server that stops nobody is there to answer.
+          // A server that stops does not report a failed sweep.
           if (!this.isClosed) this.parts.onFailed(cause);
         })
         .finally(() => {
@@ -71,7 +71,7 @@ export class BlobSweep {
     blobs.counted(totals, bytesByNamespace);
   }
 
-  /** Answers those that are left. */
+  /** Returns the blobs that are left. */
   private async keepNamed(
     found: readonly StoredBlob[],
     inMemory: ReadonlySet<string>,
@@ -113,7 +113,7 @@ function namesOf(state: ReadonlyState, slot: Slot): string[] {
     const bytes = payloads.bytesOf(reference);
     const start = payloads.startOf(reference);
     if (!isBlobReference(bytes, start, length)) return;
-    // Behind its mark.
+    // The name follows the mark.
     const sha256 = Buffer.from(bytes.subarray(start + 1, start + length)).toString('latin1');
     names.push(blobName({ namespace: queues[tasks.queue[slot]].namespace, sha256 }));
   };

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { LIMITS, SluiceError } from '@sluice/protocol';
 
-/** Bytes as they arrive; ends early, or fails, when the client breaks off. */
+/** Bytes as they arrive. The body ends early, or fails, when the client disconnects. */
 export type BlobBody = AsyncIterable<Uint8Array>;
 
 /**
- * Writes a body to a new file, as it arrives, and answers its length once all of it is on the disk.
- * When anything is wrong with it the file is removed.
+ * Writes a body to a new file as it arrives, and returns its length once all of it is on the disk.
+ * On any error the file is removed.
  */
 export async function writeBlob(path: string, body: BlobBody, sha256: string): Promise<number> {
   const file = await open(path, 'wx', 0o600);
@@ -17,7 +17,7 @@ export async function writeBlob(path: string, body: BlobBody, sha256: string): P
     await file.close();
     return bytes;
   } catch (cause) {
-    // What went wrong first is what is said.
+    // The first error is the one that is reported.
     await file.close().catch(() => undefined);
     await unlink(path).catch(() => undefined);
     throw isFull(cause) ? blobDiskFull() : cause;

@@ -17,12 +17,13 @@ export function blobRoutes(app: FastifyInstance, blobs: BlobStore, admission: Ad
         const { sha256 } = params.parse(request.params, 'the path is not valid');
         refuseEncoding(raw);
         admission.upload();
-        // A request that is given up early must still be answered: its connection stays.
+        // A request that is refused early must still be answered, so its connection stays open.
         const body = raw.iterator({ destroyOnReturn: false });
         const key = { namespace: request.caller.namespace, sha256 };
         return { sha256, bytes: await blobs.put(key, body, announcedLength(raw)) };
       } finally {
-        // What nobody wants is read and dropped: until then some clients listen to nothing.
+        // The rest of the body is read and dropped: some clients read no answer before they sent it
+        // all.
         raw.resume();
       }
     },
@@ -38,7 +39,7 @@ export function blobRoutes(app: FastifyInstance, blobs: BlobStore, admission: Ad
       if (found === undefined) throw new SluiceError('blob_not_found', `no blob '${sha256}'`);
       reply.type(BYTES).headers({
         'content-length': found.bytes,
-        // Anybody may have written it: no browser should make a page of it.
+        // The content comes from users: no browser should show it as a page.
         'x-content-type-options': 'nosniff',
         'cache-control': 'no-store',
       });

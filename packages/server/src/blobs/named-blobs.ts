@@ -1,14 +1,14 @@
 import { SluiceError } from '@sluice/protocol';
 import type { BlobHolder } from './blob-store.ts';
 
-/** A blob that a request names, and where. */
+/** A blob that a request names, and in which field. */
 export interface NamedBlob {
   /** As a JSON pointer. */
   readonly path: string;
   readonly sha256: string;
 }
 
-/** The blobs that the field `name` of any of these values names; nobody has checked them. */
+/** The blobs that the field `name` of these values names. The values are not validated yet. */
 export function blobsNamedIn(
   values: readonly unknown[],
   name: 'inputBlob' | 'outputBlob',
@@ -22,14 +22,14 @@ export function blobsNamedIn(
   return named;
 }
 
-/** Does something that makes tasks name blobs: all of them are there until it is done (B2). */
+/** Runs an action that makes tasks name blobs. The blobs are held until it is done (B2). */
 export function withBlobs<T>(
   blobs: BlobHolder,
   namespace: string,
   named: readonly NamedBlob[],
   act: () => Promise<T>,
 ): Promise<T> {
-  // Most requests name none, and cost nothing more.
+  // Most requests name no blob and need no hold.
   return named.length === 0 ? act() : actHolding(blobs, namespace, named, act);
 }
 

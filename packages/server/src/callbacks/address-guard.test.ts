@@ -3,7 +3,7 @@ import { isRange } from '../base/address-range.ts';
 import { AddressGuard } from './address-guard.ts';
 import { checkedAddresses, type SendError } from './checked-addresses.ts';
 
-/** Where names lead, in these tests. */
+/** The addresses that names resolve to in these tests. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   'public.example': ['93.184.216.34'],
   'both.example': ['93.184.216.34', '2606:2800:220:1::1'],
@@ -17,7 +17,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'odd.example': ['not an address'],
 };
 
-/** In as many spellings as people know. What counts is where they lead. */
+/** Many spellings of addresses that are refused. Only the address they resolve to counts. */
 const REFUSED = [
   'http://127.0.0.1/',
   'http://127.0.0.1:8080/x',
@@ -171,7 +171,7 @@ test.each([
   expect(isRange(text)).toBe(expected);
 });
 
-/** How far a callback to this URL comes; nothing is connected to. */
+/** The result of a callback to this URL. No connection is made. */
 async function reached(url: string, allow: readonly string[]): Promise<string> {
   const resolve = async (name: string) => NAMES[name] ?? localhost(name);
   try {

@@ -2,9 +2,9 @@ import { BlockList, isIP } from 'node:net';
 import { isRange } from '../base/address-range.ts';
 
 /**
- * Ranges that no callback goes to: what is behind them is this machine, its network, or a service
- * that trusts whoever can reach it. Whole ranges that carry addresses of IPv4 are among them, since
- * what they lead to depends on routers elsewhere.
+ * Ranges that no callback goes to. They lead to this machine, its network, or a service that trusts
+ * every client that can reach it. Whole ranges that embed IPv4 addresses are included, because
+ * routers elsewhere decide where they lead.
  */
 const SPECIAL_IPV4 = [
   '0.0.0.0/8', // this network
@@ -27,7 +27,7 @@ const SPECIAL_IPV4 = [
   '240.0.0.0/4', // reserved, and broadcast
 ];
 
-/** Within 2000::/3; everything outside of that is no public address. */
+/** Ranges within 2000::/3. No address outside 2000::/3 is public. */
 const SPECIAL_IPV6 = [
   '2001::/23', // protocol assignments, Teredo and ORCHID among them
   '2001:db8::/32', // documentation
@@ -39,7 +39,7 @@ const SPECIAL_IPV6 = [
 
 const PUBLIC_IPV6 = '2000::/3';
 
-/** Metadata of one cloud, at an address that looks like any other. */
+/** The metadata service of one cloud, at an address that looks like any other. */
 const METADATA = ['168.63.129.16/32'];
 
 /** Decides which addresses may be called. */
@@ -49,19 +49,19 @@ export class AddressGuard {
   private readonly allowed: BlockList;
   private readonly hosts: ReadonlySet<string>;
 
-  /** `allow` has ranges, addresses and names that are called all the same. */
+  /** `allow` lists ranges, addresses and names that may be called despite the rules above. */
   constructor(allow: readonly string[]) {
     this.allowed = blockList(allow.filter(isRange));
     this.hosts = new Set(allow.filter((each) => !isRange(each)).map((name) => name.toLowerCase()));
   }
 
-  /** Whether a receiver of this name may be called wherever the name leads. */
+  /** Whether a receiver with this name may be called, whatever address it resolves to. */
   allowsHost(name: string): boolean {
     return this.hosts.has(name.toLowerCase());
   }
 
   allowsAddress(address: string): boolean {
-    // A zone names an interface of this machine, so it is never somebody else's address.
+    // A zone names an interface of this machine, so such an address is never public.
     const family = address.includes('%') ? 0 : isIP(address);
     if (family === 0) return false;
     const type = family === 4 ? 'ipv4' : 'ipv6';

@@ -16,7 +16,7 @@ import { badCursor, cursorText, pageJson } from '../answers/pages.ts';
 import { timeText } from '../base/time-text.ts';
 import type { Admission } from '../limits/admission.ts';
 
-/** Callbacks that are to be delivered, and those that nobody took. */
+/** Pending deliveries, and deliveries that were given up. */
 export class CallbackOperations {
   private readonly engine: Engine;
   private readonly admission: Admission;
@@ -26,7 +26,7 @@ export class CallbackOperations {
     this.admission = admission;
   }
 
-  /** A page, the oldest change first, as JSON text. */
+  /** A page of deliveries, oldest change first, as JSON text. */
   list(
     namespace: string,
     { state: wanted, limit = LIMITS.pageDefault, cursor }: CallbackQuery,
@@ -46,7 +46,7 @@ export class CallbackOperations {
     });
   }
 
-  /** These, or all that were given up. */
+  /** Redelivers these deliveries, or all that were given up. */
   async redeliver(
     namespace: string,
     ids: readonly string[] | undefined,
@@ -56,7 +56,7 @@ export class CallbackOperations {
     let sum = 0;
     for (let isFirst = true; ; isFirst = false) {
       this.admission.command(type);
-      // However many commands it takes, it is one change.
+      // It is one change in the audit record, however many commands it takes.
       const author = isFirst ? { by } : {};
       const command = {
         type,
@@ -82,7 +82,7 @@ function* deliveriesOf(
   if (wanted !== 'pending') yield* outbox.givenUp();
 }
 
-/** The first so many by number, of however many: they come almost in order. */
+/** The `most` deliveries with the lowest numbers. They are added almost in order. */
 class FirstOnes {
   readonly all: Delivery[] = [];
   private readonly most: number;

@@ -270,7 +270,7 @@ async function receiver(
 
 async function tcp(serve: (socket: Socket) => void): Promise<string> {
   const server = createTcpServer((socket) => {
-    // The other end may be gone before all was said.
+    // The client may disconnect before everything was sent.
     socket.on('error', () => undefined);
     serve(socket);
   });

@@ -8,28 +8,28 @@ import { checkedAddresses, SendError } from './checked-addresses.ts';
 import type { CallbackMessage, SendOutcome } from './courier.ts';
 import type { ResolveName } from './name-resolver.ts';
 
-/** A receiver has so long, from the first look at its name to the end of its answer. */
+/** Deadline of a receiver, from the name lookup to the end of its answer. */
 const TIMEOUT_MS = 10_000;
 
-/** More of an answer is not read. */
+/** Maximum bytes of an answer that are read. */
 const ANSWER_BYTES_MAX = 64 * 1024;
 
 interface SenderOptions {
   readonly guard: AddressGuard;
   readonly resolve: ResolveName;
   readonly version: string;
-  /** For callbacks that have none of their own; empty for none. */
+  /** For callbacks without a secret; empty for none. */
   readonly secret: string;
   readonly clock: () => number;
   readonly timeoutMs?: number;
 }
 
 /**
- * Sends callbacks over HTTP, each on a connection of its own.
+ * Sends callbacks over HTTP, each on a new connection.
  *
- * The address that is connected to is one that was checked: a name is resolved once, all that it
- * leads to is looked at, and the connection is made to that, whatever the name says a moment later.
- * Name and certificate are still those of the URL. Redirects are not followed.
+ * The connection goes to an address that was checked. A name is resolved once and all its addresses
+ * are checked. The connection uses these addresses, whatever the name resolves to a moment later.
+ * Host name and certificate are still those of the URL. Redirects are not followed.
  */
 export class CallbackSender {
   private readonly options: SenderOptions;
@@ -53,7 +53,7 @@ export class CallbackSender {
     }
   }
 
-  /** Cuts what is under way. */
+  /** Aborts the requests under way. */
   stop(): void {
     this.stopped.abort();
   }
@@ -68,7 +68,7 @@ export class CallbackSender {
     const body = Buffer.from(message.body);
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
       method: 'POST',
-      // No connection is kept, so none is ever used for another receiver.
+      // No connection is kept, so none is reused for another receiver.
       agent: false,
       lookup: lookupIn(addresses),
       signal,
@@ -102,7 +102,7 @@ export class CallbackSender {
     return { status, failure, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   }
 
-  /** Seconds, or a time. */
+  /** The header holds seconds or a date. */
   private restOf(text: string | undefined): number | undefined {
     if (text === undefined) return undefined;
     if (/^\d{1,9}$/.test(text)) return 1000 * Number(text);
@@ -111,7 +111,7 @@ export class CallbackSender {
   }
 }
 
-/** What counts is the status; the rest of the answer is read for politeness, within bounds. */
+/** Only the status counts. The rest of the answer is read, up to a limit, to end it cleanly. */
 function drain(request: ClientRequest, response: IncomingMessage, done: () => void): void {
   let bytes = 0;
   response.on('data', (chunk: Buffer) => {
@@ -122,7 +122,7 @@ function drain(request: ClientRequest, response: IncomingMessage, done: () => vo
   response.on('close', done);
 }
 
-/** Leads to the addresses that were checked, whatever is asked for. */
+/** Returns the checked addresses for every lookup. */
 function lookupIn(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, options, callback) => {
@@ -152,7 +152,7 @@ function isTlsError(code: string): boolean {
   return /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_)/.test(code);
 }
 
-/** Rejects when the signal fires first. */
+/** Rejects when the signal is aborted first. */
 function aborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const give = (): void => reject(new Error('too late'));

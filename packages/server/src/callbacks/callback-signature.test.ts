@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { signatureHeaders } from './callback-signature.ts';
 
-/** The first two are published; the third was made by another implementation of the scheme. */
+/** The first two are published examples. Another implementation made the third. */
 test.each([
   {
     secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',

@@ -2,14 +2,14 @@ import { createHmac } from 'node:crypto';
 import { secretBase64 } from '@sluice/protocol';
 
 interface SignedMessage {
-  /** The same in every try. */
+  /** The same for every try. */
   readonly id: string;
-  /** Seconds since 1970, of this try. */
+  /** Seconds since 1970 at this try. */
   readonly timestamp: number;
   readonly body: string;
 }
 
-/** Headers by which a receiver knows a message, and who sent it: Standard Webhooks, version 1. */
+/** Headers that identify a message and its sender: Standard Webhooks, version 1. */
 export function signatureHeaders(
   message: SignedMessage,
   secret: string | undefined,

@@ -15,9 +15,9 @@ export class SendError extends Error {
 }
 
 /**
- * The addresses behind the host of a URL, all of which may be called; rejects with a `SendError`
- * when there is none, or one that may not. The parser of URLs has brought every spelling of an
- * address into one form by now.
+ * The addresses of a URL's host. All of them may be called. Rejects with a `SendError` when there
+ * is no address, or when one of them may not be called. The URL parser has already normalized every
+ * spelling of an address.
  */
 export async function checkedAddresses(
   { hostname }: URL,
@@ -28,7 +28,7 @@ export async function checkedAddresses(
   const addresses = isIP(host) === 0 ? await resolve(host) : [host];
   if (addresses.length === 0) throw new SendError('name_not_resolved');
   if (guard.allowsHost(host)) return addresses;
-  // One that may not be called is enough: which one is taken would be up to chance.
+  // One refused address is enough, because any of them might be used.
   if (addresses.every((address) => guard.allowsAddress(address))) return addresses;
   throw new SendError('address_not_allowed');
 }

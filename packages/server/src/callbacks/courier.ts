@@ -16,27 +16,27 @@ import { SluiceError } from '@sluice/protocol';
 import { timeText } from '../base/time-text.ts';
 import { DeliveryLanes, type Planned } from './delivery-lanes.ts';
 
-/** What a receiver is sent. */
+/** The message for a receiver. */
 export interface CallbackMessage {
   readonly url: string;
   readonly secret: string | undefined;
-  /** The same in every try. */
+  /** The same for every try. */
   readonly id: string;
   /** JSON. */
   readonly body: string;
 }
 
 export interface SendOutcome {
-  /** Of the answer; 0 without one. */
+  /** Status of the answer; 0 without an answer. */
   readonly status: number;
-  /** Absent when the receiver has it. */
+  /** Absent when the receiver accepted it. */
   readonly failure?: DeliveryFailure;
   readonly retryAfterMs?: number;
 }
 
 export interface CourierOptions {
   readonly engine: Engine;
-  /** The task as it is, as JSON, from memory or wherever it is kept. */
+  /** The current task as JSON, from memory or the projection. */
   readonly readTask: (namespace: string, id: string) => Promise<string>;
   /** Never rejects. */
   readonly send: (message: CallbackMessage) => Promise<SendOutcome>;
@@ -46,23 +46,23 @@ export interface CourierOptions {
   readonly random: () => number;
   readonly concurrencyMax: number;
   readonly perHostMax: number;
-  /** Hears how each try went, and how long it took. */
+  /** Called after each try with its outcome and duration. */
   readonly onTried?: (outcome: RecordDeliveryReply['outcome'], durationMs: number) => void;
 }
 
-/** What could not be looked up is tried again after this time, and counts as no try. */
+/** When the task cannot be read, the delivery waits this long. That does not count as a try. */
 const LOOK_AGAIN_MS = 1000;
 
-/** A timer cannot be set for later than about 24 days. */
+/** Node timers cannot run longer than about 24 days. */
 const SLEEP_MS_MAX = 3_600_000;
 
 /**
- * Sees to it that callbacks are delivered: decides what is tried when, without a socket in sight.
+ * Delivers callbacks: decides which delivery is tried when, and leaves the sending to `send`.
  *
- * What is owed is in the log. Nothing of it is lost by forgetting all that is here: after a start
- * the state says again what is to be delivered. A try that was not recorded is repeated, so that a
- * receiver gets each at least once, always under the same id. Whatever is sent comes from reads of
- * the engine, so it is durable (L2).
+ * Pending deliveries are in the log, so nothing is lost when this object is: after a start they
+ * come from the state again. A try that was not recorded is repeated. So a receiver gets each
+ * delivery at least once, always with the same id. Everything that is sent was read through the
+ * engine, so it is durable (L2).
  */
 export class Courier {
   private readonly options: CourierOptions;
@@ -71,7 +71,7 @@ export class Courier {
   private isStopped = false;
   private stopTimer: (() => void) | undefined;
   private onQuiet: (() => void) | undefined;
-  /** Hosts by URL: most callbacks go to few. */
+  /** Hosts by URL: most callbacks go to few hosts. */
   private readonly hosts = new Map<string, string>();
 
   constructor(options: CourierOptions) {
@@ -79,7 +79,7 @@ export class Courier {
     this.lanes = new DeliveryLanes(options.perHostMax);
   }
 
-  /** Takes up all that is owed, at the start. */
+  /** Takes up all pending deliveries at the start. */
   async begin(): Promise<void> {
     const owed = await this.options.engine.read((state) =>
       Array.from(state.outbox.pending(), (delivery) => this.planned(state, delivery)),
@@ -87,7 +87,9 @@ export class Courier {
     this.add(owed);
   }
 
-  /** What a command made due; the answer is for when that is durable. */
+  /**
+   * Takes the deliveries that a command made due. The returned function runs once they are durable.
+   */
   staged(numbers: readonly number[], state: ReadonlyState): (() => void) | undefined {
     const owed = numbers.flatMap((number) => {
       const delivery = state.outbox.get(number);
@@ -96,7 +98,7 @@ export class Courier {
     return owed.length === 0 ? undefined : () => this.add(owed);
   }
 
-  /** Begins nothing more; answers when nothing is under way. */
+  /** Starts no more tries; resolves when none is under way. */
   close(): Promise<void> {
     this.isStopped = true;
     this.stopTimer?.();
@@ -150,7 +152,7 @@ export class Courier {
       this.lanes.finish(planned, await this.deliver(planned.number));
     } catch (cause) {
       if (!this.options.engine.isStopped) throw cause;
-      // It has said so to its owner: what is owed is taken up after the next start.
+      // The engine has reported its failure. Pending deliveries are taken up after the next start.
       this.isStopped = true;
       this.stopTimer?.();
     }
@@ -159,7 +161,10 @@ export class Courier {
     this.pump();
   }
 
-  /** Answers when to try again; nothing when it is done with. Rejects when the engine stopped. */
+  /**
+   * Returns when to try again, or undefined when the delivery is finished. Rejects when the engine
+   * stopped.
+   */
   private async deliver(number: number): Promise<number | undefined> {
     const { engine, clock, send } = this.options;
     const letter = await engine.read((state) => letterOf(state, number));
@@ -188,7 +193,7 @@ export class Courier {
     { status, failure, retryAfterMs }: SendOutcome,
   ): Promise<number | undefined> {
     const { engine, random, onTried } = this.options;
-    // What was cut short because the server stops is no fault of the receiver.
+    // A try that was cut because the server stops is not the receiver's fault.
     if (this.isStopped && failure !== undefined) return undefined;
     const command = {
       type: 'record_delivery',
@@ -212,18 +217,18 @@ const HOSTS_REMEMBERED = 1000;
 
 type TaskRead = { readonly json: string } | 'not_kept' | 'unreadable';
 
-/** All that is said to a receiver but the task itself. */
+/** Everything in the message except the task. */
 interface Letter {
   readonly url: string;
   readonly secret: string | undefined;
   readonly id: string;
-  /** The beginning of the body. */
+  /** The beginning of the JSON body. */
   readonly head: string;
   readonly namespace: string;
   readonly taskId: string;
 }
 
-/** Nothing when it is done with, or was given up. */
+/** Returns undefined when the delivery is finished or was given up. */
 function letterOf(state: ReadonlyState, number: number): Letter | undefined {
   const delivery = state.outbox.get(number);
   if (delivery === undefined || delivery.givenUpAt !== 0) return undefined;

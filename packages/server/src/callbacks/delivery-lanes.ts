@@ -1,61 +1,61 @@
 import { DueHeap } from './due-heap.ts';
 
-/** A delivery that is to be tried. */
+/** A delivery to try. */
 export interface Planned {
   readonly number: number;
-  /** Number of the task: of one task the next is tried when the one before is done with. */
+  /** Number of the task. The next delivery of a task is tried when the one before is finished. */
   readonly task: number;
-  /** Where it goes, as far as one receiver may hold up another. */
+  /** The receiver's host. A slow host must not delay other hosts. */
   readonly host: string;
   readonly nextAt: number;
 }
 
-/** Everything for one host that may be tried now, and how much of it is. */
+/** Deliveries for one host that may be tried now, and how many are under way. */
 interface Lane {
   readonly host: string;
   readonly due: Set<Planned>;
   active: number;
 }
 
-/** What is owed for one task, oldest first. */
+/** Pending deliveries of one task, oldest first. */
 interface Chain {
   readonly all: Planned[];
   active: Planned | undefined;
 }
 
-/** Beyond so many the others are treated as if they worked. */
+/** Maximum number of failing hosts remembered. Further ones are treated as working. */
 const FAILING_MAX = 10_000;
 
 /**
- * What is to be delivered, and in which order.
+ * Pending deliveries, and their order.
  *
- * D2 Of one task only the oldest is tried, so that its receiver hears of changes in order.
- * D3 Hosts take turns, and each has a bound: one that is slow holds up nobody else. After a failure
- *    it is one at a time until the host takes something, so that many dead hosts do not fill all
- *    the places that there are.
+ * D2 Only the oldest delivery of a task is tried, so its receiver gets changes in order.
+ * D3 Hosts take turns, and each has a limit, so a slow host delays no other. After a failure a host
+ *    gets one try at a time until it accepts a delivery, so that many dead hosts do not occupy all
+ *    the slots.
  * D4 Nothing is tried before its time.
  */
 export class DeliveryLanes {
   private readonly perHostMax: number;
   private readonly chains = new Map<number, Chain>();
-  /** Those that have something due or under way. */
+  /** Hosts with a delivery that is due or under way. */
   private readonly lanes = new Map<string, Lane>();
-  /** Lanes that may give something out, in the order of their turns. */
+  /** Lanes with a delivery that may be tried, in the order of their turns. */
   private readonly turns = new Set<Lane>();
   private readonly later = new DueHeap<Planned>();
-  /** Hosts that did not take what was last tried there. */
+  /** Hosts whose last try failed. */
   private readonly failing = new Set<string>();
 
   constructor(perHostMax: number) {
     this.perHostMax = perHostMax;
   }
 
-  /** When something that waits for its time may be tried; infinite when nothing does. */
+  /** When the next waiting delivery becomes due; infinite when none waits. */
   get nextAt(): number {
     return this.later.nextAt;
   }
 
-  /** Takes one on; one that is there already has a new time. */
+  /** Adds a delivery. If it is there already, it gets the new time. */
   add(planned: Planned): void {
     const chain = this.chains.get(planned.task) ?? { all: [], active: undefined };
     this.chains.set(planned.task, chain);
@@ -68,7 +68,7 @@ export class DeliveryLanes {
     if (all[0] === planned) this.plan(chain);
   }
 
-  /** The next one to try; it is under way until `finish` hears of it. */
+  /** The next delivery to try. It is under way until `finish` is called with it. */
   take(now: number): Planned | undefined {
     for (let due = this.later.take(now); due !== undefined; due = this.later.take(now)) {
       if (this.isNext(due)) this.enqueue(due);
@@ -86,7 +86,7 @@ export class DeliveryLanes {
     return undefined;
   }
 
-  /** A try is over: it is tried again at `nextAt`, or never. */
+  /** A try is over. The delivery is tried again at `nextAt`, or not at all. */
   finish(planned: Planned, nextAt?: number): void {
     const chain = this.chainOf(planned);
     chain.active = undefined;
@@ -100,7 +100,7 @@ export class DeliveryLanes {
     else this.plan(chain);
   }
 
-  /** The oldest of a task waits for its time, and its turn. */
+  /** The oldest delivery of a task waits for its time, then for its turn. */
   private plan({ all, active }: Chain): void {
     if (active === undefined) this.later.add(all[0]);
   }
@@ -111,7 +111,7 @@ export class DeliveryLanes {
     this.settle(lane);
   }
 
-  /** What was put aside meanwhile, or overtaken by an older one, is passed over. */
+  /** Skips deliveries that are no longer the next one of their task. */
   private firstOf({ due }: Lane): Planned | undefined {
     for (const planned of due) {
       due.delete(planned);

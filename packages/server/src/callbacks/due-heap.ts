@@ -3,7 +3,7 @@ interface Timed {
   readonly nextAt: number;
 }
 
-/** Things that wait for their time, earliest first; of two with the same time the older one. */
+/** A heap of timed items, earliest first; of two with the same time, the older one. */
 export class DueHeap<T extends Timed> {
   private readonly heap: T[] = [];
 
@@ -23,7 +23,7 @@ export class DueHeap<T extends Timed> {
     heap[at] = timed;
   }
 
-  /** The first that is due, if any is. */
+  /** Removes and returns the first item that is due, if any. */
   take(now: number): T | undefined {
     if (this.nextAt > now) return undefined;
     const [first] = this.heap;

@@ -16,11 +16,13 @@ interface CourierParts extends Pick<CourierOptions, 'clock' | 'startTimer' | 'on
 }
 
 export interface RunningCourier extends Pick<Courier, 'begin' | 'staged'> {
-  /** What is under way has so long to end; then it is cut, and tried again after a start. */
+  /**
+   * Tries under way have `timeMs` to end. Then they are cut, and tried again after the next start.
+   */
   close(timeMs: number): Promise<void>;
 }
 
-/** Delivers what is owed over HTTP, from `begin` on. */
+/** Delivers pending callbacks over HTTP, from `begin` on. */
 export function makeCourier(
   settings: Configuration['callbacks'],
   parts: CourierParts,

@@ -4,16 +4,16 @@ import { isIP } from 'node:net';
 
 const HOSTS_FILE = '/etc/hosts';
 
-/** Per server that is asked, and how often each is. */
+/** Timeout per query, and tries per name server. */
 const QUERY_MS = 2000;
 const QUERIES = 2;
 
-/** Every address of a name; none when there is no such name, or nobody who knows. */
+/** Every address of a name; none when the name does not exist or cannot be resolved. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;
 
 /**
- * Asks the hosts file and then DNS, without the threads that everybody else uses for that: a name
- * server that does not answer would hold them, and with them the writes of the log.
+ * Asks the hosts file and then DNS, without Node's shared thread pool: a name server that does not
+ * answer would block its threads, and with them the writes of the log.
  */
 export function nameResolver(servers: readonly string[]): ResolveName {
   const resolver = new Resolver({ timeout: QUERY_MS, tries: QUERIES });
@@ -28,7 +28,7 @@ export function nameResolver(servers: readonly string[]): ResolveName {
   };
 }
 
-/** What a hosts file says of a name. */
+/** The addresses of a name in a hosts file. */
 export function addressesIn(hosts: string, name: string): string[] {
   return hosts.split('\n').flatMap((line) => {
     const [address, ...names] = line.replace(/#.*/, '').trim().split(/\s+/);

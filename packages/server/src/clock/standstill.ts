@@ -1,29 +1,29 @@
-/** How often `beat` is to be called. */
+/** How often `beat` must be called. */
 export const TICK_MS = 500;
 
 /** A beat that is late by more than this shows that the process did not run. */
 const OVERSLEPT_MS = 500;
 
-/** What waited for longer than this may be from somebody who has given up since. */
+/** After a longer standstill, a request that waited may come from a client that gave up since. */
 const LONG_MS = 10_000;
 
-/** After so long all that waited has been read. */
+/** After this time every request that waited has been read. */
 const WAKING_MS = 1000;
 
 export interface Clocks {
-  /** Milliseconds that only ever run forward; they may stop while the machine sleeps. */
+  /** Milliseconds that only increase; they may stop while the machine sleeps. */
   readonly monotonic: () => number;
   /** The time that commands carry. */
   readonly clock: () => number;
 }
 
 /**
- * Notices that time passed in which nobody listened: the process was stopped, starved, its machine
- * slept, or somebody set the clock.
+ * Detects that the process did not run for a while: it was stopped or starved, the machine slept,
+ * or the clock was set.
  */
 export class Standstill {
   private readonly clocks: Clocks;
-  /** On both clocks, at the last beat or standstill. */
+  /** Time on both clocks at the last beat or standstill. */
   private last: readonly [number, number];
   private isUntold = false;
   /** When a long standstill was noticed. */
@@ -34,14 +34,14 @@ export class Standstill {
     this.last = this.now();
   }
 
-  /** To be called once in `TICK_MS`; as `hasBeen`. */
+  /** Must be called every `TICK_MS`; returns what `hasBeen` returns. */
   beat(): boolean {
     const hasBeen = this.hasBeen();
     this.last = this.now();
     return hasBeen;
   }
 
-  /** Whether there was one that nobody was told of yet. */
+  /** Whether there was a standstill that was not reported yet. */
   hasBeen(): boolean {
     this.look();
     const { isUntold } = this;
@@ -49,13 +49,13 @@ export class Standstill {
     return isUntold;
   }
 
-  /** Whether what is read now may have waited through a long one. */
+  /** Whether a request that is read now may have waited through a long standstill. */
   get isWaking(): boolean {
     this.look();
     return this.clocks.monotonic() - this.wokeAt < WAKING_MS;
   }
 
-  /** Whoever comes first notices it: timers may have their turn after what was received. */
+  /** Every caller checks, because timers may run after requests that were received. */
   private look(): void {
     const now = this.now();
     const passedMs = Math.max(now[0] - this.last[0], now[1] - this.last[1]) - TICK_MS;

@@ -1,26 +1,26 @@
 import { uptime } from 'node:os';
 
-/** A step of the wall clock that is larger than this is not believed at once. */
+/** A larger step of the wall clock is not believed at once. */
 const BELIEVED_STEP_MS = 60_000;
 
-/** A larger step is believed when it has lasted for so long. */
+/** A larger step is believed when it has lasted this long. */
 const CONFIRMATION_MS = 10_000;
 
-/** A step that is larger than this is a mistake of the clock, unless the machine slept. */
+/** A larger step is a mistake of the clock, unless the machine slept. */
 const JUMP_MS = 3_600_000;
 
-/** How often a refused jump is looked at again: it costs a system call. */
+/** How often a refused jump is checked again: each check costs a system call. */
 const RECHECK_MS = 1000;
 
-/** How much slower than real time goes while the wall clock is behind. */
+/** How much slower than real time the clock runs while the wall clock is behind. */
 const SLEW = 0.1;
 
 export interface ClockSources {
-  /** Milliseconds since 1970; may be set by anybody. */
+  /** Milliseconds since 1970; an administrator or NTP may set it at any time. */
   readonly wall: () => number;
-  /** Milliseconds since some moment; only ever runs forward, at its own pace. */
+  /** Milliseconds since an arbitrary start; only increases, at its own rate. */
   readonly monotonic: () => number;
-  /** As `monotonic`, but counts the time that the machine slept. Absent: it never sleeps. */
+  /** Like `monotonic`, but counts the time that the machine slept. Absent: it never sleeps. */
   readonly boot?: () => number;
 }
 
@@ -30,7 +30,7 @@ const MACHINE: ClockSources = {
   boot: () => uptime() * 1000,
 };
 
-/** What an operator should hear of. */
+/** What an operator should be told. */
 export type ClockNotice =
   | { readonly type: 'clock_jump_refused'; readonly aheadMs: number }
   | { readonly type: 'clock_jump_over' }
@@ -49,13 +49,13 @@ export interface ClockStatus {
 }
 
 /**
- * The time of a partition (L8): it follows the wall clock, but never runs backwards, and one wrong
+ * The time of a partition (L8). It follows the wall clock but never runs backwards. One wrong
  * reading cannot fire a month of timers or freeze all others.
  *
- * A wall clock that was set back is approached slowly. One that was set forward by more than a
- * minute is followed only when it still says so ten seconds later. One that was set forward by more
- * than an hour is not followed at all: what a wrong clock makes happen cannot be undone, because
- * time never runs back. The next start takes the wall clock as it is.
+ * When the wall clock was set back, this clock runs slower until both agree. A step forward of more
+ * than a minute is followed only when it still holds ten seconds later. A step forward of more than
+ * an hour is not followed at all: time never runs back, so the effects of a wrong clock could not
+ * be undone. The next start takes the wall clock as it is.
  */
 export class SteadyClock {
   private readonly sources: ClockSources;
@@ -63,13 +63,11 @@ export class SteadyClock {
   private readonly notify: (notice: ClockNotice) => void;
   private last: number;
   private lastMonotonic: number;
-  /**
-   * Since when the wall clock has been far ahead, on the monotonic one; infinite when it is not.
-   */
+  /** Since when the wall clock has been far ahead, in monotonic time; infinite when it is not. */
   private aheadSince = Number.POSITIVE_INFINITY;
-  /** Time asleep before the wall clock was last followed. */
+  /** Total sleep time when the wall clock was last followed. */
   private sleptMs: number;
-  /** When a refused jump is looked at next; infinite while there is none. */
+  /** When a refused jump is checked next; infinite while there is none. */
   private recheckAt = Number.POSITIVE_INFINITY;
 
   constructor(
@@ -85,8 +83,8 @@ export class SteadyClock {
   }
 
   /**
-   * The partition has seen this time before: what follows is not before it. A wall clock that was
-   * set back while the server was down is approached slowly, too; time does not stand still.
+   * The partition has already used this time, so the clock never returns an earlier one. If the
+   * wall clock was set back while the server was down, time runs slower but does not stop.
    */
   notBefore(time: number): void {
     const aheadMs = time - this.now();
@@ -117,7 +115,7 @@ export class SteadyClock {
     return Math.floor(this.last);
   }
 
-  /** Whether a step that lasts is a jump that nothing explains. */
+  /** Whether a lasting step is a jump without an explanation. */
   private refusesJump(step: number, monotonic: number): boolean {
     const isRefused = Number.isFinite(this.recheckAt);
     if (step <= JUMP_MS || this.acceptsJumps) {

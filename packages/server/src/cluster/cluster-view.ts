@@ -23,7 +23,9 @@ export interface ClusterParts extends QuotaParts {
   readonly partition: number;
 }
 
-/** `GET /v1/cluster`: how the server is, for operators. It answers also when much is wrong. */
+/**
+ * `GET /v1/cluster`: the health of the server, for operators. It answers even when much is broken.
+ */
 export function clusterRoute(app: FastifyInstance, parts: ClusterParts): void {
   app.route({
     ...routeOptions(ROUTES.getCluster),
@@ -34,12 +36,12 @@ export function clusterRoute(app: FastifyInstance, parts: ClusterParts): void {
   });
 }
 
-/** Figures of the whole server tell of all namespaces, so they are for its admins. */
+/** Figures of the whole server reveal data of all namespaces, so only its admins may see them. */
 function isOverServer({ role, namespace }: Caller): boolean {
   return role === 'admin' && namespace === DEFAULT_NAMESPACE;
 }
 
-/** What everybody who works with the server needs: whether it runs, and how old lists are. */
+/** What every client needs: whether the server runs, and how old lists are. */
 function namespaceView({ engine, projection, clock, version, partition }: ClusterParts) {
   const { state, lagMs } = projection.status(engine.position, clock());
   return {

@@ -14,10 +14,10 @@ interface QuotaUse {
   readonly max: number;
 }
 
-/** How long an answer waits for what is durable (L2) before it does without. */
+/** How long an answer waits for durable figures (L2) before it omits them. */
 const DURABLE_MS_MAX = 1000;
 
-/** What a namespace uses of each quota; undefined while the disk hangs or the engine stopped. */
+/** A namespace's use of each quota; undefined while the disk hangs or after the engine stopped. */
 export async function quotaView(
   { engine, blobs, waiters }: QuotaParts,
   namespace: string,
@@ -36,7 +36,7 @@ export async function quotaView(
       blobBytesMax: { used: blobs.bytesOf(namespace), max: blobs.namespaceBytesMax },
     };
   } catch {
-    // An engine that stopped has said so to its owner.
+    // An engine that stopped has already reported it.
     return undefined;
   } finally {
     clearTimeout(timer);

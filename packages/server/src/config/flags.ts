@@ -3,7 +3,7 @@ import { Settings } from './settings.ts';
 
 const FLAG_VALUES = { text: ' TEXT', whole: ' N', boolean: '', choice: '', list: ' A,B' } as const;
 
-/** Flags of all settings, for the help of a command. */
+/** The flags of all settings, for the help text of a command. */
 export function flagsHelp(): string {
   return settingsOf(Settings)
     .map((setting) => {
@@ -20,12 +20,13 @@ function valueText(kind: keyof typeof FLAG_VALUES, choices: readonly string[]): 
   return kind === 'choice' ? ` ${choices.join('|')}` : FLAG_VALUES[kind];
 }
 
-/** Which flags there are, as a parser of command lines wants them. */
+/** The flags in the form that the command-line parser takes. */
 export function flagTypes(): Record<string, { readonly type: 'string' | 'boolean' }> {
   const entries = settingsOf(Settings).flatMap((setting) => {
     const { flag, kind, secret } = setting;
     const own = [flag, { type: kind === 'boolean' ? 'boolean' : 'string' }];
-    // The value form of a secret is known, so that its refusal can say what to use.
+    // The value form of a secret is accepted by the parser, so that its refusal can name the file
+    // flag.
     return secret ? [own, [fileFlag(setting), { type: 'string' }]] : [own];
   });
   return Object.fromEntries(entries);

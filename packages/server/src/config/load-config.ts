@@ -6,9 +6,9 @@ import { relationProblems } from './relations.ts';
 import { fileFlag, type Setting, settingsOf } from './setting.ts';
 import { type Configuration, Settings } from './settings.ts';
 
-/** Where values come from, the strongest first: flags, environment, file, defaults. */
+/** Sources of values, the strongest first: flags, environment, file, defaults. */
 export interface ConfigSources {
-  /** By the names of flags, without dashes. */
+  /** By flag name, without dashes. */
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly file?: { readonly name: string; readonly text: string };
@@ -16,7 +16,7 @@ export interface ConfigSources {
   readonly readSecret?: (name: string) => string;
 }
 
-/** A value and who says so. */
+/** A value and its source. */
 export interface Given {
   readonly value: unknown;
   /** `flag --port`, `environment SLUICE_PORT`, `file sluice.yaml`, or `default`. */
@@ -25,13 +25,13 @@ export interface Given {
 
 export interface LoadedConfig {
   readonly config: Configuration;
-  /** By path, of every setting. */
+  /** Every setting, by path. */
   readonly given: ReadonlyMap<string, Given>;
-  /** What is probably not meant as it stands, and harms nobody. */
+  /** Values that are probably a mistake but do no harm. */
   readonly warnings: readonly string[];
 }
 
-/** The configuration makes no sense; every problem is named with its source and path. */
+/** The configuration is invalid. Every problem is named with its source and path. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -51,7 +51,7 @@ const OTHER_VARIABLES = new Set(['SLUICE_URL', 'SLUICE_API_KEY', 'SLUICE_CONFIG'
  */
 const SERVICE_LINK = /^tcp:\/\//;
 
-/** Brings all sources together, or throws a `ConfigError` that names all that is wrong. */
+/** Merges all sources, or throws a `ConfigError` that names every problem. */
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const { given, problems } = collect(settingsOf(Settings), sources);
   if (problems.length > 0) throw new ConfigError(problems);
@@ -91,7 +91,10 @@ export function collect(settings: readonly Setting[], sources: ConfigSources): C
   return { given, problems };
 }
 
-/** A secret comes from a file or the environment: everybody can read the flags of a process. */
+/**
+ * A secret comes from a file or the environment: every user of the machine can read a process's
+ * flags.
+ */
 function secretFrom(setting: Setting, sources: ConfigSources, problems: string[]): Given {
   const { flag, path, variable } = setting;
   const source = `flag --${fileFlag(setting)}`;
@@ -126,7 +129,7 @@ function fromVariable(setting: Setting, text: string | undefined): unknown {
   return fromText(setting, text);
 }
 
-/** Text that cannot be what it should stays text, so that the check says what is wrong with it. */
+/** Text that does not fit its kind stays text, so that the check can say what is wrong with it. */
 function fromText({ kind }: Setting, text: string | boolean | undefined): unknown {
   if (typeof text !== 'string') return text;
   if (kind === 'whole' && /^-?\d{1,15}$/.test(text)) return Number(text);

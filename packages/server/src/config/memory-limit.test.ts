@@ -14,7 +14,7 @@ test.each([
   expect(memoryLimit(figures)).toBe(limit);
 });
 
-/** A group of processes with a bound on memory; nothing where this process may not make one. */
+/** A cgroup with a memory limit, or undefined where this process may not create one. */
 function makeGroup(bytes: number): string | undefined {
   const kinds = [
     { parent: '/sys/fs/cgroup/memory', file: 'memory.limit_in_bytes' },
@@ -25,7 +25,7 @@ function makeGroup(bytes: number): string | undefined {
     try {
       mkdirSync(group);
     } catch {
-      // Not there, or not ours: the next kind may be.
+      // Missing, or not permitted: try the next kind.
       continue;
     }
     try {

@@ -1,9 +1,9 @@
 import { totalmem } from 'node:os';
 
 export interface MemoryFigures {
-  /** Of the machine. */
+  /** Memory of the machine. */
   readonly total: number;
-  /** What the container allows: nothing, or more than there is, when it does not. */
+  /** The container's limit: 0, or more than `total`, when there is none. */
   readonly constrained: number;
 }
 

@@ -25,7 +25,7 @@ export function printSettings(
     open = groups;
     const { value, source } = given.get(setting.path) ?? { value: undefined, source: '' };
     if (value === undefined) continue;
-    // That there is none is no secret.
+    // An unset secret may be shown as empty.
     const isHidden = setting.secret && value !== '';
     const text = stringify(isHidden ? HIDDEN : value, {
       collectionStyle: 'flow',

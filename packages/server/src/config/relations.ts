@@ -3,10 +3,10 @@ import { isCallbackSecret, SECRET_RULE } from '@sluice/protocol';
 import { isRange } from '../base/address-range.ts';
 import type { Configuration } from './settings.ts';
 
-/** A last label of digits alone would be an address, or a part of one. */
+/** A last label that is all digits would make it an address, or part of one. */
 const HOST_NAME = /^(?!.*(?:^|\.)\d+$)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
 
-/** What is wrong with settings that are each fine by themselves. */
+/** Problems between settings that are each valid alone. */
 export function relationProblems(
   config: Configuration,
   sourceOf: (path: string) => string,
@@ -31,7 +31,7 @@ export function relationProblems(
     );
   }
   for (const name of ['finishedTasksMax', 'deadLettersMax'] as const) {
-    // They are tasks in memory, too: with more of them there would be no room for new ones.
+    // They are tasks in memory, too. With more of them there would be no room for new tasks.
     if (limits[name] >= limits.tasksMax) {
       refuse(`limits.${name}`, `(${limits[name]}) must be below limits.tasksMax`);
     }
@@ -52,14 +52,16 @@ export function relationProblems(
       );
     }
   }
-  // The head is a part of the request, and its time is counted from the same moment.
+  // The head is part of the request, and both timeouts start at the same moment.
   if (http.headTimeoutMs > http.requestTimeoutMs) {
     refuse('http.headTimeoutMs', 'must not be greater than http.requestTimeoutMs');
   }
   return problems;
 }
 
-/** A name may lead anywhere tomorrow; only addresses and the name that is fixed count. */
+/**
+ * Other names may resolve to a different address later, so only addresses and `localhost` count.
+ */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   return bare === 'localhost' || bare === '::1' || /^127(?:\.\d{1,3}){3}$/.test(bare);

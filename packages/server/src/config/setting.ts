@@ -1,13 +1,13 @@
 import type { TSchema } from 'typebox';
 
-/** One value that can be set, as the loader, the help and the documents see it. */
+/** One setting, as the loader, the help and the documents see it. */
 export interface Setting {
-  /** Names from the top of the file down, joined by dots. */
+  /** The path in the file, joined by dots. */
   readonly path: string;
   readonly flag: string;
   readonly variable: string;
   readonly kind: 'text' | 'whole' | 'boolean' | 'choice' | 'list';
-  /** Of a choice. */
+  /** The values of a `choice`. */
   readonly choices: readonly string[];
   readonly schema: TSchema;
   readonly description: string;
@@ -28,7 +28,7 @@ interface SchemaParts {
   readonly secret?: boolean;
 }
 
-/** The flag that names the file with a secret: the list of processes shows what flags hold. */
+/** The flag that names the file with a secret, because the process list shows flag values. */
 export function fileFlag({ flag }: Pick<Setting, 'flag'>): string {
   return `${flag}-file`;
 }

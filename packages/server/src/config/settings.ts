@@ -3,8 +3,8 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { memoryLimit } from './memory-limit.ts';
 
 /**
- * What a setting says of itself beside its type. `flag` stands where its name is not made from the
- * path, `defaultText` where the default depends on the machine; a `secret` is never printed.
+ * A setting's attributes besides its type. `flag` overrides the name made from the path.
+ * `defaultText` describes a default that depends on the machine. A `secret` is never printed.
  */
 type NumberAbout = {
   readonly description: string;
@@ -72,7 +72,7 @@ const Limits = group({
   }),
 });
 
-/** A quota that leaves others a tenth of the limit it belongs to, unless it is set. */
+/** A quota whose default leaves a tenth of its limit to other namespaces. */
 function quota(description: string, limit: string) {
   return whole({
     description,
@@ -261,8 +261,8 @@ const Tls = group({
 });
 
 /**
- * Every setting of a server, in one place: what it is called, what it may be, what it is by
- * default and what it is for. Validation, flags, environment, help and documents are made from it.
+ * Every setting of a server: its name, its allowed values, its default and its purpose. Validation,
+ * flags, environment, help and documents are derived from it.
  */
 export const Settings = group({
   host: Type.String({

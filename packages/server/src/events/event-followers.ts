@@ -6,11 +6,11 @@ import type { Projection } from '../projection/projection.ts';
 
 interface Parts {
   readonly projection: Projection;
-  /** A reader that takes nothing for so long is cut. */
+  /** A reader that reads nothing for this long is cut. */
   readonly stalledMs: number;
 }
 
-/** Those who follow the changes of tasks. */
+/** Clients that follow the changes of tasks. */
 export class EventFollowers {
   private readonly parts: Parts;
   private readonly followers = new Map<FollowerStream, AbortController>();
@@ -23,7 +23,10 @@ export class EventFollowers {
     return this.followers.size;
   }
 
-  /** What comes behind `query.after`, as server-sent events, until one of the two goes away. */
+  /**
+   * Sends the changes after `query.after` as server-sent events, until the client or the server
+   * stops.
+   */
   async follow(query: ChangeQuery, reply: FastifyReply): Promise<void> {
     const stream = new FollowerStream(reply.hijack().raw, this.parts.stalledMs);
     const stopped = new AbortController();
@@ -33,14 +36,15 @@ export class EventFollowers {
       await this.sendAll(query, stream, stopped.signal);
       await stream.send('drain', {});
     } catch {
-      // The answer has begun: its end without `drain` says that something went wrong.
+      // The answer has begun, so its end without `drain` tells the client that something went
+      // wrong.
     } finally {
       this.followers.delete(stream);
       stream.end();
     }
   }
 
-  /** The server is going away: so it tells those who follow. */
+  /** The server is stopping and tells its followers. */
   stop(): void {
     for (const [stream, stopped] of this.followers) {
       if (stream.isBlocked) stream.cut();
@@ -65,7 +69,7 @@ export class EventFollowers {
       if (events.isMore) continue;
       const isLater = await projection.passes(after + 1, pingAt - performance.now(), signal);
       if (!isLater && !signal.aborted) {
-        // Without data it is no event, but a reader that comes back later names this place.
+        // A frame without data is no event, but a reader that reconnects sends its id.
         await stream.write(`id: ${eventId(start, after)}\n\nevent: ping\ndata: {}\n\n`);
       }
       if (!isLater || events.text !== '') pingAt = performance.now() + PING_AFTER_MS;

@@ -34,7 +34,7 @@ export function eventsRoute(app: FastifyInstance, parts: Parts): void {
     ...routeOptions(ROUTES.followEvents),
     handler: async (request, reply) => {
       const { task, type } = parseQuery(query, request.query);
-      // The head alone has no end to wait for.
+      // A HEAD request has no stream to wait for.
       if (request.method === 'HEAD') return reply.type('text/event-stream').send();
       const { namespace } = request.caller;
       const wanted: ChangeQuery = {

@@ -2,31 +2,32 @@ import { randomBytes } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** More starts than this are not remembered; ids of earlier ones are a gap. */
+/** Number of starts remembered. Ids from earlier starts lead to a gap. */
 const STARTS_KEPT = 100;
 
 const EVENT_ID = /^([0-9a-f]{12})-(\d{1,15})$/;
-/** As it was before ids named a start; where such a place is, nobody knows. */
+/** The form of ids before they named a start. Such an id has no known place. */
 const BARE_ID = /^\d{1,15}$/;
 
 /** One start of the server on this log. */
 interface Start {
-  /** Random: no other log has a start with this name. */
+  /** Random, so it is unique over all logs. */
   readonly name: string;
-  /** How many records the log had then. */
+  /** Number of records in the log at that start. */
   readonly from: number;
 }
 
-/** Where a reader of events left off; `lost` when this log does not have that place. */
+/** Where a reader of events left off; `lost` when this log does not contain that place. */
 export type ReaderPlace = { readonly after: number } | 'lost' | 'malformed';
 
 /**
- * The starts of the server on its log, by which ids of events are told from those of another log.
+ * The starts of the server on its log. They tell event ids of this log from those of another.
  *
- * A log that was restored, copied or made anew has the same positions for other changes. Whoever
- * resumes at one of them would miss changes and not know. So an id names the start in which it was
- * given out, and counts only up to where the next start began: what a log before a restore gave out
- * beyond that is not in this one. The file is not part of a backup.
+ * A log that was restored, copied or created again has the same positions for other changes. A
+ * reader that resumes at such a position would miss changes without noticing. So an id names the
+ * start that issued it, and is valid only up to the position where the next start began. Ids beyond
+ * that come from the log before a restore, and are not in this one. The file is not part of a
+ * backup.
  */
 export class LogStarts {
   private readonly starts: readonly Start[];
@@ -35,7 +36,7 @@ export class LogStarts {
     this.starts = starts;
   }
 
-  /** Notes a start, durably. The log has `position` records. */
+  /** Records a start durably. The log has `position` records. */
   static async begin(path: string, position: number): Promise<LogStarts> {
     const name = randomBytes(6).toString('hex');
     const starts = [...(await readStarts(path)), { name, from: position }].slice(-STARTS_KEPT);
@@ -48,7 +49,7 @@ export class LogStarts {
     return this.starts[this.starts.length - 1].name;
   }
 
-  /** What an id stands for, while the log has `tail` records. */
+  /** The place of an id, while the log has `tail` records. */
   placeOf(id: string, tail: number): ReaderPlace {
     if (BARE_ID.test(id)) return 'lost';
     const [, name, position] = EVENT_ID.exec(id) ?? [];
@@ -61,7 +62,7 @@ export class LogStarts {
   }
 }
 
-/** Without the file, or with a damaged one, every id from before is of an unknown log. */
+/** Without the file, or with a damaged one, every earlier id belongs to an unknown log. */
 async function readStarts(path: string): Promise<Start[]> {
   try {
     const starts: unknown = JSON.parse(await readFile(path, 'utf8'));

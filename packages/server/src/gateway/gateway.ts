@@ -36,14 +36,14 @@ export interface GatewayOptions extends Clocks {
   readonly blobs: BlobHolder;
   /** From 0 to below 1. */
   readonly random: () => number;
-  /** Unguessable: it is all that a worker needs to speak for a session. */
+  /** Unguessable: a worker needs only this id to act for a session. */
   readonly newSessionId: () => string;
-  /** Hears how many tasks of a submit were there before. */
+  /** Called with the number of tasks in a submit that existed already. */
   readonly onRecognised?: (tasks: number) => void;
 }
 
 export interface Submitted {
-  /** False when a single task was there before. */
+  /** False when a single task existed already. */
   readonly isNew: boolean;
   readonly json: Buffer;
   /** Id of the first task, or of the only one. */
@@ -51,8 +51,8 @@ export interface Submitted {
 }
 
 /**
- * What requests do once their bodies are there, without a socket in sight: the routes call it over
- * HTTP, the simulator over a network of its own.
+ * Handles requests once their bodies are read, independent of sockets. The routes call it over
+ * HTTP, the simulator over a simulated network.
  */
 export class Gateway {
   private readonly options: GatewayOptions;
@@ -72,7 +72,7 @@ export class Gateway {
     const items: readonly unknown[] = Array.isArray(body) ? body : [body];
     const pathOf = (index: number) => (Array.isArray(body) ? `/${index}` : '');
     const named = blobsNamedIn(items, 'inputBlob', pathOf);
-    // What is wrong with the request itself is said before anybody looks for blobs.
+    // Problems of the request itself are reported before missing blobs.
     if (named.length > 0) this.submits.parse(namespace, body);
     return withBlobs(this.options.blobs, namespace, named, () => {
       return this.submitNow(namespace, body, admit);
@@ -106,13 +106,13 @@ export class Gateway {
     });
   }
 
-  /** The task as it is, as JSON text. */
+  /** The current task, as JSON text. */
   async get(namespace: string, id: string): Promise<string> {
     this.options.admission.read();
     return readTask(this.options.engine, namespace, id);
   }
 
-  /** Opens or resumes a session; what it gets goes to the sink from here on. */
+  /** Opens or resumes a session. Its messages go to the sink from here on. */
   async attach(namespace: string, body: unknown, openSink: () => StreamSink): Promise<void> {
     const { engine, admission, streams, monotonic } = this.options;
     const newSession = this.options.newSessionId() as SessionId;
@@ -134,9 +134,9 @@ export class Gateway {
     if (!found) throw new SluiceError('session_not_found', 'no such worker session');
   }
 
-  /** Answers the outcomes as JSON text. */
+  /** Returns the outcomes as JSON text. */
   async report(namespace: string, sessionId: string, body: unknown): Promise<string> {
-    // A worker with a bug would take `stale_lease` for an answer, and throw its results away.
+    // Without this check, a worker with a bug would get `stale_lease` and discard its results.
     if (!isSessionId(sessionId)) {
       throw new SluiceError('session_not_found', 'this is not the id of a worker session');
     }
@@ -169,8 +169,9 @@ export class Gateway {
   }
 
   /**
-   * Lines are worth less than reports: they do not wait for the log, so that they are there before
-   * anybody hears of the end of their task, and what cannot be written is lost, and nothing else.
+   * Lines are less important than reports. They do not wait for the log, so they are readable
+   * before the end of their task is announced. Lines that cannot be written are lost; the reports
+   * are not.
    */
   private keepLines(lines: readonly Omit<AttemptLines, 'at'>[]): Promise<unknown> | undefined {
     if (lines.length === 0) return undefined;
@@ -178,22 +179,25 @@ export class Gateway {
     return Promise.allSettled(lines.map((each) => this.options.logs.append({ ...each, at })));
   }
 
-  /** Once in `TICK_MS`: speaks to silent workers, and looks for those that are silent too long. */
+  /**
+   * Runs every `TICK_MS`: sends pings to idle workers, and expires sessions that were silent too
+   * long.
+   */
   tick(): void {
     this.options.streams.tick(this.options.monotonic());
     this.execute(this.standstill.beat() ? 'renew_sessions' : 'expire_sessions');
   }
 
   /**
-   * Before anything happens because time has passed. A process that stood still has not listened:
-   * what workers said meanwhile is still to be read.
+   * Runs before timers fire. After a standstill, messages that workers sent meanwhile are still
+   * unread.
    */
   beforeTimers(): void {
     if (this.standstill.hasBeen()) this.execute('renew_sessions');
   }
 
   private execute(type: 'renew_sessions' | 'expire_sessions'): void {
-    // A stopped engine has said so to its owner.
+    // A stopped engine has already reported it.
     this.options.engine
       .execute<RenewSessions | ExpireSessions, void>({ type }, () => undefined)
       .catch(() => undefined);
@@ -201,8 +205,8 @@ export class Gateway {
 }
 
 /**
- * A submit that waited so long may have been sent again and stored since, and its dedupe key may be
- * forgotten by now. Whoever still waits for it sends it once more.
+ * A submit that waited through a standstill may have been resent and stored since, and its dedupe
+ * key may be forgotten by now. A client that still waits sends it again.
  */
 function stoodStill(): SluiceError {
   const message = 'the server was suspended for a while; send the request again';
@@ -217,11 +221,11 @@ function goingAway(): SluiceError {
 interface ReportAnswer {
   readonly found: boolean;
   readonly json: string;
-  /** Settles when the lines among them are kept. */
+  /** Settles when the log lines in the request are written. */
   readonly kept: Promise<unknown> | undefined;
 }
 
-/** An unknown session still gets outcomes: a report that came twice must hear `duplicate` (L6). */
+/** An unknown session still gets outcomes: a repeated report must get `duplicate` (L6). */
 function reportAnswer({ found, outcomes }: ReportAttemptsReply): Omit<ReportAnswer, 'kept'> {
   return { found, json: JSON.stringify({ outcomes }) };
 }

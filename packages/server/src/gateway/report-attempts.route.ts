@@ -4,7 +4,7 @@ import { routeOptions } from '../http/route-options.ts';
 import { readJsonBody } from '../http/whole-body.ts';
 import type { Gateway } from './gateway.ts';
 
-/** Takes what a worker says of its attempts, and answers once it is durable. */
+/** Takes a worker's reports of its attempts, and answers once they are durable. */
 export function reportAttemptsRoute(app: FastifyInstance, gateway: Gateway): void {
   app.route<{ Params: SessionParams }>({
     ...routeOptions(ROUTES.reportAttempts),

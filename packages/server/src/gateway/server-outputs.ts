@@ -16,10 +16,10 @@ import type { TaskWaiters } from '../tasks/task-waiters.ts';
 import type { WorkerStream } from '../workers/worker-stream.ts';
 import type { WorkerStreams } from '../workers/worker-streams.ts';
 
-/** Hears of everything that is staged, before it is durable: what it learns must wait too (L2). */
+/** Called with all staged outputs, before they are durable: what it learns must wait, too (L2). */
 type OutputObserver = (outputs: Outputs, state: ReadonlyState) => void;
 
-/** Hears of deliveries that became due; what it answers is called once that is durable. */
+/** Called with deliveries that became due. The function it returns runs once they are durable. */
 type OwedObserver = (
   deliveries: readonly number[],
   state: ReadonlyState,
@@ -31,15 +31,15 @@ interface OutputHooks {
 }
 
 /**
- * Lets the engine's outputs out into the world: renders them while the command runs, holds them
- * until they are durable, then writes them (L2).
+ * Sends the engine's outputs: renders them while the command runs, holds them until they are
+ * durable, then writes them (L2).
  */
 export class ServerOutputs implements OutputPort {
   private readonly streams: WorkerStreams;
   private readonly waiters: TaskWaiters;
   private readonly rates: QueueRates;
   private readonly hooks: OutputHooks;
-  /** What is told to waiters and to the courier. */
+  /** Notifications for waiters and the courier. */
   private told: (() => void)[] = [];
   private closing: WorkerStream[] = [];
 
@@ -60,7 +60,7 @@ export class ServerOutputs implements OutputPort {
     const { pushSessions, pushSlots } = outputs;
     for (let i = 0; i < pushSlots.length; i++) {
       const stream = this.streams.find(pushSessions[i]);
-      // A stream that broke in this very turn: the worker gets the task when it comes back (L7).
+      // The stream broke in this turn. The worker gets the task when it reconnects (L7).
       if (stream === undefined) continue;
       stream.stageTask(state, pushSlots[i]);
       this.streams.markStaged(stream);
@@ -94,7 +94,7 @@ export class ServerOutputs implements OutputPort {
     cost = 0,
   ): void {
     const stream = this.streams.find(session);
-    // A cancel is told again to a worker that comes back; a signal is for whoever is there.
+    // A cancel is repeated when the worker reconnects. A signal is only for a connected worker.
     if (stream === undefined) return;
     stream.stageEvent(event, notice, cost);
     this.streams.markStaged(stream);

@@ -3,24 +3,27 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext, type Server } from 'node:tls';
 import type { LogFields, LogLevel } from '../base/log-level.ts';
 
-/** Where the certificate is. */
+/** Paths of the certificate files. */
 export interface CertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/** What a TLS server needs, as PEM. */
+/** A certificate for a TLS server, as PEM. */
 export interface Certificate {
   readonly cert: Buffer;
   readonly key: Buffer;
-  /** Of both files: a change of either is one of it. */
+  /** Digest of both files: it changes when either does. */
   readonly digest: string;
   readonly endsAt: number;
-  /** What may be said of it. */
+  /** Facts about the certificate that may be logged. */
   readonly about: LogFields;
 }
 
-/** The files cannot be read, or do not belong together. Says nothing of what is inside. */
+/**
+ * The files cannot be read, or do not belong together. The message reveals nothing of their
+ * content.
+ */
 export class CertificateError extends Error {
   override readonly name = 'CertificateError';
 }
@@ -60,26 +63,26 @@ export interface CertificateWatch {
   readonly say: (level: LogLevel, message: string, fields: LogFields) => void;
 }
 
-/** How often the files are looked at; what a signal asks for happens at once. */
+/** How often the files are checked; a signal checks them at once. */
 const LOOK_EVERY_MS = 5000;
 
 const DAY_MS = 86_400_000;
 const WARN_BEFORE_MS = 14 * DAY_MS;
 
 /**
- * Gives new connections the certificate that the files hold by now; those that are there keep
- * theirs. While the files do not belong together, as between two writes, the old one stays and they
- * are looked at again.
+ * Gives new connections the current certificate of the files. Open connections keep theirs. While
+ * the files do not match, as between two writes, the old certificate stays and the files are
+ * checked again.
  */
 export class CertificateWatcher {
   private readonly watch: CertificateWatch;
   private current: Certificate;
   private readonly timer: NodeJS.Timeout;
-  /** The last look that was asked for. */
+  /** The last check that was requested. */
   private looking = Promise.resolve();
-  /** When it was last said that the certificate ends soon. */
+  /** When the last warning about the certificate's end was logged. */
   private warnedAt = Number.NEGATIVE_INFINITY;
-  /** What was last said about files that cannot be used; it is not said twice. */
+  /** The last logged error about unusable files; it is not repeated. */
   private complaint = '';
 
   constructor(watch: CertificateWatch) {
@@ -90,7 +93,7 @@ export class CertificateWatcher {
     this.warnOfEnd();
   }
 
-  /** Never rejects. One look after the other: what was read last is what counts. */
+  /** Never rejects. Checks run one after the other, so the last one read is in use. */
   look(): Promise<void> {
     this.looking = this.looking.then(() => this.lookOnce());
     return this.looking;
@@ -114,7 +117,7 @@ export class CertificateWatcher {
     }
   }
 
-  /** Once a day: clients trust nothing that has ended, and all of them notice at once. */
+  /** Warns once a day: clients refuse an expired certificate, all at the same moment. */
   private warnOfEnd(): void {
     const now = Date.now();
     if (this.current.endsAt - now > WARN_BEFORE_MS || now - this.warnedAt < DAY_MS) return;

@@ -10,7 +10,7 @@ export type AnswerError = (
   error: FastifyError | Error,
 ) => FastifyReply;
 
-/** Gives every error the contract's shape, unknown routes and methods too. */
+/** Gives every error the API's format, including unknown routes and methods. */
 export function installErrorAnswers(app: FastifyInstance, answer: AnswerError): void {
   app.setErrorHandler((error: FastifyError | Error, request, reply) =>
     answer(request, reply, error),
@@ -58,7 +58,7 @@ export function errorAnswers({ refused }: RefusalDesk): AnswerError {
   };
 }
 
-/** What is not meant for the client stays here: it gets a request id, the log gets the cause. */
+/** Hides internal errors: the client gets a request id, and the log gets the cause. */
 function asSluiceError(error: FastifyError | Error): SluiceError {
   if (error instanceof SluiceError) return error;
   if (error instanceof EngineStoppedError) return unavailable(error);

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FollowerStream } from './follower-stream.ts';
 
-/** A reader that takes nothing until it drains. */
+/** A reader that reads nothing until it drains. */
 class Reader extends EventEmitter {
   readonly written: string[] = [];
   isDestroyed = false;

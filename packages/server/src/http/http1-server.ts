@@ -5,13 +5,13 @@ import type { Configuration } from '../config/settings.ts';
 import { errorJson, refuseConnection } from './raw-answer.ts';
 import type { RefusalDesk } from './refusal.ts';
 
-/** A wait may be silent for a minute; a connection on which nothing moves for longer is dead. */
+/** A wait may be silent for a minute. A connection that is silent for longer than this is dead. */
 export const STALLED_MS = 120_000;
 
-/** How often connections are looked at, at the most. */
+/** Maximum interval between checks of the connections. */
 export const WATCH_EVERY_MS_MAX = 1000;
 
-/** HTTP/1.1 for connections that somebody else accepts. */
+/** HTTP/1.1 for connections that another server accepts. */
 export function createHttp1(
   handler: RequestListener,
   limits: Configuration['http'],
@@ -25,16 +25,16 @@ export function createHttp1(
       requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: limits.idleTimeoutMs,
       connectionsCheckingInterval: Math.min(WATCH_EVERY_MS_MAX, limits.headTimeoutMs),
-      // A request without a host gets an answer in the contract's shape, like any other.
+      // A request without a host gets an error in the API's format, like any other.
       requireHostHeader: false,
     },
     handler,
   );
   server.timeout = STALLED_MS;
-  // Node would drop the headers behind this count and say nothing; they are counted as a whole.
+  // Node would silently drop the headers beyond this count; the request guard counts them all.
   server.maxHeadersCount = 0;
-  // It gets its connections from elsewhere and never listens, which is when it would begin to watch
-  // them.
+  // Its connections come from another server, so it never listens. Node starts to watch connections
+  // on this event.
   server.emit('listening');
 
   const refuse = (socket: Socket, error: SluiceError): void => {
@@ -69,7 +69,9 @@ export function createHttp1(
   return server;
 }
 
-/** Node keeps the answer under way here; what it has begun to say cannot be followed by another. */
+/**
+ * Node keeps the current answer here. Once it has begun, no other answer can follow on the socket.
+ */
 function isAnswering(socket: Socket): boolean {
   const { _httpMessage } = socket as { _httpMessage?: { readonly headersSent: boolean } };
   return _httpMessage?.headersSent === true;

@@ -11,11 +11,11 @@ import { STALLED_MS, WATCH_EVERY_MS_MAX } from './http1-server.ts';
 
 const WINDOW_BYTES = 4 * 1024 * 1024;
 
-/** Frames that make no sense, and streams over the bound, before a connection is given up. */
+/** Invalid frames, and streams over the limit, before a connection is closed. */
 const INVALID_FRAMES_MAX = 100;
 const REJECTED_STREAMS_MAX = 100;
 
-/** Streams that a client may begin and drop again: at once, and per second. */
+/** Streams that a client may open and reset: at once, and per second. */
 const RESETS_AT_ONCE_MAX = 1000;
 const RESETS_PER_SECOND = 50;
 
@@ -27,23 +27,23 @@ const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM;
 export interface Http2Connections {
   readonly server: Http2Server;
   readonly sessions: ReadonlyMap<ServerHttp2Session, Activity>;
-  /** Stops looking after them. */
+  /** Stops the idle and timeout checks. */
   readonly stopWatching: () => void;
 }
 
 interface Activity {
   /** Requests under way. */
   open: number;
-  /** When the last one ended, or the connection began. */
+  /** When the last request ended, or the connection began. */
   idleSince: number;
   hadRequest: boolean;
 }
 
 /**
- * HTTP/2 for connections that somebody else accepts.
+ * HTTP/2 for connections that another server accepts.
  *
- * Node times requests over HTTP/1.1 only. Here a connection without a request is closed by a clock
- * of ours, whatever bytes trickle in: a request counts from its whole head on.
+ * Node has request timeouts for HTTP/1.1 only. Here a timer closes a connection without a request,
+ * whatever bytes trickle in: a request counts once its head is complete.
  */
 export function createHttp2(
   handler: RequestListener,
@@ -69,12 +69,12 @@ export function createHttp2(
     session.setLocalWindowSize(WINDOW_BYTES);
     sessions.set(session, { open: 0, idleSince: performance.now(), hadRequest: false });
     session.on('close', () => sessions.delete(session));
-    // What is wrong with one connection is of no interest to the others.
+    // An error on one connection must not affect the others.
     session.on('error', () => session.destroy());
     session.setTimeout(STALLED_MS, () => session.destroy());
   });
 
-  /** Streams whose request is not whole yet, oldest first, and since when. */
+  /** Streams whose request body is still arriving, with their start times, oldest first. */
   const arriving = new Map<ServerHttp2Stream, number>();
   server.on('stream', (stream, _headers, flags) => {
     const activity = stream.session && sessions.get(stream.session as ServerHttp2Session);
@@ -119,7 +119,7 @@ function closeIdle(
 ): void {
   for (const [session, { open, idleSince, hadRequest }] of sessions) {
     const idleMsMax = hadRequest ? limits.idleTimeoutMs : limits.headTimeoutMs;
-    // It says goodbye to a client that listens, and does not wait for one that does not.
+    // Sends GOAWAY, and does not wait for a client that does not read it.
     if (open === 0 && now - idleSince > idleMsMax) session.destroy(undefined, NO_ERROR);
   }
 }

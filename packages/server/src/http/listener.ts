@@ -11,29 +11,29 @@ import { refuseConnection } from './raw-answer.ts';
 import type { RefusalDesk } from './refusal.ts';
 
 /**
- * What a client with prior knowledge of HTTP/2 sends first; no HTTP/1.1 request starts like this.
+ * The first bytes of an HTTP/2 client with prior knowledge; no HTTP/1.1 request starts like this.
  */
 const HTTP2_PREFACE = Buffer.from('PRI * HTTP/2.0');
 
-/** Descriptors that connections may not take: the log has to open its next segment. */
+/** File descriptors that connections may not use: the log must be able to open its next segment. */
 const RESERVED_DESCRIPTORS = 64;
 
-/** Connections that are told at once that there are too many; beyond them they are just closed. */
+/** Surplus connections that get an error answer; further ones are just closed. */
 const REFUSING_MAX = 100;
 
-/** How often a listener that closes looks for connections that have become idle. */
+/** How often a closing listener checks for connections that became idle. */
 const CLOSE_CHECK_MS = 20;
 
 export interface ListenerOptions {
   readonly limits: Configuration['http'];
-  /** A connection that is still busy so long after the listener was told to close is cut. */
+  /** A connection that is still busy this long after `close` is cut. */
   readonly drainMs: number;
   readonly desk: RefusalDesk;
-  /** Without one everything is said in the clear. */
+  /** Without a certificate, connections are not encrypted. */
   readonly certificate: Certificate | undefined;
 }
 
-/** One port for HTTP/1.1 and HTTP/2: the first bytes of a connection decide, also within TLS. */
+/** One port for HTTP/1.1 and HTTP/2: the first bytes of a connection decide, also inside TLS. */
 export function createListener(handler: RequestListener, options: ListenerOptions): Server {
   const { limits, desk } = options;
   const http1 = createHttp1(handler, limits, desk);
@@ -63,7 +63,7 @@ export function createListener(handler: RequestListener, options: ListenerOption
   return tcp;
 }
 
-/** Hands out connections on which requests can be read; before that they are `pending`. */
+/** Passes on connections that are ready for requests; before that they are `pending`. */
 function createServer(
   { limits, certificate }: ListenerOptions,
   pending: Set<Socket>,
@@ -99,7 +99,7 @@ function createServer(
   return tls;
 }
 
-/** A connection and what is encrypted on it have the same. */
+/** A raw connection and its TLS socket have the same peer. */
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
@@ -111,7 +111,7 @@ function refuse(socket: Socket, desk: RefusalDesk): void {
   refuseConnection(socket, error, requestId);
 }
 
-/** Reads until the bytes can only be one of the two protocols, and puts them back. */
+/** Reads until the bytes fit only one of the two protocols, and puts them back. */
 function whenDecided(socket: Socket, timeoutMs: number, decided: (isHttp2: boolean) => void): void {
   const timer = setTimeout(() => socket.destroy(), timeoutMs);
   socket.once('close', () => clearTimeout(timer));
@@ -131,7 +131,7 @@ function whenDecided(socket: Socket, timeoutMs: number, decided: (isHttp2: boole
   socket.on('readable', look);
 }
 
-/** The bound that the system sets for this process; where it does not say, a usual one. */
+/** The process's limit on open files, or a common default where it is unknown. */
 function descriptorsMax(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8');
@@ -145,12 +145,12 @@ function descriptorsMax(): number {
 interface Connections {
   readonly http1: Http1Server;
   readonly http2: Http2Connections;
-  /** Connected, and nothing was said yet that could be read. */
+  /** Connected, but the protocol is not known yet. */
   readonly undecided: ReadonlySet<Socket>;
   readonly sockets: ReadonlySet<Socket>;
 }
 
-/** Requests that are under way may finish; what is idle, or takes too long, is closed. */
+/** Open requests may finish. Idle connections, and those that take too long, are closed. */
 function closeGently(tcp: Server, connections: Connections, drainMs: number): Server['close'] {
   const { http1, http2, undecided, sockets } = connections;
   const close = tcp.close.bind(tcp);
@@ -169,7 +169,7 @@ function closeGently(tcp: Server, connections: Connections, drainMs: number): Se
       clearInterval(checking);
       clearTimeout(cutting);
       http2.stopWatching();
-      // Stops watching connections; that it was not listening is no news.
+      // Stops watching connections. Its error is ignored, because it never listened.
       http1.close(() => undefined);
       done?.(error);
     });

@@ -3,8 +3,8 @@ import { SluiceError } from '@sluice/protocol';
 import { isLoopback } from '../config/relations.ts';
 
 /**
- * Keeps web pages from driving a local server: a page's requests carry its origin, and a page that
- * points a name of its own at this machine shows that name as the host.
+ * Prevents web pages from controlling a local server. A page's requests carry its origin. A page
+ * that makes its own name resolve to this machine sends that name as the host.
  */
 export class OriginGuard {
   private readonly hostNames: ReadonlySet<string>;
@@ -16,8 +16,8 @@ export class OriginGuard {
   }
 
   /**
-   * Throws `forbidden_origin` when the request may come from a web page of somebody else. Every
-   * host that the request names has to be this server: a proxy may go by another one.
+   * Throws `forbidden_origin` when the request may come from a foreign web page. Every host that
+   * the request names must be this server, because a proxy may use any of them.
    */
   check({ headers, rawHeaders, url = '/' }: CheckedRequest): void {
     const host = headers[':authority'] ?? headers.host;
@@ -49,12 +49,12 @@ export class OriginGuard {
   }
 }
 
-/** What is looked at of a request. */
+/** The parts of a request that are checked. */
 export type CheckedRequest = Pick<IncomingMessage, 'headers' | 'rawHeaders'> & {
   readonly url?: string | undefined;
 };
 
-/** Node keeps the first and drops the others. */
+/** Counted here because Node keeps the first header and drops the others. */
 function hostHeaders(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -64,7 +64,7 @@ function hostHeaders(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** The host of a target that is a whole address, as clients send it to a proxy. */
+/** The host of an absolute-form target, as clients send it to a proxy. */
 function targetHost(url: string): string | undefined {
   if (url.startsWith('/') || url === '*') return undefined;
   return URL.canParse(url) ? new URL(url).host : url;

@@ -2,21 +2,21 @@ import type { ServerResponse } from 'node:http';
 
 export interface Pace {
   readonly contentType: string;
-  /** A reader that takes nothing for so long is cut. */
+  /** A reader that reads nothing for this long is cut. */
   readonly stalledMs: number;
 }
 
 /**
- * An answer in pieces: the next one is written when the reader has taken the one before, so that a
+ * An answer in pieces. The next piece is written when the reader has taken the one before, so a
  * slow reader costs no memory.
  */
 export class PacedAnswer {
   private readonly raw: ServerResponse;
   private readonly stalledMs: number;
   private readonly gone = new AbortController();
-  /** Set while what was written has not left; whoever waits for that. */
+  /** Set while written data waits to be sent; writers wait for `isFree`. */
   private blocked: { readonly free: () => void; readonly isFree: Promise<void> } | undefined;
-  /** Runs while the reader takes nothing. */
+  /** Runs while the reader reads nothing. */
   private cutting: NodeJS.Timeout | undefined;
 
   constructor(raw: ServerResponse, { contentType, stalledMs }: Pace) {
@@ -26,11 +26,11 @@ export class PacedAnswer {
     raw.on('error', () => this.leave());
     raw.on('drain', () => this.unblock());
     raw.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' });
-    // The reader hears at once that he is heard, also while nothing is written.
+    // The client gets the headers at once, even while there is nothing to write.
     raw.flushHeaders();
   }
 
-  /** Fires when the reader is gone. */
+  /** Aborted when the reader is gone. */
   get signal(): AbortSignal {
     return this.gone.signal;
   }
@@ -39,7 +39,7 @@ export class PacedAnswer {
     return this.blocked !== undefined;
   }
 
-  /** Resolves when the next one may be written, or when nobody reads any more. */
+  /** Resolves when the next piece may be written, or when the reader is gone. */
   async write(piece: string | Uint8Array): Promise<void> {
     if (this.signal.aborted) return;
     const isTaken = this.raw.write(piece);

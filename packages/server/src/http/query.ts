@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { Checker } from '../base/validation.ts';
 
-/** Reads a query string by its schema. Text counts as a number where the schema takes one. */
+/** Parses a query string by its schema. Text becomes a number where the schema takes one. */
 export function parseQuery<T extends TSchema>(checker: Checker<T>, query: unknown): Static<T> {
   const { properties } = checker.schema as unknown as { properties: Record<string, SchemaShape> };
   const values: Record<string, unknown> = {};

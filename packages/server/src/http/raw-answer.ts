@@ -2,16 +2,16 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorBody, SluiceError } from '@sluice/protocol';
 
-/** So long a refused client may go on sending before its connection is cut. */
+/** How long a refused client may continue to send before its connection is cut. */
 const LINGER_MS = 1000;
 
-/** An answer says so much of what it was sent, and so many problems. */
+/** Limits on the text and the number of problems that an answer quotes from a request. */
 const MESSAGE_MAX = 2000;
 const TEXT_MAX = 500;
 const DETAILS_MAX = 50;
 
 /**
- * An error as every answer has it. What it repeats of the request is cut here, once for all: names,
+ * An error as every answer shows it. Quotes of the request are clipped here, for all errors: names,
  * numbers and texts of a request may be megabytes long.
  */
 export function errorJson(error: SluiceError, requestId: string): string {
@@ -29,9 +29,9 @@ function clipped(text: string, charactersMax: number): string {
 }
 
 /**
- * Answers on a bare connection, where there is no request that could be answered, and closes it.
+ * Answers on a bare connection that has no valid request, and closes it.
  *
- * What the client still sends is read and dropped for a moment: closing a socket that holds unread
+ * Further bytes from the client are read and dropped for a moment. Closing a socket with unread
  * bytes resets it, and the client would lose the answer.
  */
 export function refuseConnection(socket: Socket, error: SluiceError, requestId: string): void {

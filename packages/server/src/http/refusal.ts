@@ -1,20 +1,20 @@
 import type { ErrorCode } from '@sluice/protocol';
 
 /**
- * A request that did not get what it wanted, as logs and metrics see it. The address is not in it,
- * nor what the error says: both may hold a session id, or a piece of a body.
+ * A request that was refused or failed, as logs and metrics see it. It contains neither the URL nor
+ * the error message: both may hold a session id or part of a body.
  */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly status: number;
   readonly requestId: string;
   readonly method?: string;
-  /** The pattern of the route; absent when there is none for the address. */
+  /** The pattern of the route; absent when no route matches. */
   readonly route?: string;
   readonly cause?: unknown;
 }
 
-/** Who hears of requests that are refused, and names them. */
+/** Issues request ids and receives refused requests. */
 export interface RefusalDesk {
   readonly newRequestId: () => string;
   readonly refused: (refusal: Refusal) => void;

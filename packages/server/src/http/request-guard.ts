@@ -4,7 +4,7 @@ import type { Configuration } from '../config/settings.ts';
 import { OriginGuard } from './origin-guard.ts';
 import { limitBody } from './whole-body.ts';
 
-/** What every request has to pass before anybody looks at what it wants. */
+/** Checks every request before its route is called. */
 export class RequestGuard {
   private readonly origins: OriginGuard;
   private readonly limits: Configuration['http'];
@@ -16,13 +16,13 @@ export class RequestGuard {
 
   check(request: IncomingMessage): void {
     const { headersMax, bodyBytesMax } = this.limits;
-    // Over HTTP/2 the library has counted them.
+    // Over HTTP/2 the library has already counted them.
     if (request.httpVersionMajor < 2 && request.rawHeaders.length > headersMax * 2) {
       throw new SluiceError('headers_too_large', `a request has at most ${headersMax} headers`);
     }
     this.origins.check(request);
     limitBody(request, bodyBytesMax);
-    // The framework refuses what it cannot parse as a media type; here every body is JSON.
+    // The framework refuses a content type that it cannot parse; here every body is JSON.
     request.headers['content-type'] = undefined;
   }
 }

@@ -9,7 +9,7 @@ interface RouteOptions {
   readonly onRequest?: (request: FastifyRequest, reply: unknown, done: () => void) => void;
 }
 
-/** A route of the protocol's table as the web framework wants it. */
+/** A route of the protocol's table in the form that the web framework takes. */
 export function routeOptions(route: Route): RouteOptions {
   const { method, path, access, isServerWide = false, query } = route;
   const url = path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -17,7 +17,7 @@ export function routeOptions(route: Route): RouteOptions {
   return query === undefined ? { ...options, onRequest: refuseQuery } : options;
 }
 
-/** What nobody would look at is refused by name, like any field that nobody knows. */
+/** Query fields of a route without a query are refused by name, like any unknown field. */
 function refuseQuery({ query }: FastifyRequest, _reply: unknown, done: () => void): void {
   const names = Object.keys(query as object);
   if (names.length > 0) {

@@ -14,10 +14,11 @@ import { type Checker, invalid } from '../base/validation.ts';
 import { overloaded } from '../limits/admission.ts';
 
 /**
- * Reads a request's body as JSON, under any content type; `undefined` when it is empty.
+ * Reads a request's body as JSON, with any content type; `undefined` when it is empty.
  *
- * A body counts only when it arrived whole (L10): an HTTP/2 peer that dies in the middle looks like
- * a normal end, except that its stream is marked as aborted or the announced length is not reached.
+ * A body counts only when it arrived completely (L10). When an HTTP/2 peer dies in the middle, it
+ * looks like a normal end, except that the stream is marked as aborted or the announced length is
+ * not reached.
  */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   refuseEncoding(request);
@@ -38,7 +39,7 @@ function inexact(text: string): ErrorDetail | undefined {
   return { path, problem: `the number ${number} cannot be stored exactly: send it as text` };
 }
 
-/** Nobody decodes a body. */
+/** Refuses encoded bodies, because the server decodes none. */
 export function refuseEncoding({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding === 'identity') return;
@@ -56,7 +57,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Reads a body by its schema; one that is not there counts as an empty object. */
+/** Reads a body by its schema; a missing body counts as an empty object. */
 export async function readBody<T extends TSchema>(
   request: IncomingMessage,
   checker: Checker<T>,
@@ -65,18 +66,18 @@ export async function readBody<T extends TSchema>(
   return checker.parse(body === undefined ? {} : body, 'the body is not valid');
 }
 
-/** Of requests whose bound is not the usual one. */
+/** Requests whose body limit differs from the default. */
 const bodyBounds = new WeakMap<IncomingMessage, number>();
 
-/** The body of this request may be so long. */
+/** Sets the maximum length of this request's body. */
 export function limitBody(request: IncomingMessage, bytesMax: number): void {
   if (bytesMax !== LIMITS.bodyBytesMax) bodyBounds.set(request, bytesMax);
 }
 
-/** Bytes of bodies that are still arriving, of all requests of this process. */
+/** Bytes of bodies that are still arriving, over all requests of this process. */
 let arrivingBytes = 0;
 
-/** Many clients that each send a body that is allowed could still fill the memory (L9). */
+/** Many clients that each send an allowed body could still fill the memory (L9). */
 const ARRIVING_BYTES_MAX = 256 * 1024 * 1024;
 
 function readWhole(request: IncomingMessage): Promise<Buffer> {
@@ -109,7 +110,7 @@ function readWhole(request: IncomingMessage): Promise<Buffer> {
       if (cut) return refuse(notWhole());
       finish(() => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, length)));
     });
-    // An error is made only when it is needed: it takes its stack along.
+    // The error is created only when it is needed, because capturing its stack is slow.
     const cutShort = (): void => {
       if (!isOver) refuse(notWhole());
     };
@@ -128,7 +129,7 @@ function wasCut(request: IncomingMessage): boolean {
   return (request as unknown as Http2ServerRequest).stream.aborted;
 }
 
-/** -1 when the client did not say. */
+/** -1 when the client did not announce a length. */
 export function announcedLength(request: IncomingMessage): number {
   const header = request.headers['content-length'];
   return header === undefined ? -1 : Number(header);

@@ -6,7 +6,7 @@ type Admittable = {
   [T in Command['type']]: (typeof COMMANDS)[T]['admission'] extends 'internal' ? never : T;
 }[Command['type']];
 
-/** Decides whether a request is taken on at all, before it has any effect. */
+/** Decides whether a request is accepted, before it has any effect. */
 export class Admission {
   private readonly engine: Engine;
   private readonly log: { readonly isFull: boolean };
@@ -30,15 +30,15 @@ export class Admission {
     this.admit('read');
   }
 
-  /** Of a payload that goes to the disk beside the log, and through memory bit by bit. */
+  /** For a payload that goes to the disk outside the log, and through memory in chunks. */
   upload(): void {
     if (this.log.isFull) throw diskFull();
   }
 
   private admit(admissionClass: AdmissionClass): void {
-    // The reserve of a full disk is for work that ends, not for more of it.
+    // The reserve of a full disk is for work that finishes tasks, not for new tasks.
     if (admissionClass === 'submit' && this.log.isFull) throw diskFull();
-    // What ends makes room, and is heard to the last.
+    // Requests that finish tasks free memory, so they are always accepted.
     if (admissionClass === 'submit' && this.memory.isOver) {
       throw overloaded('the server uses the maximum amount of memory');
     }

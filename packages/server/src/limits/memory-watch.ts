@@ -1,7 +1,7 @@
-/** The process is asked how much memory it takes at most this often. */
+/** Minimum time between two reads of the process's memory use. */
 const LOOK_EVERY_MS = 100;
 
-/** Whether the process takes more memory than it may. */
+/** Whether the process uses more memory than allowed. */
 export class MemoryWatch {
   private readonly bytesMax: number;
   private readonly residentBytes: () => number;
@@ -9,7 +9,7 @@ export class MemoryWatch {
   private lookedAt = Number.NEGATIVE_INFINITY;
   private wasOver = false;
 
-  /** The clock only ever runs forward. */
+  /** `clock` is monotonic. */
   constructor(
     bytesMax: number,
     residentBytes = () => process.memoryUsage.rss(),

@@ -2,7 +2,7 @@ import type { PartitionLimits, QuotaName, Quotas } from '@sluice/core';
 import { SluiceError } from '@sluice/protocol';
 import type { Configuration } from '../config/settings.ts';
 
-/** What one namespace may use of a limit unless a setting says otherwise. */
+/** Share of a limit that one namespace may use by default. */
 const DEFAULT_SHARE = 0.9;
 
 /** Quotas that are not set leave a tenth of each limit to other namespaces. */
@@ -22,7 +22,7 @@ export function quotasOf(
   };
 }
 
-/** Quotas that the server keeps by itself, beside those of the core. */
+/** Quotas of the core, and those that the server checks itself. */
 type ServerQuota = QuotaName | 'blobBytesMax' | 'waitsMax';
 
 const MEANINGS: Readonly<Record<ServerQuota, string>> = {
@@ -36,7 +36,7 @@ const MEANINGS: Readonly<Record<ServerQuota, string>> = {
   waitsMax: 'requests that wait for tasks',
 };
 
-/** The refusal of a request by a quota: it names the quota, so that people know what to raise. */
+/** The refusal of a request by a quota. It names the quota, so that users know what to raise. */
 export function quotaExceeded(quota: ServerQuota, max: number | undefined): SluiceError {
   const bound = max === undefined ? '' : ` (${max})`;
   return new SluiceError(

@@ -16,11 +16,11 @@ import { UTF8 } from '../base/utf8.ts';
 import { workerIdOf } from '../workers/worker-id.ts';
 
 export interface DumpOptions {
-  /** The number of the partition whose log it is; ids of tasks carry it. */
+  /** Number of the log's partition; task ids contain it. */
   readonly partition: number;
-  /** The first record; what is before it is left out. */
+  /** The first record to print; earlier ones are left out. */
   readonly from: number;
-  /** Inputs, outputs and errors belong to users, so they are shown only when asked for. */
+  /** Inputs, outputs and errors belong to users, so they are shown only on request. */
   readonly withPayloads: boolean;
   readonly print: (line: string) => void;
 }
@@ -54,7 +54,7 @@ export async function dumpLog(dataFolder: string, options: DumpOptions): Promise
   });
 }
 
-/** How a field is shown is declared with it, in the table of events. */
+/** The table of events declares how each field is shown. */
 function shownValue({ kind, dump }: Field, value: unknown, withPayloads: boolean): unknown {
   if (kind === 'payload') {
     const range = value as PayloadRange;
@@ -84,7 +84,7 @@ function payloadOf({ bytes, start, end }: PayloadRange): unknown {
   return blob === undefined ? JSON.parse(text) : { blob };
 }
 
-/** Words of a hash stand in typed arrays, which JSON would show as objects. */
+/** Words of a hash are typed arrays, which JSON would show as objects. */
 function plain(value: object): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, part]) => [

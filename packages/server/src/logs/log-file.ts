@@ -1,9 +1,9 @@
 import { appendFile, readFile, rename } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** What was written at once. */
+/** Lines that were written together. */
 export interface LogEntry {
-  /** Counts up; one that is not above the last one was written before. */
+  /** Increases; an entry that is not above the last one is a repeat. */
   readonly seq: number;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -11,18 +11,18 @@ export interface LogEntry {
 }
 
 /**
- * The lines of one lease, in a ring of two files: when the newer one is half the bound, it takes
- * the place of the older one.
+ * The lines of one lease, in a ring of two files. When the newer file exceeds half the limit, it
+ * replaces the older one.
  *
- * One write is under way at a time; the owner sees to that.
+ * The owner ensures that one write is under way at a time.
  */
 export class LogFile {
   private readonly path: string;
   private readonly bytesMax: number;
-  /** Of the newer file; below 0 when it has to be looked at. */
+  /** Bytes of the newer file; below 0 when it must be read first. */
   private bytes = -1;
   private lastSeq = 0;
-  /** Ends a line that was written in part. */
+  /** A line break that ends a partly written line; empty otherwise. */
   private mend = '';
 
   constructor(path: string, bytesMax: number) {
@@ -30,12 +30,12 @@ export class LogFile {
     this.bytesMax = bytesMax;
   }
 
-  /** Answers how many bytes were written: none of an entry that is known already. */
+  /** Returns how many bytes were written: 0 for an entry that is known already. */
   async append(entry: LogEntry): Promise<number> {
     if (this.bytes < 0) await this.open();
     if (entry.seq <= this.lastSeq) return 0;
     if (this.bytes > this.bytesMax / 2) {
-      // It may have been swept away meanwhile.
+      // A sweep may have removed it.
       await rename(this.path, olderOf(this.path)).catch(ifMissing);
       this.bytes = 0;
       this.mend = '';
@@ -44,7 +44,7 @@ export class LogFile {
     try {
       await appendFile(this.path, text, { mode: 0o600 });
     } catch (cause) {
-      // A part of it may be there.
+      // A part of it may have been written.
       this.bytes = -1;
       throw cause;
     }
@@ -55,7 +55,7 @@ export class LogFile {
     return bytes;
   }
 
-  /** What another process wrote counts, too: a server may be started again in the middle. */
+  /** Reads what an earlier process wrote: the server may restart in the middle of an attempt. */
   private async open(): Promise<void> {
     const text = await readText(this.path);
     this.lastSeq = (await readEntries(this.path)).at(-1)?.seq ?? 0;
@@ -64,7 +64,7 @@ export class LogFile {
   }
 }
 
-/** The files of one lease as they are; none that is missing. */
+/** The files of one lease as they are; missing ones are left out. */
 export async function copyFiles(path: string): Promise<{ name: string; content: Buffer }[]> {
   const paths = [olderOf(path), path];
   const contents = await Promise.all(paths.map((each) => readFile(each).catch(ifMissing)));
@@ -74,11 +74,11 @@ export async function copyFiles(path: string): Promise<{ name: string; content: 
   });
 }
 
-/** All that is kept, oldest first. */
+/** All entries that are kept, oldest first. */
 export async function readEntries(path: string): Promise<LogEntry[]> {
   const [older, newer] = await Promise.all([readText(olderOf(path)), readText(path)]);
   return `${older}\n${newer}`.split('\n').flatMap((line) => {
-    // A server that was killed in the middle of a line leaves a part of it.
+    // A server that was killed during a write leaves an incomplete line.
     try {
       return [JSON.parse(line) as LogEntry];
     } catch {

@@ -71,7 +71,7 @@ function submit(engine: Engine): Promise<string> {
   });
 }
 
-/** Something for the disk, so that whoever reads waits for it. */
+/** A change for the disk, so that reads wait for it. */
 function change(engine: Engine): Promise<void> {
   const command = { type: 'set_queue_paused', namespace, taskType: 'a', paused: true } as const;
   return engine.execute<SetQueuePaused, void>(command, () => undefined);
@@ -90,7 +90,7 @@ test('who follows hears of an end that comes while the task is looked at', async
   const followers = new LogFollowers(parts);
   const begun = Promise.withResolvers<void>();
   const server = createServer((_request, raw) => {
-    // It is seen alive in this turn, and has ended before it is known to be durable that it was.
+    // The task is seen open in this turn, and ends before that read is durable.
     log.hold();
     const changed = change(engine);
     void followers.follow({ namespace, id }, { hijack: () => ({ raw }) } as FastifyReply);

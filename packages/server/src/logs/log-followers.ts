@@ -11,14 +11,17 @@ export interface FollowerParts {
   readonly engine: Engine;
   readonly waiters: TaskWaiters;
   readonly logs: TaskLogs;
-  /** A reader that takes nothing for so long is cut. */
+  /** A reader that reads nothing for this long is cut. */
   readonly stalledMs: number;
 }
 
-/** Lines that wait for a slow reader; when there are more, they are read from the files again. */
+/**
+ * Maximum characters of lines that wait for a slow reader. Beyond it, they are read from the files
+ * again.
+ */
 const PENDING_CHARACTERS_MAX = 1024 * 1024;
 
-/** About the most of one event: a reader shows that he reads by taking it. */
+/** Approximate maximum of one event: a reader that takes it shows that it is reading. */
 const EVENT_CHARACTERS_MAX = 64 * 1024;
 
 interface FollowedTask {
@@ -26,7 +29,7 @@ interface FollowedTask {
   readonly id: string;
 }
 
-/** Those who follow the lines of tasks. */
+/** Clients that follow the lines of tasks. */
 export class LogFollowers {
   private readonly parts: FollowerParts;
   private readonly followers = new Set<Follower>();
@@ -36,7 +39,7 @@ export class LogFollowers {
     this.parts = parts;
   }
 
-  /** What is there, what comes, and the end of the task, as server-sent events. */
+  /** Sends the existing lines, new lines, and the end of the task, as server-sent events. */
   async follow(task: FollowedTask, reply: FastifyReply): Promise<void> {
     const { raw } = reply.hijack();
     const follower = new Follower(this.parts, task, new FollowerStream(raw, this.parts.stalledMs));
@@ -46,7 +49,7 @@ export class LogFollowers {
     this.followers.delete(follower);
   }
 
-  /** The server is going away: so it tells those who follow. */
+  /** The server is stopping and tells its followers. */
   stop(): void {
     this.isStopping = true;
     for (const follower of this.followers) follower.stop();
@@ -59,13 +62,15 @@ class Follower {
   private readonly id: string;
   private readonly stream: FollowerStream;
   private readonly stopped = new AbortController();
-  /** The last report of each lease that was sent; what is in the files may be heard as well. */
+  /**
+   * The last report sent, by lease. The same report may come from the files and from the listener.
+   */
   private readonly sent = new Map<number, number>();
   private pending: AttemptLines[] = [];
   private pendingCharacters = 0;
-  /** There is more in the files than was sent or is pending. */
+  /** The files contain more than was sent or is pending. */
   private isBehind = true;
-  /** How the task ended; empty before that. */
+  /** The final state of the task; empty before its end. */
   private state = '';
   private wake: () => void = () => undefined;
 
@@ -79,7 +84,7 @@ class Follower {
   }
 
   stop(): void {
-    // Somebody who takes nothing would not hear why either, and all would wait for him.
+    // A blocked reader would not get the `drain` event, and the stop would wait for it.
     if (this.stream.isBlocked) this.stream.cut();
     this.stopped.abort();
   }
@@ -95,7 +100,8 @@ class Follower {
       if (this.stopped.signal.aborted) await this.stream.send('drain', {});
       else await this.stream.send('end', { state: this.state });
     } catch {
-      // The answer has begun: its end without an `end` event says that something went wrong.
+      // The answer has begun, so its end without an `end` event tells the client that something
+      // went wrong.
       this.stopped.abort();
     } finally {
       unfollow();
@@ -134,7 +140,7 @@ class Follower {
   }
 
   private async catchUp(): Promise<void> {
-    // From here on it is heard what the files may not have when they are read.
+    // From here on new lines are pending, because the files may be read before they are written.
     this.isBehind = false;
     for await (const entries of this.parts.logs.readByLease(this.id)) {
       for (const lines of entries) {
@@ -161,7 +167,7 @@ class Follower {
     if (piece.length > 0) await this.stream.send('lines', piece);
   }
 
-  /** Settles when the task has ended and its lines are written, or when nobody follows it. */
+  /** Settles when the task has ended and its lines are written, or when the follower is gone. */
   private async awaitEnd(): Promise<void> {
     const { signal } = this.stopped;
     let state: string | undefined;
@@ -171,17 +177,17 @@ class Follower {
     this.wake();
   }
 
-  /** The state in which the task ended, or nothing when the time is up. */
+  /** The final state of the task, or undefined when the time is up. */
   private async endWithin(timeoutMs: number): Promise<string | undefined> {
     const { engine, waiters } = this.parts;
     const seen = await engine.read((state) => {
       const slot = findTask(state, this.namespace, this.id);
-      // It ended, and was forgotten since.
+      // It ended, and has left memory since.
       if (slot === NO_SLOT) return { state: 'unknown' };
       if (isTerminal(state.tasks.state[slot]))
         return { state: TASK_STATES[state.tasks.state[slot]] };
       const task = state.tasks.number[slot] as TaskNumber;
-      // In the turn in which it was seen alive: its end may come in the next one.
+      // Registered in the same turn in which the task was seen open: it may end in the next one.
       return { views: waiters.waitForAny(this.namespace, [task], timeoutMs, this.stopped.signal) };
     });
     if (seen.views === undefined) return seen.state;

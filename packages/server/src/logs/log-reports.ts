@@ -9,14 +9,14 @@ import { taskIdOf } from '../tasks/task-view.ts';
 import type { AttemptLines } from './task-logs.ts';
 
 interface LogReport {
-  /** Among the reports of the request. */
+  /** Index among the reports of the request. */
   readonly place: number;
   readonly lease: string;
   readonly seq: number;
   readonly lines: readonly string[];
 }
 
-/** The reports of a body, which was checked, that bring lines. */
+/** The reports with lines in a validated body. */
 export function logReportsOf(body: unknown): LogReport[] {
   const { reports = [] } = (body ?? {}) as { readonly reports?: readonly ReportRequest[] };
   return reports.flatMap((report, place) => {
@@ -26,7 +26,7 @@ export function logReportsOf(body: unknown): LogReport[] {
   });
 }
 
-/** Whose lines they are; nobody's when the lease was not current. */
+/** The attempt that the lines belong to; empty when the lease was not current. */
 export function linesOf(
   { place, lease, seq, lines }: LogReport,
   { outcomes }: ReportAttemptsReply,
@@ -36,9 +36,9 @@ export function linesOf(
   if (outcomes[place] !== 'ok' || token === undefined) return [];
   const slot = token.slot as Slot;
   const { tasks } = state;
-  // A task that ended by the same request may have been forgotten with it.
+  // A task that ended by the same request may have left memory with it.
   if (tasks.number[slot] === 0) return [];
-  // One that failed by the same request may have gone to the next worker already.
+  // A task that failed by the same request may already be leased to the next worker.
   const isCurrent = tasks.lease[slot] === token.number;
   const attempt = tasks.attempt[slot] - (isCurrent ? 0 : 1);
   const id = taskIdOf(state, slot);

@@ -8,27 +8,27 @@ interface Found {
 }
 
 interface SweepBounds {
-  /** Days that nobody wrote to since then are removed. */
+  /** Days whose files were all last written before this time are removed. */
   readonly oldest: number;
   readonly bytesMax: number;
 }
 
 /**
- * Removes days that are too old, and the oldest of what is left in folders by day until the rest is
- * within the bound: whole days first, then those files of the newest day that nobody wrote to for
- * longest. Answers the paths of what was removed.
+ * Removes days that are too old. Then it removes the oldest until the rest is within the limit:
+ * whole days first, then the least recently written files of the newest day. Returns the removed
+ * paths.
  */
 export async function sweepDays(folder: string, bounds: SweepBounds): Promise<string[]> {
   const { oldest, bytesMax } = bounds;
   const days: string[] = [];
-  // One day at a time: there may be millions of files.
+  // One day at a time, because there may be millions of files.
   const sizes: number[] = [];
   const removed: string[] = [];
   let newest: readonly Found[] = [];
   for (const name of (await list(folder)).sort()) {
     const day = join(folder, name);
     const files = await filesIn(day);
-    // One that is empty was made a moment ago.
+    // An empty day was just created.
     if (files.length > 0 && files.every(({ changedAt }) => changedAt < oldest)) {
       await rm(day, { recursive: true, force: true });
       removed.push(day);
@@ -54,7 +54,7 @@ export async function sweepDays(folder: string, bounds: SweepBounds): Promise<st
   return removed;
 }
 
-/** Nothing when there is no such folder. */
+/** Empty when there is no such folder. */
 export async function list(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

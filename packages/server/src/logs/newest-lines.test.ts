@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newestLines } from './newest-lines.ts';
 import type { AttemptLines } from './task-logs.ts';
 
-/** A file per attempt, each with these lines. */
+/** One file per attempt, each with these lines. */
 async function* files(...attempts: readonly string[][]): AsyncGenerator<AttemptLines[]> {
   for (const [index, lines] of attempts.entries()) {
     yield [{ id: 't_1', attempt: index + 1, lease: index + 1, seq: 1, at: 1000, lines }];

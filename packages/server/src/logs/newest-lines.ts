@@ -11,10 +11,10 @@ export function shownLines({ attempt, at, lines }: AttemptLines): ShownLine[] {
   return lines.map((line) => ({ attempt, at: timeText(at), line }));
 }
 
-/** Of one answer; a task that was tried a thousand times may have a GiB of lines. */
+/** Maximum characters of one answer: a task with a thousand attempts may have a GiB of lines. */
 const CHARACTERS_MAX = 8 * 1024 * 1024;
 
-/** The last lines, at most so many and not too much of them, with two files in memory at a time. */
+/** The last lines, within `limit` and `charactersMax`, with two files in memory at a time. */
 export async function newestLines(
   files: AsyncIterable<readonly AttemptLines[]>,
   limit: number,
@@ -28,7 +28,7 @@ export async function newestLines(
   return kept;
 }
 
-/** From which place on the lines are not too much; the last one never is. */
+/** Index of the first line that fits `charactersMax`; the last line always fits. */
 function firstWithin(lines: readonly ShownLine[], charactersMax: number): number {
   let left = charactersMax;
   let first = lines.length;

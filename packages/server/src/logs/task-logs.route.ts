@@ -28,7 +28,7 @@ export function taskLogsRoute(app: FastifyInstance, parts: Parts): void {
       parts.admission.read();
       await parts.archive.mustHave(namespace, id);
       if (follow !== undefined && follow !== 'false') {
-        // The head alone has no end to wait for.
+        // A HEAD request has no stream to wait for.
         if (request.method === 'HEAD') return reply.type('text/event-stream').send();
         parts.waiters.admit(namespace);
         parts.keyStreams.add(request.caller, reply.raw);

@@ -33,7 +33,7 @@ async function texts(logs: TaskLogs, id = ID): Promise<string[]> {
 
 const LONG_LINE = 'x'.repeat(100);
 
-/** Says that nobody wrote to the file of a task since then. */
+/** Sets the last write to a task's file. */
 async function setChanged(number: number, seconds: number): Promise<void> {
   const names = await readdir(folder, { recursive: true });
   const name = names.find((each) => each.endsWith(`${idOf(number)}.1.${number}.log`)) as string;

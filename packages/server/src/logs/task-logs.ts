@@ -4,27 +4,27 @@ import { parseTaskId } from '@sluice/core';
 import { copyFiles, type LogEntry, LogFile, readEntries } from './log-file.ts';
 import { list, sweepDays } from './log-sweep.ts';
 
-/** Lines that handlers wrote about one attempt. */
+/** Lines that a handler wrote during one attempt. */
 export interface AttemptLines extends LogEntry {
   readonly id: string;
   readonly attempt: number;
-  /** The number of its lease, which tells attempts apart that have the same number (Y1). */
+  /** Number of the lease. It distinguishes attempts with the same number (Y1). */
   readonly lease: number;
 }
 
-/** Where lines go that workers report. */
+/** Receives the lines that workers report. */
 export interface LogSink {
-  /** Resolves when they are kept; resends are dropped. */
+  /** Resolves when the lines are written; repeats are dropped. */
   append(lines: AttemptLines): Promise<void>;
 }
 
 export interface TaskLogsOptions {
   readonly folder: string;
-  /** Of one attempt; what is older is dropped. */
+  /** Limit of one attempt; older lines are dropped. */
   readonly attemptBytesMax?: number;
-  /** Of all together; the oldest are dropped, whole days of them if possible. */
+  /** Limit of all logs together; the oldest are dropped, whole days first. */
   readonly totalBytesMax?: number;
-  /** Days that nobody wrote to for so long are dropped. */
+  /** Days that were not written to for this long are dropped. */
   readonly ageMs?: number;
 }
 
@@ -34,12 +34,12 @@ const DEFAULTS = {
   ageMs: Number.POSITIVE_INFINITY,
 };
 
-/** Attempts whose files are known; others are looked at again. */
+/** Number of attempts whose files are remembered; others are read again. */
 const OPEN_MAX = 10_000;
 
 const SWEEP_EVERY_MS = 3_600_000;
 
-/** The bound on all is looked at when such a part of it was written. */
+/** A sweep runs after this share of the total limit was written. */
 const SWEEP_EVERY_PART = 1 / 16;
 
 const LOG_NAME = /^(.*\.(\d+)\.(\d+)\.log)(?:\.older)?$/;
@@ -47,21 +47,22 @@ const LOG_NAME = /^(.*\.(\d+)\.(\d+)\.log)(?:\.older)?$/;
 type Listener = (lines: AttemptLines) => void;
 
 /**
- * The lines that handlers write, in files of their own, one per lease, in a folder per day. They
- * are no part of what is promised about tasks: a power cut may take the last of them.
+ * The lines that handlers write: one file per lease, in a folder per day. Tasks are durable, but
+ * these lines are not: a power cut may take the last of them.
  *
- * Y1 Every lease has a file of its own. The attempts of a task that is retried count from 1 again,
- *    and so do the reports of each; leases never do.
- * Y2 Files are read between writes: a ring that turns over meanwhile would lose or double lines.
+ * Y1 Every lease has a separate file. When a finished task is retried, its attempts count from 1
+ *    again, and so do the reports of each. Leases never repeat.
+ * Y2 Files are read between writes. If the ring turned over during a read, lines would be lost or
+ *    doubled.
  */
 export class TaskLogs implements LogSink {
   private readonly options: Required<TaskLogsOptions>;
-  /** By path. The promise is that of the last write, which the next one waits for. */
+  /** By path. `last` is the last write, which the next one waits for. */
   private readonly open = new Map<string, { file: LogFile; last: Promise<unknown> }>();
   private readonly listeners = new Map<string, Set<Listener>>();
 
   private sweeper: NodeJS.Timeout | undefined;
-  /** Written since the last sweep. */
+  /** Bytes written since the last sweep. */
   private unsweptBytes = 0;
   private isSweeping = false;
 
@@ -69,11 +70,11 @@ export class TaskLogs implements LogSink {
     this.options = { ...DEFAULTS, ...options };
   }
 
-  /** Keeps the bound on all of them from here on. */
+  /** Opens the folder, and keeps the total limit from here on. */
   static async open(options: TaskLogsOptions): Promise<TaskLogs> {
     const logs = new TaskLogs(options);
     await mkdir(options.folder, { recursive: true, mode: 0o700 });
-    // It may be older than this server, and open to others; then so is what lies below it.
+    // An older server may have made the folder readable for others, and with it everything below.
     await chmod(options.folder, 0o700);
     await logs.sweep();
     logs.sweeper = setInterval(() => logs.sweepBeside(), SWEEP_EVERY_MS);
@@ -95,12 +96,12 @@ export class TaskLogs implements LogSink {
       this.unsweptBytes += bytes;
       this.sweepIfDue();
     });
-    // A write that failed says so to whoever asked for it, and the next one tries again.
+    // The caller gets the error of a failed write, and the next write tries again.
     known.last = written.catch(() => undefined);
     await written;
   }
 
-  /** All that is kept of a task, in the order of its attempts. One file is in memory at a time. */
+  /** All lines of a task, in the order of its attempts. One file is in memory at a time. */
   async *readByLease(id: string, attempt?: number): AsyncGenerator<AttemptLines[]> {
     for (const found of await this.filesOf(id)) {
       if (attempt !== undefined && attempt !== found.attempt) continue;
@@ -114,7 +115,7 @@ export class TaskLogs implements LogSink {
     }
   }
 
-  /** Every file that there is, by its path below the folder. One lease is in memory at a time. */
+  /** Every file, by its path below the folder. The files of one lease are in memory at a time. */
   async *copies(): AsyncGenerator<{ readonly path: string; readonly content: Buffer }> {
     const { folder } = this.options;
     for (const day of (await list(folder)).sort()) {
@@ -129,7 +130,7 @@ export class TaskLogs implements LogSink {
     }
   }
 
-  /** Hears what is written from here on. */
+  /** Calls `listener` with new lines from here on. */
   follow(id: string, listener: Listener): () => void {
     const known = this.listeners.get(id) ?? new Set();
     this.listeners.set(id, known.add(listener));
@@ -139,19 +140,19 @@ export class TaskLogs implements LogSink {
     };
   }
 
-  /** Resolves when all that came so far about a task is written. */
+  /** Resolves when all lines received so far for a task are written. */
   async written(id: string): Promise<void> {
     for (const [path, { last }] of this.open) if (basename(path).startsWith(`${id}.`)) await last;
   }
 
-  /** Drops what is too old, and the oldest until the rest is within the bound. */
+  /** Removes logs that are too old, then the oldest until the rest is within the limit. */
   async sweep(): Promise<void> {
     this.unsweptBytes = 0;
     const { folder, totalBytesMax: bytesMax, ageMs } = this.options;
     const removed = new Set(await sweepDays(folder, { bytesMax, oldest: Date.now() - ageMs }));
     for (const path of this.open.keys()) {
       const isGone = removed.has(path) || removed.has(dirname(dirname(path)));
-      // Whoever writes there looks at it again, and makes the folder again.
+      // The next writer reads the file and makes the folder again.
       if (isGone) this.open.delete(path);
     }
   }
@@ -160,13 +161,13 @@ export class TaskLogs implements LogSink {
     if (this.unsweptBytes > this.options.totalBytesMax * SWEEP_EVERY_PART) this.sweepBeside();
   }
 
-  /** One at a time. What cannot be removed now is tried again later. */
+  /** One sweep at a time. What cannot be removed now is tried again later. */
   private sweepBeside(): void {
     if (this.isSweeping) return;
     this.isSweeping = true;
     const done = () => {
       this.isSweeping = false;
-      // It may have taken a while.
+      // The sweep may have taken a while.
       this.sweepIfDue();
     };
     this.sweep().then(done, done);
@@ -189,12 +190,12 @@ export class TaskLogs implements LogSink {
     return opened;
   }
 
-  /** In the order in which they were leased. */
+  /** In lease order. */
   private async filesOf(id: string): Promise<{ path: string; attempt: number; lease: number }[]> {
     const folder = this.folderOf(id);
     const files = new Map<number, { path: string; attempt: number; lease: number }>();
     for (const name of await list(folder)) {
-      // The newer file of a ring that turns over is away for a moment.
+      // While a ring turns over, its newer file is missing for a moment.
       const found = name.startsWith(`${id}.`) ? LOG_NAME.exec(name) : null;
       if (found === null) continue;
       const [, log, attempt, lease] = found;
@@ -207,12 +208,13 @@ export class TaskLogs implements LogSink {
   private folderOf(id: string): string {
     const { submittedAt = 0 } = parseTaskId(id) ?? {};
     const day = new Date(submittedAt).toISOString().slice(0, 10);
-    // A day may have millions of tasks, and a folder should not: the end of an id counts up.
+    // A day may have millions of tasks, which is too many for one folder. The end of an id counts
+    // up.
     return join(this.options.folder, day, id.slice(-2));
   }
 }
 
-/** Of the leases that have files, whichever of the two it is. */
+/** The log names of leases that have either of their two files. */
 function logNames(names: readonly string[]): Set<string> {
   return new Set(names.flatMap((name) => LOG_NAME.exec(name)?.[1] ?? []));
 }

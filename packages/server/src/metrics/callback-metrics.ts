@@ -4,7 +4,7 @@ import { Histogram, LATENCY_BOUNDS_MS } from './histogram.ts';
 
 type Outcome = RecordDeliveryReply['outcome'];
 
-/** What becomes of callbacks. Tries are counted once they are recorded. */
+/** Outcomes of callbacks. Tries are counted once they are recorded. */
 export class CallbackMetrics {
   private readonly outcomes: Record<Outcome, number> = {
     delivered: 0,
@@ -21,7 +21,7 @@ export class CallbackMetrics {
 
   write(out: Exposition, { outbox }: ReadonlyState, now: number): void {
     const [oldest] = outbox.pending();
-    // One whose delivery nobody waits for any more is of no interest to anybody.
+    // A try whose delivery no longer exists is not shown.
     const { unknown: _, ...shown } = this.outcomes;
     out.values(
       'sluice_callbacks_total',

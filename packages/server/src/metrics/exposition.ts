@@ -25,7 +25,7 @@ export class Exposition {
     for (const [labels, value] of samples) this.sample(name, labels, value);
   }
 
-  /** `scale` turns what was observed into the unit of the name: 0.001 for milliseconds. */
+  /** `scale` converts observations to the unit of the name: 0.001 for milliseconds. */
   histograms(
     name: HistogramName,
     series: Iterable<readonly [Labels, Histogram]>,
@@ -59,7 +59,7 @@ export class Exposition {
   }
 }
 
-/** Without the dust of binary fractions: 0.025, not 0.025000000000000001. */
+/** Rounds off binary fractions: 0.025, not 0.025000000000000001. */
 function scaled(bound: number, scale: number): number {
   return Number((bound * scale).toPrecision(6));
 }

@@ -1,19 +1,16 @@
-/** Milliseconds, from what a commit takes to what a person would call long. */
+/** In milliseconds, from the time of a commit to a long wait. */
 export const LATENCY_BOUNDS_MS: readonly number[] = [
   0.5, 1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 300_000,
 ];
 
-/** Counts by powers of four. */
+/** Powers of four. */
 export const SIZE_BOUNDS: readonly number[] = [1, 4, 16, 64, 256, 1024, 4096, 16_384];
 
-/**
- * Plain counts: an observation is a short loop and two additions, whoever reads them and whether
- * anybody does.
- */
+/** A histogram with plain counts: an observation costs a short loop and two additions. */
 export class Histogram {
-  /** Upper ends, each within its bucket. */
+  /** Inclusive upper bounds of the buckets. */
   readonly bounds: readonly number[];
-  /** One more than there are bounds: the last has no end. */
+  /** One more than there are bounds: the last bucket has no upper bound. */
   readonly counts: Float64Array;
   sum = 0;
 

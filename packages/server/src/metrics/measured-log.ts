@@ -1,12 +1,12 @@
 import type { AppendOutcome, BoundedLog, LogBatch } from '@sluice/log';
 import { Histogram, LATENCY_BOUNDS_MS, SIZE_BOUNDS } from './histogram.ts';
 
-/** What commits cost; once per batch, not per task. */
+/** Cost of commits, counted per batch, not per task. */
 export class CommitMetrics {
   readonly latencyMs = new Histogram(LATENCY_BOUNDS_MS);
   readonly records = new Histogram(SIZE_BOUNDS);
   bytes = 0;
-  /** When the append that is under way began; undefined without one. */
+  /** Start of the append under way; undefined when there is none. */
   appendingSince: number | undefined;
 }
 
@@ -34,7 +34,7 @@ async function measuredAppend(
   const outcome = await log.append(batch);
   metrics.appendingSince = undefined;
   metrics.latencyMs.observe(performance.now() - startedAt);
-  // One that is sent again is the same batch.
+  // A batch that is sent again is counted once.
   if (outcome === 'ok') {
     metrics.records.observe(batch.recordCount);
     metrics.bytes += batch.bytes.length;

@@ -1,5 +1,5 @@
 /**
- * Every metric, with its type and what it says. Dashboards and alerts rely on the names: one never
+ * Every metric, with its type and meaning. Dashboards and alerts rely on the names, so a name never
  * changes its meaning. docs/metrics.md has the same table.
  */
 export const METRIC_FAMILIES = {

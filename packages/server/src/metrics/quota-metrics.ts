@@ -1,7 +1,7 @@
 import type { NamespaceUse, ReadonlyState } from '@sluice/core';
 import type { Exposition } from './exposition.ts';
 
-/** Namespaces with most tasks that have lines of their own; a page stays readable. */
+/** Number of namespaces, by most tasks, that get separate lines, so the page stays readable. */
 const NAMESPACES_SHOWN = 200;
 
 const QUOTAS = {
@@ -12,7 +12,7 @@ const QUOTAS = {
   shapesMax: (use: NamespaceUse) => use.shapes.size,
 } as const;
 
-/** What each namespace uses of its quotas, and what they are. */
+/** Each namespace's quotas and its use of them. */
 export function writeQuotas(out: Exposition, { limits, namespaces }: ReadonlyState): void {
   const { quotas } = limits;
   if (quotas === undefined) return;

@@ -7,7 +7,7 @@ import type { Exposition, Labels } from './exposition.ts';
 import { Histogram, LATENCY_BOUNDS_MS } from './histogram.ts';
 import { CommitMetrics } from './measured-log.ts';
 
-/** How often the event loop is asked whether it is late. */
+/** How often the event-loop delay is sampled. */
 const LAG_EVERY_MS = 100;
 
 interface Surroundings {
@@ -18,7 +18,7 @@ interface Surroundings {
   readonly blobs: BlobTotals;
 }
 
-/** What is known of the process and its surroundings, whatever the disk does. */
+/** Metrics of the process and its environment. They need no disk. */
 export class ServerMetrics {
   readonly commits = new CommitMetrics();
   private readonly snapshots = { saved: 0, failed: 0, unusable: 0 };
@@ -45,7 +45,7 @@ export class ServerMetrics {
     clearInterval(this.lagTimer);
   }
 
-  /** Where the times of a route's requests go, in milliseconds. */
+  /** The histogram of a route's request times, in milliseconds. */
   route(method: string, route: string): Histogram {
     const histogram = new Histogram(LATENCY_BOUNDS_MS);
     this.routes.push([{ method, route }, histogram]);

@@ -14,8 +14,8 @@ const OUTCOMES = TASK_STATES.map((name, state) => ({ name, state })).filter(({ s
 );
 
 /**
- * What happens to tasks, taken from what commands want done: a few additions per task, with the
- * times that the core gave them. Nothing here may be shown before it is durable (L2).
+ * Metrics of tasks, derived from the outputs of commands: a few additions per task, with the times
+ * that the core set. Nothing here may be shown before it is durable (L2).
  */
 export class TaskMetrics {
   private readonly queueMs = new Histogram(LATENCY_BOUNDS_MS);
@@ -23,7 +23,7 @@ export class TaskMetrics {
   private readonly finished = new Float64Array(TASK_STATES.length);
   private leased = 0;
   private deduplicated = 0;
-  /** Tasks from this number on are counted; set when it is known what there was before. */
+  /** Tasks from this number on are counted; set once the number of existing tasks is known. */
   firstTask = 1;
 
   staged({ pushSlots, endedSlots }: Outputs, { tasks }: ReadonlyState): void {

@@ -10,7 +10,9 @@ import type { ServerMetrics } from '../metrics/server-metrics.ts';
 import type { Projection } from '../projection/projection.ts';
 import type { Observation } from './observation.ts';
 
-/** A disk that has not answered for so long is what the scrape is about; it is not waited for. */
+/**
+ * How long a scrape waits for the disk. A disk that hangs must not block the page that reports it.
+ */
 const DURABLE_MS_MAX = 1000;
 
 export interface MetricSources {
@@ -46,7 +48,7 @@ export function timeRoutes(app: FastifyInstance, metrics: ServerMetrics): void {
   });
 }
 
-/** `GET /metrics`, for Prometheus and all that reads its format. */
+/** `GET /metrics`, in the Prometheus format. */
 export function metricsRoute(app: FastifyInstance, sources: MetricSources): void {
   const { engine, observation, log, projection, blobs, clock, time } = sources;
   app.route({
@@ -73,8 +75,8 @@ function connections({ server }: FastifyInstance): Promise<number> {
 }
 
 /**
- * What is known of tasks, once it is durable (L2). While the disk hangs, or when the engine has
- * stopped, that is nothing, and the rest of the page says why.
+ * Metrics of tasks, once they are durable (L2). Empty while the disk hangs or after the engine
+ * stopped; the rest of the page shows why.
  */
 async function taskText(
   engine: Engine,
@@ -95,7 +97,7 @@ async function taskText(
   try {
     return await Promise.race([durable, timeout]);
   } catch {
-    // An engine that stopped has said so to its owner.
+    // An engine that stopped has already reported it.
     return '';
   } finally {
     clearTimeout(timer);

@@ -1,9 +1,11 @@
-/** Lines of one kind in one period. A disk that fails may make one of every event. */
+/** Maximum lines of one kind per period. A failing disk may cause one line per event. */
 const LINES_MAX = 100;
 
 const PERIOD_MS = 60 * 60 * 1000;
 
-/** Keeps damage, which may be named once per event or question, from filling the server's log. */
+/**
+ * Prevents notices of damage from filling the server's log: there may be one per event or query.
+ */
 export class NoticeLimit {
   private readonly clock: () => number;
   private readonly counts = new Map<string, number>();
@@ -13,7 +15,7 @@ export class NoticeLimit {
     this.clock = clock;
   }
 
-  /** Whether one more of this kind is to be said, as usual or as the last one for a while. */
+  /** Whether to log one more notice of this kind, as usual or as the last one of the period. */
   take(kind: string): 'say' | 'say last' | 'drop' {
     const now = this.clock();
     if (now >= this.periodEnd) {

@@ -18,7 +18,7 @@ type MakePartition = (options: PartitionOptions) => Partition;
 
 const makeUsual: MakePartition = (options) => new Partition(options);
 
-/** What operators see of a server: every part says here what it does, and goes on. */
+/** What operators see of a server. Every part reports here. */
 export class Observation {
   readonly log: ServerLog;
   readonly server: ServerMetrics;
@@ -36,19 +36,19 @@ export class Observation {
     this.server = new ServerMetrics(version);
   }
 
-  /** Makes the partition, to look at it later. A start may make several; the last one is used. */
+  /** Makes the partition and remembers it. A start may make several; the last one is used. */
   readonly makePartition = (options: PartitionOptions): Partition => {
     this.made = this.make(options);
     return this.made;
   };
 
-  /** Once the engine has started. */
+  /** Available once the engine has started. */
   get partition(): Partition {
     if (this.made === undefined) throw new Error('the engine has not started');
     return this.made;
   }
 
-  /** From here on tasks are counted: what there is was there before. */
+  /** Tasks are counted from here on; existing tasks are not. */
   begin(): void {
     this.tasks.firstTask = this.partition.state.nextTask;
     this.stats.begin(this.partition.state.nextTask);

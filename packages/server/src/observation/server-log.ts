@@ -5,12 +5,12 @@ import type { Refusal } from '../http/refusal.ts';
 export interface LogOptions {
   readonly level: LogLevel;
   readonly write: (line: string) => void;
-  /** For the eyes of a person, rather than one JSON object per line. */
+  /** Readable text instead of one JSON object per line. */
   readonly isPretty?: boolean;
   readonly clock?: () => number;
 }
 
-/** What the server says of itself: one line each. */
+/** The server's log, one line per message. */
 export class ServerLog {
   private readonly options: LogOptions;
   private readonly lowest: number;
@@ -28,7 +28,10 @@ export class ServerLog {
     });
   }
 
-  /** A line costs something even if nobody wants it: its fields. Ask first where there are many. */
+  /**
+   * Building the fields costs time even when the line is dropped. Check this first when there are
+   * many fields.
+   */
   has(level: LogLevel): boolean {
     return LOG_LEVELS.indexOf(level) >= this.lowest;
   }
@@ -42,7 +45,7 @@ export class ServerLog {
     write(`${time.slice(11, 23)} ${level.padEnd(5)} ${message}${rest.join('')}`);
   }
 
-  /** A request that did not get what it wanted, by the id that its client was told. */
+  /** A request that was refused or failed, with the id that its client got. */
   refused({ cause, ...fields }: Refusal): void {
     const level = levelOf(fields);
     if (!this.has(level)) return;
@@ -51,7 +54,7 @@ export class ServerLog {
     this.line(level, message, { ...fields, ...(isFailure ? { cause: causeText(cause) } : {}) });
   }
 
-  /** What the web framework wants to say is about things that went wrong. */
+  /** The web framework logs only what went wrong. */
   forFramework(): FastifyBaseLogger {
     const at = (level: LogLevel) => (details: unknown, message?: string) => {
       if (!this.has(level)) return;
@@ -64,7 +67,7 @@ export class ServerLog {
       fatal: at('error'),
       error: at('error'),
       warn: at('warn'),
-      // One line per request would cost more than the routing of the request.
+      // A line per request would cost more than routing the request.
       info: ignore,
       debug: ignore,
       trace: ignore,
@@ -75,7 +78,9 @@ export class ServerLog {
   }
 }
 
-/** Mistakes of clients are not news for whoever runs the server; pages that drive it are. */
+/**
+ * Mistakes of clients are not news for an operator; web pages that try to control the server are.
+ */
 function levelOf({ code, status }: Pick<Refusal, 'code' | 'status'>): LogLevel {
   if (code === 'internal_error') return 'error';
   if (status >= 500) return 'warn';
@@ -90,5 +95,5 @@ export function causeText(cause: unknown): string | undefined {
 }
 
 function ignore(): void {
-  // Nobody wants to read it.
+  // Ignores its arguments.
 }

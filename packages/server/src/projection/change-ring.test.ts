@@ -12,7 +12,7 @@ beforeEach(() => {
   ring.begin(0);
 });
 
-/** A change of that task in that record. */
+/** Adds a change of that task in that record. */
 function change(position: number, number: number, queue = 'mail'): void {
   const record = { number, submittedAt: 0, queue } as TaskRecord;
   ring.add(position, record, [0, WAITING, QUEUED, 0, number, '']);

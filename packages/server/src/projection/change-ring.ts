@@ -11,13 +11,13 @@ import type { ChangeRecord, TaskRecord } from './rows/task-record.ts';
 
 const PARTITION = 0;
 
-/** Which changes are wanted, and from where on. */
+/** Which changes a reader wants, and from which record. */
 export interface ChangeQuery {
-  /** The last record that the reader has; what comes behind it is wanted. */
+  /** The last record that the reader has; changes after it are wanted. */
   readonly after: number;
-  /** The reader's place is not in this log: what it missed is not known. */
+  /** The reader's place is not in this log, so what it missed is unknown. */
   readonly isLost?: boolean;
-  /** Name of the start of the server, for ids. */
+  /** Name of the server's start, for ids. */
   readonly start: string;
   readonly namespace: string;
   /** Key of a queue. */
@@ -29,17 +29,17 @@ export interface ChangeQuery {
 /** Changes as server-sent events, up to a record and none beyond. */
 export interface ChangeEvents {
   readonly text: string;
-  /** The last record that they are complete for. */
+  /** The last record that the events are complete for. */
   readonly after: number;
   readonly isMore: boolean;
 }
 
-/** Whose change it is. */
+/** The task of a change. */
 type ChangedTask = Readonly<Pick<TaskRecord, 'number' | 'submittedAt' | 'queue'>>;
 
 /**
- * Columns, because every change of every task comes here: objects that stay for so long would be
- * most of what the garbage collector has to do.
+ * Columns instead of objects, because every change of every task is stored here. Long-lived objects
+ * would be most of the garbage collector's work.
  */
 class Columns {
   readonly position: Float64Array;
@@ -66,26 +66,26 @@ class Columns {
 
 const NO_PLACE = -1;
 
-/** About as many are answered at once; those of one record stay together. */
+/** Approximate maximum number of events per answer; events of one record stay together. */
 const EVENTS_AT_ONCE = 1000;
 
 /**
- * The newest changes of tasks, for those who follow them.
+ * The newest changes of tasks, for clients that follow them.
  *
- * E1 From `firstComplete` on it has every change of every record; what a reader wants from before
- *    that is told as a gap.
- * E2 The last event of a record has the record's position in its id, and the others have no id: a
- *    reader that was cut off amid a record gets that record again, and misses nothing.
- * E3 A reader whose place is not in this log gets a gap first, and all that is at hand.
+ * E1 From `firstComplete` on it has every change of every record. A reader that wants earlier ones
+ *    gets a gap.
+ * E2 The last event of a record has the record's position in its id; the others have no id. A
+ *    reader that is cut off in the middle of a record gets that record again, and misses nothing.
+ * E3 A reader whose place is not in this log first gets a gap, then all changes in the ring.
  */
 export class ChangeRing {
   private readonly columns: Columns;
   private readonly size: number;
   private count = 0;
-  /** Where the next one goes. */
+  /** Index of the next entry. */
   private place = 0;
   private firstComplete = 0;
-  /** Of the newest record that was taken, with or without a change. */
+  /** Position of the newest record taken, with or without a change. */
   private last = -1;
 
   constructor(size: number) {
@@ -93,7 +93,7 @@ export class ChangeRing {
     this.columns = new Columns(size);
   }
 
-  /** What is before this record has not been seen whole. */
+  /** Changes before this record are incomplete. */
   begin(position: number): void {
     this.firstComplete = position;
     this.last = Math.max(this.last, position - 1);
@@ -118,7 +118,7 @@ export class ChangeRing {
     this.place = (place + 1) % this.size;
   }
 
-  /** Everything before this record was taken. */
+  /** Every record before this position was taken. */
   reached(position: number): void {
     this.last = Math.max(this.last, position - 1);
   }
@@ -150,7 +150,7 @@ export class ChangeRing {
     return { text, after: Math.max(end, first - 1), isMore };
   }
 
-  /** The place of the first entry of that record or a later one, the oldest being 0. */
+  /** Index of the first entry of that record or a later one; the oldest entry has index 0. */
   private indexOf(position: number): number {
     let low = 0;
     let high = this.count;
@@ -162,7 +162,7 @@ export class ChangeRing {
     return low;
   }
 
-  /** Where the entry is, the oldest being 0. */
+  /** Place of the entry with this index; the oldest entry has index 0. */
   private placeAt(index: number): number {
     return (this.place - this.count + index + this.size) % this.size;
   }
@@ -177,7 +177,7 @@ export class ChangeRing {
     );
   }
 
-  /** The last one of a record has an id, in which `start` is named. */
+  /** The last change of a record gets an id, made with `start`. */
   private changeFrame(place: number, start: string | undefined): string {
     const { columns } = this;
     const number = columns.number[place] as TaskNumber;
@@ -197,7 +197,7 @@ export class ChangeRing {
   }
 }
 
-/** What a reader names to go on behind a record. */
+/** The id that a reader sends to continue after a record. */
 export function eventId(start: string, position: number): string {
   return `${start}-${position}`;
 }

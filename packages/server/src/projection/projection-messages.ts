@@ -1,4 +1,4 @@
-/** What the server and the thread of the projection say to each other. */
+/** Messages between the server and the projection's thread. */
 import type { CommittedBatch } from '@sluice/engine';
 import type { ChangeQuery } from './change-ring.ts';
 import type { ProjectorNotice, ProjectorOptions } from './projector.ts';
@@ -12,7 +12,7 @@ export interface FindQuestion {
   readonly type: 'find';
   readonly query: RowQuery;
   readonly times: Times;
-  /** Of the answer; the first task goes beyond it if it must. */
+  /** Maximum characters of the answer; the first task may exceed it. */
   readonly charactersMax: number;
 }
 
@@ -20,13 +20,13 @@ export interface ReadQuestion {
   readonly type: 'read';
   readonly namespace: string;
   readonly ids: readonly string[];
-  /** The task itself, a part of what is known of it, or what it takes to run it again. */
+  /** The task itself, a part of its record, or what is needed to run it again. */
   readonly form: 'task' | 'history' | 'callbacks' | 'attempts' | 'end' | 'readmission';
-  /** Of the answer, which stops there; the first one goes beyond it if it must. */
+  /** Maximum characters of the answer, which stops there; the first task may exceed it. */
   readonly charactersMax: number;
 }
 
-/** Where a task stands, by a number of the core, and when it ended. */
+/** The state of a task, as a number of the core, and when it ended. */
 export interface TaskEnd {
   readonly state: number;
   readonly endedAt: number;
@@ -37,12 +37,12 @@ interface ChangesQuestion {
   readonly query: ChangeQuery;
 }
 
-/** Dead letters, counted by what went wrong. */
+/** Dead letters, grouped by error. */
 export interface GroupsQuestion extends CountScope {
   readonly type: 'groups';
 }
 
-/** Which of these blobs tasks name. */
+/** Which of these blobs are named by tasks. */
 interface BlobsQuestion {
   readonly type: 'blobs';
   readonly blobs: readonly string[];
@@ -58,22 +58,22 @@ export type Question =
 /** A page of tasks, as JSON texts. */
 export interface Found {
   readonly items: readonly string[];
-  /** The number of the last one; 0 when there is none. */
+  /** Number of the last task; 0 when there is none. */
   readonly last: number;
-  /** There may be others behind it. */
+  /** There may be more tasks after it. */
   readonly isMore: boolean;
 }
 
-/** What the thread is told. */
+/** Messages to the thread. */
 export type Tell =
   | { readonly type: 'batches'; readonly batches: readonly CommittedBatch[] }
   | { readonly type: 'skip'; readonly position: number }
-  /** Changes are followed from here on: before it some are in rows already. */
+  /** Changes are followed from here on: some earlier ones are already in rows. */
   | { readonly type: 'begin'; readonly position: number }
   | { readonly type: 'question'; readonly id: number; readonly question: Question }
   | { readonly type: 'close' };
 
-/** What the thread says. */
+/** Messages from the thread. */
 export type Say =
   | { readonly type: 'ready'; readonly saved: ProjectionMark; readonly bytes: number }
   | { readonly type: 'taken'; readonly saved: ProjectionMark; readonly seen: ProjectionMark }

@@ -1,4 +1,4 @@
-/** The thread of the projection: takes what is committed, writes rows, and answers questions. */
+/** The projection's thread: takes committed batches, writes rows, and answers queries. */
 import { flushCompileCache } from 'node:module';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -21,18 +21,18 @@ import { readmissionOf } from './rows/readmission.ts';
 import { historyJson, recordJson } from './rows/record-view.ts';
 import type { TaskRecord } from './rows/task-record.ts';
 
-/** How often changes are written while there are any. */
+/** How often changes are saved while there are any. */
 const SAVE_EVERY_MS = 500;
 
-/** Days are looked at this often. */
+/** How often retention runs. */
 const RETAIN_EVERY_MS = 10_000;
 
 const RETRY_MS = 1000;
 
-/** A search that takes longer is answered as far as it has come: others wait for their turn. */
+/** A search that takes longer returns what it has so far, because other queries wait. */
 const FIND_MS_MAX = 500;
 
-/** When there is not enough of the processor, dispatch goes first, and this catches up later. */
+/** When the CPU is short, dispatch goes first, and the projection catches up later. */
 const NICENESS = 10;
 
 const data = workerData as ThreadData;
@@ -52,7 +52,7 @@ let savedAt = 0;
 let retainedAt = 0;
 let isFailing = false;
 let isClosed = false;
-/** Batches were taken, and that was not said. */
+/** Batches were taken and not acknowledged yet. */
 let isUnsaid = false;
 
 parentPort?.on('message', (told: Tell) => {
@@ -75,12 +75,12 @@ parentPort?.on('message', (told: Tell) => {
   }
 });
 
-// On Linux this is the priority of the thread that asks, not of the process.
+// On Linux this sets the priority of the calling thread, not of the process.
 if (process.platform === 'linux') setPriority(0, NICENESS);
 
 const timer = setInterval(work, SAVE_EVERY_MS);
 say({ type: 'ready', saved: projector.saved, bytes: projector.bytes });
-// A server that is killed would keep nothing for the next one.
+// A server that is killed would otherwise leave no compile cache for the next one.
 setImmediate(flushCompileCache);
 
 function work(): void {
@@ -91,14 +91,14 @@ function work(): void {
     retainedAt = now;
     retain();
   }
-  // While nothing can be written nothing more is asked for: memory stays bounded.
+  // While nothing can be written no more batches are requested, so memory stays bounded.
   if (isUnsaid && !isFailing) {
     say({ type: 'taken', saved: projector.saved, seen: projector.seen });
     isUnsaid = false;
   }
 }
 
-/** In steps, so that questions and batches come between them. */
+/** Runs in steps, so that queries and batches are handled in between. */
 function retain(): void {
   let isMore = false;
   const isDone = attempt(() => {
@@ -113,7 +113,7 @@ function save(): void {
   if (isDone) say({ type: 'saved', saved: projector.saved, bytes: projector.bytes });
 }
 
-/** What cannot be written now may be later: the disk may have room again. */
+/** A write that fails now may succeed later, when the disk has room again. */
 function attempt(work: () => void): boolean {
   try {
     work();
@@ -196,7 +196,7 @@ function find({ query, times, charactersMax }: FindQuestion): Found {
   return { items, last, isMore };
 }
 
-/** A record that cannot be shown is left out: the others of an answer are not to blame. */
+/** A record that cannot be rendered is left out, and the rest of the answer is kept. */
 function rendered(record: TaskRecord, render: (record: TaskRecord) => string): string | undefined {
   try {
     return render(record);
@@ -208,7 +208,10 @@ function rendered(record: TaskRecord, render: (record: TaskRecord) => string): s
   }
 }
 
-/** Another's task is not there, and nor is one whose id only looks right. */
+/**
+ * A task of another namespace is not found. Nor is one whose id has the right number but another
+ * time.
+ */
 function recordOf(id: string, namespace: string): TaskRecord | undefined {
   const key = parseTaskId(id);
   const record = key === undefined ? undefined : projector.read(key.number);

@@ -21,7 +21,7 @@ const LIMITS = {
 let folder: string;
 let notices: ProjectionNotice[];
 let projection: Projection;
-/** What is not kept for it any more. */
+/** What the feed no longer keeps for the projection. */
 let ended: string[];
 
 beforeEach(async () => {
@@ -41,7 +41,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The log of a partition on which tasks of these types were submitted, a batch each. */
+/** The log of a partition to which tasks of these types were submitted, one batch each. */
 function batchesOf(types: readonly string[]): CommittedBatch[] {
   const partition = new Partition({ partition: 0, limits: LIMITS, utf8: UTF8 });
   return types.map((type, firstRecord) => {
@@ -61,7 +61,7 @@ function batchesOf(types: readonly string[]): CommittedBatch[] {
   });
 }
 
-/** Hands these out, and then nothing more. */
+/** A feed with these batches and no more. */
 function feedOf(batches: CommittedBatch[]): CommittedFeed {
   const feed = {
     next: async () => batches.shift() ?? new Promise<never>(() => undefined),
@@ -99,7 +99,7 @@ test('after a rest the time since the last record is no lag', async () => {
   projection.follow(feedOf(batchesOf(['a'])), 1);
   await projection.find(EVERYTHING, 1);
 
-  // One was committed a moment ago.
+  // One record was committed a moment ago.
   const muchLater = 1_900_000_000_000 + 3_600_000;
   expect(projection.status(2, muchLater)).toMatchObject({ lagRecords: 1, lagMs: 0 });
 });

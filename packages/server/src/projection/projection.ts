@@ -15,18 +15,20 @@ import type { ProjectorNotice } from './projector.ts';
 import type { ErrorGroups } from './rows/error-groups.ts';
 import type { ProjectionMark } from './rows/mark-file.ts';
 
-/** Batches are gathered for so long, or up to so much: a message for each would cost more. */
+/**
+ * Batches are gathered for this long, or up to this size: one message per batch would cost more.
+ */
 const GATHER_MS = 50;
 const GATHERED_BYTES_MAX = 512 * 1024;
 
-/** The contract: a list waits so long for what was committed when it was asked for. */
+/** The API's promise: a list waits this long for what was committed before the request. */
 const FRESH_WITHIN_MS = 250;
 
 type Ready = Extract<Say, { readonly type: 'ready' }>;
 
 export type ProjectionNotice =
   | ProjectorNotice
-  /** Records of the log that nobody has any more: tasks that ended in them are not found. */
+  /** Records that the log no longer has: tasks that ended in them are not found. */
   | { readonly type: 'projection_gap'; readonly from: number; readonly to: number }
   | { readonly type: 'projection_failing'; readonly why: string }
   | { readonly type: 'projection_recovered' }
@@ -35,49 +37,51 @@ export type ProjectionNotice =
 
 export interface ProjectionOptions extends ThreadData {
   readonly notify: (notice: ProjectionNotice) => void;
-  /** The log is kept for a projection that has ended for this long; tests wait less. */
+  /** How long the log is kept for a projection that has ended; tests wait less. */
   readonly logHeldMs?: number;
 }
 
 /**
- * A restart within this time brings everything back. Later the log must be trimmed, or a projection
- * that has ended would fill the disk.
+ * A restart within this time loses nothing. After it the log is trimmed, or a projection that has
+ * ended would fill the disk.
  */
 const LOG_HELD_MS = 60 * 60 * 1000;
 
 interface SeeOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** Where it is noted who waits. */
+  /** The set that the waiting callback is added to. */
   readonly looks: Set<() => void>;
 }
 
 export interface ProjectionStatus {
-  /** It works, cannot write for now, or has ended until the next start. */
+  /** `failing` while it cannot write; `ended` until the next start. */
   readonly state: 'ok' | 'failing' | 'ended';
-  /** What is wrong. */
+  /** The cause when it is not `ok`. */
   readonly why?: string;
   /** The first record that it has not seen. */
   readonly position: number;
   readonly lagRecords: number;
   readonly lagMs: number;
-  /** Of its files. */
+  /** Size of its files. */
   readonly bytes: number;
 }
 
-/** The projection does not answer, for now or for good; dispatch goes on without it. */
+/**
+ * The projection does not answer, for now or until the next start. Dispatch continues without it.
+ */
 export class ProjectionError extends Error {
   override readonly name = 'ProjectionError';
 }
 
 /**
- * What is kept of tasks for search and history, in a thread of its own (DESIGN §8).
+ * The tasks for search and history, kept in a separate thread.
  *
- * Dispatch never waits for it: it is fed what is committed, as fast as it takes it, and says how
- * far it has come.
+ * Dispatch never waits for the projection: it is fed committed batches as fast as it takes them,
+ * and reports how far it is.
  */
 export class Projection {
-  /** Where the log has to feed it from. */
+  /** Where the log must feed it from. */
   readonly feedOptions: FeedOptions;
   private readonly options: ProjectionOptions;
   private readonly worker: Worker;
@@ -86,20 +90,20 @@ export class Projection {
   private feed: CommittedFeed | undefined;
   private seenMark: ProjectionMark;
   private storedBytes = 0;
-  /** Since when there is something that it has not seen. */
+  /** Since when there are records that it has not seen. */
   private behindSince: number | undefined;
-  /** Why it cannot write, while it cannot. */
+  /** Why it cannot write; undefined while it can. */
   private failing: string | undefined;
-  /** Why there is nothing to expect of the thread any more. */
+  /** Why the thread has ended; undefined while it runs. */
   private broken: string | undefined;
   private isClosing = false;
   /** Runs while the log is kept for a projection that has ended. */
   private letGo: NodeJS.Timeout | undefined;
-  /** Ends the gathering before its time. */
+  /** Ends the gathering early. */
   private hurry: () => void = () => undefined;
-  /** Who waits until the thread has taken what it was given. */
+  /** Called when the thread has taken the batches that it got. */
   private onTaken: () => void = () => undefined;
-  /** Those who wait for an answer, and those who follow; the latter are no reason to hurry. */
+  /** Callbacks of waiting queries, and of followers. Only queries end the gathering early. */
   private readonly onSeen = new Set<() => void>();
   private readonly onPassed = new Set<() => void>();
 
@@ -140,10 +144,10 @@ export class Projection {
     });
   }
 
-  /** How it is, when `tail` records are durable. */
+  /** Its status when `tail` records are durable. */
   status(tail: number, now: number): ProjectionStatus {
     const { position, at } = this.seenMark;
-    // After a rest the last record is old, and that is no lag.
+    // After an idle time the last record is old, but that is no lag.
     const since = Math.max(at, this.behindSince ?? now);
     const why = this.broken ?? this.failing;
     return {
@@ -156,7 +160,7 @@ export class Projection {
     };
   }
 
-  /** Takes what is committed; `tail` is how much of it there is now. */
+  /** Starts to take committed batches; the log has `tail` records now. */
   follow(feed: CommittedFeed, tail: number): void {
     this.feed = feed;
     this.tell({ type: 'begin', position: tail });
@@ -169,35 +173,35 @@ export class Projection {
     return (await this.ask({ type: 'read', ...question })) as (string | null)[];
   }
 
-  /** A page of the tasks that are meant, once it has seen the log up to `fresh`, or soon. */
+  /** A page of matching tasks, once it has seen the log up to `fresh`, or after a short wait. */
   async find(question: Omit<FindQuestion, 'type'>, fresh: number): Promise<Found> {
     await this.reaches(fresh);
     return (await this.ask({ type: 'find', ...question })) as Found;
   }
 
-  /** Dead letters, counted by what went wrong. */
+  /** Dead letters, grouped by error. */
   async groups(question: Omit<GroupsQuestion, 'type'>, fresh: number): Promise<ErrorGroups> {
     await this.reaches(fresh);
     return (await this.ask({ type: 'groups', ...question })) as ErrorGroups;
   }
 
-  /** Changes of tasks behind a place of the log, as far as it has seen them. */
+  /** Changes of tasks after a position of the log, as far as it has seen them. */
   async changes(query: ChangeQuery): Promise<ChangeEvents> {
     return (await this.ask({ type: 'changes', query })) as ChangeEvents;
   }
 
-  /** Those of the blobs that a task names which it has. */
+  /** Those of the blobs that tasks in the projection name. */
   async named(blobs: readonly string[]): Promise<string[]> {
     return (await this.ask({ type: 'blobs', blobs })) as string[];
   }
 
-  /** Whether it has seen that record before the time is up, or `signal` fires. */
+  /** Whether it has seen that record before the timeout or the abort of `signal`. */
   async passes(record: number, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
     if (!signal.aborted) await this.sees(record + 1, { timeoutMs, signal, looks: this.onPassed });
     return this.has(record + 1);
   }
 
-  /** Writes what it has, and ends. The feed is closed by now. */
+  /** Saves everything and ends. The feed is already closed. */
   async close(): Promise<void> {
     this.isClosing = true;
     clearTimeout(this.letGo);
@@ -242,14 +246,14 @@ export class Projection {
     });
   }
 
-  /** Resolves when it has seen so much of the log, or when that takes too long. */
+  /** Resolves when it has seen the log up to `position`, or after a timeout. */
   private async reaches(position: number): Promise<void> {
     if (this.has(position)) return;
     this.hurry();
     await this.sees(position, { timeoutMs: FRESH_WITHIN_MS, looks: this.onSeen });
   }
 
-  /** Whether it has seen so much, or never will. */
+  /** Whether it has seen the log up to `position`, or never will. */
   private has(position: number): boolean {
     return this.seenMark.position >= position || this.broken !== undefined;
   }

@@ -48,10 +48,10 @@ const sequences = fc.array(fc.tuple(actions, passedMs), {
 
 const CRASHES_MAX = 10;
 
-/** What happens between two batches. */
+/** Steps between two batches. */
 const steps = fc.constantFrom('take', 'save', 'save old', 'save all', 'crash');
 
-/** Open tasks are not kept in memory for so long. */
+/** Longer than open tasks are kept in memory. */
 const LONG_MS = 20_000;
 
 test('rows become what memory has, whenever they are written and wherever it crashes', () => {
@@ -105,7 +105,7 @@ test('a rebuild makes of the log what it tells, whatever rows say', () => {
   for (const batch of batches) before.take(batch);
   before.saveAll();
   before.close();
-  // They have seen all of the log by their own account, and are wrong.
+  // These rows claim to have seen the whole log, and are wrong.
   const files = new DayFiles(join(folder, DAYS_FOLDER), () => undefined);
   const rows = [...files.readAhead(1, 1_000_000).values()];
   files.write(rows.map((row) => ({ ...row, record: { ...row.record, priority: 77 } })));
@@ -172,7 +172,10 @@ function batchesOf(log: readonly Uint8Array[]): ProjectedBatch[] {
 
 const LIMIT = 5;
 
-/** Searches find the same whether a task is in memory, in a row, or newer in memory than there. */
+/**
+ * A search finds the same whether a task is in memory, in a row, or newer in memory than in its
+ * row.
+ */
 function expectFound(projector: Projector, { ids }: World): void {
   const all = [...ids.keys()].flatMap((number) => projector.read(number) ?? []);
   const newestFirst = all.sort((a, b) => b.number - a.number);
@@ -213,7 +216,7 @@ function expectSame(projector: Projector, { partition: { state }, ids }: World):
     const { attempts: newest, ...memory } = shownTask(state, slot);
     const { attempts, ...stored } = shownRecord(record);
     expect(stored).toEqual(memory);
-    // Once more has happened to a task, memory cannot tell exactly how its last attempt ended.
+    // Once a task has changed again, memory cannot tell exactly how its last attempt ended.
     const [, from, to] = record.changes.at(-1) as ChangeRecord;
     if (newest.length > 0 && (isHeld(from) || isHeld(to))) {
       expect(attempts.at(-1)).toEqual(newest[0]);

@@ -23,18 +23,19 @@ import { UnsavedSearch } from './unsaved-search.ts';
 import { type Since, UnsavedTask } from './unsaved-task.ts';
 
 /**
- * A task that has not ended is written after so long, and again when it ended: most end before, and
- * cost one row. Much longer, and a start would have that much of the log to read again.
+ * An open task is written after this time, and again when it ends. Most tasks end before that and
+ * cost one row. With a much longer time, a start would have to read that much more of the log
+ * again.
  */
 const OPEN_MS_MAX = 10_000;
 
-/** What open tasks may take in memory; the oldest are written before it is more. */
+/** Maximum memory of open tasks; beyond it the oldest are written early. */
 const OPEN_BYTES_MAX = 64 * 1024 * 1024;
 
-/** So many changes are at hand for those who follow them. */
+/** Number of changes kept for followers. */
 const CHANGES_AT_HAND = 50_000;
 
-/** So many numbers of dead letters are looked up at once. */
+/** Number of dead letters looked up at once. */
 const DEAD_AT_ONCE = 1000;
 
 const EVER: Times = { since: 0, until: Number.POSITIVE_INFINITY };
@@ -45,7 +46,7 @@ export interface ProjectedBatch {
   readonly bytes: Uint8Array;
 }
 
-/** Where the rows are; the simulator has files of its own. */
+/** Where the rows are stored; the simulator has another implementation. */
 export type RowStore = Pick<
   DayFiles,
   'bytes' | 'newest' | 'write' | 'read' | 'readAhead' | 'find' | 'names' | 'retain' | 'close'
@@ -55,7 +56,7 @@ export type MarkStore = Pick<MarkFile, 'read' | 'write' | 'close'>;
 
 interface ProjectorHabits {
   readonly retention: Retention;
-  /** A task that has not ended is written after so long; tests wait less. */
+  /** An open task is written after this time; tests wait less. */
   readonly openMsMax?: number | undefined;
 }
 
@@ -63,7 +64,7 @@ export type ProjectorNotice =
   | FileNotice
   | MarkNotice
   | { readonly type: 'record_not_shown'; readonly task: number; readonly why: string }
-  /** What the log tells here of a task, or of several, is in no row. */
+  /** An event about one or more tasks is missing from the rows. */
   | {
       readonly type: 'event_left_out';
       readonly record: number;
@@ -80,20 +81,20 @@ export interface ProjectorOptions extends ProjectorHabits {
 export interface ProjectorParts extends ProjectorHabits {
   readonly files: RowStore;
   readonly markFile: MarkStore;
-  /** Without it an event that cannot be applied is an error: a simulation ends by it. */
+  /** Without it an event that cannot be applied is an error, which ends a simulation. */
   readonly notify?: (notice: ProjectorNotice) => void;
 }
 
 /**
  * Follows the log and keeps a row per task in database files.
  *
- * Q1 A row has seen the log up to its `position`; what is before that is not applied to it again.
- * Q2 What is before the saved mark is on the disk: a start goes on from there, and nothing is
+ * Q1 A row has seen the log up to its `position`; earlier records are not applied to it again.
+ * Q2 Everything before the saved mark is on the disk. A start continues from there, and nothing is
  *    missing or counted twice. Marks stand between batches.
- * Q3 What cannot be read or applied is left out and said, and everything else goes on. Nothing in
- *    one row or one event may end the projection.
- * Q4 Memory holds what changed since it was last written, and no more: tasks that ended go with the
- *    next write, others when they are old enough.
+ * Q3 A row or event that cannot be read or applied is left out and reported, and everything else
+ *    continues. No single row or event may end the projection.
+ * Q4 Memory holds only what changed since it was last written. Tasks that ended are written by the
+ *    next save, others when they are old enough.
  */
 export class Projector {
   readonly changes = new ChangeRing(CHANGES_AT_HAND);
@@ -103,18 +104,18 @@ export class Projector {
   private readonly markFile: MarkStore;
   private readonly notify: ProjectorParts['notify'];
   private readonly decoder = new EventDecoder();
-  /** By their numbers, in the order of `since`. */
+  /** By task number, in the order of `since`. */
   private readonly unsaved = new Map<number, UnsavedTask>();
   private readonly stored: StoredRecords;
   private taken: ProjectionMark;
   private savedMark: ProjectionMark;
-  /** Tasks that were submitted before this record are built anew, whatever their rows say. */
+  /** Tasks that were submitted before this record are rebuilt, whatever their rows contain. */
   private rebuildTo: number;
-  /** The newest task that has a row since before this start. */
+  /** The newest task that had a row before this start. */
   private readonly newestStored: number;
   /** The last change of a record before an event was applied to it. */
   private unchanged: ChangeRecord | undefined;
-  /** The batch whose events are being taken. */
+  /** Range of the batch being taken. */
   private batchStart = 0;
   private batchEnd = 0;
 
@@ -134,7 +135,7 @@ export class Projector {
 
   static open({ folder, notify, ...habits }: ProjectorOptions): Projector {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // It may be older than this server, and open to others.
+    // An older server may have made the folder readable for others.
     chmodSync(folder, 0o700);
     syncFolder(dirname(folder));
     const files = new DayFiles(join(folder, DAYS_FOLDER), notify);
@@ -146,12 +147,12 @@ export class Projector {
     }
   }
 
-  /** What is on the disk, for good. */
+  /** How much of the log is durable in rows. */
   get saved(): ProjectionMark {
     return this.savedMark;
   }
 
-  /** What searches see. */
+  /** How much of the log searches see. */
   get seen(): ProjectionMark {
     return this.taken;
   }
@@ -198,18 +199,21 @@ export class Projector {
     this.notify({ type: 'event_left_out', record, task, why: (cause as Error).message });
   }
 
-  /** The log had so many records at the start: changes are followed, and tasks new, from there. */
+  /**
+   * The log had `tail` records at the start. Changes are followed from there, and tasks submitted
+   * from there on are new.
+   */
   begin(tail: number): void {
     this.changes.begin(tail);
     this.rebuildTo = Math.min(this.rebuildTo, tail);
   }
 
-  /** The log does not have what comes next: goes on behind what is lost. */
+  /** The log does not contain the next records: continues after the gap. */
   skipTo(position: number): void {
     this.taken = { position, at: this.taken.at };
   }
 
-  /** Writes what has ended, and of the rest what is too old or too much. */
+  /** Writes tasks that ended. Writes open tasks that are too old, or that take too much memory. */
   save(now: number): void {
     this.write(this.due(now));
   }
@@ -222,19 +226,19 @@ export class Projector {
     this.files.write(rows);
     this.stored.forget();
     for (const { number } of rows) this.unsaved.delete(number);
-    // The oldest of what is left is the first. What has ended is on the disk, whatever else is not.
+    // The first entry left is the oldest. Tasks that ended are already on the disk.
     const [oldest] = this.unsaved.values();
     this.mark({ position: oldest?.since ?? this.taken.position, at: this.taken.at });
   }
 
-  /** The task with that number, as far as the log was taken. */
+  /** The task with that number, as of the log taken so far. */
   read(number: number): TaskRecord | undefined {
     return (this.unsaved.get(number) ?? this.files.read(number))?.record;
   }
 
   /**
-   * Those that are meant, newest first; rows are read as they are asked for. Says now and then how
-   * far it has come.
+   * Matching tasks, newest first; rows are read on demand. From time to time it yields how far it
+   * is.
    */
   *find(query: RowQuery, times: Times): Generator<TaskRecord | Passed> {
     const isOld = (number: number): boolean => this.unsaved.has(number);
@@ -246,10 +250,7 @@ export class Projector {
     yield* young.downTo(0);
   }
 
-  /**
-   * Dead letters as they are when they are asked for, each once, while events are taken and rows
-   * written between two of them.
-   */
+  /** Current dead letters, each once. Between two of them, events may be taken and rows written. */
   *deadLetters({ namespace, queue }: CountScope): Generator<TaskRecord> {
     const range = { before: Number.MAX_SAFE_INTEGER, from: 0, limit: DEAD_AT_ONCE };
     const ofQueue = queue === undefined ? {} : { queue };
@@ -257,7 +258,7 @@ export class Projector {
       const query = { namespace, ...range, ...ofQueue, state: TASK_STATES[state], isOpen: true };
       let last = Number.POSITIVE_INFINITY;
       for (const found of this.find(query as RowQuery, EVER)) {
-        // One that was written or moved meanwhile is found in both places.
+        // A row that was written or moved meanwhile is found in both places.
         if ('passed' in found || found.number >= last) continue;
         last = found.number;
         yield found;
@@ -265,7 +266,7 @@ export class Projector {
     }
   }
 
-  /** Those of the blobs that a task names. */
+  /** Those of the blobs that tasks name. */
   named(blobs: readonly string[]): string[] {
     const unsaved = new Set(
       [...this.unsaved.values()].flatMap(({ record }) => blobsNamedBy(record)),
@@ -273,7 +274,7 @@ export class Projector {
     return blobs.filter((blob) => unsaved.has(blob) || this.files.names(blob));
   }
 
-  /** One step of retention. Answers whether there may be more to do. */
+  /** Runs one step of retention. Returns whether there may be more to do. */
   retain(now: number): boolean {
     return this.files.retain(now, this.retention);
   }
@@ -292,7 +293,7 @@ export class Projector {
     }
     for (const task of this.unsaved.values()) {
       if (task.hasEnded) continue;
-      // Those behind it are younger.
+      // The tasks after it are younger.
       if (bytes <= OPEN_BYTES_MAX && now - task.sinceAt < this.openMsMax) break;
       bytes -= task.bytes;
       due.push(task);
@@ -306,7 +307,7 @@ export class Projector {
     this.savedMark = mark;
   }
 
-  /** Answers the task, if it has seen the event now. */
+  /** Returns the task if the event was applied to it now. */
   private apply(event: Event, at: number): UnsavedTask | undefined {
     if (event.task === 0 || QUIET.includes(event.type)) return undefined;
     const unsaved = this.unsaved.get(event.task);
@@ -314,7 +315,8 @@ export class Projector {
       unsaved.position = this.batchEnd;
       return this.advance(unsaved, event, at);
     }
-    // The log tells all of a task from its submit on, so a row adds nothing to a rebuild.
+    // The log contains everything about the task from its submit on, so a rebuild does not need its
+    // row.
     const isNew = event.task > this.newestStored || this.batchStart < this.rebuildTo;
     if (event.type === 'task_submitted' && isNew) {
       return this.add(UnsavedTask.submitted(withText(event), this.since(at)));
@@ -329,7 +331,7 @@ export class Projector {
       const task = this.add(UnsavedTask.of(stored.record, this.since(at)));
       return this.advance(task, event, at);
     }
-    // Of others the row was removed or lost, and what is left would be no task.
+    // The row of any other task was removed or lost, and its remaining events do not make a task.
     if (event.type !== 'task_submitted' && event.type !== 'task_readmitted') return undefined;
     return this.add(UnsavedTask.of(beginRecord(withText(event), at), this.since(at)));
   }
@@ -352,5 +354,5 @@ export class Projector {
   }
 }
 
-/** Events that change nothing of what is told of a task. */
+/** Events that change nothing that a row shows. */
 const QUIET: readonly string[] = ['dedupe_forgotten', 'task_forgotten', 'state_hashed'];

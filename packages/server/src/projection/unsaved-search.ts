@@ -3,16 +3,16 @@ import { isMeant, type RowQuery, type Times } from './rows/row-query.ts';
 import type { TaskRecord } from './rows/task-record.ts';
 import type { UnsavedTask } from './unsaved-task.ts';
 
-/** It says how far it has come after so many tasks that nobody looks for. */
+/** After this many tasks without a match, the search yields how far it is. */
 const LOOKED_AT_ONCE = 10_000;
 
-/** Looks for tasks in memory, newest first, as they are asked for. */
+/** Searches the tasks in memory, newest first, on demand. */
 export class UnsavedSearch {
-  /** Oldest first: nearly in the order in which they come, which sorts fast. */
+  /** Oldest first: nearly the order in which they arrive, which sorts fast. */
   private readonly tasks: readonly UnsavedTask[];
   private readonly query: RowQuery;
   private readonly times: Times;
-  /** How many are left. */
+  /** Number of tasks left to search. */
   private left: number;
 
   constructor(tasks: Iterable<UnsavedTask>, query: RowQuery, times: Times) {
@@ -22,7 +22,7 @@ export class UnsavedSearch {
     this.times = times;
   }
 
-  /** Those with this number or a higher one that did not come before. */
+  /** Matches with this number or a higher one that were not returned yet. */
   *downTo(number: number): Generator<TaskRecord | Passed> {
     for (let looked = 1; this.left > 0; looked++) {
       const task = this.tasks[this.left - 1];

@@ -8,15 +8,15 @@ import {
   type TaskRecord,
 } from './rows/task-record.ts';
 
-/** A record in memory beside its payloads, as measured with one attempt. */
+/** Memory of a record without its payloads, measured with one attempt. */
 const RECORD_BYTES = 1000;
 
-/** The same of an event of which no record was made. */
+/** Memory of a submit event without its payload. */
 const SUBMITTED_BYTES = 320;
 
-/** Where in the log something was told of a task, and when. */
+/** Where in the log a task's unsaved events begin, and when. */
 export interface Since {
-  /** Where the first batch of the log begins that the row of the task does not have. */
+  /** Start of the first batch that the task's row has not seen. */
   readonly since: number;
   readonly sinceAt: number;
   /** How much of the log was seen. */
@@ -24,10 +24,10 @@ export interface Since {
 }
 
 /**
- * A task of which the log has told more than its row has.
+ * A task with events that its row has not seen.
  *
- * One that was submitted, and to which nothing has happened since, is kept as its event: that is
- * most of a backlog, and beside its payload a record is three times as large.
+ * A task with no event after its submit is kept as that event. Most of a backlog is such tasks, and
+ * apart from the payload a record is three times as large.
  */
 export class UnsavedTask implements Searched {
   readonly number: number;
@@ -52,12 +52,12 @@ export class UnsavedTask implements Searched {
     return new UnsavedTask(submitted.task, submitted, where);
   }
 
-  /** What is known of the task, for whoever only looks. */
+  /** The record, for reading only. */
   get record(): TaskRecord {
     return isSubmitted(this.told) ? beginRecord(this.told, this.sinceAt) : this.told;
   }
 
-  /** The record that takes in what happens next. */
+  /** The record, for applying the next event. */
   grow(): TaskRecord {
     this.told = this.record;
     return this.told;
@@ -72,7 +72,7 @@ export class UnsavedTask implements Searched {
     return isSubmitted(told) ? firstChange(told, this.sinceAt) : told.changes.at(-1);
   }
 
-  /** What it takes of memory. */
+  /** Its size in memory. */
   get bytes(): number {
     const { told } = this;
     if (isSubmitted(told)) return SUBMITTED_BYTES + told.input.length;

@@ -23,22 +23,22 @@ import { payloadText, taskViewJson } from '../tasks/task-view.ts';
 const ID_PREFIX = 'd_';
 const RATE_DEFAULT = 100;
 
-/** Which dead letters are meant. */
+/** Selects dead letters. */
 export interface DeadLetterScope {
   readonly namespace: string;
-  /** Of all types without it. */
+  /** All types without it. */
   readonly taskType?: string;
-  /** Of all kinds of errors without it. */
+  /** All kinds of errors without it. */
   readonly fingerprint?: string;
 }
 
-/** Who wants something done about them, or only to hear how many they are. */
+/** An operation on dead letters by an author. A dry run only counts them. */
 export interface DeadLetterOrder extends DeadLetterScope {
   readonly by: Author;
   readonly dryRun: boolean;
 }
 
-/** Failed and timed-out tasks that wait for somebody to deal with them. */
+/** Operations on failed and timed-out tasks that wait for a decision. */
 export class DeadLetterOperations {
   private readonly engine: Engine;
   private readonly admission: Admission;
@@ -48,7 +48,7 @@ export class DeadLetterOperations {
     this.admission = admission;
   }
 
-  /** A page, the first to end first, as JSON text. */
+  /** A page, earliest end first, as JSON text. */
   list(
     scope: DeadLetterScope,
     { limit = LIMITS.pageDefault, cursor }: PageRequest,
@@ -90,7 +90,7 @@ export class DeadLetterOperations {
     return { id: `${ID_PREFIX}${redrive}`, count, dryRun };
   }
 
-  /** A page of those that are under way, the oldest first, as JSON text. */
+  /** A page of the redrives under way, oldest first, as JSON text. */
   redrives(namespace: string, page: PageRequest): Promise<string> {
     this.admission.read();
     return this.engine.read(({ redrives, now }) => {
@@ -130,7 +130,7 @@ export class DeadLetterOperations {
       return { matched: sum, discarded: sum, dryRun };
     }
     for (let isMore = true, author: { by?: Author } = { by }; isMore; author = {}) {
-      // However many commands it takes, it is one change.
+      // It is one change in the audit record, however many commands it takes.
       const { discarded, more } = await discard({ ...scope, ...author });
       sum += discarded;
       isMore = more;
@@ -144,8 +144,8 @@ export class DeadLetterOperations {
   }
 
   /**
-   * Hands out the numbers of those that are meant, a part at a time, so that others have their
-   * turns; those that die meanwhile are not meant. Answers the sum of what `act` answers.
+   * Calls `act` with the numbers of matching tasks, one part at a time, so that other work can run.
+   * Tasks that die meanwhile are not included. Returns the sum of the results of `act`.
    */
   private async forEachPart(
     { by, ...scope }: DeadLetterOrder,
@@ -174,19 +174,19 @@ export class DeadLetterOperations {
   }
 }
 
-/** One command is about so many. */
+/** Maximum number of tasks per command. */
 const TASKS_PER_COMMAND = 1000;
 
-/** So many errors are compared in one turn: others wait for theirs meanwhile. */
+/** Maximum number of errors compared in one turn, so that other work is not delayed. */
 const COMPARED_MAX = 1000;
 
 interface Looked {
-  /** The last one that was looked at. */
+  /** The last task that was visited. */
   readonly last: Place | undefined;
   readonly isMore: boolean;
 }
 
-/** Visits those that are meant behind a place, until that is enough, or took long enough. */
+/** Visits matching tasks after a place, until `visit` has enough or the turn took too long. */
 function lookThrough(
   state: ReadonlyState,
   scope: DeadLetterScope,
@@ -228,7 +228,7 @@ function redriveView({ number, redrive }: { readonly number: number; readonly re
   };
 }
 
-/** Of a type they are linked by one column, of a namespace by another. */
+/** The dead letters of a type are linked by one column, those of a namespace by another. */
 function* deadLetters(
   state: ReadonlyState,
   { namespace, taskType }: DeadLetterScope,
@@ -244,7 +244,7 @@ function* deadLetters(
   for (; slot !== NO_SLOT; slot = links[slot] as Slot) yield slot;
 }
 
-/** The last one of a page. */
+/** The place of the last task of a page. */
 interface Place {
   readonly endedAt: number;
   readonly number: number;
@@ -256,7 +256,7 @@ function parsePlace(cursor: string): Place {
   return { endedAt: Number(endedAt), number: Number(number) };
 }
 
-/** Of those that ended at once nothing says who was first, so all later numbers count as behind. */
+/** Tasks that ended at the same time have no order, so a higher number counts as later. */
 function isBehind({ tasks }: ReadonlyState, slot: Slot, { endedAt, number }: Place): boolean {
   if (tasks.endedAt[slot] !== endedAt) return tasks.endedAt[slot] > endedAt;
   return tasks.number[slot] > number;

@@ -1,7 +1,7 @@
-/** Rates are over so long. */
+/** Time over which rates are computed. */
 const WINDOW_MS = 10_000;
 
-/** What a queue took and gave in one window of time, and in the one before. */
+/** Tasks that entered and left a queue in one time window, and in the one before. */
 interface Flow {
   window: number;
   submitted: number;
@@ -11,14 +11,14 @@ interface Flow {
 }
 
 /**
- * How many tasks go into each queue and come out of it. Two windows are enough: of the older one
- * that part counts which the last ten seconds still cover.
+ * How many tasks enter and leave each queue. Two windows are enough: the older one counts by the
+ * share that is still within the last ten seconds.
  */
 export class QueueRates {
   private readonly flows: Flow[] = [];
   private readonly clock: () => number;
 
-  /** The clock only ever runs forward. */
+  /** `clock` is monotonic. */
   constructor(clock: () => number) {
     this.clock = clock;
   }

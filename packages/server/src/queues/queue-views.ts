@@ -7,7 +7,7 @@ import {
 } from '@sluice/core';
 import type { QueueRates } from './queue-rates.ts';
 
-/** What workers do about each type. */
+/** Workers and leases of a type. */
 interface Handling {
   workers: number;
   leased: number;
@@ -19,7 +19,7 @@ interface Look {
   readonly now: number;
 }
 
-/** Shows the queues of a namespace as they are at one moment. */
+/** Shows the queues of a namespace at one moment. */
 export class QueueViews {
   private readonly state: ReadonlyState;
   private readonly namespace: string;
@@ -43,7 +43,7 @@ export class QueueViews {
     }
   }
 
-  /** A type that only workers know has a queue too: an empty one. */
+  /** A type that only workers registered has a queue, too: an empty one. */
   types(): string[] {
     const known = this.state.queues.filter(
       ({ namespace, isFree }) => !isFree && namespace === this.namespace,
@@ -69,7 +69,7 @@ export class QueueViews {
     };
   }
 
-  /** The first of each lane has waited longest there, unless it was put back to the head. */
+  /** The first task of each lane has waited longest there, unless it was put back at the head. */
   private oldestAge({ open }: ReadonlyQueue): number | null {
     if (open.length === 0) return null;
     let since = Number.POSITIVE_INFINITY;

@@ -28,7 +28,7 @@ import { quotaExceeded } from '../limits/quotas.ts';
 
 const type = 'put_task_type';
 
-/** Definitions of task types: what tasks have when their submit does not say. */
+/** Definitions of task types: defaults for tasks whose submit does not set a field. */
 export function taskTypeRoutes(app: FastifyInstance, engine: Engine, admission: Admission): void {
   readTypeRoutes(app, engine, admission);
   changeTypeRoutes(app, engine, admission);
@@ -117,7 +117,7 @@ interface Put {
   readonly view: object;
 }
 
-/** The secret of a callback is never read back. */
+/** The secret of a callback is never shown. */
 function viewOf({ taskTypes }: ReadonlyState, key: string): object {
   const { callback, ...rest } = taskTypes.get(key) ?? {};
   const shown = callback === undefined ? {} : { callback: { url: callback.url, on: callback.on } };

@@ -8,11 +8,11 @@ interface Parts {
   readonly stats: Stats;
   readonly engine: Engine;
   readonly clock: () => number;
-  /** The figures could not be written. */
+  /** Called when the statistics could not be saved. */
   readonly onUnsaved: (cause: Error) => void;
 }
 
-/** Takes the figures every second and writes them every minute, for as long as the server runs. */
+/** Samples the statistics every second and saves them every minute, while the server runs. */
 export class StatsKeeper {
   private readonly parts: Parts;
   private readonly timer: NodeJS.Timeout;
@@ -30,7 +30,7 @@ export class StatsKeeper {
   }
 
   private async sample(): Promise<void> {
-    // A disk that hangs would otherwise gather samples that all tell the same.
+    // While the disk hangs, more samples would all show the same.
     if (this.isSampling) return;
     this.isSampling = true;
     const { stats, engine, clock } = this.parts;
@@ -38,7 +38,7 @@ export class StatsKeeper {
       await engine.read((state) => stats.sample(state, clock()));
       if (performance.now() - this.savedAt >= SAVE_EVERY_MS) await this.save();
     } catch {
-      // An engine that stopped has said so to its owner.
+      // An engine that stopped has already reported it.
     } finally {
       this.isSampling = false;
     }

@@ -1,22 +1,22 @@
 import { LATENCY_BOUNDS_MS } from '../metrics/histogram.ts';
 
-/** What happened in one interval of time. */
+/** Counts of one time interval. */
 export interface StatsPoint {
   /** Start of the interval. */
   at: number;
   submitted: number;
   ended: number;
-  /** Of the ended ones: failed, timed out or expired. */
+  /** How many of the ended tasks failed, timed out or expired. */
   failed: number;
-  /** The most that were held by workers at once, by what was looked at. */
+  /** Maximum number of leased tasks over the samples. */
   running: number;
-  /** The most that were queued, by priority. */
+  /** Maximum number of queued tasks, by priority. */
   depth: number[];
-  /** From submit to end, counted in the buckets of `LATENCY_BOUNDS_MS`. */
+  /** Times from submit to end, counted in the buckets of `LATENCY_BOUNDS_MS`. */
   latency: number[];
 }
 
-/** The newest intervals of one length. One in which nothing was said takes no place. */
+/** The newest intervals of one length. An interval without data takes no place. */
 export class StatsRing {
   readonly stepMs: number;
   private readonly size: number;
@@ -32,13 +32,13 @@ export class StatsRing {
   add(point: StatsPoint): void {
     const at = point.at - (point.at % this.stepMs);
     const newest = this.points.at(-1);
-    // Time never runs backwards; what is late all the same counts for the newest interval.
+    // Time never runs backwards. A late point still counts for the newest interval.
     if (newest !== undefined && newest.at >= at) return merge(newest, point);
     this.points.push({ ...point, at, depth: [...point.depth], latency: [...point.latency] });
     if (this.points.length > this.size) this.points.shift();
   }
 
-  /** Those of the last `size` intervals, oldest first. */
+  /** Points of the last `size` intervals, oldest first. */
   since(now: number): readonly StatsPoint[] {
     const first = now - this.size * this.stepMs;
     return this.points.filter(({ at }) => at > first);
@@ -58,7 +58,7 @@ function merge(into: StatsPoint, point: StatsPoint): void {
   into.latency = into.latency.map((count, bucket) => count + point.latency[bucket]);
 }
 
-/** The bound below which that share of the counted ones is; null when nothing was counted. */
+/** The upper bound of the bucket that contains this quantile; null when nothing was counted. */
 export function quantile(counts: readonly number[], share: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;

@@ -28,9 +28,9 @@ type StoredPoints = Partial<Readonly<Record<StatsWindow, readonly StatsPoint[]>>
 const BAD_ENDS = [FAILED, TASK_STATES.indexOf('timed_out'), TASK_STATES.indexOf('expired')];
 
 /**
- * Figures over time, for charts: of the last ten minutes by the second, of the last day by the
- * minute, of the last month by the hour. They are kept in a file beside the log; what was counted
- * since it was last written is lost with a crash, and nothing depends on it.
+ * Statistics over time, for charts: the last ten minutes by second, the last day by minute, and the
+ * last month by hour. They are stored in a file beside the log. A crash loses what was counted
+ * since the last save, and nothing depends on it.
  */
 export class Stats {
   private readonly path: string;
@@ -38,7 +38,7 @@ export class Stats {
   private readonly latency = new Histogram(LATENCY_BOUNDS_MS);
   private ended = 0;
   private failed = 0;
-  /** The number of the next task when it was last looked. */
+  /** Number of the next task at the last sample. */
   private nextTask = 0;
 
   private constructor(path: string, stored: StoredPoints) {
@@ -50,13 +50,13 @@ export class Stats {
     this.rings = { '10m': ring('10m'), '24h': ring('24h'), '30d': ring('30d') };
   }
 
-  /** Goes on with what the file has. One that is missing or damaged is as good as empty. */
+  /** Continues with the file's content. A missing or damaged file counts as empty. */
   static async open(path: string): Promise<Stats> {
     const text = await readFile(path, 'utf8').catch(() => '{}');
     return new Stats(path, parsed(text));
   }
 
-  /** From here on tasks are counted: what there is was there before. */
+  /** Tasks are counted from here on; existing tasks are not. */
   begin(nextTask: number): void {
     this.nextTask = nextTask;
   }
@@ -69,7 +69,7 @@ export class Stats {
     }
   };
 
-  /** Takes what has happened since the last time, once a second. The state is durable. */
+  /** Records what happened since the last sample, once a second. The state is durable. */
   sample(state: ReadonlyState, at: number): void {
     const point: StatsPoint = {
       at,
@@ -92,7 +92,7 @@ export class Stats {
     return { window, stepMs: ring.stepMs, items: ring.since(now).map(shownPoint) };
   }
 
-  /** As it is saved. */
+  /** The content of the file. */
   get text(): string {
     return JSON.stringify(this.rings);
   }
@@ -132,7 +132,7 @@ function parsed(text: string): StoredPoints {
   }
 }
 
-/** Another version may have had other buckets. */
+/** Another version may have used other buckets. */
 function isPoint({ at, depth, latency }: StatsPoint): boolean {
   const buckets = LATENCY_BOUNDS_MS.length + 1;
   return at > 0 && depth.length === PRIORITY_LEVELS && latency.length === buckets;

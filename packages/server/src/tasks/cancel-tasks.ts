@@ -17,17 +17,19 @@ import { makeTaskFilter, type TaskFilter } from './task-filter.ts';
 import { refusalOf } from './task-refusals.ts';
 import { taskIdOf } from './task-view.ts';
 
-/** One command cancels so many. */
+/** Maximum number of tasks per command. */
 const IDS_PER_COMMAND = 1000;
 
-/** Who wants it, and how. */
+/** Options of a bulk cancel. */
 interface Order {
   readonly namespace: string;
   readonly graceMs: number;
   readonly dryRun: boolean;
 }
 
-/** Of tasks that a filter meant: how many ended at once, and how many workers were told. */
+/**
+ * Counts for a filter: matching tasks, tasks that ended at once, and tasks whose worker was asked.
+ */
 interface Cancelled {
   matched: number;
   cancelled: number;
@@ -40,7 +42,7 @@ interface Parts {
   readonly archive: Pick<TaskArchive, 'ends'>;
 }
 
-/** Cancels many tasks, by their ids or by what they have in common. */
+/** Cancels many tasks, by their ids or by a filter. */
 export class BulkCancel {
   private readonly engine: Engine;
   private readonly admission: Admission;
@@ -91,7 +93,7 @@ export class BulkCancel {
     });
   }
 
-  /** Slice by slice: tasks that are submitted meanwhile are not meant. */
+  /** Runs slice by slice. Tasks that are submitted meanwhile are not included. */
   private async byFilter(filter: TaskFilter, order: Order): Promise<object> {
     const { namespace, dryRun } = order;
     const isMeant = makeTaskFilter(namespace, filter);
@@ -146,7 +148,7 @@ type Outcomes = readonly {
   readonly slot: Slot;
 }[];
 
-/** What became of one of many tasks. */
+/** The result for one of many tasks. */
 type Item = { readonly id: string } & ({ readonly ok: boolean } | { readonly error: ItemError });
 
 interface ItemError {

@@ -24,8 +24,8 @@ export function dedupeClaims(
 }
 
 /**
- * A hash that nobody can make on purpose, or one namespace could take the keys of another. As text
- * the digest costs a third of what it costs as a buffer.
+ * A cryptographic hash, because with a weak one a namespace could claim keys of another. The digest
+ * as text costs a third of the digest as a buffer.
  */
 function writeKeyHash(words: Uint32Array, at: number, text: string): void {
   const digest = hash('sha256', text, 'binary');

@@ -26,7 +26,7 @@ interface Parts {
   readonly archive: TaskArchive;
 }
 
-/** Calls about many tasks at once. */
+/** Routes for many tasks at once. */
 export function manyTasksRoutes(app: FastifyInstance, parts: Parts): void {
   const { waiting, archive } = parts;
   const get = new Checker(GetTasksRequest);
@@ -69,13 +69,13 @@ export function manyTasksRoutes(app: FastifyInstance, parts: Parts): void {
 
 const TAG_PREFIX = 'tag.';
 
-/** Tags are asked for by names that no schema can list. */
+/** Tags have arbitrary names, so no schema can list them. */
 function parseListQuery(checker: Checker<typeof TaskListQuery>, query: Record<string, unknown>) {
   const isTag = ([name]: [string, unknown]) => name.startsWith(TAG_PREFIX);
   const entries = Object.entries(query);
   const tags: Record<string, string> = {};
   for (const [name, value] of entries.filter(isTag)) {
-    // A tag that is asked for twice has two values, which no task has.
+    // A tag that appears twice becomes one joined value, which matches neither.
     tags[name.slice(TAG_PREFIX.length)] = String(value);
   }
   const plain = Object.fromEntries(entries.filter((entry) => !isTag(entry)));

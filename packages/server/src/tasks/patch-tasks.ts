@@ -36,7 +36,7 @@ type PatchOutcome = TaskOutcome<
 
 const NOT_VALID = 'the patch is not valid';
 
-/** An answer lists about so many problems; the others show when these are solved. */
+/** Approximate maximum number of problems in an answer. */
 const PROBLEMS_MAX = 50;
 
 interface PatcherParts {
@@ -46,7 +46,7 @@ interface PatcherParts {
   readonly blobs: BlobHolder;
 }
 
-/** Changes tasks that nobody holds. */
+/** Changes tasks that no worker holds. */
 export class TaskPatcher {
   private readonly engine: Engine;
   private readonly admission: Admission;
@@ -62,7 +62,7 @@ export class TaskPatcher {
     this.blobs = blobs;
   }
 
-  /** Answers the task as JSON text. */
+  /** Returns the task as JSON text. */
   async one(namespace: string, id: string, request: PatchRequest): Promise<string> {
     const problems = patchProblems(request, '');
     if (problems.length > 0) throw invalid(NOT_VALID, problems);
@@ -79,7 +79,7 @@ export class TaskPatcher {
     throw refusalOf(hasEnded ? 'task_finished' : 'task_not_found', id);
   }
 
-  /** Each is patched whole or not at all; answers what became of each as JSON text. */
+  /** Patches each task completely or not at all. Returns the result of each as JSON text. */
   async many(namespace: string, body: unknown): Promise<string> {
     const requests = this.checkAll(body);
     const pathOf = (index: number) => `/${index}`;
@@ -114,7 +114,7 @@ export class TaskPatcher {
     const type = 'patch_tasks';
     this.admission.command(type);
     const named = blobsNamedIn(requests, 'inputBlob', pathOf);
-    // In one turn: nobody changes an input between the look at it and the patch.
+    // Runs in one turn, so no other request changes an input between its read and the patch.
     const act = () =>
       this.engine.read((state) => {
         this.scratch.begin((index) => `${pathOf(index)}/input`);
@@ -157,11 +157,11 @@ export class TaskPatcher {
 interface Patches {
   readonly namespace: string;
   readonly requests: readonly TaskPatchOf[];
-  /** Where each stands in the body. */
+  /** JSON pointer of each patch in the body. */
   readonly pathOf: (index: number) => string;
 }
 
-/** What the input of each task becomes; a task may be named more than once. */
+/** The new input of each task; a task may be named more than once. */
 function mergedInputs(state: ReadonlyState, { namespace, requests, pathOf }: Patches): unknown[] {
   const inputs = new Map<string, unknown>();
   return requests.map(({ id, input, inputBlob }, place) => {
@@ -177,7 +177,7 @@ function mergedInputs(state: ReadonlyState, { namespace, requests, pathOf }: Pat
   });
 }
 
-/** Nobody here reads what is in one. */
+/** Stands for an input that is a blob, whose content is not read here. */
 const IN_BLOB = Symbol('the input is a blob');
 
 function inputOf(state: ReadonlyState, slot: Slot): unknown {

@@ -3,7 +3,7 @@ import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
 import { taskViewJson } from './task-view.ts';
 
-/** The task as it is, as JSON text. */
+/** The current task, as JSON text. */
 export function readTask(engine: Engine, namespace: string, id: string): Promise<string> {
   return engine.read((state, partition) => {
     const slot = findTask(state, namespace, id);

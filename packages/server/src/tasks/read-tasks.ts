@@ -6,13 +6,13 @@ import { taskViewJson } from './task-view.ts';
 export interface TasksRead {
   /** As JSON texts. */
   readonly items: readonly string[];
-  /** Ids that nobody knows here. */
+  /** Ids of unknown tasks. */
   readonly unknown: readonly string[];
-  /** Ids for which there was no room. */
+  /** Ids of tasks that did not fit into the answer. */
   readonly notIncluded: readonly string[];
 }
 
-/** Those of the tasks that are in memory, as they are at one moment. */
+/** Those of the tasks that are in memory, all read at one moment. */
 export function readTasks(
   engine: Engine,
   namespace: string,

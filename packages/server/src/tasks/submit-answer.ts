@@ -16,7 +16,7 @@ import { quotaExceeded } from '../limits/quotas.ts';
 
 const ITEM_BYTES_MAX = 96;
 
-/** What the client of a submit is answered; throws when it was refused. */
+/** The answer to a submit; throws when the submit was refused. */
 export function renderSubmitted(
   reply: SubmitTasksReply,
   state: ReadonlyState,
@@ -40,7 +40,7 @@ export function renderSubmitted(
   return out.take();
 }
 
-/** Of the first task of a submit that was taken. */
+/** Id of the first task of an accepted submit. */
 export function firstIdOf({ slots, known }: SubmitTasksReply, state: ReadonlyState): string {
   const { partition, tasks } = state;
   const first = known?.get(0);

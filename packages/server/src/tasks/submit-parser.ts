@@ -5,7 +5,7 @@ import { invalid } from '../base/validation.ts';
 import { dedupeClaims } from './dedupe-hashes.ts';
 import { TaskRequestParser } from './task-request.ts';
 
-/** An answer lists about so many problems; the others show when these are solved. */
+/** Approximate maximum number of problems in an answer. */
 const PROBLEMS_MAX = 50;
 
 /** Checks a body and turns it into a command. The command is valid until the next call. */

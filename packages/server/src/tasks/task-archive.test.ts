@@ -10,7 +10,7 @@ import { TaskArchive } from './task-archive.ts';
 const MISLEADING = '{"attempt":2,"attempts":0}';
 
 let partition: TestPartition;
-/** What was asked of the projection. */
+/** Queries that the projection got. */
 let asked: string[];
 let archive: TaskArchive;
 

@@ -22,7 +22,10 @@ interface Parts {
   readonly clock: () => number;
 }
 
-/** Tasks wherever they are: in memory while they live and for a while after, then in files. */
+/**
+ * Tasks from memory and the projection. They are in memory until some time after their end, then
+ * only in the projection.
+ */
 export class TaskArchive {
   private readonly parts: Parts;
 
@@ -44,12 +47,12 @@ export class TaskArchive {
     return stored;
   }
 
-  /** Refuses a task that is nowhere. */
+  /** Throws when the task is in neither place. */
   async mustHave(namespace: string, id: string): Promise<void> {
     if ((await this.lookUp(namespace, [id])).items.length === 0) throw taskNotFound(id);
   }
 
-  /** Memory has the newest attempt alone. */
+  /** Memory has only the newest attempt. */
   private async withAttempts(namespace: string, task: ShownTask): Promise<ShownTask> {
     if (task.attempt <= 1) return task;
     const { position } = this.parts.engine;
@@ -61,7 +64,7 @@ export class TaskArchive {
     return { ...task, attempts: [...earlier, ...task.attempts] };
   }
 
-  /** Where those of the tasks stand that are in files; of others nothing is known. */
+  /** The states of those tasks that are in the projection, by id. */
   async ends(namespace: string, ids: readonly string[]): Promise<Map<string, TaskEnd>> {
     const known = ids.filter((id) => parseTaskId(id) !== undefined);
     if (known.length === 0) return new Map();
@@ -81,7 +84,7 @@ export class TaskArchive {
     return `{"items":[${items.join(',')}],${JSON.stringify(others).slice(1)}`;
   }
 
-  /** Every change of a task, or every try to call back because of one, as JSON text. */
+  /** Every change of a task, or every try of its callbacks, as JSON text. */
   async past(namespace: string, id: string, form: 'history' | 'callbacks'): Promise<string> {
     const { engine, admission } = this.parts;
     admission.read();
@@ -91,7 +94,9 @@ export class TaskArchive {
     return json;
   }
 
-  /** What it takes to run a task again that has left memory; nothing when nobody knows it. */
+  /**
+   * What is needed to run a task again that has left memory; undefined when the task is unknown.
+   */
   async readmission(namespace: string, id: string): Promise<Readmission | undefined> {
     if (parseTaskId(id) === undefined) return undefined;
     const question = { namespace, ids: [id], form: 'readmission', charactersMax: 0 } as const;
@@ -99,7 +104,7 @@ export class TaskArchive {
     return json === null ? undefined : (JSON.parse(json) as Readmission);
   }
 
-  /** A page of the tasks that are meant, newest first, as JSON text. */
+  /** A page of matching tasks, newest first, as JSON text. */
   async list(
     namespace: string,
     filter: TaskFilter,
@@ -133,7 +138,7 @@ export class TaskArchive {
     return pageJson(found.items, next, { asOf: now - lagMs, lagMs });
   }
 
-  /** Dead letters, counted by what went wrong. */
+  /** Dead letters, grouped by error. */
   async errorGroups(namespace: string, type: string | undefined): Promise<ErrorGroups> {
     const { engine, admission } = this.parts;
     admission.read();
@@ -158,7 +163,7 @@ export class TaskArchive {
     };
   }
 
-  /** Those that have left memory. */
+  /** Those of the tasks that have left memory. */
   async stored(
     namespace: string,
     ids: readonly string[],
@@ -174,7 +179,7 @@ export class TaskArchive {
     const { characters: charactersMax } = room;
     const question = { namespace, ids: known, form: 'task', charactersMax } as const;
     const jsons = await this.ask((projection) => projection.read(question, fresh));
-    // It stops where there is no more room.
+    // The answer stops where there is no more room.
     const notIncluded = known.slice(jsons.length);
     const found = new Set(known.filter((_, index) => jsons[index] !== null));
     return {
@@ -184,7 +189,7 @@ export class TaskArchive {
     };
   }
 
-  /** A projection that does not answer is no reason to stop; whoever asked it hears of it. */
+  /** A projection that does not answer must not stop the server; the caller gets an error. */
   private async ask<T>(question: (projection: Projection) => Promise<T>): Promise<T> {
     try {
       return await question(this.parts.projection);

@@ -6,7 +6,7 @@ export interface TaskFilter extends FilterRequest {
   readonly text?: string;
 }
 
-/** Whether a task is meant: all that the filter says must hold. */
+/** Makes a predicate for tasks: every condition of the filter must hold. */
 export function makeTaskFilter(
   namespace: string,
   filter: TaskFilter,

@@ -15,7 +15,7 @@ import type { Operated, TaskOperations } from './task-operations.ts';
 
 type OfTask = { Params: TaskParams };
 
-/** What clients and operators do to one task. */
+/** Operations of clients and operators on one task. */
 export function taskOperationRoutes(app: FastifyInstance, operations: TaskOperations): void {
   const cancel = new Checker(CancelRequest);
   const nothing = new Checker(NothingSaid);
@@ -55,7 +55,7 @@ export function taskOperationRoutes(app: FastifyInstance, operations: TaskOperat
   signalRoutes(app, operations);
 }
 
-/** Words from outside: to the worker that holds a task, or in its place. */
+/** Messages from outside: to the worker that holds a task, or a result in its place. */
 function signalRoutes(app: FastifyInstance, operations: TaskOperations): void {
   const signal = new Checker(SignalRequest);
   app.route<OfTask>({

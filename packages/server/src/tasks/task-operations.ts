@@ -47,12 +47,12 @@ interface Parts {
 
 /** The task after an operation, as JSON text. */
 export interface Operated {
-  /** Whether the task has ended; one that a worker holds may still be about to. */
+  /** Whether the task has ended. A task that a worker holds may still end later. */
   readonly hasEnded: boolean;
   readonly json: string;
 }
 
-/** What clients and operators do to one task. Each answers once it is durable. */
+/** Operations of clients and operators on one task. Each returns once it is durable. */
 export class TaskOperations {
   private readonly engine: Engine;
   private readonly admission: Admission;
@@ -89,13 +89,13 @@ export class TaskOperations {
   async retry(namespace: string, id: string): Promise<Operated> {
     const done = (await this.retryInMemory(namespace, id)) ?? (await this.readmit(namespace, id));
     if (done !== undefined) return done;
-    // Somebody else ran it again meanwhile.
+    // Another request ran it again meanwhile.
     const again = await this.retryInMemory(namespace, id);
     if (again === undefined) throw taskNotFound(id);
     return again;
   }
 
-  /** Nothing when the task is not in memory. */
+  /** Undefined when the task is not in memory. */
   private retryInMemory(namespace: string, id: string): Promise<Operated | undefined> {
     const type = 'retry_tasks';
     this.admission.command(type);
@@ -111,8 +111,8 @@ export class TaskOperations {
   }
 
   /**
-   * Does it in memory; a task that has left memory has ended, and what then is for `whenEnded` to
-   * say. Whether a task is in memory or in files makes no difference to whoever asks.
+   * Runs `inMemory`. If the task has left memory, it has ended, and `whenEnded` decides. So the
+   * caller sees no difference between a task in memory and one in the projection.
    */
   private async unlessGone<T>(
     namespace: string,
@@ -130,12 +130,12 @@ export class TaskOperations {
       const end = (await this.archive.ends(namespace, [id])).get(id);
       if (end === undefined) throw cause;
       if (isTerminal(end.state)) return whenEnded(end);
-      // It runs again since it was looked for.
+      // The task was run again since it was looked up.
       return inMemory();
     }
   }
 
-  /** Runs a task again that has left memory; nothing when it is in memory again. */
+  /** Runs a task again that has left memory; undefined when it is in memory again. */
   private async readmit(namespace: string, id: string): Promise<Operated | undefined> {
     const known = await this.archive.readmission(namespace, id);
     if (known === undefined) throw taskNotFound(id);
@@ -143,7 +143,7 @@ export class TaskOperations {
     const input = Buffer.from(known.input);
     const type = 'readmit_task';
     this.admission.command(type);
-    // Which entry its dedupe key has is known in memory alone; the key itself finds the task.
+    // Only memory knows the entry of its dedupe key; the key itself still finds the task.
     const command = { type, namespace, id, state, spec, input, dedupe: 0 } as const;
     return this.engine.execute<ReadmitTask, Operated | undefined>(
       command,
@@ -169,7 +169,7 @@ export class TaskOperations {
     return this.unlessGone(namespace, id, inMemory, refuseEnded(id));
   }
 
-  /** A word to whoever holds the task; it is not kept. */
+  /** A signal to the worker that holds the task; it is not stored. */
   signal(namespace: string, id: string, { name, data, key }: SignalRequest): Promise<void> {
     const type = 'signal_task';
     this.admission.command(type);
@@ -248,13 +248,13 @@ function refuseEnded(id: string): () => never {
   };
 }
 
-/** How a task ends from outside. */
+/** The end of a task by an outside call. */
 interface Ending extends Pick<EndTask, 'outcome'> {
   readonly key: number;
   readonly payload: () => Uint8Array;
 }
 
-/** Request keys are compared on one task alone, so that 48 bits of a hash tell them apart. */
+/** Request keys are compared only within one task, so 48 bits of a hash are enough. */
 function keyNumber(key: string | undefined): number {
   if (key === undefined) return 0;
   return 1 + createHash('sha256').update(key).digest().readUIntBE(0, 6);

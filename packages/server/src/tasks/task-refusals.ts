@@ -14,7 +14,7 @@ type Refusal =
   | 'too_many_types'
   | 'too_many_bytes';
 
-/** Why an operation on a task was not carried out, in the words of the contract. */
+/** The API error for an operation that the core refused. */
 export function refusalOf(refusal: Refusal, id: string): SluiceError {
   switch (refusal) {
     case 'task_not_found':

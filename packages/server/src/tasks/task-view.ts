@@ -54,7 +54,7 @@ export function shownTask(state: ReadonlyState, slot: Slot, progress?: Progress)
   };
 }
 
-/** The worker succeeded, but the task had been cancelled: its output is the attempt's alone. */
+/** The worker succeeded after the task was cancelled, so the output belongs to the attempt only. */
 function wasTooLate({ tasks }: ReadonlyState, slot: Slot): boolean {
   return (
     TASK_STATES[tasks.state[slot]] === 'cancelled' && tasks.answered[slot] === SUCCEEDED_ANSWER
@@ -83,10 +83,10 @@ function newestAttempt(state: ReadonlyState, slot: Slot): ShownAttempt[] {
   ];
 }
 
-/** Reasons that say how an attempt ended about which its worker said nothing. */
+/** Reasons that end an attempt without a report of its worker. */
 const ENDS: readonly string[] = ['worker_lost', 'run_timeout', 'heartbeat_timeout'];
 
-/** What the worker said of the end, or why there was one. */
+/** The outcome that the worker reported, or the reason of the end. */
 function outcomeOf({ tasks }: ReadonlyState, slot: Slot): string | null {
   const reason = REASONS[tasks.reason[slot]];
   const isSaid = !ENDS.includes(reason) && tasks.answered[slot] !== NO_ANSWER;
@@ -94,7 +94,7 @@ function outcomeOf({ tasks }: ReadonlyState, slot: Slot): string | null {
   return ENDS.includes(reason) || isTerminal(tasks.state[slot]) ? reason : null;
 }
 
-/** Memory keeps one result: what the last attempt that ended said of it. */
+/** Memory keeps one result: that of the last attempt that ended. */
 function resultOf(state: ReadonlyState, slot: Slot): { error: string; output: string } {
   const { tasks } = state;
   const text = payloadText(state, tasks.result[slot], tasks.resultLength[slot]);

@@ -60,7 +60,7 @@ test('what is too much to be kept until it is durable is left to be read', async
   partition.submit({}, {});
   const { tasks } = partition.state;
   const slots = [tasks.find(first), tasks.find(second)] as [Slot, Slot];
-  // Full behind the first one, whatever its size.
+  // Full after the first one, whatever its size.
   const waiters = new TaskWaiters({ stagedMax: 1 });
   const waiting = [first, second].map((task) =>
     waiters.waitForAny('default', [task], 60_000, forever),

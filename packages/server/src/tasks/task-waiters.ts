@@ -4,19 +4,19 @@ import { overloaded } from '../limits/admission.ts';
 import { quotaExceeded } from '../limits/quotas.ts';
 import { taskViewJson } from './task-view.ts';
 
-/** Takes the view of a task that ended; nothing when it is too much, or waiting is over. */
+/** Gets the view of a task that ended; undefined when it is too large, or the wait is over. */
 type Waiter = (viewJson: string | undefined) => void;
 
 const REQUESTS_MAX = 10_000;
 
-/** Of a task and a request that waits for it. */
+/** Maximum number of pairs of a task and a request that waits for it. */
 const PAIRS_MAX = 500_000;
 
-/** Of tasks that ended and wait for the disk, as text; others are read when they are asked for. */
+/** Maximum text of ended tasks that wait for the disk; further ones are read later, on demand. */
 const STAGED_CHARACTERS_MAX = 64 * 1024 * 1024;
 
 interface WaiterOptions {
-  /** Requests of one namespace. */
+  /** Maximum number of waiting requests of one namespace. */
   readonly waitsMax?: number;
   readonly stagedMax?: number;
 }
@@ -26,17 +26,17 @@ export class TaskWaiters {
   private readonly waiters = new Map<TaskNumber, Set<Waiter>>();
   private requests = 0;
   private pairs = 0;
-  /** How many of the requests each namespace has. */
+  /** Number of waiting requests, by namespace. */
   private readonly requestsOf = new Map<string, number>();
   private readonly options: WaiterOptions;
-  /** Characters that were rendered and not let out. */
+  /** Characters that were rendered and not released yet. */
   private staged = 0;
 
   constructor(options: WaiterOptions = {}) {
     this.options = options;
   }
 
-  /** Refuses a request that will wait for that number of tasks, before it has any effect. */
+  /** Refuses a request that would wait for this number of tasks, before it has any effect. */
   admit(namespace: string, tasks = 1): void {
     const { waitsMax } = this;
     if (this.waitsOf(namespace) >= waitsMax) throw quotaExceeded('waitsMax', waitsMax);
@@ -46,9 +46,9 @@ export class TaskWaiters {
   }
 
   /**
-   * Answers the views of those that ended together first, as far as there is room; of none when
-   * the time is up or `signal` fires. It must be called in the turn in which the tasks were seen
-   * alive.
+   * Returns the views of the tasks that end first in the same commit, as far as there is room.
+   * Returns none at the timeout or when `signal` aborts. It must be called in the turn in which the
+   * tasks were seen open.
    */
   waitForAny(
     namespace: string,
@@ -60,7 +60,7 @@ export class TaskWaiters {
       const ended: string[] = [];
       const room = new AnswerRoom();
       const waiter: Waiter = (viewJson) => {
-        // Others may end in the same commit: all of them are let out in this turn.
+        // Other tasks may end in the same commit: all of them are released in this turn.
         if (ended.length === 0) queueMicrotask(finish);
         if (viewJson !== undefined && !room.isFull) ended.push(room.take(viewJson));
       };
@@ -80,7 +80,7 @@ export class TaskWaiters {
     });
   }
 
-  /** Renders what the waiters of these tasks get; the answer lets it out. */
+  /** Renders the views for the waiters of these tasks. The returned functions release them. */
   stage(state: ReadonlyState, ended: readonly Slot[]): (() => void)[] {
     if (this.pairs === 0) return [];
     const releases: (() => void)[] = [];
@@ -99,19 +99,19 @@ export class TaskWaiters {
     return releases;
   }
 
-  /** Nobody waits any longer: the server is going away. */
+  /** Ends all waits, because the server is stopping. */
   giveUp(): void {
     for (const waiters of [...this.waiters.values()]) {
       for (const waiter of [...waiters]) waiter(undefined);
     }
   }
 
-  /** Requests that one namespace may have waiting. */
+  /** Maximum number of waiting requests of one namespace. */
   get waitsMax(): number {
     return this.options.waitsMax ?? REQUESTS_MAX;
   }
 
-  /** Requests of one namespace that wait. */
+  /** Number of waiting requests of a namespace. */
   waitsOf(namespace: string): number {
     return this.requestsOf.get(namespace) ?? 0;
   }
@@ -132,7 +132,7 @@ export class TaskWaiters {
     this.pairs += tasks.length;
   }
 
-  /** Answers whether it was there. */
+  /** Returns whether it was there. */
   private remove(tasks: readonly TaskNumber[], waiter: Waiter): boolean {
     let wasThere = false;
     for (const task of tasks) {

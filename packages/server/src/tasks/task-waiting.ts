@@ -17,7 +17,7 @@ interface WaitingParts {
   readonly keyStreams: KeyStreams;
 }
 
-/** Waits for tasks, for the routes that do. */
+/** Waits for tasks on behalf of the routes. */
 export class TaskWaiting {
   private readonly engine: Engine;
   private readonly admission: Admission;
@@ -33,13 +33,13 @@ export class TaskWaiting {
     this.archive = archive;
   }
 
-  /** Refuses a request that will wait for that number of tasks, before it has any effect. */
+  /** Refuses a request that would wait for this number of tasks, before it has any effect. */
   admit({ namespace }: Caller, tasks = 1): void {
     this.admission.read();
     this.waiters.admit(namespace, tasks);
   }
 
-  /** Answers when the task ended, or with its current state when the time is up. */
+  /** Returns when the task has ended, or its current state at the timeout. */
   async wait(caller: Caller, id: string, timeoutMs: number, reply: FastifyReply): Promise<string> {
     const { namespace } = caller;
     const signal = this.endSignal(caller, reply);
@@ -47,7 +47,7 @@ export class TaskWaiting {
       const slot = findTask(state, namespace, id);
       if (slot === NO_SLOT || isTerminal(state.tasks.state[slot])) return undefined;
       const task = state.tasks.number[slot] as TaskNumber;
-      // Wrapped, or awaiting the read would await the task's end too.
+      // Wrapped in an object: otherwise awaiting the read would also await the end of the task.
       return { views: this.waiters.waitForAny(namespace, [task], timeoutMs, signal) };
     });
     const [view] = (await waited?.views) ?? [];
@@ -56,8 +56,8 @@ export class TaskWaiting {
   }
 
   /**
-   * Answers with those that ended as soon as one did; an id that nobody knows counts as one. Those
-   * for which the answer has no room are in the next one: whoever waits for them asks again.
+   * Returns the ended tasks as soon as one has ended; an unknown id counts as ended. Tasks that do
+   * not fit into the answer are in the next one: the client asks again.
    */
   async waitForAny(
     caller: Caller,
@@ -83,7 +83,7 @@ export class TaskWaiting {
     return `{"items":[${items.join(',')}],"unknown":${JSON.stringify(stored.unknown)}}`;
   }
 
-  /** Fires when the client is gone, or its key has ended: then nobody is owed an answer. */
+  /** Aborts when the client disconnected or its key ended: then no answer is needed. */
   private endSignal(caller: Caller, { raw }: FastifyReply): AbortSignal {
     const ended = new AbortController();
     const end = (): void => ended.abort();
@@ -92,7 +92,7 @@ export class TaskWaiting {
     return ended.signal;
   }
 
-  /** What was waited for; those that were too much to be kept until now are read. */
+  /** The tasks that ended. Those that were too large to keep in memory are read now. */
   private async ended(
     namespace: string,
     ids: readonly string[],
@@ -113,7 +113,7 @@ function sortOut(
 ) {
   const live: TaskNumber[] = [];
   const ended: string[] = [];
-  // Not in memory: it ended long ago, or never was.
+  // Not in memory: it ended long ago, or never existed.
   const gone: string[] = [];
   for (const id of new Set(ids)) {
     const slot = findTask(state, namespace, id);

@@ -1,7 +1,7 @@
 /** Words of 32 bits in a hash. */
 export const HASH_WORDS = 4;
 
-/** What is hashed, so that no two kinds are taken for each other. */
+/** Tags of the value kinds, so that values of different kinds have different hashes. */
 const NULL = 1;
 const TRUE = 2;
 const FALSE = 3;
@@ -14,14 +14,14 @@ const double = new Float64Array(1);
 const halves = new Int32Array(double.buffer);
 
 /**
- * A hash of 128 bits of a JSON value, the same whatever the order of its fields.
+ * A 128-bit hash of a JSON value that does not depend on the order of fields.
  *
- * It tells apart what one caller sends twice, and protects from nobody: values with the same hash
- * can be made on purpose. It walks through the value as it is; a text with sorted fields would have
- * to be made first, and that costs about twice as much.
+ * It detects that a caller sent a different value with the same key. It does not protect from
+ * attackers: collisions can be made on purpose. It walks the value directly. Writing a text with
+ * sorted fields first would cost about twice as much.
  *
- * Every step can be undone when its word is known, so that nothing of what came before is lost by
- * it. Fields are hashed each by itself and added up, which has no order.
+ * Every step is reversible when its word is known, so no step loses earlier input. Fields are
+ * hashed separately and added up, and addition has no order.
  */
 export class ValueHash {
   private a = 0;
@@ -53,7 +53,7 @@ export class ValueHash {
     const { length } = text;
     this.mix(TEXT);
     this.mix(length);
-    // As `mix`, with all in registers: texts are most of what is hashed.
+    // Like `mix`, but in registers: texts are most of what is hashed.
     let { a, b, c, d } = this;
     for (let i = 0; i < length; i += 2) {
       const high = i + 1 < length ? text.charCodeAt(i + 1) << 16 : 0;
@@ -71,7 +71,7 @@ export class ValueHash {
   }
 
   private number(value: number): void {
-    // As JSON spells it: there is one zero.
+    // JSON has only one zero.
     double[0] = value === 0 ? 0 : value;
     this.mix(NUMBER);
     this.mix(halves[0]);
@@ -119,7 +119,7 @@ export class ValueHash {
     this.d = 0x254ff53a;
   }
 
-  /** So that the last words count as much as the first. */
+  /** Mixes the last words as well as the first. */
   private finish(): void {
     for (let i = 0; i < HASH_WORDS; i++) this.mix(i);
   }

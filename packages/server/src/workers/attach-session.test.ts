@@ -5,7 +5,7 @@ import { attachSession } from './attach-session.ts';
 import { type StreamSink, WorkerStream } from './worker-stream.ts';
 import { WorkerStreams } from './worker-streams.ts';
 
-/** A connection on which everything has left as soon as it is written. */
+/** A connection that sends everything as soon as it is written. */
 function openSink(): StreamSink {
   const sink = {
     headersSent: false,
@@ -22,7 +22,7 @@ function openSink(): StreamSink {
   return sink;
 }
 
-/** Attaches a worker, pushes so many bytes to it, and answers how many the engine heard of. */
+/** Attaches a worker, pushes this many bytes to it, and returns how many the engine was told of. */
 async function bytesTold(unsentBytesMax: number, pushed: number): Promise<number> {
   let told = 0;
   const reply = { session: 's_1' as SessionId, connection: 1, resumed: false, lost: [] };

@@ -9,7 +9,7 @@ import type { WorkerStreams } from './worker-streams.ts';
 /** Heartbeats per lease: two may be missed before the third is due. */
 const HEARTBEATS_PER_LEASE = 3;
 
-/** Gives the session its stream in the same turn in which the core learns of it. */
+/** Gives the session its stream in the same turn in which the core learns of the session. */
 export async function attachSession(
   engine: Engine,
   streams: WorkerStreams,
@@ -44,7 +44,7 @@ export async function attachSession(
   try {
     await attached;
   } catch (cause) {
-    // Once there is a stream, its end is the only answer left.
+    // Once there is a stream, ending it is the only possible answer.
     if (stream === undefined) throw cause;
     stream.end();
   }
@@ -57,8 +57,8 @@ interface Bound {
 }
 
 /**
- * Small pushes are counted together, so that the core need not hear of each: it hears so often
- * while a session goes from empty to as far behind as it may be.
+ * Maximum number of `session_read` commands while one full limit of unsent bytes is sent. Small
+ * pushes are counted together, so that the core is not told of each.
  */
 const READS_TOLD_MIN = 16;
 
@@ -73,7 +73,7 @@ function tellWhatWasRead(
     if (bytes < unsentBytesMax / READS_TOLD_MIN) return;
     const command = { type: 'session_read', session, connection, bytes } as const;
     bytes = 0;
-    // A stopped engine gives nobody anything.
+    // A stopped engine pushes nothing more.
     engine.execute<SessionRead, void>(command, () => undefined).catch(() => undefined);
   };
 }
@@ -83,7 +83,7 @@ function disconnectOnClose(engine: Engine, streams: WorkerStreams, bound: Bound)
   stream.onClose(() => {
     streams.unbind(session, stream);
     const command = { type: 'disconnect_session', session, connection } as const;
-    // A stopped engine has no roster that could be told.
+    // A stopped engine has no roster to update.
     engine.execute<DisconnectSession, void>(command, () => undefined).catch(() => undefined);
   });
 }

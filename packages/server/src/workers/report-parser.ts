@@ -14,7 +14,7 @@ import { Checker, invalid } from '../base/validation.ts';
 
 const NOT_VALID = 'the reports are not valid';
 
-/** An answer lists about so many problems; the others show when these are solved. */
+/** Approximate maximum number of problems in an answer. */
 const PROBLEMS_MAX = 50;
 
 /** Checks a body and turns it into a command. The command is valid until the next call. */
@@ -119,7 +119,7 @@ function reportList({ reports = [] }: Parts): readonly unknown[] {
   return reports;
 }
 
-/** What a schema does not say. */
+/** Checks that a schema cannot express. */
 function reportProblems(report: ReportRequest, index: number): ErrorDetail[] {
   const path = `/reports/${index}`;
   const problems = 'startedAt' in report ? timeProblems(report.startedAt, `${path}/startedAt`) : [];
@@ -129,9 +129,9 @@ function reportProblems(report: ReportRequest, index: number): ErrorDetail[] {
   return problems;
 }
 
-/** The report as the core takes it. Most are one already. */
+/** The report in the core's form. Most reports have it already. */
 function toReport(report: ReportRequest): Report {
-  // Lines are kept elsewhere; to the core they are a sign of life.
+  // Lines are stored elsewhere; to the core they are a heartbeat.
   if (report.kind === 'log') return { lease: report.lease, kind: 'heartbeat' };
   if (!('startedAt' in report) || typeof report.startedAt !== 'string') return report as Report;
   return { ...report, startedAt: Date.parse(report.startedAt) };

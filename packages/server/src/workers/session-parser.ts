@@ -7,7 +7,7 @@ type Attach = Omit<AttachSession, 'now'>;
 
 const NOT_VALID = 'the worker session is not valid';
 
-/** Checks what a worker says of itself and turns it into a command. */
+/** Validates a worker's session request and turns it into a command. */
 export class SessionParser {
   private readonly request = new Checker(WorkerSessionRequest);
 

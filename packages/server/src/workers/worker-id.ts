@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What people call the worker of a session. The session's own id is secret: who knows it can speak
- * for the worker.
+ * The public id of a session's worker. The session id is secret: a client that knows it can act for
+ * the worker.
  */
 export function workerIdOf(session: string): string {
   return `w_${createHash('sha256').update(session).digest('hex').slice(0, 20)}`;

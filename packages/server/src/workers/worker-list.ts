@@ -12,11 +12,11 @@ interface Worker {
   readonly place: string;
 }
 
-/** Workers as people see them. */
+/** Workers as users see them. */
 export class WorkerList {
   private readonly engine: Engine;
   private readonly admission: Admission;
-  /** Of sessions that were shown; hashing costs more than looking up. */
+  /** Ids of sessions that were shown; hashing costs more than a lookup. */
   private ids = new Map<SessionId, string>();
 
   constructor(engine: Engine, admission: Admission) {
@@ -24,7 +24,7 @@ export class WorkerList {
     this.admission = admission;
   }
 
-  /** A page by the names of the workers, as JSON text. */
+  /** A page ordered by the names of the workers, as JSON text. */
   list(namespace: string, page: PageRequest): Promise<string> {
     this.admission.read();
     return this.engine.read(({ now }, partition) => {
@@ -33,7 +33,7 @@ export class WorkerList {
     });
   }
 
-  /** It keeps what it runs and gets nothing more. */
+  /** The worker keeps its tasks and gets no more. */
   async drain(namespace: string, id: string, by: Author): Promise<object> {
     const type = 'drain_session';
     this.admission.command(type);
@@ -51,7 +51,7 @@ export class WorkerList {
 
   private workers(partition: PartitionReader, namespace: string): Worker[] {
     const all = partition.sessions();
-    // What is gone is forgotten with the old map.
+    // Ended sessions are dropped with the old map.
     const ids = new Map<SessionId, string>();
     for (const { id } of all) ids.set(id, this.ids.get(id) ?? workerIdOf(id));
     this.ids = ids;

@@ -13,7 +13,7 @@ import {
 } from '@sluice/core';
 import { ByteBuilder } from '../base/byte-builder.ts';
 
-/** An event of `tasks` is closed at this size and another one begun. */
+/** A `tasks` event is closed at this size and another one begun. */
 const EVENT_BYTES_MAX = 256 * 1024;
 
 const FRAME_BYTES_MIN = 1024;
@@ -25,12 +25,12 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-/** Where a stream's bytes go: an HTTP answer, or the end of a connection in a simulated network. */
+/** Receives a stream's bytes: an HTTP answer, or a connection in a simulated network. */
 export interface StreamSink {
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
   writeHead(status: number, headers: Readonly<Record<string, string>>): unknown;
-  /** `written` hears when the bytes have left, or why they did not. */
+  /** Calls `written` when the bytes were sent, or with an error. */
   write(bytes: Buffer, written: (error?: Error | null) => void): unknown;
   end(): unknown;
   destroy(): unknown;
@@ -38,21 +38,21 @@ export interface StreamSink {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** What goes out in one write. */
+/** The bytes of one write. */
 export interface Frame {
   readonly bytes: Buffer;
-  /** Cost of the tasks in it, as the core counts it. */
+  /** Cost of its tasks, as the core counts it. */
   readonly cost: number;
 }
 
 /**
- * The stream of one worker session: events are staged while commands run and written once they are
- * durable. One write per commit, however many tasks it brings.
+ * The stream of one worker session. Events are staged while commands run, and written once they are
+ * durable. There is one write per commit, however many tasks it contains.
  */
 export class WorkerStream {
   private readonly response: StreamSink;
   private readonly monotonic: () => number;
-  /** What is staged and not sealed; `undefined` when nothing is. */
+  /** Staged but not sealed bytes; `undefined` when there are none. */
   private frame: ByteBuilder | undefined;
   /** Where the open `tasks` event begins in the frame; -1 when none is open. */
   private tasksStart = -1;
@@ -61,9 +61,9 @@ export class WorkerStream {
   private frameBytesHint = FRAME_BYTES_MIN;
   private closed = false;
   lastWriteAt: number;
-  /** Writes that have not left this process; the reader has not made room for them. */
+  /** Writes that have not left this process, because the reader has no room for them. */
   private unreadWrites = 0;
-  /** How often it was asked since the reader last took something, while there was something. */
+  /** Ticks since the last flush while writes are pending. */
   private ticksUnread = 0;
   /** Set by the session's owner. */
   onSent: (cost: number) => void = () => undefined;
@@ -75,7 +75,7 @@ export class WorkerStream {
     response.once('close', () => {
       this.closed = true;
     });
-    // A reader that vanishes shows as an error here and as a close there; the close is acted upon.
+    // A lost connection causes an error here and a close elsewhere. The close is handled.
     response.on('error', () => undefined);
   }
 
@@ -101,7 +101,7 @@ export class WorkerStream {
     if (frame.length - this.tasksStart > EVENT_BYTES_MAX) this.closeTasks();
   }
 
-  /** Takes what was staged, ready to be written. */
+  /** Takes the staged bytes, ready to be written. */
   seal(): Frame | undefined {
     this.closeTasks();
     const { frame } = this;
@@ -114,7 +114,7 @@ export class WorkerStream {
     return { bytes: frame.take(), cost };
   }
 
-  /** Writes a frame; `onSent` hears its cost once it has left this process. */
+  /** Writes a frame; calls `onSent` with its cost once it has left this process. */
   send({ bytes, cost }: Frame): void {
     this.write(bytes, () => this.onSent(cost));
   }
@@ -122,13 +122,13 @@ export class WorkerStream {
   private write(bytes: Buffer, sent?: () => void): void {
     if (this.closed || this.response.writableEnded) return;
     this.lastWriteAt = this.monotonic();
-    // The head waits for the first commit too: a status is an answer (L2).
+    // The headers also wait for the first commit: a status is an answer (L2).
     if (!this.response.headersSent) this.response.writeHead(200, HEADERS);
     this.unreadWrites += 1;
     this.response.write(bytes, (error) => {
       this.unreadWrites -= 1;
       this.ticksUnread = 0;
-      // An error shows as the end of the stream, too.
+      // An error also ends the stream, which is handled elsewhere.
       if (error === null || error === undefined) sent?.();
     });
   }
@@ -137,19 +137,20 @@ export class WorkerStream {
     this.response.once('close', listener);
   }
 
-  /** Writes an event without data that no commit has to come before. */
+  /** Writes an event without data that need not wait for a commit. */
   signal(name: 'ping' | 'drain'): void {
-    // Before the welcome is durable nothing may be seen, not even that the session was taken (L2).
+    // Before the welcome is durable nothing may be sent, not even that the session was accepted
+    // (L2).
     if (this.response.headersSent) this.write(Buffer.from(`event: ${name}\ndata: {}\n\n`));
   }
 
-  /** For how many calls in a row the reader has taken nothing of what is there for it. */
+  /** Number of consecutive calls during which the reader has taken none of the pending bytes. */
   stalledTicks(): number {
     if (this.unreadWrites > 0) this.ticksUnread += 1;
     return this.ticksUnread;
   }
 
-  /** Without waiting for what was written: nobody reads it. */
+  /** Does not wait for pending writes, because the worker does not read them. */
   cut(): void {
     this.response.destroy();
   }
@@ -199,7 +200,7 @@ function writeTask(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
   frame.ascii('}');
 }
 
-/** What most tasks do not have. */
+/** Fields that most tasks do not have. */
 function writeExtras(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void {
   const { tasks } = state;
   if (tasks.timeouts[slot] !== 0) {
@@ -213,7 +214,7 @@ function writeExtras(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void
   frame.copy(tags, 0, tags.length);
 }
 
-/** Many tasks share a shape, which is spelled out once; names of resources are plain ASCII. */
+/** Many tasks share a shape, so its text is cached; names of resources are plain ASCII. */
 const RESOURCES_TEXTS = new WeakMap<Shape, string>();
 
 function resourcesText(shape: Shape): string {
@@ -235,7 +236,7 @@ function writeInput(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void 
   const start = state.payloads.startOf(reference);
   if (isBlobReference(bytes, start, length)) {
     frame.ascii(',"inputBlob":"');
-    // Behind its mark.
+    // The name follows the mark.
     frame.copy(bytes, start + 1, length - 1);
     frame.ascii('"');
     return;

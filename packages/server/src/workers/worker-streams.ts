@@ -3,7 +3,7 @@ import { PING_AFTER_MS } from '@sluice/protocol';
 import { TICK_MS } from '../clock/standstill.ts';
 import type { Frame, WorkerStream } from './worker-stream.ts';
 
-/** What happened to the stream of a worker. The session id is not in it: it is secret. */
+/** An event on a worker's stream. The session id is secret, so it is not included. */
 export interface StreamNotice {
   readonly event: 'opened' | 'resumed' | 'closed' | 'stalled' | 'ended';
   /** The name that the worker gave itself. */
@@ -12,15 +12,15 @@ export interface StreamNotice {
 
 export interface StreamWatch {
   readonly notify: (notice: StreamNotice) => void;
-  /** A stream whose reader takes nothing for so long is cut. */
+  /** A stream whose reader reads nothing for this long is cut. */
   readonly stalledMs: number;
 }
 
 const UNWATCHED: StreamWatch = { notify: () => undefined, stalledMs: 30_000 };
 
 /**
- * Which stream belongs to which session. Holds sockets only; who may run what is the core's to
- * know.
+ * Maps sessions to their streams. It holds only sockets; the core decides which worker runs which
+ * task.
  */
 export class WorkerStreams {
   private readonly bySession = new Map<SessionId, WorkerStream>();
@@ -29,7 +29,7 @@ export class WorkerStreams {
   /** Streams with staged bytes. */
   private readonly staged = new Set<WorkerStream>();
   private readonly watch: StreamWatch;
-  /** No stream is opened any more: the server is going away. */
+  /** No more streams are opened, because the server is stopping. */
   isDraining = false;
 
   constructor(watch = UNWATCHED) {
@@ -40,7 +40,7 @@ export class WorkerStreams {
     return this.bySession.get(session);
   }
 
-  /** The stream is the session's from now on; one that it had before is ended. */
+  /** Gives the session this stream; a stream that it had before is ended. */
   bind(session: SessionId, stream: WorkerStream, how: { worker: string; resumed: boolean }): void {
     this.bySession.get(session)?.end();
     this.bySession.set(session, stream);
@@ -48,14 +48,14 @@ export class WorkerStreams {
     this.note(how.resumed ? 'resumed' : 'opened', session);
   }
 
-  /** Forgets the stream unless the session has another one by now. */
+  /** Removes the stream unless the session has another one by now. */
   unbind(session: SessionId, stream: WorkerStream): void {
     if (this.bySession.get(session) !== stream) return;
     this.bySession.delete(session);
     if (this.workers.has(session)) this.note('closed', session);
   }
 
-  /** There is no such session any more. */
+  /** The session has ended. */
   ended(session: SessionId): void {
     this.note('ended', session);
     this.workers.delete(session);
@@ -65,7 +65,7 @@ export class WorkerStreams {
     this.staged.add(stream);
   }
 
-  /** What to write to whom, of all that was staged. */
+  /** Seals all staged bytes, as one frame per stream. */
   seal(): { readonly stream: WorkerStream; readonly frame: Frame }[] {
     const frames: { stream: WorkerStream; frame: Frame }[] = [];
     for (const stream of this.staged) {
@@ -77,8 +77,8 @@ export class WorkerStreams {
   }
 
   /**
-   * Once in `TICK_MS`: speaks to workers that heard nothing for a while, and cuts off those that do
-   * not listen. Ticks are counted, not time: a process that stood still has not listened itself.
+   * Runs every `TICK_MS`. Sends pings to idle workers, and cuts streams whose workers do not read.
+   * It counts ticks, not time: during a standstill the process itself did not run.
    */
   tick(now: number): void {
     for (const [session, stream] of this.bySession) {
@@ -91,7 +91,7 @@ export class WorkerStreams {
     }
   }
 
-  /** Tells every worker to go elsewhere and ends the streams. */
+  /** Tells every worker to reconnect elsewhere and ends the streams. */
   drain(): void {
     this.isDraining = true;
     for (const stream of this.bySession.values()) {

@@ -42,7 +42,7 @@ function found(): number[] {
   return results.flatMap((result) => ('passed' in result ? [] : result.number));
 }
 
-/** Changes a file behind the back of the server. */
+/** Changes a file without the server's knowledge. */
 function damage(statement: string): void {
   const db = new DatabaseSync(join(folder, DAY));
   db.exec(statement);

@@ -1,9 +1,9 @@
 /**
  * Opens the databases of the projection.
  *
- * A file that cannot be what this version wrote is set aside under another name, and an empty one
- * takes its place: the log tells again what it still holds. A file that only cannot be opened, for
- * lack of rights or because the disk fails, stays where it is, and the error names it.
+ * A file that this version cannot have written is set aside under another name, and an empty file
+ * replaces it. The log supplies what it still holds. A file that cannot be opened, because of
+ * permissions or a failing disk, stays where it is, and the error names it.
  */
 import {
   closeSync,
@@ -18,40 +18,40 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * The files of one database. The one that gives the database its name is the last: if it went first
- * and the process died then, what is left beside it would be taken into the next file of that name.
+ * The files of one database, with the main file last. If the main file were moved first and the
+ * process died, SQLite would apply the remaining ones to the next database of that name.
  */
 const COMPANIONS = ['-wal', '-shm', ''];
 
-/** Result codes of SQLite: the content of the file cannot be what was written. */
+/** SQLite's result codes for damaged content: SQLITE_CORRUPT and SQLITE_NOTADB. */
 const CORRUPT = [11, 26];
 
-/** A result code of SQLite: the schema is another one than the statement needs. */
+/** SQLite's result code when a statement does not fit the schema. */
 const WRONG_SCHEMA = 1;
 
 export interface DatabaseForm {
-  /** Settings of the connection; they come before the schema. */
+  /** Settings of the connection, applied before the schema. */
   readonly pragmas: string;
   readonly schema: string;
-  /** Goes up with every change of the schema. */
+  /** Increases with every change of the schema. */
   readonly version: number;
   /** A statement that fits no other schema. */
   readonly probe: string;
 }
 
-/** The file is none that this version wrote. */
+/** This version did not write the file. */
 class UnusableFileError extends Error {
   override readonly name = 'UnusableFileError';
 }
 
-/** Opens a file, or makes it; its name is durable when this returns. */
+/** Opens or creates a file; its name is durable when this returns. */
 export function openDatabase(path: string, form: DatabaseForm): DatabaseSync {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UnusableFileError('it is a folder');
   }
   let db: DatabaseSync | undefined;
   try {
-    // SQLite gives what lies beside a file the same rights.
+    // SQLite gives the companion files the same permissions.
     closeSync(openSync(path, 'a', 0o600));
     db = new DatabaseSync(path);
     db.exec(form.pragmas);
@@ -67,7 +67,7 @@ export function openDatabase(path: string, form: DatabaseForm): DatabaseSync {
   }
 }
 
-/** Gives an empty database its schema, and refuses one that has another. */
+/** Gives an empty database its schema, and refuses a database with another schema. */
 function shape(db: DatabaseSync, { schema, version, probe }: DatabaseForm): void {
   const found = db.prepare('PRAGMA user_version').get()?.user_version;
   const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
@@ -83,21 +83,21 @@ function shape(db: DatabaseSync, { schema, version, probe }: DatabaseForm): void
   }
 }
 
-/** Whether another file must take the place of the one that was used. */
+/** Whether the file must be replaced by another. */
 export function isUnusable(cause: unknown): boolean {
   if (cause instanceof UnusableFileError) return true;
   const result = resultOf(cause);
   return result !== undefined && CORRUPT.includes(result);
 }
 
-/** What SQLite answered; undefined when the error is not from SQLite. */
+/** SQLite's result code; undefined when the error is not from SQLite. */
 export function resultOf(cause: unknown): number | undefined {
   const { errcode } = cause as { errcode?: number };
-  // The lowest byte is the result, the others say more about it.
+  // The lowest byte is the result code; the others are details.
   return errcode === undefined ? undefined : errcode & 0xff;
 }
 
-/** Gives the file another name, and answers which. */
+/** Renames the file and returns the new name. */
 export function setAside(path: string): string {
   let aside = `${path}.corrupt`;
   for (let n = 2; existsSync(aside); n++) aside = `${path}.corrupt-${n}`;
@@ -113,7 +113,7 @@ export function removeDatabase(path: string): void {
   }
 }
 
-/** Of the file and of what SQLite keeps beside it. */
+/** Size of the file and its companions. */
 export function bytesOnDisk(path: string): number {
   return COMPANIONS.reduce((sum, companion) => {
     return sum + (statSync(path + companion, { throwIfNoEntry: false })?.size ?? 0);
@@ -121,8 +121,8 @@ export function bytesOnDisk(path: string): number {
 }
 
 /**
- * Makes the names in a folder durable. The log is trimmed by what is in these files: a power cut
- * must not take one of them away.
+ * Makes the names in a folder durable. The log is trimmed because these files hold its content, so
+ * a power cut must not remove one of them.
  */
 export function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r');

@@ -10,13 +10,13 @@ import { blobsNamedBy } from './task-record.ts';
 const PARTITION = 0;
 
 export interface DayFileOptions {
-  /** What a task cannot be read from, or written to, is left out. */
+  /** Called for a row that cannot be read, or a record that cannot be written, and is left out. */
   readonly onLeftOut: (what: 'row' | 'record', task: string, why: string) => void;
-  /** Rows are removed one by one, and what they took is given back to the disk. */
+  /** Rows are removed one by one, and their space is returned to the disk. */
   readonly isShrinking?: boolean;
 }
 
-/** The tasks that were submitted on one day, in a database of its own. */
+/** The tasks that were submitted on one day, in a separate database. */
 export class DayFile {
   readonly path: string;
   private readonly options: DayFileOptions;
@@ -25,7 +25,7 @@ export class DayFile {
   private readonly places = new Map<string, Place>();
   private readonly statements = new Map<string, StatementSync>();
   private readonly upsert: StatementSync;
-  /** Rows that cannot be read, and could not be moved away. */
+  /** Rows that cannot be read and could not be moved away. */
   private readonly unreadable = new Set<number>();
 
   constructor(path: string, options: DayFileOptions) {
@@ -35,7 +35,7 @@ export class DayFile {
     this.upsert = this.db.prepare(UPSERT);
   }
 
-  /** The numbers of the oldest and the newest task, and nothing when there is none. */
+  /** Number of the oldest task; undefined when there is none. */
   get first(): number | undefined {
     return this.range()?.low;
   }
@@ -44,7 +44,7 @@ export class DayFile {
     return this.range()?.high;
   }
 
-  /** Of its pages that are in use: what was removed counts no more. */
+  /** Bytes of the pages in use; removed rows do not count. */
   get usedBytes(): number {
     const pragma = (name: string): number => {
       return this.prepare(`PRAGMA ${name}`).get()?.[name] as number;
@@ -52,14 +52,14 @@ export class DayFile {
     return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
   }
 
-  /** Writes all or nothing, durably, but for records that no row can hold. */
+  /** Writes all or nothing, durably. Records that no row can hold are left out. */
   write(records: Iterable<StoredRecord>): void {
     this.transact(() => {
       for (const stored of records) this.putOrLeaveOut(stored);
     });
   }
 
-  /** The task with that number and those behind it, as many as there are of `count` numbers. */
+  /** The tasks with a number from `number` to below `number + count`. */
   read(number: number, count: number): StoredRecord[] {
     const statement = this.prepare(READ);
     try {
@@ -70,7 +70,7 @@ export class DayFile {
     }
   }
 
-  /** One that not even SQLite can hand out must not take the others with it. */
+  /** Reads row by row, so that one row that SQLite cannot read does not affect the others. */
   private readEach(number: number, count: number): StoredRecord[] {
     const numbers = this.prepare('SELECT number FROM tasks WHERE number >= ? AND number < ?');
     const found = numbers.all(number, number + count) as unknown as { number: number }[];
@@ -85,7 +85,7 @@ export class DayFile {
     });
   }
 
-  /** The numbers of those that are meant, newest first; some may have lost a tag meanwhile. */
+  /** Numbers of matching tasks, newest first. Some may have lost a tag since. */
   find(query: RowQuery): number[] {
     const { text, values } = searchOf(query, (name) => this.idOf(name));
     const rows = this.prepare(text).all(...values);
@@ -97,14 +97,14 @@ export class DayFile {
     return this.prepare('SELECT 1 FROM blobs WHERE blob = ? LIMIT 1').get(blob) !== undefined;
   }
 
-  /** What must outlive the file, of `count` numbers from this one on. */
+  /** Records that must outlive the file, among `count` numbers from this one on. */
   open(number: number, count: number): StoredRecord[] {
     const text = 'SELECT number FROM tasks WHERE number >= ? AND number < ? AND is_open = 1';
     const rows = this.prepare(text).all(number, number + count);
     return rows.flatMap((row) => this.read(row.number as number, 1));
   }
 
-  /** Removes every task from this number to that one. */
+  /** Removes every task from `low` to `high`. */
   removeBetween(low: number, high: number): void {
     const { changes } = this.prepare('DELETE FROM tasks WHERE number BETWEEN ? AND ?').run(
       low,
@@ -114,8 +114,8 @@ export class DayFile {
   }
 
   /**
-   * Removes tasks that retention may take and that ended before this time, up to `rowsMax`. Answers
-   * whether there may be more to do.
+   * Removes up to `rowsMax` tasks that retention may remove and that ended before this time.
+   * Returns whether there may be more to do.
    */
   removeEnded(before: number, rowsMax: number): boolean {
     const old = `SELECT number FROM tasks WHERE is_open = 0 AND ended_at < ? LIMIT ?`;
@@ -128,25 +128,25 @@ export class DayFile {
     return true;
   }
 
-  /** Gives up to so many free pages back to the disk. */
+  /** Returns up to `pagesMax` free pages to the disk. */
   private shrink(pagesMax: number): boolean {
     const free = this.prepare('PRAGMA freelist_count').get()?.freelist_count;
     if (free === 0) return false;
     this.db.exec(`PRAGMA incremental_vacuum(${pagesMax})`);
     if (free === this.prepare('PRAGMA freelist_count').get()?.freelist_count) return false;
-    // The file itself becomes smaller when what was written beside it is taken into it.
+    // The file shrinks only when the write-ahead log is merged into it.
     this.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     return true;
   }
 
-  /** Removes what names tasks that are not here any more. */
+  /** Removes tags and blob names of tasks that are gone. */
   private sweep(): void {
     for (const table of ['tags', 'blobs']) {
       this.db.exec(`DELETE FROM ${table} WHERE number NOT IN (SELECT number FROM tasks)`);
     }
   }
 
-  /** The first task that was submitted at this time or later; nothing when all were before it. */
+  /** The first task that was submitted at this time or later; undefined when there is none. */
   firstSince(time: number): number | undefined {
     const range = this.range();
     if (range === undefined) return undefined;
@@ -155,7 +155,7 @@ export class DayFile {
       'SELECT number, submitted_at AS at FROM tasks WHERE number >= ? ORDER BY number LIMIT 1',
     );
     let found: number | undefined;
-    // Numbers and times rise together, so the place can be halved.
+    // Numbers and times increase together, so a binary search works.
     while (low <= high) {
       const middle = Math.floor((low + high) / 2);
       const row = next.get(middle) as { number: number; at: number };
@@ -174,7 +174,7 @@ export class DayFile {
   }
 
   private range(): { low: number; high: number } | undefined {
-    // Each by itself is a step in the tree, together they would be a walk through all of it.
+    // Each query alone is one step in the tree. Both in one query would scan the whole tree.
     const low = this.prepare('SELECT MIN(number) AS low FROM tasks').get()?.low;
     const high = this.prepare('SELECT MAX(number) AS high FROM tasks').get()?.high;
     return typeof low === 'number' && typeof high === 'number' ? { low, high } : undefined;
@@ -204,7 +204,7 @@ export class DayFile {
     });
   }
 
-  /** The row is kept for whoever looks into the file, and found by nobody else. */
+  /** Keeps the row in the file for inspection, where no search finds it. */
   private setAside({ number, submittedAt = 0 }: Partial<StoredRow>, why: Error): void {
     if (number === undefined || this.unreadable.has(number)) return;
     this.unreadable.add(number);
@@ -216,11 +216,13 @@ export class DayFile {
       });
       this.unreadable.delete(number);
     } catch {
-      // It was said above, and the row is passed over wherever it is read.
+      // It was reported above, and every read skips the row.
     }
   }
 
-  /** One that cannot be written would hold up all others, and with them the log, for ever. */
+  /**
+   * A record that cannot be written would block all others, and the trimming of the log, forever.
+   */
   private putOrLeaveOut(stored: StoredRecord): void {
     try {
       this.put(stored);
@@ -238,7 +240,7 @@ export class DayFile {
     const tags = Object.entries(record.tags === '' ? {} : (JSON.parse(record.tags) as Tags));
     const place = this.placeOf(record.queue);
     this.unreadable.delete(number);
-    // One by one: lists that are spread cost half as much as the insert itself.
+    // One argument at a time: spreading lists costs half as much as the insert itself.
     this.upsert.run(
       number,
       place.queue,
@@ -257,7 +259,7 @@ export class DayFile {
     for (const blob of blobsNamedBy(record)) {
       this.prepare('INSERT OR IGNORE INTO blobs VALUES (?, ?)').run(blob, number);
     }
-    // Tags that a task has lost stay here: whoever looks compares with the record.
+    // Tags that a task has lost stay here; a search compares them with the record.
     const insert = this.prepare('INSERT OR IGNORE INTO tags VALUES (?, ?)');
     for (const [name, value] of tags) {
       insert.run(tagText(place.namespace, name, value), number);
@@ -273,7 +275,7 @@ export class DayFile {
     return place;
   }
 
-  /** -1, which nothing has, for a name that is not here. */
+  /** -1, which no row has, for an unknown name. */
   private idOf(name: string): number {
     const known = this.nameIds.get(name);
     if (known !== undefined) return known;
@@ -302,16 +304,18 @@ export class DayFile {
   }
 }
 
-/** A queue and its namespace, as the numbers of their names. */
+/** A queue and its namespace, as ids of their names. */
 interface Place {
   readonly queue: number;
   readonly namespace: number;
 }
 
-/** SQLite's words for a value that a row cannot hold: too big, a constraint, another type. */
+/**
+ * SQLite's result codes for a value that a row cannot hold: too big, a constraint, a wrong type.
+ */
 const REFUSED_VALUES = [18, 19, 20];
 
-/** Whether it is about one row or record, and says nothing of the file or the disk. */
+/** Whether the error is about one row or record, and not about the file or the disk. */
 function isOfOneRow(cause: unknown): boolean {
   const result = resultOf(cause);
   return result === undefined || REFUSED_VALUES.includes(result);

@@ -36,7 +36,7 @@ function write(...records: TaskRecord[]): void {
   files.write(records.map((each) => ({ record: each, position: 1 })));
 }
 
-/** Answers in how many steps it came to its end. */
+/** Returns the number of steps that retention took. */
 function retain(now: number, retention: Retention): number {
   let steps = 1;
   while (files.retain(now, retention)) steps += 1;
@@ -56,7 +56,7 @@ function days(): string[] {
     .sort();
 }
 
-/** What the files take once nothing is beside them. */
+/** Size of the files after their write-ahead logs are merged. */
 function bytesOfRows(): number {
   files.close();
   const sizes = days().map((name) => statSync(join(folder, name)).size);
@@ -64,7 +64,7 @@ function bytesOfRows(): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** So many days after the beginning of the first. */
+/** The time `count` days after the beginning of the first day. */
 function after(count: number): number {
   return START_AT + count * DAY_MS;
 }
@@ -174,7 +174,7 @@ test('what outlives its day moves in steps, and what happens between them is kep
   expect(steps).toBeGreaterThan(2);
   expect(days()).toEqual(['0000-kept.sqlite', '2030-01-09.sqlite']);
   expect(files.read(1)?.record).toEqual(first);
-  // It had ended by the time that its part was moved.
+  // The task had ended by the time that its part was moved.
   expect(files.read(3000)).toBeUndefined();
   expect(found({ state: 'failed' })).toEqual(numbers.slice(1, -1).toReversed());
 });
@@ -254,7 +254,7 @@ test('a blob is named as long as a row names it, wherever the row is', () => {
 
   retain(START_AT + 3 * DAY_MS, { ...FOR_EVER, ageMs: DAY_MS });
 
-  // What has not ended outlived its day.
+  // An open task outlived its day.
   expect(['1', '2', blob].map((name) => files.names(`default/${name}`))).toEqual([
     true,
     false,

@@ -8,7 +8,7 @@ import { hasTags, type RowQuery, type Times } from './row-query.ts';
 import type { StoredRecord } from './stored-row.ts';
 import type { TaskRecord } from './task-record.ts';
 
-/** Something of a day is left out of search and history from here on. */
+/** A row or record is left out of search and history from here on. */
 interface LeftOut {
   readonly day: string;
   /** Id of the task. */
@@ -25,42 +25,43 @@ export type FileNotice =
 export interface Retention {
   /** Days whose last task is older than this are removed. */
   readonly ageMs: number;
-  /** The oldest days are removed while all together are larger than this. */
+  /** The oldest days are removed while all days together are larger than this. */
   readonly bytesMax: number;
 }
 
-/** Maximum number of rows that one step looks at when no index helps. */
+/** Maximum number of rows that one step scans when no index helps. */
 const ROWS_AT_ONCE = 10_000;
 
-/** Maximum number of rows that one step of retention removes, or looks at to move them. */
+/** Maximum number of rows that one step of retention removes, or scans to move them. */
 const RETAINED_AT_ONCE = 1000;
 
-/** Nothing that is meant is between what came before and this number; looking may stop here. */
+/** No match is left above this number; a search may stop here. */
 export interface Passed {
   readonly passed: number;
 }
 
-/** Whether there is something newer of a task than its row. */
+/** Whether memory has something newer of a task than its row. */
 type IsOld = (number: number) => boolean;
 
 interface Day {
   readonly name: string;
   readonly file: DayFile;
-  /** Of its oldest task; infinite while it has none. */
+  /** Number of its oldest task; infinite while it has none. */
   first: number;
 }
 
 /**
- * The database files of the projection: one per day of submits, and one for what outlives its day.
+ * The database files of the projection: one per day of submits, and one for tasks that outlive
+ * their day.
  *
- * A task is found by its number alone, because numbers and days rise together.
+ * A task is found by its number alone, because numbers and days increase together.
  */
 export class DayFiles {
   private readonly folder: string;
   private readonly notify: (notice: FileNotice) => void;
-  /** Oldest first; the one for what was kept is the first. */
+  /** Oldest first; the file of kept tasks comes first. */
   private readonly days: Day[] = [];
-  /** The day that is being removed, while it is: what outlives it moves in steps. */
+  /** The day being removed; tasks that outlive it are moved in steps. */
   private leaving: { readonly name: string; next: number } | undefined;
 
   constructor(folder: string, notify: (notice: FileNotice) => void) {
@@ -72,22 +73,22 @@ export class DayFiles {
     for (const name of [KEPT, ...names.sort()]) this.days.push(this.openDay(name));
   }
 
-  /** What the files take of the disk. */
+  /** Size of the files on the disk. */
   get bytes(): number {
     return this.days.reduce((sum, { name }) => sum + bytesOnDisk(this.pathOf(name)), 0);
   }
 
-  /** What rows take: space that was freed, or is written twice for a while, does not count. */
+  /** Bytes of the rows. Free pages and the write-ahead log do not count. */
   private get usedBytes(): number {
     return this.days.reduce((sum, day) => sum + this.guarded(day, (file) => file.usedBytes), 0);
   }
 
-  /** Of the newest task; 0 when there is none. */
+  /** Number of the newest task; 0 when there is none. */
   get newest(): number {
     return this.days.reduce((newest, { file }) => Math.max(newest, file.last ?? 0), 0);
   }
 
-  /** Writes records, durably. Those of one day all or none. */
+  /** Writes records durably; those of one day all or none. */
   write(records: readonly StoredRecord[]): void {
     const byDay = Map.groupBy(records, ({ record }) => this.dayFor(record));
     for (const [day, its] of byDay) this.writeTo(day, its);
@@ -108,12 +109,12 @@ export class DayFiles {
   }
 
   /**
-   * Those that are meant, newest first, over all days; none of those that `isOld` names. `limit` of
+   * Matching tasks, newest first, over all days, except those for which `isOld` is true. `limit` of
    * them are looked up at once.
    */
   *find(query: RowQuery, times: Times, isOld: IsOld): Generator<TaskRecord | Passed> {
     for (const day of this.days.toReversed()) {
-      // A search may rest between two steps, and a day may be removed meanwhile.
+      // A search may pause between two steps, and a day may be removed meanwhile.
       if (!this.has(day)) continue;
       const isOutside = startOf(day.name) >= times.until || endOf(day.name) <= times.since;
       if (isOutside && day.name !== KEPT) continue;
@@ -127,13 +128,15 @@ export class DayFiles {
     return this.days.some((day) => day.name === name);
   }
 
-  /** Without what its day still has: a crash may have come before that was removed. */
+  /**
+   * Excludes tasks that are still in their day's file: a crash may have prevented their removal.
+   */
   private keptOf(query: RowQuery): RowQuery {
     const oldest = this.days.at(1)?.first ?? Number.POSITIVE_INFINITY;
     return { ...query, before: Math.min(query.before, oldest) };
   }
 
-  /** Payloads may be large: they are read one by one, for whoever still wants them. */
+  /** Payloads may be large, so records are read one by one, on demand. */
   private *findIn(day: Day, query: RowQuery, isOld: IsOld): Generator<TaskRecord | Passed> {
     let { before } = query;
     const lowest = Math.max(query.from, day.first);
@@ -143,7 +146,7 @@ export class DayFiles {
       for (const number of numbers) {
         if (isOld(number) || !this.has(day)) continue;
         for (const { record } of this.guarded(day, (file) => file.read(number, 1))) {
-          // A task that lost a tag is found by it still.
+          // The index still finds a task by a tag that it has lost.
           if (query.tags === undefined || hasTags(record, query.tags)) yield record;
         }
       }
@@ -152,7 +155,7 @@ export class DayFiles {
     }
   }
 
-  /** Where to stop looking for now: many rows may be passed that no index leaves out. */
+  /** Where to stop for now: without a covering index, many rows without a match may be scanned. */
   private partOf(day: Day, query: RowQuery, before: number): number {
     if (isCovered(query)) return 0;
     const last = this.guarded(day, (file) => file.last) ?? 0;
@@ -165,15 +168,15 @@ export class DayFiles {
   }
 
   /**
-   * Removes what is too old or too much, in steps. What must not go moves to the file of what is
-   * kept. Answers whether there may be more to do.
+   * Removes tasks that are too old or too many, in steps. Tasks that must stay move to the file of
+   * kept tasks. Returns whether there may be more to do.
    */
   retain(now: number, { ageMs, bytesMax }: Retention): boolean {
     const isEnding = this.guarded(this.days[0], (file) => {
       return file.removeEnded(now - ageMs, RETAINED_AT_ONCE);
     });
     if (isEnding) return true;
-    // The newest day is being written to.
+    // The newest day is still being written.
     if (this.days.length <= 2) return false;
     const [, oldest] = this.days;
     if (endOf(oldest.name) + ageMs > now && this.usedBytes <= bytesMax) return false;
@@ -185,13 +188,14 @@ export class DayFiles {
     return true;
   }
 
-  /** Moves a part of what must outlive a day. Answers whether there is more of it. */
+  /** Moves some of the tasks that must outlive a day. Returns whether there are more. */
   private moveOpen(day: Day): boolean {
     const last = this.guarded(day, (file) => file.last);
     if (last === undefined) return false;
     if (this.leaving?.name !== day.name) {
       this.leaving = { name: day.name, next: day.first };
-      // Copies of a move that a crash cut short: the rows of the day may have changed since.
+      // Removes copies of a move that a crash interrupted: the rows of the day may have changed
+      // since.
       this.guarded(this.days[0], (file) => file.removeBetween(day.first, last));
     }
     const { next } = this.leaving;
@@ -212,7 +216,7 @@ export class DayFiles {
       const moved = records.filter(({ record }) => record.number < leaving.next);
       if (moved.length > 0) this.writeTo(this.days[0], moved);
     }
-    // A day that was set aside meanwhile has a successor of the same name.
+    // A day that was set aside meanwhile has a successor with the same name.
     const written = this.days.find(({ name }) => name === day.name) ?? day;
     for (const { record } of records) written.first = Math.min(written.first, record.number);
   }
@@ -222,7 +226,7 @@ export class DayFiles {
     const known = this.days.find((day) => day.name === name);
     if (known !== undefined) return known;
     const newest = this.days.at(-1) as Day;
-    // One of a day that was removed is with what was kept.
+    // A task of a removed day is in the file of kept tasks.
     if (number < newest.first && newest.name > name) return this.days[0];
     const day = this.openDay(name);
     this.days.push(day);
@@ -254,9 +258,9 @@ export class DayFiles {
     }
   }
 
-  /** A file that cannot be what was written is set aside, and an empty one takes its place. */
+  /** Runs `use` on a day's file. A damaged file is set aside, and an empty one replaces it. */
   private guarded<T>({ name }: Day, use: (file: DayFile) => T): T {
-    // Whoever is in the midst of a file may hold one that was set aside meanwhile.
+    // The caller may hold a file that was set aside meanwhile.
     const place = this.days.findIndex((day) => day.name === name);
     const { file } = this.days[place];
     try {
@@ -287,7 +291,7 @@ export class DayFiles {
   }
 }
 
-/** The same question by numbers alone; nothing when the file has no task of that time. */
+/** The same query by numbers only; undefined when the file has no task of that time. */
 function narrow(file: DayFile, query: RowQuery, { since, until }: Times): RowQuery | undefined {
   const from = since <= 0 ? query.from : file.firstSince(since);
   if (from === undefined) return undefined;

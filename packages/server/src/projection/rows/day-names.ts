@@ -1,20 +1,20 @@
-/** The names of the database files of the projection. */
+/** The names of the projection's database files. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Where they are in the folder of the projection. */
+/** Their folder inside the folder of the projection. */
 export const DAYS_FOLDER = 'days';
 
 export const DAY_NAME = /^(\d{4}-\d\d-\d\d)\.sqlite$/;
 
-/** The name of the file that holds what outlived its day. It sorts before every day. */
+/** The file of tasks that outlived their day. Its name sorts before every day. */
 export const KEPT = '0000-kept';
 
 /**
- * The files below the folder of the projection, in the order in which they can be copied while rows
- * are written: what outlives its day moves to the one that is last, and is missed in neither.
+ * The files below the projection's folder, in an order in which they can be copied while rows are
+ * written. Tasks that outlive their day move to the last file, so they are in at least one copy.
  */
 export function filesToCopy(folder: string): string[] {
   const names = readdirSync(join(folder, DAYS_FOLDER));
@@ -22,7 +22,7 @@ export function filesToCopy(folder: string): string[] {
   return [...days, `${KEPT}.sqlite`].map((name) => `${DAYS_FOLDER}/${name}`);
 }
 
-/** The day that was asked for last: of many tasks it is the same. */
+/** The last day that was named: many tasks in a row have the same day. */
 let namedDay = Number.NaN;
 let dayName = '';
 

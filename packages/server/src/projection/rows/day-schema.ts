@@ -1,11 +1,11 @@
 import { IS_RARE } from './row-conditions.ts';
 
 /**
- * The index columns are for search; payloads stand by themselves so that text in them can be looked
- * for; all else of a record is one text. `position` says how much of the log the row has seen, so
- * that what is read again after a crash is not applied twice. `is_open` is 1 for what retention
- * must not take: tasks that have not ended, and dead letters. Every search is in one namespace, so
- * each index serves one alone: what another namespace has costs nothing.
+ * The indexed columns are for search. Payloads are separate columns, so that their text can be
+ * searched. The rest of a record is one text. `position` says how much of the log the row has seen,
+ * so records that are read again after a crash are not applied twice. `is_open` is 1 for tasks that
+ * retention must not remove: open tasks and dead letters. Every search is in one namespace, and
+ * each index key belongs to one namespace, so the tasks of other namespaces cost nothing.
  */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS tasks (
@@ -57,7 +57,7 @@ const COLUMNS = `
 
 export const READ = `SELECT ${COLUMNS} FROM tasks WHERE number >= ? AND number < ?`;
 
-// FULL: what is acknowledged is on the disk, or the log could be trimmed too early (L2).
+// FULL: acknowledged rows are on the disk. Otherwise the log could be trimmed too early (L2).
 const PRAGMAS = `
   PRAGMA page_size = 8192;
   PRAGMA journal_mode = WAL;
@@ -69,7 +69,7 @@ const PRAGMAS = `
 
 export const FORM = { pragmas: PRAGMAS, schema: SCHEMA, version: 1, probe: UPSERT };
 
-/** Free pages go back to the disk in parts, when asked. */
+/** Free pages are returned to the disk in parts, on request. */
 export const SHRINKING_FORM = {
   ...FORM,
   pragmas: `PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; ${PRAGMAS}`,

@@ -8,7 +8,7 @@ const MAIL: CountScope = { namespace: 'default', queue: 'mail' };
 
 let now: number;
 let pauses: number;
-/** What happens while a count rests. */
+/** Runs while a count pauses. */
 let between: () => void;
 let begun: CountScope[];
 let dead: TaskRecord[];
@@ -24,7 +24,7 @@ beforeEach(() => {
     deadLetters: function* (scope) {
       begun.push(scope);
       for (const each of dead) {
-        // Each takes a millisecond.
+        // Each record takes a millisecond.
         now += 1;
         yield each;
       }

@@ -1,10 +1,10 @@
 import { ErrorGroupCount, type ErrorGroups } from './error-groups.ts';
 import type { TaskRecord } from './task-record.ts';
 
-/** Work goes on for this long before the thread does something else. */
+/** How long a count works before the thread does something else. */
 const SLICE_MS = 20;
 
-/** Work that one count may take; what is not counted by then is left out. */
+/** Maximum work of one count; dead letters not reached by then are left out. */
 const COUNT_MS_MAX = 5000;
 
 /** Dead letters of a namespace, or of one of its queues. */
@@ -14,25 +14,25 @@ export interface CountScope {
 }
 
 interface Parts {
-  /** Newest first, read as they are asked for. */
+  /** Newest first, read on demand. */
   readonly deadLetters: (scope: CountScope) => Iterable<TaskRecord>;
   /** In milliseconds. */
   readonly clock: () => number;
-  /** Lets others have their turn. */
+  /** Lets other work run. */
   readonly pause: () => Promise<void>;
 }
 
 /**
- * Counts dead letters in slices, because a hundred thousand of them take seconds and the thread has
- * other questions and batches to take meanwhile.
+ * Counts dead letters in slices. A hundred thousand of them take seconds, and the thread has other
+ * queries and batches to handle meanwhile.
  *
- * One count is under way at a time. A question that comes while an equal one waits shares its
- * count; it does not share one that has begun, which may lack what happened since.
+ * One count runs at a time. A query that comes while an equal one waits shares its count. It does
+ * not share one that has begun, which may lack later changes.
  */
 export class DeadLetterCount {
   private readonly parts: Parts;
   private readonly waiting = new Map<string, Promise<ErrorGroups>>();
-  /** Settles when all counts that were asked for are over. */
+  /** Settles when all requested counts are over. */
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: Parts) {
@@ -48,7 +48,7 @@ export class DeadLetterCount {
       return this.count(scope);
     });
     this.waiting.set(key, count);
-    // One that fails is told to those who asked for it.
+    // The callers of a failed count get its error.
     this.last = count.catch(() => undefined);
     return count;
   }

@@ -3,11 +3,11 @@ import { timeText } from '../../base/time-text.ts';
 
 type DeliveryEvent = Extract<Event, { type: `callback_${string}` }>;
 
-/** What became of a delivery, in the words of the API. */
+/** Outcomes of a delivery, as the API names them. */
 const OUTCOMES = ['delivered', 'failed', 'given_up', 'redelivered', 'dropped'] as const;
 
 /**
- * Something that happened to a delivery; a list, as changes are. Outcome, state and failure are
+ * An outcome of a delivery, stored as a list like changes are. Outcome, state and failure are
  * numbers.
  */
 export type DeliveryRecord = readonly [
@@ -21,7 +21,7 @@ export type DeliveryRecord = readonly [
   nextAt: number,
 ];
 
-/** A task whose receiver is away for long keeps so many. */
+/** Maximum number kept for a task whose receiver is down for long. */
 const DELIVERIES_KEPT = 100;
 
 const PARTITION = 0;
@@ -51,7 +51,7 @@ const OUTCOME_OF_EVENT = {
   callback_dropped: 'dropped',
 } as const satisfies Record<DeliveryEvent['type'], (typeof OUTCOMES)[number]>;
 
-/** All that happened to callbacks of a task as JSON text, oldest first. */
+/** Everything that happened to a task's callbacks, as JSON text, oldest first. */
 export function callbacksJson({ deliveries }: { readonly deliveries: DeliveryRecord[] }): string {
   const items = deliveries.map(
     ([number, state, at, outcome, status, failure, durationMs, nextAt]) => ({

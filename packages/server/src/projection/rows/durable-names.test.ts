@@ -6,7 +6,7 @@ import { Projector } from '../projector.ts';
 import { DayFiles } from './day-files.ts';
 import { record } from './record-fixture.ts';
 
-/** What was in a folder whenever it was synced, by its path. */
+/** Content of each folder when it was last synced, by path. */
 const synced = vi.hoisted(() => new Map<string, string[]>());
 
 vi.mock('node:fs', async (original) => {

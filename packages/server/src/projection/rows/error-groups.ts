@@ -3,19 +3,21 @@ import { REASONS, type TaskNumber, taskIdText, taskTypeOf } from '@sluice/core';
 import { timeText } from '../../base/time-text.ts';
 import type { TaskRecord } from './task-record.ts';
 
-/** More kinds of errors than this are counted together: nobody looks at a list that long. */
+/**
+ * Maximum number of groups. Further errors are counted together, because longer lists are useless.
+ */
 const GROUPS_MAX = 1000;
 
 const FINGERPRINT_CHARACTERS = 12;
 const MESSAGE_CHARACTERS_MAX = 300;
 const PARTITION = 0;
 
-/** Dead letters of one type that failed alike. */
+/** Dead letters of one type with the same kind of error. */
 interface ErrorGroup {
   readonly fingerprint: string;
   readonly type: string;
   count: number;
-  /** Of the one that ended last. */
+  /** Message and id of the task that ended last. */
   message: string;
   taskId: string;
   firstEndedAt: string;
@@ -23,15 +25,15 @@ interface ErrorGroup {
 }
 
 export interface ErrorGroups {
-  /** The largest first. */
+  /** Largest group first. */
   readonly items: readonly ErrorGroup[];
-  /** Those that are in none of them. */
+  /** Number of dead letters in no group. */
   readonly others: number;
   /** False when counting took too long and the oldest were not counted. */
   readonly isComplete: boolean;
 }
 
-/** Counts dead letters by what went wrong. */
+/** Counts dead letters by kind of error. */
 export class ErrorGroupCount {
   private readonly groups = new Map<string, ErrorGroup>();
   private others = 0;
@@ -69,7 +71,7 @@ function count(group: ErrorGroup, record: TaskRecord, message: string): void {
   group.taskId = idOf(record);
 }
 
-/** Errors that differ in numbers, ids and quoted words alone have the same one. */
+/** Errors that differ only in numbers, ids and quoted words have the same fingerprint. */
 export function fingerprintOf(message: string): string {
   const alike = message
     .toLowerCase()
@@ -80,21 +82,21 @@ export function fingerprintOf(message: string): string {
   return createHash('sha256').update(alike).digest('hex').slice(0, FINGERPRINT_CHARACTERS);
 }
 
-/** What dead letters that failed alike have in common. */
+/** The fingerprint of a dead letter's error. */
 export function fingerprintOfEnd(ended: Ended): string {
   return fingerprintOf(messageOf(ended));
 }
 
 type Ended = Pick<TaskRecord, 'result' | 'reason'>;
 
-/** The first line of what the error says; how the task ended when it says nothing. */
+/** The first line of the error message, or the reason of the end when there is none. */
 function messageOf({ result, reason }: Ended): string {
   const { message } = parsed(result) as { message?: unknown };
   const text = typeof message === 'string' && message !== '' ? message : REASONS[reason];
   return text.split('\n', 1)[0].slice(0, MESSAGE_CHARACTERS_MAX);
 }
 
-/** What is no JSON says nothing, and the task is counted all the same. */
+/** A result that is not JSON has no message; the task is still counted. */
 function parsed(result: string): object {
   try {
     const error: unknown = result === '' ? null : JSON.parse(result);

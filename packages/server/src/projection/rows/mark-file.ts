@@ -2,17 +2,17 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { isUnusable, openDatabase, setAside } from './database-file.ts';
 
-/** How far the projection has come. */
+/** How far the projection has read the log. */
 export interface ProjectionMark {
-  /** The first record that it does not have. */
+  /** The first record that it has not read. */
   readonly position: number;
-  /** The time of the last record that it has. */
+  /** The time of the last record that it has read. */
   readonly at: number;
 }
 
 /** The mark on the disk. */
 export interface SavedMark extends ProjectionMark {
-  /** Tasks that were submitted before this record are built anew, whatever their rows say. */
+  /** Tasks that were submitted before this record are rebuilt, whatever their rows contain. */
   readonly rebuildTo: number;
 }
 
@@ -39,10 +39,10 @@ const FORM = {
 };
 
 /**
- * The mark behind which nothing has to be read again, on the disk.
+ * The durable mark: records before it need not be read again.
  *
- * A damaged one is set aside and the mark begins at the first record again: rows know how much of
- * the log they have seen, so that what is read again changes none of them.
+ * A damaged file is set aside, and the mark starts at the first record again. Rows know how much of
+ * the log they have seen, so reading it again does not change them.
  */
 export class MarkFile {
   private readonly path: string;

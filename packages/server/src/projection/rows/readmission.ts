@@ -1,7 +1,7 @@
 import { type ReadmitTask, specOfTexts, taskTypeOf } from '@sluice/core';
 import type { TaskRecord } from './task-record.ts';
 
-/** All that the core needs to run a task again that has left memory. */
+/** What the core needs to run a task again that has left memory. */
 export interface Readmission extends Pick<ReadmitTask, 'state' | 'spec'> {
   /** JSON; empty stands for null. */
   readonly input: string;

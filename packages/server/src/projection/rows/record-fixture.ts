@@ -4,7 +4,7 @@ import type { TaskRecord } from './task-record.ts';
 export const DAY_MS = 24 * 60 * 60 * 1000;
 export const START_AT = Date.UTC(2030, 0, 1);
 
-/** A task that was submitted at noon of that day, the first being 1. */
+/** A task that was submitted at noon of that day; the first day is 1. */
 export function record(number: number, day: number, state = SUCCEEDED): TaskRecord {
   const submittedAt = START_AT + (day - 0.5) * DAY_MS;
   return {

@@ -3,8 +3,8 @@ import type { DeliveryRecord } from './delivery-record.ts';
 import type { AttemptRecord, ChangeRecord, TaskRecord } from './task-record.ts';
 
 /**
- * The part of a record that has no column of its own, as JSON: lists in place of objects, because
- * names would be most of it.
+ * The part of a record without separate columns, as JSON. It uses lists instead of objects, because
+ * field names would be most of the text.
  */
 export function packBody(record: TaskRecord): string {
   const { priority, reason } = record;
@@ -18,7 +18,7 @@ export function packBody(record: TaskRecord): string {
   ]);
 }
 
-/** What the columns of a row say. */
+/** The columns of a row. */
 export interface RowColumns {
   readonly number: number;
   readonly queue: string;
@@ -32,7 +32,7 @@ export interface RowColumns {
 export function unpackRecord(row: RowColumns): TaskRecord {
   const [details, progress, attempts, changes, deliveries = []] = JSON.parse(row.body) as Body;
   const [priority, ...said] = details;
-  // A text that was added to the list later is not in older rows.
+  // Older rows lack texts that were added to the list later.
   const texts = TASK_TEXT_NAMES.map((name, place) => [name, said[place] ?? '']);
   const [state, reason, attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded] = progress;
   return {

@@ -18,7 +18,9 @@ import type { TaskRecord } from './task-record.ts';
 
 const PARTITION = 0;
 
-/** A task of the projection as JSON text, as memory shows it, with all its attempts. */
+/**
+ * A task of the projection as JSON text, in the form of a task in memory, with all its attempts.
+ */
 export function recordJson(record: TaskRecord): string {
   return shownJson(shownRecord(record));
 }

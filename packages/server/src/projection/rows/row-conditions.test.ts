@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** How SQLite looks for the rows of a search. */
+/** SQLite's query plan for a search. */
 function planOf(query: Partial<RowQuery>): string {
   const all = { namespace: 'shop', before: 1e9, from: 0, limit: 50, ...query };
   const { text, values } = searchOf(all, () => 1);

@@ -1,30 +1,30 @@
 /**
- * How rows are looked for. The index is named, because SQLite knows nothing of how many rows there
- * are of each kind, and would take one that leads to far more of them.
+ * Builds the statements of searches. Each names its index: SQLite does not know how many rows of
+ * each kind there are, and might choose an index with far more rows.
  */
 import type { SQLInputValue } from 'node:sqlite';
 import { SUCCEEDED, TASK_STATES } from '@sluice/core';
 import { type RowQuery, stateNumber } from './row-query.ts';
 
 /**
- * Most tasks succeed in the end: an index of them by state would cost every one of them, and a
- * search finds them among all as fast.
+ * Most tasks succeed. Indexing them by state would cost time for each, and a search finds them as
+ * fast without it.
  */
 export const IS_RARE = `state <> ${SUCCEEDED}`;
 
 export interface RowSearch {
-  /** A statement that answers numbers of tasks, the highest first. */
+  /** A statement that returns task numbers, highest first. */
   readonly text: string;
   readonly values: readonly SQLInputValue[];
 }
 
-/** What a search is led by, and which of its filters that covers. */
+/** The index that leads a search, and the filters that it covers. */
 interface Lead {
   readonly from: string;
   readonly covers: readonly (keyof RowQuery)[];
 }
 
-/** The rows of a search. Names are numbers in rows; `idOf` knows them. */
+/** The statement of a search. Rows hold names as ids, which `idOf` returns. */
 export function searchOf(query: RowQuery, idOf: (name: string) => number): RowSearch {
   const { queue, state, parent, text } = query;
   const namespace = idOf(`${query.namespace}/`);
@@ -37,7 +37,7 @@ export function searchOf(query: RowQuery, idOf: (name: string) => number): RowSe
   const lead = leadOf(query);
   if (queue !== undefined) also('queue = ?', idOf(queue));
   if (state !== undefined) also('state = ?', stateNumber(state));
-  // Said as the index says it: SQLite does not conclude it, and would refuse the index.
+  // Repeats the index's condition, because SQLite does not derive it and would refuse the index.
   if (isRare(state)) also(IS_RARE);
   if (query.isOpen !== undefined) also('is_open = 1');
   if (parent !== undefined) also(`parent = ? AND parent <> ''`, parent);
@@ -57,7 +57,7 @@ export function searchOf(query: RowQuery, idOf: (name: string) => number): RowSe
   };
 }
 
-/** Whether every row that is looked at is meant; else there may be many between two of them. */
+/** Whether every scanned row matches. Otherwise there may be many rows between two matches. */
 export function isCovered(query: RowQuery): boolean {
   const { covers } = leadOf(query);
   const tags = Object.keys(query.tags ?? {}).length;
@@ -67,7 +67,7 @@ export function isCovered(query: RowQuery): boolean {
 
 const FILTERS = ['queue', 'state', 'parent', 'tags', 'text', 'isOpen'] as const;
 
-/** The row of a tag leads to its task, in the order of numbers. */
+/** The rows of a tag lead to its tasks, ordered by number. */
 const BY_TAG: Lead = {
   from: 'tags AS led CROSS JOIN tasks ON tasks.number = led.number',
   covers: ['tags'],
@@ -94,7 +94,7 @@ function tagsOf({ tags }: RowQuery, namespace: number): string[] {
   return Object.entries(tags ?? {}).map(([name, value]) => tagText(namespace, name, value));
 }
 
-/** A tag of one namespace: the same tag of another is another entry of the index. */
+/** A tag of one namespace; the same tag of another namespace is a different index entry. */
 export function tagText(namespace: number, name: string, value: string): string {
   return JSON.stringify([namespace, name, value]);
 }

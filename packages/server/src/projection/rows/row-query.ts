@@ -1,12 +1,12 @@
 import { isDead, isTerminal, namespaceOf, parseTags, TASK_STATES, type Tags } from '@sluice/core';
 import type { TaskRecord } from './task-record.ts';
 
-/** What is looked for; all of it must hold. */
+/** A search; all conditions must hold. */
 export interface RowQuery {
   readonly namespace: string;
-  /** Numbers below this, newest first. */
+  /** Task numbers below this, newest first. */
   readonly before: number;
-  /** Numbers from this on. */
+  /** Task numbers from this on. */
   readonly from: number;
   readonly limit: number;
   /** Key of a queue. */
@@ -15,19 +15,19 @@ export interface RowQuery {
   readonly state?: string;
   readonly tags?: Tags;
   readonly parent?: string;
-  /** Those alone that retention must not take: tasks that have not ended, and dead letters. */
+  /** Only tasks that retention must not remove: open tasks and dead letters. */
   readonly isOpen?: true;
-  /** In the input, or in the output or error. */
+  /** Text in the input, or in the output or error. */
   readonly text?: string;
 }
 
-/** When a task was submitted: from one time on, and before another. */
+/** Range of submit times: from `since`, before `until`. */
 export interface Times {
   readonly since: number;
   readonly until: number;
 }
 
-/** What of a task is looked at. */
+/** The fields of a task that a search checks. */
 export type Searched = Readonly<
   Pick<
     TaskRecord,
@@ -43,7 +43,7 @@ export type Searched = Readonly<
   >
 >;
 
-/** Whether a task is looked for: the same as the conditions on rows say. */
+/** Whether a task matches: equivalent to the conditions on rows. */
 export function isMeant(record: Searched, query: RowQuery, { since, until }: Times): boolean {
   const { number, submittedAt } = record;
   const { queue, state, tags, parent, text } = query;
@@ -62,7 +62,7 @@ export function isMeant(record: Searched, query: RowQuery, { since, until }: Tim
   );
 }
 
-/** It has not ended, or nobody has dealt with its failure. */
+/** The task has not ended, or it is a dead letter that was not discarded. */
 export function isOpen({ state, isDiscarded }: Searched): boolean {
   return !isTerminal(state) || (isDead(state) && !isDiscarded);
 }
@@ -74,7 +74,7 @@ export function hasTags(record: Pick<Searched, 'tags'>, wanted: Tags): boolean {
   });
 }
 
-/** States that share a name count as the first of them. */
+/** States with the same name count as the first of them. */
 export function stateNumber(name: string): number {
   return (TASK_STATES as readonly string[]).indexOf(name);
 }

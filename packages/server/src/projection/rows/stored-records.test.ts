@@ -2,9 +2,9 @@ import { beforeEach, expect, test } from 'vitest';
 import { StoredRecords } from './stored-records.ts';
 import type { StoredRecord } from './stored-row.ts';
 
-/** How many numbers were asked for, each time. */
+/** Number of rows requested by each read. */
 let asked: number[];
-/** Of every row, as if it had been written just now. */
+/** Position of every row, as if it had just been written. */
 let position: number;
 let records: StoredRecords;
 

@@ -1,6 +1,6 @@
 import type { StoredRecord } from './stored-row.ts';
 
-/** More rows than this are not read at once. */
+/** Maximum number of rows read at once. */
 const AHEAD_MAX = 256;
 
 export interface RecordSource {
@@ -8,27 +8,27 @@ export interface RecordSource {
 }
 
 /**
- * Reads the records of tasks to which more has happened. A backlog is worked off in the order of
- * its numbers, and many rows at once cost a fourth of what they cost one by one: while numbers
- * follow each other it reads ahead, twice as far each time.
+ * Reads the records of tasks that have new events. A backlog is processed in the order of task
+ * numbers, and reading many rows at once takes a fourth of the time. So while numbers are
+ * consecutive, it reads ahead, twice as far each time.
  */
 export class StoredRecords {
   private readonly source: RecordSource;
   private ahead = new Map<number, StoredRecord>();
   private count = 1;
-  /** The number that would show that they follow each other. */
+  /** The number that would continue the sequence. */
   private expected = 0;
 
   constructor(source: RecordSource) {
     this.source = source;
   }
 
-  /** Rows were written: what was read before may be old. */
+  /** Rows were written, so what was read ahead may be outdated. */
   forget(): void {
     this.ahead.clear();
   }
 
-  /** The record, which is the caller's from now on: what changes is not seen here. */
+  /** The record, which the caller now owns and may change. */
   take(number: number): StoredRecord | undefined {
     let stored = this.ahead.get(number);
     if (stored === undefined) {

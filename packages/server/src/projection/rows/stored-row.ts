@@ -1,4 +1,4 @@
-/** How a record of a task stands in a row of a day file, with a checksum over all of it. */
+/** A task record as a row of a day file, with a checksum over all of it. */
 import { crc32 } from 'node:zlib';
 import { packBody, type RowColumns, unpackRecord } from './record-row.ts';
 import type { TaskRecord } from './task-record.ts';
@@ -9,13 +9,13 @@ export interface StoredRecord {
   readonly position: number;
 }
 
-/** A row as it is read; the name of its queue is looked up. */
+/** A row as it is read, with the name of its queue looked up. */
 export interface StoredRow extends RowColumns {
   readonly position: number;
   readonly checksum: number;
 }
 
-/** What is in the row is not what was written. */
+/** The row does not contain what was written. */
 class UnreadableRowError extends Error {
   override readonly name = 'UnreadableRowError';
 }
@@ -39,7 +39,7 @@ export function unpackRow(row: StoredRow): StoredRecord {
 
 function checksumOf(row: Omit<StoredRow, 'checksum'>): number {
   const { number, queue, submittedAt, position, parent, body, input, result } = row;
-  // One call over one text: a call for each would cost more than joining them.
+  // One call over the joined text is faster than a call per field.
   return crc32(
     `${number} ${submittedAt} ${position} ${queue} ${parent} ${body} ${input} ${result}`,
   );

@@ -30,26 +30,26 @@ import { UTF8 } from '../../base/utf8.ts';
 import { blobName } from '../../blobs/blob-files.ts';
 import { type DeliveryRecord, noteDelivery } from './delivery-record.ts';
 
-/** One run of a task by a worker. */
+/** One attempt of a task. */
 export interface AttemptRecord {
   readonly attempt: number;
   readonly worker: string;
   readonly leasedAt: number;
-  /** 0 when nobody said so. */
+  /** 0 when the start was not reported. */
   startedAt: number;
-  /** 0 while it goes on. */
+  /** 0 while it runs. */
   endedAt: number;
-  /** How it ended; empty while it goes on. */
+  /** How it ended; empty while it runs. */
   outcome: string;
-  /** JSON of what it left: an error, or an output that came too late for its task. */
+  /** JSON of its error, or of an output that came too late for its task. */
   error: string;
   output: string;
 }
 
 /**
- * A task went from one state to another; the first one comes from state -1. States and reasons are
- * the numbers of the core. A list, because it is written as it is: objects would be most of the
- * time that a row takes.
+ * A change of a task's state; the first one comes from state -1. States and reasons are the numbers
+ * of the core. It is a list because it is stored as it is: with objects, serializing would be most
+ * of the time of a row.
  */
 export type ChangeRecord = readonly [
   at: number,
@@ -61,8 +61,8 @@ export type ChangeRecord = readonly [
 ];
 
 /**
- * All that the log tells of one task: what the core has in memory, and beside it every attempt and
- * every change. Texts are as events spell them.
+ * Everything that the log contains about one task: what the core has in memory, plus every attempt
+ * and every change. Texts are spelled as in events.
  */
 export interface TaskRecord extends Record<TaskText, string> {
   readonly number: number;
@@ -74,22 +74,22 @@ export interface TaskRecord extends Record<TaskText, string> {
   state: number;
   reason: number;
   attempt: number;
-  /** For when it waits, or since when it is queued; as in the core's column. */
+  /** The time that it waits for, or since when it is queued; as in the core's column. */
   dueAt: number;
   endedAt: number;
   cancelAskedAt: number;
-  /** The report that ended the newest attempt, as its number; 0 without one. */
+  /** Number of the report that ended the newest attempt; 0 without one. */
   answer: number;
-  /** JSON of the output, or of the error of the newest attempt that left one. */
+  /** JSON of the output, or of the error of the newest attempt that has one. */
   result: string;
   isDiscarded: boolean;
-  /** Oldest first; of very many the newest. */
+  /** Oldest first; only the newest are kept. */
   attempts: AttemptRecord[];
   changes: ChangeRecord[];
   deliveries: DeliveryRecord[];
 }
 
-/** A task that is tried for ever keeps so many of each. */
+/** Maximum number kept for a task that is retried forever. */
 const ATTEMPTS_KEPT = 100;
 const CHANGES_KEPT = 400;
 
@@ -105,7 +105,7 @@ type WithText<E extends DetailsEvent> = E extends unknown
   ? Omit<E, 'input'> & { readonly input: string }
   : never;
 
-/** What a task was submitted with. */
+/** The submit event of a task. */
 export type Submitted = WithText<Extract<Event, { type: 'task_submitted' }>>;
 
 type Details = WithText<DetailsEvent>;
@@ -114,13 +114,13 @@ export function withText<E extends DetailsEvent>(event: E): WithText<E> {
   return { ...event, input: textOf(event.input) } as unknown as WithText<E>;
 }
 
-/** What a submit makes of its task. */
+/** The change that a submit makes. */
 export function firstChange({ runAt }: Submitted, at: number): ChangeRecord {
   if (runAt > at) return [at, -1, WAITING, reasonOf('delayed'), 0, ''];
   return [at, -1, QUEUED, reasonOf('submitted'), 0, ''];
 }
 
-/** A task that the log did not tell of before. */
+/** The record of a task that had none before. */
 export function beginRecord(event: Details, at: number): TaskRecord {
   const isNew = event.type === 'task_submitted';
   const record: TaskRecord = {
@@ -163,7 +163,7 @@ function detailsOf(event: Details) {
   return { queue: event.taskType, priority, ...(texts as Record<TaskText, string>), input };
 }
 
-/** Takes one more event into the record of its task, as the core's `apply` does with its state. */
+/** Applies one more event to the record of its task, as the core's `apply` does to the state. */
 export function advanceRecord(record: TaskRecord, event: Later, at: number): void {
   switch (event.type) {
     case 'attempt_leased':
@@ -179,7 +179,7 @@ export function advanceRecord(record: TaskRecord, event: Later, at: number): voi
     case 'task_due':
       return enqueue(record, at, reasonOf('due'));
     case 'task_paused':
-      // Its time in the queue stands still, as in the core's column.
+      // Its time in the queue is paused, as in the core's column.
       if (record.state === QUEUED) record.dueAt -= at;
       return move(record, at, PAUSED, reasonOf('paused'));
     case 'task_resumed':
@@ -229,7 +229,7 @@ function endAttempt(record: TaskRecord, event: Later, at: number): void {
     case 'task_ended':
       return endTask(record, at, event);
     default:
-      // The others are about no task, or change nothing that is told of one.
+      // The other events concern no task, or change nothing that a record shows.
       return;
   }
 }
@@ -270,7 +270,7 @@ function fail(
 
 type Returned = Extract<Event, { type: 'attempt_returned' }>;
 
-/** A push that never arrived, was refused or was handed back is no attempt. */
+/** A push that did not arrive, was refused or was handed back does not count as an attempt. */
 function returned(record: TaskRecord, at: number, { reason, spent }: Returned): void {
   if (spent) closeAttempt(record, at, REASONS[reason]);
   else record.attempt -= 1;
@@ -330,7 +330,7 @@ function runAgain(record: TaskRecord, at: number, reason: number): void {
   enqueue(record, at, reason);
 }
 
-/** A worker need not report the start by itself: the end may say when it was. */
+/** A worker need not report the start separately: its final report may contain the time. */
 function noteStart({ attempts }: TaskRecord, startedAt: number): void {
   const attempt = attempts.at(-1);
   if (attempt === undefined || attempt.startedAt !== 0 || attempt.endedAt !== 0) return;
@@ -339,7 +339,7 @@ function noteStart({ attempts }: TaskRecord, startedAt: number): void {
 
 function closeAttempt({ attempts }: TaskRecord, at: number, outcome: string): void {
   const attempt = attempts.at(-1);
-  // One whose handler left the end to somebody outside is over already.
+  // If the handler left the end to an outside call, its attempt is over already.
   if (attempt === undefined || attempt.endedAt !== 0) return;
   attempt.endedAt = at;
   attempt.outcome = outcome;
@@ -369,7 +369,7 @@ function move(record: TaskRecord, at: number, to: number, reason: number): void 
   if (record.changes.length > CHANGES_KEPT) record.changes.shift();
 }
 
-/** What the blobs are known by that the payloads of a task are in. */
+/** Names of the blobs that hold payloads of the task. */
 export function blobsNamedBy({ queue, input, result, attempts }: TaskRecord): string[] {
   const names: string[] = [];
   const look = (payload: string): void => {
