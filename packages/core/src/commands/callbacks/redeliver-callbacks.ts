@@ -7,7 +7,7 @@ import { subjectOf } from './delivery-subject.ts';
 
 const REDELIVERED_PER_COMMAND = 1000;
 
-/** Tries deliveries again at once that were given up or wait for their next try. */
+/** Immediately retries deliveries that were given up or wait for their next try. */
 export interface RedeliverCallbacks {
   readonly type: 'redeliver_callbacks';
   readonly now: number;

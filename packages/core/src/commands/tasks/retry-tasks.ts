@@ -4,7 +4,7 @@ import type { Decision } from '../../decision/decision.ts';
 import { findTask } from '../../state/find-task.ts';
 import { isTerminal, SUCCEEDED } from '../../task/task-state.ts';
 
-/** Runs tasks again that ended without success, with all their attempts. */
+/** Retries tasks that ended without success. They get all their attempts again. */
 export interface RetryTasks extends Timed {
   readonly type: 'retry_tasks';
   readonly ids: readonly string[];
@@ -16,7 +16,7 @@ export interface RetryTasksReply {
   >[];
 }
 
-/** Runs tasks again that ended without success. Ids stay the same; attempts count from 1. */
+/** Retries tasks that ended without success. Ids stay the same; attempts count from 1. */
 export function decideRetryTasks(decision: Decision, command: RetryTasks): RetryTasksReply {
   const outcomes = command.ids.map((id) => {
     const slot = findTask(decision.state, command.namespace, id);

@@ -98,7 +98,7 @@ function fireHeld(decision: Decision, slot: Slot, draw: Draw): void {
   timeOutAttempt(decision, slot, { reason: stop, retryAt: nextAttemptAt(decision, slot, draw) });
 }
 
-/** A deferred task has no worker to ask, so it ends or is retried at once. */
+/** A deferred task has no worker to ask, so its attempt ends without a grace period. */
 function fireDeferred(decision: Decision, slot: Slot, draw: Draw): void {
   if (totalDeadline(decision.state, slot) <= decision.state.tasks.timerAt[slot]) {
     return endTask(decision, slot, { state: TIMED_OUT, reason: TOTAL_TIMEOUT_REASON });
