@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Mutant } from '../../packages/simulator/src/mutants/mutant.ts';
 import type { ServerProcess } from '../support/server-process.ts';
+import { cancelHeld, holdTask } from './held-task.ts';
 import { KnownThings } from './known-things.ts';
 import { requestStorm, type StormResult } from './request-storm.ts';
 import {
@@ -78,6 +79,7 @@ class StormRun implements KilledStormResult {
     const ready = await fetch(`${this.server.url}/health/ready`);
     if (ready.status !== 200) this.problems.push(`not ready: ${await ready.text()}`);
 
+    const held = await holdTask(this.server.url);
     const before = await viewsOf(this.server.url, this.known.acknowledged);
     this.problems.push(...problemsOfAcknowledged(this.known.acknowledged, before));
     const death = await killWithHash(this.server);
@@ -86,6 +88,7 @@ class StormRun implements KilledStormResult {
     const after = await viewsOf(this.server.url, this.known.acknowledged);
     this.problems.push(...problemsOfWalk(before, after));
     this.found = after.size;
+    await cancelHeld(this.server.url, held);
   }
 
   private add({ sent, answers, problems }: StormResult): void {
