@@ -25,7 +25,7 @@ import {
   RETRIED_REASON,
   SUBMITTED_REASON,
 } from '../task/task-state.ts';
-import { TASK_TEXT_NAMES } from '../task/task-texts.ts';
+import { holdTexts, releaseTexts } from '../task/task-texts.ts';
 import type { Appliers } from './applier.ts';
 import { noteStart } from './apply-attempts.ts';
 import { counts, countTask, storePayload, uncountTask } from './namespace-counts.ts';
@@ -77,20 +77,10 @@ function admit(state: State, event: TaskDetails): Slot {
   const queue = state.queueTable.intern(event.taskType);
   queue.references += 1;
   tasks.queue[slot] = queue.index;
-  for (const name of TASK_TEXT_NAMES) {
-    holdIn(tasks[name], slot, state.texts[name].hold(event[name]));
-  }
+  holdTexts(tasks, state.texts, slot, event);
   state.payloads.store(INPUT_PAYLOAD, slot, event.input);
   countTask(state, slot);
   return slot;
-}
-
-/**
- * Most tasks have the default here. Skipping the write keeps untouched pages of the column free of
- * memory.
- */
-function holdIn(column: Uint32Array, slot: Slot, index: number): void {
-  if (column[slot] !== index) column[slot] = index;
 }
 
 /** Returns the value for the task's `dedupe` column. */
@@ -223,7 +213,7 @@ function applyForgotten(
     state.dedupe.lastState[key] = tasks.state[slot];
     state.changes.noteKey(key);
   }
-  for (const name of TASK_TEXT_NAMES) state.texts[name].release(tasks[name][slot]);
+  releaseTexts(tasks, state.texts, slot);
   state.payloads.releaseAll(slot);
   const queue = state.queueTable.places[tasks.queue[slot]];
   queue.references -= 1;

@@ -65,7 +65,7 @@ function stepsOf(fields: Readonly<Record<string, Field>>): Step[] {
 function encodeFields(writer: RecordWriter, event: Event): void {
   const values = event as unknown as Values;
   for (const { kind, names } of STEPS[event.type]) {
-    if (kind === 'sparse') writer.sparse(names, values);
+    if (kind === 'sparse') writer.sparse(names.map((name) => values[name]));
     else encodeField(writer, kind, values[names[0]]);
   }
 }
@@ -118,9 +118,15 @@ export class EventDecoder {
 function decodeFields(reader: RecordReader, event: Event): void {
   const values = event as unknown as Values;
   for (const { kind, names } of STEPS[event.type]) {
-    if (kind === 'sparse') reader.sparse(names, values);
+    if (kind === 'sparse') setSparse(values, names, reader.sparse());
     else decodeField(reader, kind, values, names[0]);
   }
+}
+
+function setSparse(into: Values, names: readonly string[], texts: readonly string[]): void {
+  names.forEach((name, place) => {
+    into[name] = (texts[place] ?? '') as never;
+  });
 }
 
 function decodeField(

@@ -1,13 +1,8 @@
 import type { LeaseNumber, SessionId } from '../base/ids.ts';
+import { listTexts, setTexts } from '../task/task-texts.ts';
 import type { Event } from './events.ts';
 import type { RecordReader } from './record-reader.ts';
 import type { RecordWriter } from './record-writer.ts';
-import { TASK_EVENTS } from './task-events.ts';
-
-/** The names of a task's sparse texts, in the order of the table. */
-const SPARSE = Object.entries(TASK_EVENTS.task_submitted.fields)
-  .filter(([, { kind }]) => kind === 'sparse')
-  .map(([name]) => name);
 
 /**
  * Encodes the events of a task that is submitted, leased, run and forgotten. Handwritten, because
@@ -20,7 +15,7 @@ export function encodeHot(writer: RecordWriter, event: Event): boolean {
       writer.claim(event.dedupe);
       writer.name(event.taskType);
       writer.byte(event.priority);
-      writer.sparse(SPARSE, event as unknown as Record<string, string>);
+      writer.sparse(listTexts(event));
       writer.payload(event.input);
       return true;
     case 'attempt_leased':
@@ -52,7 +47,7 @@ export function decodeHot(reader: RecordReader, event: Event): boolean {
       reader.claim(event.dedupe);
       event.taskType = reader.name();
       event.priority = reader.byte();
-      reader.sparse(SPARSE, event as unknown as Record<string, string>);
+      setTexts(event, reader.sparse());
       reader.payload(event.input);
       return true;
     case 'attempt_leased':

@@ -3,6 +3,8 @@ import type { Utf8 } from '../base/utf8.ts';
 import type { PayloadRange } from '../structures/payload-range.ts';
 import { CLAIM_WORDS, type DedupeClaim } from '../task/dedupe-claim.ts';
 
+const NO_TEXTS: readonly string[] = [];
+
 /** Reads what `RecordWriter` wrote: one batch from its first byte to its last. */
 export class RecordReader {
   private readonly bytes: Uint8Array;
@@ -65,11 +67,15 @@ export class RecordReader {
     return text;
   }
 
-  sparse(names: readonly string[], into: Record<string, string>): void {
+  /** The texts up to the last one that is not empty. */
+  sparse(): readonly string[] {
     const stated = this.byte();
-    for (let i = 0; i < names.length; i++) {
-      into[names[i]] = ((stated >>> i) & 1) === 1 ? this.name() : '';
+    if (stated === 0) return NO_TEXTS;
+    const texts: string[] = [];
+    for (let i = 0; stated >>> i !== 0; i++) {
+      texts.push(((stated >>> i) & 1) === 1 ? this.name() : '');
     }
+    return texts;
   }
 
   claim(into: DedupeClaim): void {

@@ -110,12 +110,12 @@ export class RecordWriter {
   }
 
   /** A byte that says which texts are not empty, then those texts. */
-  sparse(names: readonly string[], values: Readonly<Record<string, string>>): void {
+  sparse(texts: readonly string[]): void {
     let stated = 0;
-    for (let i = 0; i < names.length; i++) if (values[names[i]] !== '') stated |= 1 << i;
+    for (let i = 0; i < texts.length; i++) if (texts[i] !== '') stated |= 1 << i;
     this.byte(stated);
     for (let i = 0; stated >>> i !== 0; i++) {
-      if (((stated >>> i) & 1) === 1) this.name(values[names[i]]);
+      if (((stated >>> i) & 1) === 1) this.name(texts[i]);
     }
   }
 

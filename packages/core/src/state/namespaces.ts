@@ -94,7 +94,8 @@ export class Namespaces implements NamespacesReader {
 
   /** Call it when something is no longer counted. */
   forgetIfUnused(use: NamespaceUse): void {
-    if (COUNTS.some((count) => use[count] !== 0)) return;
+    // Every end of a task asks this, and nearly always the first count says it.
+    if (use.tasks !== 0 || COUNTS.some((count) => use[count] !== 0)) return;
     this.byName.delete(use.name);
     this.places[use.index] = undefined;
     this.freed.push(use.index);

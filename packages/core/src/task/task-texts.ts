@@ -76,3 +76,76 @@ export type TextValue<Name extends TaskText> = ReturnType<(typeof TASK_TEXTS)[Na
 export function specOfTexts(texts: Readonly<Record<TaskText, string>>): Partial<TaskSpec> {
   return Object.assign({}, ...TASK_TEXT_NAMES.map((name) => TASK_TEXTS[name].specOf(texts[name])));
 }
+
+/** One value for each text of a task. */
+type PerText<Value> = { [Name in TaskText]: Value };
+
+/**
+ * The functions below are written out because every task passes through them, and a loop over names
+ * takes several times as long. A test compares them with the list.
+ */
+export function fillTexts(into: PerText<string>, spec: TaskSpec, shape: string): void {
+  into.shape = shape;
+  into.retry = retryText(spec.retry);
+  into.timeouts = timeoutsText(spec.timeouts);
+  into.tags = tagsText(spec.tags);
+  into.callback = callbackText(spec.callback);
+  into.parent = TASK_TEXTS.parent.textOf(spec);
+}
+
+/** The texts in the order of the list. */
+export function listTexts(from: Readonly<PerText<string>>): string[] {
+  return [from.shape, from.retry, from.timeouts, from.tags, from.callback, from.parent];
+}
+
+/** Takes texts that are in the order of the list. Missing ones are empty. */
+export function setTexts(into: PerText<string>, texts: readonly string[]): void {
+  into.shape = texts[0] ?? '';
+  into.retry = texts[1] ?? '';
+  into.timeouts = texts[2] ?? '';
+  into.tags = texts[3] ?? '';
+  into.callback = texts[4] ?? '';
+  into.parent = texts[5] ?? '';
+}
+
+export function namedTexts(texts: readonly string[]): PerText<string> {
+  const named = { shape: '', retry: '', timeouts: '', tags: '', callback: '', parent: '' };
+  setTexts(named, texts);
+  return named;
+}
+
+/** Holds the texts of the task in `slot`. */
+export function holdTexts(
+  columns: Readonly<PerText<Uint32Array>>,
+  interners: Readonly<PerText<{ hold(text: string): number }>>,
+  slot: number,
+  from: Readonly<PerText<string>>,
+): void {
+  holdIn(columns.shape, slot, interners.shape.hold(from.shape));
+  holdIn(columns.retry, slot, interners.retry.hold(from.retry));
+  holdIn(columns.timeouts, slot, interners.timeouts.hold(from.timeouts));
+  holdIn(columns.tags, slot, interners.tags.hold(from.tags));
+  holdIn(columns.callback, slot, interners.callback.hold(from.callback));
+  holdIn(columns.parent, slot, interners.parent.hold(from.parent));
+}
+
+export function releaseTexts(
+  columns: Readonly<PerText<Uint32Array>>,
+  interners: Readonly<PerText<{ release(index: number): void }>>,
+  slot: number,
+): void {
+  interners.shape.release(columns.shape[slot]);
+  interners.retry.release(columns.retry[slot]);
+  interners.timeouts.release(columns.timeouts[slot]);
+  interners.tags.release(columns.tags[slot]);
+  interners.callback.release(columns.callback[slot]);
+  interners.parent.release(columns.parent[slot]);
+}
+
+/**
+ * Most tasks have the default here. Skipping the write keeps untouched pages of the column free of
+ * memory.
+ */
+function holdIn(column: Uint32Array, slot: number, index: number): void {
+  if (column[slot] !== index) column[slot] = index;
+}

@@ -9,7 +9,7 @@ import { pointAt } from '../../structures/payload-range.ts';
 import type { ShapeTexts } from '../../task/shape-texts.ts';
 import type { TaskSpec } from '../../task/task-spec.ts';
 import { DEFAULT_PRIORITY } from '../../task/task-state.ts';
-import { TASK_TEXT_NAMES, TASK_TEXTS } from '../../task/task-texts.ts';
+import { fillTexts } from '../../task/task-texts.ts';
 import {
   type DedupeClaims,
   type Duplicates,
@@ -116,9 +116,7 @@ export function fillDetails(
   event.taskType = key;
   event.priority = task.priority ?? DEFAULT_PRIORITY;
   // The text of a shape is looked up: it takes longest, and clients send the same few.
-  for (const name of TASK_TEXT_NAMES) {
-    event[name] = name === 'shape' ? shapes.textOf(task) : TASK_TEXTS[name].textOf(task);
-  }
+  fillTexts(event, task, shapes.textOf(task));
 }
 
 function runAtOf(task: TaskSpec, now: number): number {
@@ -210,6 +208,7 @@ function newShapes(
   { namespace, tasks }: SubmitTasks,
   fresh: readonly number[],
 ): number {
+  if (state.limits.quotas === undefined) return 0;
   const used = state.namespaces.find(namespace)?.shapes;
   const texts = new Set<string>();
   for (const i of fresh) {

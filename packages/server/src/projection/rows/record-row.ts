@@ -1,4 +1,4 @@
-import { TASK_TEXT_NAMES, type TaskText } from '@sluice/core';
+import { listTexts, namedTexts } from '@sluice/core';
 import type { DeliveryRecord } from './delivery-record.ts';
 import type { AttemptRecord, ChangeRecord, TaskRecord } from './task-record.ts';
 
@@ -10,7 +10,7 @@ export function packBody(record: TaskRecord): string {
   const { priority, reason } = record;
   const { attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded, state } = record;
   return JSON.stringify([
-    [priority, ...TASK_TEXT_NAMES.map((name) => record[name])],
+    [priority, ...listTexts(record)],
     [state, reason, attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded ? 1 : 0],
     record.attempts.map(packAttempt),
     record.changes,
@@ -32,15 +32,14 @@ export interface RowColumns {
 export function unpackRecord(row: RowColumns): TaskRecord {
   const [details, progress, attempts, changes, deliveries = []] = JSON.parse(row.body) as Body;
   const [priority, ...said] = details;
-  // Older rows lack texts that were added to the list later.
-  const texts = TASK_TEXT_NAMES.map((name, place) => [name, said[place] ?? '']);
   const [state, reason, attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded] = progress;
   return {
     number: row.number,
     submittedAt: row.submittedAt,
     queue: row.queue,
     priority,
-    ...(Object.fromEntries(texts) as Record<TaskText, string>),
+    // Older rows lack texts that were added to the list later: those are empty.
+    ...namedTexts(said),
     input: row.input,
     state,
     reason,

@@ -6,6 +6,8 @@ import {
   isHeld,
   LATER_ANSWER,
   LEASED,
+  listTexts,
+  namedTexts,
   nameOfAnswer,
   namespaceOf,
   PATCHED_INPUT,
@@ -21,7 +23,6 @@ import {
   RUNNING,
   SUCCEEDED,
   SUCCEEDED_ANSWER,
-  TASK_TEXT_NAMES,
   type TaskText,
   TIMED_OUT,
   WAITING,
@@ -159,8 +160,7 @@ export function readmitRecord(record: TaskRecord, event: Details, at: number): v
 
 function detailsOf(event: Details) {
   const { priority, input } = event;
-  const texts = Object.fromEntries(TASK_TEXT_NAMES.map((name) => [name, event[name]]));
-  return { queue: event.taskType, priority, ...(texts as Record<TaskText, string>), input };
+  return { queue: event.taskType, priority, ...namedTexts(listTexts(event)), input };
 }
 
 /** Applies one more event to the record of its task, as the core's `apply` does to the state. */
