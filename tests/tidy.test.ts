@@ -9,6 +9,7 @@ import { links } from './tidy/links.ts';
 import { names } from './tidy/names.ts';
 import { readRepository, type TidyCheck } from './tidy/repository.ts';
 import { rooms } from './tidy/rooms.ts';
+import { ruleNames } from './tidy/rule-names.ts';
 import { ruleTests } from './tidy/rule-tests.ts';
 
 const REPOSITORY = readRepository();
@@ -24,6 +25,7 @@ const CHECKS: readonly TidyCheck[] = [
   exactVersions,
   leftovers,
   ruleTests,
+  ruleNames,
 ];
 
 test('the checks see the repository', () => {

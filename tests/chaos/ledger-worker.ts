@@ -32,10 +32,10 @@ const REPORTS_PER_REQUEST_MAX = 40;
 /**
  * One worker session that outlives the servers it talks to.
  *
- * W1 A lease is held from its push until its final report is answered, and `resume.running` lists
- *    exactly those.
- * W2 A final report without an answer is sent again to the next server, and only then.
- * W3 The next stream is opened after the last byte of the one before was read.
+ * - A lease is held from its push until its final report is answered, and `resume.running` lists
+ *   exactly those.
+ * - A final report without an answer is sent again to the next server, and only then.
+ * - The next stream is opened after the last byte of the one before was read.
  */
 export class LedgerWorker {
   private readonly options: LedgerWorkerOptions;

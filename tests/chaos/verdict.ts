@@ -1,18 +1,18 @@
 /**
  * Judges a journal: did the servers that were killed keep the promises of the contract?
  *
- * V1 An acknowledged task ends `succeeded` with the output of its input.
- * V2 An attempt runs once, and one attempt finishes the task.
- * V3 A task is not pushed while a worker holds a lease for it: received, its final report not
- *    answered, and not named in `welcome.lost`. Whoever reported a failure holds no more.
- * V4 A kill spends no attempt: a task has those that failed by plan, and one.
- * V5 `welcome.lost` names only leases whose final report had been sent.
- * V6 A final report hears `ok`; one that was sent again may hear `duplicate` instead, or
- *    `stale_lease` if it told of a failure, because the next attempt may have begun.
- * V7 Of a submit all tasks exist or none, each once, under the ids of the acknowledgement. One with
- *    keys is sent until it is acknowledged, and always under the same ids.
- * V8 The server answers as it should, and ends only when it is killed.
- * V9 A task with a delay is not pushed before it is over.
+ * - An acknowledged task ends `succeeded` with the output of its input.
+ * - An attempt runs once, and one attempt finishes the task.
+ * - A task is not pushed while a worker holds a lease for it: received, its final report not
+ *   answered, and not named in `welcome.lost`. Whoever reported a failure holds no more.
+ * - A kill spends no attempt: a task has those that failed by plan, and one.
+ * - `welcome.lost` names only leases whose final report had been sent.
+ * - A final report hears `ok`; one that was sent again may hear `duplicate` instead, or
+ *   `stale_lease` if it told of a failure, because the next attempt may have begun.
+ * - Of a submit all tasks exist or none, each once, under the ids of the acknowledgement. One with
+ *   keys is sent until it is acknowledged, and always under the same ids.
+ * - The server answers as it should, and ends only when it is killed.
+ * - A task with a delay is not pushed before it is over.
  */
 import type { Outcome } from '../support/worker-client.ts';
 import type { Entry, JournalTask } from './journal.ts';

@@ -2,9 +2,9 @@
  * A small client for tests that pull the server's plug: HTTP/1.1 on many sockets that are kept, or
  * HTTP/2 on one connection.
  *
- * H1 An answer counts only when it arrived whole; everything else rejects with `NoAnswerError`.
- * H2 Nothing is ever sent again. Whether a request that got no answer had an effect is the caller's
- *    to find out.
+ * - An answer counts only when it arrived whole; everything else rejects with `NoAnswerError`.
+ * - Nothing is ever sent again. Whether a request that got no answer had an effect is the caller's
+ *   to find out.
  */
 import { Agent, request as http1Request } from 'node:http';
 import { type ClientHttp2Session, connect } from 'node:http2';

@@ -33,7 +33,7 @@ test('the busy partition has been through every type of event', () => {
   expect(types.size).toBe(Object.keys(makeEvents()).length);
 });
 
-test('a log that is replayed gives the same state (P1)', () => {
+test('a log that is replayed gives the same state (partition.same-replay)', () => {
   const partition = busyPartition();
 
   const replayed = partition.replayed();
@@ -90,7 +90,7 @@ test('the outputs of a command are gone with the next one', () => {
   expect(partition.outputs.pushSlots).toEqual([]);
 });
 
-test('an event with an older time happens at the time of the newest event (P2)', () => {
+test('an event with an older time happens at the newest time (partition.forward-time)', () => {
   const partition = new TestPartition();
   partition.submit({});
   const newest = partition.now;
@@ -102,7 +102,7 @@ test('an event with an older time happens at the time of the newest event (P2)',
   expect(partition.state.now).toBe(newest);
 });
 
-test('a report with an older time is heard at the time of the newest event (P2)', () => {
+test('a report with an older time is heard at the newest time (partition.forward-time)', () => {
   const partition = new TestPartition();
   const { session } = partition.attach();
   partition.submit({});

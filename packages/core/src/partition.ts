@@ -55,9 +55,9 @@ export interface StateSnapshot {
  * One partition: its durable state, its roster, and the only two ways to change them, `execute` and
  * `replay`. No I/O, no clock, no randomness.
  *
- * P1 Replaying the records that `execute` wrote gives the same state.
- * P2 Time never runs backwards: a command with a time older than the partition's gets the
- *    partition's time.
+ * partition.same-replay: Replaying the records that `execute` wrote gives the same state.
+ * partition.forward-time: Time never runs backwards: a command with a time older than the
+ *   partition's gets the partition's time.
  */
 export class Partition {
   private readonly durable: State;
@@ -162,7 +162,8 @@ export class Partition {
 
   /**
    * From now on, finished tasks leave memory only if they ended before `time`. Without this call
-   * they leave as soon as there are too many. Later commands end no task before `time` (P2).
+   * they leave as soon as there are too many. Later commands end no task before `time`
+   * (partition.forward-time).
    */
   keepUnlessEndedBefore(time: number): void {
     this.decision.projectedBefore = time;
@@ -266,7 +267,8 @@ export class Partition {
   private emit(event: Event): void {
     const { pending } = this.decision;
     pending.beforeEvent(event);
-    // An event that is applied but not logged would be lost after a restart (P1).
+    // An event that is applied but not logged would be lost after a restart
+    // (partition.same-replay).
     invariant(this.writer !== undefined, 'an event is emitted while a command runs');
     encodeEvent(this.writer, event);
     apply(this.durable, this.decision.now, event);

@@ -96,7 +96,7 @@ test('a disk that keeps up is never behind, whatever is asked of it', async () =
   }
 });
 
-test('no lease is granted while the disk is far behind, and all are afterwards (E4)', async () => {
+test('leases wait while the disk is far behind; none is lost (engine.no-new-work)', async () => {
   const test = await TestEngine.start({
     admission: boundsOf({ bytesMax: 100, answersMax: 1000 }),
   });
@@ -141,7 +141,7 @@ test('a report that makes room while the disk is far behind is followed up later
   expect(test.outputs.released).toContain('push 2 to s');
 });
 
-test('timers rest while the disk is far behind (E4)', async () => {
+test('timers rest while the disk is far behind (engine.no-new-work)', async () => {
   const test = await TestEngine.start({
     admission: boundsOf({ bytesMax: 100, answersMax: 1000 }),
   });

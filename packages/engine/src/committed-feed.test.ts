@@ -18,7 +18,7 @@ test('committed batches come in order, from the position that was asked for', as
   expect(firstRecords).toEqual([1, 2, 3]);
 });
 
-test('a batch is not seen before it is durable (C1)', async () => {
+test('a batch is not seen before it is durable (feed.only-durable)', async () => {
   const test = await TestEngine.start({ feed: { from: 0 } });
   test.faults.hold({ landed: true });
   void test.submit('1');
@@ -33,7 +33,7 @@ test('a batch is not seen before it is durable (C1)', async () => {
   expect(seen).toMatchObject({ status: 'answered', value: { firstRecord: 0 } });
 });
 
-test('what the log has, but the engine has not heard of, is not read again (C1)', async () => {
+test('what only the log knows of is not read again (feed.only-durable)', async () => {
   const test = await TestEngine.start({ feed: { from: 0, bufferBytesMax: 1 } });
   for (const input of ['1', '2']) await test.submit(input);
   test.faults.hold({ landed: true });
@@ -46,7 +46,7 @@ test('what the log has, but the engine has not heard of, is not read again (C1)'
   expect(third.status).toBe('waiting');
 });
 
-test('a consumer far behind holds no memory and misses nothing (C2)', async () => {
+test('a consumer far behind holds no memory and misses nothing (feed.bounded-memory)', async () => {
   const bufferBytesMax = 500;
   const test = await TestEngine.start({ feed: { from: 0, bufferBytesMax } });
   const projection = new TestProjection();
@@ -144,7 +144,7 @@ test('a consumer that crashed goes on from its watermark and ends with the same 
   expect(whole.all.filter((row) => row.endsWith('succeeded'))).toHaveLength(2);
 });
 
-test('the log is never trimmed past the watermark (C3)', async () => {
+test('the log is never trimmed past the watermark (feed.safe-watermark)', async () => {
   const snapshots = new MemorySnapshots();
   const test = await TestEngine.start({ snapshots, feed: { from: 0 } });
   const projection = new TestProjection();

@@ -44,11 +44,11 @@ const BUFFER_BYTES_MAX = 8 * 2 ** 20;
 /**
  * Passes the committed batches of a partition to one consumer, in order and without gaps.
  *
- * C1 Nothing is passed on before it is durable.
- * C2 Memory is bounded, however far the consumer is behind: the newest batches are kept in memory,
- *    and older ones are read from the log again.
- * C3 The watermark never goes back, and never past what was passed on. The log is trimmed only
- *    below the watermark, unless the consumer has ended and the log was let go.
+ * feed.only-durable: Nothing is passed on before it is durable.
+ * feed.bounded-memory: Memory is bounded, however far the consumer is behind: the newest batches
+ *   are kept in memory, and older ones are read from the log again.
+ * feed.safe-watermark: The watermark never goes back, and never past what was passed on. The log is
+ *   trimmed only below the watermark, unless the consumer has ended and the log was let go.
  */
 export class CommittedFeed {
   private readonly source: FeedSource;
@@ -171,7 +171,8 @@ export class CommittedFeed {
   private async readAgain(): Promise<void> {
     const { reread, recent, tail } = this;
     const takeOne = ({ firstRecord, recordCount, bytes }: StoredBatch) => {
-      // The log may already hold batches whose commit the engine has not seen yet (C1).
+      // The log may already hold batches whose commit the engine has not seen yet
+      // (feed.only-durable).
       const end = recent.batches.at(0)?.firstRecord ?? tail;
       if (firstRecord >= end) return STOP_READING;
       push(reread, { firstRecord, recordCount, bytes: copyOf(bytes) });

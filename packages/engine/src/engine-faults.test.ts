@@ -74,7 +74,7 @@ test('the batch behind an unknown append goes to the right place', async () => {
   ]);
 });
 
-test('a fenced engine lets nothing out and refuses everything that waited (E3)', async () => {
+test('a fenced engine lets nothing out, refuses what waited (engine.definite-append)', async () => {
   const test = await TestEngine.start();
   await test.attach('s', 3);
   const answers = await holdUp(test);

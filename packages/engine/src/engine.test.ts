@@ -161,7 +161,7 @@ test('outputs without events leave at once when nothing is uncommitted', async (
   expect(test.log.appends).toEqual([]);
 });
 
-test('a read waits for exactly the append that carries what it saw (E2)', async () => {
+test('a read waits for exactly the append of what it saw (engine.after-commit)', async () => {
   const test = await TestEngine.start();
   test.faults.hold();
   void test.submit('1');
@@ -181,7 +181,7 @@ test('a read waits for exactly the append that carries what it saw (E2)', async 
   expect([first.value, second.value]).toEqual([1, 2]);
 });
 
-test('commands that arrive during an append are the next batch, as one append (E1)', async () => {
+test('commands that arrive during an append are the next batch (engine.one-append)', async () => {
   const test = await TestEngine.start();
   test.faults.hold();
   const first = test.submit('1');

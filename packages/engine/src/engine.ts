@@ -75,14 +75,15 @@ const UNKNOWN_PAUSE_MS_MAX = 1000;
 /**
  * The loop around one partition: decide, apply, append, release.
  *
- * E1 One append is outstanding; the commands that arrive meanwhile, and in the turn in which it
- *    ends, are the next batch.
- * E2 Answers of `execute` and `read`, and pushes of commands, leave after the commit of the last
- *    event that they can have seen; at once when nothing is uncommitted (L2).
- * E3 An unknown append is repeated unchanged until its answer is definite. A fenced or failed one
- *    ends this engine, and nothing that waited is released (L5).
- * E4 While the disk is far behind, or full, no lease is granted and no timer fires: they would only
- *    create more work that cannot be recorded. Both are made up for when the disk has caught up.
+ * engine.one-append: One append is outstanding; the commands that arrive meanwhile, and in the turn
+ *   in which it ends, are the next batch.
+ * engine.after-commit: Answers of `execute` and `read`, and pushes of commands, leave after the
+ *   commit of the last event that they can have seen; at once when nothing is uncommitted (L2).
+ * engine.definite-append: An unknown append is repeated unchanged until its answer is definite. A
+ *   fenced or failed one ends this engine, and nothing that waited is released (L5).
+ * engine.no-new-work: While the disk is far behind, or full, no lease is granted and no timer
+ *   fires: they would only create more work that cannot be recorded. Both are made up for when the
+ *   disk has caught up.
  */
 export class Engine {
   private readonly options: EngineOptions;
@@ -229,7 +230,8 @@ export class Engine {
   /**
    * The consumer has every record before the watermark, so it has every task that ended before the
    * last of them. A task that ended in the same millisecond may be in a later record. When the
-   * consumer has everything, the bound is the current time: later events are not before now (P2).
+   * consumer has everything, the bound is the current time: later events are not before now
+   * (partition.forward-time).
    */
   private acknowledged({ position, at }: Watermark): void {
     const isAll = position === this.tail && this.open.isEmpty && this.appending === undefined;
@@ -248,7 +250,7 @@ export class Engine {
     }
   }
 
-  /** True while no new work may begin (E4). */
+  /** True while no new work may begin (engine.no-new-work). */
   private get mustRest(): boolean {
     return this.options.log.isFull || !this.admits('lease');
   }

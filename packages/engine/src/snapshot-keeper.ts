@@ -20,11 +20,11 @@ export interface SnapshotKeeperOptions extends SnapshotOptions {
 /**
  * Starts folds as the log grows, and trims the log behind the snapshots.
  *
- * K1 Only one fold runs at a time.
- * K2 The log is kept from the older of two snapshots on, in case the newer one turns out damaged.
- *    The older one is the base of the newer one, so it was read completely. The log is therefore
- *    trimmed only after a fold that saved.
- * K3 A failed fold costs only the log space that it would have freed.
+ * - Only one fold runs at a time.
+ * snapshots.older-log: The log is kept from the older of two snapshots on, in case the newer one
+ *   turns out damaged. The older one is the base of the newer one, so it was read completely. The
+ *   log is therefore trimmed only after a fold that saved.
+ * - A failed fold costs only the log space that it would have freed.
  */
 export class SnapshotKeeper {
   private readonly options: SnapshotKeeperOptions;

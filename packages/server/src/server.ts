@@ -183,7 +183,10 @@ export class Server {
   }
 }
 
-/** A server that other machines can reach needs a key, whatever else is configured (A1). */
+/**
+ * A server that other machines can reach needs a key, whatever else is configured
+ * (access.open-without-keys).
+ */
 function checkKeys(host: string, { accessKeys }: ReadonlyState): void {
   if (isLoopback(host) || accessKeys.size > 0) return;
   throw new ConfigError([

@@ -6,8 +6,8 @@ import { oweCallback } from './apply-callbacks.ts';
 import { uncountTask } from './namespace-counts.ts';
 
 /**
- * Moves tasks between lists (S1) and sets their timers (S2). Only `apply` calls these functions. A
- * task first leaves its current list, then enters another one.
+ * Moves tasks between lists (state.one-list) and sets their timers (state.one-timer). Only `apply`
+ * calls these functions. A task first leaves its current list, then enters another one.
  */
 
 /** Takes the task out of the list that holds it, if one does. */

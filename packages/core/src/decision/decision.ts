@@ -16,7 +16,7 @@ import type { PendingMatches } from './pending-matches.ts';
  * Roster and activity are volatile and are written directly.
  */
 export interface Decision {
-  /** The time of the command, or the partition's time if that is later (P2). */
+  /** The time of the command, or the partition's time if that is later (partition.forward-time). */
   readonly now: number;
   /**
    * Finished tasks that ended before this time may leave memory, because the projection has them.

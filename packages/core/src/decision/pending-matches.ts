@@ -20,7 +20,7 @@ const JOINED_MAX = 1000;
 export class PendingMatches {
   /**
    * Lanes that were empty until a task joined them. A lane that was not empty needs no match: its
-   * waiting tasks show that no session has room for its shape (M1).
+   * waiting tasks show that no session has room for its shape (matching.no-idle-fit).
    */
   private lanes: ReadonlyLane[] = [];
   /** At this length the list of lanes is cleared of closed lanes. */
@@ -159,8 +159,8 @@ export class PendingMatches {
   }
 
   /**
-   * Tasks may wait in a lane because of an exception (M1). Recheck sessions with a reservation or
-   * refusal: they may accept the new task.
+   * Tasks may wait in a lane because of an exception (matching.no-idle-fit). Recheck sessions with
+   * a reservation or refusal: they may accept the new task.
    */
   addExceptions(): void {
     const { tasks, queues } = this.state;

@@ -127,7 +127,7 @@ test('every event of every record comes back as it was written', () => {
   );
 });
 
-test('a batch decodes alone: what an earlier batch named is spelled out again (W1)', () => {
+test('names of an earlier batch are spelled out again (batch.decodes-alone)', () => {
   fc.assert(
     fc.property(fc.array(records, { minLength: 2, maxLength: 4 }), (list) => {
       const writer = new RecordWriter(testUtf8);
@@ -195,7 +195,7 @@ test('events that end exactly at the end of the buffer are followed by others', 
   }
 });
 
-test('a record without events leaves no trace (W2)', () => {
+test('a record without events leaves no trace (batch.no-empty-record)', () => {
   fc.assert(
     fc.property(records, records, numbers, (before, after, at) => {
       const plainWriter = new RecordWriter(testUtf8);

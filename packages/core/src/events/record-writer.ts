@@ -8,9 +8,9 @@ import { CLAIM_WORDS, type DedupeClaim } from '../task/dedupe-claim.ts';
  * Writes the records of one log batch, one record per command, straight into the buffer that is
  * appended.
  *
- * W1 A batch decodes alone: a name is spelled out where the batch uses it first and is a number
- *    after that (docs/decisions/0005).
- * W2 A record without events leaves no trace.
+ * batch.decodes-alone: A batch decodes alone: a name is spelled out where the batch uses it first
+ *   and is a number after that (docs/decisions/0005).
+ * batch.no-empty-record: A record without events leaves no trace.
  *
  * Record: length of the rest (u32, little endian), time (varint), events. Names: 0, length, UTF-8;
  * or 1 + place in the order of first use.

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { World } from '../testing/world/world.ts';
 import { matchingActions, passedMs } from '../testing/world/world-actions.ts';
 
-test('tasks and workers are brought together as the model says (M1, M2, M3)', () => {
+// The rules of the matching (matching.no-idle-fit, matching.within-offer, matching.level-order).
+test('tasks and workers are brought together as the model says', () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(

@@ -10,20 +10,21 @@ import { LaneHeap } from './lane-heap.ts';
 /**
  * Matches ready tasks with sessions that have room, within the command in which either appears.
  *
- * M1 After every command no ready task of a queue that is not paused fits a session that has room
- *    for it. There are two exceptions: a session with a reservation takes only the reserved task
- *    and tasks that go before it (M3), and a session is not given a task that it refused a moment
- *    ago. So a command needs to match only the lanes that it opened, the sessions that it made room
- *    in, the sessions with an exception, and what the previous command left to it (M4).
- * M2 A lease is granted only when the session's leases, including the new one, stay within its
- *    offer.
- * M3 Among the tasks that a session may take, the highest level goes first, and within a level the
- *    oldest. Every eighth lease of a session goes to the task that waited longest, if any waited
- *    long. And room is reserved for a task that waited long, so that it is not overtaken for ever
- *    where it could run (see reservation.ts).
- * M4 A task whose deadline has passed gets no lease, even if its timer has not fired: it ends as
- *    `expired` instead of getting a lease. A command expires a bounded number of tasks. The rest of
- *    the matching is left to the next command, which the due timers trigger.
+ * matching.no-idle-fit: After every command no ready task of a queue that is not paused fits a
+ *   session that has room for it. There are two exceptions: a session with a reservation takes only
+ *   the reserved task and tasks that go before it (matching.level-order), and a session is not
+ *   given a task that it refused a moment ago. So a command needs to match only the lanes that it
+ *   opened, the sessions that it made room in, the sessions with an exception, and what the
+ *   previous command left to it (matching.no-overdue).
+ * matching.within-offer: A lease is granted only when the session's leases, including the new one,
+ *   stay within its offer.
+ * matching.level-order: Among the tasks that a session may take, the highest level goes first, and
+ *   within a level the oldest. Every eighth lease of a session goes to the task that waited
+ *   longest, if any waited long. And room is reserved for a task that waited long, so that it is
+ *   not overtaken for ever where it could run (see reservation.ts).
+ * matching.no-overdue: A task whose deadline has passed gets no lease, even if its timer has not
+ *   fired: it ends as `expired` instead of getting a lease. A command expires a bounded number of
+ *   tasks. The rest of the matching is left to the next command, which the due timers trigger.
  */
 
 /** Approximate size of a pushed task without its input. */
@@ -69,7 +70,7 @@ export function settle(decision: Decision): void {
   }
 }
 
-/** Whether the rest of the matching is left to the next command (M4). */
+/** Whether the rest of the matching is left to the next command (matching.no-overdue). */
 function mustWait({ state, outputs, now }: Decision, endsMax: number): boolean {
   return outputs.endedSlots.length >= endsMax && state.timers.firstDue(now) !== NO_SLOT;
 }

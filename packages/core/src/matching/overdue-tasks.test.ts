@@ -5,7 +5,7 @@ import { leasedTask } from '../testing/leased-task.ts';
 import { TestPartition } from '../testing/test-partition.ts';
 import type { TestTask } from '../testing/test-requests.ts';
 
-test('a queued task whose deadline has passed is expired instead of leased (M4)', () => {
+test('a queued task past its deadline is expired instead of leased (matching.no-overdue)', () => {
   const partition = new TestPartition();
   partition.submit({ timeouts: { queueMs: 500 } }, { timeouts: { totalMs: 500 } }, {});
   partition.now += 500;

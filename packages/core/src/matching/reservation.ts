@@ -35,7 +35,7 @@ export function reserveInstead(decision: Decision, session: Session, slot: Slot)
   if (session.leases < session.keepsRoomFrom) return false;
   if (roster.reservationCount >= reservationsMax(roster.size)) return false;
   const overtaken = overtakenBy(decision, session, slot);
-  // An overdue task gets no lease, so it overtakes no task (M4).
+  // An overdue task gets no lease, so it overtakes no task (matching.no-overdue).
   if (overtaken === NO_SLOT || isOverdue(decision.state, slot, decision.now)) return false;
   roster.reserve(session, overtaken);
   return true;

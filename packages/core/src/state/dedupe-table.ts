@@ -19,7 +19,7 @@ export type DedupeReader = ReadonlyColumns<DedupeTable> &
  * error, and every entry has the same small size. Columns have their full length, as in the task
  * table.
  *
- * D1 No two entries have the same key.
+ * - No two entries have the same key.
  */
 export class DedupeTable extends ColumnTable {
   /** 0 while the entry is free. */

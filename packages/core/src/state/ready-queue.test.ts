@@ -58,7 +58,7 @@ test('tasks of one level wait in a lane per shape', () => {
   expect(queue.depthOf(4)).toBe(3);
 });
 
-test('shapes that come and go leave no lane behind (Q2)', () => {
+test('shapes that come and go leave no lane behind (queue.no-empty-lane)', () => {
   const queue = emptyQueue();
 
   for (let shape = 1; shape <= 1000; shape++) {
@@ -71,7 +71,7 @@ test('shapes that come and go leave no lane behind (Q2)', () => {
   expect(Object.values(queue).filter((value) => value instanceof Map)[0].size).toBe(0);
 });
 
-test('a queue is an array per shape and level, and says which have tasks (Q1)', () => {
+test('a queue is an array per shape and level and says which have tasks (queue.open-lanes)', () => {
   const actions = fc.array(
     fc.record({
       kind: fc.constantFrom('append' as const, 'prepend' as const, 'remove' as const),

@@ -51,9 +51,10 @@ export class Lane extends TaskList {
  * The ready tasks of one type: a lane per shape and priority level, so that a task that fits
  * nowhere never blocks one that does.
  *
- * Q1 `open` holds exactly the lanes that are not empty, and bit n of `levels` is set exactly when
- *    one of them is of level n. `ranks` runs parallel to `open`.
- * Q2 A lane of a shape exists while it holds a task: shapes that come and go leave nothing behind.
+ * queue.open-lanes: `open` holds exactly the lanes that are not empty, and bit n of `levels` is set
+ *   exactly when one of them is of level n. `ranks` runs parallel to `open`.
+ * queue.no-empty-lane: A lane of a shape exists while it holds a task: shapes that come and go
+ *   leave nothing behind.
  */
 export class ReadyQueue {
   /** Place of this queue in the state's list of queues; tasks refer to it. */

@@ -53,10 +53,11 @@ export const TASK_TYPES_MAX = 65_536;
 /**
  * The durable state of a partition. Only `apply` writes it.
  *
- * S1 A task is in exactly one list: its lane while queued, its holder's while leased or running,
- *    the dead letters of its queue once it failed or timed out, the finished tasks once it ended
- *    otherwise. A waiting, paused or deferred task is in none.
- * S2 A task has a timer exactly when it has a deadline, at the earliest one (`deadlineOf`).
+ * state.one-list: A task is in exactly one list: its lane while queued, its holder's while leased
+ *   or running, the dead letters of its queue once it failed or timed out, the finished tasks once
+ *   it ended otherwise. A waiting, paused or deferred task is in none.
+ * state.one-timer: A task has a timer exactly when it has a deadline, at the earliest one
+ *   (`deadlineOf`).
  */
 export class State {
   /** The number of this partition; ids and leases carry it. */

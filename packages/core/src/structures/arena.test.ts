@@ -115,7 +115,7 @@ test('a payload larger than a chunk breaks an invariant', () => {
   expect(() => arena.store(0, 0, LARGEST + 1)).toThrow('fits into one arena chunk');
 });
 
-test('one survivor in each of many chunks leaves few chunks behind (A3)', () => {
+test('one survivor in each of many chunks leaves few chunks behind (arena.bounded-compact)', () => {
   const arena = new TestArena(CHUNK_BYTES);
   for (let slot = 0; slot < SLOTS; slot++) arena.store(0, slot, slot % 3 === 0 ? 4 : 20);
   releaseAllBut(arena, 3);
@@ -203,7 +203,8 @@ const bounds = fc.record({
   bytesMax: fc.integer({ min: 1, max: 80 }),
 });
 
-test('whatever is moved, each owner has its bytes and memory follows what is live (A1, A3)', () => {
+// The rules of the arena (arena.live-bytes, arena.bounded-compact).
+test('whatever is moved, each owner has its bytes and memory follows what is live', () => {
   let moves = 0;
   fc.assert(
     fc.property(actions, bounds, (list, step) => {

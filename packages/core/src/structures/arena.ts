@@ -29,10 +29,12 @@ export interface PayloadColumn {
  * Who owns which payload is part of the state: only `apply` stores and releases. Where a payload
  * lies is not: it depends on when `compact` was called, and no result depends on it.
  *
- * A1 `liveBytes` is the sum of the lengths of all payloads that were stored and not released.
- * A2 A reference is valid until the next `compact`, so no code keeps one beyond a command.
- * A3 One call of `compact` does no more than its rule says. Once it has nothing to do, the chunks
- *    in use are at most twice what is live, headers included, plus two chunks.
+ * arena.live-bytes: `liveBytes` is the sum of the lengths of all payloads that were stored and not
+ *   released.
+ * arena.no-kept-reference: A reference is valid until the next `compact`, so no code keeps one
+ *   beyond a command.
+ * arena.bounded-compact: One call of `compact` does no more than its rule says. Once it has nothing
+ *   to do, the chunks in use are at most twice what is live, headers included, plus two chunks.
  */
 const ARENA_CHUNK_BYTES = 2 ** 24;
 
@@ -131,7 +133,7 @@ export class Arena {
     for (let column = 0; column < this.columns.length; column++) this.release(column, slot);
   }
 
-  /** The chunk that holds the payload (A2). */
+  /** The chunk that holds the payload (arena.no-kept-reference). */
   bytesOf(reference: number): Uint8Array {
     return this.chunks.at(Math.floor(reference / ARENA_CHUNK_BYTES));
   }
@@ -141,7 +143,8 @@ export class Arena {
   }
 
   /**
-   * Moves some live payloads if that is worth it (A3). `elapsedMs` is the time since the last call.
+   * Moves some live payloads if that is worth it (arena.bounded-compact). `elapsedMs` is the time
+   * since the last call.
    */
   compact(elapsedMs: number): void {
     const entriesMax = this.releasedEntries * STEP_PER_RELEASE + elapsedMs * STEP_ENTRIES_PER_MS;

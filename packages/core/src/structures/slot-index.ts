@@ -6,7 +6,8 @@ import { NO_SLOT, type Slot } from '../base/ids.ts';
  * The table grows and shrinks by one bucket per insert or removal. So no operation has to rehash
  * everything, and memory follows the number of entries (docs/decisions/0002).
  *
- * I1 A slot is in the chain of exactly the bucket that `bucketOf` names for its hash.
+ * slot-index.own-bucket: A slot is in the chain of exactly the bucket that `bucketOf` names for its
+ *   hash.
  */
 const BUCKETS_MIN = 16;
 

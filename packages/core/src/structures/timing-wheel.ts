@@ -10,9 +10,9 @@ import { TaskList } from './task-list.ts';
  * Which timers exist is part of the state: only `apply` adds and removes. Their arrangement is not:
  * it depends on when `firstDue` was called, and no result depends on it.
  *
- * T1 A timer is never due before its time.
- * T2 Due timers come in the order of time; those of one millisecond in the order of `order`, so
- *    that a restored state fires in the same order as the one that was saved (L3).
+ * timers.never-early: A timer is never due before its time.
+ * - Due timers come in the order of time; those of one millisecond in the order of `order`, so
+ *   that a restored state fires in the same order as the one that was saved (L3).
  */
 const WHEELS = 8;
 const BITS = 6;

@@ -28,7 +28,7 @@ function fractionProblems({ tasks, dedupe }: ReadonlyState): string[] {
   );
 }
 
-/** S1: each task is in the list of its state, once, and in no other. */
+/** Each task is in the list of its state, once, and in no other (state.one-list). */
 function listProblems({ tasks, queues, holders, finished }: StateDescription): string[] {
   const found = new Map<number, string[]>();
   const note = (numbers: readonly number[], place: string): void => {
@@ -57,7 +57,10 @@ function expectedPlace(task: StateDescription['tasks'][number]): string {
   return isDead ? `dead letters of ${task.type}` : 'finished';
 }
 
-/** S2: a timer at the earliest deadline, or none; computed independently from the contract. */
+/**
+ * A timer at the earliest deadline, or none (state.one-timer); computed independently from the
+ * contract.
+ */
 function timerProblems({ tasks }: StateDescription): string[] {
   return tasks.flatMap((task) => {
     const expected = expectedTimer(task);
@@ -97,7 +100,10 @@ function textOf(json: string): object {
   return json === '' ? {} : (JSON.parse(json) as object);
 }
 
-/** Q1 and Q2: lanes, bitmap and depths agree, and each lane is in order. */
+/**
+ * Lanes, bitmap and depths agree, and each lane is in order (queue.open-lanes,
+ * queue.no-empty-lane).
+ */
 function queueProblems(state: ReadonlyState, { queues, tasks }: StateDescription): string[] {
   const orders = new Map(tasks.map(({ number, order }) => [number, order ?? Number.NaN]));
   return queues.flatMap(({ index, type, levels, depth, lanes }) => {
@@ -125,6 +131,10 @@ function queueProblems(state: ReadonlyState, { queues, tasks }: StateDescription
   });
 }
 
+/**
+ * Counts agree with what is there (arena.live-bytes), and each task is found by its number
+ * (slot-index.own-bucket).
+ */
 function countProblems(state: ReadonlyState, description: StateDescription): string[] {
   const { tasks, queues, holders, finished } = description;
   const queued = queues.reduce((sum, queue) => sum + queue.depth, 0);
@@ -178,8 +188,9 @@ function holderProblems({ tasks, holders }: StateDescription): string[] {
 }
 
 /**
- * M1 and M2, as far as workers know. `pushed` are sessions that got a task in the last command;
- *    `kept` is the task that each session reserves room for.
+ * The matching as far as workers know it (matching.no-idle-fit, matching.within-offer). `pushed`
+ * are sessions that got a task in the last command; `kept` is the task that each session reserves
+ * room for.
  */
 export function matchingProblems(
   state: ReadonlyState,

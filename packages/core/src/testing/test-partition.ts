@@ -96,7 +96,7 @@ export class TestPartition {
   private saved: (StateSnapshot & { readonly behind: number }) | undefined;
   private readonly writer = new RecordWriter(testUtf8);
   private sessionsMade = 0;
-  /** Time of the last command: time never runs backwards (P2). */
+  /** Time of the last command: time never runs backwards (partition.forward-time). */
   private latest = 0;
 
   constructor(limits: Partial<PartitionLimits> = {}, options: TestOptions = {}) {
@@ -349,7 +349,8 @@ export class TestPartition {
     const pushed = new Set(this.pushes.map((push) => push.session));
     const moment = { pushed, kept: this.reservations(), now: this.latest };
     const problems = stateProblems(this.state);
-    // A command that expired this many tasks may have left the matching to the next (M4).
+    // A command that expired this many tasks may have left the matching to the next
+    // (matching.no-overdue).
     if (this.grantsLeases && this.ended.length < OVERDUE_PER_COMMAND) {
       problems.push(...matchingProblems(this.state, this.known.sessions.values(), moment));
     }

@@ -110,7 +110,7 @@ describe('a shape fills a room the better', () => {
   });
 });
 
-test('what was taken and given back in any order leaves exactly nothing in use (R2)', () => {
+test('needs given back in any order leave exactly nothing in use (room.sum-of-needs)', () => {
   const needs = fc.record({
     cpu: fc.integer({ min: 1, max: 9999 }).map((n) => n / 1000),
     custom: fc.record({ x: fc.integer({ min: 1, max: 999 }).map((n) => n / 1000) }),

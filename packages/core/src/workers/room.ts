@@ -30,8 +30,9 @@ export interface Lack {
 /**
  * The room of one session: its offer and what its leases use.
  *
- * R2 The used amount is the sum of the needs of the session's leases. It may exceed the offer when
- *    a worker lowered its offer. Then no task fits, of any kind, until enough leases have ended.
+ * room.sum-of-needs: The used amount is the sum of the needs of the session's leases. It may exceed
+ *   the offer when a worker lowered its offer. Then no task fits, of any kind, until enough leases
+ *   have ended.
  */
 export class Room {
   labels: Labels = new Map();

@@ -66,7 +66,7 @@ test('a refusal ends in its time, and not before when it was repeated', () => {
   expect(roster.nextRefusalEndsAt).toBe(Number.POSITIVE_INFINITY);
 });
 
-test('a session is in the rings of exactly its types exactly while it has room (R1)', () => {
+test('a session is in exactly the rings of its types while it has room (roster.open-rings)', () => {
   const actions = fc.array(
     fc.oneof(
       fc.record({ kind: fc.constant('room' as const), session: fc.nat(5), room: fc.boolean() }),

@@ -109,10 +109,10 @@ interface Refusal {
 /**
  * The known sessions, and which of them have room.
  *
- * R1 A session is in the ring of a type exactly when it has room (it is connected, is not draining,
- *    has a free slot and not too many unsent bytes) and runs fewer tasks of the type than its
- *    limit.
- * R3 A task has at most one reservation, and so has a session.
+ * roster.open-rings: A session is in the ring of a type exactly when it has room (it is connected,
+ *   is not draining, has a free slot and not too many unsent bytes) and runs fewer tasks of the
+ *   type than its limit.
+ * - A task has at most one reservation, and so has a session.
  */
 export class Roster {
   private readonly byId = new Map<SessionId, Session>();

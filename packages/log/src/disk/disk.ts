@@ -5,12 +5,13 @@
  * Decided elsewhere: which files exist, what is in them, and what a failure means for the log.
  *
  * Every implementation guarantees:
- * - B1: Readers see what was written. It survives a crash of the machine once a sync has resolved,
+ * - Readers see what was written. It survives a crash of the machine once a sync has resolved,
  *   or the write itself where the file was opened as `durable`.
- * - B2: A name that was made, changed or removed survives a crash once its folder was synced. Until
+ * - A name that was made, changed or removed survives a crash once its folder was synced. Until
  *   then the crash leaves the old names or the new ones; a rename is never half done.
- * - B3: Errors have a `code` as Node's do. The log tells ENOENT, EEXIST, ENOSPC and EDQUOT apart.
- * - B4: A path is absolute.
+ * disk.error-codes: Errors have a `code` as Node's do. The log tells ENOENT, EEXIST, ENOSPC and
+ *   EDQUOT apart.
+ * - A path is absolute.
  */
 export interface Disk {
   /** The names in a folder, in any order. */
@@ -110,7 +111,7 @@ export interface FolderHeld {
   readonly holder: string | undefined;
 }
 
-/** Whether the error has one of these codes (B3). */
+/** Whether the error has one of these codes (disk.error-codes). */
 export function hasCode(cause: unknown, ...codes: readonly string[]): boolean {
   const { code } = cause as { readonly code?: unknown };
   return typeof code === 'string' && codes.includes(code);

@@ -273,7 +273,8 @@ export class FileLog implements BoundedLog {
 
   /**
    * Frees the space behind the last batch of every segment but the last, and recycles empty
-   * segments. No reader goes there: the next segment says where the log continues (R2).
+   * segments. No reader goes there: the next segment says where the log continues
+   * (recovery.no-repair).
    */
   async #giveBackRoom(): Promise<void> {
     const last = this.#segments.at(-1);

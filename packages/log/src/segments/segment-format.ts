@@ -6,15 +6,16 @@
  * `segment-recovery.ts`.
  *
  * Invariants:
- * - F1: A frame starts at a multiple of 8 bytes and never crosses into another segment.
- * - F2: A checksum covers every other byte of the header and of each frame, padding included, so
- *   every flipped bit is found.
- * - F3: A frame repeats the random id of its segment. Bytes that only look like a frame, such as a
- *   payload that contains a copy of one, are not taken for one.
- * - F4: A reused file still holds the frames of an earlier segment. If the ids are the same by
- *   chance, epoch and record distinguish them: a frame of another epoch does not count, and within
- *   one epoch record numbers only grow, so that an old frame has a lower one than any that could
- *   follow.
+ * segment.aligned-frames: A frame starts at a multiple of 8 bytes and never crosses into another
+ *   segment.
+ * segment.full-checksum: A checksum covers every other byte of the header and of each frame,
+ *   padding included, so every flipped bit is found.
+ * segment.frame-ids: A frame repeats the random id of its segment. Bytes that only look like a
+ *   frame, such as a payload that contains a copy of one, are not taken for one.
+ * segment.old-frames: A reused file still holds the frames of an earlier segment. If the ids are
+ *   the same by chance, epoch and record distinguish them: a frame of another epoch does not count,
+ *   and within one epoch record numbers only grow, so that an old frame has a lower one than any
+ *   that could follow.
  */
 import { crc32 } from 'node:zlib';
 import type { LogBatch } from '../contract/partition-log.ts';
@@ -37,7 +38,7 @@ export interface SegmentHeader {
   readonly epoch: number;
   /** Number of records in the log before this segment: where the previous segment ends. */
   readonly baseTail: number;
-  /** Random, see F3. */
+  /** Random (segment.frame-ids). */
   readonly segmentId: number;
 }
 
@@ -98,7 +99,7 @@ function hasChecksum(header: Buffer): boolean {
   return checksum === header.readUInt32LE(HEADER_CHECKSUM_OFFSET);
 }
 
-/** The size of the frame around a payload, see F1. */
+/** The size of the frame around a payload (segment.aligned-frames). */
 export function frameBytesFor(payloadBytes: number): number {
   const end = FRAME_HEADER_BYTES + payloadBytes;
   return end + ((FRAME_ALIGNMENT - (end % FRAME_ALIGNMENT)) % FRAME_ALIGNMENT);
@@ -150,7 +151,7 @@ export function decodeFrame(
 
 /**
  * The offset of the first valid frame at or behind `place.offset` whose records follow
- * `place.record` (F4), or undefined when there is none.
+ * `place.record` (segment.old-frames), or undefined when there is none.
  */
 export function findFrame(
   bytes: Buffer,

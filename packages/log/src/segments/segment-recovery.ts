@@ -2,18 +2,19 @@
  * Determines what a folder of segments holds, however the process that wrote it ended.
  *
  * Invariants:
- * - R1: One append is outstanding at a time, so that a crash damages at most the last batch of the
- *   last segment. Damage anywhere else is corruption and stops recovery.
- * - R2: Nothing is repaired in place. A torn tail stays where it is. The header of the next epoch's
- *   segment says where the log continues, and no reader goes past that point in an older one.
- * - R3: A header is durable before its segment gets its name. Only a disk that breaks that promise
- *   can show a named segment without a header. Such a segment is forgotten when it is blank. In a
- *   reused file it is impossible to tell what is missing, and recovery stops.
- * - R4: What recovery returns is durable, names and bytes, even if the previous process did not see
- *   that, or saw its last write fail.
- * - R5: A trimmed log starts with the first segment that is left. Trimming starts with the oldest
- *   and never removes the last one: a gap between two segments is corruption, and so is a last
- *   segment without a header when nothing else tells the tail.
+ * recovery.one-torn-batch: One append is outstanding at a time, so that a crash damages at most the
+ *   last batch of the last segment. Damage anywhere else is corruption and stops recovery.
+ * recovery.no-repair: Nothing is repaired in place. A torn tail stays where it is. The header of
+ *   the next epoch's segment says where the log continues, and no reader goes past that point in an
+ *   older one.
+ * recovery.header-first: A header is durable before its segment gets its name. Only a disk that
+ *   breaks that promise can show a named segment without a header. Such a segment is forgotten when
+ *   it is blank. In a reused file it is impossible to tell what is missing, and recovery stops.
+ * recovery.durable-result: What recovery returns is durable, names and bytes, even if the previous
+ *   process did not see that, or saw its last write fail.
+ * recovery.trimmed-start: A trimmed log starts with the first segment that is left. Trimming starts
+ *   with the oldest and never removes the last one: a gap between two segments is corruption, and
+ *   so is a last segment without a header when nothing else tells the tail.
  */
 import { basename, dirname, join } from 'node:path';
 import { LogCorruptError, LogFormatError } from '../contract/log-errors.ts';
@@ -45,14 +46,14 @@ interface LastFrame {
 
 interface Headers {
   readonly segments: Segment[];
-  /** The name of the last segment when its header was never written (R3). */
+  /** The name of the last segment when its header was never written (recovery.header-first). */
   readonly headless: string | undefined;
 }
 
 export async function recoverSegments(disk: Disk, folder: string): Promise<RecoveredLog> {
   const loader = new FileLoader(disk);
   // The names left by a killed process may be only in the page cache. A spare that may yet turn
-  // back into a segment must not be written to (S3).
+  // back into a segment must not be written to (spares.old-name-gone).
   await disk.syncFolder(folder);
   const { segments, headless } = await readHeaders(loader, folder);
   let tail = segments.at(0)?.header.baseTail ?? 0;
@@ -109,7 +110,9 @@ async function readHeaders(loader: FileLoader, folder: string): Promise<Headers>
   return { segments, headless: undefined };
 }
 
-/** Forgets a blank segment, unless its name shows that records are missing (R5). */
+/**
+ * Forgets a blank segment, unless its name shows that records are missing (recovery.trimmed-start).
+ */
 async function removeHeadless(disk: Disk, path: string, tail: number): Promise<void> {
   if (parseSegmentName(basename(path))!.baseTail !== tail) throw damagedHeader(path);
   // The removal is made durable: the segment must not come back in front of a later one.
@@ -161,8 +164,8 @@ function refuseGap(segment: Segment, tail: number): void {
 }
 
 /**
- * A torn tail has nothing behind it (R1). A valid frame there means that records in between are
- * lost.
+ * A torn tail has nothing behind it (recovery.one-torn-batch). A valid frame there means that
+ * records in between are lost.
  */
 function refuseFrameBehind(
   bytes: Buffer,
@@ -179,7 +182,8 @@ function refuseFrameBehind(
 
 /**
  * A killed process may have left its last batch only in the page cache. The next segment will say
- * that the log continues after that batch, so the batch must not vanish any more (R4).
+ * that the log continues after that batch, so the batch must not vanish any more
+ * (recovery.durable-result).
  *
  * It is written again, because a sync is not enough: after a failed write the kernel marks the
  * pages as written, shows them to readers, and has nothing left to sync.

@@ -3,14 +3,15 @@
  * waiting for tens of megabytes of zeros, and so that a full disk does not stop the log at once.
  *
  * Decided elsewhere: what is written into a spare. It may hold anything, zeros or the frames of the
- * segment that it once was; F3 and F4 ensure that these are not taken for data.
+ * segment that it once was; these are not taken for data (segment.frame-ids, segment.old-frames).
  *
  * Invariants:
- * - S1: All blocks of a spare are allocated, and it is as large as a segment: writes into it need
+ * - All blocks of a spare are allocated, and it is as large as a segment: writes into it need
  *   no room on the disk.
- * - S2: A file becomes a spare by a rename, when it is complete, so that a spare left by a dead
+ * - A file becomes a spare by a rename, when it is complete, so that a spare left by a dead
  *   process is as good as any.
- * - S3: A segment that becomes a spare has durably lost its old name before it is written to.
+ * spares.old-name-gone: A segment that becomes a spare has durably lost its old name before it is
+ *   written to.
  */
 import { join } from 'node:path';
 import { makeBlankFile } from '../disk/blank-file.ts';

@@ -40,8 +40,8 @@ export class SegmentWriter {
   /**
    * Turns a spare file into the next segment of the log and resolves once that is durable.
    *
-   * The header is written before the name (R3). A segment of the same name is replaced; it can only
-   * be one without a batch.
+   * The header is written before the name (recovery.header-first). A segment of the same name is
+   * replaced; it can only be one without a batch.
    */
   static async create({ disk, folder, header, spare }: NewSegment): Promise<SegmentWriter> {
     const path = join(folder, formatSegmentName(header));

@@ -2,11 +2,11 @@
  * The bytes of a snapshot file: a header, the content in chunks, a trailer, and nothing after it.
  *
  * Invariants:
- * - N1: A checksum covers every byte: of the header, of each chunk with its length, of the trailer.
- * - N2: The checksum of a chunk continues from the previous one, beginning with the header's. So
- *   chunks that were lost, swapped or belong to another snapshot are found, even if each is valid
- *   by itself.
- * - N3: A file without its trailer is not a snapshot, however much of it exists.
+ * - A checksum covers every byte: of the header, of each chunk with its length, of the trailer.
+ * snapshot-file.chained-chunks: The checksum of a chunk continues from the previous one, beginning
+ *   with the header's. So chunks that were lost, swapped or belong to another snapshot are found,
+ *   even if each is valid by itself.
+ * - A file without its trailer is not a snapshot, however much of it exists.
  */
 import { crc32 } from 'node:zlib';
 import type { SnapshotHeader } from '../contract/snapshot-store.ts';

@@ -46,7 +46,7 @@ test('it may come byte by byte', () => {
   expect(parse(...Array.from(STREAM, (byte) => Uint8Array.of(byte)))).toEqual(EVENTS);
 });
 
-test('a stream that ends inside an event never yields it (V1)', () => {
+test('a stream that ends inside an event never yields it (event-stream.whole-events)', () => {
   const whole = bytes('event: tasks\ndata: [1]\n\n');
 
   for (let length = 0; length < whole.length; length++) {
@@ -81,7 +81,7 @@ test.each([
   ['in many lines', `${dataLine(50)}\n${dataLine(51)}\n\n`],
   ['with its name', `event: a\n${dataLine(EVENT_BYTES_MAX - 7)}\n\n`],
   ['without an end', 'x'.repeat(EVENT_BYTES_MAX + 1)],
-])('an event that is one byte too large, %s, ends the use of the stream (V2)', (_how, text) => {
+])('an event a byte too large, %s, ends the stream (event-stream.bounded-event)', (_how, text) => {
   const events: StreamEvent[] = [];
   const parser = new EventStreamParser((event) => events.push(event), EVENT_BYTES_MAX);
 

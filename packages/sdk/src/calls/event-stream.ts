@@ -19,10 +19,10 @@ const CARRIAGE_RETURN = 0x0d;
  * Parses a `text/event-stream`, wherever its chunks were split: inside a character, between a
  * carriage return and its line feed, anywhere.
  *
- * V1 An event is emitted once the empty line after it has arrived, and never when the stream ends
- *    before that (L10).
- * V2 The buffered part of an unfinished event is bounded (L9). Beyond the bound no more events are
- *    emitted, because the stream is unusable.
+ * event-stream.whole-events: An event is emitted once the empty line after it has arrived, and
+ *   never when the stream ends before that (L10).
+ * event-stream.bounded-event: The buffered part of an unfinished event is bounded (L9). Beyond the
+ *   bound no more events are emitted, because the stream is unusable.
  */
 export class EventStreamParser {
   private readonly decoder = new TextDecoder();

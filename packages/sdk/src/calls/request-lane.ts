@@ -25,12 +25,13 @@ export interface LaneOptions {
 /**
  * Sends requests, batched without a timer.
  *
- * Y1 A request is sent at the end of the turn while fewer than `inFlightMax` are in flight. What
- *    gathers meanwhile is sent when one returns.
- * Y2 Every request that is not recalled is settled once, even when its answer never comes or comes
- *    twice.
- * Y3 After a failure nothing is sent until the pause is over or another request was served. The
- *    next request goes to the next address, unless the server itself asked for the pause.
+ * requests.few-in-flight: A request is sent at the end of the turn while fewer than `inFlightMax`
+ *   are in flight. What gathers meanwhile is sent when one returns.
+ * requests.settled-once: Every request that is not recalled is settled once, even when its answer
+ *   never comes or comes twice.
+ * requests.failure-pause: After a failure nothing is sent until the pause is over or another
+ *   request was served. The next request goes to the next address, unless the server itself asked
+ *   for the pause.
  */
 export class RequestLane {
   private readonly options: LaneOptions;

@@ -31,7 +31,7 @@ export class RemoteTasks implements TaskOperations {
     return this.filled(viewOf(await this.options.call({ method: 'GET', path: pathOf(id) })));
   }
 
-  /** One outstanding request serves all waits (X1). */
+  /** One outstanding request serves all waits (waits.one-request). */
   async wait(id: string, { timeoutMs, signal }: WaitOptions): Promise<TaskView> {
     signal?.throwIfAborted();
     // The server would refuse it, and with it the other waits in the same request.

@@ -45,7 +45,7 @@ function submitted(...types: string[]): SubmitOutcome {
 }
 
 describe('gathering', () => {
-  test('two requests leave at once, what gathers leaves when one returns (Y1)', () => {
+  test('two requests leave at once, the rest when one returns (requests.few-in-flight)', () => {
     const client = new SubmitterUnderTest();
 
     for (const type of ['a', 'b', 'c', 'd']) client.submit(type);
@@ -64,7 +64,7 @@ describe('gathering', () => {
     expect(client.time.pending).toBe(0);
   });
 
-  test('what is submitted in one turn leaves in one request (Y1)', () => {
+  test('what is submitted in one turn leaves in one request (requests.few-in-flight)', () => {
     const client = new SubmitterUnderTest();
     client.isOneTurn = true;
 
@@ -83,7 +83,7 @@ describe('gathering', () => {
     expect(client.request.body[0].dedupeWindowMs).toBe(LIMITS.dedupeWindowMsMax);
   });
 
-  test('the tasks of one call travel together (J2)', () => {
+  test('the tasks of one call travel together (submit.whole-call)', () => {
     const client = new SubmitterUnderTest();
     const many = Array.from({ length: 240 }, (_, index) => `m${index}`);
     client.submit('a');
@@ -113,7 +113,7 @@ describe('gathering', () => {
     expect(bytes).toBeGreaterThan(LIMITS.bodyBytesMax - 250_000);
   });
 
-  test('beyond what may wait, a call fails at once (J3)', () => {
+  test('beyond what may wait, a call fails at once (submit.one-outcome)', () => {
     const pending = { tasksMax: 3, bytesMax: 1000 };
     const client = new SubmitterUnderTest({ pending });
     client.submit('a', 'b');
@@ -131,7 +131,7 @@ describe('gathering', () => {
 });
 
 describe('once and only once', () => {
-  test('a task without a dedupe key gets one, another one for each (J1)', () => {
+  test('a task without a dedupe key gets one, another one for each (submit.stored-once)', () => {
     const client = new SubmitterUnderTest();
 
     client.submit('a', 'a', { type: 'a', dedupeKey: 'mine' });
@@ -216,7 +216,7 @@ describe('refusals', () => {
     expect(typesIn(client.request)).toEqual(['a', 'b']);
   });
 
-  test('who is to blame hears why, by the place in the own call; the others go again (J2)', () => {
+  test('a bad call hears why, by its own index; the others go again (submit.whole-call)', () => {
     const client = new SubmitterUnderTest();
     for (const type of ['x', 'y']) client.submit(type);
     client.submit('a', 'b');
@@ -351,7 +351,7 @@ describe('giving up', () => {
     expect(client.outcomes.a).toMatchObject({ type: 'refused', refusal: { code: 'overloaded' } });
   });
 
-  test('a call that is made when another one fails waits for the pause, too (Y3)', () => {
+  test('a call made when another fails waits for the pause, too (requests.failure-pause)', () => {
     const client = new SubmitterUnderTest({ giveUpAfterMs: 1000, answerWithinMs: 2000 });
     client.submitter.submit([{ type: 'a' }], () => client.submit('b'));
 

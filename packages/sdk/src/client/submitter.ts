@@ -63,12 +63,13 @@ type Call = SubmitCall<Done>;
  * Submits tasks: gathers calls into requests without a timer, and sends them again until they are
  * answered.
  *
- * J1 A task is stored once, however often it is sent. A task without a dedupe key gets one, and a
- *    resend is the same bytes. The server remembers the key for longer than the client resends it.
- * J2 The tasks of one call travel in one request, so a call is stored completely or not at all.
- *    Calls that share a request do not affect each other: a problem of one call fails only that
- *    call.
- * J3 Every call gets one outcome, and the number of waiting calls is bounded (L9).
+ * submit.stored-once: A task is stored once, however often it is sent. A task without a dedupe key
+ *   gets one, and a resend is the same bytes. The server remembers the key for longer than the
+ *   client resends it.
+ * submit.whole-call: The tasks of one call travel in one request, so a call is stored completely or
+ *   not at all. Calls that share a request do not affect each other: a problem of one call fails
+ *   only that call.
+ * submit.one-outcome: Every call gets one outcome, and the number of waiting calls is bounded (L9).
  */
 export class Submitter {
   private readonly options: Required<SubmitterOptions>;

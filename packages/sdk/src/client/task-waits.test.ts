@@ -29,7 +29,7 @@ describe('one request for all', () => {
     expect(client.requests).toHaveLength(1);
   });
 
-  test('ids that come later join within a moment, all of them in one request (X1)', () => {
+  test('ids that come later join within a moment, all in one request (waits.one-request)', () => {
     const client = new WaitsUnderTest();
     client.watch('t_1');
 
@@ -71,7 +71,7 @@ describe('one request for all', () => {
     ]);
   });
 
-  test('whoever cancels hears nothing, and is not asked for again (X2)', () => {
+  test('whoever cancels hears nothing, and is not asked for again (waits.one-outcome)', () => {
     const client = new WaitsUnderTest();
     const cancel = client.watch('t_1');
     client.watch('t_2');
@@ -124,7 +124,7 @@ describe('one request for all', () => {
     expect(client.requests.at(-1)?.body.ids).toContain('n_29_0');
   });
 
-  test('one id more than a request holds is asked for within a moment, too (X1)', () => {
+  test('one id more than a request holds follows within a moment, too (waits.one-request)', () => {
     const client = new WaitsUnderTest();
     client.isOneTurn = true;
     for (let n = 0; n < 1000; n++) client.watch(`t_${n}`);

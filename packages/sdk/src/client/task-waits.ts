@@ -50,9 +50,9 @@ export type WaitOutcome =
 /**
  * Waits for the ends of any number of tasks, with one request outstanding for all of them.
  *
- * X1 Every watched id is in the outstanding request, or will be within `JOIN_WITHIN_MS`, or gets
- *    its turn when there are more ids than one request holds.
- * X2 Every watcher gets one outcome, and nothing after cancelling.
+ * waits.one-request: Every watched id is in the outstanding request, or will be within
+ *   `JOIN_WITHIN_MS`, or gets its turn when there are more ids than one request holds.
+ * waits.one-outcome: Every watcher gets one outcome, and nothing after cancelling.
  */
 export class TaskWaits {
   private readonly ports: ClientPorts;

@@ -8,7 +8,7 @@ function reportsOf(log: AttemptLog): { seq: number; lines: string[] }[] {
   return log.take().map((text) => JSON.parse(text));
 }
 
-test('what gathered is one report, and the next has the next number (Q1)', () => {
+test('what gathered is one report with the next number (attempt-log.numbered-reports)', () => {
   const log = new AttemptLog('l_1');
   log.add('one');
   log.add('two');
@@ -35,7 +35,7 @@ test('a report without an answer is said again in the same words, before newer l
   ]);
 });
 
-test('of more than can be kept the newest lines stay, and the rest is counted (Q2)', () => {
+test('the newest lines are kept, and dropped ones are counted (attempt-log.bounded-memory)', () => {
   const log = new AttemptLog('l_1');
   for (let n = 0; n < 40; n++) log.add(`${n} ${'x'.repeat(8000)}`);
 
@@ -47,7 +47,7 @@ test('of more than can be kept the newest lines stay, and the rest is counted (Q
   expect(kept.length).toBeLessThan(20);
 });
 
-test('a burst is split into reports that the server takes, and no line is lost (Q3)', () => {
+test('a burst becomes several reports, and no line is lost (attempt-log.bounded-report)', () => {
   const log = new AttemptLog('l_1');
   const written = Array.from({ length: 2500 }, (_, n) => `line ${n}`);
   for (const line of written) log.add(line);
@@ -62,7 +62,7 @@ test('a burst is split into reports that the server takes, and no line is lost (
   expect(reports.flatMap(({ lines }) => lines)).toEqual(written);
 });
 
-test('every line of a burst without end is sent or counted, also empty ones (Q2)', () => {
+test('all lines of a burst, even empty, are sent or counted (attempt-log.bounded-memory)', () => {
   const outbox = new ReportOutbox();
   const received: string[] = [];
   const requestOf = () => {
@@ -112,7 +112,7 @@ test('while the server is away, what waits stays bounded and the newest lines ar
   expect(JSON.parse(last.at(-2)?.text ?? '').lines.at(-1)).toMatch(/^99 x/);
 });
 
-test('lines go before the end of their attempt, in the same request (O3)', () => {
+test('lines go before the end of their attempt, in the same request (reports.final-last)', () => {
   const outbox = new ReportOutbox();
   outbox.started('l_1');
   outbox.log('l_1', 'one');

@@ -13,11 +13,12 @@ const UNANSWERED_CHARACTERS_MAX = 128 * 1024;
 /**
  * The lines of one attempt that were not answered yet.
  *
- * Q1 A report is rendered once. Its number is higher than that of the report before, so the server
- *    recognizes a repeat.
- * Q2 The memory is bounded (L9). When a handler writes faster than the server answers, old lines
- *    that are not in a report are dropped, and the next report says how many.
- * Q3 A report has no more lines than the server accepts.
+ * attempt-log.numbered-reports: A report is rendered once. Its number is higher than that of the
+ *   report before, so the server recognizes a repeat.
+ * attempt-log.bounded-memory: The memory is bounded (L9). When a handler writes faster than the
+ *   server answers, old lines that are not in a report are dropped, and the next report says how
+ *   many.
+ * attempt-log.bounded-report: A report has no more lines than the server accepts.
  */
 export class AttemptLog {
   private readonly lease: string;

@@ -59,13 +59,13 @@ interface Held {
 /**
  * The leases that a worker holds, and the handlers that run under them.
  *
- * G1 A lease is held from its push until its final report is answered or the server says that it is
- *    lost. A resume of the session lists exactly the held leases.
- * G2 A lease starts at most one handler, however often it is pushed.
- * G3 A lease that is lost before its handler ended is forgotten: the handler is aborted, and its
- *    further reports are dropped. A lease with a final report stays until that is answered, because
- *    the report may be what ended the lease: then the answer is `duplicate`.
- * G4 A handler uses room until it ends, with or without a lease.
+ * leases.held-until-end: A lease is held from its push until its final report is answered or the
+ *   server says that it is lost. A resume of the session lists exactly the held leases.
+ * leases.one-handler: A lease starts at most one handler, however often it is pushed.
+ * leases.lost-is-aborted: A lease that is lost before its handler ended is forgotten: the handler
+ *   is aborted, and its further reports are dropped. A lease with a final report stays until that
+ *   is answered, because the report may be what ended the lease: then the answer is `duplicate`.
+ * leases.room-until-end: A handler uses room until it ends, with or without a lease.
  */
 export class HeldLeases {
   private readonly options: HeldLeasesOptions;
@@ -169,7 +169,7 @@ export class HeldLeases {
     this.options.ports.signal(lease, name, data);
   }
 
-  /** The server says that the lease is no longer this worker's (G3). */
+  /** The server says that the lease is no longer this worker's (leases.lost-is-aborted). */
   lose(lease: string): void {
     const held = this.held.get(lease);
     if (held === undefined || held.phase === 'ended') return;

@@ -10,7 +10,7 @@ function said(batch: readonly SentReport[]): string[] {
   return batch.map(({ lease, kind }) => `${lease} ${kind}`);
 }
 
-test('nothing follows a final report, not even another one (O3)', () => {
+test('nothing follows a final report, not even another one (reports.final-last)', () => {
   const outbox = new ReportOutbox();
   outbox.finish(succeeded('l_1', 1));
 

@@ -39,13 +39,13 @@ interface Words {
 /**
  * A worker's reports on its leases that were not answered yet.
  *
- * O1 A lease is in at most one request in flight, and the reports of one request are applied in
- *    order. So two requests in flight keep the order of reports per lease.
- * O2 A final report is rendered once and stays until it is answered, across connections, sessions
- *    and restarts of the server.
- * O3 Nothing follows a final report, and lines that were written before it are sent before it. Only
- *    the newest progress is kept.
- * O4 A batch is bounded in reports and in bytes.
+ * reports.lease-order: A lease is in at most one request in flight, and the reports of one request
+ *   are applied in order. So two requests in flight keep the order of reports per lease.
+ * reports.final-kept: A final report is rendered once and stays until it is answered, across
+ *   connections, sessions and restarts of the server.
+ * reports.final-last: Nothing follows a final report, and lines that were written before it are
+ *   sent before it. Only the newest progress is kept.
+ * reports.bounded-batch: A batch is bounded in reports and in bytes.
  */
 export class ReportOutbox {
   private readonly byLease = new RenewedMap<string, Words>();
@@ -172,7 +172,10 @@ export class ReportOutbox {
     this.landed(report.lease);
   }
 
-  /** The pending reports of a lease, for adding to them; undefined after its final report (O3). */
+  /**
+   * The pending reports of a lease, for adding to them; undefined after its final report
+   * (reports.final-last).
+   */
   private openWords(lease: string): Words | undefined {
     let words = this.byLease.get(lease);
     if (words === undefined) {

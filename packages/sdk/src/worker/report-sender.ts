@@ -31,9 +31,10 @@ export interface ReportSenderOptions {
 /**
  * Sends a worker's reports, and thereby keeps its leases alive.
  *
- * H1 While there are leases, a request is sent at least every `heartbeatMs`. It is empty only when
- *    no other request was sent. A failed request does not count: another one follows.
- * H2 Nothing is sent without a session that the server knew at its last answer.
+ * heartbeat.never-silent: While there are leases, a request is sent at least every `heartbeatMs`.
+ *   It is empty only when no other request was sent. A failed request does not count: another one
+ *   follows.
+ * - Nothing is sent without a session that the server knew at its last answer.
  */
 export class ReportSender {
   readonly outbox = new ReportOutbox();

@@ -27,9 +27,9 @@ export interface StreamConnectionOptions {
 /**
  * Keeps one event stream open: through silence, broken connections and servers that stop.
  *
- * Z1 At most one stream is open, and only its bytes count. Bytes of an older stream are ignored:
- *    the body of the next request already said that they did not arrive.
- * Z2 A lost stream is opened again after a pause, at the next address.
+ * worker-stream.one-open: At most one stream is open, and only its bytes count. Bytes of an older
+ *   stream are ignored: the body of the next request already said that they did not arrive.
+ * - A lost stream is opened again after a pause, at the next address.
  */
 export class StreamConnection {
   private readonly options: StreamConnectionOptions;

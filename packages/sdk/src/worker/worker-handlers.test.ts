@@ -143,7 +143,7 @@ describe('room', () => {
     });
   });
 
-  test('a handler whose lease is lost uses room until it ends (G4)', () => {
+  test('a handler whose lease is lost uses room until it ends (leases.room-until-end)', () => {
     const worker = WorkerUnderTest.welcomed({ capacity: { slots: 1 } }, 'l_1');
     worker.reconnect();
     worker.welcome({ resumed: true, lost: ['l_1'] });

@@ -4,7 +4,7 @@ import { HEARTBEAT_MS, pushed, WorkerUnderTest } from '../testing/worker-under-t
 /** The worker sends no `started` reports by itself. */
 const QUIET = { times: { startedAfterMs: 1e9 } };
 
-test('an empty request leaves when there are leases and nothing was sent for a while (H1)', () => {
+test('a worker with leases and no news sends an empty request (heartbeat.never-silent)', () => {
   const worker = WorkerUnderTest.welcomed(QUIET);
   worker.time.advance(4000);
   worker.push(pushed('l_1'));

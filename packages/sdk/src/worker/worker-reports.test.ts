@@ -118,7 +118,7 @@ describe('until it is answered', () => {
     expect(worker.stream.body.resume.running).toEqual(['l_2']);
   });
 
-  test('an answer that comes twice, or too late, counts once (Y2)', () => {
+  test('an answer that comes twice, or too late, counts once (requests.settled-once)', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1');
     worker.succeed('l_1');
     const [first] = worker.requests;
@@ -174,7 +174,7 @@ describe('until it is answered', () => {
     expect(worker.requests).toHaveLength(2);
   });
 
-  test('an answer ends the pause behind the failure of another request (Y3)', () => {
+  test('an answer ends the pause after another request failed (requests.failure-pause)', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1', 'l_2', 'l_3');
     worker.succeed('l_1');
     worker.succeed('l_2');
@@ -207,7 +207,7 @@ describe('until it is answered', () => {
 });
 
 describe('batches', () => {
-  test('two that were in flight together and fail together are one failure (Y3)', () => {
+  test('two in flight together that fail together are one failure (requests.failure-pause)', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1', 'l_2');
     worker.succeed('l_1');
     worker.succeed('l_2');
@@ -218,7 +218,7 @@ describe('batches', () => {
     expect(worker.request.body.reports).toHaveLength(2);
   });
 
-  test('two requests leave at once, what gathers leaves when one returns (Y1)', () => {
+  test('two requests leave at once, the rest when one returns (requests.few-in-flight)', () => {
     const leases = ['l_1', 'l_2', 'l_3', 'l_4'];
     const worker = WorkerUnderTest.welcomed({}, ...leases);
 
@@ -231,7 +231,7 @@ describe('batches', () => {
     expect(gathered.map(({ lease }) => lease)).toEqual(['l_3', 'l_4']);
   });
 
-  test('a lease with a report in flight waits, others do not: order is kept (O1)', () => {
+  test('a lease with a report in flight waits, others do not (reports.lease-order)', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1', 'l_2');
     worker.session.progress('l_1', { fraction: 0.5, message: 'half' });
 
@@ -243,7 +243,7 @@ describe('batches', () => {
     expect(worker.request.body.reports).toMatchObject([{ lease: 'l_1', kind: 'succeeded' }]);
   });
 
-  test('of progress the newest word is sent, and none behind an end (O3)', () => {
+  test('of progress the newest word is sent, and none behind an end (reports.final-last)', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1', 'l_2');
     worker.session.heartbeat('l_1');
     worker.session.heartbeat('l_2');
@@ -285,7 +285,7 @@ describe('batches', () => {
     expect(worker.requests[1].body.reports[0]).toMatchObject({ fraction: 1 });
   });
 
-  test('a request is bounded in reports (O4)', () => {
+  test('a request is bounded in reports (reports.bounded-batch)', () => {
     const slots = LIMITS.slotsMax;
     const worker = WorkerUnderTest.welcomed({ capacity: { slots } });
     const leases = Array.from({ length: slots }, (_, index) => `l_${index}`);
@@ -300,7 +300,7 @@ describe('batches', () => {
     expect(worker.request.bodyText.length).toBeLessThan(LIMITS.bodyBytesMax);
   });
 
-  test('a request is bounded in bytes of UTF-8 (O4)', () => {
+  test('a request is bounded in bytes of UTF-8 (reports.bounded-batch)', () => {
     const leases = Array.from({ length: 40 }, (_, index) => `l_${index}`);
     const worker = WorkerUnderTest.welcomed({}, ...leases);
     const output = 'ä'.repeat(120_000);

@@ -153,7 +153,7 @@ describe('resuming', () => {
     expect(numbers).toEqual([1, 2, 3]);
   });
 
-  test('a lease that is pushed again after a resume starts no second handler (G2)', () => {
+  test('a lease pushed again after a resume starts no second handler (leases.one-handler)', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1');
     worker.reconnect();
     worker.welcome({ resumed: true });
@@ -163,7 +163,7 @@ describe('resuming', () => {
     expect(worker.runs.map(({ lease }) => lease)).toEqual(['l_1', 'l_2']);
   });
 
-  test('what is lost is aborted, and what its handler says later is dropped (G3)', () => {
+  test('what is lost is aborted, and later reports are dropped (leases.lost-is-aborted)', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1', 'l_2');
     worker.reconnect();
 
@@ -188,7 +188,7 @@ describe('resuming', () => {
     expect(worker.requests.map(({ body }) => body.reports[0].lease)).toEqual(['l_1', 'l_2']);
   });
 
-  test('a lost lease that ended before keeps its final report, to hear how it counted (G3)', () => {
+  test('a lost lease that ended before keeps its final report (leases.lost-is-aborted)', () => {
     const worker = WorkerUnderTest.welcomed({}, 'l_1');
     worker.succeed('l_1', 7);
     worker.request.fail();
@@ -307,7 +307,7 @@ describe('the stream', () => {
     expect(worker.http.streams[0].isClosed).toBe(true);
   });
 
-  test('what an older stream still brings does not count (Z1)', () => {
+  test('what an older stream still brings does not count (worker-stream.one-open)', () => {
     const worker = WorkerUnderTest.welcomed();
     const [old] = worker.http.streams;
     worker.time.advance(15_100);

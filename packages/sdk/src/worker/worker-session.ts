@@ -49,12 +49,13 @@ const GONE_MS = 2000;
  * Everything that takes time or uses the network goes through the ports. Results come back through
  * their callbacks and through the methods here. A session is started once.
  *
- * U1 A worker's leases outlive its connections: streams come and go, handlers keep running, and
- *    reports are sent whether or not a stream is open.
- * U2 The server decides what is lost. The worker gives up a lease only when the server says so: in
- *    `welcome.lost`, by the outcome `stale_lease`, or when it refuses the session
- *    (`session_not_found`).
- * U3 A stopped session ends after every final report is answered, or when it is abandoned.
+ * - A worker's leases outlive its connections: streams come and go, handlers keep running, and
+ *   reports are sent whether or not a stream is open.
+ * session.server-decides: The server decides what is lost. The worker gives up a lease only when
+ *   the server says so: in `welcome.lost`, by the outcome `stale_lease`, or when it refuses the
+ *   session (`session_not_found`).
+ * session.answered-stop: A stopped session ends after every final report is answered, or when it is
+ *   abandoned.
  *
  * Not in here: what handlers do, which their owner decides; how bytes travel, which the ports
  * decide.

@@ -10,7 +10,7 @@ function answerAll(worker: WorkerUnderTest): void {
 }
 
 describe('a graceful stop', () => {
-  test('offers nothing, lets what runs end, and leaves when every report is answered (U3)', () => {
+  test('offers nothing, lets handlers end and leaves once answered (session.answered-stop)', () => {
     const worker = WorkerUnderTest.welcomed({ capacity: { slots: 4, cpu: 2 } }, 'l_1');
 
     worker.session.stop(GRACE_MS);

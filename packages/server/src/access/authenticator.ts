@@ -9,15 +9,17 @@ import { hashOfKey, idOfText } from './key-text.ts';
 /**
  * Finds the caller of a request.
  *
- * A1 A server without keys is open to every client that reaches it. From the first key on, every
- *    request needs a key. The core ensures that there is always a key that can create others.
- * A2 A key counts until it expires or is revoked, and not for one request longer: it is looked up
- *    each time. A lookup hashes 90 bytes, which is too cheap to be worth a cache.
- * A3 Hashes are compared in constant time.
- * A4 An address or a key that fails too often is refused without a lookup. A key that was used from
- *    the same address before is still looked up: other clients must not lock out its holder.
- * A5 The key of the caller who creates a key must count at the moment of creation, however long the
- *    request took to arrive. Otherwise a revoked key could live on in a new one.
+ * access.open-without-keys: A server without keys is open to every client that reaches it. From the
+ *   first key on, every request needs a key. The core ensures that there is always a key that can
+ *   create others.
+ * access.fresh-lookup: A key counts until it expires or is revoked, and not for one request longer:
+ *   it is looked up each time. A lookup hashes 90 bytes, which is too cheap to be worth a cache.
+ * - Hashes are compared in constant time.
+ * - An address or a key that fails too often is refused without a lookup. A key that was used from
+ *   the same address before is still looked up: other clients must not lock out its holder.
+ * access.live-creator: The key of the caller who creates a key must count at the moment of
+ *   creation, however long the request took to arrive. Otherwise a revoked key could live on in a
+ *   new one.
  */
 export class Authenticator {
   private readonly options: AuthenticatorOptions;

@@ -41,7 +41,7 @@ export class KeyOperations {
     const command = createCommand(namespace, request, key);
     const { engine, admission, isLive } = this.parts;
     admission.command(command.type);
-    // Checked in the same turn in which the key is created (A5).
+    // Checked in the same turn in which the key is created (access.live-creator).
     if (!isLive(by.actor)) throw keyEnded();
     return engine.execute<CreateAccessKey, object>({ ...command, by }, ({ rejection }, state) => {
       if (rejection !== undefined) throw creationRefused(rejection, request);

@@ -13,7 +13,8 @@ interface Stream {
 
 /**
  * Long-running answers, by the key of their request: streams, and waits for tasks. When the key is
- * revoked or expires, they are cut. Every other request looks up its key itself (A2).
+ * revoked or expires, they are cut. Every other request looks up its key itself
+ * (access.fresh-lookup).
  */
 export class KeyStreams {
   private readonly authenticator: Pick<Authenticator, 'isLive'>;

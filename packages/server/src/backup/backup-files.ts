@@ -2,17 +2,17 @@
  * Which files make up a backup, and in which order they are read while the server runs.
  *
  * Invariants:
- * - B1: The backup contains exactly the log as it was when its files were read. Everything else in
+ * - The backup contains exactly the log as it was when its files were read. Everything else in
  *   the backup is either older, and the log completes it, or independent of the log.
- * - B2: The log is read after everything that depends on it. A row of the projection has seen no
+ * - The log is read after everything that depends on it. A row of the projection has seen no
  *   record that the log of the backup lacks. Otherwise new records with the same number would not
  *   be applied to it.
- * - B3: The mark of the projection is read before its rows: the rows contain everything before the
- *   mark.
- * - B4: The log is not trimmed from before the first file is read until the log is read. So it goes
+ * backup.mark-before-rows: The mark of the projection is read before its rows: the rows contain
+ *   everything before the mark.
+ * - The log is not trimmed from before the first file is read until the log is read. So it goes
  *   back to the mark and to the older snapshot.
- * - B5: Blobs are read after the log, within the time for which a blob is kept after its last use.
- *   The log names only blobs that exist.
+ * backup.blobs-after-log: Blobs are read after the log, within the time for which a blob is kept
+ *   after its last use. The log names only blobs that exist.
  */
 import { type FileHandle, mkdir, open, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -81,7 +81,10 @@ export async function* backupFiles(
   yield* blobFiles(source);
 }
 
-/** A blob that the log names was used while the log was written, and is kept for a day (B5). */
+/**
+ * A blob that the log names was used while the log was written, and is kept for a day
+ * (backup.blobs-after-log).
+ */
 async function* blobFiles({ dataFolder, blobs }: BackupSource): AsyncGenerator<BackupPart> {
   for await (const found of blobs.list()) {
     for (const key of found) {
@@ -133,7 +136,7 @@ export async function removeStaged(dataFolder: string): Promise<void> {
   await rm(join(dataFolder, STAGING), { recursive: true, force: true });
 }
 
-/** Copies of the projection's databases, each a consistent snapshot (B3). */
+/** Copies of the projection's databases, each a consistent snapshot (backup.mark-before-rows). */
 async function* databases(dataFolder: string): AsyncGenerator<BackupPart | typeof NOT_YET> {
   const folder = join(dataFolder, 'projection');
   const staging = join(dataFolder, STAGING);

@@ -35,8 +35,8 @@ const SHA256 = /^[0-9a-f]{64}$/;
  * namespace reads only what it uploaded, and the time of an upload reveals nothing about other
  * namespaces.
  *
- * F1 A file gets its name only when all of it is on the disk. Until then it is among the unfinished
- *    files, which the next start removes.
+ * blobs.name-when-whole: A file gets its name only when all of it is on the disk. Until then it is
+ *   among the unfinished files, which the next start removes.
  */
 export class BlobFiles {
   private readonly folder: string;
@@ -62,7 +62,7 @@ export class BlobFiles {
     return join(this.folder, UNFINISHED, randomBytes(12).toString('hex'));
   }
 
-  /** Gives an unfinished file its name (F1). Its bytes are on the disk. */
+  /** Gives an unfinished file its name (blobs.name-when-whole). Its bytes are on the disk. */
   async finish(unfinished: string, key: BlobKey): Promise<void> {
     const path = this.pathOf(key);
     const folder = dirname(path);

@@ -288,7 +288,8 @@ describe('removing', () => {
     expect(await textOf(key)).toBe('[1]');
   });
 
-  // Either order is valid. A holder of a blob that is not missing keeps it until the release (B2).
+  // Either order is valid. A holder of a blob that is not missing keeps it until the release
+  // (blobs.named-exists).
   test.each(Array.from({ length: 40 }, (_, turns) => turns))(
     'at the same time as a hold, %i turns apart, is one or the other',
     async (turns) => {

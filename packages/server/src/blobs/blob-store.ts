@@ -48,11 +48,11 @@ export interface BlobHolder {
 /**
  * Payloads that are too big for the log, by the hash of their content.
  *
- * B1 A blob that can be read is complete, and was on the disk before its upload was answered.
- * B2 A blob that a task names exists. A request that is about to name a blob first holds it and
- *    sets its last use to now, before the core gets the command. A blob that is held, or was used
- *    within `BLOB_KEPT_MS`, is not removed. The check of the holds and the decision to remove
- *    happen in one turn.
+ * - A blob that can be read is complete, and was on the disk before its upload was answered.
+ * blobs.named-exists: A blob that a task names exists. A request that is about to name a blob first
+ *   holds it and sets its last use to now, before the core gets the command. A blob that is held,
+ *   or was used within `BLOB_KEPT_MS`, is not removed. The check of the holds and the decision to
+ *   remove happen in one turn.
  */
 export class BlobStore implements BlobHolder {
   readonly totals: BlobTotals = { count: 0, bytes: 0 };
@@ -154,7 +154,9 @@ export class BlobStore implements BlobHolder {
     await this.files.touch(key, this.options.clock());
   }
 
-  /** Removes a blob that no task names, unless it was used lately or is held (B2). */
+  /**
+   * Removes a blob that no task names, unless it was used lately or is held (blobs.named-exists).
+   */
   async remove(key: BlobKey): Promise<boolean> {
     const path = this.files.pathOf(key);
     this.doomed.add(path);

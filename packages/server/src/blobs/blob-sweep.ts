@@ -20,8 +20,8 @@ export interface BlobSweepParts {
  *
  * A task is in memory, in the rows of the projection, or both: it leaves memory when its row is
  * written. So memory is scanned first, and a task that moves to the rows meanwhile is found there.
- * A task that arrives in memory meanwhile has just used its blobs (B2). Each sweep marks the named
- * blobs as used, so the day begins when the last name is gone.
+ * A task that arrives in memory meanwhile has just used its blobs (blobs.named-exists). Each sweep
+ * marks the named blobs as used, so the day begins when the last name is gone.
  */
 export class BlobSweep {
   private readonly parts: BlobSweepParts;

@@ -22,7 +22,10 @@ export function blobsNamedIn(
   return named;
 }
 
-/** Runs an action that makes tasks name blobs. The blobs are held until it is done (B2). */
+/**
+ * Runs an action that makes tasks name blobs. The blobs are held until it is done
+ * (blobs.named-exists).
+ */
 export function withBlobs<T>(
   blobs: BlobHolder,
   namespace: string,

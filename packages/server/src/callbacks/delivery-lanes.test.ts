@@ -4,7 +4,7 @@ import { DeliveryLanes, type Planned } from './delivery-lanes.ts';
 
 const NOW = 100;
 
-test('of one task only the oldest is tried, and the next when that is over (D2)', () => {
+test('only the oldest of a task is tried, then the next (callbacks.oldest-first)', () => {
   const lanes = lanesWith(planned(1, { task: 7 }), planned(2, { task: 7 }));
 
   const first = lanes.take(NOW);
@@ -15,7 +15,7 @@ test('of one task only the oldest is tried, and the next when that is over (D2)'
   expect(lanes.take(NOW)?.number).toBe(2);
 });
 
-test('while the oldest of a task waits for its next try, the others wait too (D2)', () => {
+test('while the oldest waits for its next try, the others wait (callbacks.oldest-first)', () => {
   const lanes = lanesWith(planned(1, { task: 7 }), planned(2, { task: 7 }));
 
   finish(lanes, lanes.take(NOW), NOW + 50);
@@ -54,7 +54,7 @@ test('one that is under way is not begun again', () => {
   expect(lanes.take(NOW)).toBeUndefined();
 });
 
-test('a host that is busy holds up no other, and hosts take turns (D3)', () => {
+test('a host that is busy holds up no other, and hosts take turns (callbacks.fair-hosts)', () => {
   const slow = Array.from({ length: 100 }, (_, n) => planned(n + 1, { host: 'slow' }));
   const lanes = lanesWith(
     ...slow,
@@ -67,7 +67,7 @@ test('a host that is busy holds up no other, and hosts take turns (D3)', () => {
   expect(taken.map(({ number }) => number)).toEqual([1, 101, 2, 102]);
 });
 
-test('a host that failed gets one at a time, until it takes something (D3)', () => {
+test('a host that failed gets one at a time until it takes one (callbacks.fair-hosts)', () => {
   const lanes = lanesWith(...[1, 2, 3, 4, 5, 6].map((number) => planned(number)));
 
   finish(lanes, lanes.take(NOW), NOW + 5000);
@@ -79,7 +79,7 @@ test('a host that failed gets one at a time, until it takes something (D3)', () 
   expect(together.map(({ number }) => number)).toEqual([3, 4]);
 });
 
-test('nothing is tried before its time (D4)', () => {
+test('nothing is tried before its time (callbacks.not-early)', () => {
   const lanes = lanesWith(planned(1, { nextAt: NOW + 1 }));
 
   expect(lanes.take(NOW)).toBeUndefined();

@@ -29,11 +29,12 @@ const FAILING_MAX = 10_000;
 /**
  * Pending deliveries, and their order.
  *
- * D2 Only the oldest delivery of a task is tried, so its receiver gets changes in order.
- * D3 Hosts take turns, and each has a limit, so a slow host delays no other. After a failure a host
- *    gets one try at a time until it accepts a delivery, so that many dead hosts do not occupy all
- *    the slots.
- * D4 Nothing is tried before its time.
+ * callbacks.oldest-first: Only the oldest delivery of a task is tried, so its receiver gets changes
+ *   in order.
+ * callbacks.fair-hosts: Hosts take turns, and each has a limit, so a slow host delays no other.
+ *   After a failure a host gets one try at a time until it accepts a delivery, so that many dead
+ *   hosts do not occupy all the slots.
+ * callbacks.not-early: Nothing is tried before its time.
  */
 export class DeliveryLanes {
   private readonly perHostMax: number;

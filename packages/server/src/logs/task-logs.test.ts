@@ -67,7 +67,7 @@ test('what is sent again is dropped, also after a restart and a torn last line',
   expect(await texts(second)).toEqual(['1 a', '1 b']);
 });
 
-test('the lines of a task that is retried follow those of its first run (Y1)', async () => {
+test('the lines of a retry follow those of the first run (task-logs.file-per-lease)', async () => {
   const first = new TaskLogs({ folder });
   await first.append({ id: ID, attempt: 1, lease: 9, seq: 1, at: 1, lines: ['first run'] });
   await first.append({ id: ID, attempt: 2, lease: 10, seq: 1, at: 1, lines: ['second try'] });

@@ -8,7 +8,9 @@ import { list, sweepDays } from './log-sweep.ts';
 export interface AttemptLines extends LogEntry {
   readonly id: string;
   readonly attempt: number;
-  /** Number of the lease. It distinguishes attempts with the same number (Y1). */
+  /**
+   * Number of the lease. It distinguishes attempts with the same number (task-logs.file-per-lease).
+   */
   readonly lease: number;
 }
 
@@ -50,10 +52,10 @@ type Listener = (lines: AttemptLines) => void;
  * The lines that handlers write: one file per lease, in a folder per day. Tasks are durable, but
  * these lines are not: a power cut may take the last of them.
  *
- * Y1 Every lease has a separate file. When a finished task is retried, its attempts count from 1
- *    again, and so do the reports of each. Leases never repeat.
- * Y2 Files are read between writes. If the ring turned over during a read, lines would be lost or
- *    doubled.
+ * task-logs.file-per-lease: Every lease has a separate file. When a finished task is retried, its
+ *   attempts count from 1 again, and so do the reports of each. Leases never repeat.
+ * - Files are read between writes. If the ring turned over during a read, lines would be lost or
+ *   doubled.
  */
 export class TaskLogs implements LogSink {
   private readonly options: Required<TaskLogsOptions>;

@@ -72,11 +72,11 @@ const EVENTS_AT_ONCE = 1000;
 /**
  * The newest changes of tasks, for clients that follow them.
  *
- * E1 From `firstComplete` on it has every change of every record. A reader that wants earlier ones
- *    gets a gap.
- * E2 The last event of a record has the record's position in its id; the others have no id. A
- *    reader that is cut off in the middle of a record gets that record again, and misses nothing.
- * E3 A reader whose place is not in this log first gets a gap, then all changes in the ring.
+ * - From `firstComplete` on it has every change of every record. A reader that wants earlier ones
+ *   gets a gap.
+ * - The last event of a record has the record's position in its id; the others have no id. A
+ *   reader that is cut off in the middle of a record gets that record again, and misses nothing.
+ * - A reader whose place is not in this log first gets a gap, then all changes in the ring.
  */
 export class ChangeRing {
   private readonly columns: Columns;

@@ -88,13 +88,13 @@ export interface ProjectorParts extends ProjectorHabits {
 /**
  * Follows the log and keeps a row per task in database files.
  *
- * Q1 A row has seen the log up to its `position`; earlier records are not applied to it again.
- * Q2 Everything before the saved mark is on the disk. A start continues from there, and nothing is
- *    missing or counted twice. Marks stand between batches.
- * Q3 A row or event that cannot be read or applied is left out and reported, and everything else
- *    continues. No single row or event may end the projection.
- * Q4 Memory holds only what changed since it was last written. Tasks that ended are written by the
- *    next save, others when they are old enough.
+ * - A row has seen the log up to its `position`; earlier records are not applied to it again.
+ * - Everything before the saved mark is on the disk. A start continues from there, and nothing is
+ *   missing or counted twice. Marks stand between batches.
+ * - A row or event that cannot be read or applied is left out and reported, and everything else
+ *   continues. No single row or event may end the projection.
+ * - Memory holds only what changed since it was last written. Tasks that ended are written by the
+ *   next save, others when they are old enough.
  */
 export class Projector {
   readonly changes = new ChangeRing(CHANGES_AT_HAND);

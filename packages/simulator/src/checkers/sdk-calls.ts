@@ -7,9 +7,10 @@ import { type TaskStory, textOf } from './story/task-story.ts';
 
 /**
  * What callers of the SDK are promised, whatever happened on the way:
- * I7: a task is stored once, however often it was sent (J1).
+ * I7: a task is stored once, however often it was sent (submit.stored-once).
  * I1: one that was submitted is there under the id that its caller has, with its own input.
- * I2: of a call that was refused nothing is ever stored, and of any other all or nothing (J2).
+ * I2: of a call that was refused nothing is ever stored, and of any other all or nothing
+ * (submit.whole-call).
  */
 export class SdkCalls implements StoryRule, CallWatch {
   private readonly story: LogStory;

@@ -121,7 +121,7 @@ test('a file that was cut and synced gets neither its length nor its bytes back'
   expect(found).toEqual(['o..']);
 });
 
-test('after a sync that failed the next one succeeds and brings nothing back (Z2)', async () => {
+test('a sync after a failed one succeeds and restores nothing (sim-disk.failed-sync)', async () => {
   const found = await outcomes(async (machine) => {
     const { file } = await withFile(machine);
     await writeAt(file, NEW, 0);
@@ -138,7 +138,7 @@ test('after a sync that failed the next one succeeds and brings nothing back (Z2
   expect(found).toEqual(expect.arrayContaining(['nnnn then nnnn', 'nnnn then nnoo']));
 });
 
-test('a durable write that failed is lost although a later sync succeeds (Z2)', async () => {
+test('a failed durable write is lost despite a later sync (sim-disk.failed-sync)', async () => {
   const found = await outcomes(async (machine) => {
     const { durable } = await withFile(machine);
     machine.disk.faults.failWrite();

@@ -15,7 +15,7 @@ test('a process that is killed leaves what it wrote, synced or not', async () =>
   expect(machine.textOf('/file')).toBe('text');
 });
 
-test('nothing answers a process that is dead (Z4)', async () => {
+test('nothing answers a process that is dead (sim-disk.killed-operation)', async () => {
   const machine = new TestMachine(1);
   const disk = machine.boot();
   const heard: string[] = [];

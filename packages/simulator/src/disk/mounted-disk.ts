@@ -38,8 +38,9 @@ const DELAY_MS = { least: 0.05, most: 0.3 };
 /**
  * The disk as one process sees it.
  *
- * Z4 An operation happens when it answers. Of one that is under way when the process is killed
- *    nobody knows whether it happened; nothing answers a dead process any more.
+ * sim-disk.killed-operation: An operation happens when it answers. Of one that is under way when
+ *   the process is killed nobody knows whether it happened; nothing answers a dead process any
+ *   more.
  */
 export class MountedDisk implements Disk {
   readonly disk: SimulatedDisk;
@@ -157,7 +158,10 @@ export class MountedDisk implements Disk {
     this.#open.delete(file);
   }
 
-  /** Something that may happen even though the process dies before it hears of it (Z4). */
+  /**
+   * Something that may happen even though the process dies before it hears of it
+   * (sim-disk.killed-operation).
+   */
   change<T>(name: string, path: string, act: () => T, extraDelayMs = 0): Promise<T> {
     const abandon = () => {
       try {

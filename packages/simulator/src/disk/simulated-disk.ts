@@ -13,7 +13,8 @@ export interface SimulatedDiskOptions {
 
 /**
  * The disk of one simulated machine. It outlives the processes that use it, each through a mount of
- * its own, and loses in a crash what a real one may lose: see Z1 to Z3.
+ * its own, and loses in a crash what a real one may lose (sim-disk.unsynced-bytes,
+ * sim-disk.failed-sync, sim-disk.unsynced-names).
  *
  * All chance comes from the stream that it is given, so that the same calls leave the same bytes.
  */

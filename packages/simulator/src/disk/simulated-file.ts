@@ -4,10 +4,11 @@ import { FileContent, SECTOR_BYTES, sectorsOf } from './file-content.ts';
 /**
  * One file, whatever its names: what readers see of it, and what is on the disk.
  *
- * Z1 A crash keeps what was synced, and of the rest any part: nothing, all, what was written first,
- *    or any sectors of 512 bytes.
- * Z2 After a sync that failed nothing is left to be synced: the next one succeeds, and what the
- *    failed one did not get to the disk is gone with the next crash, or at once.
+ * sim-disk.unsynced-bytes: A crash keeps what was synced, and of the rest any part: nothing, all,
+ *   what was written first, or any sectors of 512 bytes.
+ * sim-disk.failed-sync: After a sync that failed nothing is left to be synced: the next one
+ *   succeeds, and what the failed one did not get to the disk is gone with the next crash, or at
+ *   once.
  */
 export class SimulatedFile {
   readonly #seen = new FileContent();
@@ -61,7 +62,7 @@ export class SimulatedFile {
     if (position + length > this.#kept.length) this.#kept.resize(position + length);
   }
 
-  /** A sync that failed half-way (Z2). */
+  /** A sync that failed half-way (sim-disk.failed-sync). */
   failSync(random: RandomStream): void {
     this.#fail([...this.#unsynced], random);
   }
@@ -74,7 +75,7 @@ export class SimulatedFile {
     );
   }
 
-  /** What a restarted machine finds of it (Z1). */
+  /** What a restarted machine finds of it (sim-disk.unsynced-bytes). */
   surviveCrash(random: RandomStream): void {
     const survivors = survivorsOf([...this.#unsynced], random);
     const length = this.#survivingLength(survivors, random);

@@ -11,8 +11,8 @@ type NameChange = (names: Names) => void;
 /**
  * The names of one folder: those that are seen, and those on the disk.
  *
- * Z3 A crash keeps the names as they were at the last sync, and of the changes since then any part,
- *    the first few or any of them; each is made wholly or not at all.
+ * sim-disk.unsynced-names: A crash keeps the names as they were at the last sync, and of the
+ *   changes since then any part, the first few or any of them; each is made wholly or not at all.
  */
 export class SimulatedFolder {
   readonly #seen: Names = new Map();
@@ -53,7 +53,7 @@ export class SimulatedFolder {
     this.#unsynced = [];
   }
 
-  /** What a restarted machine finds of it, and of everything below it (Z3). */
+  /** What a restarted machine finds of it, and of everything below it (sim-disk.unsynced-names). */
   surviveCrash(random: RandomStream): void {
     for (const change of survivorsOf(this.#unsynced, random)) change(this.#kept);
     this.#unsynced = [];

@@ -54,7 +54,7 @@ test('things happen in the order of time, with all promises settled in between',
   expect(simulation.now).toBe(10);
 });
 
-test('what goes round without waiting is noticed (V3)', async () => {
+test('what goes round without waiting is noticed (simulation.time-moves)', async () => {
   const simulation = new Simulation({ seed: 1 });
   const again = () => void simulation.after(0, again);
   again();

@@ -34,9 +34,9 @@ export class ViolationError extends Error {
  * One heap of happenings and one virtual time; everything that a simulated world does goes through
  * here.
  *
- * V1 Nothing happens but by a happening, or by a promise that one of them settled.
- * V2 The same seed gives the same happenings in the same order.
- * V3 Time goes on: whoever does something again and again waits in between.
+ * - Nothing happens but by a happening, or by a promise that one of them settled.
+ * simulation.same-order: The same seed gives the same happenings in the same order.
+ * simulation.time-moves: Time goes on: whoever does something again and again waits in between.
  */
 export class Simulation {
   readonly seed: number;

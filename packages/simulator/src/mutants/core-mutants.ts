@@ -11,7 +11,7 @@ export const CORE_MUTANTS: readonly Mutant[] = [
     file: WHEEL,
     find: 'if (startsAt > now) return NO_SLOT;',
     replace: 'if (startsAt > now + 1) return NO_SLOT;',
-    what: 'Timers never fire early (T1): here by a millisecond.',
+    what: 'Timers never fire early (timers.never-early): here by a millisecond.',
   },
   {
     name: 'wheel-bit-not-cleared',
@@ -25,7 +25,7 @@ export const CORE_MUTANTS: readonly Mutant[] = [
     file: WHEEL,
     find: 'if (highBits !== 0) return 4 + topDigit(highBits);',
     replace: '',
-    what: 'A timer moves down as its time comes (T1): here one that is far away stands too low.',
+    what: 'A timer moves down as its time comes (timers.never-early): here a far one is too low.',
   },
   {
     name: 'queue-time-from-the-submit',
@@ -128,14 +128,14 @@ export const CORE_MUTANTS: readonly Mutant[] = [
     file: ARENA,
     find: 'this.put(source, start);\n        this.leave(chunk, roomOf(length));',
     replace: 'this.put(source, start + 1);\n        this.leave(chunk, roomOf(length));',
-    what: 'Compaction keeps every payload as it is (A2): here it moves the wrong bytes.',
+    what: 'Compaction keeps every payload (arena.no-kept-reference): here it moves wrong bytes.',
   },
   {
     name: 'payload-released-too-much',
     file: ARENA,
     find: 'this.leave(Math.floor(reference / ARENA_CHUNK_BYTES), roomOf(length));',
     replace: 'this.leave(Math.floor(reference / ARENA_CHUNK_BYTES), roomOf(length) * 2);',
-    what: 'A chunk with a live payload is not used again (A1): here it is.',
+    what: 'A chunk with a live payload is not used again (arena.live-bytes): here it is.',
   },
   {
     name: 'forgotten-task-keeps-its-payloads',

@@ -18,7 +18,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     find: 'if (!this.open.isEmpty) this.open.waiting.push(waiting);',
     replace:
       'if (!this.open.isEmpty && this.appending === undefined) this.open.waiting.push(waiting);',
-    what: 'An answer waits for its own batch (E2): here for the one that is on its way already.',
+    what: 'An answer waits for its own batch (engine.after-commit): here for the one before it.',
   },
   {
     name: 'read-uncommitted',
@@ -42,7 +42,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     file: ENGINE,
     find: "if (outcome === 'ok' || outcome === 'duplicate') return;",
     replace: "if (outcome === 'ok' || outcome === 'duplicate' || outcome === 'unknown') return;",
-    what: 'An append is repeated until its answer is definite (E3): here nobody asks again.',
+    what: 'An append is repeated until it is definite (engine.definite-append): here not again.',
   },
   {
     name: 'reread-the-tail-after-unknown',
@@ -56,7 +56,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
         Object.assign(logBatch, { expectedTail: tail, nonce: this.options.nonce() });
       }
       if (outcome === 'fenced') {`,
-    what: 'An unknown append is repeated as it was (E3): here it is appended anew at the new tail.',
+    what: 'An unknown append is repeated as it was (engine.definite-append): here at the new tail.',
   },
   {
     name: 'apply-twice-on-duplicate',
@@ -64,14 +64,14 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     find: "if (outcome === 'ok' || outcome === 'duplicate') return;",
     replace: `if (outcome === 'duplicate') this.partition.replay(logBatch.bytes, this.tail);
       if (outcome === 'ok' || outcome === 'duplicate') return;`,
-    what: 'What landed is applied once (P1): here again when the log says that it is there.',
+    what: 'What landed is applied once (partition.same-replay): here again when the log has it.',
   },
   {
     name: 'outputs-of-a-stopped-engine',
     file: ENGINE,
     find: 'for (const each of waiting) each.drop(stopped);',
     replace: 'for (const each of waiting) each.release();',
-    what: 'An engine that lost its log lets nothing out (E3): here all that waited.',
+    what: 'A stopped engine lets nothing out (engine.definite-append): here all that waited.',
   },
   {
     name: 'alarm-rounded-up',
@@ -108,35 +108,35 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     file: RECOVERY,
     find: 'return { partition: await load(source, position), position };',
     replace: 'return { partition: await load(source, position), position: newest };',
-    what: 'An older snapshot is followed by all of the log behind it (K2): here a part is missing.',
+    what: 'An older snapshot is followed by all of its log (snapshots.older-log): here by a part.',
   },
   {
     name: 'damaged-snapshot-ends-recovery',
     file: RECOVERY,
     find: 'if (!isUnusable(cause)) throw cause;',
     replace: 'if (!isUnusable(cause) || position === newest) throw cause;',
-    what: 'A damaged snapshot gives way to the older one (K2): here the server does not start.',
+    what: 'A damaged snapshot gives way to the older one (snapshots.older-log): here to none.',
   },
   {
     name: 'trim-behind-the-newer-snapshot',
     file: 'engine/src/snapshot-keeper.ts',
     find: 'const [, older] = await this.positions();',
     replace: 'const [older] = await this.positions();',
-    what: 'The log is kept from the older of two snapshots on (K2): here from the newer one.',
+    what: 'The log is kept from the older snapshot on (snapshots.older-log): here from the newer.',
   },
   {
     name: 'trim-up-to-the-tail',
     file: ENGINE,
     find: 'const upTo = Math.min(upToSnapshot, this.feed?.watermark ?? upToSnapshot);',
     replace: 'const upTo = Math.max(upToSnapshot, this.tail);',
-    what: 'The log is kept as long as somebody needs it (C3, K2): here all of it goes.',
+    what: 'The log is kept for readers (feed.safe-watermark, snapshots.older-log): here all goes.',
   },
   {
     name: 'trim-past-the-watermark',
     file: ENGINE,
     find: 'const upTo = Math.min(upToSnapshot, this.feed?.watermark ?? upToSnapshot);',
     replace: 'const upTo = upToSnapshot;',
-    what: 'The log is kept for its consumer (C3): here snapshots alone say what may go.',
+    what: 'The log is kept for its consumer (feed.safe-watermark): here only snapshots count.',
   },
   {
     name: 'forget-before-the-consumer',
@@ -150,6 +150,6 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     file: 'engine/src/committed-feed.ts',
     find: 'if (!isReread && recent?.firstRecord !== this.position) return undefined;',
     replace: 'if (!isReread && recent === undefined) return undefined;',
-    what: 'A consumer gets all batches in order (C2): here those that no longer fit are left out.',
+    what: 'A consumer gets all batches in order (feed.bounded-memory): here some are left out.',
   },
 ];

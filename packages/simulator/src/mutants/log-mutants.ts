@@ -31,21 +31,21 @@ export const LOG_MUTANTS: readonly Mutant[] = [
     replace: `      await disk.rename(spare.path, path);
       await disk.syncFolder(folder);
       await writeAll(file, { buffer, length: buffer.length, position: 0 });`,
-    what: 'A header is durable before its segment has a name (R3): here the name comes first.',
+    what: 'A header is durable before its segment is named (recovery.header-first): here after it.',
   },
   {
     name: 'checksum-not-checked',
     file: 'log/src/segments/segment-format.ts',
     find: 'if (checksum !== bytes.readUInt32LE(offset + 4)) return undefined;',
     replace: '',
-    what: 'A torn batch is not taken for a whole one (F2): here it is.',
+    what: 'A torn batch is not taken for a whole one (segment.full-checksum): here it is.',
   },
   {
     name: 'recovery-does-not-sync',
     file: RECOVERY,
     find: 'await makeDurable(disk, segment.path, { bytes, lastFrameBytes, end: end.offset });',
     replace: '',
-    what: 'What recovery answers is durable (R4): here it may be in the page cache only.',
+    what: 'What recovery answers is durable (recovery.durable-result): here it may be only cached.',
   },
   {
     name: 'torn-tail-halts',
@@ -55,7 +55,7 @@ export const LOG_MUTANTS: readonly Mutant[] = [
         refuseGap(segment, tail + 1);
       }
 `,
-    what: 'A torn tail is cut and the log goes on (R1): here the server does not start again.',
+    what: 'A torn tail is cut and the log goes on (recovery.one-torn-batch): here the start fails.',
   },
   {
     name: 'skip-the-epoch',
@@ -93,27 +93,27 @@ export const LOG_MUTANTS: readonly Mutant[] = [
     this.#spares.push({ path: spare, bytes });`,
     replace: `    await this.#disk.rename(path, spare);
     this.#spares.push({ path: spare, bytes });`,
-    what: 'A segment has lost its name before it is used again (S3): here it may come back.',
+    what: 'A segment loses its name before reuse (spares.old-name-gone): here it may come back.',
   },
   {
     name: 'snapshot-is-not-synced',
     file: SNAPSHOTS,
     find: '    writeChunk(NO_BYTES);\n    file.sync();',
     replace: '    writeChunk(NO_BYTES);',
-    what: 'A snapshot is durable before the log behind it goes (N1): here it may be torn.',
+    what: 'A snapshot is durable before the log behind it goes: here it may be torn.',
   },
   {
     name: 'snapshot-name-is-not-synced',
     file: SNAPSHOTS,
     find: '    await this.#disk.syncFolder(this.#folder);\n',
     replace: '',
-    what: 'A snapshot keeps its name over a power cut (N1): here it may vanish.',
+    what: 'A snapshot keeps its name over a power cut: here it may vanish.',
   },
   {
     name: 'snapshot-checksum-not-checked',
     file: SNAPSHOTS,
     find: 'if (checksum !== chunkHeader.readUInt32LE(4)) throw damagedAt(path, at);',
     replace: '',
-    what: 'A damaged snapshot is not loaded (N2): here it is.',
+    what: 'A damaged snapshot is not loaded (snapshot-file.chained-chunks): here it is.',
   },
 ];

@@ -28,7 +28,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     file: 'server/src/gateway/gateway.ts',
     find: 'if (this.standstill.isWaking) throw stoodStill();',
     replace: '',
-    what: 'What waited for long is not taken (J1): here it is stored again, its key forgotten.',
+    what: 'What waited for long is not taken (submit.stored-once): here it is stored again.',
   },
   {
     name: 'streams-lose-their-session',

@@ -127,7 +127,7 @@ export class SdkWorker implements SimWorker {
     session.start();
   }
 
-  /** U2: a handler hears that its lease is gone. */
+  /** A handler hears that its lease is gone (session.server-decides). */
   private lookAtLost(handlers: SimHandlers, lost: readonly string[]): void {
     for (const lease of lost) {
       this.parts.simulation.check(!handlers.runsUnaware(lease), 'I27', () => {
@@ -136,7 +136,10 @@ export class SdkWorker implements SimWorker {
     }
   }
 
-  /** U3: a worker that stops lets its handlers end or tells them, and is answered. */
+  /**
+   * A worker that stops lets its handlers end or tells them, and is answered
+   * (session.answered-stop).
+   */
   private lookAtEnd(handlers: SimHandlers, unanswered: ReadonlySet<string>): void {
     this.parts.situations.note('a worker that was stopped is over');
     const unaware = handlers.unaware();

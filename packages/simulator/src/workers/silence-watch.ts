@@ -6,8 +6,8 @@ import type { Simulation } from '../kernel/simulation.ts';
 const LATE_MS = 100;
 
 /**
- * H1, as the network sees it: a worker that holds leases, is awake and was heard when it last spoke
- * says something again before its leases are in danger.
+ * The heartbeat as the network sees it (heartbeat.never-silent): a worker that holds leases, is
+ * awake and was heard when it last spoke says something again before its leases are in danger.
  */
 export class SilenceWatch {
   private readonly simulation: Simulation;

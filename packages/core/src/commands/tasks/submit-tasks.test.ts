@@ -151,7 +151,7 @@ test('tasks go round among the workers with room', () => {
   expect(partition.task(7).state).toBe('queued');
 });
 
-test('no worker is given more tasks than it has slots (M2)', () => {
+test('no worker is given more tasks than it has slots (matching.within-offer)', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 4 })), fc.nat(30), (slots, count) => {
       const partition = new TestPartition();

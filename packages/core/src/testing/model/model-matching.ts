@@ -95,7 +95,7 @@ function keptMeanwhile(
     .filter((number) => scene.given.has(number));
 }
 
-/** M3: the tasks that may be next. */
+/** The tasks that may be next (matching.level-order). */
 function next(
   scene: ModelScene,
   session: ModelSession,
@@ -117,12 +117,15 @@ function next(
   return [aged[0] ?? first];
 }
 
-/** M4: tasks that may still get a lease. */
+/** Tasks that may still get a lease (matching.no-overdue). */
 function live(tasks: readonly ModelTask[], now: number): ModelTask[] {
   return tasks.filter((task) => !isOverdue(task, now));
 }
 
-/** M1: tasks that wait although a worker may take them, or would expire there (M4). */
+/**
+ * Tasks that wait although a worker may take them (matching.no-idle-fit), or would expire there
+ * (matching.no-overdue).
+ */
 export function missingPushes(scene: ModelScene, now: number): number[] {
   const open = ready(scene);
   if (open.length === 0) return [];

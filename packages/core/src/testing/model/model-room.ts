@@ -33,7 +33,7 @@ export class ModelRoom {
   private readonly running = new Map<string, number>();
   /** Used amount by kind, in thousandths. */
   private readonly used = new Map<string, number>();
-  /** M2: whether every kind is used within the offer. */
+  /** Whether every kind is used within the offer (matching.within-offer). */
   readonly isWithinOffer: boolean;
 
   private readonly unsentBytesMax: number;

@@ -47,7 +47,7 @@ const DEFAULTS = {
  * What a partition should do, written as plainly as possible: arrays, objects and searches.
  *
  * It does not predict which of several workers with room gets a task. It accepts pushes as they
- * come, rejects those that break a rule, and reports when one is missing (M1).
+ * come, rejects those that break a rule, and reports when one is missing (matching.no-idle-fit).
  */
 export class PartitionModel extends ModelSessions implements ModelScene {
   /** Remembered dedupe keys. */
@@ -210,14 +210,14 @@ export class PartitionModel extends ModelSessions implements ModelScene {
     listen(task, now);
   }
 
-  /** A task expires instead of being pushed (M4); throws when it must not. */
+  /** A task expires instead of being pushed (matching.no-overdue); throws when it must not. */
   expire(number: number, now: number): void {
     const task = this.waiting.find((each) => each.number === number);
     if (task === undefined || !isOverdue(task, now)) throw new Error(`task ${number} had time`);
     expire(this, task, now);
   }
 
-  /** M1: tasks that wait although a worker has room for them. */
+  /** Tasks that wait although a worker has room for them (matching.no-idle-fit). */
   missingPushes(now: number): number[] {
     return missingPushes(this, now);
   }
