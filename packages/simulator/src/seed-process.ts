@@ -36,8 +36,7 @@ async function carryOut(order: ProcessOrder): Promise<SeedAnswer> {
 }
 
 const TWO_RUNS = {
-  // The same seed must give the same run (simulation.same-order).
-  rule: 'V2',
+  rule: 'simulation.same-order',
   message: 'two runs of this seed are not the same',
   stack: '',
   at: 0,

@@ -28,7 +28,9 @@ export class UnknownEventError extends Error {
 const NUMBERS = byType(({ number }) => number);
 const VERSIONS = byType(({ version }) => version);
 
-function byType(of: (declaration: EventDeclaration) => number): Readonly<Record<EventType, number>> {
+function byType(
+  of: (declaration: EventDeclaration) => number,
+): Readonly<Record<EventType, number>> {
   const entries = Object.entries<EventDeclaration>(EVENTS);
   return Object.fromEntries(entries.map(([type, declaration]) => [type, of(declaration)])) as never;
 }

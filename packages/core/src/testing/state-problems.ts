@@ -44,7 +44,9 @@ function listProblems({ tasks, queues, holders, finished }: StateDescription): s
     const places = (found.get(task.number) ?? []).join(' and ');
     const expected = expectedPlace(task);
     if (places === expected) return [];
-    return [`S1: task ${task.number} is ${task.state} and in '${places}', not '${expected}'`];
+    return [
+      `state.one-list: task ${task.number} is ${task.state} and in '${places}', not '${expected}'`,
+    ];
   });
 }
 
@@ -66,7 +68,9 @@ function timerProblems({ tasks }: StateDescription): string[] {
     const expected = expectedTimer(task);
     const at = expected === Number.POSITIVE_INFINITY ? null : expected;
     if (task.timerAt === at) return [];
-    return [`S2: task ${task.number} is ${task.state} with timer ${task.timerAt}, not ${at}`];
+    return [
+      `state.one-timer: task ${task.number} is ${task.state} with timer ${task.timerAt}, not ${at}`,
+    ];
   });
 }
 
@@ -110,22 +114,26 @@ function queueProblems(state: ReadonlyState, { queues, tasks }: StateDescription
     const problems: string[] = [];
     const bits = new Set(lanes.map(({ level }) => 2 ** level));
     const sum = [...bits].reduce((total, bit) => total + bit, 0);
-    if (sum !== levels) problems.push(`Q1: queue ${type} has levels ${levels}, not ${sum}`);
+    if (sum !== levels)
+      problems.push(`queue.open-lanes: queue ${type} has levels ${levels}, not ${sum}`);
     if (depth !== lanes.flatMap(({ waiting }) => waiting).length)
-      problems.push(`Q1: ${type} depth`);
+      problems.push(`queue.open-lanes: ${type} depth`);
     if (new Set(lanes.map(({ shape, level }) => `${shape}/${level}`)).size < lanes.length) {
-      problems.push(`Q1: queue ${type} has two lanes of one kind`);
+      problems.push(`queue.open-lanes: queue ${type} has two lanes of one kind`);
     }
     for (const { shape, level, length, waiting } of lanes) {
       const inOrder = waiting.map((number) => orders.get(number) ?? Number.NaN);
       const isSorted = inOrder.every((order, n) => n === 0 || inOrder[n - 1] < order);
-      if (!isSorted) problems.push(`Q1: lane ${type}/${level}/${shape} is out of order`);
-      if (length !== waiting.length || length === 0) problems.push(`Q2: ${type}/${level}/${shape}`);
+      if (!isSorted)
+        problems.push(`queue.open-lanes: lane ${type}/${level}/${shape} is out of order`);
+      if (length !== waiting.length || length === 0)
+        problems.push(`queue.no-empty-lane: ${type}/${level}/${shape}`);
     }
     for (let level = 0; level < PRIORITY_LEVELS; level++) {
       const ofLevel = lanes.filter((lane) => lane.level === level);
       const expected = ofLevel.reduce((total, { length }) => total + length, 0);
-      if (state.queues[index].depthOf(level) !== expected) problems.push(`Q1: ${type}/${level}`);
+      if (state.queues[index].depthOf(level) !== expected)
+        problems.push(`queue.open-lanes: ${type}/${level}`);
     }
     return problems;
   });
@@ -161,10 +169,12 @@ function countProblems(state: ReadonlyState, description: StateDescription): str
   }
   if (description.count !== tasks.length) problems.push(`count is ${description.count}`);
   if (state.finished.length !== finished.length) problems.push('length of the finished tasks');
-  if (bytes !== description.liveBytes) problems.push(`A1: ${bytes} live bytes are not counted`);
+  if (bytes !== description.liveBytes)
+    problems.push(`arena.live-bytes: ${bytes} live bytes are not counted`);
   for (const { slot, number } of tasks) {
     const found = state.tasks.find(number as TaskNumber);
-    if (found !== slot) problems.push(`I1: task ${number} is found in slot ${found}`);
+    if (found !== slot)
+      problems.push(`slot-index.own-bucket: task ${number} is found in slot ${found}`);
   }
   return problems;
 }
@@ -204,13 +214,15 @@ export function matchingProblems(
     const room = new ModelRoom(session, held, state.limits.unsentBytesMax);
     // Only a granted lease must fit: a worker may come back with less room than it uses.
     if (pushed.has(session.id) && !room.isWithinOffer) {
-      problems.push(`M2: session ${session.id} holds more than it offers`);
+      problems.push(`matching.within-offer: session ${session.id} holds more than it offers`);
     }
     for (const [slot, task] of ready) {
       if (!room.takes(task, now)) continue;
       const keptFor = kept.get(session.id);
       if (keptFor !== undefined && !goesBefore(state, slot, keptFor)) continue;
-      problems.push(`M1: task ${task.number} waits while session ${session.id} may take it`);
+      problems.push(
+        `matching.no-idle-fit: task ${task.number} waits while session ${session.id} may take it`,
+      );
     }
   }
   return problems;

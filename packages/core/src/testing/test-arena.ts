@@ -94,8 +94,10 @@ export class TestArena {
       .filter((length) => length > 0);
     const bytes = moved.reduce((sum, length) => sum + length, 0);
     const { entriesMax, bytesMax } = this.rule;
-    if (this.looks > entriesMax) throw new Error(`A3: a step looked at ${this.looks} payloads`);
-    if (moved.length > 1 && bytes > bytesMax) throw new Error(`A3: a step moved ${bytes} bytes`);
+    if (this.looks > entriesMax)
+      throw new Error(`arena.bounded-compact: a step looked at ${this.looks} payloads`);
+    if (moved.length > 1 && bytes > bytesMax)
+      throw new Error(`arena.bounded-compact: a step moved ${bytes} bytes`);
     return moved.length;
   }
 
@@ -106,7 +108,7 @@ export class TestArena {
     // bytes.
     let idleSteps = 0;
     for (let step = 0; idleSteps <= this.chunkBytes; step++) {
-      if (step > STEPS_MAX) throw new Error('A3: the steps have no end');
+      if (step > STEPS_MAX) throw new Error('arena.bounded-compact: the steps have no end');
       const moved = this.compact(1000);
       moves += moved;
       idleSteps = moved === 0 ? idleSteps + 1 : 0;
@@ -148,6 +150,7 @@ export class TestArena {
         }
       }
     }
-    if (liveBytes !== this.liveBytes) throw new Error(`A1: ${this.liveBytes}, not ${liveBytes}`);
+    if (liveBytes !== this.liveBytes)
+      throw new Error(`arena.live-bytes: ${this.liveBytes}, not ${liveBytes}`);
   }
 }

@@ -57,7 +57,7 @@ export class IdleRoom implements Checker {
     const kept = reservationsOf(partition, sessions.keys());
     const moment = { pushed, kept, now: this.now };
     const [problem] = matchingProblems(partition.state, sessions.values(), moment);
-    const rule = problem?.startsWith('M2') === true ? 'I26' : 'I14';
+    const rule = problem?.startsWith('matching.within-offer') === true ? 'I26' : 'I14';
     this.simulation.check(problem === undefined, rule, problem ?? '');
   }
 }

@@ -48,7 +48,9 @@ test('a push that the model misses, and a state that is another, are noticed', (
   told.partition.grantsLeases = true;
   const tick = { type: 'renew_sessions', now: 2000 } as const;
   lockstep.executed(tick, undefined, told.partition);
-  expect(() => told.story.executed(tick, undefined, told.partition)).toThrow(/M1/);
+  expect(() => told.story.executed(tick, undefined, told.partition)).toThrow(
+    /matching\.no-idle-fit/,
+  );
   expect(() => lockstep.booted(new ToldPartition().partition)).toThrow(/^I11/);
 });
 

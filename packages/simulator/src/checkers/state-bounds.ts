@@ -16,9 +16,9 @@ const BATCH_BYTES_MAX = 24 * 2 ** 20;
 
 /** The numbers of the rules by the names that the core has for them. */
 const RULES: readonly (readonly [RegExp, string])[] = [
-  [/^Q/, 'I13'],
-  [/^S2|timers/, 'I38'],
-  [/^S1/, 'I1'],
+  [/^queue\./, 'I13'],
+  [/^state\.one-timer|timers/, 'I38'],
+  [/^state\.one-list/, 'I1'],
 ];
 
 /**

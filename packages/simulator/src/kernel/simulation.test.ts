@@ -58,7 +58,7 @@ test('what goes round without waiting is noticed (simulation.time-moves)', async
   const simulation = new Simulation({ seed: 1 });
   const again = () => void simulation.after(0, again);
   again();
-  await expect(simulation.runUntil(10)).rejects.toThrow('V3: time stands still');
+  await expect(simulation.runUntil(10)).rejects.toThrow('simulation.time-moves: time stands still');
 });
 
 test('what is planned for later than the end stays planned', async () => {

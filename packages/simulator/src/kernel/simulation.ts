@@ -128,7 +128,11 @@ export class Simulation {
     this.now = next.at;
     this.steps += 1;
     try {
-      this.check(this.atOnce < HAPPENINGS_AT_ONCE_MAX, 'V3', 'time stands still');
+      this.check(
+        this.atOnce < HAPPENINGS_AT_ONCE_MAX,
+        'simulation.time-moves',
+        'time stands still',
+      );
       next.run();
     } catch (failure) {
       this.fail(failure as Error);

@@ -232,7 +232,8 @@ export class ModelFollower {
       this.met.add('expired instead of leased');
     }
     agree('what is wrong with reservations', model.reservationProblems(at), []);
-    if (grantsLeases) agree('what could be pushed (M1)', model.missingPushes(at), []);
+    if (grantsLeases)
+      agree('what could be pushed (matching.no-idle-fit)', model.missingPushes(at), []);
   }
 
   private known(id: SessionId): ModelSession | undefined {

@@ -147,7 +147,10 @@ export class BacklogRun {
     const free = this.free[worker];
     this.mix.needs[shape].forEach((need, kind) => {
       free[kind] -= sign * need;
-      invariant(free[kind] >= 0, `worker ${worker} has no more of a kind than it said (M2)`);
+      invariant(
+        free[kind] >= 0,
+        `worker ${worker} has no more of a kind than it said (matching.within-offer)`,
+      );
     });
   }
 }
