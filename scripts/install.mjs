@@ -135,7 +135,7 @@ function takeLock() {
 function installUnderLock() {
   takeLock();
   try {
-    // Whoever held the lock before may have done the work.
+    // The previous holder of the lock may have done the work.
     if (!isUpToDate()) install();
   } finally {
     rmSync(LOCK, { recursive: true, force: true });
