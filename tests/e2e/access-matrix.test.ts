@@ -145,8 +145,8 @@ test('an address that leads nowhere is only told to those who have a key', async
   expect((await holderOf('worker', 'shop').call({ method, path: '/v1/tasks' })).status).toBe(405);
 });
 
-// Must be the last test: after it, the address has failed too often for keys that it has not used
-// before.
+// Tests with new keys must come before this one. After it, the address has failed too often for
+// keys that it has not used before.
 test.each(CLOSED)('$name is refused without a key, and with one that is none', async (each) => {
   const { call } = await ACCESS_MATRIX[each.name](shop);
   const { method } = each.route;

@@ -34,9 +34,7 @@ interface Boss {
 
 /** `insert` sends all of them in one statement. */
 const BULK_SIZE = 1000;
-/**
- * Connections of the client: more than the 2 cores can use, but not so many that most only wait.
- */
+/** Connections of the client: more than the 2 cores can use, without many that only wait. */
 const CONNECTIONS = 16;
 /** Batches that one worker has at once, so that one is fetched while another one runs. */
 const BATCHES_AT_ONCE = 2;
