@@ -5,7 +5,7 @@ type ValuesOf<T extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: T }>
 >['values'];
 
-/** What the command line says. Asked for help, or told nonsense, the process ends here. */
+/** Parses the command line. For `--help` or an invalid option, the process ends here. */
 export function readArguments<T extends ParseArgsOptionsConfig>(
   help: string,
   options: T,
@@ -26,7 +26,7 @@ export function refuse(message: string): never {
   process.exit(2);
 }
 
-/** How often each is measured. */
+/** How often each row is measured. */
 export function runsOf(text: string): number {
   const runs = Number(text);
   if (Number.isInteger(runs) && runs >= 1) return runs;
@@ -34,15 +34,15 @@ export function runsOf(text: string): number {
 }
 
 export interface RowBench {
-  /** As `npm run` knows it. */
+  /** Its name in `npm run`. */
   readonly command: string;
   readonly names: readonly string[];
   readonly runs: number;
-  /** Of the tasks, with `--quick`. */
+  /** Share of the tasks with `--quick`. */
   readonly quickShare: number;
 }
 
-/** What a benchmark with rows was asked for. */
+/** The rows and options that were requested. */
 export interface RowChoice {
   readonly names: readonly string[];
   readonly runs: number;

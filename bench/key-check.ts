@@ -1,4 +1,4 @@
-/** What it costs to find out whom a request speaks for: `node bench/key-check.ts`. */
+/** The cost of authenticating a request: `node bench/key-check.ts`. */
 import { AccessKeys } from '../packages/core/src/state/access/access-keys.ts';
 import { Authenticator } from '../packages/server/src/access/authenticator.ts';
 import { makeKey } from '../packages/server/src/access/key-text.ts';

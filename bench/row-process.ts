@@ -1,4 +1,4 @@
-/** A process that prepares or measures one row once, and tells its parent the figures. */
+/** A process that prepares or measures one row once, and sends the figures to its parent. */
 import type { Row } from './row.ts';
 
 const [module, name, phase, folder, share] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /**
- * Measures rows and prints their table. Each row runs several times, each time in a fresh process;
- * the table has the median and the range of all runs.
+ * Measures rows and prints their table. Each row runs several times, each time in a fresh process.
+ * The table has the median and the range of all runs.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,10 +14,10 @@ import { StolenTime } from './stolen-time.ts';
 const QUICK_SHARE = 0.01;
 const RUNS_DEFAULT = 5;
 
-/** The server's own flags, and the collector at hand where memory is measured. */
+/** The flags of the server, and access to the garbage collector for memory measurements. */
 const NODE_FLAGS = ['--disable-proto=delete', '--max-semi-space-size=64', '--expose-gc'];
 
-/** One row, the module whose `ROWS` has it, and how much of it is wanted. */
+/** One row, the module whose `ROWS` has it, and the requested share. */
 interface RowPlace {
   readonly name: string;
   readonly module: URL;
@@ -93,10 +93,10 @@ function line(measured: Measured): string {
 const COLUMNS = ['row', 'what', 'unit', 'target', 'median', 'range', 'stolen %'];
 
 interface RowTable {
-  /** As `npm run` knows it. */
+  /** Its name in `npm run`. */
   readonly command: string;
   readonly names: readonly string[];
-  /** Its `ROWS` has them. */
+  /** The module whose `ROWS` has them. */
   readonly module: URL;
 }
 

@@ -1,6 +1,6 @@
-/** One row of the benchmark: what it measures, in processes of its own. */
+/** One row of the benchmark. It runs in separate processes. */
 export interface Row {
-  /** Makes what `measure` starts from, in another process. */
+  /** Makes the data that `measure` starts from, in another process. */
   readonly prepare?: (place: RowPlace) => Promise<void>;
   readonly measure: (place: RowPlace) => Promise<readonly Figure[]>;
 }
@@ -8,7 +8,7 @@ export interface Row {
 interface RowPlace {
   /** Empty at first, and removed afterwards. */
   readonly folder: string;
-  /** Of the full number of tasks. */
+  /** Share of the full number of tasks. */
   readonly share: number;
 }
 
@@ -16,7 +16,7 @@ export interface Figure {
   readonly what: string;
   readonly unit: string;
   readonly value: number;
-  /** What the design asks for, as it is shown beside the figure. */
+  /** The target that is shown beside the figure. */
   readonly target?: string;
 }
 

@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 
-/** Measures which share of the machine its host gave to others: over 1 %, distrust the figures. */
+/**
+ * Measures the share of the machine's time that its host gave to other machines. Above 1 %,
+ * distrust the figures.
+ */
 export class StolenTime {
   private readonly startedAt = performance.now();
   private readonly before: number;
@@ -22,7 +25,7 @@ export class StolenTime {
   }
 }
 
-/** Since the machine started, of all cores. */
+/** Since the machine started, over all cores. */
 async function stolenMs(): Promise<number> {
   const [total] = (await readFile('/proc/stat', 'utf8')).split('\n');
   return Number(total.split(/\s+/)[8]) * 10;

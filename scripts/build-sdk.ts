@@ -14,7 +14,7 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 const PACKAGE = path.join(ROOT, 'packages/sdk');
 const SOURCES = path.join(PACKAGE, 'src');
 
-/** What users import, and the file that it is made from. */
+/** The entry points that users import, and their source files. */
 const ENTRIES = {
   index: 'index.ts',
   browser: 'browser.ts',
@@ -44,7 +44,7 @@ async function bundle(folder: string): Promise<void> {
   });
 }
 
-/** Declarations of all that the entries show, and nothing else. */
+/** Writes the declarations that the entry points need, and no others. */
 function declare(folder: string): void {
   const all = mkdtempSync(path.join(tmpdir(), 'sluice-types-'));
   try {
@@ -72,7 +72,10 @@ function declare(folder: string): void {
   }
 }
 
-/** The declarations that one of them names. Those of other packages would have to be installed. */
+/**
+ * The declarations that a file imports. Other packages are refused: users would have to install
+ * them.
+ */
 function importsOf(file: string, text: string): string[] {
   return [...text.matchAll(/(?:from |import\()'([^']+)'/g)].map(([, specifier]) => {
     if (!specifier.startsWith('.')) throw new Error(`the types in ${file} need '${specifier}'`);

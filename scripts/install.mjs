@@ -7,7 +7,7 @@
  * 1. The stamp exists only while node_modules is what the manifests hashed in it ask for.
  * 2. Only the holder of the lock changes node_modules. The lock is a folder with one file, named
  *    after the holder's process id. Renaming a prepared folder onto it succeeds only while it is
- *    absent or empty, so of all who find a dead holder and remove its file, one gets the lock.
+ *    absent or empty. So if several processes remove the file of a dead holder, one gets the lock.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -135,7 +135,7 @@ function takeLock() {
 function installUnderLock() {
   takeLock();
   try {
-    // Whoever held the lock before may have done the work.
+    // The previous holder of the lock may have done the work.
     if (!isUpToDate()) install();
   } finally {
     rmSync(LOCK, { recursive: true, force: true });

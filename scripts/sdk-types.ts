@@ -29,7 +29,7 @@ export const TARGET = path.join(ROOT, 'packages/sdk/src/task/api-types.ts');
 const HEADER = `// Made by scripts/sdk-types.ts from the schemas of the protocol. Change those, and run it again.
 `;
 
-/** The whole file. */
+/** The text of the whole file. */
 export function sdkTypes(): string {
   const schemas = Object.entries(SDK_SCHEMAS).map(([name, schema]) => {
     return [name, JSON.parse(JSON.stringify(schema)) as Schema] as const;
@@ -42,7 +42,7 @@ export function sdkTypes(): string {
 
 type Names = ReadonlyMap<string, string>;
 
-/** What makes two schemas the same type: everything but what is said about them. */
+/** Schemas with the same shape are the same type. Descriptions do not count. */
 function shapeOf(schema: Schema): string {
   return JSON.stringify(schema, (key, value: unknown) =>
     ['description', 'default', 'examples', 'documented'].includes(key) ? undefined : value,

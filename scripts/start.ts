@@ -1,5 +1,5 @@
 /**
- * `npm start`: a server for one machine, and beside it a worker that does real work. Flags go to
+ * `npm start`: a server for one machine, and a worker that does real work. Flags are passed on to
  * `sluice dev`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -16,7 +16,7 @@ const server = spawn(LAUNCHER, ['dev', ...process.argv.slice(2)], {
 });
 let example: ChildProcess | undefined;
 
-// Ctrl-C reaches all of them; a signal to this process alone is handed on.
+// Ctrl-C reaches all processes. A signal to this process alone is passed on.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     example?.kill('SIGTERM');

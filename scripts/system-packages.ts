@@ -10,7 +10,7 @@ import path from 'node:path';
 export interface Program {
   readonly name: string;
   readonly packages: readonly string[];
-  /** Where it is, if that is not on the path. */
+  /** Its folder, if that is not on the path. */
   readonly folder?: string;
 }
 
@@ -24,7 +24,7 @@ const PROGRAMS: readonly Program[] = [
   { name: 'cc', packages: ['gcc', 'libc6-dev'] },
 ];
 
-/** The packages whose programs are on none of these folders. */
+/** The packages whose programs are in none of these folders. */
 export function missingPackages(
   folders: readonly string[],
   programs: readonly Program[] = PROGRAMS,
@@ -39,17 +39,17 @@ function isProgram(folder: string, name: string): boolean {
     accessSync(path.join(folder, name), constants.X_OK);
     return true;
   } catch {
-    // Absent or not to be run: both mean that this folder does not have it.
+    // Absent or not executable: in both cases this folder does not have it.
     return false;
   }
 }
 
-/** What tests call; answers whether everything is there now. */
+/** Installs what tests call; returns whether everything is there now. */
 export function installSystemPackages(): boolean {
   return installPrograms(PROGRAMS);
 }
 
-/** Answers whether everything is there now; `extra` is for the environment of apt. */
+/** Returns whether everything is there now. `extra` is for the environment of apt. */
 export function installPrograms(
   programs: readonly Program[],
   extra: Readonly<Record<string, string>> = {},

@@ -21,7 +21,7 @@ interface Counts {
 
 interface TestRun {
   readonly stages: readonly StageResult[];
-  /** Absent when vitest wrote none that can be read. */
+  /** Absent when vitest wrote no readable report. */
   readonly report: VitestReport | undefined;
   /** Whether vitest ended with exit code 0. */
   readonly vitestPassed: boolean;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** Code without what its place in a file does to it: how far it stands from the left. */
+/** Code without its indentation. */
 function normal(code: string): string {
   return code
     .split('\n')

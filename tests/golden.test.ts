@@ -2,8 +2,8 @@
  * What this version wrote once, later versions have to read, and as long as nothing is said to
  * have changed, write in the same way (L4).
  *
- * `npm run golden` writes the files that are missing, after a new event, a new version of one, or a
- * new schema. `npm run golden:overwrite` replaces all of them: only while nothing is released.
+ * `npm run golden` writes missing files, after a new event, a new version of one, or a new schema.
+ * `npm run golden:overwrite` replaces all files. Use it only while nothing is released.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,14 +31,14 @@ const FOLDER = join(import.meta.dirname, 'golden');
 const EVENTS = join(FOLDER, 'events');
 const LOGS = join(FOLDER, 'logs');
 const HEX_COLUMNS = 96;
-/** Length, time, type and version come before it. */
+/** Comes after length, time, type and version. */
 const SLOT_OFFSET = 14;
 const TYPES = Object.values(makeEvents()).map((event) => event.type);
 
 const CHANGED =
   'its bytes changed: that is a new version (npm run golden), unless it is unreleased';
 
-/** Set by the commands above and never by a plain run of the tests. */
+/** Set only by the commands above, never by a plain test run. */
 const { SLUICE_GOLDEN: order = 'check' } = process.env;
 
 if (order !== 'check') {

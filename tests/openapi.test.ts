@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { openApiDocument } from '@sluice/protocol';
 import { expect, test } from 'vitest';
 
-/** As a client gets it. */
+/** The document as a client receives it. */
 function document(): Record<string, unknown> {
   return JSON.parse(JSON.stringify(openApiDocument('1.2.3')));
 }

@@ -1,4 +1,6 @@
-/** `@sluice/sdk/testing` refuses what the server refuses, without its code: a comparison. */
+/**
+ * Compares `@sluice/sdk/testing` with the server: it must refuse the same tasks without that code.
+ */
 import { type ErrorDetail, TaskRequest } from '@sluice/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -81,7 +83,7 @@ test('both refuse the same fields of any task', () => {
       if (paths.length > 0) refused += 1;
       const ours = refusedInTests(body);
 
-      // The server stops counting at a screenful of problems.
+      // The server reports only a limited number of problems.
       expect(ours).toEqual(expect.arrayContaining(paths));
       expect(ours.length > 0).toBe(paths.length > 0);
     }),

@@ -12,10 +12,10 @@ import {
 } from '@sluice/core';
 import { attachRequest, LIMITS, leaseOf, submitRequest, successRequest, UTF8 } from './requests.ts';
 
-/** Commands that share a batch of the log, which is thrown away. */
+/** Commands that share a batch of the log. The batch is discarded. */
 const COMMANDS_PER_BATCH = 64;
 
-/** A partition without engine and log: what it would write is encoded and dropped. */
+/** A partition without engine and log. Its records are encoded and dropped. */
 export class CoreLoad {
   readonly partition: Partition;
   private readonly writer = new RecordWriter(UTF8);
@@ -42,7 +42,7 @@ export class CoreLoad {
     return this.execute<AttachSession>(attachRequest(session, slots, offer));
   }
 
-  /** From here on it gets nothing more, and keeps what it has. */
+  /** From now on the session gets nothing more. It keeps what it has. */
   disconnect({ session, connection }: AttachSessionReply): void {
     this.execute<DisconnectSession>({ type: 'disconnect_session', session, connection });
   }
@@ -61,7 +61,7 @@ export class CoreLoad {
     return outputs.pushSlots.map((slot) => leaseOf(state, slot));
   }
 
-  /** With the session of each. */
+  /** The same, with the session of each lease. */
   grantedPairs(): [session: string, lease: string][] {
     const { state, outputs } = this.partition;
     return outputs.pushSlots.map((slot, index) => [

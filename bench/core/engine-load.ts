@@ -12,7 +12,7 @@ import { attachRequest, LIMITS, leaseOf, submitRequest, successRequest, UTF8 } f
 
 const PARTITION = { partition: 0, limits: LIMITS, utf8: UTF8 };
 
-/** An engine on a file log, fed directly. What it pushes is handed over when it is durable. */
+/** An engine on a file log, fed directly. Pushes are handed over when they are durable. */
 export class EngineLoad {
   private readonly log: FileLog;
   /** Leases that were granted and are not durable yet. */
@@ -25,7 +25,7 @@ export class EngineLoad {
     this.log = log;
   }
 
-  /** Without snapshots it starts from the log alone. */
+  /** Without snapshots, it starts from the log alone. */
   static async start(
     folder: string,
     options: Pick<EngineOptions, 'snapshots'> = {},
@@ -89,7 +89,7 @@ export class EngineLoad {
   }
 }
 
-/** Fills a log with tasks that wait for a worker; answers how many records it has. */
+/** Fills a log with tasks that wait for a worker; returns the number of records. */
 export async function fillLog(folder: string, tasks: number): Promise<number> {
   const batch = 1000;
   const load = await EngineLoad.start(folder);
@@ -98,7 +98,7 @@ export async function fillLog(folder: string, tasks: number): Promise<number> {
   return Math.ceil(tasks / batch);
 }
 
-/** Folds the log up to that record into a snapshot, in this process. */
+/** Folds the log up to a record into a snapshot, in this process. */
 export async function foldLog(folder: string, upTo: number): Promise<void> {
   const fold = foldBetweenTurns({
     partition: PARTITION,
@@ -109,7 +109,7 @@ export async function foldLog(folder: string, upTo: number): Promise<void> {
   if (outcome.kind !== 'saved') throw new Error(`the log could not be folded: ${outcome.reason}`);
 }
 
-/** As a server starts: from the newest snapshot and the log behind it. */
+/** Starts like a server: from the newest snapshot and the log after it. */
 export async function startFromSnapshot(folder: string): Promise<EngineLoad> {
   const store = await FileSnapshots.open(snapshotFolderIn(folder));
   const startFold = (): never => {

@@ -1,4 +1,4 @@
-/** The commands that the rows send, in one place: what a task of the benchmark is. */
+/** The commands that the rows send. They define what a task of the benchmark is. */
 import {
   type AttachSession,
   DEFAULT_NAMESPACE,
@@ -21,7 +21,7 @@ export const UTF8 = {
   decode: (bytes: Uint8Array) => decoder.decode(bytes),
 };
 
-/** As the server has them, so that columns have the same length. */
+/** The limits of the server, so that columns have the same length. */
 export const LIMITS: PartitionLimits = {
   tasksMax: 10_000_000,
   payloadBytesMax: 2 ** 40,
@@ -46,7 +46,7 @@ export const INPUT_BYTES = INPUT.length;
 
 type Timeless<C> = Omit<C, 'now'>;
 
-/** As many tasks of one kind. */
+/** A submit of `count` equal tasks. */
 export function submitRequest(count: number): Timeless<SubmitTasks> {
   return submitTasksRequest(Array.from({ length: count }, () => ({ type: 'bench' })));
 }
@@ -97,7 +97,7 @@ export function leaseOf({ tasks }: ReadonlyState, slot: Slot): string {
   return leaseTokenText({ partition: 0, slot, number: tasks.lease[slot] as LeaseNumber });
 }
 
-/** The same bytes for each entry of a command, under the names that it has for them. */
+/** The same bytes for each entry of a command, under the field names of that command. */
 function repeated<B extends string, E extends string>(
   content: Uint8Array,
   count: number,

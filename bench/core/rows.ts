@@ -1,6 +1,6 @@
 import type { Row } from '../row.ts';
 
-/** Every row, by its name; a file each. */
+/** Every row by its name, one file each. */
 export const ROWS: Readonly<Record<string, () => Promise<{ readonly row: Row }>>> = {
   'core-cost': () => import('./rows/core-cost.ts'),
   matching: () => import('./rows/matching.ts'),

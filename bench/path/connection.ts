@@ -3,7 +3,7 @@ import { Http2Connection } from './http2-connection.ts';
 
 export type Protocol = 'http1' | 'h2c';
 
-/** What generator and worker need of either protocol. */
+/** What the generator and the worker need from either protocol. */
 export interface Connection {
   post(path: string, body: string): Promise<Buffer>;
   stream(path: string, body: string, onChunk: (content: Buffer) => void): void;
@@ -16,7 +16,7 @@ export function openConnection(protocol: Protocol, url: string): Connection {
     : new Http2Connection(new URL(url));
 }
 
-/** Microseconds matter and two processes compare them: the clock that both share. */
+/** Two processes compare times in microseconds, so they use the clock that both share. */
 export function wallClockMs(): number {
   return performance.timeOrigin + performance.now();
 }

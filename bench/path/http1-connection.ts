@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 const HEADER_END = Buffer.from('\r\n\r\n');
 
 /**
- * One keep-alive connection with one request at a time, on a bare socket: the generator must cost
- * as little as it can, because it shares the machine with the server.
+ * One keep-alive connection with one request at a time, on a bare socket. The generator must be
+ * cheap, because it shares the machine with the server.
  */
 export class Http1Connection {
   private readonly socket: Socket;
@@ -31,7 +31,7 @@ export class Http1Connection {
     });
   }
 
-  /** Opens an endless answer; `onChunk` gets its content as it comes. */
+  /** Opens an endless answer. `onChunk` gets its content as it arrives. */
   stream(path: string, body: string, onChunk: (content: Buffer) => void): void {
     this.onChunk = onChunk;
     this.send(path, body);

@@ -1,8 +1,8 @@
 /**
- * The load generator, a process of its own: submits tasks and says when it is done.
+ * The load generator in a separate process. It submits tasks and reports when it is done.
  *
- * Saturation keeps `inFlight` requests open until `tasks` were acknowledged. A fixed rate is open
- * loop: a task's clock starts when it was due, so a slow server cannot hide its delay.
+ * In saturation mode it keeps `inFlight` requests open until `tasks` were acknowledged. A fixed
+ * rate is open loop: a task's clock starts when it was due, so a slow server cannot hide its delay.
  */
 import { type Connection, openConnection, type Protocol, wallClockMs } from './connection.ts';
 
@@ -11,9 +11,9 @@ export interface LoadOrder {
   readonly protocol: Protocol;
   readonly tasks: number;
   readonly batch: number;
-  /** Requests that are open at once. */
+  /** Number of requests that are open at once. */
   readonly inFlight: number;
-  /** Tasks per second; 0 for as fast as it goes. */
+  /** Tasks per second; 0 for as fast as possible. */
   readonly rate: number;
 }
 
@@ -24,7 +24,7 @@ export interface LoadReport {
 }
 
 /**
- * At a fixed rate, tasks of the first seconds are not measured: the server compiles its code then.
+ * At a fixed rate, tasks of the first seconds are not measured: the server still compiles its code.
  */
 const WARM_UP_MS = 3000;
 
@@ -40,7 +40,7 @@ function body(batch: number): string {
   return batch === 1 ? task : `[${Array.from({ length: batch }, () => task).join(',')}]`;
 }
 
-/** One entry per request that may be open at once; HTTP/2 connections carry several. */
+/** One entry per request that may be open at once. HTTP/2 connections carry several. */
 function lanes(order: LoadOrder, connections: readonly Connection[]): Connection[] {
   return Array.from({ length: order.inFlight }, (_, i) => connections[i % connections.length]);
 }
@@ -61,7 +61,7 @@ async function saturate(order: LoadOrder, connections: readonly Connection[]): P
   await Promise.all(lanes.map(keepSending));
 }
 
-/** Every millisecond sends what has become due since, each task with its own due time. */
+/** Every millisecond sends the tasks that have become due, each with its due time. */
 async function atRate(order: LoadOrder, connections: readonly Connection[]): Promise<void> {
   const start = wallClockMs() + 20;
   const idle = lanes(order, connections);

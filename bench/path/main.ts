@@ -1,7 +1,7 @@
 /**
  * `npm run bench:path`: one task from a raw HTTP request to a worker and back, with fsync on.
  *
- * Server, load generator and worker are processes of their own and share the machine.
+ * Server, load generator and worker are separate processes that share the machine.
  */
 import { readArguments, runsOf } from '../arguments.ts';
 import type { Protocol } from './connection.ts';

@@ -4,14 +4,14 @@ import { ServerProcess } from './server-process.ts';
 const BATCH = 1000;
 const INPUT = { url: 'https://example.org/videos/0001.mp4', height: 720, tags: 'a'.repeat(100) };
 
-/** What the server's resident memory grows by per queued task, beside the payload. */
+/** Growth of the server's resident memory per queued task, without the payload. */
 export async function measureMemory(tasks: number): Promise<string> {
   const server = await ServerProcess.start();
   try {
     const connection = openConnection('http1', server.url);
     const task = JSON.stringify({ type: 'bench', input: INPUT });
     const body = `[${Array.from({ length: BATCH }, () => task).join(',')}]`;
-    // The first tasks bring what every server needs once: code, buffers, the young generation.
+    // The first tasks allocate what every server needs once: code, buffers, the young generation.
     const warmUp = 20;
     for (let sent = 0; sent < warmUp; sent++) await connection.post('/v1/tasks', body);
     const before = await server.residentBytes();

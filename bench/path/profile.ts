@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { CpuProfile } from '../profile/flame-graph.ts';
 import { runScenario, type Scenario } from './scenario.ts';
 
-/** The largest costs that a table shows. */
+/** Number of costs that a table shows, largest first. */
 const ROWS = 14;
 
-/** First match wins; what matches nothing is Node itself. */
+/** The first match wins. Whatever matches nothing is Node itself. */
 const LAYERS: readonly (readonly [RegExp, string])[] = [
   [/\(idle\)/, 'idle'],
   [/\(garbage collector\)/, 'garbage collector'],
@@ -25,7 +25,7 @@ const LAYERS: readonly (readonly [RegExp, string])[] = [
   [/writev|writeBuffer|writeUtf8String|writeLatin1String/, 'socket writes'],
 ];
 
-/** Runs the scenario with V8's profiler on and says where the main thread's time went. */
+/** Runs the scenario with V8's profiler on and reports how the main thread spent its time. */
 export async function profileServer(scenario: Scenario): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-profile-'));
   try {
@@ -38,7 +38,7 @@ export async function profileServer(scenario: Scenario): Promise<string> {
   }
 }
 
-/** Where the time of a thread went, by layer and by function. */
+/** How a thread spent its time, by layer and by function. */
 export function summaryOf(profile: CpuProfile, tasks: number): string {
   const frames = new Map(profile.nodes.map((node) => [node.id, node.callFrame]));
   const byLayer = new Map<string, number>();

@@ -13,7 +13,7 @@ export interface Scenario {
   readonly batch: number;
   readonly inFlight: number;
   readonly slots: number;
-  /** Tasks per second; 0 for as fast as it goes. */
+  /** Tasks per second; 0 for as fast as possible. */
   readonly rate: number;
 }
 
@@ -27,11 +27,13 @@ export interface ScenarioResult {
   readonly loadUs: number;
   readonly workerUs: number;
   readonly reportsPerRequest: number;
-  /** Share of the machine's time that its host gave to others: over 1 %, distrust the run. */
+  /**
+   * Share of the machine's time that its host gave to other machines. Above 1 %, distrust the run.
+   */
   readonly stolenPercent: number;
 }
 
-/** Runs one scenario on a fresh server: submit to finished, worker connected from the start. */
+/** Runs one scenario on a fresh server, from submit to finished. The worker is connected first. */
 export async function runScenario(
   scenario: Scenario,
   serverFlags: readonly string[] = [],

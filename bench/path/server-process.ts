@@ -7,14 +7,14 @@ import { createInterface } from 'node:readline';
 
 const MAIN = join(import.meta.dirname, '../../packages/cli/src/main.ts');
 
-/** The flags of the `sluice` launcher, so that the server runs as users run it. */
+/** The flags of the `sluice` launcher, so that the server runs as it does for users. */
 const NODE_FLAGS = ['--disable-proto=delete', '--max-semi-space-size=64'];
 
-/** A real server in a process and a folder of its own. */
+/** A real server in a separate process and folder. */
 export class ServerProcess {
   url = '';
   private child: ChildProcess | undefined;
-  /** Where its data is. */
+  /** Its data folder. */
   readonly folder: string;
   private readonly nodeFlags: readonly string[];
 
@@ -30,7 +30,7 @@ export class ServerProcess {
     return server;
   }
 
-  /** Kills it, and starts it on the same data. */
+  /** Kills it, and restarts it on the same data. */
   async startAgain(): Promise<void> {
     this.child?.kill('SIGKILL');
     await this.run();

@@ -1,8 +1,8 @@
 /**
- * The worker, a process of its own: takes pushes, does nothing, reports success.
+ * The worker in a separate process. It takes pushes, does nothing, and reports success.
  *
- * At most two reports are on their way; what gathers meanwhile is the next one, as the SDK will do
- * it.
+ * At most two report requests are in flight. Results that gather meanwhile go into the next one, as
+ * in the SDK.
  */
 import { type Connection, openConnection, type Protocol, wallClockMs } from './connection.ts';
 

@@ -24,7 +24,7 @@ const BAR = { left: 130, height: 16, gap: 6, widthMax: 210 };
 const TITLE_HEIGHT = 34;
 const COLOURS = { ours: '#0f766e', peer: '#94a3b8', text: '#334155', ground: '#ffffff' };
 
-/** Bars, longest for the largest figure of each panel. */
+/** Bars; the largest figure of each panel has the longest. */
 export function chartOf(results: readonly Result[]): string {
   const panels = PANELS.map((panel) => ({ ...panel, bars: barsOf(results, panel) })).filter(
     ({ bars }) => bars.length > 0,

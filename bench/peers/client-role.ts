@@ -9,17 +9,17 @@ export interface Span {
 }
 
 export interface Edited extends Span {
-  /** When each is due, by its number. */
+  /** When each task is due, by its number. */
   readonly dueAt: readonly number[];
 }
 
-/** Edits that leave together. */
+/** Number of edits per call. */
 const EDITS_PER_CALL = 100;
 const EDIT_CALLS_AT_ONCE = 4;
 
 const TEXT = 'x'.repeat(140);
 
-/** The load of one contender, in a process of its own: what works ask it to do. */
+/** The load of one contender, in a separate process. Works call its methods. */
 export class ClientRole {
   private readonly client: PeerClient;
   private next = 0;
@@ -36,7 +36,7 @@ export class ClientRole {
     return this.client.close();
   }
 
-  /** As many as one call takes, several calls at once. */
+  /** Submits as many tasks per call as the contender takes, in several calls at once. */
   async bulk({
     count,
     atOnce,
@@ -59,8 +59,8 @@ export class ClientRole {
   }
 
   /**
-   * Open loop: the clock of a task starts when it was due, whether or not it could leave then, and
-   * nobody waits for answers. Answers the numbers of the tasks that were promised.
+   * Open loop: the clock of a task starts when it was due, even if it could not be sent then. The
+   * loop does not wait for answers. Returns the numbers of the tasks that were acknowledged.
    */
   async atRate({ rate, forMs }: { rate: number; forMs: number }): Promise<number[]> {
     const startedAt = wallClockMs();
@@ -75,7 +75,7 @@ export class ClientRole {
         calls.push(
           this.client.submitOne(task).then(
             () => void promised.push(task.n),
-            // Not promised, so nobody misses it.
+            // This task was not acknowledged, so it does not count as lost.
             () => undefined,
           ),
         );
@@ -86,7 +86,7 @@ export class ClientRole {
     return promised;
   }
 
-  /** Due in an hour. */
+  /** Submits tasks that are due in an hour. */
   async delayed({ count, atOnce }: { count: number; atOnce: number }): Promise<Span> {
     const size = Math.max(this.client.bulkSize, 100);
     return spanOf(Math.ceil(count / size), atOnce, (call) =>
@@ -97,7 +97,7 @@ export class ClientRole {
     );
   }
 
-  /** Edits those that were made first, to be due evenly from `fromMs` to `toMs` from now. */
+  /** Edits the first tasks so that they are due evenly from `fromMs` to `toMs` from now. */
   async edit({
     count,
     fromMs,

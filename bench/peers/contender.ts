@@ -8,36 +8,36 @@ export interface BenchTask {
 }
 
 export interface SubmitOptions {
-  /** Due so long after the submit. */
+  /** Time from the submit until the task is due. */
   readonly delayMs?: number;
-  /** Before all that are not. */
+  /** Goes before all tasks that are not urgent. */
   readonly isUrgent?: boolean;
 }
 
-/** What a contender does in the process of the client. */
+/** What a contender does in the client process. */
 export interface PeerClient {
-  /** How many tasks one call takes, as the contender's documentation has it. */
+  /** Number of tasks per call, according to the contender's documentation. */
   readonly bulkSize: number;
-  /** One call; resolves when the contender has promised all of them. */
+  /** One call; resolves when the contender has acknowledged all of them. */
   submitBulk(tasks: readonly BenchTask[], options?: SubmitOptions): Promise<void>;
   /** One call for one task. */
   submitOne(task: BenchTask, options?: SubmitOptions): Promise<void>;
-  /** As `submitBulk`, and makes the tasks known to `edit`, by their numbers. */
+  /** Like `submitBulk`, and `edit` can then find the tasks by their numbers. */
   submitEditable(tasks: readonly BenchTask[], delayMs: number): Promise<void>;
-  /** Says anew when the tasks are due, one delay each, in as few calls as it can. */
+  /** Changes when the tasks are due, one delay each, in as few calls as possible. */
   edit(tasks: readonly BenchTask[], delaysMs: readonly number[]): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface WorkOptions {
-  /** Tasks at once; what it means in the contender's terms is in its `settings`. */
+  /** Number of tasks at once. `settings` says what this means in the contender's terms. */
   readonly slots: number;
-  /** How many workers: each as a process of its own would have it. */
+  /** Number of workers, each set up as if it were a separate process. */
   readonly workers: number;
   readonly handle: (task: BenchTask) => Promise<void> | undefined;
 }
 
-/** What a contender does in the process of the worker. */
+/** What a contender does in the worker process. */
 export interface PeerWorker {
   close(): Promise<void>;
 }
@@ -46,9 +46,9 @@ export type StoreName = 'redis' | 'redis-always' | 'postgres' | 'sluice';
 
 export interface Contender {
   readonly store: StoreName;
-  /** It differs from another one in its submits only. */
+  /** It differs from another contender only in its submits. */
   readonly isVariant?: boolean;
-  /** What a submit that was answered survives. */
+  /** What an acknowledged submit survives. */
   readonly durability: string;
   /** Slots, batches and connections, for the table. */
   readonly settings: string;

@@ -1,6 +1,6 @@
 import type { Contender } from './contender.ts';
 
-/** Loaded when they are asked for: the packages of a peer cost memory and time. */
+/** Loaded on demand, because the packages of a peer cost memory and time. */
 export const CONTENDERS: Readonly<Record<string, () => Promise<Contender>>> = {
   sluice: async () => (await import('./adapters/sluice.ts')).sluice,
   'sluice-single': async () => (await import('./adapters/sluice.ts')).sluiceSingle,

@@ -1,9 +1,9 @@
 /**
- * `npm run bench`: Sluice and its peers, the same work on the same machine in one run. Every work
- * starts with a fresh store and fresh processes; contenders take turns, several times over.
+ * `npm run bench`: Sluice and its peers do the same work on the same machine in one run. Every work
+ * starts with a fresh store and fresh processes. Contenders alternate, several times over.
  *
- * `--quick` takes a fifth of the tasks, once: it shows that all of it works, and roughly how
- * fast. `--json` prints one document and writes no files.
+ * `--quick` runs a fifth of the tasks, once. It shows that everything works, and roughly how fast.
+ * `--json` prints one document and writes no files.
  */
 import { readArguments, refuse, runsOf } from '../arguments.ts';
 import { StolenTime } from '../stolen-time.ts';
@@ -39,7 +39,7 @@ const values = readArguments(HELP, {
   json: { type: 'boolean', default: false },
 });
 
-/** The names of one kind that were asked for, or all of that kind when none was. */
+/** The requested names of one kind, or all of that kind when none was requested. */
 function chosen(all: readonly string[], asked: readonly string[]): readonly string[] {
   const some = all.filter((name) => asked.includes(name));
   return some.length > 0 ? some : all;
@@ -64,7 +64,7 @@ async function measure(): Promise<void> {
         for (const contender of contenders) {
           if (!(await isOfInterest(contender, work))) continue;
           process.stderr.write(`\rrun ${run} of ${runs}: ${work}, ${contender}`.padEnd(60));
-          // Half an hour of others' figures is not lost for one that could not be had.
+          // One failed measurement must not discard half an hour of other figures.
           await runOnce(contender, work, share, results).catch(complain);
           if (isLeaving) return;
         }
@@ -110,14 +110,14 @@ async function runOnce(
   }
 }
 
-/** What was cut off fails, and that is no news. */
+/** Work that is cut off fails, and needs no report. */
 function complain(cause: Error): void {
   if (isLeaving) return;
   process.stderr.write(`\n${cause.stack}\n${(cause.cause as Error | undefined)?.stack ?? ''}\n`);
   process.exitCode = 1;
 }
 
-/** Somebody ends it: no server of it stays behind. */
+/** The run was interrupted: stops all servers. */
 async function leave(exitCode: number): Promise<void> {
   isLeaving = true;
   try {

@@ -1,6 +1,6 @@
 /**
- * A list of numbers outside the heap. A worker that kept an object per task would spend a tenth of
- * its time on moving them from one generation of the heap to the next.
+ * A list of numbers outside the heap. If a worker kept an object per task, it would spend a tenth
+ * of its time on moving them between generations of the heap.
  */
 export class Numbers {
   private values = new Float64Array(1024);
@@ -23,7 +23,7 @@ export class Numbers {
     this.length = 0;
   }
 
-  /** From the lowest to the highest. */
+  /** In ascending order. */
   sorted(): Float64Array {
     return this.values.slice(0, this.length).sort();
   }

@@ -1,4 +1,7 @@
-/** The packages of the peers and the servers they need: installed here, never with the product. */
+/**
+ * The packages of the peers and the servers that they need. They are installed here, never with the
+ * product.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -23,10 +26,10 @@ const SERVERS: Readonly<Record<StoreName, readonly Program[]>> = {
   sluice: [],
 };
 
-/** A package of a peer. Its types are not ours to install: adapters say what they use of it. */
+/** Loads a package of a peer. Its types are not installed: each adapter declares what it uses. */
 export const requirePeer = createRequire(join(FOLDER, 'package.json'));
 
-/** Installs what contenders with these stores miss; throws when that fails. */
+/** Installs what contenders with these stores are missing; throws when that fails. */
 export function installPeers(stores: readonly StoreName[]): void {
   const servers = new Set(stores.flatMap((store) => SERVERS[store]));
   if (servers.size === 0) return;

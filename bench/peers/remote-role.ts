@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ClientRole } from './client-role.ts';
 import type { WorkerRole } from './worker-role.ts';
 
-/** The methods of a role that its process carries out. */
+/** The methods that a role process executes. */
 interface Roles {
   readonly client: ClientRole;
   readonly worker: WorkerRole;
@@ -20,11 +20,11 @@ type Answer = { readonly answer: unknown } | { readonly error: string };
 
 const SAID_MAX = 4000;
 
-/** The other end of a process with a role; one call at a time. */
+/** The parent's side of a role process; one call at a time. */
 export class RemoteRole<R extends keyof Roles> {
   private readonly child: ChildProcess;
 
-  /** The end of what the process said on its standard error. */
+  /** The end of the process's standard error. */
   private said = '';
 
   private constructor(child: ChildProcess) {
@@ -40,7 +40,7 @@ export class RemoteRole<R extends keyof Roles> {
     nodeFlags: readonly string[] = [],
   ): Promise<RemoteRole<R>> {
     const args = [role, contender, address, queue];
-    // What peers say while their store is away is of no use, unless the process ends by it.
+    // What peers print while their store is down is useless, unless the process ends because of it.
     const child = fork(join(import.meta.dirname, 'role-process.ts'), args, {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       execArgv: [...nodeFlags],

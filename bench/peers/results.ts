@@ -1,11 +1,11 @@
 import { type Figures, type Metric, UNITS } from './works/work.ts';
 
-/** One work of one contender, once. */
+/** One measurement of one work of one contender. */
 export interface Measured {
   readonly contender: string;
   readonly work: string;
   readonly figures: Figures;
-  /** Of all its processes, from before the work to after it. */
+  /** CPU time of all its processes during the work. */
   readonly cpuSeconds: number;
   readonly residentMib: number;
 }
@@ -23,9 +23,9 @@ export interface Result {
   readonly residentMib: number;
 }
 
-/** Gathers what was measured, and says what is in the middle of it. */
+/** Collects the measurements and computes their medians. */
 export class Results {
-  /** Of the full number of tasks. */
+  /** Share of the full number of tasks. */
   readonly share: number;
   private readonly measured: Measured[] = [];
 

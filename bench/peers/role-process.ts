@@ -1,4 +1,4 @@
-/** The process of a client or of a worker of one contender; its parent tells it what to do. */
+/** The client or worker process of one contender. Its parent tells it what to do. */
 import { ClientRole } from './client-role.ts';
 import { CONTENDERS } from './contenders.ts';
 import { WorkerRole } from './worker-role.ts';

@@ -31,7 +31,7 @@ export class Stage {
     const store = await startStore(contender.store);
     try {
       const place = { contender: name, address: store.address, queue: QUEUE };
-      // One after the other: both may want to make the tables.
+      // One after the other, because both may create the tables.
       const client = await RemoteRole.start('client', place);
       const worker = await RemoteRole.start('worker', place);
       return new Stage({ contender, store, client, worker });
@@ -41,7 +41,7 @@ export class Stage {
     }
   }
 
-  /** Of the store and of both processes beside it. */
+  /** Usage of the store and of both role processes. */
   usage(): Promise<Usage> {
     return usageOf([this.store.pid, this.client.pid, this.worker.pid]);
   }

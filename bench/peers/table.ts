@@ -1,11 +1,11 @@
 import type { Result } from './results.ts';
 import type { Metric } from './works/work.ts';
 
-/** What Sluice is compared with: its own second entry is not a peer. */
+/** Sluice is compared with its peers. Its own second entry is not a peer. */
 const OURS = 'sluice';
 const OWN = ['sluice', 'sluice-single'];
 
-/** Of these, more is better. */
+/** For these metrics, more is better. */
 const MORE_IS_BETTER: readonly Metric[] = ['perSecond'];
 
 /** A row per work and metric, a column per contender: the median, and the range when it is wide. */
@@ -21,7 +21,7 @@ export function tableOf(results: readonly Result[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** CPU and memory of everything that a contender ran, per work. */
+/** CPU and memory of all processes of a contender, per work. */
 export function usageTableOf(results: readonly Result[]): string {
   const contenders = [...new Set(results.map(({ contender }) => contender))];
   const lines = [
@@ -59,7 +59,7 @@ function ratioOf(group: readonly Result[]): string {
   return `${(large / small).toFixed(2)} ×`;
 }
 
-/** Three digits are as exact as any of it. */
+/** No measurement is more exact than three digits. */
 export function figure(value: number): string {
   if (value >= 1000) return Math.round(value).toLocaleString('en');
   return String(Number(value.toPrecision(3)));

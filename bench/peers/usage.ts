@@ -2,16 +2,16 @@ import { readdir, readFile } from 'node:fs/promises';
 
 /** What processes have used. */
 export interface Usage {
-  /** User and system, since they started, with children that have ended. */
+  /** User and system time since they started, including children that have ended. */
   readonly cpuMs: number;
-  /** Resident; memory that processes share counts once. */
+  /** Resident memory; memory that processes share counts once. */
   readonly residentBytes: number;
 }
 
-/** The state of one for which only its parent has not asked. */
+/** The state of a zombie: ended, but its parent has not waited for it. */
 const ENDED = 'Z';
 
-/** Of some processes and all that come from them. */
+/** Usage of some processes and all their descendants. */
 export async function usageOf(roots: readonly number[]): Promise<Usage> {
   const parents = await parentsOfAll();
   let cpuMs = 0;
@@ -24,13 +24,13 @@ export async function usageOf(roots: readonly number[]): Promise<Usage> {
   return { cpuMs, residentBytes };
 }
 
-/** A process and all that come from it. */
+/** A process and all its descendants. */
 export async function descendantsOf(root: number): Promise<number[]> {
   const parents = await parentsOfAll();
   return [...parents.keys()].filter((pid) => isBelow(pid, [root], parents));
 }
 
-/** Whether one of them has not ended. */
+/** Whether any of them still runs. */
 export async function areRunning(pids: readonly number[]): Promise<boolean> {
   const states = await Promise.all(pids.map(async (pid) => (await statOf(pid))?.[0] ?? ENDED));
   return states.some((state) => state !== ENDED);

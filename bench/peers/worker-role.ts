@@ -14,13 +14,13 @@ export interface Latencies {
   readonly p99Ms: number;
 }
 
-/** The workers of one contender, in a process of their own: they count and time what they run. */
+/** The workers of one contender, in a separate process. They count and time what they run. */
 export class WorkerRole {
   private readonly contender: Contender;
   private readonly address: string;
   private readonly queue: string;
   private worker: PeerWorker | undefined;
-  /** Of every handler that started: which task, when, and whether it was urgent. */
+  /** For every handler that started: which task, when, and whether it was urgent. */
   private readonly startedTasks = new Numbers();
   private readonly startedAt = new Numbers();
   private readonly areUrgent = new Numbers();
@@ -36,7 +36,7 @@ export class WorkerRole {
     this.queue = queue;
   }
 
-  /** Answers when it began: the connections are part of a worker's work. */
+  /** Returns the start time. Connecting counts as a part of the work. */
   async work({
     slots,
     workers = 1,
@@ -60,7 +60,7 @@ export class WorkerRole {
     return startedAt;
   }
 
-  /** When so many handlers had ended since the start, or undefined when the time is up before. */
+  /** When `count` handlers had ended since the start; undefined when the time is up earlier. */
   async until({
     count,
     withinMs,
@@ -80,7 +80,7 @@ export class WorkerRole {
     return at;
   }
 
-  /** What was timed so far does not count. */
+  /** Discards the times measured so far. */
   forget(): void {
     this.latenciesMs.clear();
   }

@@ -1,4 +1,4 @@
-/** What V8's profiler writes, as far as it is used here. */
+/** The part of V8's profile format that is used here. */
 export interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
   readonly samples: readonly number[];
@@ -15,7 +15,7 @@ interface ProfileNode {
   readonly children?: readonly number[];
 }
 
-/** A function as it was called, with all that it called. */
+/** A function call, with all its callees. */
 interface Frame {
   readonly name: string;
   us: number;
@@ -25,7 +25,7 @@ interface Frame {
 const WIDTH = 1200;
 const ROW = 16;
 const CHARACTER = 6.2;
-/** Narrower ones are left out. */
+/** Narrower frames are left out. */
 const WIDTH_MIN = 0.7;
 const COLOURS: readonly (readonly [RegExp, string])[] = [
   [/packages\/core\//, '#f59e0b'],
@@ -36,7 +36,7 @@ const COLOURS: readonly (readonly [RegExp, string])[] = [
   [/garbage collector/, '#64748b'],
 ];
 
-/** Where the time of a thread went, callers below those they call; idle time is left out. */
+/** How a thread spent its time, callers below callees. Idle time is left out. */
 export function flameGraphOf(profile: CpuProfile, title: string): string {
   const root = framesOf(profile);
   const depth = depthOf(root);

@@ -38,7 +38,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** A thread of the process has a file of its own; the number of the thread is in its name. */
+/** Each thread of the process has a separate file, with the thread's number in its name. */
 async function show(role: string): Promise<void> {
   for (const file of (await readdir(join(folder, role))).sort()) {
     const thread = /\.(\d+)\.\d+\.cpuprofile$/.exec(file)?.[1];

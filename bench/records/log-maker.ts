@@ -14,13 +14,13 @@ const SESSION = 's';
 
 export interface LogOptions {
   readonly tasks: number;
-  /** So many tasks wait for a worker at most. */
+  /** Maximum number of tasks that wait for a worker. */
   readonly depth: number;
   readonly startAt: number;
 }
 
 /**
- * The log of a server on which tasks are submitted and worked off in batches of a hundred, a batch
+ * The log of a server on which tasks are submitted and finished in batches of a hundred, one batch
  * of each per millisecond.
  */
 export function* madeLog({ tasks, depth, startAt }: LogOptions): Generator<ProjectedBatch> {

@@ -1,4 +1,4 @@
-/** `npm run bench:records`: what is kept of tasks, and what that costs. */
+/** `npm run bench:records`: the records of tasks on disk, and their cost. */
 import { measureRows } from '../row-table.ts';
 import { ROWS } from './rows.ts';
 

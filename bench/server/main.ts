@@ -1,8 +1,8 @@
 /**
- * `npm run bench:server`: what users see, with fsync on: submits over HTTP, the SDK with its
- * defaults, idle workers, a restart. Targets are those of DESIGN §12.
+ * `npm run bench:server` measures what users see, with fsync on: submits over HTTP, the SDK with
+ * its defaults, idle workers, a restart. Each row has its targets.
  *
- * Each row runs several times on a fresh server; the table has the median and the range.
+ * Each row runs several times on a fresh server. The table has the median and the range.
  */
 import { chooseRows } from '../arguments.ts';
 import { StolenTime } from '../stolen-time.ts';

@@ -5,7 +5,7 @@ import { startWorkers, throughSdk } from './through-sdk.ts';
 interface Row {
   /** By metric. */
   readonly targets: Readonly<Record<string, string>>;
-  /** With this share of the tasks, on a server of its own. */
+  /** Runs with this share of the tasks, on a separate server. */
   readonly run: (share: number) => Promise<Readonly<Record<string, number>>>;
 }
 

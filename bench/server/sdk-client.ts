@@ -1,13 +1,13 @@
-/** An SDK client in a process of its own, with the SDK's defaults. */
+/** An SDK client in a separate process, with the SDK's defaults. */
 import { Sluice } from '@sluice/sdk';
 import { wallClockMs } from '../path/connection.ts';
 
 export interface SdkClientOrder {
   readonly url: string;
   readonly tasks: number;
-  /** Submits that are under way at once, with the waits for their results if it waits. */
+  /** Submits in flight at once, including the wait for the result if `waits` is set. */
   readonly inFlight: number;
-  /** Tasks per second; 0 for as fast as it goes. */
+  /** Tasks per second; 0 for as fast as possible. */
   readonly rate: number;
   /** Whether it waits for every result. */
   readonly waits: boolean;
@@ -15,7 +15,7 @@ export interface SdkClientOrder {
 
 export interface SdkClientReport {
   readonly startedAt: number;
-  /** When the last submit was answered, or the last result was there. */
+  /** When the last submit was answered, or the last result arrived. */
   readonly endedAt: number;
   readonly cpuMs: number;
 }
@@ -49,7 +49,7 @@ process.once('message', async (order: SdkClientOrder) => {
   process.disconnect();
 });
 
-/** Open loop: what is late is made up for, and nobody waits for answers. */
+/** Open loop: it catches up when it is late, and does not wait for answers. */
 async function atRate(rate: number, tasks: number, submit: () => Promise<void>): Promise<void> {
   const startedAt = performance.now();
   const submits: Promise<void>[] = [];

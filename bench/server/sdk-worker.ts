@@ -1,6 +1,6 @@
 /**
- * SDK workers in a process of their own, with the SDK's defaults: the handler does nothing. Says
- * when they are connected, and what it measured when the last task has been handled.
+ * SDK workers in a separate process, with the SDK's defaults. The handler does nothing. It reports
+ * when the workers are connected, and the measurements when the last task was handled.
  */
 import { defineTask, Sluice } from '@sluice/sdk';
 import { wallClockMs } from '../path/connection.ts';
@@ -8,7 +8,7 @@ import { wallClockMs } from '../path/connection.ts';
 export interface SdkWorkerOrder {
   readonly url: string;
   readonly workers: number;
-  /** After so many it reports; 0 for never. */
+  /** Number of tasks after which it reports; 0 for never. */
   readonly tasks: number;
 }
 

@@ -6,8 +6,8 @@ import type { SdkClientOrder, SdkClientReport } from './sdk-client.ts';
 import type { SdkWorkerOrder, SdkWorkerReport } from './sdk-worker.ts';
 
 /**
- * Submit to finished, client and worker with the SDK's defaults, a process each, on a server that
- * was prepared.
+ * Submit to finished, with the SDK's defaults, on a prepared server. Client and worker each run in
+ * a separate process.
  */
 export async function throughSdk(
   order: Omit<SdkClientOrder, 'url'>,

@@ -3,10 +3,10 @@ import { SAMPLE_RATE } from './wav.ts';
 const BEATS_PER_SECOND = 2;
 const LOUDNESS = 9000;
 
-/** Steps of a pentatonic scale: whatever follows whatever, it sounds well. */
+/** Steps of a pentatonic scale: any sequence of them sounds well. */
 const SCALE = [0, 2, 4, 7, 9, 12, 14, 16];
 
-/** So many seconds of a tune; the same seed is the same tune. */
+/** A tune of this length; the same seed gives the same tune. */
 export function melody(seconds: number, seed: number): Int16Array {
   const samples = new Float64Array(Math.round(seconds * SAMPLE_RATE));
   const random = randomNumbers(seed);
@@ -41,7 +41,7 @@ function pluck(samples: Float64Array, at: number, { hertz, seconds, loudness }: 
   }
 }
 
-/** From 0 to below 1: the same seed gives the same numbers. */
+/** From 0 up to, but not including, 1. The same seed gives the same numbers. */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0 || 1;
   return () => {

@@ -4,7 +4,7 @@ export type Peaks = readonly (readonly [low: number, high: number])[];
 const WIDTH = 1200;
 const HEIGHT = 300;
 
-/** Finds the peaks of samples, in so many columns. */
+/** Finds the peaks of samples in `columns` columns. */
 export function findPeaks(samples: Int16Array, columns: number): Peaks {
   return Array.from({ length: columns }, (_, column) => {
     const from = Math.floor((column * samples.length) / columns);
@@ -18,7 +18,7 @@ export function findPeaks(samples: Int16Array, columns: number): Peaks {
   });
 }
 
-/** Draws one line per column; a colour per chunk shows who computed what. */
+/** Draws one line per column. Each chunk has its own colour, so the picture shows the tasks. */
 export function drawSvg(chunks: readonly Peaks[]): string {
   const columns = chunks.reduce((sum, { length }) => sum + length, 0);
   const step = WIDTH / columns;

@@ -12,7 +12,7 @@ interface Chunk {
   readonly columns: number;
 }
 
-/** Looks at one piece of a sound: many of these run at the same time. */
+/** Finds the peaks of one piece of a sound. Many of these tasks run at the same time. */
 export const peaks = defineTask({
   type: 'waveform.peaks',
   timeouts: { runMs: 60_000 },
@@ -24,19 +24,19 @@ export const peaks = defineTask({
 interface WaveformInput {
   /** Length of the tune; 20 unless stated. */
   readonly seconds?: number;
-  /** In how many pieces it is looked at; 16 unless stated. */
+  /** Number of pieces; 16 unless stated. */
   readonly chunks?: number;
-  /** Another number is another tune. */
+  /** Another number gives another tune. */
   readonly seed?: number;
 }
 
 const COLUMNS = 800;
 
 /**
- * Makes a tune, has its pieces looked at by tasks of their own, joins what they found and draws it.
+ * Makes a tune, submits a task for each of its pieces, joins their results and draws them.
  *
- * It may run twice, when a worker is lost: the files have the same names then, and the pieces the
- * same dedupe keys, so that what is done already is not done again.
+ * It may run twice when a worker is lost. Then the files have the same names, and the pieces have
+ * the same dedupe keys. So finished work is not done again.
  */
 export function waveformTask(sluice: Sluice, folder: string) {
   return defineTask({
@@ -84,7 +84,7 @@ function split(file: string, samples: number, chunks: number): Chunk[] {
   }));
 }
 
-/** Nobody ever reads half of it. */
+/** Writes a file so that no reader ever sees half of it. */
 async function writeWhole(path: string, content: string | Buffer): Promise<void> {
   await mkdir(join(path, '..'), { recursive: true });
   await writeFile(`${path}.part`, content);

@@ -27,7 +27,7 @@ export function encodeWav(samples: Int16Array): Buffer {
   return file;
 }
 
-/** Reads the samples of a file from one place up to another, and nothing else of it. */
+/** Reads only the samples from one position up to another. */
 export async function readSamples(path: string, from: number, to: number): Promise<Int16Array> {
   const file = await open(path);
   try {
@@ -39,7 +39,7 @@ export async function readSamples(path: string, from: number, to: number): Promi
   }
 }
 
-/** A read may bring less than was asked for. */
+/** A read may return less than requested. */
 async function fill(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let filled = 0; filled < bytes.length; ) {
     const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, position + filled);

@@ -1,20 +1,20 @@
-/** Submits tasks and works them off, and remembers what the server said of each. */
+/** Submits and finishes tasks, and remembers the server's answer for each. */
 import { connectHttp, type HttpClient } from '../support/http-client.ts';
 import { openWorkerStream, type PushedTask, sendReports } from '../support/worker-client.ts';
 
 const TASKS_PER_SUBMIT = 50;
 const SUBMITTERS = 2;
-/** So many wait at the most, so that most of what was submitted has ended. */
+/** Maximum number of unfinished tasks, so that most of the submitted tasks have ended. */
 const OPEN_MAX = 400;
 const PADDING = 'x'.repeat(600);
 
-/** What is known of tasks at one moment. */
+/** What is known about tasks at one moment. */
 export interface Known {
   /** Ids of tasks that the server acknowledged. */
   readonly submitted: ReadonlySet<string>;
-  /** Of those, the ones whose success it acknowledged. */
+  /** Ids of tasks whose success the server acknowledged. */
   readonly finished: ReadonlySet<string>;
-  /** Ids of tasks of which success was reported, heard or not. */
+  /** Ids of tasks whose success was reported, answered or not. */
   readonly reported: ReadonlySet<string>;
 }
 
@@ -79,7 +79,7 @@ export class BackupLoad {
     });
   }
 
-  /** The output is the id, so that nobody has the output of another task. */
+  /** The output of a task is its id, so a mixed-up output shows. */
   private async finish(session: string, pushed: readonly PushedTask[]): Promise<void> {
     for (const { id } of pushed) this.reported.add(id);
     const reports = pushed.map(({ id, lease }) => {

@@ -10,10 +10,10 @@ import { waitUntil } from '../support/wait-until.ts';
 import { BackupLoad, type Known } from './backup-load.ts';
 import { DataFolder, startSmallServer } from './data-folder.ts';
 
-/** Few enough that a fold is nearly always under way, and most tasks are in files alone. */
+/** Small enough that a fold is nearly always running, and most tasks are only in files. */
 const FOLD_BYTES = 200_000;
 const FINISHED_TASKS_MAX = 100;
-/** More than what is on its way without anybody reading it. */
+/** Enough tasks that a backup does not fit into the buffers of the connection. */
 const TASKS_MIN = 10_000;
 const PIECE_BYTES = 2 * 2 ** 20;
 
@@ -44,7 +44,7 @@ function start(dataFolder: string): Promise<ServerProcess> {
   });
 }
 
-/** Those that left memory are in files, and the log was trimmed. */
+/** There are enough finished tasks, most of them only in files, and the log was trimmed. */
 async function enoughTasks(): Promise<void> {
   const isEnough = () => load.known.finished.size > TASKS_MIN && data.firstRecord > 0;
   await waitUntil(isEnough, { what: 'there is enough to copy', timeoutMs: 300_000 });
@@ -68,7 +68,7 @@ interface Task {
   readonly output: unknown;
 }
 
-/** Every task that the server finds, by search, once that has seen all of the log. */
+/** Every task that a search finds once the projection has read the whole log. */
 async function found(api: ApiClient): Promise<Task[]> {
   const isFresh = async () => (await api.get('/v1/cluster')).body.projection.lagRecords === 0;
   await waitUntil(isFresh, { what: 'search is up to date', timeoutMs: 300_000 });
@@ -83,7 +83,10 @@ async function found(api: ApiClient): Promise<Task[]> {
   return tasks;
 }
 
-/** What was acknowledged before the backup is in it, and nothing that nobody said by its end. */
+/**
+ * The backup holds everything that was acknowledged before it. It holds no success that was not
+ * reported before its end.
+ */
 function compare(tasks: readonly Task[], before: Known, after: Known): void {
   const byId = new Map(tasks.map((task) => [task.id, task]));
   expect(byId.size).toBe(tasks.length);
@@ -113,7 +116,9 @@ async function takeSlowly(copy: string): Promise<void> {
   await receiveBackup(slowly(), copy, () => undefined);
 }
 
-/** Starts a server on what was restored, and shows that it is whole and takes more. */
+/**
+ * Starts a server on the restored data, and checks that the data is complete and the server works.
+ */
 async function check(restored: string, before: Known, after: Known): Promise<void> {
   const other = await start(restored);
   const api = new ApiClient(other.url, 'http1');
@@ -125,7 +130,7 @@ async function check(restored: string, before: Known, after: Known): Promise<voi
     await waitUntil(isEnough, { what: 'the restored server works', timeoutMs: 300_000 });
     await more.stop();
 
-    // Among them what was queued in the backup.
+    // These include tasks that were queued in the backup.
     const tasks = new Map((await found(api)).map((task) => [task.id, task]));
     for (const id of [...more.known.finished, ...before.finished]) {
       expect([id, tasks.get(id)?.output]).toEqual([id, id]);
@@ -150,6 +155,6 @@ test.each([
   await restoreInto(restored, copy);
 
   await check(restored, before, after);
-  // Trimming goes on after a backup.
+  // Trimming continues after a backup.
   await trimmedAgain();
 });

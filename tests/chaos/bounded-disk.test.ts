@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const PROGRAM = fileURLToPath(new URL('./bounded-disk.ts', import.meta.url));
 const SHORT = ['--minutes', '5', '--trims', '6', '--fold-mib', '4', '--tasks-per-second', '600'];
 
-/** Far below what the run writes. */
+/** Far less than the run writes. */
 const TOO_LITTLE = ['--minutes', '0.1', '--fold-mib', '1000'];
 
 function run(args: readonly string[]): Promise<{ readonly stdout: string }> {

@@ -3,8 +3,9 @@
  *
  *   npm run test:disk -- --minutes 10 [--fold-mib 16] [--tasks-per-second 1000]
  *
- * The bound is that of decision 7: the log of two folds, what came while they ran (allowed for with
- * as much again), spare segments, and three snapshots, of which one is under way.
+ * The bound comes from decision 7: the log of two folds, the log that is written while they run
+ * (estimated as the same amount again), spare segments, and three snapshots, one of them
+ * unfinished.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +22,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '10' },
     'fold-mib': { type: 'string', default: '16' },
     'tasks-per-second': { type: 'string', default: '1000' },
-    /** Ends early once so many trims were seen. */
+    /** Ends early after this many trims. */
     trims: { type: 'string', default: 'Infinity' },
   },
 });
@@ -29,7 +30,7 @@ const foldBytes = Number(values['fold-mib']) * MIB;
 const tasksPerSecond = Number(values['tasks-per-second']);
 const TASKS_PER_SUBMIT = 100;
 const SUBMITTERS = 3;
-/** Finished tasks stay few, so that the snapshots do: it is the log that must not grow. */
+/** Few finished tasks keep the snapshots small. The test is about the size of the log. */
 const FINISHED_TASKS_MAX = 5000;
 const BACKLOG_MAX = 2000;
 const LOOK_EVERY_MS = 100;
@@ -96,7 +97,7 @@ interface Peaks {
   trims: number;
 }
 
-/** Looks at the folder until the time is up, and answers the most that it saw. */
+/** Watches the folder until the time is up, and returns the peaks. */
 async function look(): Promise<Peaks> {
   const peaks: Peaks = { log: 0, snapshots: 0, saved: 0, trims: 0 };
   const endsAt = performance.now() + Number(values.minutes) * 60_000;

@@ -21,7 +21,7 @@ export function startSmallServer(options: SmallServerOptions): Promise<ServerPro
   return ServerProcess.start({ command: process.execPath, args });
 }
 
-/** What a server left in its folder, or has there while it runs. */
+/** The data folder of a server that runs or ran. */
 export class DataFolder {
   readonly path: string;
 
@@ -29,28 +29,28 @@ export class DataFolder {
     this.path = path;
   }
 
-  /** Paths of the snapshots, the oldest first. */
+  /** Paths of the snapshots, oldest first. */
   get snapshots(): string[] {
     return this.filesOf('snapshots', '.snapshot');
   }
 
-  /** Snapshots that somebody began and did not get done with. */
+  /** Snapshots that were begun and not finished. */
   get unfinished(): string[] {
     return this.filesOf('snapshots', '.unfinished');
   }
 
-  /** The first record that the log has. */
+  /** The first record in the log. */
   get firstRecord(): number {
     const [oldest = '0'] = this.filesOf('log', '.log');
     return Number(oldest.split('/').at(-1)?.split('-')[0]);
   }
 
-  /** The record that the newest snapshot goes up to; 0 without one. */
+  /** The record up to which the newest snapshot goes; 0 without a snapshot. */
   get newestPosition(): number {
     return Number.parseInt(this.snapshots.at(-1)?.split('/').at(-1) ?? '0', 10);
   }
 
-  /** Bytes that the files take on the disk, of the log and of the snapshots. */
+  /** Disk space of the log and of the snapshots. */
   get usedBytes(): { readonly log: number; readonly snapshots: number } {
     return { log: this.bytesOf('log'), snapshots: this.bytesOf('snapshots') };
   }
@@ -60,7 +60,7 @@ export class DataFolder {
     return names.sort().map((name) => join(this.path, folder, name));
   }
 
-  /** Files come and go meanwhile. */
+  /** Files may appear and disappear meanwhile. */
   private bytesOf(folder: string): number {
     const sizes = readdirSync(join(this.path, folder)).map((name) => {
       const stats = statSync(join(this.path, folder, name), { throwIfNoEntry: false });

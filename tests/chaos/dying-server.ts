@@ -1,6 +1,6 @@
 /**
- * The real server with one addition: on SIGUSR2 it arms itself, and the next append that became
- * durable is the last thing it does. Whatever that commit would have let out stays in.
+ * The real server with one addition: SIGUSR2 arms it. It then dies right after its next append is
+ * durable. Everything that this commit would have released stays inside.
  */
 import type {
   AppendOutcome,

@@ -1,17 +1,17 @@
 import { NoAnswerError } from '../support/http-client.ts';
 
-/** Counts requests that are sent and not answered. */
+/** Counts requests that were sent and not answered. */
 export class Flight {
   private count = 0;
   private brokenCount = 0;
-  /** From the kill on nothing counts as sent: nobody was there to receive it. */
+  /** After the kill nothing counts as sent, because there is no server to receive it. */
   private isOver = false;
 
   get inFlight(): number {
     return this.count;
   }
 
-  /** Requests that were sent before `end` and whose connection broke before their answer. */
+  /** Requests that were sent before `end` and lost their connection before the answer. */
   get broken(): number {
     return this.brokenCount;
   }
@@ -20,7 +20,7 @@ export class Flight {
     this.isOver = true;
   }
 
-  /** Runs one request; `send` calls `onSent` when the request has left. */
+  /** Runs one request. `send` must call `onSent` when the request was sent. */
   async track<T>(send: (onSent: () => void) => Promise<T>): Promise<T> {
     let wasSent = false;
     const onSent = (): void => {

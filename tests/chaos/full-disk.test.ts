@@ -9,12 +9,12 @@ import { RawConnection } from '../support/raw-connection.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-/** Three segments of 32 MiB (current, next, reserve), some room, and no more. */
+/** Room for three segments of 32 MiB (current, next, reserve) and a little more. */
 const DISK_BYTES = 160 * 1024 * 1024;
 
 const MIB = 1024 * 1024;
 
-/** The segments, the 128 MiB that uploads leave alone, and half as much as that for them. */
+/** The segments, the 128 MiB that uploads must leave free, and half as much for uploads. */
 const ROOMY_BYTES = 288 * MIB;
 
 let disk: SmallDisk;
@@ -89,7 +89,7 @@ describe('blobs', () => {
   }
 
   test('are refused before they take what others need, and taken when there is room', async () => {
-    // There is room for this one and for the log, and not for the reserve.
+    // There is room for this upload and for the log, but not for the reserve.
     const { bsize, bavail } = await statfs(disk.path);
     await disk.fill(bsize * bavail - 110 * MIB);
     expect(await put()).toBe(507);

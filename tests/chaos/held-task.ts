@@ -1,12 +1,13 @@
-/** Its type, which no random request uses. */
+/** A type that no random request uses. */
 const TYPE = 'held-over-a-kill';
 
-/** A session whose half is no whole number of milliseconds: a grace period is 1.5 leases. */
+/** Half of this lease is not a whole number of milliseconds. A grace period is 1.5 leases. */
 const ODD_LEASE_MS = 12_345;
 
 /**
- * A task that a worker holds when the server is killed. The worker never comes back. A cancel after
- * the restart falls into the grace period of its session, where times follow from half a lease.
+ * Submits a task that a worker holds when the server is killed. The worker never returns. A cancel
+ * after the restart falls into the grace period of its session, where times are computed from half
+ * a lease.
  */
 export async function holdTask(url: string): Promise<string> {
   const submitted = await post(`${url}/v1/tasks`, { type: TYPE });

@@ -25,7 +25,7 @@ test('server killed between the resume of an idle session and its welcome', asyn
   const resumed = new Worker(third.http, { sessionId, running: [] });
   await resumed.welcome();
 
-  // The first push of `a` never arrived, so it stands before anything that comes later.
+  // The first push of `a` never arrived, so `a` is queued before any later task.
   await submit(third.http, 'b');
   const [task] = await resumed.pushes();
   expect(task).toMatchObject({ id, attempt: 1, input: 'a' });

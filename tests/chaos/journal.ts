@@ -9,8 +9,8 @@ export interface JournalTask extends LedgerInput {
 }
 
 /**
- * What the ledger did and what it heard, with the wall clock's time where it matters. `submit`,
- * `resuming`, `reporting`, `stopping` and `killing` are written before the act; the others when the
+ * What the test did and what it received, with wall-clock times where they matter. `submit`,
+ * `resuming`, `reporting`, `stopping` and `killing` are written before the act, the others when the
  * news arrived.
  */
 export type Entry =
@@ -53,7 +53,7 @@ export type Entry =
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Entries as lines of JSON in a file; each is written when `write` returns. */
+/** Writes entries as lines of JSON. An entry is in the file when `write` returns. */
 export class Journal {
   private readonly file: number;
 
@@ -70,7 +70,7 @@ export class Journal {
   }
 }
 
-/** Reads a journal back, piece by piece: after many rounds it is too large for one string. */
+/** Reads a journal piece by piece: after many rounds it is too large for one string. */
 export function* readJournal(path: string): Generator<Entry> {
   const file = openSync(path, 'r');
   try {

@@ -4,16 +4,18 @@ import type { Flight } from './flight.ts';
 import type { Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
 
-/** When to kill. The pauses make the moment random; nothing is expected to be done by then. */
+/**
+ * When to kill the server. The pauses make the moment random; no work has to be finished by then.
+ */
 export interface KillMoment {
-  /** True: the load starts beside the resumes, and the kill may come in the middle of them. */
+  /** True: the load starts together with the resumes, so the kill may interrupt them. */
   readonly isEarly: boolean;
   readonly pauseMs: number;
-  /** The entry that the last burst and the kill follow; undefined when they follow none. */
+  /** The last burst and the kill follow the next entry of this kind; undefined for none. */
   readonly trigger: 'pushed' | 'reporting' | 'acked' | undefined;
-  /** From the last burst to the kill: how far the server gets with it. */
+  /** Time from the last burst to the kill: how much of the burst the server can handle. */
   readonly lastPauseMs: number;
-  /** True: this process stands still meanwhile. False: it goes on to send, report and resume. */
+  /** True: this process is blocked meanwhile. False: it continues to send, report and resume. */
   readonly isStill: boolean;
 }
 
@@ -25,7 +27,7 @@ interface Scene {
   readonly kill: () => void;
 }
 
-/** Fewer requests than this under way at the kill, and the round does not count. */
+/** A round with fewer requests in flight at the kill does not count. */
 export const IN_FLIGHT_MIN = 50;
 
 const IN_FLIGHT_WANTED = 3 * IN_FLIGHT_MIN;
@@ -49,7 +51,7 @@ export function chooseMoment(random: Random): KillMoment {
   };
 }
 
-/** Waits for the moment and kills in it. */
+/** Waits for the moment and kills the server. */
 export async function killAt(moment: KillMoment, scene: Scene): Promise<void> {
   const { ledger, flight, burst, kill } = scene;
   await waitUntil(() => flight.inFlight >= IN_FLIGHT_MIN, {
@@ -65,9 +67,9 @@ export async function killAt(moment: KillMoment, scene: Scene): Promise<void> {
     });
     await waitUntil(() => isTriggered, { what: `'${trigger}'`, timeoutMs: WAIT_MS_MAX });
   }
-  // Most of the time the answers wait for this process to read them and little is really under way.
+  // Usually most answers only wait for this process to read them, and few requests are in progress.
   burst();
-  // That a request has left is known some turns later; the server may be quicker than that.
+  // This process learns some turns later that a request was sent. The server may be faster.
   for (let turn = 0; turn < TURNS_MAX; turn++) {
     await nextTurn();
     if (flight.inFlight >= IN_FLIGHT_WANTED) break;

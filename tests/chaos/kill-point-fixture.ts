@@ -15,7 +15,7 @@ export interface Running {
   readonly http: HttpClient;
 }
 
-/** One data folder and the servers that ran on it, all of which are gone after `dispose`. */
+/** One data folder and the servers that ran on it. `dispose` ends all of them. */
 export class KilledServers {
   private readonly folder: string;
   private readonly all: Running[] = [];
@@ -53,13 +53,13 @@ export class KilledServers {
   }
 }
 
-/** From here on the server dies right behind its next commit, before anything of it gets out. */
+/** Arms the server: it dies right after its next commit, before it releases anything. */
 export async function arm(server: ServerProcess): Promise<void> {
   server.signal('SIGUSR2');
   await server.printed(/^armed$/m);
 }
 
-/** A worker for the type `hello` that remembers what it heard. */
+/** A worker for the type `hello` that remembers what it received. */
 export class Worker {
   readonly welcomes: Welcome[] = [];
   readonly pushed: PushedTask[] = [];
@@ -82,7 +82,7 @@ export class Worker {
     return this.welcomes[0];
   }
 
-  /** Everything that was pushed so far, once it is at least one task. */
+  /** All tasks that were pushed so far, once there is at least one. */
   async pushes(): Promise<readonly PushedTask[]> {
     const isPushed = (): boolean => this.pushed.length > 0;
     await waitUntil(isPushed, { what: 'a task is pushed', timeoutMs: EVENT_MS_MAX });
@@ -90,7 +90,7 @@ export class Worker {
   }
 }
 
-/** Submits a task of the type `hello` and answers its id. */
+/** Submits a task of the type `hello` and returns its id. */
 export async function submit(http: HttpClient, input: string): Promise<string> {
   const body = { type: 'hello', input };
   const { status, text } = await http.send({ method: 'POST', path: '/v1/tasks', body });

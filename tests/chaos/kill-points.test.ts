@@ -60,7 +60,7 @@ test('server killed between push and report', async () => {
   const resumed = new Worker(next.http, { sessionId, running: [task.lease] });
 
   expect(await resumed.welcome()).toMatchObject({ sessionId, resumed: true, lost: [] });
-  // A task that was handed out again would have come before this one.
+  // A task that was pushed again would have arrived before this one.
   const laterId = await submit(next.http, 'b');
   const pushes = await resumed.pushes();
   expect(pushes.map((each) => each.id)).toEqual([laterId]);

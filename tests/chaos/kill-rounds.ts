@@ -1,14 +1,14 @@
 /**
- * Kills a loaded server again and again, and shows from a journal of its own that nothing which
- * was acknowledged got lost and nothing was done twice.
+ * Kills a loaded server again and again. A journal outside of the server then shows that nothing
+ * acknowledged was lost and nothing was done twice.
  *
  *   npm run test:kill -- --rounds 1000 [--seed S] [--protocol http1|h2c] [--fold-kib N]
  *
- * With `--fold-kib` the log is folded into snapshots after so much of it, all the time if that is
- * little: then servers are killed while they fold, and start from snapshots.
+ * With `--fold-kib` the server folds the log into a snapshot after this much of it. A small value
+ * makes it fold all the time: then kills interrupt folds, and servers start from snapshots.
  *
- * A seed repeats the choices, not the timing of two processes. The journal stays after a failure:
- * it, not the seed, is the evidence.
+ * A seed repeats the choices, not the timing of the two processes. After a failure the journal is
+ * kept: it is the evidence, not the seed.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,14 +27,14 @@ import { judge, type Rule, type Verdict } from './verdict.ts';
 interface Options {
   readonly rounds: number;
   readonly seed: number;
-  /** Undefined: the protocols take turns. */
+  /** Undefined: the protocols alternate. */
   readonly protocol: Protocol | undefined;
-  /** Undefined: the server's own. */
+  /** Undefined: the default of the server. */
   readonly foldBytes: number | undefined;
 }
 
 const ROUNDS_DEFAULT = 50;
-/** In the first of so many rounds, and so on, the server is stopped for a while before the kill. */
+/** In the first of each group of this many rounds, the server is paused before the kill. */
 const STANDSTILL_EVERY = 25;
 const REPEATS_MAX = 10;
 const VIOLATIONS_SHOWN_MAX = 20;
@@ -137,7 +137,7 @@ function printVerdict({ violations, counts }: Verdict): void {
   }
 }
 
-// Without this a signal ends the program before it can end its server.
+// Without this, a signal would end the program before it can end its server.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 const options = readOptions(process.argv.slice(2));

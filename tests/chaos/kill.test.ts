@@ -14,7 +14,7 @@ const COUNTED_ROUND =
 let child: ChildProcess | undefined;
 afterEach(() => child?.kill());
 
-/** Runs the program to its end, passing its output on as it comes. */
+/** Runs the program to its end and passes its output on. */
 async function killRounds(
   args: readonly string[],
 ): Promise<{ readonly code: number; readonly output: string }> {
@@ -49,7 +49,7 @@ test('a server killed over and over under load loses nothing and repeats nothing
   expect(code).toBe(0);
   expect(output).toContain('0 lost, 0 finished twice, 0 pushed again while held, ');
   expect(output).toContain(' 0 attempts spent, 0 half batches, 0 early, ');
-  // A run that never met what it judges would show nothing.
+  // A run that judged nothing would prove nothing.
   expect(numberBefore(output, 'tasks acked')).toBeGreaterThan(0);
   expect(numberBefore(output, 'submits without an answer')).toBeGreaterThan(0);
   expect(numberBefore(output, 'leases held across a kill')).toBeGreaterThan(0);

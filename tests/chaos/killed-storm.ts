@@ -21,23 +21,23 @@ import {
 } from './storm-oracle.ts';
 
 export interface KilledStormPlan {
-  /** Random requests in all, beside the one sweep over all numbers. */
+  /** Number of random requests, not counting the one sweep over all numbers. */
   readonly count: number;
   readonly seed: number;
-  /** Each ends a part of the storm; at least 1. */
+  /** Each kill ends a part of the storm; at least 1. */
   readonly kills: number;
-  /** Bugs that the server has. */
+  /** Bugs to plant into the server. */
   readonly mutants?: readonly Mutant[];
 }
 
 export interface KilledStormResult extends StormResult {
-  /** Tasks whose submit was acknowledged, and that were found again after the last restart. */
+  /** Tasks whose submit was acknowledged, and that were found after the last restart. */
   readonly found: number;
 }
 
 /**
- * After each kill, the log must lead to the state that the server had in memory, the next server
- * must start, and it must show every acknowledged task as the one before did.
+ * After each kill, three things must hold. The log leads to the state that the server had in
+ * memory. The next server starts. It shows every acknowledged task as the previous server did.
  */
 export async function killedStorm(plan: KilledStormPlan): Promise<KilledStormResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-requests-'));
@@ -70,7 +70,7 @@ class StormRun implements KilledStormResult {
     this.server = server;
   }
 
-  /** A part of the storm, a kill, a restart, and a look at what is there. */
+  /** Runs one part of the storm, a kill, a restart, and the checks. */
   async part(part: number): Promise<void> {
     const { count, seed, kills, mutants } = this.plan;
     const sweeps = part === 0;

@@ -1,30 +1,33 @@
-/** The newest that a pool holds; older ones make room. */
+/** Maximum size of a pool. The oldest entries are dropped. */
 const POOL_MAX = 200;
 
-/** Sessions are few, so that most of them are still there. */
+/** Only a few sessions are kept, so that most of them still exist. */
 const SESSIONS_MAX = 10;
 
 const TASK_ID = /t_[0-9a-v]{20}/g;
 
-/** What the server told of, so that not every request is about something unknown. */
+/** Names from the server's answers, so that not every request is about something unknown. */
 export class KnownThings {
   readonly tasks: string[] = [];
-  /** Tasks that a worker was given. */
+  /** Tasks that were pushed to a worker. */
   readonly held: string[] = [];
   readonly sessions: string[] = [];
   readonly leases: string[] = [];
   readonly types: string[] = ['a', 'b', 'c', 'd', 'e', 'f'];
-  /** The session that each lease was given to. */
+  /** The session that received each lease. */
   private readonly holders = new Map<string, string>();
   /** Every task whose submit was acknowledged. */
   readonly acknowledged = new Set<string>();
 
-  /** Whatever an answer names. */
+  /** Learns all task ids in an answer. */
   learn(text: string): void {
     for (const [id] of text.matchAll(TASK_ID)) keep(this.tasks, id, POOL_MAX);
   }
 
-  /** What arrives on the stream of a session; its id, which the first event tells. */
+  /**
+   * Learns from the stream of a session. Returns the id of the session, which the first event
+   * names.
+   */
   learnPushed(text: string, session: string | undefined): string | undefined {
     this.learn(text);
     const id = session ?? /s_[A-Za-z0-9_-]{24}/.exec(text)?.[0];
@@ -38,7 +41,7 @@ export class KnownThings {
     return id;
   }
 
-  /** The session that was given the first lease that a body names. */
+  /** The session that received the first lease in a body. */
   holderIn(body: string | undefined): string | undefined {
     const [, lease = ''] = /"lease":"([^"]+)"/.exec(body ?? '') ?? [];
     return this.holders.get(lease);

@@ -1,17 +1,17 @@
-/** The tasks of the load: each one says which it is, so that its output can be foretold. */
+/** The tasks of the load. Each input identifies its task, so that its output can be predicted. */
 
 export const TASK_TYPE = 'ledger';
 
 export interface LedgerInput {
   /** The number of the submit that brought the task. */
   readonly batch: number;
-  /** The task's place in that submit. */
+  /** The task's position in that submit. */
   readonly index: number;
-  /** How many tasks that submit brought. */
+  /** Number of tasks in that submit. */
   readonly size: number;
   /**
-   * Whether the submit has dedupe keys. Then it is sent again until it is answered, and its tasks
-   * may wait for their time and fail at first; without keys none is ever sent twice.
+   * Whether the submit has dedupe keys. Then it is repeated until it is answered, and its tasks may
+   * be delayed and fail at first. A submit without keys is never sent twice.
    */
   readonly isKeyed: boolean;
 }
@@ -22,7 +22,7 @@ export interface LedgerOutput {
   readonly checksum: number;
 }
 
-/** What is to happen to a task. */
+/** What must happen to a task. */
 export interface TaskPlan {
   readonly delayMs: number;
   /** Attempts that fail before one succeeds. */
@@ -36,7 +36,7 @@ const BACKOFF_MS = 30;
 
 type TaskPlace = Pick<LedgerInput, 'batch' | 'index'>;
 
-/** What the handler makes of an input. */
+/** The output of the handler for an input. */
 export function outputOf({ batch, index }: TaskPlace): LedgerOutput {
   return { batch, index, checksum: checksumOf({ batch, index }) };
 }
@@ -59,7 +59,7 @@ export function requestOf(input: LedgerInput): object {
     ...task,
     dedupeKey: `${input.batch}/${input.index}`,
     delayMs,
-    // One attempt more than fail: a kill that spends one makes the task fail.
+    // One more attempt than fail by plan. If a kill spends an attempt, the task fails.
     retry: { maxAttempts: failures + 1, backoff: 'fixed', delayMs: BACKOFF_MS, jitter: false },
   };
 }

@@ -42,7 +42,7 @@ export class LedgerWorker {
   /** Undefined until the first welcome. */
   private sessionId: string | undefined;
   private readonly held = new Map<string, PushedTask>();
-  /** Leases whose handler is done and whose report is to be sent. */
+  /** Leases whose handler has ended and whose report is not sent yet. */
   private readonly done: string[] = [];
   private readonly outstanding = new Set<Promise<void>>();
   /** Undefined before the first connect. */
@@ -62,7 +62,7 @@ export class LedgerWorker {
     return this.held.size === 0;
   }
 
-  /** Opens the session, or resumes it. Old reports go first, or wait for the welcome. */
+  /** Opens or resumes the session. Pending reports are sent first, or wait for the welcome. */
   connect(http: HttpClient, flight: Flight, leaseMs: number): void {
     const { number, slots, ledger, random } = this.options;
     const running = [...this.held.keys()];
@@ -84,13 +84,13 @@ export class LedgerWorker {
     this.flush();
   }
 
-  /** Sends nothing from here on; handlers go on. */
+  /** Sends nothing from now on. Handlers continue. */
   suspend(): void {
     this.mayReport = false;
     this.isWelcome = false;
   }
 
-  /** Resolves when nothing more can come from the server that was killed. */
+  /** Resolves when nothing more can arrive from the killed server. */
   async disconnected(): Promise<void> {
     await this.connection?.stream.closed;
     await Promise.all(this.outstanding);
@@ -119,7 +119,7 @@ export class LedgerWorker {
     }
   }
 
-  /** The handler's end, whose effect must happen once per task. */
+  /** The end of a handler. Its effect must happen once per task. */
   private finish({ id, lease }: PushedTask): void {
     this.options.ledger.write({ kind: 'executed', task: id, lease });
     this.done.push(lease);

@@ -1,6 +1,6 @@
 import type { Entry, Journal, JournalTask } from './journal.ts';
 
-/** The journal, and what has to be known of it while the rounds go on. */
+/** The journal, and what the rounds need to know about it while they run. */
 export class Ledger {
   private readonly journal: Journal;
   private listener: { readonly kind: Entry['kind']; readonly heard: () => void } | undefined;
@@ -12,7 +12,7 @@ export class Ledger {
     this.journal = journal;
   }
 
-  /** Submits of which some tasks were pushed and others were not. */
+  /** Number of submits with some tasks pushed and others not. */
   get incompleteBatches(): number {
     return this.incomplete.size;
   }
@@ -27,13 +27,13 @@ export class Ledger {
     heard();
   }
 
-  /** Calls `heard` when the next entry of that kind is written. One waits at a time. */
+  /** Calls `heard` when the next entry of that kind is written. There is only one listener. */
   onNext(kind: Entry['kind'], heard: () => void): void {
     this.listener = { kind, heard };
   }
 
   private notePush({ batch, index, size }: JournalTask): void {
-    // A task that failed is pushed again, when all of its batch may be long done.
+    // A failed task is pushed again, possibly long after its batch was complete.
     if (this.complete.has(batch)) return;
     const seen = this.incomplete.get(batch) ?? new Set();
     this.incomplete.set(batch, seen.add(index));

@@ -7,7 +7,7 @@ import type { Random } from './random.ts';
 const ARRAY_SHARE = 0.15;
 const ARRAY_TASKS_MAX = 12;
 const KEYED_SHARE = 0.3;
-/** Of the submits with keys that were answered, so many are sent again all the same. */
+/** Share of answered submits with keys that are sent again. */
 const REPEATED_SHARE = 0.1;
 
 interface Batch {
@@ -23,7 +23,7 @@ export class Load {
   private batches = 0;
   private isRunning = false;
   private loops: Promise<void>[] = [];
-  /** With keys, and to be sent again. */
+  /** Submits with keys that must be sent again. */
   private repeats: Batch[] = [];
 
   constructor(ledger: Ledger, random: Random) {
@@ -37,14 +37,14 @@ export class Load {
     this.loops = Array.from({ length: requests }, () => this.submitOn(http, flight));
   }
 
-  /** Submits that many single tasks at once, beside the others. */
+  /** Submits `requests` single tasks at once, besides the others. */
   burst(http: HttpClient, flight: Flight, requests: number): void {
     for (let i = 0; i < requests; i++) {
       this.loops.push(this.submitLast(http, flight).then(() => undefined));
     }
   }
 
-  /** Sends nothing from here on. */
+  /** Sends nothing from now on. */
   stop(): void {
     this.isRunning = false;
   }
@@ -59,7 +59,7 @@ export class Load {
     return this.submit(http, flight, this.nextBatch(1, false));
   }
 
-  /** Sends again what has to be, one after the other. Answers whether the server did. */
+  /** Repeats the submits that need it, one after the other. Returns whether the server answered. */
   async repeatAll(http: HttpClient, flight: Flight): Promise<boolean> {
     for (let batch = this.repeats.pop(); batch !== undefined; batch = this.repeats.pop()) {
       if (!(await this.submit(http, flight, batch))) return false;
@@ -72,7 +72,7 @@ export class Load {
     return { number: this.batches, size, isKeyed };
   }
 
-  /** Submits one batch. Answers whether the server did. */
+  /** Submits one batch. Returns whether the server answered. */
   private async submit(http: HttpClient, flight: Flight, batch: Batch): Promise<boolean> {
     const { number, size, isKeyed } = batch;
     const tasks = Array.from({ length: size }, (_, index) =>

@@ -1,6 +1,6 @@
 /**
- * A worker in a process of its own, which a test may stop: it takes one task, heartbeats while it
- * holds it, and reports its end when it gets SIGUSR2.
+ * A worker in a separate process, which a test may stop. It takes one task, sends heartbeats while
+ * it holds the task, and reports its end on SIGUSR2.
  *
  *   node lone-worker.ts URL LEASE_MS
  */
@@ -16,7 +16,7 @@ const request = { name: 'lone', types: [{ type: 'hello' }], leaseMs: Number(leas
 openWorkerStream(http, request, {
   onWelcome: ({ sessionId, heartbeatMs }) => {
     session = sessionId;
-    // A session that was lost meanwhile is told so by what its reports hear.
+    // A lost session learns about its loss from the outcomes of its reports.
     setInterval(
       () => sendReports(http, session, { reports: [] }).catch(() => undefined),
       heartbeatMs,

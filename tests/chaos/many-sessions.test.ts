@@ -1,4 +1,6 @@
-/** A thousand workers at once, each on its own connection, and the storm when all come back. */
+/**
+ * A thousand workers, each on a separate connection, and the load when all of them return at once.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,9 +11,9 @@ import { ServerProcess } from '../support/server-process.ts';
 import type { PushedTask, Welcome } from '../support/worker-client.ts';
 
 const SESSIONS = 1000;
-/** Reports that are on their way when the server is killed. */
+/** Number of reports in flight when the server is killed. */
 const IN_FLIGHT = 200;
-/** Long enough for nobody to need a heartbeat. */
+/** Long enough that no worker needs a heartbeat. */
 const LEASE_MS = 300_000;
 const TYPE = 'one-each';
 
@@ -34,12 +36,12 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Holds one task at a time, and has it listed whenever it comes back. */
+/** Holds one task at a time, and lists it in every resume. */
 class OneTaskWorker {
   private session: SessionUnderTest | undefined;
   private sessionId = '';
   private resumes = 0;
-  /** Its final report has not been answered. */
+  /** The task whose final report has not been answered. */
   held: PushedTask | undefined;
 
   async connect(): Promise<Welcome> {
@@ -64,7 +66,7 @@ class OneTaskWorker {
     return this.held;
   }
 
-  /** Answers the outcome. Rejects when there is none; then the task is still held. */
+  /** Returns the outcome. Rejects when there is no answer; then the task is still held. */
   async finish(): Promise<string> {
     const { lease, input } = this.held as PushedTask;
     const report = { lease, kind: 'succeeded', output: { echo: input } };
@@ -73,7 +75,7 @@ class OneTaskWorker {
     return body.outcomes[0];
   }
 
-  /** Pushed, and not expected by anybody. */
+  /** Number of pushed tasks that the test did not expect. */
   get surplus(): number {
     return this.session?.waitingTasks ?? 0;
   }
@@ -91,7 +93,7 @@ function whileOpen<T>(session: SessionUnderTest, awaited: Promise<T>): Promise<T
   return Promise.race([awaited, closed]);
 }
 
-/** Submits one task for each worker, and answers their ids in the order of their inputs. */
+/** Submits one task per worker, and returns the ids in the order of the inputs. */
 async function submitForAll(round: string): Promise<string[]> {
   const inputs = workers.map((_, index) => `${round} ${index}`);
   const { status, body } = await api.post(
@@ -137,7 +139,7 @@ test('a thousand workers come back to a restarted server: nothing is lost or dou
   const unanswered = (await settled).filter(({ status }) => status === 'rejected');
   expect(unanswered.length).toBeGreaterThan(0);
 
-  // A report may have been taken and its answer lost: such a lease is listed and over.
+  // A report may have been accepted although its answer was lost. Such a lease is listed but over.
   const resumed = await Promise.all(workers.map((worker) => worker.connect()));
   const kept = holders.slice(IN_FLIGHT).map((worker) => resumed[workers.indexOf(worker)]);
   expect(kept.filter((welcome) => !welcome.resumed || welcome.lost.length > 0)).toEqual([]);

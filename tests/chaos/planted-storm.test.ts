@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import type { Mutant } from '../../packages/simulator/src/mutants/mutant.ts';
 import { killedStorm } from './killed-storm.ts';
 
-/** Without it, the log takes what its reader refuses, or reads as another number. */
+/**
+ * Without the check, the log accepts numbers that its reader refuses or reads as another number.
+ */
 const uncheckedNumbers: Mutant = {
   name: 'unchecked-numbers',
   file: 'core/src/events/record-writer.ts',

@@ -20,7 +20,7 @@ interface Operation {
   readonly operationId: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
-    /** Absent for a body that is just bytes. */
+    /** Absent for a body of raw bytes. */
     readonly content: { readonly 'application/json'?: { readonly schema: JsonSchema } };
   };
   readonly responses: Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ export interface RandomRequest {
   readonly statuses: readonly string[];
 }
 
-/** Drawn more often than others, because they make and move what the others are about. */
+/** These are drawn more often, because they create and change what the others are about. */
 const WEIGHTS: Readonly<Record<string, number>> = {
   submitTasks: 8,
   openWorkerSession: 8,
@@ -47,7 +47,7 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   cancelTask: 5,
 };
 
-/** Requests made from the document that the server itself publishes. */
+/** Requests that follow the document which the server itself publishes. */
 export function randomRequests(
   { paths }: ApiDocument,
   known: KnownThings,
@@ -74,8 +74,8 @@ function operationsOf({ paths }: ApiDocument): NamedOperation[] {
 }
 
 /**
- * Right requests but for one number, which is at its bounds, beyond them, or odd: one request for
- * each number of each schema and each such value.
+ * Correct requests except for one number, which is at its bounds, beyond them, or odd. There is one
+ * request for each number of each schema and each such value.
  */
 export function numberSweep(document: ApiDocument, known: KnownThings): Arbitrary<RandomRequest>[] {
   return operationsOf(document).flatMap((named) => {
@@ -101,11 +101,11 @@ function sweepOf<T>(schema: JsonSchema | undefined, make: (held: JsonSchema) => 
 }
 
 interface RequestForm {
-  /** Nothing wrong and nothing optional. */
+  /** Nothing invalid and nothing optional. */
   readonly isLean: boolean;
-  /** In place of the body that the document has. */
+  /** Replaces the body schema of the document. */
   readonly body?: JsonSchema;
-  /** The one optional parameter that is given. */
+  /** The one optional parameter that is set. */
   readonly query?: string;
 }
 
@@ -140,7 +140,7 @@ function requestOf(
     });
 }
 
-/** Each is there now and then; a cursor that somebody made up, rarely. */
+/** Parameters are set now and then; an invented cursor only rarely. */
 function queryValueOf({ name, schema }: Parameter, form: RequestForm): Arbitrary<unknown> {
   const nothing = fc.constant(null);
   if (form.isLean) return name === form.query ? valuesOf(schema, LEAN) : nothing;
@@ -148,12 +148,12 @@ function queryValueOf({ name, schema }: Parameter, form: RequestForm): Arbitrary
   return fc.oneof({ weight, arbitrary: nothing }, { weight: 1, arbitrary: valuesOf(schema) });
 }
 
-/** Some of the bodies that are broken as JSON are whole as bytes. */
+/** Some of these are broken as JSON but valid as raw bytes. */
 const BROKEN = ['', '{', '[]', 'null', '{"a":', '"'];
 
 const HASHES = BROKEN.map((text) => createHash('sha256').update(text).digest('hex'));
 
-/** Mostly of something that is there. */
+/** Usually the name of something that exists. */
 function nameOf(name: string, path: string, { tasks, held, sessions, types }: KnownThings) {
   const strange = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('t_1', 'w_1', 'd_1', '%'));
   const pools: Readonly<Record<string, readonly string[]>> = {
@@ -168,7 +168,7 @@ function nameOf(name: string, path: string, { tasks, held, sessions, types }: Kn
   return fc.oneof(...there, { weight: 1, arbitrary: strange });
 }
 
-/** What a body says of things that are there, by the name of the property. */
+/** Names of existing things for a body, by property. */
 function poolsOf({
   tasks,
   sessions,
@@ -207,7 +207,7 @@ function queryText(parameters: readonly Parameter[], values: readonly unknown[])
   return given.length === 0 ? '' : `?${given.join('&')}`;
 }
 
-/** Half a surrogate pair cannot be written into an address. */
+/** An address cannot hold half a surrogate pair. */
 function wellFormed(text: string): string {
   return text.toWellFormed();
 }

@@ -1,6 +1,6 @@
 const UINT32 = 2 ** 32;
 
-/** A seeded source of choices (mulberry32): the same seed, the same choices. */
+/** A seeded source of choices (mulberry32): the same seed gives the same choices. */
 export class Random {
   private state: number;
 
@@ -8,7 +8,7 @@ export class Random {
     this.state = seed >>> 0;
   }
 
-  /** A number from 0 to below 1. */
+  /** A number from 0 up to, but not including, 1. */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = this.state;
@@ -30,7 +30,7 @@ export class Random {
     return choices[this.between(0, choices.length - 1)];
   }
 
-  /** Another source for another part, so that the parts do not take each other's numbers. */
+  /** A separate source for another part, so that one part's draws do not change the other's. */
   fork(): Random {
     return new Random(this.between(0, UINT32 - 1));
   }

@@ -1,4 +1,4 @@
-/** Sends requests that are made from the server's own OpenAPI document, right and wrong ones. */
+/** Sends valid and invalid requests that are made from the server's own OpenAPI document. */
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { KnownThings } from './known-things.ts';
@@ -14,25 +14,25 @@ const IN_FLIGHT = 16;
 const ROUND = 200;
 const PROBLEMS_MAX = 20;
 
-/** An answer that takes longer is a hang; waits are asked for with less. */
+/** A slower answer counts as a hang. Long polls ask for shorter waits. */
 const ANSWER_WITHIN_MS = 20_000;
 
 export interface StormResult {
   readonly sent: number;
-  /** How often each operation answered with each status. */
+  /** Number of answers per operation and status. */
   readonly answers: ReadonlyMap<string, number>;
-  /** What must not be: a 500, a status that is not announced, an answer without the right shape. */
+  /** A 500, a status that is not announced, or an answer of the wrong shape. */
   readonly problems: readonly string[];
 }
 
 export interface StormPlan {
   readonly count: number;
   readonly seed: number;
-  /** Whether every number of every schema is tried first. */
+  /** Whether the sweep over all numbers of all schemas runs first. */
   readonly sweeps?: boolean;
 }
 
-/** Lets a storm of random requests go over a server. */
+/** Sends a storm of random requests to a server. */
 export async function requestStorm(
   url: string,
   { count, seed, sweeps = false }: StormPlan,
@@ -45,7 +45,7 @@ export async function requestStorm(
     await storm.sendAll(requests.map((each, place) => drawn(each, seed + place)));
   }
   const arbitrary = randomRequests(document, known);
-  // Round by round: a later one is about what an earlier one made.
+  // In rounds: a later request is about what an earlier one created.
   for (let round = 0; round * ROUND < count; round++) {
     const numRuns = Math.min(ROUND, count - round * ROUND);
     const requests = fc.sample(arbitrary, { numRuns, seed: seed + round });
@@ -55,7 +55,7 @@ export async function requestStorm(
   return storm;
 }
 
-/** Drawn only when it is sent: what it names is there by then. */
+/** Drawn only when it is sent, so that the things that it names exist by then. */
 function drawn(arbitrary: fc.Arbitrary<RandomRequest>, seed: number): () => RandomRequest {
   return () => fc.sample(arbitrary, { numRuns: 1, seed })[0];
 }
@@ -67,7 +67,7 @@ class Storm implements StormResult {
   readonly streams: StormStreams;
   private readonly url: string;
   private readonly known: KnownThings;
-  /** Counts the types that one session alone offers. */
+  /** Number of types that only one session offers. */
   private ownTypes = 0;
 
   constructor(url: string, known: KnownThings) {
@@ -97,7 +97,7 @@ class Storm implements StormResult {
     this.sent += 1;
   }
 
-  /** A worker that comes finds a task that no other worker can have taken. */
+  /** A new worker gets a task that no other worker can have taken. */
   private async withWork(request: RandomRequest): Promise<RandomRequest> {
     const type = `own-${this.ownTypes++}`;
     const body = request.body?.replace(/("types":\[\{"type":)"[^"]*"/, `$1"${type}"`);
@@ -108,7 +108,7 @@ class Storm implements StormResult {
     return { ...request, body };
   }
 
-  /** A report is mostly sent by the session that holds what it is about. */
+  /** Sends a report for the session that holds the lease, if that is known. */
   private byHolder(request: RandomRequest): RandomRequest {
     const holder = request.operationId === 'reportAttempts' && this.known.holderIn(request.body);
     return holder ? { ...request, path: `/v1/worker-sessions/${holder}/reports` } : request;
@@ -129,7 +129,7 @@ class Storm implements StormResult {
       const { status } = response;
       if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) {
         if (operationId === 'openWorkerSession') await this.streams.follow(response);
-        // A stream goes on for as long as there is something to tell.
+        // An event stream continues as long as there are events.
         else await response.body?.cancel();
         return { status };
       }
@@ -138,7 +138,7 @@ class Storm implements StormResult {
       if (operationId === 'submitTasks' && response.ok) this.known.acknowledge(text);
       return { status, ...problemOf(status, text, statuses) };
     } catch (cause) {
-      // A resume may displace a stream before its head is out: then there is nothing but the end.
+      // A resume may displace a stream before its headers are sent. Then the connection just ends.
       if (operationId === 'openWorkerSession' && isCut(cause)) return { status: 0 };
       return { status: 0, problem: `no answer: ${inspect(cause)}` };
     } finally {
@@ -147,7 +147,7 @@ class Storm implements StormResult {
   }
 }
 
-/** Nobody learns anything from waiting for a minute. */
+/** A wait of a minute would show nothing more. */
 function shortWait(request: RandomRequest): RandomRequest {
   const { operationId } = request;
   const path = request.path.replace(/(timeoutMs|waitMs)=\d+(?!\d*[.e])/, '$1=5');
@@ -170,7 +170,7 @@ function isCut(cause: unknown): boolean {
 
 function problemOf(status: number, text: string, statuses: readonly string[]) {
   if (status >= 500) return { problem: `${status} ${text}` };
-  // What a framework finds before it knows the route: the address itself makes no sense.
+  // The framework answers with these before it knows the route, for addresses that make no sense.
   const isAnnounced = statuses.includes(String(status)) || [400, 404, 405].includes(status);
   if (!isAnnounced) return { problem: `status ${status} is not announced: ${text}` };
   if (status < 400) return {};

@@ -18,20 +18,20 @@ export interface RoundsOptions {
 export interface Round {
   readonly number: number;
   readonly protocol: Protocol;
-  /** The server is stopped for longer than a lease before it is killed. */
+  /** The server is paused for longer than a lease before it is killed. */
   readonly standsStill: boolean;
 }
 
 export interface RoundResult {
-  /** Requests that were sent and lost their connection by the kill. */
+  /** Requests that were sent and lost their connection because of the kill. */
   readonly inFlight: number;
   /** Tasks acknowledged in this round. */
   readonly acked: number;
-  /** From the kill until the next server said that it is ready. */
+  /** Time from the kill until the next server said that it is ready. */
   readonly recoveredMs: number;
 }
 
-/** Slow ones hold leases across kills; the fast one keeps the backlog small. */
+/** Slow workers hold leases across kills; the fast one keeps the backlog small. */
 const WORKERS = [
   { slots: 400, holdMsMax: 0 },
   { slots: 100, holdMsMax: 60 },
@@ -39,7 +39,7 @@ const WORKERS = [
 ] as const;
 
 const LEASE_MS = 15_000;
-/** In rounds in which the server stands still. */
+/** For rounds with a standstill. */
 const SHORT_LEASE_MS = 3000;
 const STANDSTILL_MS = 1.5 * SHORT_LEASE_MS;
 const SUBMITS_AT_ONCE = 100;
@@ -48,7 +48,7 @@ const READS_AT_ONCE = 100;
 const WELCOME_MS_MAX = 30_000;
 const DRAIN_MS_MAX = 90_000;
 
-/** One server after the other on the same folder; the workers and the load outlive them. */
+/** Runs one server after the other on the same folder. The workers and the load outlive them. */
 export class Rounds {
   private readonly options: RoundsOptions;
   private readonly workers: readonly LedgerWorker[];
@@ -69,7 +69,7 @@ export class Rounds {
     return new Rounds(options, await options.startServer(options.dataFolder));
   }
 
-  /** Loads the server, kills it in some moment, and starts the next one. */
+  /** Loads the server, kills it at some moment, and starts the next one. */
   async play({ number, protocol, standsStill }: Round): Promise<RoundResult> {
     const { ledger, random } = this.options;
     const ackedBefore = ledger.ackedTasks.size;
@@ -77,13 +77,13 @@ export class Rounds {
     const flight = new Flight();
     const leaseMs = standsStill ? SHORT_LEASE_MS : LEASE_MS;
     const clients = this.connectWorkers(protocol, flight, leaseMs);
-    // A session that nobody heard of cannot be resumed, so the first welcome is not put at risk.
+    // A session that was never welcomed cannot be resumed, so the first welcome is always awaited.
     const hasSessions = this.workers.every(({ hasSession }) => hasSession);
     if (!moment.isEarly || !hasSessions || standsStill) await this.welcomed();
     const submitting = connectHttp(protocol, this.server.url);
     const burst = (): void => this.load.burst(submitting, flight, BURST_SUBMITS);
     this.load.start(submitting, flight, SUBMITS_AT_ONCE);
-    // The first burst opens the sockets that the last one finds open.
+    // The first burst opens the sockets that the last one will use.
     burst();
     if (standsStill) await this.standStill(number, flight);
 
@@ -111,8 +111,8 @@ export class Rounds {
   }
 
   /**
-   * Lets the workers finish everything, and writes down how each acknowledged task ended. What is
-   * not finished in time is written down as it is: the verdict will find it.
+   * Lets the workers finish everything, and records how each acknowledged task ended. A task that
+   * is not finished in time is recorded as it is, and the verdict reports it.
    */
   async drain(): Promise<void> {
     const { ledger } = this.options;
@@ -122,7 +122,7 @@ export class Rounds {
     const http = connectHttp('h2c', this.server.url);
     await this.welcomed();
     await this.load.repeatAll(http, flight);
-    // It joins the tail of the queue: once it ended, everything before it has been pushed.
+    // This task joins the tail of the queue. When it has ended, all tasks before it were pushed.
     await this.load.submitLast(http, flight);
 
     const ids = ledger.ackedTasks.values();
@@ -155,8 +155,8 @@ export class Rounds {
   }
 
   /**
-   * Stops the server for longer than a lease, in the middle of what it does, and lets it go on.
-   * Nobody may pay for its silence: what the workers said meanwhile is still to be read.
+   * Pauses the server in the middle of its work for longer than a lease, then continues it. No
+   * worker may lose a lease by this, because its messages still wait to be read.
    */
   private async standStill(round: number, flight: Flight): Promise<void> {
     const { ledger } = this.options;

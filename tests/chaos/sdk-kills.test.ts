@@ -1,4 +1,4 @@
-/** The SDK's workers and client, all in real processes, while servers and workers are killed. */
+/** Workers and a client with the SDK in real processes, while servers and workers are killed. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,15 +12,15 @@ import { SquareLoad } from './square-load.ts';
 
 const SDK_WORKER = fileURLToPath(new URL('./sdk-worker.ts', import.meta.url));
 const KILLS = 20;
-/** Every other server lives until so many tasks ended, the others until anything is done. */
+/** Every second server runs until this many tasks have ended, the others until anything is done. */
 const ENDED_BEFORE_KILL = 20;
-/** The shortest that a worker may ask for. */
+/** The shortest lease that a worker may request. */
 const LEASE_MS = 3000;
-/** A lost session is noticed within this. */
+/** The server notices a lost session within this time. */
 const NOTICED_MS = 1000;
 const TIMEOUT_MS = 120_000;
 
-/** What happens to a task that runs once; pushes that a kill swallowed come back. */
+/** The states of a task that runs once. A push that a kill swallowed puts it back. */
 const LIFE = /^queued( leased queued)* leased( running)? succeeded$/;
 
 let folder: string;
@@ -62,7 +62,7 @@ async function startWorker(name: string, leaseMs = LEASE_MS): Promise<ServerProc
   return worker;
 }
 
-/** How often the handler of each task ran, by what the workers wrote. */
+/** How often the handler of each task ran, according to the workers' files. */
 async function runsByTask(): Promise<Map<string, number>> {
   const runs = new Map<string, number>();
   for (const line of (await readFile(runsFile, 'utf8')).split('\n').slice(0, -1)) {
@@ -72,7 +72,7 @@ async function runsByTask(): Promise<Map<string, number>> {
   return runs;
 }
 
-/** What the server has on the disk of all tasks, newest first, and of each what happened to it. */
+/** All tasks on the server's disk, newest first, each with its state changes. */
 async function kept(): Promise<{ id: string; state: string; changes: string[] }[]> {
   const api = new ApiClient(server.url, 'http1');
   const found = [];
@@ -124,10 +124,10 @@ test('a server killed 20 times under load costs no result, no run and no attempt
   expect(runs.size).toBe(tasks.length);
   const all = await kept();
   expect(all.map(({ id }) => id).sort()).toEqual(tasks.map(({ id }) => id).sort());
-  // No change twice, whatever was read again after a kill. A start may be told with the end.
+  // No change appears twice, even if it was read again after a kill. A start may come with the end.
   const odd = all.filter(({ changes }) => !LIFE.test(changes.join(' ')));
   expect(odd).toEqual([]);
-  // A run in which no handler outlived a server would show nothing.
+  // A run in which no handler outlived a server would prove nothing.
   const outlived = killedAt.filter((at) =>
     tasks.some(
       ({ attempts: [last], endedAt }) =>
@@ -145,7 +145,7 @@ test('a worker that is killed has its task run elsewhere once its lease is over'
   const api = new ApiClient(server.url, 'http1');
 
   await killed.kill();
-  // A server that was starved meanwhile counts from then on, and says so here.
+  // A server that got no CPU for a while renews its sessions, and shows the new time here.
   let heardAt = Number.NaN;
   const isLost = async (): Promise<boolean> => {
     const { items } = (await api.get('/v1/workers')).body;
@@ -175,7 +175,7 @@ test('a worker that stood still for longer than its lease is fenced out', async 
 
   stopped.signal('SIGSTOP');
   await other.printed(/took attempt 2\n/);
-  // Its handler ends the moment it goes on, while the other one still runs.
+  // Its handler ends as soon as the process continues, while the other handler still runs.
   stopped.signal('SIGUSR2');
   stopped.signal('SIGCONT');
   await stopped.printed(/heard stale_lease\n/);

@@ -1,10 +1,10 @@
 /**
- * A worker with the SDK in a process of its own, which a test may stop and kill.
+ * A worker with the SDK in a separate process, which a test may stop and kill.
  *
  *   node sdk-worker.ts URL NAME LEASE_MS RUNS_FILE
  *
- * Each run of a handler is a line in the file, written before anything else: it is there also when
- * the process is killed the moment after.
+ * Each run of a handler first writes a line to the file. So the line is there even if the process
+ * is killed right after.
  */
 import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const hold = defineTask({
     note(context);
     const { signal } = context;
     signal.addEventListener('abort', () => console.log(`told ${signal.reason.type}`));
-    // Who reads that it took the task may send the signal at once.
+    // Listen first: the test may send the signal as soon as it reads the line below.
     const told = once(process, 'SIGUSR2');
     console.log(`took attempt ${context.attempt}`);
     await told;

@@ -5,10 +5,10 @@
  */
 import { Server } from '@sluice/server';
 
-/** Folds are worth nothing if they do not free segments. */
+/** Segments must be small enough that a fold can free some. */
 const SEGMENTS_PER_SNAPSHOT = 4;
 
-/** The log is trimmed once the projection has written what it holds. */
+/** The log is trimmed only after the projection has written its open records. */
 const OPEN_RECORD_MS_MAX = 100;
 
 const [dataFolder, everyBytes, finishedTasksMax = '1000000'] = process.argv.slice(2);

@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 test('a restart from a snapshot has the same tasks, and the log before it is gone', async () => {
-  // No other task is pushed to it, whose lease would run out sooner or later.
+  // This worker takes no other type, so it holds no other lease that could expire.
   const session = new SessionUnderTest(server.url, 'http1', { types: [{ type: 'kept' }] });
   const { sessionId } = await session.welcomed();
   const content = largeJson(300_000);
@@ -88,7 +88,7 @@ test('a server that is killed with the fold that saves starts again with every t
     if (data.unfinished.length > 0) killed += 1;
 
     await start();
-    // What was acknowledged meanwhile is there too: `views` sees to it.
+    // Tasks that were acknowledged meanwhile are there too: `views` checks it.
     const after = await views();
     expect(after.slice(0, before.length)).toEqual(before);
   }
@@ -102,7 +102,7 @@ test('a fold that outlives its server ends, and the next server has every task',
     pids = foldProcessesOf(first.pid);
     for (const pid of pids) process.kill(pid, 'SIGSTOP');
   };
-  // A fold may be over before it is stopped.
+  // A fold may end before it is stopped.
   while (pids.length === 0) await Promise.all([submitMany(20), saving().then(stopFold)]);
   api.close();
   first.signal('SIGKILL');
@@ -111,7 +111,7 @@ test('a fold that outlives its server ends, and the next server has every task',
   await start();
   const before = await views();
   for (const pid of pids) process.kill(pid, 'SIGCONT');
-  // It is over when the last process that writes there has let go of the output.
+  // `exited` resolves when the last process that shares the output has closed it.
   await first.exited();
   await submitUntilTrimmed();
   await restart();
@@ -130,7 +130,7 @@ function saving(): Promise<void> {
   });
 }
 
-/** As a machine does that loses its power. */
+/** Kills the server and its folds, like a power loss of the machine. */
 function killAll(): void {
   for (const pid of foldProcessesOf(server.pid)) process.kill(pid, 'SIGKILL');
   server.signal('SIGKILL');
@@ -162,7 +162,7 @@ async function submitMany(times: number): Promise<void> {
   for (let i = 0; i < times; i++) await submit(tasks);
 }
 
-/** Submits until two more snapshots came, and with the second of them a trim. */
+/** Submits until the log is trimmed, which takes two more snapshots. */
 async function submitUntilTrimmed(): Promise<void> {
   const { firstRecord } = data;
   const giveUpAt = performance.now() + FOLD_MS_MAX;
@@ -170,7 +170,7 @@ async function submitUntilTrimmed(): Promise<void> {
     await submitMany(EVERY_BYTES / 1000 / TASKS_PER_SUBMIT);
     if (performance.now() > giveUpAt) throw new Error(`no trim: ${server.lastOutput}`);
   }
-  // The last fold may be under way still; the state that it leads to is not.
+  // The last fold may still be running. When it ends, there are two snapshots.
   await waitUntil(() => data.snapshots.length === 2, {
     what: 'two snapshots are there',
     timeoutMs: FOLD_MS_MAX,
@@ -182,10 +182,10 @@ interface View {
   readonly state: string;
 }
 
-/** Every task that was acknowledged, as the server shows it. */
+/** Every acknowledged task, as the server shows it. */
 async function views(): Promise<View[]> {
   const seen: View[] = [];
-  // A connection takes only so many requests at a time.
+  // A connection takes a limited number of requests at a time.
   for (let start = 0; start < ids.length; start += 50) {
     const some = ids.slice(start, start + 50).map((id) => api.get(`/v1/tasks/${id}`));
     const answers = await Promise.all(some);

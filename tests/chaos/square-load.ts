@@ -3,23 +3,25 @@ import type { Sluice, TaskHandle, TaskView } from '@sluice/sdk';
 const AT_ONCE = 100;
 const HOLD_MS_MAX = 500;
 
-/** A client that always has so many tasks under way, and judges each result as it comes. */
+/**
+ * A client that keeps a fixed number of tasks in progress, and checks each result as it arrives.
+ */
 export class SquareLoad {
   private readonly sluice: Sluice;
   private readonly tasks: TaskHandle<unknown>[] = [];
   private readonly lanes: Promise<void>[] = [];
   private isOn = true;
   private submitted = 0;
-  /** Results that are not as they should be, and calls that failed. */
+  /** Wrong results, and failed calls. */
   readonly problems: unknown[] = [];
-  /** How many results came. */
+  /** Number of results so far. */
   ended = 0;
 
   constructor(sluice: Sluice) {
     this.sluice = sluice;
   }
 
-  /** How many submits were answered. */
+  /** Number of submits that were answered. */
   get stored(): number {
     return this.tasks.length;
   }
@@ -34,7 +36,7 @@ export class SquareLoad {
     await Promise.all(this.lanes);
   }
 
-  /** All that was stored, as the server shows it. */
+  /** All stored tasks, as the server shows them. */
   views(): Promise<TaskView[]> {
     return Promise.all(this.tasks.map((task) => task.get()));
   }
@@ -50,7 +52,7 @@ export class SquareLoad {
   }
 
   private async square(n: number): Promise<void> {
-    // Spread without chance: some end at once, some outlive a server or two.
+    // Spread without randomness: some tasks end immediately, some outlive a server or two.
     const holdMs = (n * 37) % HOLD_MS_MAX;
     const task = await this.sluice.submit('square', { n, holdMs });
     this.tasks.push(task);

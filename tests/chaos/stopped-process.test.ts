@@ -9,7 +9,7 @@ import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const LONE_WORKER = fileURLToPath(new URL('./lone-worker.ts', import.meta.url));
-/** The shortest that a worker may ask for. */
+/** The shortest lease that a worker may request. */
 const LEASE_MS = 3000;
 
 let folder: string;
@@ -59,7 +59,7 @@ test('a server that stood still for longer than a lease loses no session or leas
   const talkingId = (await talking.welcomed()).sessionId;
   const tasks = [await submit('quiet'), await submit('talk')];
   const [quietTask, talkTask] = [await silent.takeTask(), await talking.takeTask()];
-  // Whatever is taken from its holder goes to one of these.
+  // A task that is taken from its holder goes to one of these.
   const others = [openSession('quiet'), openSession('talk')];
   for (const other of others) await other.welcomed();
 
@@ -73,7 +73,7 @@ test('a server that stood still for longer than a lease loses no session or leas
 
   expect((await heartbeat).body).toEqual({ outcomes: [] });
   await submitted;
-  // By the time that this is due the server has looked for lost sessions more than once.
+  // When this task is due, the server has looked for lost sessions more than once.
   await submit('mark', { delayMs: 0.6 * LEASE_MS });
   await openSession('mark').takeTask();
   expect(others.map((other) => other.waitingTasks)).toEqual([0, 0]);

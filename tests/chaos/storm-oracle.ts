@@ -13,7 +13,7 @@ const DEATH = /died at record (\d+) with state hash (\d+)/;
 
 const IDS_PER_REQUEST = 1000;
 
-/** A server for a storm, which can die and say with what state. */
+/** Starts a server for a storm. It can die and report its last state. */
 export function startStormServer(
   dataFolder: string,
   mutants: readonly Mutant[] = [],
@@ -25,25 +25,28 @@ export function startStormServer(
   });
 }
 
-/** The end of a server: how far its log went, and the hash of the state it had in memory. */
+/** The end of a server: the length of its log, and the hash of its state in memory. */
 export interface Death {
   readonly tail: number;
   readonly hash: number;
 }
 
-/** Kills the server as a power cut would, right after an append. */
+/** Kills the server right after an append, like a power cut. */
 export async function killWithHash(server: ServerProcess): Promise<Death> {
   server.signal('SIGUSR2');
   await server.printed(/armed\n/);
   const request = { method: 'POST', body: '{"type":"last"}' };
-  // Nobody answers: the append for it is the last thing that happens, unless a timer came first.
+  // There is no answer: the server dies after this append, or after an earlier one by a timer.
   await fetch(`${server.url}/v1/tasks`, request).catch(() => undefined);
   const [, tail, hash] = await server.printed(DEATH);
   await server.exited();
   return { tail: Number(tail), hash: Number(hash) };
 }
 
-/** The state that the folder's log leads to, from each snapshot and, if it goes back, from none. */
+/**
+ * Compares the state hash with that of the replayed log, from each snapshot and from the beginning.
+ * A part of the log that was trimmed is skipped.
+ */
 export async function problemsOfFolder(folder: string, death: Death): Promise<string[]> {
   const snapshots = await FileSnapshots.open(join(folder, 'snapshots'));
   const problems: string[] = [];
@@ -84,7 +87,7 @@ async function foldedHash(
 
 type View = Readonly<Record<string, unknown>>;
 
-/** Tasks as the server shows them, by their ids; those that it does not know are absent. */
+/** Tasks as the server shows them, by id. Tasks that it does not know are absent. */
 export async function viewsOf(url: string, ids: Iterable<string>): Promise<Map<string, View>> {
   const left = [...ids];
   const views = new Map<string, View>();
@@ -97,16 +100,16 @@ export async function viewsOf(url: string, ids: Iterable<string>): Promise<Map<s
   return views;
 }
 
-/** A task that was acknowledged can be asked for, whatever became of it. */
+/** Every acknowledged task must be found, whatever its state. */
 export function problemsOfAcknowledged(ids: Iterable<string>, views: Map<string, View>): string[] {
   const missing = [...ids].filter((id) => !views.has(id));
   return missing.map((id) => `${id} was acknowledged and is not found`);
 }
 
-/** What time does to a task meanwhile. The state hash covers it; a walk cannot. */
+/** Fields that time may change. The state hash covers them; this comparison cannot. */
 const MOVING = ['state', 'reason', 'attempt', 'attempts', 'runAt', 'endedAt', 'output', 'error'];
 
-/** What became of each task over a restart. */
+/** Compares each task before and after a restart. */
 export function problemsOfWalk(before: Map<string, View>, after: Map<string, View>): string[] {
   return [...before].flatMap(([id, view]) => {
     const found = after.get(id);

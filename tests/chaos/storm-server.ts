@@ -1,7 +1,7 @@
 /**
- * The real server with two additions. On SIGUSR2 it arms itself: the next append that became
- * durable is the last thing it does, and it prints the hash of the state that this append left.
- * Bugs that the environment names are planted into it while it loads.
+ * The real server with two additions. SIGUSR2 arms it: it dies right after its next append is
+ * durable, and prints the hash of the state after this append. Bugs that the environment names are
+ * planted into it while it loads.
  *
  *   node storm-server.ts DATA_FOLDER
  */
@@ -11,7 +11,7 @@ import type { Partition as LivePartition } from '@sluice/core';
 import type { BoundedLog } from '@sluice/log';
 import { type Mutant, plant, urlOf } from '../../packages/simulator/src/mutants/mutant.ts';
 
-/** Small, so that a storm has snapshots and a trimmed log behind it. */
+/** Small, so that a storm makes snapshots and trims the log. */
 const SNAPSHOT_EVERY_BYTES = 128 * 1024;
 
 const HASH_EVERY = 50;
@@ -35,7 +35,7 @@ process.on('SIGUSR2', () => {
   process.stdout.write('armed\n');
 });
 
-/** A batch is handed over in the turn that completed it: the state is that of its last record. */
+/** A batch is appended in the turn that completed it, so the state is that of its last record. */
 function dieWithHash(log: BoundedLog): BoundedLog {
   const append = log.append.bind(log);
   log.append = async (batch) => {
@@ -50,7 +50,7 @@ function dieWithHash(log: BoundedLog): BoundedLog {
   return log;
 }
 
-// Loaded after the hooks are in place.
+// Must be loaded after the hooks are in place.
 const { Partition } = await import('@sluice/core');
 const { Server } = await import('@sluice/server');
 const server = await Server.start({

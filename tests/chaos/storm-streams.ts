@@ -1,9 +1,9 @@
 import type { KnownThings } from './known-things.ts';
 
-/** Sessions whose streams stay open; the oldest is cut for the next. */
+/** Maximum number of open streams. The oldest is cut for the next one. */
 const OPEN_MAX = 6;
 
-/** The streams of workers that a storm opened: they are read, and broken off one by one. */
+/** The worker streams that a storm opened. They are read, and cut one by one. */
 export class StormStreams {
   private readonly known: KnownThings;
   private readonly open: ReadableStreamDefaultReader<Uint8Array>[] = [];
@@ -12,7 +12,7 @@ export class StormStreams {
     this.known = known;
   }
 
-  /** Resolves after the first event; what comes later is learned in the background. */
+  /** Resolves after the first event. Later events are learned in the background. */
   async follow(response: Response): Promise<void> {
     const reader = response.body?.getReader();
     if (reader === undefined) return;
@@ -38,6 +38,6 @@ async function readAll(readOn: () => Promise<boolean>): Promise<void> {
   try {
     while (await readOn());
   } catch {
-    // The server was killed, which is what a storm does.
+    // The server was killed, as storms do.
   }
 }

@@ -40,7 +40,7 @@ function welcomed(...lost: readonly string[]): Entry {
   return { kind: 'welcomed', worker: 0, lost };
 }
 
-/** The handler runs, reports and hears `ok`. */
+/** The handler runs, reports and receives `ok`. */
 function finished({ id, lease }: JournalTask): Entry[] {
   return [{ kind: 'executed', task: id, lease }, reporting(lease), answered(lease, 'ok')];
 }
@@ -170,7 +170,7 @@ test('an id that differs from the acknowledged one is a wrong answer', () => {
   expect(rulesBroken(...history)).toEqual(['wrong_answer']);
 });
 
-/** By plan it is delayed by 150 ms and fails twice. */
+/** By plan this task is delayed by 150 ms and fails twice. */
 const KEYED = task('k', { batch: KEYED_BATCH, isKeyed: true });
 const SECOND = { ...KEYED, lease: 'second lease', attempt: 2 };
 const THIRD = { ...KEYED, lease: 'third lease', attempt: 3 };

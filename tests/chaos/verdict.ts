@@ -36,11 +36,11 @@ interface Violation {
 
 export interface Verdict {
   readonly violations: readonly Violation[];
-  /** What the history contains, to show that it had something to judge. */
+  /** What the history contains, to show that there was something to judge. */
   readonly counts: {
     acked: number;
     pushed: number;
-    /** Leases listed in a resume: held while the server was away. */
+    /** Leases listed in a resume: they were held while the server was down. */
     resumed: number;
     sentAgain: number;
     duplicates: number;
@@ -49,7 +49,7 @@ export interface Verdict {
     resubmitted: number;
     /** Attempts that failed by plan. */
     failures: number;
-    /** Tasks that had to wait for their time. */
+    /** Tasks with a delay. */
     delayed: number;
   };
 }
@@ -72,7 +72,7 @@ interface LeaseRecord {
 interface BatchRecord {
   readonly size: number;
   readonly isKeyed: boolean;
-  /** When it was sent for the first time. */
+  /** When it was first sent. */
   readonly at: number;
   /** By index, as pushed. */
   readonly pushed: Map<number, string>;
@@ -83,7 +83,7 @@ interface BatchRecord {
 type Ended = Extract<Entry, { kind: 'ended' }>;
 type Submit = Extract<Entry, { kind: 'submit' }>;
 
-/** Two processes read the same clock in whole milliseconds, and it may be set a little. */
+/** Two processes read the same clock in whole milliseconds, and it may be adjusted slightly. */
 const CLOCK_TOLERANCE_MS = 10;
 
 export function judge(entries: Iterable<Entry>): Verdict {

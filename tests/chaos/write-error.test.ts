@@ -23,7 +23,7 @@ async function start(env?: Record<string, string>): Promise<ServerProcess> {
   return server;
 }
 
-/** Submits one task after the other until no answer comes; answers the ids that did. */
+/** Submits tasks one after the other until there is no answer; returns the ids from the answers. */
 async function submitToTheEnd(api: ApiClient): Promise<string[]> {
   const ids: string[] = [];
   try {

@@ -1,12 +1,12 @@
-/** A server that counts: for every message of its parent it says what it has used so far. */
+/** A server with counters. It answers every message of its parent with what it has used so far. */
 import { readFileSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 
 export interface Counted {
-  /** Of the main thread; what was allocated, as long as nothing was collected. */
+  /** Heap of the main thread. While nothing is collected, it shows what was allocated. */
   readonly heapBytes: number;
   readonly collections: number;
-  /** Calls of the operating system that write, of the main thread: those to sockets. */
+  /** Write system calls of the main thread, which are the writes to sockets. */
   readonly writes: number;
 }
 

@@ -11,19 +11,19 @@ import { parseMetrics } from '../support/metrics-text.ts';
 import { openWorkerStream, type PushedTask, sendReports } from '../support/worker-client.ts';
 import type { Counted } from './counted-server.ts';
 
-/** Nothing is collected while so little is allocated. */
+/** With these flags no garbage is collected while so little is allocated. */
 const NODE_FLAGS = [
   '--disable-proto=delete',
   '--min-semi-space-size=512',
   '--max-semi-space-size=512',
 ];
 
-/** To sockets: the answers, and a push. */
+/** Writes to sockets: the answers, and one push. */
 const WRITES = 4;
 
 const INPUT = { text: 'x'.repeat(180) };
 
-/** What a round of tasks costs the server, from the submit to the answer to its report. */
+/** What a round of tasks costs the server, from the submit to the answer to the reports. */
 interface Costs {
   readonly allocatedBytesPerTask: number;
   readonly logBytesPerTask: number;
@@ -73,7 +73,7 @@ async function metric(name: string): Promise<number> {
   throw new Error(`there is no metric ${name}`);
 }
 
-/** All that the log has so far. */
+/** Number of events in the log so far. */
 async function countEvents(): Promise<number> {
   let events = 0;
   const print = (): void => {
@@ -86,11 +86,11 @@ async function countEvents(): Promise<number> {
 interface Rounds {
   readonly tasks: number;
   readonly rounds: number;
-  /** Each task is a request, and so is each report. */
+  /** Sends each task and each report in a separate request. */
   readonly isSplit?: boolean;
 }
 
-/** Runs rounds of tasks one after the other, first some that do not count. */
+/** Runs rounds of tasks one after the other. The first ones are warm-up and do not count. */
 async function costsOf({ tasks, rounds, isSplit = false }: Rounds): Promise<Costs> {
   const client = connectHttp('http1', await startServer());
   http = client;
@@ -161,13 +161,14 @@ async function costsOf({ tasks, rounds, isSplit = false }: Rounds): Promise<Cost
 }
 
 /**
- * Not times, so a slow machine changes nothing. Bounds are about a quarter above what was counted
- * when they were set; one that is crossed says that a task costs more, and where to look.
+ * The bounds are on counts, not times, so a slow machine changes nothing. Each bound is about a
+ * quarter above the count at the time when it was set. A crossed bound says that a task costs more,
+ * and where to look.
  */
 const BOUNDS = {
   allocatedBytesPerTask: 5200,
   logBytesPerTask: 250,
-  // Submitted, leased, succeeded; and a hash of the state now and then.
+  // Submitted, leased, succeeded; and sometimes a hash of the state.
   eventsPerTask: 3.1,
   recordsPerRound: 2.5,
   commitsPerRound: 2.5,
@@ -190,7 +191,7 @@ test('what a task costs in batches of 100 stays within its bounds', async () => 
 test('the same tasks one by one cross every bound that batches keep', async () => {
   const costs = await costsOf({ tasks: 100, rounds: 5, isSplit: true });
 
-  // A task has the same events however it comes.
+  // A task has the same events whether it is sent alone or in a batch.
   const { eventsPerTask: _, ...others } = BOUNDS;
   expect(crossed(costs)).toEqual(Object.keys(others).sort());
 });

@@ -1,15 +1,14 @@
-/** One call of each route about something in the namespace `shop`, and what it comes to. */
+/** One call of each route about an object in the namespace `shop`, and the expected answers. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { RouteName } from '@sluice/protocol';
 import type { Answer, Call, KeyedApi } from '../support/keyed-api.ts';
 
 interface Expected {
   readonly call: Omit<Call, 'method'>;
-  /** The status for somebody of the namespace. */
+  /** The status for a caller in the namespace. */
   readonly own: number;
   /**
-   * For somebody of another one: the code of the error, or a text of the namespace that the answer
-   * must not have.
+   * For a caller in another namespace: the error code, or a text that the answer must not contain.
    */
   readonly foreign: { readonly code: string } | { readonly hides: string };
 }
@@ -45,7 +44,7 @@ async function deadLetter(shop: KeyedApi, type?: string): Promise<Task> {
   return task;
 }
 
-/** A call that is answered by 404 in another namespace. */
+/** A call that another namespace answers with 404. */
 function ofTask(action: string, body?: object, own = 200): Prepare {
   return async (shop) => {
     const { id } = await newTask(shop);
@@ -54,7 +53,7 @@ function ofTask(action: string, body?: object, own = 200): Prepare {
   };
 }
 
-/** A call about many: in another namespace it is said of each that it is not there. */
+/** A call about several tasks. In another namespace, each of them is reported as not found. */
 function ofMany(path: string, bodyOf: (id: string) => unknown): Prepare {
   return async (shop) => {
     const { id, type } = await newTask(shop);
@@ -71,10 +70,10 @@ async function newType(shop: KeyedApi): Promise<string> {
 
 const SESSION = { name: 'worker-of-shop', types: [{ type: 'nothing' }], leaseMs: 600_000 };
 
-/** A worker of the shop: its stream breaks, and it is expected back. */
+/** A worker session of the shop. Its stream breaks, and the server waits for it to return. */
 async function newSession(shop: KeyedApi, name = SESSION.name): Promise<string> {
   const sessionId = `s_${randomBytes(18).toString('base64url')}`;
-  // A session keeps the id that a worker comes back with.
+  // A session keeps the id that its worker resumes with.
   const resume = { sessionId, running: [] };
   await shop.post('/v1/worker-sessions', { ...SESSION, name, resume });
   return sessionId;
@@ -87,7 +86,7 @@ async function newRedrive(shop: KeyedApi): Promise<string> {
   return (await done(shop.post('/v1/dead-letters/redrive', body))).id;
 }
 
-/** A callback that was given up: the server calls nobody of this machine. */
+/** A callback that was given up: the server refuses to call addresses of this machine. */
 async function newCallback(shop: KeyedApi): Promise<string> {
   const callback = { url: 'http://127.0.0.1:9/', on: ['failed'] };
   const { id } = await done(shop.post('/v1/tasks', { type: fresh('type'), callback }));
@@ -299,7 +298,7 @@ const ACCESS_CALLS = {
     own: 200,
     foreign: { hides: 'shop' },
   }),
-  // It is about all namespaces.
+  // This route covers all namespaces.
   getMetrics: async () => ({
     call: { path: '/metrics' },
     own: 403,
@@ -312,7 +311,7 @@ const ACCESS_CALLS = {
   }),
 } satisfies Partial<Record<RouteName, Prepare>>;
 
-/** A route that is added to the protocol has to be added here. */
+/** A route that is added to the protocol must be added here. */
 export const ACCESS_MATRIX: Readonly<Record<RouteName, Prepare>> = {
   ...TASK_CALLS,
   ...WORKER_CALLS,

@@ -15,7 +15,7 @@ const CLOSED = LIST.filter(({ route }) => route.access !== 'open');
 let folder: string;
 let server: ServerProcess;
 let admin: KeyedApi;
-/** An admin of the namespace that things are made in. */
+/** An admin of the namespace in which objects are created. */
 let shop: KeyedApi;
 const keys = new Map<string, string>();
 
@@ -77,7 +77,7 @@ test('what another namespace may not see is there for its own', async () => {
     const { call, foreign } = await ACCESS_MATRIX[name](shop);
     if (!('hides' in foreign) || foreign.hides === 'shop') continue;
     const { body } = await shop.call({ method: route.method, ...call });
-    // Of many tasks only their states are told.
+    // These answers contain only the states of the tasks.
     if (name !== 'patchTasks' && name !== 'cancelTasks') {
       expect(JSON.stringify(body), name).toContain(foreign.hides);
     }
@@ -145,7 +145,8 @@ test('an address that leads nowhere is only told to those who have a key', async
   expect((await holderOf('worker', 'shop').call({ method, path: '/v1/tasks' })).status).toBe(405);
 });
 
-// The last: from here on the address has failed too often for keys that it has not used before.
+// Tests with new keys must come before this one. After it, the address has failed too often for
+// keys that it has not used before.
 test.each(CLOSED)('$name is refused without a key, and with one that is none', async (each) => {
   const { call } = await ACCESS_MATRIX[each.name](shop);
   const { method } = each.route;
@@ -157,7 +158,7 @@ test.each(CLOSED)('$name is refused without a key, and with one that is none', a
   for (const key of ['slk_0', `${shop.key?.slice(0, -4)}0000`]) {
     const { status, headers, body } = await admin.as(key).call({ method, ...call });
 
-    // Wrong keys are guesses, and an address that guesses too often is no longer listened to.
+    // Wrong keys count as guesses. An address that guesses too often is rejected.
     const refusals = [
       [401, 'unauthenticated', 'Bearer', null],
       [429, 'too_many_failures', null, '1'],
@@ -179,7 +180,7 @@ test('nobody gets at a blob of another namespace by naming it', async () => {
   const refused = await other.post('/v1/tasks', task);
   expect([refused.status, refused.body.error.code]).toEqual([404, 'blob_not_found']);
 
-  // Who has the content himself has a blob of his own.
+  // A client that has the content can upload the blob to its namespace.
   expect((await other.call(put)).status).toBe(200);
   expect((await other.post('/v1/tasks', task)).status).toBe(201);
 });

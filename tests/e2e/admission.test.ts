@@ -8,7 +8,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import { type Answer, ApiClient } from './api-client.ts';
 import { SessionUnderTest } from './session-under-test.ts';
 
-/** So little that a few requests show what many do. */
+/** Small limits, so that a few requests have the effect of many. */
 const ADMISSION = {
   read: { bytesMax: 2000, answersMax: 1000 },
   submit: { bytesMax: 4000, answersMax: 1000 },
@@ -65,7 +65,7 @@ const detach = (): Promise<Answer> => api.delete('/v1/worker-sessions/s_unknown'
 const report = (): Promise<Answer> =>
   api.report(sessionId, [{ lease: leases.pop(), kind: 'succeeded', output: KIB }]);
 
-/** What a request was answered; pending while it waits for the disk. */
+/** The status of each answer; `pending` while the request waits for the disk. */
 function statusesOf(answers: readonly Promise<Answer>[]): (number | 'pending')[] {
   const statuses: (number | 'pending')[] = answers.map(() => 'pending');
   answers.forEach((answer, index) => {
@@ -76,7 +76,7 @@ function statusesOf(answers: readonly Promise<Answer>[]): (number | 'pending')[]
   return statuses;
 }
 
-/** Sends one request after the other until one is refused; answers all of them. */
+/** Sends one request after the other until one is refused; returns all answers. */
 async function sendUntilRefused(send: () => Promise<Answer>): Promise<Promise<Answer>[]> {
   const sent: Promise<Answer>[] = [];
   let isRefused = false;
@@ -99,7 +99,7 @@ test('a disk that hangs has reads and tasks refused first, reports last', async 
   await log.whenHeld();
 
   const submits = await sendUntilRefused(submit);
-  // Taken while tasks and reads are refused; by the last of these answers it has long arrived.
+  // Accepted while tasks and reads are refused. It has arrived before the last of these answers.
   const early = detach();
   for (let i = 0; i < 20; i++) expect((await read()).status).toBe(429);
   const firstReports = statusesOf([report(), report(), report(), report()]);

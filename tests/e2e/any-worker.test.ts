@@ -1,8 +1,8 @@
 /**
- * One suite for workers in three languages: what the protocol promises needs no SDK.
+ * One suite for workers in three languages, because the protocol needs no SDK.
  *
- * Each is a process of its own, as a user would start it. It says `runs ID` and `ended ID`, so that
- * how often a handler ran is counted where it ran.
+ * Each worker is a separate process, started as a user would. It prints `runs ID` and `ended ID`,
+ * so runs are counted in the worker itself.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,9 +15,9 @@ import { BlobClient, sha256Of } from './blob-client.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples/workers');
 const WAIT_MS = 60_000;
-/** Longer than a test takes: such a task ends when it is cancelled. */
+/** Longer than a test takes: such a task ends only by a cancel. */
 const LONG_MS = 600_000;
-/** With so much of it only a worker that heard the cancel ends a task before the test gives up. */
+/** With this grace period, only a worker that received the cancel ends the task in time. */
 const PATIENCE = { graceMs: LONG_MS };
 
 const WORKERS = [
@@ -35,7 +35,7 @@ describe.each(WORKERS)('$file', ({ file, command, exit }) => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-e2e-'));
     server = await ServerProcess.startDev(join(folder, 'data'));
-    // What a killed worker leaves behind is removed with the folder.
+    // Files that a killed worker leaves behind are removed with the folder.
     const env = { SLUICE_URL: server.url, WORKER_NAME: file, TMPDIR: folder };
     api = new ApiClient(server.url, 'http1');
     worker = await ServerProcess.start({ command, args: [join(EXAMPLES, file)], env });
@@ -43,7 +43,7 @@ describe.each(WORKERS)('$file', ({ file, command, exit }) => {
 
   afterEach(async () => {
     api.close();
-    // The stream's end also ends what a killed shell leaves behind.
+    // The end of the stream also ends the processes that a killed shell leaves behind.
     await server.kill();
     await worker.kill();
     await rm(folder, { recursive: true });
@@ -59,7 +59,7 @@ describe.each(WORKERS)('$file', ({ file, command, exit }) => {
     return (await api.get(`/v1/tasks/${id}/wait?timeoutMs=${WAIT_MS}`)).body;
   }
 
-  /** Submits a task that sleeps, and resolves when its handler has said how far it is. */
+  /** Submits a task that sleeps, and resolves when its handler has reported progress. */
   async function underWay(ms: number): Promise<string> {
     const id = await submit('sleep', { ms });
     const isUnderWay = async (): Promise<boolean> => {
@@ -70,7 +70,7 @@ describe.each(WORKERS)('$file', ({ file, command, exit }) => {
     return id;
   }
 
-  /** Starts the server again where it was. */
+  /** Restarts the server on the same port. */
   async function startAgain(): Promise<void> {
     api.close();
     const { port } = new URL(server.url);

@@ -28,7 +28,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Two finished tasks are kept in memory, and no more. */
+/** At most two finished tasks are kept in memory. */
 async function start(data: string): Promise<void> {
   const limits = ['--limits-finished-tasks-max', '2'];
   server = await ServerProcess.startServer(join(folder, data), ...limits);
@@ -66,7 +66,7 @@ function blobUrl(): string {
   return `${server.url}/v1/blobs/${BLOB_HASH}`;
 }
 
-/** A life with something of everything in it; answers the ids of its tasks. */
+/** Creates something of every kind; returns the ids of the tasks. */
 async function live(): Promise<string[]> {
   await connect();
   const ids: string[] = [];
@@ -87,14 +87,14 @@ async function live(): Promise<string[]> {
   return ids;
 }
 
-/** A stream of events that has begun. */
+/** An event stream that has started. */
 function follow(lastEventId?: string): Promise<Response> {
   const headers: Record<string, string> = {};
   if (lastEventId !== undefined) headers['last-event-id'] = lastEventId;
   return fetch(`${server.url}/v1/events`, { headers });
 }
 
-/** What a stream says up to its first id. */
+/** The text of a stream up to its first id. */
 async function firstOf({ body }: Response): Promise<string> {
   let text = '';
   for await (const chunk of body as ReadableStream<Uint8Array>) {
@@ -114,7 +114,7 @@ const LISTS = [
   '/v1/queues',
 ];
 
-/** What the server says of everything, without what is of the moment. */
+/** Everything that the server shows, without values that change by themselves. */
 async function everything(ids: readonly string[]): Promise<unknown> {
   const ofTasks = ids.flatMap((id) => ['', '/history', '/logs'].map((x) => `/v1/tasks/${id}${x}`));
   const answers: unknown[] = [];
@@ -152,9 +152,10 @@ test('a server that was restored knows all that the one before had acknowledged'
   await waitUntil(isCounted, { what: 'there are figures', timeoutMs: 10_000 });
   const [first] = (await figures()).body.items;
   await takeBackup(server.url, join(folder, 'copy'));
-  // Whoever keeps something more in the data folder has to say whether it belongs to a backup.
+  // If this fails, a new file in the data folder needs a decision: is it part of a backup?
   const [copied, kept] = await Promise.all(['copy', 'data'].map((x) => readdir(join(folder, x))));
-  // So short a log has no snapshot; ids of events must not count in another log.
+  // This log is too short for a snapshot. `starts.json` is left out, so that event ids of one log
+  // are not valid in another.
   expect([...copied, 'snapshots', 'starts.json']).toEqual(expect.arrayContaining(kept));
   await kill();
 
@@ -176,7 +177,7 @@ test('what a worker held runs again, and its lease of before counts nowhere', as
   const id = await submit({ input: 'held' });
   const { lease } = await session.takeTask();
   await takeBackup(server.url, join(folder, 'copy'));
-  // The server goes on after the backup and gives out the next lease, which nobody knows later.
+  // After the backup the server grants one more lease, which the restored server will not know.
   const lost = await submit({ input: 'of a time that is gone' });
   await session.takeTask();
   const oldSession = sessionId;

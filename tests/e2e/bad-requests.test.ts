@@ -316,7 +316,7 @@ test.each([
   ['a cross-site request', { 'sec-fetch-site': 'cross-site' }],
   ['a foreign host', { host: 'evil.example:7420' }],
 ])('%s is refused', async (_name, headers) => {
-  // `fetch` does not let a host be set, and a browser's attacker would not use it either.
+  // `fetch` cannot set the host header, and an attacker in a browser would not use it either.
   const lines = Object.entries({ host: 'localhost', ...headers }).map(([k, v]) => `${k}: ${v}\r\n`);
   const head = `POST /v1/tasks HTTP/1.1\r\ncontent-length: ${TASK.length}\r\n${lines.join('')}\r\n`;
 

@@ -1,4 +1,4 @@
-/** Uploads and downloads, as any client would, over both protocols. */
+/** Uploads and downloads over both protocols, like any client. */
 import { createHash } from 'node:crypto';
 import { connect } from 'node:http2';
 import type { Protocol } from '../support/http-client.ts';
@@ -12,7 +12,7 @@ export function sha256Of(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** JSON of about so many bytes, which no other call makes. */
+/** Unique JSON of about this size. */
 export function largeJson(bytes: number): string {
   return JSON.stringify({ salt: Math.random(), filler: 'x'.repeat(bytes) });
 }

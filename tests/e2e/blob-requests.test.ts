@@ -1,4 +1,4 @@
-/** What requests may say of blobs, and what not: one server hears all of them. */
+/** Which requests may name blobs and which may not, all on one server. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -26,7 +26,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** So many hours from now; no finished task stays in memory. */
+/**
+ * Starts the server with its clock `aheadHours` ahead. At most one finished task stays in memory.
+ */
 async function start(aheadHours: number): Promise<void> {
   server = await ServerProcess.start({
     command: LAUNCHER,
@@ -52,7 +54,7 @@ async function uploaded(): Promise<string> {
   return sha256Of(content);
 }
 
-/** Until the files were looked through and so many are left. */
+/** Waits until the sweep has left this many blobs. */
 async function left(count: number): Promise<void> {
   const isSo = async () => (await api.get('/v1/cluster')).body.blobs.count === count;
   await waitUntil(isSo, { what: `${count} blobs are left`, timeoutMs: 60_000 });
@@ -65,7 +67,9 @@ async function finished(blob: string): Promise<string> {
   return id;
 }
 
-/** Until the task is in no file any more: what leaves its day does when others end. */
+/**
+ * Waits until the task is in no file any more. Rows of an old day are removed when other tasks end.
+ */
 async function gone(id: string, blob: string): Promise<void> {
   const isGone = async () => {
     await finished(blob);
@@ -74,7 +78,7 @@ async function gone(id: string, blob: string): Promise<void> {
   await waitUntil(isGone, { what: `${id} is gone`, timeoutMs: 60_000 });
 }
 
-/** Until tasks that ended before are in files alone: others that ended later took their place. */
+/** Waits until earlier tasks are only in files, because later ones took their place in memory. */
 async function haveLeftMemory(blob: string): Promise<void> {
   for (let n = 0; n < 3; n++) await finished(blob);
   const isSo = async () => {
@@ -101,14 +105,15 @@ test('blobs go a day after the last task that named them, and no sooner', async 
   await left(3);
   expect(await there()).toEqual([200, 200, 200]);
 
-  // Its upload is a day old; of the others one is in a row, and one in memory too.
+  // The upload of the unnamed blob is a day old. The others are named, one by a task and one by a
+  // row.
   await stop();
   await start(25);
   await left(2);
   expect(await there()).toEqual([404, 200, 200]);
   expect((await api.get(`/v1/tasks/${id}`)).body.outputBlob).toBe(ended);
 
-  // The row goes with its day: first that, then, a day later, the blob.
+  // The row is removed with its day. The blob is removed a day later.
   await stop();
   await start(9 * 24);
   await gone(id, waiting);

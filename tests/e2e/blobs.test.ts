@@ -42,7 +42,7 @@ async function uploaded(content = largeJson(MIB)): Promise<string> {
   return sha256Of(content);
 }
 
-/** Every file of blobs, finished or not. */
+/** All files of blobs, finished or not. */
 async function files(): Promise<string[]> {
   const found = await readdir(join(folder, 'blobs'), { recursive: true, withFileTypes: true });
   return found

@@ -12,7 +12,7 @@ import { type Ended, runSluice } from '../support/sluice-command.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { ApiClient } from './api-client.ts';
 
-/** More than sockets and pipes hold on their own. */
+/** More data than sockets and pipes can buffer. */
 const TASKS = 300;
 const TASK_BYTES = 100_000;
 
@@ -56,7 +56,7 @@ async function filesIn(path: string): Promise<string[]> {
   return files.map((entry) => join(entry.parentPath, entry.name).slice(path.length + 1));
 }
 
-/** The backup, after `damage` was done to it. */
+/** A copy of the backup with this damage. */
 async function damaged(damage: (path: string) => Promise<void>): Promise<string> {
   const path = fresh('damaged');
   await cp(copy, path, { recursive: true });
@@ -64,7 +64,7 @@ async function damaged(damage: (path: string) => Promise<void>): Promise<string>
   return path;
 }
 
-/** It is refused, and nothing is left of the attempt. */
+/** The restore is refused and leaves nothing behind. */
 async function refused(path: string): Promise<Ended> {
   const data = fresh('data');
   const ended = await runSluice(['restore', path, '--data', data]);
@@ -72,7 +72,7 @@ async function refused(path: string): Promise<Ended> {
   return ended;
 }
 
-/** Writes the manifest anew, with a checksum that is right. */
+/** Rewrites the manifest with a correct checksum. */
 async function rewriteManifest(path: string, change: (begin: object) => object): Promise<void> {
   const manifest = join(path, 'manifest.jsonl');
   const [begin, ...lines] = readFileSync(manifest, 'utf8').trimEnd().split('\n');
@@ -173,7 +173,7 @@ describe('folders', () => {
     const ended = await runSluice(['restore', copy, '--data', data]);
 
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') });
-    // Other files of a server come and go.
+    // A running server creates and removes other files.
     expect(await readdir(data)).not.toContain('restore.unfinished');
     const api = new ApiClient(server.url, 'http1');
     expect(await api.post('/v1/tasks', { type: 'small' })).toMatchObject({ status: 201 });
@@ -212,7 +212,7 @@ describe('a full disk', () => {
   });
 });
 
-/** A backup that nobody reads as yet. */
+/** A backup request whose answer is not read yet. */
 function asked(): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     get(`${server.url}/v1/backup`, { agent: false }, resolve).on('error', reject);
@@ -249,7 +249,7 @@ describe('somebody dies in the middle', () => {
     await waitUntil(isFree, { what: 'another backup may be taken', timeoutMs: 30_000 });
     await takeBackup(server.url, target);
 
-    // What it has not read is lost with the connection, and so is the end of the backup.
+    // Unread data is lost with the connection, including the end of the backup.
     const text = await new Promise<string>((resolve) => {
       const pieces: Buffer[] = [];
       stalled.on('data', (piece: Buffer) => pieces.push(piece));

@@ -1,4 +1,6 @@
-/** The SDK in a real browser: a page of the own origin is served, a page of another is not. */
+/**
+ * The SDK in a real browser. A page of the same origin is served, a page of another origin is not.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -48,7 +50,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What stands before the server, as a proxy would: the files of the page, and the API. */
+/** A front for the server, like a proxy: it serves the files of the page, and forwards the API. */
 async function answer(from: IncomingMessage, to: ServerResponse): Promise<void> {
   const { pathname } = new URL(from.url as string, 'http://front');
   if (pathname.startsWith('/v1/')) return forward(from, to);
@@ -74,7 +76,7 @@ function forward(from: IncomingMessage, to: ServerResponse): void {
   from.pipe(onward);
 }
 
-/** What a page shows in the end. */
+/** The final text of a page. */
 async function look(path: string): Promise<string> {
   shown = Promise.withResolvers<string>();
   const { port } = front.address() as AddressInfo;
@@ -88,7 +90,7 @@ async function look(path: string): Promise<string> {
   );
   const ended = once(browser, 'exit').then(([code]) => `the browser ended with ${code}`);
   const text = await Promise.race([shown.promise, ended]);
-  // It has processes of its own, which end with it.
+  // The browser has child processes, so its whole group is killed.
   if (browser.exitCode === null) process.kill(-(browser.pid as number), 'SIGKILL');
   await ended;
   return text;
@@ -101,7 +103,7 @@ test('a page of the own origin submits tasks, small and large, and shows results
 test('a page of another origin is refused, however it asks', async () => {
   const text = await look(`/foreign.html?server=${encodeURIComponent(server.url)}`);
 
-  // A browser sends what needs no answer to whoever is asked: only the server can refuse it.
+  // A browser sends no-cors requests to any server. Only the server can refuse them.
   expect(text).toBe('no-cors: opaque, cors: TypeError');
   const listed = await fetch(`${server.url}/v1/tasks?type=planted`);
   expect(await listed.json()).toMatchObject({ items: [] });

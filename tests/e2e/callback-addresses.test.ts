@@ -19,7 +19,10 @@ let api: ApiClient;
 let receiver: CallbackReceiver;
 let trap: CallbackReceiver;
 
-/** Only one address of this machine may be called; the trap has the other, on the same port. */
+/**
+ * Only one address of this machine may be called. The trap listens on another one, on the same
+ * port.
+ */
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-callbacks-'));
   receiver = await CallbackReceiver.start('', 0, GOOD);

@@ -37,7 +37,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Starts the server, with its clock so far ahead. */
+/** Starts the server with its clock `aheadMs` ahead. */
 async function start(aheadMs = 0): Promise<void> {
   server = await ServerProcess.startDev(folder, {
     NODE_OPTIONS: `--import=${MOVED_CLOCK}`,
@@ -330,7 +330,7 @@ test('a server that is told to stop finishes what is under way, and leaves the r
   expect(receiver.received).toHaveLength(20);
 });
 
-/** A task with a callback that a worker has. */
+/** A task with a callback that a worker holds. */
 async function leased(on: readonly string[]) {
   const session = new SessionUnderTest(server.url, 'http1', { types: [{ type: 'x' }] });
   const { sessionId } = await session.welcomed();
@@ -345,7 +345,7 @@ async function submitted(more: object = {}): Promise<string> {
   return body.id;
 }
 
-/** A task with a callback that ended. */
+/** A task with a callback that has ended. */
 async function ended(more: object = {}): Promise<string> {
   const id = await submitted(more);
   await api.post(`/v1/tasks/${id}/complete`, { output: 1 });

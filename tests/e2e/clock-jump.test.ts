@@ -32,7 +32,7 @@ async function clockAfterJump(...flags: string[]): Promise<ClockView> {
   });
   server.signal('SIGUSR2');
   await server.printed(/ahead by 172800000 ms/);
-  // It notices the jump now, and judges it when it has lasted.
+  // The server notices the jump now, and accepts or rejects it once it has lasted.
   await fetch(`${server.url}/v1/cluster`);
   server.signal('SIGUSR2');
   await server.printed(/ahead by 172830000 ms/);

@@ -37,7 +37,7 @@ interface Ended {
 
 interface RunOptions {
   readonly env?: object;
-  /** Hears when the first of the output is there. */
+  /** Called when the first output arrives. */
   readonly onOutput?: () => void;
 }
 
@@ -140,7 +140,7 @@ test('SIGTERM drains: workers are told, and their leases survive the restart', a
   const { sessionId } = await session.welcomed();
   const { lease } = await session.takeTask();
   const waited = api.get(`/v1/tasks/${body.id}/wait?timeoutMs=60000`);
-  // The wait has to be on the server before the server is told to stop.
+  // The wait must reach the server before the server is told to stop.
   await api.get('/health/live');
 
   first.signal('SIGTERM');

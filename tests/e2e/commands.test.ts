@@ -221,7 +221,7 @@ describe('looking', () => {
     expect(JSON.parse(json.stdout).items).toMatchObject([{ id: body.id }]);
     expect(explained.stdout).toContain('no_worker_for_type');
     expect(shown.stdout).toMatch(/state +queued \(submitted\)/);
-    // No colours for a program.
+    // Output to a program has no colours.
     expect(shown.stdout).not.toContain('\u001b');
   });
 

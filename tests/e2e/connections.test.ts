@@ -34,7 +34,7 @@ async function open(count: number): Promise<readonly RawConnection[]> {
   return opened;
 }
 
-/** Asks on a connection of its own that is kept: further ones may be refused. */
+/** Reads metrics on one persistent connection, because further connections may be refused. */
 class Scraper {
   private readonly connection: RawConnection;
   private scrapes = 0;
@@ -79,7 +79,9 @@ test('a connection too many is told so and closed; when others leave there is ro
   expect((await fetch(`${server.url}/health/live`)).status).toBe(200);
 });
 
-/** What this process may have open; the server inherits it, and both keep some for themselves. */
+/**
+ * Open file limit of this process. The server inherits it, and both need some files for themselves.
+ */
 const DESCRIPTORS = Number(
   /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1],
 );
@@ -92,7 +94,7 @@ test(`${CROWD} connections at once: requests are answered, and all is cleaned up
   for (let opened = 1; opened < CROWD; opened += 250) await open(Math.min(250, CROWD - opened));
   await scraper.until('sluice_http_connections', (count) => count === CROWD);
 
-  // Some speak, and the others are still there.
+  // Some connections send requests, and the others stay open.
   const speakers = connections.slice(1, 101);
   for (const { send } of speakers.map((each) => ({ send: each.send.bind(each) }))) {
     send('POST /v1/tasks HTTP/1.1\r\nhost: localhost\r\ncontent-length: 12\r\n\r\n{"type":"a"}');
@@ -115,7 +117,7 @@ async function openDeaf(protocol: Protocol): Promise<void> {
     const request = client.request({ ':path': '/v1/worker-sessions', ':method': 'POST' });
     request.on('error', () => undefined);
     request.end(DEAF);
-    // Nobody reads what follows.
+    // The rest of the stream is never read.
     await once(request, 'response');
     return;
   }

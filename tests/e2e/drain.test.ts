@@ -26,7 +26,7 @@ afterEach(async () => {
 async function halfSent(path: string, body: string): Promise<RawConnection> {
   const connection = await RawConnection.open(server.url);
   connections.push(connection);
-  // An answer on the same connection shows that the server is at what follows it.
+  // An answer on the same connection shows that the server has begun to read what follows.
   connection.send('GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n');
   await connection.heard(/"ok"/);
   connection.send(`POST ${path} HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\n`);

@@ -49,7 +49,7 @@ interface Heard {
   readonly data: Record<string, unknown>;
 }
 
-/** Reads a stream as a browser would: the last id counts, with or without an event. */
+/** Reads a stream like a browser: the last id counts, with or without an event. */
 class EventReader {
   readonly heard: Heard[] = [];
   lastId = '';

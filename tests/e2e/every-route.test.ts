@@ -24,7 +24,7 @@ afterAll(async () => {
 const LIST = Object.entries<Route>(ROUTES).map(([name, route]) => ({ name, route }));
 const WITH_BODY = LIST.filter(({ route }) => route.body !== undefined && route.body !== BYTES);
 
-/** The path of a route with something in the place of its parameters. */
+/** The path of a route, with values for its parameters. */
 function pathOf({ path }: Route): string {
   return path
     .replace('{type}', 'some-type')
@@ -107,7 +107,7 @@ describe.each(WITH_BODY)('the body of $name', ({ route }) => {
 });
 
 test('every other error that a route announces has been seen', async () => {
-  // Each of these stands in a test of its own; this list must grow with the routes.
+  // Each of these has a separate test. This list must grow with the routes.
   const elsewhere = new Set([
     'blob_hash_mismatch',
     'blob_not_found',

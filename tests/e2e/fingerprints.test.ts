@@ -30,7 +30,7 @@ async function fail(type: string, message: string): Promise<string> {
   return body.id;
 }
 
-/** Of the group with that message, as the server counts it. */
+/** The fingerprint that the server gives to the group with that message. */
 async function fingerprintOf(message: string): Promise<string> {
   let fingerprint: string | undefined;
   const isCounted = async () => {
@@ -48,7 +48,7 @@ async function dead(query = ''): Promise<string[]> {
   return body.items.map(({ id }: { id: string }) => id);
 }
 
-/** Three that failed alike, of two types, and one that did not. */
+/** Three tasks of two types that fail alike, and one that fails differently. */
 async function failFour(): Promise<{ ids: string[]; fingerprint: string }> {
   const ids = [
     await fail('mail', 'host 1 is down'),

@@ -1,6 +1,6 @@
 /**
- * A connection whose other end vanished without a word looks as if it were silent. Each worker
- * notices by that silence, comes back on another connection, and has lost nothing.
+ * A connection whose other end vanished looks silent. Each worker detects the silence, returns on
+ * another connection, and has lost nothing.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-// They wait at once: silence takes its time.
+// They run concurrently, because detecting silence takes a while.
 test.concurrent.each([
   ['worker.ts', process.execPath],
   ['worker.py', 'python3'],
@@ -50,7 +50,7 @@ test.concurrent.each([
       what: 'the handler tells of progress again',
       timeoutMs: WAIT_MS,
     });
-    // Only by the new stream can it hear of this.
+    // The worker can learn about this only through the new stream.
     await api.post(`${path}/cancel`, { graceMs: LONG_MS });
     const { body } = await api.get(`${path}/wait?timeoutMs=${WAIT_MS}`);
 

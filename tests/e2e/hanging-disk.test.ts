@@ -44,10 +44,10 @@ async function scrape(): Promise<ReadonlyMap<string, MetricFamily>> {
   return parseMetrics(await (await fetch(`${url}/metrics`)).text());
 }
 
-/** Sends a submit that gets no answer as long as the disk hangs. */
+/** Sends a submit that gets no answer while the disk hangs. */
 async function hang(): Promise<void> {
   log.hold();
-  // It fails when the server goes away before the disk comes back.
+  // The request fails if the server ends before the disk works again.
   fetch(`${url}/v1/tasks`, { method: 'POST', body: '{"type":"a"}' }).catch(() => undefined);
   await log.whenHeld();
 }

@@ -8,7 +8,7 @@ import { errorOf, RawConnection } from '../support/raw-connection.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-/** Small enough for a test to be over soon, and far above what a request takes. */
+/** Short enough for a quick test, and far longer than a request takes. */
 const FLAGS = [
   ['--http-head-timeout-ms', '1000'],
   ['--http-request-timeout-ms', '1500'],

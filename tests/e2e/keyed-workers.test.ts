@@ -48,7 +48,7 @@ test.each(WORKERS)('$file works in the namespace of its key', async ({ file, com
   expect(worker.lastOutput).not.toContain(key);
 });
 
-/** Sends a request whose body ends only when it is told to. */
+/** Sends a request whose body ends only when `finish` is called. */
 function slowPost(path: string, key: string, body: string) {
   const headers = {
     authorization: `Bearer ${key}`,
@@ -56,7 +56,7 @@ function slowPost(path: string, key: string, body: string) {
     expect: '100-continue',
   };
   const asked = request(server.url + path, { method: 'POST', headers });
-  // The server has looked at the head once it wants to see more.
+  // The server has read the head once it asks for the body.
   const isHeard = new Promise((resolve) => asked.once('continue', resolve));
   const answer = new Promise<number>((resolve, reject) => {
     asked.once('error', reject);
@@ -94,7 +94,7 @@ test('the waits of a key that is revoked end at once, and get no answer of their
     submitter.post('/v1/tasks/wait', { ids: [task.id], timeoutMs: 60_000 }),
     submitter.post('/v1/tasks?waitMs=60000', { type: 'never-run' }),
   ];
-  // The server has heard them once it has taken the last one.
+  // All three have arrived once the server has stored the last task.
   const isTaken = async () => (await submitter.get('/v1/tasks?type=never-run')).body.items.length;
   await expect.poll(isTaken).toBe(2);
 

@@ -33,7 +33,7 @@ async function startDev(): Promise<KeyedApi> {
   return new KeyedApi(server.url);
 }
 
-/** A server with one key, and its admin. */
+/** A server with one key, that of its admin. */
 async function startWithAdmin(): Promise<KeyedApi> {
   const nobody = await startDev();
   return nobody.as(await nobody.keyFor('admin', 'default'));
@@ -196,7 +196,7 @@ test('a kill in the middle loses no key that was answered, and brings none back'
   const made: string[] = [];
   const revoked: string[] = [];
   const churn = async (): Promise<void> => {
-    // Until the server is gone.
+    // Runs until the server is gone.
     for (;;) {
       const { key, id } = (await admin.post('/v1/keys', { role: 'viewer' })).body;
       made.push(key);
@@ -220,7 +220,7 @@ test('a kill in the middle loses no key that was answered, and brings none back'
 
   expect(revoked.filter(isKnown)).toEqual([]);
   const kept = made.filter((key) => !revoked.includes(key));
-  // Of those whose revocation was under way nobody can say.
+  // The keys whose revocation was in flight may or may not exist.
   const unsure = kept.filter((key) => !isKnown(key));
   expect(unsure.length).toBeLessThanOrEqual(churning.length);
   const [survivor] = kept.filter(isKnown);
@@ -270,7 +270,7 @@ test('over HTTP/2 a key counts as well', async () => {
   expect((await admin.get('/v1/tasks')).status).toBe(200);
 });
 
-/** Everything below a folder, as bytes. */
+/** The bytes of all files below a folder. */
 async function contentsOf(path: string): Promise<Buffer> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
@@ -320,7 +320,7 @@ test('no key is in the data folder, in what is logged, or in any other answer', 
     expect(said).not.toContain(secret);
     expect(said).not.toContain(createHash('sha256').update(each).digest('hex'));
   }
-  // The test looks where keys are: their ids are there.
+  // Negative control: the ids of keys are in the same places.
   expect(stored.includes(`k_${text.slice(4, 24)}`)).toBe(true);
   expect(said).toContain(`k_${text.slice(4, 24)}`);
 });

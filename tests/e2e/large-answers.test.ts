@@ -1,4 +1,6 @@
-/** Answers about many large tasks come in parts, none of which fills the memory of anybody. */
+/**
+ * Answers about many large tasks come in parts, so that no part fills the memory of either side.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +11,7 @@ import { ServerProcess } from '../support/server-process.ts';
 
 const TASKS = 45;
 const TEXT = 'x'.repeat(240 * 1024);
-/** What an answer may have, and the task that goes beyond it. */
+/** The limit of an answer, and one task that exceeds it. */
 const BYTES_MAX = (8 + 1) * 1024 * 1024;
 
 interface Large {
@@ -37,7 +39,7 @@ async function call(path: string, body?: unknown): Promise<Large> {
   return JSON.parse(text);
 }
 
-/** Submits large tasks, as many at once as a request takes. */
+/** Submits large tasks, as many per request as fit. */
 async function submitLarge(type: string): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < TASKS; n += 15) {
@@ -47,7 +49,7 @@ async function submitLarge(type: string): Promise<string[]> {
   return ids;
 }
 
-/** All pages, one behind the other. */
+/** All pages, one after the other. */
 async function pages(path: string): Promise<string[][]> {
   const found: string[][] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -59,7 +61,7 @@ async function pages(path: string): Promise<string[][]> {
   return found;
 }
 
-/** Asks for the rest until there is none. */
+/** Requests the rest until nothing is left. */
 async function getAll(ids: readonly string[]): Promise<string[][]> {
   const found: string[][] = [];
   for (let rest = ids; rest.length > 0; ) {

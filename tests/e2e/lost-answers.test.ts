@@ -8,10 +8,10 @@ import { defineTask, Sluice } from '@sluice/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
 
-/** Passes requests on, and loses the first answer to each path that ends in one of these words. */
+/** Forwards requests, and loses the first answer to each path that ends in one of these words. */
 class LosingProxy {
   readonly lost: string[] = [];
-  /** Runs after the server has answered and before the client hears that there is no answer. */
+  /** Runs after the server has answered and before the client learns that there is no answer. */
   meanwhile: () => Promise<unknown> = async () => undefined;
   private readonly server: Server;
 

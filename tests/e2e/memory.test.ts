@@ -9,7 +9,7 @@ import { SessionUnderTest } from './session-under-test.ts';
 const MIB = 2 ** 20;
 const MEMORY_MAX = 400 * MIB;
 const TASKS = Array(5).fill({ type: 'other', input: 'x'.repeat(200_000) });
-/** More than the bound allows, whatever the server takes for itself. */
+/** More than the bound allows, however much memory the server itself needs. */
 const SUBMITS_MAX = 500;
 
 let folder: string;

@@ -29,7 +29,7 @@ async function scrape(): Promise<ReadonlyMap<string, MetricFamily>> {
   return parseMetrics(await answer.text());
 }
 
-/** The value of a sample, of which there has to be exactly one. */
+/** The value of a sample, which must exist exactly once. */
 function sampleValue(
   families: ReadonlyMap<string, MetricFamily>,
   name: string,

@@ -18,7 +18,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The answer to a request that is sent byte by byte, to its end. */
+/** Sends a request byte by byte, and returns the whole answer. */
 async function answerTo(head: string): Promise<string> {
   const connection = await RawConnection.open(server.url);
   connection.send(`${head}\r\nConnection: close\r\n\r\n`);

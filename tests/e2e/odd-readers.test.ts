@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What a reader of a stream may do that none should, and whether the server hangs up on it. */
+/** Odd things that a reader of a stream may do, and whether the server closes the connection. */
 const ODDITIES = [
   {
     does: 'sends nonsense',

@@ -77,7 +77,9 @@ async function listed(): Promise<string[]> {
   }
 }
 
-/** Until the projection has all that is durable, or is in that state. */
+/**
+ * Waits until the projection is in this state. `ok` also requires that it has all durable records.
+ */
 async function projectionIs(state: string): Promise<void> {
   const isSo = async (): Promise<boolean> => {
     const { projection } = (await api.get('/v1/cluster')).body;
@@ -91,7 +93,7 @@ async function dayFiles(): Promise<string[]> {
   return names.filter((name) => /^\d{4}-\d\d-\d\d\.sqlite$/.test(name)).sort();
 }
 
-/** Until the first day has a row of a task, by what is on the disk. */
+/** Waits until the file of the first day has this many task rows on the disk. */
 async function isWritten(count: number): Promise<void> {
   const isSo = async (): Promise<boolean> => {
     const [day] = await dayFiles();
@@ -101,7 +103,7 @@ async function isWritten(count: number): Promise<void> {
       const { rows } = db.prepare('SELECT count(*) AS rows FROM tasks').get() as { rows: number };
       return rows >= count;
     } catch {
-      // It is being made.
+      // The file is being created.
       return false;
     } finally {
       db.close();
@@ -114,7 +116,7 @@ function rebuild() {
   return promisify(execFile)(CLI, ['projection', 'rebuild', '--data', folder]);
 }
 
-/** Writes to the first day with the server stopped, as a failing disk would. */
+/** Changes the file of the first day while the server is stopped, like a failing disk. */
 async function damageRow(statement: string): Promise<void> {
   const [day] = await dayFiles();
   const db = new DatabaseSync(join(folder, 'projection', 'days', day));
@@ -192,7 +194,7 @@ test('a row that cannot be read is left out and named, and a rebuild brings it b
   const [first, second] = await finish(2);
   const { body: waits } = await api.post('/v1/tasks', { type: 'late', delayMs: DAY_MS });
   await projectionIs('ok');
-  // A server that is told to stop writes a row for what has not ended, too.
+  // A server that is told to stop also writes rows for tasks that have not ended.
   session.disconnect();
   api.close();
   server.signal('SIGTERM');

@@ -25,7 +25,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Two finished tasks are kept in memory, and no more. */
+/** At most two finished tasks are kept in memory. */
 async function start(): Promise<void> {
   server = await ServerProcess.startServer(folder, '--limits-finished-tasks-max', '2');
   api = new ApiClient(server.url, 'http1');
@@ -64,7 +64,7 @@ async function listed(query = ''): Promise<string[]> {
   return body.items.map(({ id }: { id: string }) => id);
 }
 
-/** Until a task that has ended is in files alone: others that ended later took its place. */
+/** Waits until a finished task is only in files, because later ones took its place in memory. */
 async function hasLeftMemory(id: string): Promise<void> {
   await finish(4);
   const isGone = async () => {
@@ -201,7 +201,7 @@ test('what may not be done to a finished task is refused alike after it left mem
   expect(withoutIds(after)).toEqual(before);
 });
 
-/** Everything but what is different in every answer. */
+/** Answers without the parts that always differ. */
 function withoutIds(answers: object): unknown {
   return JSON.parse(JSON.stringify(answers, (key, value) => (key === 'requestId' ? '' : value)));
 }

@@ -2,7 +2,7 @@ import { ROUTES } from '@sluice/protocol';
 import { expect, test } from 'vitest';
 import { killedStorm } from '../chaos/killed-storm.ts';
 
-/** Below this, most of what the storm sent was refused, and the kills showed little. */
+/** With fewer tasks, most requests of the storm were refused, and the kills proved little. */
 const TASKS_MIN = 300;
 
 test('no request breaks the server, its log or what it acknowledged', async () => {

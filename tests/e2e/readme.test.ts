@@ -8,7 +8,7 @@ import { waitUntil } from '../support/wait-until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The Node that a new machine has: whatever is on PATH outside this repository. */
+/** The Node of a new machine: whatever is on PATH outside this repository. */
 const SYSTEM_PATH = (process.env.PATH ?? '')
   .split(':')
   .filter((entry) => !entry.includes('node_modules'))
@@ -44,7 +44,7 @@ class Shell {
     if (this.child.exitCode === null) await once(this.child, 'close');
   }
 
-  /** Ends the whole group: the shell and what it started. */
+  /** Ends the whole process group: the shell and its children. */
   async stop(): Promise<void> {
     if (this.child.exitCode !== null || this.child.pid === undefined) return;
     process.kill(-this.child.pid, 'SIGTERM');
@@ -58,7 +58,7 @@ async function commandBlocks(): Promise<string[]> {
   return [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block);
 }
 
-/** What git knows or would take, and nothing else: no packages, no data. */
+/** Copies the files that git tracks or would track: no packages, no data. */
 async function copyRepository(): Promise<void> {
   const listing = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate'];
   const files = execFileSync('git', listing, { cwd: ROOT, encoding: 'utf8' }).trim().split('\n');

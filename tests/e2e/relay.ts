@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** An address that stays the same while the server behind it comes and goes. */
+/** An address that stays the same while the servers behind it change. */
 export class Relay {
   private readonly target: () => string;
   private readonly sockets = new Set<Socket>();
@@ -12,7 +12,7 @@ export class Relay {
     this.target = target;
   }
 
-  /** `target` says where the server is now. */
+  /** `target` returns the current URL of the server. */
   static async start(target: () => string): Promise<Relay> {
     const relay = new Relay(target);
     relay.server.listen(0, '127.0.0.1');
@@ -25,8 +25,8 @@ export class Relay {
   }
 
   /**
-   * From now on nothing passes on the connections that there are, and neither side hears of an end
-   * of the other: as when a machine loses its power. New connections are as before.
+   * From now on nothing passes on the existing connections, and neither side notices that the other
+   * has ended, as when a machine loses power. New connections work as before.
    */
   freeze(): void {
     for (const socket of this.sockets) {
@@ -47,7 +47,7 @@ export class Relay {
     this.carry(far, near);
   }
 
-  /** What breaks on one side breaks on the other. */
+  /** A break on one side breaks the other. */
   private carry(from: Socket, to: Socket): void {
     this.sockets.add(from);
     const end = (): void => {

@@ -10,7 +10,7 @@ let folder: string;
 let server: ServerProcess;
 let api: ApiClient;
 const sessions: SessionUnderTest[] = [];
-/** Each test has a task type of its own, so that tests do not take each other's tasks. */
+/** Each test has a separate task type, so that tests do not take each other's tasks. */
 let type = '';
 let count = 0;
 

@@ -8,7 +8,7 @@ import { waitUntil } from '../support/wait-until.ts';
 
 const MIB = 1024 * 1024;
 
-/** With its quotes it is as long as a blob may be. */
+/** With its quotes, it has the maximum size of a blob. */
 const LARGEST = 64 * MIB - 2;
 
 let folder: string;

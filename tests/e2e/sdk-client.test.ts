@@ -33,7 +33,7 @@ afterEach(() => sluice.close());
 
 const options = { handleSignals: false } as const;
 
-/** Runs until it is told to stop; says that it has started. */
+/** Runs until it is told to stop. Calls `onStart` when it has started. */
 function endless(onStart: () => void = () => undefined) {
   return defineTask({
     type: 'endless',
@@ -216,7 +216,7 @@ test('a server that is killed and started again loses no submit, no end and no w
 
   await server.kill();
   const late = client.submit(slow, 50);
-  // These ends are reported to nobody yet.
+  // No server runs, so these ends cannot be reported yet.
   isRestarted = true;
   server = await ServerProcess.startDev(folder);
 

@@ -115,7 +115,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** All that is not an id, a name or a time. */
+/** Everything except ids, names and times. */
 function story({ attempts, error, ...task }: TaskView): object {
   const { type, state, reason, priority, attempt, runAt, tags, parentId, input, output } = task;
   const wasCancelled = task.cancelRequestedAt !== null;

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 const ROOT = join(import.meta.dirname, '../..');
 const BIN = join(ROOT, 'node_modules/.bin');
 
-/** The Node that a user has: whatever is on PATH outside this repository. */
+/** The user's Node: whatever is on PATH outside this repository. */
 const SYSTEM_PATH = (process.env.PATH ?? '')
   .split(':')
   .filter((entry) => !entry.includes('node_modules'))
   .join(':');
 
-/** What a user writes. */
+/** A program as a user writes it. */
 const PROGRAM = `
 import { defineTask, type TaskHandle } from '@sluice/sdk';
 import { TestSluice } from '@sluice/sdk/testing';
@@ -35,7 +35,7 @@ const { text } = await task.result();
 console.log(text, sluice.logOf(task.id).length);
 `;
 
-/** Leaves the types out, for a Node that does not know them. */
+/** The same program without types, for a Node that does not know them. */
 const PLAIN_PROGRAM = PROGRAM.replace(', type TaskHandle', '')
   .replace(': TaskHandle<{ text: string }>', '')
   .replace(': { name: string }', '');
@@ -59,7 +59,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Runs something in the user's folder, on the user's Node. */
+/** Runs a command in the user's folder, with the user's Node. */
 function run(command: string, ...args: string[]): string {
   const env = { HOME: process.env.HOME, PATH: SYSTEM_PATH };
   return execFileSync(command, args, { cwd: app, env, encoding: 'utf8' });

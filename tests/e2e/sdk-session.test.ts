@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Waits for so many handlers to have ended. */
+/** Waits until this many handlers have ended. */
 async function finished(count: number): Promise<void> {
   const what = `${count} handlers ended`;
   await waitUntil(() => shell.finished >= count, { what, timeoutMs: 60_000 });
@@ -36,7 +36,7 @@ async function finished(count: number): Promise<void> {
 
 test('over cut connections and a killed server every task runs and succeeds once', async () => {
   const offer = { types: [{ type: 'echo' }], capacity: { slots: 20 }, leaseMs: LEASE_MS };
-  // Cuts that come one after the other do not make the pauses grow.
+  // With this, repeated cuts do not make the reconnect pauses grow.
   shell = new SdkShell(server.url, { name: 'w', ...offer, times: { stableMs: 0 } });
   shell.session.start();
   const outcomes: SubmitOutcome[] = [];

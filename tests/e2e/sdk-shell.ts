@@ -21,17 +21,19 @@ const EVENT_SCHEMAS = new Map<string, TSchema>([
   ['cancel', CancelNotice],
 ]);
 
-/** Real requests, clocks and chance around the SDK's logic; the test can cut every connection. */
+/**
+ * Real requests, clocks and randomness around the SDK's logic. The test can cut every connection.
+ */
 export class SdkShell implements WorkerPorts {
   readonly session: WorkerSession;
   readonly notices: SessionNotice[] = [];
   readonly aborts: AbortReason[] = [];
   /** How often each task was run. */
   readonly runs = new Map<string, number>();
-  /** Events that are not as the contract says. */
+  /** Events that violate the contract. */
   readonly strangeEvents: StreamEvent[] = [];
   finished = 0;
-  /** Where the server is now. */
+  /** Current URL of the server. */
   url: string;
   private readonly connections = new Set<AbortController>();
 
@@ -40,7 +42,7 @@ export class SdkShell implements WorkerPorts {
     this.session = new WorkerSession({ ...options, addresses: 1 }, this);
   }
 
-  /** Breaks everything that is open, as a network would. */
+  /** Breaks all open connections, like a network failure. */
   cut(): void {
     for (const connection of this.connections) connection.abort();
   }
@@ -108,7 +110,7 @@ export class SdkShell implements WorkerPorts {
     this.notices.push(notice);
   }
 
-  /** Cancelled, it calls back to nobody; cut, it fails. */
+  /** A cancelled exchange calls nothing back. An exchange that is cut calls `failed`. */
   private exchange(
     { method, path, body }: HttpRequest,
     read: (response: Response) => Promise<void>,

@@ -8,7 +8,7 @@ import {
   type Welcome,
 } from '../support/worker-client.ts';
 
-/** A worker session that a test drives by hand: what arrives waits until the test asks for it. */
+/** A worker session that a test drives by hand. What arrives waits until the test asks for it. */
 export class SessionUnderTest {
   private readonly http;
   private readonly stream: HttpStream;
@@ -58,7 +58,7 @@ export class SessionUnderTest {
     return this.take(this.signals);
   }
 
-  /** Pushed and not taken by the test. */
+  /** Number of tasks that were pushed and not taken by the test. */
   get waitingTasks(): number {
     return this.tasks.length;
   }
@@ -68,7 +68,7 @@ export class SessionUnderTest {
     return this.stream.closed;
   }
 
-  /** Breaks the connection, as a network would. */
+  /** Breaks the connection, like a network failure. */
   disconnect(): void {
     this.http.close();
   }

@@ -47,7 +47,7 @@ interface Point {
   readonly latencyMs: { readonly p50: number | null };
 }
 
-/** All points of a window together. */
+/** The sum of all points of a window. */
 async function totals(window: string) {
   const { body } = await api.get(`/v1/stats?window=${window}`);
   const items: Point[] = body.items;

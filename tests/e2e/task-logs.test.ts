@@ -33,7 +33,7 @@ async function start(): Promise<void> {
   api = new ApiClient(server.url, 'http1');
 }
 
-/** A worker for tasks of a type of its own. */
+/** A worker for a task type that no other worker takes. */
 async function worker() {
   types += 1;
   const type = `logged-${types}`;

@@ -251,7 +251,7 @@ describe('words from outside', () => {
     const { session } = await hold();
     session.disconnect();
     const signal = async () => (await api.post(`/v1/tasks/${id}/signal`, { name: 'go' })).status;
-    // Until the server has noticed, the word goes into a connection that nobody reads.
+    // Until the server notices the break, the signal goes into a dead connection.
     await waitUntil(async () => (await signal()) !== 204, {
       what: 'the server has noticed',
       timeoutMs: 10_000,

@@ -23,7 +23,7 @@ afterAll(async () => {
 describe.each<Protocol>(['http1', 'h2c'])('over %s', (protocol) => {
   let api: ApiClient;
   const sessions: SessionUnderTest[] = [];
-  /** Each test has a task type of its own, so that tests do not take each other's tasks. */
+  /** Each test has a separate task type, so that tests do not take each other's tasks. */
   let type = '';
   let count = 0;
 

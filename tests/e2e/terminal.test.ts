@@ -1,4 +1,4 @@
-/** What the command line shows on a terminal, and nowhere else. */
+/** What the command line shows only on a terminal. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ const GREEN = '\u001b[32msucceeded';
 let folder: string;
 let server: ServerProcess;
 let sluice: Sluice;
-/** Ends the task that is under way. */
+/** Ends the running task. */
 let finish = Promise.withResolvers<void>();
 
 const slow = defineTask({
@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Runs a command and answers all that it wrote, on a terminal or into a pipe. */
+/** Runs a command on a terminal or with a pipe, and returns all its output. */
 async function output(
   command: string,
   { isTerminal = true, env = {}, watch = (_text: string): void => undefined } = {},

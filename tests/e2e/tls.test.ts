@@ -21,7 +21,7 @@ const PATIENCE_MS = 60_000;
 
 let folder: string;
 let server: ServerProcess | undefined;
-/** What the server is told to use; tests copy others over it. */
+/** The certificate that the server is configured to use; tests overwrite it with others. */
 let used: CertificatePaths;
 let first: CertificatePaths;
 
@@ -57,7 +57,7 @@ interface Seen {
   readonly body: string;
 }
 
-/** One request over HTTP/1.1, by somebody who trusts this certificate alone. */
+/** One request over HTTP/1.1 by a client that trusts only this certificate. */
 async function get(path: string, { certFile }: CertificatePaths, agent?: Agent): Promise<Seen> {
   const ca = await readFile(certFile);
   return new Promise((resolve, reject) => {

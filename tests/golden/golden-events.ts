@@ -7,18 +7,18 @@ import type { PayloadRange } from '../../packages/core/src/structures/payload-ra
 import { decodeBatch, plainEvent } from '../../packages/core/src/testing/decode-batch.ts';
 import { testUtf8 } from '../../packages/core/src/testing/test-utf8.ts';
 
-/** An event as text, and as the bytes that stand for it in a log. */
+/** An event as text, and as its bytes in a log. */
 export interface GoldenEvent {
   readonly json: string;
   readonly hex: string;
 }
 
-/** Larger than four bytes hold, so that a field that got narrower shows. */
+/** Too large for four bytes, so that a field that became narrower shows. */
 const LARGE = 2 ** 40;
 const SMALL = 100;
 const VERSION_OFFSET = 6;
 
-/** Of each type of event one that says nothing and one that says something in every field. */
+/** For each event type, one event with empty fields and one with a value in every field. */
 export function sampleEvents(): Event[] {
   const [plain, full] = [Object.values(makeEvents()), Object.values(makeEvents())];
   for (const event of full) fill(event);
@@ -29,7 +29,7 @@ export function goldenOf(event: Event): GoldenEvent {
   return { json: JSON.stringify(plainEvent(event), hexOfBytes), hex: hexOf(encoded(event)) };
 }
 
-/** The event that the text stands for; its fields are those that this version knows. */
+/** Parses the text of an event. It has the fields that this version knows. */
 export function parseEvent(json: string): Event {
   const said = JSON.parse(json) as Record<string, unknown>;
   const event = Object.values(makeEvents()).find(({ type }) => type === said.type);
@@ -39,13 +39,13 @@ export function parseEvent(json: string): Event {
   return event;
 }
 
-/** The event that the bytes stand for, as text. */
+/** Decodes the bytes of an event into text. */
 export function decodedJson(hex: string): string {
   const [{ events }] = decodeBatch(Uint8Array.from(Buffer.from(hex, 'hex')));
   return JSON.stringify(events[0], hexOfBytes);
 }
 
-/** The name of the file for the type and version of an event. */
+/** The file name for the type and version of an event. */
 export function goldenName(event: Event): string {
   return `${event.type.replaceAll('_', '-')}-${encoded(event)[VERSION_OFFSET]}.txt`;
 }

@@ -20,7 +20,7 @@ import {
 } from '../../packages/core/src/testing/world/world-actions.ts';
 import { LIMITS } from '../../packages/core/src/testing/world/world-arbitraries.ts';
 
-/** What stands beside a golden log: how to replay it, and what has to come of it. */
+/** The file beside a golden log: how to replay the log, and the expected result. */
 export interface GoldenState {
   readonly limits: typeof LIMITS;
   readonly description: StateDescription;
@@ -30,7 +30,7 @@ const STEPS = 1500;
 const SEGMENT_BYTES = 4096;
 const SEEDS_MAX = 100;
 
-/** Records of random commands that have every type of event, in batches. */
+/** Records of random commands in batches, with every type of event. */
 export function makeBatches(types: readonly string[]): readonly Uint8Array[] {
   const size = { minLength: STEPS, maxLength: STEPS, size: 'max' } as const;
   const steps = fc.array(fc.tuple(actions, passedMs), size);
@@ -111,7 +111,7 @@ export async function readGoldenLog(folder: string): Promise<Uint8Array[]> {
   }
 }
 
-/** What becomes of the log alone, and of its snapshot with what is behind it. */
+/** The partition from the log alone, and the partition from its snapshot and the log after it. */
 export async function replayGolden(folder: string, limits: typeof LIMITS): Promise<Partition[]> {
   const batches = await readGoldenLog(folder);
   const store = await FileSnapshots.open(join(folder, 'snapshots'));

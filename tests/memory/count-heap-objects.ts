@@ -1,6 +1,6 @@
 /**
  * Starts a server in this process, counts the objects on the heap, submits a million tasks over
- * HTTP, and counts again. With `--plant` it keeps an object per 10 tasks, as a leak would.
+ * HTTP, and counts again. With `--plant` it leaks one object per 10 tasks.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const TASKS = 1_000_000;
 const BATCH = 1000;
 const PLANTED = TASKS / 10;
 
-/** The snapshot says in its first lines how many objects it holds; the rest is let go. */
+/** The first lines of the snapshot have the number of objects. The rest is discarded. */
 async function countObjects(): Promise<number> {
   const snapshot = getHeapSnapshot();
   let head = '';
@@ -50,7 +50,7 @@ async function submit(): Promise<void> {
   if (status !== 201) throw new Error(`a submit was answered with ${status}`);
 }
 
-// Code that has not run yet is not compiled yet: the first requests bring objects that stay.
+// Warm-up: the first requests compile code, which leaves objects on the heap.
 for (let i = 0; i < 20; i++) await submit();
 const before = await countObjects();
 for (let sent = 0; sent < TASKS; sent += BATCH) await submit();

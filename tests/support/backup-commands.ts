@@ -1,4 +1,4 @@
-/** `sluice backup` and `sluice restore`, as tests call them. */
+/** `sluice backup` and `sluice restore` for tests. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { type Ended, runSluice } from './sluice-command.ts';
 
 const LAUNCHER = join(import.meta.dirname, '../../packages/cli/bin/sluice');
 
-/** Throws unless it worked. */
+/** Throws unless the backup succeeded. */
 export async function takeBackup(url: string, folder: string): Promise<void> {
   mustBeDone(await runSluice(['backup', folder, '--url', url]));
 }
@@ -29,7 +29,7 @@ export class DoomedBackup {
     this.closed = once(this.child, 'close');
   }
 
-  /** As a power cut would. */
+  /** Kills it like a power cut. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.closed;

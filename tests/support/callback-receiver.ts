@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 /** One callback as it arrived. */
 export interface Received {
   readonly id: string;
-  /** Of the change, such as `task.succeeded`. */
+  /** The type of the change, such as `task.succeeded`. */
   readonly type: string;
   readonly at: string;
   // Tests read whatever they expect to be there.
@@ -19,7 +19,7 @@ export interface Received {
 
 type Answer = (response: ServerResponse, received: Received) => unknown;
 
-/** Somebody who is called back, in this process. */
+/** A receiver of callbacks in this process. */
 export class CallbackReceiver {
   readonly received: Received[] = [];
   /** How it answers; may be changed at any time. */
@@ -68,7 +68,7 @@ export class CallbackReceiver {
     this.answer(response, received);
   }
 
-  /** As the scheme is published: over the bytes as they came. */
+  /** Checks the signature over the received bytes, as the published scheme says. */
   private isSigned(headers: IncomingMessage['headers'], body: Buffer): boolean {
     const hmac = createHmac('sha256', Buffer.from(this.secret, 'base64'));
     hmac.update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`);

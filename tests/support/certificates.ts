@@ -8,7 +8,7 @@ export interface CertificatePaths {
   readonly keyFile: string;
 }
 
-/** An authority of its own: who trusts the certificate trusts this one and no other. */
+/** Each certificate has a separate authority: a client that trusts one trusts no other. */
 export function makeCertificate(folder: string, name: string, days = 2): CertificatePaths {
   mkdirSync(folder, { recursive: true });
   const certFile = join(folder, `${name}.crt`);

@@ -26,9 +26,9 @@ interface HttpAnswer {
   readonly text: string;
 }
 
-/** An answer that goes on until one side ends it. */
+/** An answer that continues until one side ends it. */
 export interface HttpStream {
-  /** Resolves when the stream is over, for whatever reason, and the last chunk was handed out. */
+  /** Resolves when the stream ended for any reason and the last chunk was handed out. */
   readonly closed: Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export interface HttpClient {
   close(): void;
 }
 
-/** The connection ended before the whole answer was here. */
+/** The connection ended before the whole answer arrived. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }
@@ -50,7 +50,7 @@ export function connectHttp(protocol: Protocol, url: string): HttpClient {
   return protocol === 'http1' ? new Http1Client(url) : new Http2Client(url);
 }
 
-/** What both protocols make of a request: one of the two is called, once. */
+/** The result of a request in both protocols: exactly one of the two is called, once. */
 interface Exchange {
   readonly answered: (head: AnswerHead, body: Readable) => void;
   readonly failed: (cause: Error | undefined) => void;
@@ -58,7 +58,7 @@ interface Exchange {
 
 interface AnswerHead {
   readonly status: number;
-  /** Not a number when the server did not say; then no answer counts as whole. */
+  /** NaN when the server did not send it; then no answer counts as complete. */
   readonly length: number;
 }
 
@@ -90,7 +90,7 @@ abstract class ExchangingClient implements HttpClient {
     const closed = new Promise<void>((resolve) => {
       const answered = (_head: AnswerHead, body: Readable): void => {
         body.on('data', onChunk);
-        // A stream that breaks is over like any other.
+        // A broken stream ends like any other.
         body.once('error', () => undefined);
         body.once('close', resolve);
       };
@@ -136,7 +136,7 @@ class Http2Client extends ExchangingClient {
   constructor(url: string) {
     super();
     this.session = connect(url);
-    // Each request hears of a broken connection by itself.
+    // Each request handles a broken connection itself.
     this.session.on('error', () => undefined);
   }
 

@@ -1,4 +1,4 @@
-/** Calls a server that has keys, each time with the key of somebody. */
+/** Calls a server that has access keys, with a chosen key. */
 import type { Role } from '@sluice/protocol';
 
 export interface Answer {
@@ -37,14 +37,14 @@ export class KeyedApi {
     return this.call({ method: 'POST', path, body });
   }
 
-  /** Makes a key and answers its text. */
+  /** Creates a key and returns its text. */
   async keyFor(role: Role, namespace: string): Promise<string> {
     const { status, body } = await this.post('/v1/keys', { role, namespace, name: `a ${role}` });
     if (status !== 201) throw new Error(`no key: ${JSON.stringify(body)}`);
     return body.key as string;
   }
 
-  /** Of a stream only the head is waited for, and then it is dropped. */
+  /** For a stream, it waits only for the head and then drops the connection. */
   async call({ method, path, body }: Call): Promise<Answer> {
     const dropped = new AbortController();
     const response = await fetch(this.url + path, {

@@ -1,6 +1,6 @@
 /**
- * Reads the text format of Prometheus, strictly: what a scraper would refuse, or read as something
- * else, is refused here.
+ * Strict parser for the text format of Prometheus. It rejects whatever a scraper would refuse or
+ * misread.
  */
 export interface MetricFamily {
   readonly type: string;
@@ -77,7 +77,7 @@ function checkFamily(name: string, { type, samples }: MetricFamily): void {
   if (type === 'histogram') checkBuckets(name, samples);
 }
 
-/** Buckets of a series count up to the same number as it says by itself. */
+/** Buckets are cumulative: the last one must equal the count of its series. */
 function checkBuckets(name: string, samples: readonly Sample[]): void {
   let bound = Number.NEGATIVE_INFINITY;
   let total = 0;

@@ -4,7 +4,9 @@ import { once } from 'node:events';
 const HEADER_BYTES = 12;
 const TYPE_A = 1;
 
-/** A name server that gives each question the next of its answers, and then the last one again. */
+/**
+ * A name server that answers each query with the next of its answers, and then repeats the last.
+ */
 export class NameServer {
   readonly asked: string[] = [];
   private readonly socket: Socket = createSocket('udp4');
@@ -39,7 +41,7 @@ export class NameServer {
     const address = isForA ? this.next(nameIn(question)) : undefined;
     const header = Buffer.alloc(HEADER_BYTES);
     query.copy(header, 0, 0, 2);
-    // An answer without an error, to a question that wanted the server to do the work.
+    // Flags: a response without an error; recursion desired and available.
     header.writeUInt16BE(0x8180, 2);
     header.writeUInt16BE(1, 4);
     header.writeUInt16BE(address === undefined ? 0 : 1, 6);
@@ -61,7 +63,7 @@ function nameIn(question: Buffer): string {
   return labels.join('.').toLowerCase();
 }
 
-/** The name of the question, an address, of the internet, for no time at all. */
+/** A record for the name of the question: an internet address with a TTL of 0. */
 function record(address: string): Buffer {
   const head = Buffer.from([0xc0, HEADER_BYTES, 0, TYPE_A, 0, 1, 0, 0, 0, 0, 0, 4]);
   return Buffer.concat([head, Buffer.from(address.split('.').map(Number))]);

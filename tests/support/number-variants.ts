@@ -1,27 +1,27 @@
 import type { JsonSchema } from './schema-arbitrary.ts';
 
-/** A schema in which one number is fixed, and every part on the way to it is required. */
+/** A schema in which one number is fixed, and every property on the path to it is required. */
 export interface NumberVariant {
   /** The schema of that number alone, with its bounds. */
   readonly number: JsonSchema;
-  /** The number as text: JSON.stringify would write -0 as 0, and round what is not exact. */
+  /** The number is given as text: JSON.stringify would write -0 as 0, and round inexact numbers. */
   holding(text: string): JsonSchema;
 }
 
-/** Numbers that code tends to get wrong, in any schema. */
+/** Numbers that code tends to handle wrongly, in any schema. */
 const ODD_NUMBERS = ['0', '-0', '-1', '0.5', '1.5', '12345', '2147483647', '2147483648'].concat(
   ['4294967295', '4294967296', '9007199254740991', '9007199254740992', '9007199254740993'],
   ['1e300', '-1e300'],
 );
 
-/** What to try for one number: the odd ones, its bounds, and their neighbours. */
+/** Values to try for one number: the odd ones, its bounds, and their neighbours. */
 export function numbersToTry({ minimum = 0, maximum = 0 }: JsonSchema): string[] {
   const bounds = [minimum, maximum].flatMap((bound) => [bound - 1, bound, bound + 1]);
   const odd = minimum + 2 * Math.floor((maximum - minimum) / 4) + 1;
   return [...new Set([...ODD_NUMBERS, ...[...bounds, odd].map(String)])];
 }
 
-/** One variant for each number that the schema has, at any depth. */
+/** One variant for each number in the schema, at any depth. */
 export function numberVariants(schema: JsonSchema): NumberVariant[] {
   const { type, anyOf, items, properties = {}, patternProperties = {}, required = [] } = schema;
   if (type === 'integer' || type === 'number') {
@@ -40,12 +40,12 @@ export function numberVariants(schema: JsonSchema): NumberVariant[] {
   return [...inChoices, ...inItems, ...inProperties];
 }
 
-/** JSON in which the fixed numbers stand as they were written. */
+/** JSON with the fixed numbers exactly as they were written. */
 export function unmarked(json: string): string {
   return json.replace(/"\\u0001([^"]*)"/g, '$1');
 }
 
-/** The same outside JSON. */
+/** The same for text outside JSON. */
 export function unmarkedText(text: string): string {
   return text.startsWith(MARK) ? text.slice(MARK.length) : text;
 }

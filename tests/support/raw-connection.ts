@@ -4,7 +4,7 @@ import { waitUntil } from './wait-until.ts';
 
 const TIMEOUT_MS = 60_000;
 
-/** A connection on which a test says byte by byte what no client would. */
+/** A connection on which a test sends raw bytes that no client would send. */
 export class RawConnection {
   readonly socket: Socket;
   private received = '';
@@ -40,13 +40,13 @@ export class RawConnection {
     this.socket.write(text, 'latin1');
   }
 
-  /** Resolves once the server has closed the connection, with all that it said before. */
+  /** Resolves when the server has closed the connection; returns everything that it sent. */
   async whenClosed(): Promise<string> {
     await waitUntil(() => this.closed, { what: 'the connection is closed', timeoutMs: TIMEOUT_MS });
     return this.received;
   }
 
-  /** Resolves once the server has said something that matches. */
+  /** Resolves when the server has sent something that matches. */
   async heard(pattern: RegExp): Promise<string> {
     const what = `the server says ${pattern}`;
     await waitUntil(() => pattern.test(this.received), { what, timeoutMs: TIMEOUT_MS });
@@ -58,7 +58,7 @@ export class RawConnection {
   }
 }
 
-/** Status and error of an answer over HTTP/1.1, which has to be whole. */
+/** Status and error of a complete answer over HTTP/1.1. */
 export function errorOf(answer: string): { status: number; code: string; requestId: string } {
   const [head, body] = answer.split('\r\n\r\n');
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 
-/** As much of JSON Schema as the API's document uses. */
+/** The part of JSON Schema that the API's document uses. */
 export interface JsonSchema {
   readonly type?: string;
   readonly const?: unknown;
@@ -20,9 +20,9 @@ export interface JsonSchema {
 }
 
 export interface ValueOptions {
-  /** Texts that exist, by the name of the property that holds one or a list of them. */
+  /** Existing texts, by the name of the property that holds one or a list of them. */
   readonly pools?: Readonly<Record<string, readonly string[]>>;
-  /** Only what is required, and nothing that the schema forbids. */
+  /** Only required properties, and nothing that the schema forbids. */
   readonly isLean?: boolean;
 }
 
@@ -33,13 +33,13 @@ const STRANGE_TEXTS = ['', ' ', '\u0000', '😀', '../..', '__proto__', '1e999',
 
 const STRANGE_NUMBERS = [0, -0, -1, 0.5, 1.5, 2 ** 31, 2 ** 32, 2 ** 53 - 1, 2 ** 53, 1e300];
 
-/** Any JSON at all. */
+/** Any JSON value. */
 const anything: Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }) as Arbitrary<unknown>,
   fc.constantFrom<unknown>(...STRANGE_TEXTS, ...STRANGE_NUMBERS, [], {}, [[[[]]]]),
 );
 
-/** Values that a schema asks for, and now and then one that it does not, at any place. */
+/** Values that match a schema, and sometimes one that does not, at any place. */
 export function valuesOf(schema: JsonSchema, options: ValueOptions = {}): Arbitrary<unknown> {
   return new Values(options).of(schema, '');
 }
@@ -119,7 +119,7 @@ class Values {
     const made = textOf(schema);
     const pool = this.pools[name];
     if (pool === undefined) return made;
-    // The pool is read when a value is made: it grows while the server answers.
+    // The pool is read when a value is made, because it grows while the server answers.
     const there = fc.tuple(fc.nat(), made).map(([place, otherwise]) => {
       return pool[place % Math.max(1, pool.length)] ?? otherwise;
     });
@@ -144,7 +144,7 @@ class Values {
 }
 
 function textOf({ pattern, minLength = 0, maxLength = 50 }: JsonSchema): Arbitrary<string> {
-  // A look-ahead, which nobody can draw from, only keeps two names free.
+  // Values cannot be drawn from a look-ahead. It only excludes two names, so it is removed.
   if (pattern !== undefined)
     return fc.stringMatching(new RegExp(pattern.replace(/\(\?!.*?\$\)/, '')));
   return fc.string({ minLength, maxLength: Math.min(maxLength, 50), unit: 'grapheme' });

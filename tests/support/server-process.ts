@@ -10,11 +10,11 @@ const OUTPUT_CHARACTERS_MAX = 10_000;
 interface Program {
   readonly command: string;
   readonly args: readonly string[];
-  /** Beside what this process has. */
+  /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A server in a process of its own. Whoever starts one kills or stops it. */
+/** A server in a separate process. The caller of `start` must kill or stop it. */
 export class ServerProcess {
   private readonly child: ChildProcess;
   private readonly exit: Promise<unknown>;
@@ -41,7 +41,7 @@ export class ServerProcess {
     }
   }
 
-  /** Starts `sluice dev`, on a free port unless told otherwise, and waits until it serves. */
+  /** Starts `sluice dev`, by default on a free port, and waits until it serves. */
   static startDev(
     dataFolder: string,
     env?: Program['env'],
@@ -57,7 +57,7 @@ export class ServerProcess {
     return ServerProcess.start({ command: LAUNCHER, args });
   }
 
-  /** Starts any program that says `… is ready at URL`, and waits until it does. */
+  /** Starts any program that prints `… is ready at URL`, and waits until it does. */
   static async start(program: Program): Promise<ServerProcess> {
     const server = new ServerProcess(program);
     const [, url] = await server.printed(READY);
@@ -69,17 +69,17 @@ export class ServerProcess {
     return this.child.pid ?? 0;
   }
 
-  /** True when the process ended and nobody here ended it. */
+  /** True when the process ended without `kill` or `stop`. */
   get hasCrashed(): boolean {
     return this.isWanted && this.hasExited;
   }
 
-  /** The end of what the process wrote to stdout and stderr. */
+  /** The end of the process's output to stdout and stderr. */
   get lastOutput(): string {
     return this.output;
   }
 
-  /** Resolves once the output holds `pattern`; the process may end meanwhile, but not before it. */
+  /** Resolves when the output contains `pattern`. It rejects if the process ends before that. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
     const giveUpAt = performance.now() + READY_MS_MAX;
     for (;;) {
@@ -97,14 +97,14 @@ export class ServerProcess {
     this.child.kill(signal);
   }
 
-  /** Ends the process as a power cut would, and resolves when it is gone. */
+  /** Kills the process like a power cut, and resolves when it is gone. */
   async kill(): Promise<void> {
     this.isWanted = false;
     this.child.kill('SIGKILL');
     await this.exit;
   }
 
-  /** Resolves when the process is gone by its own doing. */
+  /** Resolves when the process has ended by itself. */
   async exited(): Promise<NodeJS.Signals | number | null> {
     this.isWanted = false;
     await this.exit;

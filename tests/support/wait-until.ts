@@ -1,7 +1,7 @@
 const LOOK_EVERY_MS = 2;
 
 interface WaitOptions {
-  /** What is waited for, as the error says it. */
+  /** The condition in words, for the error message. */
   readonly what: string;
   readonly timeoutMs: number;
 }

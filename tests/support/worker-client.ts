@@ -1,4 +1,4 @@
-/** The worker's side of the protocol, call by call: what a worker does with it is the test's. */
+/** The worker's side of the protocol, call by call. The test decides what the worker does. */
 import { EventStreamParser } from '@sluice/sdk/logic';
 import type { HttpClient, HttpStream } from './http-client.ts';
 
@@ -59,7 +59,7 @@ export type FinalReport =
 
 export type Outcome = 'ok' | 'duplicate' | 'stale_lease';
 
-/** Opens the stream of a new session, or of one that comes back. */
+/** Opens the stream of a new or resumed session. */
 export function openWorkerStream(
   http: HttpClient,
   body: SessionRequest,
@@ -76,7 +76,7 @@ export function openWorkerStream(
   );
 }
 
-/** Sends reports and answers their outcomes, in the same order. */
+/** Sends reports and returns their outcomes, in the same order. */
 export async function sendReports(
   http: HttpClient,
   sessionId: string,

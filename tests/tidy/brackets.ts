@@ -1,7 +1,7 @@
 /** Pairs the brackets of a text whose literals are blanked. */
 
 export interface Brackets {
-  /** From each bracket's offset to that of its partner, both ways. */
+  /** From each bracket's offset to that of its partner, in both directions. */
   readonly partner: ReadonlyMap<number, number>;
   /** From each opening bracket to the opening bracket around it. */
   readonly parent: ReadonlyMap<number, number>;

@@ -19,7 +19,7 @@ export function errorPages(codes: readonly string[]): TidyCheck {
   };
 }
 
-/** The check over an imagined registry. */
+/** The check with an invented registry. */
 export const errorPagesExample: TidyCheck = {
   ...errorPages(['task_not_found', 'stale_lease']),
   examples: [

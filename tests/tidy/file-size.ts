@@ -88,7 +88,7 @@ export const lineWidth: TidyCheck = {
   ],
 };
 
-/** Nothing in a source tree is that large on purpose. */
+/** No source file is that large on purpose. */
 function findBulk({ path, text }: SourceFile): string[] {
   if (text.length <= CHARACTERS_MAX) return [];
   const limit = `at most ${CHARACTERS_MAX} are allowed`;
@@ -118,7 +118,7 @@ function findHeadingCount(file: SourceFile): string[] {
 function findWidth(file: SourceFile): string[] {
   if (!/\.(?:tsx?|mjs|css)$/.test(file.path)) return [];
   const allLines = linesOf(file.text);
-  // Nearly every file has no long line; only the others are worth the scan for literals.
+  // Nearly every file has no long line. Only the others need the scan for literals.
   if (allLines.every((line) => line.length <= COLUMNS_MAX)) return [];
   const unbreakable = linesWithLongLiteral(file.text);
 
@@ -130,7 +130,10 @@ function findWidth(file: SourceFile): string[] {
   });
 }
 
-/** Lines on which a template literal or regular expression sticks out: no formatter breaks them. */
+/**
+ * Lines with a template literal or regular expression that is too long. Formatters cannot break
+ * them.
+ */
 function linesWithLongLiteral(text: string): Set<number> {
   const found = new Set<number>();
   for (const { kind, start, end } of findLiterals(text)) {

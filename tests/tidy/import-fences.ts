@@ -1,6 +1,6 @@
 /**
- * Who may import whom (DESIGN §10). `tests/` and `bench/` may import anything. A folder that is
- * named beside its package has a fence of its own.
+ * Which package may import which. `tests/` and `bench/` may import anything. A folder that is named
+ * here besides its package has a separate fence.
  */
 import path from 'node:path';
 import { findImports } from './imports.ts';
@@ -9,7 +9,7 @@ import { planted, type SourceFile, type TidyCheck } from './repository.ts';
 interface Fence {
   /** Sluice packages, without their scope. */
   readonly packages: readonly string[];
-  /** Sluice packages that may be named only in `import type`. */
+  /** Sluice packages that may appear only in `import type`. */
   readonly typesOnly?: readonly string[];
   readonly allowsNode: boolean;
   /** Packages from the registry; `any` leaves the choice to package.json, which Biome enforces. */
@@ -22,11 +22,11 @@ const FENCES: Readonly<Record<string, Fence>> = {
   log: { packages: [], typesOnly: ['core'], allowsNode: true, external: [] },
   engine: { packages: ['core', 'log'], allowsNode: true, external: [] },
   server: { packages: ['engine', 'protocol', 'core', 'log'], allowsNode: true, external: 'any' },
-  // It runs in browsers, and installs nothing but itself.
+  // It runs in browsers and has no dependencies to install.
   sdk: { packages: ['protocol'], allowsNode: false, external: [] },
-  // What of it runs on Node alone.
+  // The part of the SDK that runs only on Node.
   'sdk/src/node': { packages: [], allowsNode: true, external: [] },
-  // A server in the process of a user's tests: it decides as the core does, being the core.
+  // A server inside the process of a user's tests. It uses the core, so it decides like the server.
   'sdk/src/test-sluice': { packages: ['protocol', 'core'], allowsNode: false, external: [] },
   // `sluice dev` runs the server in its own process.
   cli: { packages: ['protocol', 'sdk', 'server'], allowsNode: true, external: 'any' },
@@ -196,7 +196,7 @@ function findInFile(file: SourceFile): string[] {
   });
 }
 
-/** The reference model, which would agree with the core's mistakes if it used the core. */
+/** The reference model must not use the core, or it would repeat the core's mistakes. */
 const TESTING = 'packages/core/src/testing/';
 const MODEL = /^packages\/core\/src\/testing\/model\//;
 

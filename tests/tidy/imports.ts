@@ -5,7 +5,10 @@ import { lineAt } from './repository.ts';
 interface Import {
   readonly line: number;
   readonly specifier: string;
-  /** `import type` or `export type`. `import { type A }` still loads the module, so it is none. */
+  /**
+   * `import type` or `export type`. `import { type A }` still loads the module, so it does not
+   * count.
+   */
   readonly isTypeOnly: boolean;
 }
 
@@ -26,7 +29,7 @@ export function findImports(text: string): Import[] {
   });
 }
 
-/** Whether the statement that `code` breaks off in begins with `import type` or `export type`. */
+/** Whether the last statement in `code` begins with `import type` or `export type`. */
 function isTypeStatement(code: string): boolean {
   const statement = [...code.matchAll(/\b(?:import|export)\b(\s+type\b)?/g)].at(-1);
   return statement?.[1] !== undefined;

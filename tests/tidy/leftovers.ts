@@ -1,7 +1,7 @@
 /**
- * What must not stay behind: paths of one machine, tests that do not run, notes to oneself.
+ * Finds what must not stay in the repository: machine paths, skipped tests, personal notes.
  *
- * The patterns and examples are written so that this file does not contain what it looks for.
+ * The patterns and examples are written so that this file does not contain what it searches for.
  */
 import { blankLiterals } from './literals.ts';
 import { linesOf, planted, type SourceFile, type TidyCheck } from './repository.ts';

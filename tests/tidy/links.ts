@@ -84,12 +84,12 @@ function decoded(target: string): string {
   try {
     return decodeURI(target);
   } catch {
-    // A stray percent sign is part of the name, and the name is then looked for as it stands.
+    // A stray percent sign is part of the name. The name is then used as it is.
     return target;
   }
 }
 
-/** A leading slash means the root of the repository, as it does on GitHub. */
+/** A leading slash means the root of the repository, as on GitHub. */
 function resolveTarget(from: string, name: string): string {
   if (name === '') return from;
   const joined = name.startsWith('/') ? name.slice(1) : path.posix.join(path.dirname(from), name);

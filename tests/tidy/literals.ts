@@ -45,7 +45,7 @@ export function findLiterals(text: string): Literal[] {
   return literals;
 }
 
-/** The text with spaces in place of literals; quotes stay, so that a string is still seen. */
+/** The text with spaces instead of literals. Quotes stay, so that a string is still visible. */
 export function blankLiterals(text: string): string {
   let code = '';
   let end = 0;
@@ -148,7 +148,7 @@ function endOfRegex(text: string, offset: number): number | undefined {
   return undefined;
 }
 
-/** Tells a regular expression from a division by what stands before it. */
+/** Tells a regular expression from a division by what precedes it. */
 function regexMayStart({ text, offset, literals }: Position): boolean {
   let end = offset;
   for (let last = literals.length - 1; ; last--) {

@@ -12,7 +12,7 @@ import {
 const FILE_NAME = /^[a-z\d]+(?:-[a-z\d]+)*(?:\.(?:test|route|command|e2e|config|d))?\.tsx?$/;
 const EMPTY_NAME = /^(?:utils?|helpers?|common|types|misc)\./;
 
-/** DESIGN §1 has one word per idea, and this is not the one for a task; nor as part of a name. */
+/** The only word for a task is `task`. This synonym is wrong, also as a part of a name. */
 const WRONG_WORD = /(?<![A-Za-z])(?:[Jj]obs?(?![a-z])|JOBS?(?![A-Za-z]))|(?<=[a-z])Jobs?(?![a-z])/;
 
 export const names: TidyCheck = {

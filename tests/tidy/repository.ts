@@ -1,8 +1,8 @@
 /**
- * The files the tidy checks look at, and the form every check has.
+ * The files that the tidy checks read, and the interface of a check.
  *
- * A check is a pure function over a list of files, so its own examples, planted in memory, prove
- * that it finds what it is for and leaves alone what merely looks similar.
+ * A check is a pure function over a list of files. Its examples are planted in memory and prove
+ * that it finds what it is for and ignores what merely looks similar.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
@@ -30,7 +30,7 @@ export interface TidyCheck {
 
 export const REPOSITORY_ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** Everything git tracks or would track, as it is in the working tree. */
+/** Everything that git tracks or would track, as it is in the working tree. */
 export function readRepository(): SourceFile[] {
   const listing = execFileSync(
     'git',
@@ -47,7 +47,7 @@ export function readRepository(): SourceFile[] {
   });
 }
 
-/** A file planted by an example. */
+/** A file that an example plants. */
 export function planted(path: string, ...lines: string[]): SourceFile {
   return { path, text: `${lines.join('\n')}\n` };
 }

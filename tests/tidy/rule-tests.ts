@@ -3,7 +3,7 @@ import { isMarkdown, linesOf, planted, type SourceFile, type TidyCheck } from '.
 /** A row of a table whose second cell is a test file and whose third is the name of a test. */
 const ROW = /^\|[^|]*\| `([^`]+\.test\.ts)` \| ([^|]+) \|$/;
 
-/** A document that says which test shows a rule must name one that is there. */
+/** If a document names the test of a rule, that test must exist. */
 export const ruleTests: TidyCheck = {
   name: 'tests of rules',
   find: (files) => {

@@ -6,7 +6,7 @@ import { submitRequest, successRequest } from '../requests.ts';
 const BATCH = 100;
 const SLOTS = 1000;
 
-/** What a task costs in the core, decided, applied and encoded, without any I/O. */
+/** The cost of a task in the core: decided, applied and encoded, without any I/O. */
 export const row: Row = {
   measure: async ({ share }) => {
     const tasks = 1_000_000 * share;
@@ -28,7 +28,7 @@ function stages(tasks: number): Figure[] {
       attached = load.attach(session, SLOTS);
     });
     const leases = load.granted();
-    // A session with room would take more, and that is not what an end costs.
+    // A session with room would take more tasks, which is not part of the cost of an end.
     if (attached !== undefined) load.disconnect(attached);
     for (let start = 0; start < leases.length; start += BATCH) {
       const request = successRequest(session, leases.slice(start, start + BATCH));
@@ -43,8 +43,8 @@ function stages(tasks: number): Figure[] {
 }
 
 /**
- * Tasks come and go: each submit is leased at once, and the oldest are forgotten. The reports are
- * made in the same breath, lease texts included, as a server has to.
+ * Tasks come and go: each submit is leased immediately, and the oldest tasks are forgotten. The
+ * reports are made in the same loop, including the lease texts, as in a server.
  */
 function steadyLife(tasks: number): Figure {
   const load = new CoreLoad({ finishedTasksMax: 10_000 });

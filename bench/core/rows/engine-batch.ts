@@ -3,20 +3,22 @@ import type { Figure, Row } from '../../row.ts';
 import { EngineLoad } from '../engine-load.ts';
 import { submitRequest } from '../requests.ts';
 
-/** Tasks per submit, and how many tasks are submitted in all. */
+/** Tasks per submit, and the total number of tasks. */
 const SIZES = [
   { batch: 1, tasks: 50_000 },
   { batch: 16, tasks: 500_000 },
   { batch: 256, tasks: 3_000_000 },
 ];
-/** One command is being written while the next is decided. */
+/** One command is written while the next is decided. */
 const IN_FLIGHT = 2;
-/** As many clients as a busy server has: what gathers during a commit shares the next one. */
+/**
+ * As many clients as a busy server has. Commands that gather during a commit share the next one.
+ */
 const MANY_IN_FLIGHT = 8;
 
 /**
- * The engine on a real file, every commit on disk. `submit` counts tasks from the command until it
- * is durable; `whole life` until the report of their success is.
+ * The engine on a real file, with every commit on disk. `submit` measures from the command until it
+ * is durable, `whole life` until the report of success is durable.
  */
 export const row: Row = {
   measure: async ({ folder, share }) => {
@@ -84,7 +86,7 @@ async function wholeLives(folder: string, { batch, commands }: Size): Promise<Fi
   return rate(`submits of ${batch}: whole life`, { tasks, seconds, isTarget: false });
 }
 
-/** Keeps `inFlight` commands on their way until all have been sent and answered. */
+/** Keeps `inFlight` commands outstanding until all have been sent and answered. */
 async function submitAll(
   load: EngineLoad,
   { batch, commands, inFlight = IN_FLIGHT }: Size & { readonly inFlight?: number },

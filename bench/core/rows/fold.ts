@@ -2,11 +2,11 @@ import type { Row } from '../../row.ts';
 import { fillLog, foldLog } from '../engine-load.ts';
 
 const TASKS = 1_000_000;
-/** What `fillLog` puts into a record. */
+/** Number of tasks that `fillLog` puts into a record. */
 const TASKS_PER_RECORD = 1000;
 
 /**
- * What a fold of a log into a first snapshot costs the machine beside the live partition. The
+ * What folding a log into a first snapshot costs the machine, without the live partition. The
  * process of a row is as fresh as the one that a server starts for a fold.
  */
 export const row: Row = {

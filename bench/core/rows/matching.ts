@@ -19,7 +19,7 @@ export const row: Row = {
   },
 };
 
-/** Nearly every worker has room: a submit is leased at once, then completed task by task. */
+/** Nearly every worker has room: a submit is leased immediately, then completed task by task. */
 function withRoom(tasks: number): Figure {
   const load = loadWithWorkers();
   let pushed = 0;
@@ -35,7 +35,7 @@ function withRoom(tasks: number): Figure {
   return figure('whole life, workers with room', seconds, pushed);
 }
 
-/** No worker has room: each end makes room, which is filled from what waits. */
+/** No worker has room: each end makes room, which the backlog fills. */
 function withBacklog(tasks: number): Figure {
   const load = loadWithWorkers();
   const held: [string, string][] = [];
@@ -74,7 +74,7 @@ function submitMixed(load: CoreLoad, first: number): void {
   load.submit(submitTasksRequest(tasks));
 }
 
-/** Steps that share no factor with the counts, so that types and shapes meet in all pairs. */
+/** Steps that share no factor with the counts, so that all pairs of types and shapes occur. */
 function taskOf(number: number): TaskSpec {
   const shape = (number * 7) % SHAPES;
   return {

@@ -7,7 +7,7 @@ import type { Figure, Row } from '../../row.ts';
 const MIXES = 120;
 const LARGEST_NEED = 0.1;
 
-/** How much of the fractional optimum the workers run: the same in every run, by its seeds. */
+/** Share of the fractional optimum that the workers run. The seeds make every run the same. */
 export const row: Row = {
   measure: async ({ share }) => {
     const mixes = Math.max(2, Math.round(MIXES * share));

@@ -7,7 +7,7 @@ import { INPUT_BYTES, submitRequest } from '../requests.ts';
 const BATCH = 1000;
 const WARM_UP = 20 * BATCH;
 
-/** Memory of a long queue, and how long anything takes on top of it. */
+/** Memory of a long queue, and the duration of commands on top of it. */
 export const row: Row = {
   measure: async ({ share }) => {
     const tasks = 4_000_000 * share;
@@ -28,7 +28,7 @@ export const row: Row = {
   },
 };
 
-/** Submits, leases and completes on top of what is queued, a command of each per turn. */
+/** Submits, leases and completes tasks on top of the queue, one command of each per turn. */
 async function pauses(load: CoreLoad, tasks: number): Promise<Figure[]> {
   let collector = 0;
   const observer = new PerformanceObserver((list) => {

@@ -3,7 +3,7 @@ import { fillLog, foldLog, startFromSnapshot } from '../engine-load.ts';
 
 const TASKS = 1_000_000;
 
-/** From opening the snapshot to an engine that serves; nothing is behind the snapshot. */
+/** From opening the snapshot to an engine that serves. The log has nothing after the snapshot. */
 export const row: Row = {
   prepare: async ({ folder, share }) => {
     await foldLog(folder, await fillLog(folder, TASKS * share));

@@ -13,8 +13,8 @@ const BATCH = 1000;
 const TOO_MUCH_MB = 1_000_000;
 
 /**
- * Tasks that all need something else, which is the most that one namespace can make matching cost.
- * Turns are what other namespaces wait for.
+ * Tasks that all have different needs. This is the highest matching cost that one namespace can
+ * cause. Other namespaces wait for each turn.
  */
 export const row: Row = {
   measure: async ({ share }) => {
@@ -25,7 +25,7 @@ export const row: Row = {
   },
 };
 
-/** Every worker is full: each end makes room for one of all that wait. */
+/** Every worker is full: each end makes room for one of the waiting tasks. */
 function fitting(shapes: number): Figure[] {
   const load = loadWithWorkers();
   const held: [string, string][] = [];
@@ -46,7 +46,7 @@ function fitting(shapes: number): Figure[] {
   ];
 }
 
-/** Every worker has room, and nothing that waits fits: each turn looks in vain. */
+/** Every worker has room, but no waiting task fits, so each turn searches in vain. */
 function unfit(shapes: number): Figure[] {
   const load = loadWithWorkers();
   let longest = 0;

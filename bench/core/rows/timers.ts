@@ -5,7 +5,7 @@ import { type Row, secondsOf } from '../../row.ts';
 const START = 1_700_000_000_000;
 const HOUR_MS = 3_600_000;
 
-/** The timing wheel by itself: timers of the next hour, in no order. */
+/** The timing wheel alone: timers of the next hour, in random order. */
 export const row: Row = {
   measure: async ({ share }) => {
     const pending = 10_000_000 * share;
@@ -43,7 +43,7 @@ export const row: Row = {
   },
 };
 
-/** A millisecond at a time, as the engine's alarm would at its best. */
+/** One millisecond at a time, like the engine's alarm at its best. */
 function fireUntil(wheel: TimingWheel, end: number): number {
   let fired = 0;
   for (let now = START; now <= end; now++) {

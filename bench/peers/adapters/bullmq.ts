@@ -1,7 +1,7 @@
 import type { BenchTask, Contender, PeerClient, PeerWorker, WorkOptions } from '../contender.ts';
 import { requirePeer } from '../packages.ts';
 
-/** What is used of BullMQ. */
+/** The part of BullMQ that is used. */
 interface BullMq {
   readonly Queue: new (name: string, options: object) => Queue;
   readonly Worker: new (
@@ -28,23 +28,23 @@ interface Job {
   changeDelay(delayMs: number): Promise<void>;
 }
 
-/** Finished tasks go: the guide advises it, and Redis would keep all of them in memory. */
+/** Finished tasks are removed: the guide advises it, and Redis would keep all of them in memory. */
 const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true };
 
-/** The guide's figures for `addBulk` stop growing about here. */
+/** The guide's figures for `addBulk` stop growing at about this size. */
 const BULK_SIZE = 1000;
 
 const DEFAULT_PRIORITY = 10;
 
 function connectionOf(address: string): object {
   const { hostname, port } = new URL(address);
-  // As the guide has it for workers: commands wait while Redis is away, and do not fail.
+  // As the guide advises for workers: commands wait while Redis is down, instead of failing.
   return { host: hostname, port: Number(port), maxRetriesPerRequest: null };
 }
 
 function optionsOf({ delayMs = 0, isUrgent }: { delayMs?: number; isUrgent?: boolean }): object {
   const delay = delayMs > 0 ? { delay: delayMs } : {};
-  // 1 is the highest; tasks without a priority would go before all that have one.
+  // 1 is the highest priority. Tasks without a priority go before all that have one.
   if (isUrgent === undefined) return { ...JOB_OPTIONS, ...delay };
   return { ...JOB_OPTIONS, ...delay, priority: isUrgent ? 1 : DEFAULT_PRIORITY };
 }

@@ -9,7 +9,7 @@ import type {
 } from '../contender.ts';
 import { requirePeer } from '../packages.ts';
 
-/** What is used of graphile-worker and of pg. */
+/** The parts of graphile-worker and pg that are used. */
 interface Module {
   makeWorkerUtils(options: object): Promise<Utils>;
   run(options: object): Promise<Runner>;
@@ -40,7 +40,7 @@ interface Pool {
 const RESTART_MS = 500;
 const BULK_SIZE = 1000;
 const CONNECTIONS = 16;
-/** Tasks that run at once, and that are locked ahead: the values of its page on performance. */
+/** Tasks that run at once, and tasks that are locked ahead: the values of its performance page. */
 const CONCURRENT = 24;
 const LOCAL_QUEUE = 500;
 
@@ -61,7 +61,7 @@ function openPool(address: string, max: number): Pool {
 
 function specOf({ delayMs = 0, isUrgent = false }: SubmitOptions): object {
   const runAt = delayMs > 0 ? { runAt: new Date(Date.now() + delayMs) } : {};
-  // Lower goes first.
+  // A lower number goes first.
   return { ...runAt, priority: isUrgent ? -1 : 0 };
 }
 
@@ -111,8 +111,8 @@ async function openWorker(
     pollInterval: 2000,
     completeJobBatchDelay: 0,
     failJobBatchDelay: 0,
-    // Locking ahead is for tasks that take no time; where few slots are asked for it would hide
-    // the order in which tasks start.
+    // Locking ahead is for tasks that take no time. With few slots it would hide the order in which
+    // tasks start.
     ...(isFast && workers === 1 ? { localQueue: { size: LOCAL_QUEUE } } : {}),
   };
   let isClosed = false;
@@ -124,7 +124,7 @@ async function openWorker(
       preset: { worker },
       taskList: { [queue]: (task: BenchTask) => handle(task) },
     });
-  /** A runner ends when it loses the database; whoever supervises it starts it again. */
+  /** A runner ends when it loses the database. A supervisor would restart it. */
   const supervise = async (runner: Runner): Promise<void> => {
     await runner.promise.catch(() => undefined);
     while (!isClosed) {

@@ -8,7 +8,7 @@ import type {
 } from '../contender.ts';
 import { requirePeer } from '../packages.ts';
 
-/** What is used of pg-boss. */
+/** The part of pg-boss that is used. */
 interface Module {
   readonly PgBoss: new (options: object) => Boss;
 }
@@ -34,14 +34,14 @@ interface Boss {
 
 /** `insert` sends all of them in one statement. */
 const BULK_SIZE = 1000;
-/** Of the client: more than the 2 cores can use, fewer than would only wait. */
+/** Connections of the client: more than the 2 cores can use, without many that only wait. */
 const CONNECTIONS = 16;
 /** Batches that one worker has at once, so that one is fetched while another one runs. */
 const BATCHES_AT_ONCE = 2;
 
 async function openBoss(address: string, queue: string, max: number): Promise<Boss> {
   const { PgBoss } = requirePeer('pg-boss') as Module;
-  // Workers hear of new tasks at once in place of polling every two seconds.
+  // Workers are notified of new tasks, instead of polling every two seconds.
   const boss = new PgBoss({ connectionString: address, max, useListenNotify: true });
   boss.on('error', () => undefined);
   await boss.start();

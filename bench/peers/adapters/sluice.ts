@@ -9,9 +9,9 @@ import type {
   WorkOptions,
 } from '../contender.ts';
 
-/** What one call takes. */
+/** Number of tasks per call. */
 const BULK_SIZE = 1000;
-/** Of the contender that sends every task as a request of its own. */
+/** Connections of the contender that sends every task in a separate request. */
 const CONNECTIONS = 64;
 
 const URGENT = 8;
@@ -36,7 +36,7 @@ async function openClient(address: string, type: string): Promise<PeerClient> {
       const made = await sluice.submitMany(type, tasks, { delayMs });
       made.forEach(({ id }, at) => void ids.set(tasks[at].n, id));
     },
-    // The SDK has no call for it yet; the server takes up to 1,000 at once.
+    // The SDK has no call for it yet. The server takes up to 1,000 at once.
     edit: async (tasks, delaysMs) => {
       const edits = tasks.map(({ n }, at) => ({
         id: ids.get(n),
@@ -78,7 +78,7 @@ export const sluice: Contender = {
   openWorker,
 };
 
-/** Every task is a request by itself, as from a client without the SDK. */
+/** Sends every task in a separate request, like a client without the SDK. */
 async function openSingleClient(address: string, type: string): Promise<PeerClient> {
   const shared = await openClient(address, type);
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });

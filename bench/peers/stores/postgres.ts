@@ -9,9 +9,8 @@ import { openStore } from './store-process.ts';
 const PROGRAMS = '/usr/lib/postgresql/15/bin';
 
 /**
- * What makes it durable is as PostgreSQL has it by default: fsync and synchronous_commit are on.
- * Memory and checkpoints are set as its documentation advises for more than a toy, and there is
- * room for the connections of 200 workers.
+ * Durability is PostgreSQL's default: fsync and synchronous_commit are on. Memory and checkpoints
+ * follow its documentation for real use. There is room for the connections of 200 workers.
  */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
@@ -25,7 +24,7 @@ interface Owner {
   readonly gid: number;
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user of its package. */
+/** PostgreSQL refuses to run as root. Then it runs as the user of its package. */
 function owner(): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const fields = /^postgres:.*$/m.exec(readFileSync('/etc/passwd', 'utf8'))?.[0].split(':') ?? [];
@@ -39,7 +38,7 @@ async function makeFolder(): Promise<string> {
   return folder;
 }
 
-/** Made once: an empty cluster takes two seconds. */
+/** Made once, because a new cluster takes two seconds. */
 let template: Promise<string> | undefined;
 
 async function makeTemplate(): Promise<string> {
@@ -54,7 +53,7 @@ async function makeTemplate(): Promise<string> {
   return folder;
 }
 
-/** Removes what servers were made from. */
+/** Removes the template from which servers are copied. */
 export async function removeTemplate(): Promise<void> {
   if (template !== undefined)
     await rm(join(await template, '..'), { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { freePort, type Store } from './store.ts';
 import { openStore } from './store-process.ts';
 
-/** Redis with its append-only file; no snapshots beside it. */
+/** Redis with its append-only file, without snapshots. */
 export async function startRedis(appendfsync: 'everysec' | 'always'): Promise<Store> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-redis-'));
   const port = await freePort();
@@ -16,7 +16,7 @@ export async function startRedis(appendfsync: 'everysec' | 'always'): Promise<St
     save: '',
     appendonly: 'yes',
     appendfsync,
-    // As BullMQ asks for it.
+    // BullMQ requires it.
     'maxmemory-policy': 'noeviction',
   };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
@@ -24,7 +24,7 @@ export async function startRedis(appendfsync: 'everysec' | 'always'): Promise<St
   return openStore(program, { address: `redis://127.0.0.1:${port}`, folder });
 }
 
-/** While it loads its file it answers, but not with PONG. */
+/** While Redis loads its file it answers, but not with PONG. */
 function answersPing(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

@@ -11,7 +11,7 @@ const STARTS: Readonly<Record<StoreName, () => Promise<Store>>> = {
   sluice: startSluice,
 };
 
-/** A fresh one, with nothing in it. */
+/** Starts a fresh, empty store. */
 export function startStore(name: StoreName): Promise<Store> {
   return STARTS[name]();
 }

@@ -13,13 +13,13 @@ interface Program {
   readonly command: string;
   readonly args: readonly string[];
   readonly options?: SpawnOptions;
-  /** Whether it serves; a port that is open may not be enough. */
+  /** Whether it serves. An open port may not be enough. */
   readonly isReady: () => Promise<boolean>;
-  /** What makes it end at once and tidy up behind it, if it does that. */
+  /** The signal that makes it end immediately and clean up, if it supports that. */
   readonly stopSignal?: NodeJS.Signals;
 }
 
-/** A server of a peer: started, killed, started again, stopped. */
+/** A server of a peer: started, killed, restarted, stopped. */
 class StoreProcess {
   private readonly program: Program;
   private child: ChildProcess | undefined;
@@ -50,9 +50,9 @@ class StoreProcess {
     else await this.end([this.pid], stopSignal);
   }
 
-  /** Without a warning, with all that it started: they may keep what the next one needs. */
+  /** Kills it without warning, with all its children: they may hold what the next one needs. */
   async kill(): Promise<void> {
-    // Stopped, so that it starts nobody behind our back.
+    // Stopped first, so that it cannot start more children.
     send(this.pid, 'SIGSTOP');
     const pids = await descendantsOf(this.pid);
     await this.end(pids, 'SIGKILL');
@@ -68,7 +68,7 @@ class StoreProcess {
   }
 }
 
-/** A store that is one server process with a folder of its own. */
+/** A store that is one server process with a separate folder. */
 export async function openStore(
   program: Program,
   { address, folder }: { readonly address: string; readonly folder: string },
@@ -92,7 +92,7 @@ export async function openStore(
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {
-  // To 0 it would go to this process and all beside it.
+  // A signal to pid 0 would reach this process and its whole group.
   if (pid === 0) return;
   try {
     process.kill(pid, signal);
@@ -102,7 +102,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Whether somebody listens at the port. */
+/** Whether a process listens on the port. */
 export function isOpen(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

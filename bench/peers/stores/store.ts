@@ -1,18 +1,18 @@
 import { createServer } from 'node:net';
 
-/** What a contender keeps its tasks in: a server process, or several, with a folder of its own. */
+/** Where a contender keeps its tasks: one or more server processes with a separate folder. */
 export interface Store {
-  /** For clients and workers; stays the same when it is started again. */
+  /** Address for clients and workers. It stays the same after a restart. */
   readonly address: string;
-  /** The process that all others of it come from. */
+  /** The root process of the store. */
   readonly pid: number;
-  /** Ends it without a warning, and starts it again on the same data. */
+  /** Kills it without warning, and restarts it on the same data. */
   killAndStart(): Promise<void>;
   /** Ends it and removes its data. */
   stop(): Promise<void>;
 }
 
-/** One that nobody uses now. */
+/** A port that is free now. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

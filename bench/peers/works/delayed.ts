@@ -2,14 +2,14 @@ import { usageOf } from '../usage.ts';
 import { SLOTS, WARM_UP, type Work } from './work.ts';
 
 const TASKS = 100_000;
-/** Of them, how many are edited and become due. */
+/** Number of tasks that are edited and become due. */
 const EDITED = 5000;
 const BULKS_AT_ONCE = 4;
-/** When the edited ones are due: a thousand a second. */
+/** When the edited tasks are due: a thousand per second. */
 const DUE = { fromMs: 3000, perSecond: 1000 };
 const LATE_MS_MAX = 20_000;
 
-/** Reminders: many that are far off, some of which are moved and come due. */
+/** Reminders: many in the far future. Some are moved and become due. */
 export const delayed: Work = {
   what: `create ${TASKS} tasks that are due in an hour (perSecond), edit ${EDITED} of them to be due soon, ${DUE.perSecond} a second; how late their handlers start (p50Ms, p99Ms); memory of the store for each of all (bytesEach)`,
   isAboutSubmits: false,
@@ -37,7 +37,7 @@ export const delayed: Work = {
 
 const EDITS = 20_000;
 
-/** The edits by themselves, all to a time that does not come. */
+/** Only the edits, all to a time that the run does not reach. */
 export const delayedEdit: Work = {
   what: `edit ${EDITS} delayed tasks, each once, a hundred per call, four calls at once`,
   isAboutSubmits: false,

@@ -3,11 +3,11 @@ import { SLOTS, WARM_UP, type Work } from './work.ts';
 
 const TASKS = 50_000;
 const BULKS_AT_ONCE = 4;
-/** Tasks of a call while the worker runs: what a busy program hands over at once. */
+/** Tasks per call while the worker runs: what a busy program submits at once. */
 const CALL_TASKS = 100;
 const WITHIN_MS = 120_000;
 
-/** A backlog that was there before the worker. */
+/** The backlog exists before the worker starts. */
 export const drain: Work = {
   what: `${TASKS} tasks wait; from the start of a worker with ${SLOTS} slots to the end of the last handler`,
   isAboutSubmits: false,
@@ -40,7 +40,7 @@ export const throughput: Work = {
   },
 };
 
-/** Starts a worker and lets it run some tasks; answers how many. */
+/** Starts a worker and lets it run some tasks; returns how many. */
 async function warmUp(
   { client, worker }: Pick<Stage, 'client' | 'worker'>,
   tasks: number,

@@ -4,10 +4,10 @@ import type { Work } from './work.ts';
 const WORKERS = 200;
 const FOR_MS = 5000;
 const FOR_MS_MIN = 3000;
-/** What a start costs is over by then. */
+/** Startup costs are over by then. */
 const SETTLE_MS = 1500;
 
-/** What waiting costs. */
+/** The cost of waiting. */
 export const idle: Work = {
   what: `${WORKERS} workers and nothing to do for ${FOR_MS / 1000} s; CPU of the store and of the workers' process`,
   isAboutSubmits: false,

@@ -4,10 +4,12 @@ import { WARM_UP, type Work } from './work.ts';
 
 const TASKS = 100_000;
 const BULKS_AT_ONCE = 4;
-/** Answers are out; connections are not closed yet, and with them what PostgreSQL has mapped. */
+/**
+ * All answers have arrived. Connections stay open, and with them the memory that PostgreSQL mapped.
+ */
 const SETTLE_MS = 2000;
 
-/** What a task costs while it waits. */
+/** The memory of a waiting task. */
 export const memory: Work = {
   what: `${TASKS} tasks wait; growth of the resident memory of the store for each, its payload of 200 bytes included`,
   isAboutSubmits: false,

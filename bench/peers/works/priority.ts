@@ -3,7 +3,7 @@ import type { Work } from './work.ts';
 
 const LOW = 10_000;
 const URGENT = 20;
-/** Few slots and handlers that take a while, so that a backlog stays. */
+/** Few slots and slow handlers, so that a backlog stays. */
 const SLOTS = 10;
 const HANDLER_MS = 10;
 const EVERY_MS = 150;
@@ -26,7 +26,7 @@ export const priority: Work = {
     await sleep(500);
     const starts = await worker.call('allStarts');
     const urgent = starts.filter(({ isUrgent }) => isUrgent);
-    // One that did not start at all was overtaken by everything since.
+    // An urgent task that never started was overtaken by every later start.
     const waits = sentAt.map((at, n) => (urgent.at(n)?.at ?? Number.POSITIVE_INFINITY) - at);
     const overtaking = sentAt.map((from, n) => {
       const to = from + waits[n];

@@ -6,11 +6,11 @@ const FOR_MS = 6000;
 const FOR_MS_MIN = 3000;
 const SLOTS = 20;
 const HANDLER_MS = 5;
-/** How long tasks that were promised may take to run after the last submit. */
+/** Time after the last submit for the acknowledged tasks to run. */
 const SETTLE_MS = 30_000;
 const SETTLE_MS_QUICK = 10_000;
 
-/** The process that keeps the tasks dies amid submits and handlers, and is started again. */
+/** The process that keeps the tasks dies during submits and handlers, and is restarted. */
 export const recovery: Work = {
   what: `${RATE} submits a second for ${FOR_MS / 1000} s and a worker with ${SLOTS} slots; the store, or the server, is killed (-9) in the middle and started again; tasks that were promised and did not run within ${SETTLE_MS / 1000} s (lost), and that ran more than once (doubled)`,
   isAboutSubmits: false,
@@ -24,7 +24,7 @@ export const recovery: Work = {
     const promised = await submitting;
     const withinMs = share < 1 ? SETTLE_MS_QUICK : SETTLE_MS;
     await worker.call('until', { count: promised.length, withinMs });
-    // What runs twice does so later than what runs once.
+    // A second run of a task comes later than the first.
     await sleep(1000);
     const runs = new Map<number, number>();
     for (const { n } of await worker.call('allStarts')) runs.set(n, (runs.get(n) ?? 0) + 1);

@@ -1,7 +1,7 @@
 import type { Span } from '../client-role.ts';
 import { type Figures, WARM_UP, type Work } from './work.ts';
 
-/** Calls under way at once. */
+/** Calls in flight at once. */
 const BULKS_AT_ONCE = 4;
 const SINGLES_AT_ONCE = 64;
 

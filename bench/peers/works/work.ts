@@ -10,21 +10,21 @@ export type Metric =
   | 'cpuPercent'
   | 'overtaking';
 
-/** What a work measured, by metric. */
+/** The figures of a work, by metric. */
 export type Figures = Readonly<Partial<Record<Metric, number>>>;
 
 export interface Work {
   /** What it does, for the table. */
   readonly what: string;
-  /** Whether a contender whose submits differ, and nothing else, is of interest. */
+  /** Whether to run contenders that differ only in their submits. */
   readonly isAboutSubmits: boolean;
-  /** `share` of the full number of tasks, or of the full time. */
+  /** Runs with `share` of the full number of tasks, or of the full time. */
   readonly run: (stage: Stage, share: number) => Promise<Figures>;
 }
 
 export const SLOTS = 100;
 
-/** Before the clock starts, this share of the tasks goes the same way: compilers and caches. */
+/** This share of the tasks runs before the clock starts, to warm up compilers and caches. */
 export const WARM_UP = 0.2;
 
 export const UNITS: Readonly<Record<Metric, string>> = {

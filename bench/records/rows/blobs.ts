@@ -5,15 +5,15 @@ import type { Figure, Row } from '../../row.ts';
 const MIB = 1024 * 1024;
 const BLOBS = 32;
 const BLOB_MIB = 64;
-/** As many as the SDK has under way. */
+/** As many as the SDK transfers at once. */
 const AT_ONCE = 4;
 
-/** Large payloads over HTTP, from a client that has them and their hashes at hand. */
+/** Large payloads over HTTP. The client has the payloads and their hashes ready. */
 export const row: Row = {
   measure: async ({ share }) => {
     const server = await ServerProcess.start();
     try {
-      // Any bytes will do: nobody looks inside. Each is another one, so that each is written.
+      // The content does not matter. All blobs differ, so that each is written.
       const blobs = Array.from({ length: Math.max(1, BLOBS * share) }, newBlob);
       const up = await measured(server, 'up', blobs, async ({ path, content }) => {
         const answer = await fetch(server.url + path, { method: 'PUT', body: content });

@@ -7,7 +7,7 @@ import type { Row } from '../../row.ts';
 const TASKS = 20_000;
 const BATCH = 1000;
 
-/** Tasks that all end at once, each with a callback to the same receiver, which is in here. */
+/** Tasks that all end at once, each with a callback to one receiver in this process. */
 export const row: Row = {
   measure: async ({ share }) => {
     const count = Math.max(BATCH, TASKS * share);
@@ -31,7 +31,7 @@ export const row: Row = {
   },
 };
 
-/** Answers at once. */
+/** A receiver that answers immediately. */
 class Receiver {
   readonly done: Promise<void>;
   private readonly server;

@@ -8,7 +8,7 @@ const SAVE_EVERY_MS = 500;
 const NO_RETENTION = { ageMs: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
 const START_AT = Date.UTC(2030, 0, 1, 12);
 
-/** What following the log costs per task, with nothing else in the process. */
+/** The cost per task of following the log, with nothing else in the process. */
 export const row: Row = {
   measure: async ({ folder, share }) => {
     const tasks = TASKS * share;

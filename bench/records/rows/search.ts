@@ -10,7 +10,7 @@ const SEARCHES = 500;
 const PAGE = 100;
 const NO_RETENTION = { ageMs: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
 
-/** Searches among many finished tasks, which are a week's. */
+/** Searches among many finished tasks of one week. */
 export const row: Row = {
   prepare: async ({ folder, share }) => {
     madeRecords(join(folder, 'days'), TASKS * share);
@@ -28,7 +28,7 @@ export const row: Row = {
   },
 };
 
-/** The filters that an index serves; each search begins at another place. */
+/** The filters that have an index. Each search begins at another place. */
 const SEARCHES_BY_NAME: Readonly<Record<string, (n: number, tasks: number) => Partial<RowQuery>>> =
   {
     newest: () => ({}),

@@ -9,8 +9,8 @@ const TASKS = 300_000;
 const ORDER = { inFlight: 10_000, rate: 0, waits: false };
 
 /**
- * Submit to finished with the projection, and with one that can write nothing because somebody has
- * locked its database, so that it takes in nothing either.
+ * Submit to finished, once with a working projection and once with a blocked one. Its database is
+ * locked, so it can neither write nor accept records.
  */
 export const row: Row = {
   measure: async ({ share }) => {
@@ -28,9 +28,9 @@ function figures(how: string, measured: Readonly<Record<string, number>>): Figur
   ];
 }
 
-/** Held until this process ends. */
+/** The lock is held until this process ends. */
 async function lockProjection({ url, folder }: ServerProcess): Promise<void> {
-  // The file of the day is made with its first row, which is that of a task that has ended.
+  // The file of the day is made with its first row, which is that of a finished task.
   const answer = await fetch(`${url}/v1/tasks`, { method: 'POST', body: '{"type":"first"}' });
   const { id } = (await answer.json()) as { id: string };
   await fetch(`${url}/v1/tasks/${id}/cancel`, { method: 'POST' });
@@ -44,5 +44,5 @@ async function lockProjection({ url, folder }: ServerProcess): Promise<void> {
   locks.push(database);
 }
 
-/** What is not referred to would be closed. */
+/** A database without a reference would be closed. */
 const locks: DatabaseSync[] = [];

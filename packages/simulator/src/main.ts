@@ -44,12 +44,12 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
-/** How often a long run says how far it is. */
+/** A long run reports its progress once per this many seeds. */
 const SEEDS_PER_LINE = 100;
 
 class UsageError extends Error {}
 
-/** A whole number from `least` on, or `undefined` when the option is not there. */
+/** A whole number of at least `least`, or `undefined` when the option is absent. */
 function whole(name: string, text: string | undefined, least: number): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);

@@ -1,9 +1,9 @@
 import type { Situations } from './situations.ts';
 
-/** With so many seeds each of the situations below must have occurred; with fewer some may not. */
+/** With this many seeds each of the situations below must occur. With fewer, some may not. */
 export const SEEDS_FOR_ALL = 1000;
 
-/** Situations without which a run shows less than it seems to. */
+/** A run without these situations proves less than it seems to. */
 const MUST_OCCUR = [
   // The log and its disk.
   'an append was answered unknown',
@@ -93,7 +93,7 @@ const MUST_OCCUR = [
   'a key of a task that had ended',
 ];
 
-/** Those that did not occur. */
+/** The situations that did not occur. */
 export function missingSituations({ counts }: Situations): string[] {
   return MUST_OCCUR.filter((situation) => !counts.has(situation));
 }

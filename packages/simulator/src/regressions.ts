@@ -1,9 +1,9 @@
 import type { Mode } from './run-seed.ts';
 
 /**
- * Seeds with which bugs of the product were found. A seed draws another world when the simulator
- * itself changes, so each bug has a test of its own beside the code as well; these are kept because
- * they are cheap and lead to places where something was wrong once.
+ * Seeds that found bugs in the product. A change to the simulator makes a seed draw another world,
+ * so each bug also has a test beside the code. The seeds are kept because they are cheap and lead
+ * to places that were wrong once.
  */
 export const REGRESSIONS: readonly {
   readonly seed: number;

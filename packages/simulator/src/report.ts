@@ -5,7 +5,7 @@ import type { Situations } from './situations.ts';
 
 const LAST_LINES = 30;
 
-/** What a person needs to know of a failure, and how to see it again. */
+/** What a person needs to know about a failure, and how to reproduce it. */
 export function reportFailure({ result, shrunk }: SeedAnswer, mode: Mode): string {
   const failure = shrunk?.failure ?? result.failure;
   if (failure === undefined) return '';

@@ -33,10 +33,10 @@ export interface SeedResult {
 }
 
 /**
- * Lets one world live. The same order gives the same result.
+ * Runs one world. The same order gives the same result.
  *
- * Most errors are answers to requests, and to find out where one was made costs more than the
- * answer: a world that fails lives once more, with what its report needs.
+ * Most errors are answers to requests, and their stack traces cost more than the answers. So a
+ * world first runs without stack traces. If it fails, it runs again with them for the report.
  */
 export async function runSeed(order: SeedOrder): Promise<SeedResult> {
   if (order.print !== undefined) return live(order);
@@ -53,7 +53,7 @@ async function live(order: SeedOrder): Promise<SeedResult> {
   const { seed, mode, overrides = {}, print } = order;
   const world = new World(withOverrides(drawPlan(seed), overrides), print);
   let failure: SeedFailure | undefined;
-  // A server would end by it; and a checker may be asked by somebody who hears no error.
+  // A real server would end here. Also, the caller of a checker may swallow the error.
   const rejected = (cause: Error) => world.simulation.fail(cause);
   process.on('unhandledRejection', rejected);
   try {

@@ -4,16 +4,16 @@ import type { ProcessOrder, SeedAnswer } from './seed-process.ts';
 
 export interface PoolOrder {
   readonly from: number;
-  /** So many seeds, or as many as begin before a time by the wall clock. */
+  /** Number of seeds, or the wall-clock time after which no further seed starts. */
   readonly count?: number;
   readonly until?: number;
   readonly order: Omit<ProcessOrder, 'seed' | 'twice'>;
 }
 
-/** Of the seeds, one in so many is run twice, to see that both runs are the same. */
+/** One in this many seeds runs twice, to check that both runs are equal. */
 const TWICE_EVERY = 100;
 
-/** Runs seeds in processes of their own, one seed at a time in each. */
+/** Runs seeds in separate processes, one seed at a time in each. */
 export class SeedPool {
   private readonly size: number;
 
@@ -21,7 +21,7 @@ export class SeedPool {
     this.size = size;
   }
 
-  /** Answers results as they come. */
+  /** Yields results as they arrive. */
   async *run({ from, count, until, order }: PoolOrder): AsyncGenerator<SeedAnswer> {
     const isOver = (seed: number) => {
       return until === undefined ? seed >= from + (count ?? 1) : Date.now() >= until;

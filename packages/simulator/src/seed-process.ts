@@ -1,22 +1,22 @@
 /**
- * Runs seeds in a process of its own, whose clocks, random numbers and files are poisoned. Orders
- * come from the parent one by one, and each is answered with its result.
+ * Runs seeds in a separate process whose clocks, random numbers and files are poisoned. The parent
+ * sends orders one by one. Each is answered with its result.
  */
 import { poisonGlobals } from './kernel/poison.ts';
 import { runSeed, type SeedOrder, type SeedResult } from './run-seed.ts';
 import { type ShrunkFailure, shrink } from './shrink.ts';
 
-/** What the parent hears of one seed. */
+/** What the parent receives for one seed. */
 export interface SeedAnswer {
   readonly result: SeedResult;
   readonly shrunk?: ShrunkFailure;
-  /** Of this process, for this seed. */
+  /** CPU time of this process for this seed. */
   readonly cpuMs: number;
 }
 
 export interface ProcessOrder extends SeedOrder {
   readonly trace?: boolean;
-  /** Runs it a second time, to see that both are the same. */
+  /** Runs the seed a second time, to check that both runs are equal. */
   readonly twice?: boolean;
   readonly shrinks?: boolean;
 }

@@ -10,12 +10,13 @@ export interface ShrunkFailure {
   readonly tries: number;
 }
 
-/** Smaller worlds that are tried at the most. */
+/** Maximum number of smaller worlds that are tried. */
 const TRIES_MAX = 60;
 
 /**
- * Leaves out as much of a failing world as it can while the same rule still fails: first what comes
- * after the failure, then faults, workers and clients, and the faults of the network.
+ * Removes as much as possible from a failing world while the same rule still fails. It first
+ * removes what comes after the failure, then faults, workers and clients, and the faults of the
+ * network.
  */
 export async function shrink(
   seed: number,
@@ -65,7 +66,7 @@ class Shrinker {
     return true;
   }
 
-  /** Halves, then quarters, and so on down to single faults. */
+  /** Tries to remove halves, then quarters, and so on down to single faults. */
   async withoutFaults(): Promise<void> {
     for (let size = this.faults.length; size >= 1; size = Math.floor(size / 2)) {
       for (let from = 0; from < this.faults.length; ) {

@@ -11,7 +11,7 @@ interface Outcome {
   readonly output: string;
 }
 
-/** The command as people run it. */
+/** Runs the command as people do. */
 async function sim(...args: string[]): Promise<Outcome> {
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], {

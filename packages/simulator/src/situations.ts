@@ -1,6 +1,6 @@
 /**
- * How often named situations occurred: a run that meets none of them shows little. What must occur
- * in a thousand seeds is listed in `must-occur.ts`.
+ * How often named situations occurred. A run that meets few of them proves little. The situations
+ * that must occur in a thousand seeds are listed in `must-occur.ts`.
  */
 export class Situations {
   readonly counts = new Map<string, number>();
@@ -9,7 +9,7 @@ export class Situations {
     this.counts.set(situation, (this.counts.get(situation) ?? 0) + 1);
   }
 
-  /** Adds those of another run. */
+  /** Adds the counts of another run. */
   add(counts: Iterable<readonly [string, number]>): void {
     for (const [situation, count] of counts) {
       this.counts.set(situation, (this.counts.get(situation) ?? 0) + count);

@@ -27,16 +27,18 @@ import { RogueWorker } from './workers/rogue-worker.ts';
 import { SdkWorker } from './workers/sdk-worker.ts';
 import type { SimWorker, WorkerParts } from './workers/sim-worker.ts';
 
-/** Of virtual time: a minute, five of the longest leases, and what delays and backoff add. */
+/**
+ * In virtual time: one minute, five of the longest leases, and extra time for delays and backoff.
+ */
 const LIVENESS_BOUND_MS = 60_000 + 5 * 15_000 + 60_000;
 
-/** One in so many clients submits through the SDK, beside one that does anything. */
+/** One in this many clients submits through the SDK. */
 const SDK_CLIENT_EVERY = 3;
 
-/** Of worlds, how many have a client that wants a task once in every so often. */
+/** Share of worlds that have a client which submits one task per period. */
 const PERIODIC_RATE = 0.3;
 
-/** Together they can run everything. */
+/** Together, these workers can run every task. */
 const FLAWLESS_OFFERS: readonly WorkerOffer[] = [{ zone: 'a' }, { zone: 'b', ssd: 'yes' }].map(
   (labels) => ({
     types: TASK_TYPES.map((type) => ({ type })),
@@ -47,7 +49,7 @@ const FLAWLESS_OFFERS: readonly WorkerOffer[] = [{ zone: 'a' }, { zone: 'b', ssd
 
 type TornWrite = Extract<PlannedFault, { kind: 'server killed amid a write' }>;
 
-/** A server, its disk, workers, clients and a network, and everything that goes wrong with them. */
+/** A server, its disk, workers, clients and a network, with all their faults. */
 export class World implements ServerWatch {
   readonly simulation: Simulation;
   readonly situations = new Situations();
@@ -59,7 +61,7 @@ export class World implements ServerWatch {
   private readonly workers: SimWorker[];
   private readonly clients: readonly (SimClient | SdkClient)[];
   private readonly periodic: PeriodicClient | undefined;
-  /** One of them, which may do anything. */
+  /** One of the clients, which may run any operation. */
   private readonly operator: SimClient;
   private readonly checkers: readonly Checker[];
   private readonly workerParts: WorkerParts;
@@ -116,14 +118,14 @@ export class World implements ServerWatch {
     for (const fault of plan.faults) simulation.after(fault.at, () => this.strike(fault));
   }
 
-  /** Lets the whole plan happen; rejects with the first rule that does not hold. */
+  /** Runs the whole plan; rejects with the first broken rule. */
   async run(mode: 'safety' | 'liveness'): Promise<void> {
     await this.simulation.runUntil(this.plan.durationMs);
     if (mode === 'liveness') await this.healAndWait();
     for (const checker of this.checkers) checker.ended?.();
   }
 
-  /** Nothing goes wrong any more and nobody asks for more: what can end has to end. */
+  /** Stops all faults and all clients. Every task that can end must then end. */
   private async healAndWait(): Promise<void> {
     const { simulation, network, host, disk } = this;
     this.isHealed = true;
@@ -139,7 +141,7 @@ export class World implements ServerWatch {
     for (const [index, offer] of FLAWLESS_OFFERS.entries()) {
       new SdkWorker(this.workerParts, `healer${index + 1}`, offer);
     }
-    // Twice: what somebody asked for before may still be on its way.
+    // Twice, because an earlier request that pauses a queue may still be on its way.
     this.operator.resumeQueues(TASK_TYPES);
     simulation.after(30_000, () => this.operator.resumeQueues(TASK_TYPES));
     await simulation.runUntil(simulation.now + LIVENESS_BOUND_MS);

@@ -1,10 +1,10 @@
 /**
- * Runs in a browser: submits tasks to where the page came from, one of them with an input and
- * output that are too big for a request, and shows what comes of them.
+ * Runs in a browser. It submits tasks to the origin of the page and shows the results. One task has
+ * an input and output that are too big for a request.
  */
 import { Sluice } from '@sluice/sdk';
 
-/** As much as is used here of what only browsers have. */
+/** The parts of the browser API that are used here. */
 interface Page {
   readonly document: {
     readonly body: { readonly innerText: string };

@@ -7,9 +7,9 @@ import type { TaskStory } from './story/task-story.ts';
 
 type Asking = Pick<HistoryEntry, 'invokedAt' | 'answeredAt'>;
 
-/** How a task was for a while. */
+/** What a task looked like during one period of time. */
 interface Version {
-  /** When it came to be so, by the world's time. */
+  /** The start of the period, by the world's time. */
   readonly from: number;
   readonly state: string;
   readonly isGone: boolean;
@@ -19,7 +19,7 @@ interface Version {
   readonly result: string;
 }
 
-/** What an answer says of a task; undefined where it says nothing. */
+/** What an answer says about a task. A field is undefined when the answer does not mention it. */
 interface Said {
   readonly state?: string;
   readonly reason?: string;
@@ -28,7 +28,7 @@ interface Said {
   readonly input?: unknown;
   readonly output?: unknown;
   readonly error?: unknown;
-  /** The answer may speak of one that has left memory: its key outlives it. */
+  /** The answer may describe a task that has left memory, because its key outlives it. */
   readonly isByKey?: boolean;
 }
 
@@ -44,7 +44,7 @@ export class Answers implements Checker, StoryRule {
   private readonly versions = new Map<string, Version[]>();
   private readonly touched = new Set<TaskStory>();
   private readonly submitted = new Set<number>();
-  /** Entries that were answered and are not looked at yet. */
+  /** Entries that have an answer and were not checked yet. */
   private readonly open = new Set<HistoryEntry>();
   private taken = 0;
 
@@ -58,7 +58,7 @@ export class Answers implements Checker, StoryRule {
     else if (event.type === 'task_submitted') this.submitted.add(event.task);
   }
 
-  /** Nobody sees what was only in the middle of a command. */
+  /** Notes one version per command: clients never see states in the middle of a command. */
   ends({ executedAt }: ToldCommand): void {
     for (const number of this.submitted) {
       const task = this.story.tasks.get(number);
@@ -159,9 +159,9 @@ function agrees(version: Version, said: Said): boolean {
   if (said.output !== undefined && version.state === 'succeeded') {
     return text(said.output) === version.result;
   }
-  // What an attempt left says nothing of a task whose worker was lost after it.
+  // A task that lost its worker shows no error, whatever an earlier attempt left.
   if (said.reason === 'worker_lost') return said.error === null;
-  // The output of an attempt that came too late is shown there, and not as an error.
+  // The output of an attempt that came too late is shown as output, not as an error.
   const isLate = version.state === 'cancelled' && said.error === null;
   return said.error === undefined || isLate || text(said.error) === version.result;
 }

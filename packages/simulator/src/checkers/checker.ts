@@ -4,36 +4,36 @@ import type { AppendOutcome, LogBatch, LogHold, LogTrim, StoredBatch } from '@sl
 import type { WatchedPartition } from '../server/watched-partition.ts';
 
 /**
- * Looks at a world while it runs, and fails the simulation with the number of the rule that does
- * not hold. Every hook may be left out.
+ * Watches a world while it runs. It fails the simulation with the number of the rule that is
+ * broken. Every hook is optional.
  */
 export interface Checker {
   readonly name: string;
-  /** The server recovered; `partition` is what it made of its disk. */
+  /** The server recovered; `partition` is what it restored from its disk. */
   booted?(partition: WatchedPartition, hold: LogHold): void;
   executed?(command: Command, reply: unknown, partition: WatchedPartition): void;
-  /** What the log made of a batch. */
+  /** How the log answered the append of a batch. */
   answered?(outcome: AppendOutcome): void;
   /** The log says that the batch is durable. */
   committed?(batch: LogBatch): void;
-  /** The log hands out a batch; before `booted`, to a server that starts. */
+  /** The log returns a batch. Before `booted`, the reader is a server that is starting. */
   read?(batch: StoredBatch): void;
   trimming?(trim: LogTrim): void;
-  /** Something that can have seen so many records gets out of the server. */
+  /** Something leaves the server that may depend on the first `records` records. */
   letOut?(records: number, what: string): void;
-  /** A client that asked at `askedAt` is shown a task: the JSON of an answer that gets out. */
+  /** A client that asked at `askedAt` is shown a task. `json` is the body of the answer. */
   shown?(id: string, json: string, askedAt: number): void;
-  /** Bytes go out to a worker on the stream of its session. */
+  /** Bytes are sent to a worker on the stream of its session. */
   written?(stream: object, bytes: Uint8Array): void;
   noticed?(notice: EngineNotice): void;
-  /** The server stands still for so long. */
+  /** The server process is paused for this time. */
   stalled?(forMs: number): void;
-  /** It goes on before that time. */
+  /** The server continues before the announced pause is over. */
   woken?(): void;
-  /** Somebody set the clock of the server's machine. */
+  /** The clock of the server's machine was set. */
   clockSet?(): void;
-  /** The server is gone. */
+  /** The server process ended. */
   stopped?(): void;
-  /** The world is at its end. */
+  /** The world ended. */
   ended?(): void;
 }

@@ -15,15 +15,15 @@ export class Durability implements Checker {
   readonly name = 'durability';
   private readonly simulation: Simulation;
   private readonly snapshots: () => readonly number[];
-  /** Records that the log called durable, over all restarts. */
+  /** Number of records that the log called durable, over all restarts. */
   private committedTail = 0;
   private epoch = 0;
-  /** The turn in which the server learned that it lost its log. */
+  /** The simulation step in which the server learned that it lost its log. */
   private fencedIn = Number.POSITIVE_INFINITY;
-  /** Of each batch that is durable: a hash of its bytes, by its first record. */
+  /** A hash of the bytes of each durable batch, by its first record. */
   private readonly hashes = new Map<number, number>();
 
-  /** `snapshots` says where those on the disk stand, in any order. */
+  /** `snapshots` returns the positions of the snapshots on the disk, in any order. */
   constructor(simulation: Simulation, snapshots: () => readonly number[]) {
     this.simulation = simulation;
     this.snapshots = snapshots;
@@ -63,7 +63,7 @@ export class Durability implements Checker {
   }
 
   letOut(records: number, what: string): void {
-    // What was released in the same turn, before it, may still be on its way out.
+    // Output that was released earlier in the same step may still be on its way out.
     const isFenced = this.simulation.steps > this.fencedIn;
     this.simulation.check(!isFenced, 'I30', `${what}, of a server that is fenced`);
     this.simulation.check(records <= this.committedTail, 'I29', () => {
@@ -72,7 +72,7 @@ export class Durability implements Checker {
   }
 
   trimming({ upTo }: LogTrim): void {
-    // Also one whose maker was killed before it could say so.
+    // This includes a snapshot whose maker was killed before it could report it.
     const [, older = 0] = this.snapshots().toSorted((a, b) => b - a);
     this.simulation.check(upTo <= older, 'I33', () => {
       return `the log is trimmed up to ${upTo}, and the older snapshot stands at ${older}`;

@@ -3,10 +3,10 @@ import type { PushedTask } from '@sluice/protocol';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { StoryRule } from './story/story-rule.ts';
 
-/** How often a task was leased so far. */
+/** The attempts of a task so far. */
 interface Tries {
   attempt: number;
-  /** How often it was told to run again with all its attempts, or was handed back. */
+  /** How often the task was retried with all its attempts, or was handed back. */
   life: number;
 }
 
@@ -14,13 +14,13 @@ interface Tries {
  * I4 and I27, as workers see them: under one attempt of a task a handler starts once. A restart of
  * the server, a broken stream or a push that is repeated starts no second one.
  *
- * Only workers that keep to the protocol are looked at: one that claims not to have what it runs
- * makes the server give the same attempt to somebody else.
+ * Only workers that follow the protocol are checked. A worker that denies a lease that it still
+ * runs makes the server give the same attempt to another worker.
  */
 export class HandlerRuns implements StoryRule {
   private readonly simulation: Simulation;
   private readonly tries = new Map<number, Tries>();
-  /** Task, life and attempt of every lease, by its number. */
+  /** Task, life and attempt of each lease, by lease number. */
   private readonly attempts = new Map<number, string>();
   private readonly startedBy = new Map<string, string>();
 
@@ -37,7 +37,7 @@ export class HandlerRuns implements StoryRule {
       this.attempts.set(event.lease, `${event.task}/${tries.life}/${tries.attempt}`);
     } else if (event.type === 'attempt_returned' && !event.spent) {
       tries.attempt -= 1;
-      // Its handler may have started, and the next one has the same number.
+      // Its handler may have started, and the next attempt has the same number.
       if (REASONS[event.reason] === 'handed_back') tries.life += 1;
     } else if (event.type === 'task_retried' || event.type === 'task_readmitted') {
       tries.attempt = 0;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { IdleRoom } from './idle-room.ts';
 import { ToldPartition } from './testing/told-partition.ts';
 
-/** A partition with one worker that has four slots, and a checker that looks at it. */
+/** A partition with one worker that offers four slots, and the checker that watches it. */
 function begun() {
   const told = new ToldPartition();
   const idleRoom = new IdleRoom(told.story.simulation);
@@ -12,7 +12,7 @@ function begun() {
   return told;
 }
 
-/** Long enough for the checker to look. */
+/** Executes enough commands for the checker to look. */
 function pass(told: ToldPartition): void {
   for (let i = 0; i < 50; i++) told.do({ type: 'renew_sessions', now: 1000 });
 }
@@ -30,7 +30,7 @@ test('a task that waits beside a worker with room is noticed', () => {
   const { tasks } = told.partition.state;
   const [leased] = told.partition.state.holders.holding();
   expect(leased.held.length).toBe(4);
-  // As if the server had forgotten that two of them went back to their queue.
+  // Simulates a server that forgot that two tasks went back to their queue.
   (tasks.state as Uint8Array).fill(tasks.state[5], 0, 2);
   const sessions = { forEachHeld: () => undefined };
   Object.assign(told.partition.state.holders, sessions);

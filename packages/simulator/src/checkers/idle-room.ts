@@ -6,11 +6,11 @@ import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
 import type { Checker } from './checker.ts';
 
-/** Every task is held against every session, so the more there are of both, the rarer the look. */
+/** A look compares every task with every session. It is rarer when there are more of both. */
 const COMMANDS_PER_LOOK_MIN = 20;
 const PAIRS_PER_COMMAND = 40;
 
-/** A command that ended so many leaves some of the matching to the next. */
+/** A command that ended this many tasks leaves part of the matching to the next command. */
 const ENDED_MAX = 1000;
 
 /**
@@ -18,13 +18,13 @@ const ENDED_MAX = 1000;
  * read; and I26: no worker that is given something holds more than it offers. Rooms that are kept
  * for a task, and what a worker refused a moment ago, are left out.
  *
- * What workers said and were given is counted here anew, from commands and pushes alone.
+ * Offers and grants are counted again here, from commands and pushes alone.
  */
 export class IdleRoom implements Checker {
   readonly name = 'idle room';
   private readonly simulation: Simulation;
   private readonly known = new KnownSessions();
-  /** Time does not run backwards, whatever a command says. */
+  /** Time never runs backwards, whatever a command says. */
   private now = 0;
   private commands = 0;
 

@@ -4,8 +4,8 @@ import type { WatchedPartition } from '../server/watched-partition.ts';
 import type { Checker } from './checker.ts';
 
 /**
- * After everything is healed for good, all that can end ends within a bound: what is neither paused
- * nor left to somebody outside. Used in liveness mode only.
+ * After all faults are healed, every task that can end does end within a bound. Tasks that are
+ * paused or deferred are excluded. Used in liveness mode only.
  */
 export class Liveness implements Checker {
   readonly name = 'liveness';
@@ -24,7 +24,7 @@ export class Liveness implements Checker {
     this.partition = undefined;
   }
 
-  /** To be called when the bound has passed. */
+  /** Must be called when the bound has passed. */
   look(boundMs: number): void {
     const { partition, simulation } = this;
     simulation.check(partition !== undefined, 'liveness', 'the server is not there');

@@ -43,20 +43,22 @@ export interface CheckerParts {
   readonly history: History;
   readonly runs: HandlerRuns;
   readonly situations: Situations;
-  /** Where the snapshots on the disk stand. */
+  /** Positions of the snapshots on the disk. */
   readonly snapshots: () => readonly number[];
 }
 
 interface MadeCheckers {
-  /** What is told first is heard first. */
+  /** Hooks are called in this order. */
   readonly checkers: readonly Checker[];
-  /** Of every second world, because finished tasks stay in memory until it has them. */
+  /**
+   * Every second world has one: with a projection, finished tasks stay in memory until it has them.
+   */
   readonly projection: SimProjection | undefined;
   readonly calls: SdkCalls;
   readonly callbacks: Callbacks;
 }
 
-/** Everything that is checked while a world runs. */
+/** Makes all checkers of a world. */
 export function makeCheckers(parts: CheckerParts): MadeCheckers {
   const { simulation, plan, history, runs, situations, snapshots } = parts;
   const story = new LogStory(simulation);
@@ -82,7 +84,8 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
     runs,
     new Spotter(situations),
   );
-  // Room that was kept for a moment cannot be told from the log, so the rule is for worlds without.
+  // The log does not show room that was reserved only briefly. So the rule needs a world without
+  // it.
   if (plan.matching.reserveAfterMs === NO_RESERVATIONS_MS) {
     story.rules.push(new Starvation(story, sessions, { ...MATCHING_DEFAULTS, ...plan.matching }));
   }
@@ -99,7 +102,8 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
   if (model !== undefined) story.rules.push(model);
   const checkers = [
     new Durability(simulation, snapshots),
-    // Before the story, which tells at once what makes no record.
+    // The model stands before the story, because the story immediately tells commands without a
+    // record.
     ...(model === undefined ? [] : [model]),
     story,
     new MemoryOfLog(story, history.entries),
@@ -115,10 +119,12 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
   return { checkers, projection, calls, callbacks };
 }
 
-/** The model searches plain lists, so it is for worlds with few tasks. */
+/** The model searches plain lists, so it is used only in worlds with few tasks. */
 const MODEL_TASKS_MAX = 200;
 
-/** What a projection has not seen yet stays in memory, which the model does not know of. */
+/**
+ * No model with a projection: tasks wait for the projection in memory, which the model cannot know.
+ */
 function makeModel(
   story: LogStory,
   { limits, matching, graceMsMin }: WorldPlan,

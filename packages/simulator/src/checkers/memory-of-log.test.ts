@@ -3,7 +3,7 @@ import { History } from '../clients/history.ts';
 import { MemoryOfLog } from './memory-of-log.ts';
 import { ToldPartition } from './testing/told-partition.ts';
 
-/** A log that tells of one task, and the checker that listens. */
+/** A log with one task, and the checker that follows it. */
 function begun() {
   const told = new ToldPartition();
   const history = new History();
@@ -14,7 +14,7 @@ function begun() {
   return { told, history, checker };
 }
 
-/** The checker looks at a server with another memory, behind the same log. */
+/** Boots a server that has the same log but different tasks in memory. */
 function bootOther({ told, checker }: ReturnType<typeof begun>, ...inputs: string[]): void {
   const other = new ToldPartition();
   for (const input of inputs) other.submit(input);

@@ -12,7 +12,7 @@ import type { Checker } from './checker.ts';
 import type { LogStory } from './story/log-story.ts';
 import type { TaskStory } from './story/task-story.ts';
 
-/** Memory is compared with the log after so many commands; always after a restart. */
+/** Memory is compared with the log once per this many commands, and after each restart. */
 const COMMANDS_PER_LOOK = 500;
 
 /**
@@ -52,7 +52,7 @@ export class MemoryOfLog implements Checker {
     if (this.partition !== undefined) this.compare(this.partition);
   }
 
-  /** Everything that a client was told of. */
+  /** Checks every task that a client was told about. */
   private lookAtAnswers(): void {
     for (const { client, asked, status, answer } of this.entries) {
       if (asked.kind !== 'submit' || status < 200 || status >= 300) continue;
@@ -65,7 +65,7 @@ export class MemoryOfLog implements Checker {
     }
   }
 
-  /** Possible only while all that is in memory is durable. */
+  /** Compares only when everything in memory is durable. */
   private compare({ state, records }: WatchedPartition): void {
     const { story } = this;
     if (records !== story.tail) return;

@@ -14,7 +14,7 @@ export interface ModelKnobs {
   readonly graceMsMin: number;
 }
 
-/** The whole state is compared after so many commands, and after each restart. */
+/** The whole state is compared once per this many commands, and after each restart. */
 const COMMANDS_PER_LOOK = 50;
 
 /**
@@ -27,9 +27,9 @@ export class ModelLockstep implements Checker, StoryRule {
   private readonly story: LogStory;
   private readonly knobs: ModelKnobs;
   private readonly follower: ModelFollower;
-  /** Carried out and not told yet, in order. */
+  /** Commands that were executed but not told by the story yet, in order. */
   private readonly carried: Carried[] = [];
-  /** All that the server knows. */
+  /** All sessions that the server knows. */
   private readonly sessions = new Set<SessionId>();
   private partition: WatchedPartition | undefined;
   private commands = 0;
@@ -45,7 +45,7 @@ export class ModelLockstep implements Checker, StoryRule {
       this.sessions.add((reply as Replies['attach_session']).session);
     }
     const given = reply as Replies[Command['type']];
-    // The story knows when it was.
+    // The story knows the real time.
     const moment = { at: 0, sessions: this.sessions };
     this.carried.push(carriedCommand(partition, keepCommand(command), given, moment));
     for (const id of partition.outputs.closedSessions) this.sessions.delete(id);
@@ -59,7 +59,7 @@ export class ModelLockstep implements Checker, StoryRule {
     if (this.commands >= COMMANDS_PER_LOOK) this.compare();
   }
 
-  /** What was not told never happened. */
+  /** Commands that were not told did not survive the restart. */
   booted(partition: WatchedPartition): void {
     this.partition = partition;
     this.carried.length = 0;
@@ -77,7 +77,7 @@ export class ModelLockstep implements Checker, StoryRule {
     this.compare();
   }
 
-  /** Possible only while all that was carried out is told. */
+  /** Compares only when the story has told every executed command. */
   private compare(): void {
     const { partition } = this;
     if (partition === undefined || this.carried.length > 0) return;

@@ -11,7 +11,7 @@ import { ToldPartition } from './testing/told-partition.ts';
 
 const GRACE_MS = 5000;
 
-/** A partition that a checker looks at; time passes for both, or for the world alone. */
+/** A partition with its checker. Time passes for both, or for the world alone. */
 function begun() {
   const told = new ToldPartition();
   const { simulation } = told.story;
@@ -36,7 +36,7 @@ function submit(told: ToldPartition, spec: Partial<TaskSpec>): void {
 test('a timer that fires in time passes', () => {
   const { told, tick, pass } = begun();
   submit(told, { delayMs: 1000 });
-  // A look before its time does no harm: where there are many timers, far-off ones are coarse.
+  // An early look does no harm: with many timers, timers in the far future are coarse.
   pass(990);
   tick();
   told.do({ type: 'advance_time', now: 1990, seed: 1 });

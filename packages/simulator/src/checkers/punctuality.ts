@@ -4,29 +4,29 @@ import type { WatchedPartition } from '../server/watched-partition.ts';
 import type { Checker } from './checker.ts';
 import { timeoutsOf } from './story/policies.ts';
 
-/** A server that runs hears its alarm by then: in a world in which computing takes no time. */
+/** A running server receives its alarm within this time. Computing takes no time in a world. */
 const TIMER_LATE_MS_MAX = 20;
 
-/** More than this between two commands, and the partition's time jumped. */
+/** The partition's time jumped if it moved this much further than the world's time. */
 const STEP_MS = 20;
 
-/** Sessions are looked at by a tick that comes twice in a second. */
+/** A tick twice per second looks at the sessions. */
 const TICK_LATE_MS_MAX = 2000;
 
-/** Of the patience with a silent worker: a clock that was set back makes up for it slowly. */
+/** Factor on the patience with a silent worker: a clock that was set back catches up slowly. */
 const SLOW_CLOCK = 1.2;
 
-/** Clocks run a little fast, and a server notices only a standstill that lasts. */
+/** Clocks run a little fast, and a server notices only standstills of some length. */
 const FAST_CLOCK = 0.98;
 const NOTICED_MS = 1000;
 
-/** A jump of more than a minute has to last for ten seconds, by whichever clock. */
+/** A jump of more than a minute must last for ten seconds, by either clock. */
 const JUMP_MS = 61_000;
 const CONFIRMED_MS = 9500;
 const CONFIRMATION_MS = 11_000;
 
 /**
- * What is due happens soon, whenever the server runs and does not wait for its disk:
+ * Whatever is due happens soon while the server runs and does not wait for its disk:
  * I18 and I20: timers fire. I27: a worker that is silent for too long keeps nothing. And nobody is
  * called silent while nobody listened, because the server stood still or its clock was set.
  *
@@ -36,34 +36,34 @@ export class Punctuality implements Checker {
   readonly name = 'punctuality';
   private readonly simulation: Simulation;
   private readonly graceMsMin: number;
-  /** Since when nothing keeps the server from doing what is due. */
+  /** Since when the server is free to do what is due. */
   private runningSince = 0;
   private overdueSince: number | undefined;
-  /** What the alarm has been set to since the last command. */
+  /** The value to which the alarm has been set since the last command. */
   private alarmAt = Number.POSITIVE_INFINITY;
-  /** No timer fired and no lease was granted at the last command, for want of a disk. */
+  /** At the last command the disk was behind, so no timer fired and no lease was granted. */
   private wasResting = false;
   /** How far the partition's time jumped since the last command. */
   private jumpMs = 0;
-  /** When the clock was set first since time jumped; what both clocks said at the last command. */
+  /** When the clock was first set since the last jump; both clocks at the last command. */
   private clockSetAt: number | undefined;
   private last: readonly [partition: number, world: number] | undefined;
-  /** Since when it could listen. */
+  /** Since when the server could receive requests. */
   private listeningSince = 0;
-  /** When the standstill began that keeps it from listening, and since when it could before. */
+  /** When the current standstill began, and the value of `listeningSince` before it. */
   private stalledAt = 0;
   private listenedSince = 0;
-  /** Until when a clock that was set may make it wait for its workers anew. */
+  /** Until this time, a clock that was set may make the server wait for its workers again. */
   private patientUntil = 0;
-  /** When each session spoke, and when it spoke or was given something. */
+  /** When each session last spoke, and when it last spoke or was given something. */
   private readonly spokeAt = new Map<string, number>();
   private readonly heardAt = new Map<string, number>();
-  /** Of each session: the newest, and the longest since the server started. */
+  /** For each session: the newest value, and the largest since the server started. */
   private readonly leaseMs = new Map<string, number>();
   private readonly longestLeaseMs = new Map<string, number>();
-  /** When the holder of each slot last spoke of it, or was given it. */
+  /** When the holder of each slot last mentioned it, or received it. */
   private readonly namedAt = new Map<number, number>();
-  /** Slots whose holders were told to stop: one that could not be reached is told again. */
+  /** Slots whose holders were told to stop. A holder that could not be reached is told again. */
   private readonly stopping = new Set<number>();
 
   constructor(simulation: Simulation, graceMsMin: number) {
@@ -101,7 +101,9 @@ export class Punctuality implements Checker {
     this.listeningSince = Math.max(this.listeningSince, now + forMs);
   }
 
-  /** The next process takes its clock as it is; one that is starting is not fooled by a jump. */
+  /**
+   * The next process takes the clock as it is. A jump cannot mislead a process that is starting.
+   */
   stopped(): void {
     this.clockSetAt = undefined;
   }
@@ -123,7 +125,7 @@ export class Punctuality implements Checker {
     const { now } = this.simulation;
     this.lookAtClock(command.now);
     const isResting = !partition.grantsLeases;
-    // Whether the rest ended at this command or before it, the alarm was off until then.
+    // Whether the rest ended at this command or earlier, the alarm was off until then.
     if (isResting || this.wasResting) this.runningSince = Math.max(this.runningSince, now);
     this.wasResting = isResting;
     if (command.type === 'expire_sessions') this.lookAtLost(partition.outputs.closedSessions);
@@ -166,7 +168,8 @@ export class Punctuality implements Checker {
       this.overdueSince = undefined;
       return;
     }
-    // A timer of the past that this command set, or a jump of time made due, is late from now on.
+    // A timer that this command set in the past, or that a jump made due, counts as late from now
+    // on.
     const hasWaited = wasKnown && this.jumpMs <= STEP_MS;
     this.overdueSince ??= hasWaited ? now - (partitionNow - nextTimerAt) : now;
     const lateMs = now - Math.max(this.overdueSince, this.runningSince);
@@ -217,7 +220,10 @@ export class Punctuality implements Checker {
     }
   }
 
-  /** Also those whose holder is away: it is told when it is back, or by the timer after that. */
+  /**
+   * This includes slots whose holder is disconnected. It is told when it returns, or by a later
+   * timer.
+   */
   private noteStopping({ state }: WatchedPartition): void {
     const { capacity, stop } = state.tasks;
     for (let slot = 0; slot < capacity; slot++) if (stop[slot] !== 0) this.stopping.add(slot);

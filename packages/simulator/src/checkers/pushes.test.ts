@@ -11,7 +11,7 @@ import {
   TestStory,
 } from './testing/test-story.ts';
 
-/** A task that s_1 has, and what its stream says. */
+/** A task that s_1 holds, and a function that writes to the stream of s_1. */
 function begun(): { story: TestStory; say: (...events: readonly object[]) => void } {
   const sessions = { current: undefined as SessionStories | undefined };
   let pushes: Pushes | undefined;

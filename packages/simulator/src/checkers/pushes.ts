@@ -6,7 +6,7 @@ import type { SessionStories } from './story/session-stories.ts';
 import type { StoryRule, ToldCommand } from './story/story-rule.ts';
 import { isHeld, leaseText, type TaskStory } from './story/task-story.ts';
 
-/** A lease as the log tells of it. */
+/** A lease, as the log describes it. */
 interface Lease {
   readonly task: TaskStory;
   readonly session: string;
@@ -20,7 +20,7 @@ interface Stop {
   since: number;
 }
 
-/** A server that runs has written it by then. */
+/** A running server has written a stop to the stream within this time. */
 const TOLD_WITHIN_MS = 2000;
 
 interface Pushed {
@@ -44,9 +44,9 @@ export class Pushes implements Checker, StoryRule {
   private readonly parsers = new WeakMap<object, EventStreamParser>();
   private readonly sessions = new WeakMap<object, string>();
   private readonly stories: SessionStories;
-  /** Leases whose workers have to hear that they must stop, with the world's time of that. */
+  /** Leases whose workers must be told to stop, with the world's time of the decision. */
   private readonly stops = new Map<string, Stop>();
-  /** Since when nothing keeps the server from telling them. */
+  /** Since when the server is free to tell them. */
   private runningSince = 0;
 
   constructor(story: LogStory, stories: SessionStories) {
@@ -66,7 +66,7 @@ export class Pushes implements Checker, StoryRule {
     this.runningSince = Math.min(this.runningSince, this.story.simulation.now);
   }
 
-  /** A worker that opens a stream hears of it there. */
+  /** A worker that opens a stream is told there, so its time starts again. */
   begins({ command, reply }: ToldCommand): void {
     if (command.type !== 'attach_session') return;
     const { session } = reply as { readonly session: string };
@@ -74,7 +74,7 @@ export class Pushes implements Checker, StoryRule {
     for (const stop of this.stops.values()) if (stop.session === session) stop.since = now;
   }
 
-  /** By when the command was carried out: that a stream broke may be told much later. */
+  /** Uses the time of execution: the story may tell much later that a stream broke. */
   ends({ executedAt }: ToldCommand): void {
     for (const [lease, { task, session, since }] of this.stops) {
       const isOver = !isHeld(task) || leaseText(task) !== lease;

@@ -5,7 +5,7 @@ import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
 import type { Checker } from './checker.ts';
 
-/** States are compared after so many commands; always after a restart. */
+/** States are compared once per this many commands, and after each restart. */
 const COMMANDS_PER_LOOK = 1000;
 
 /**
@@ -16,7 +16,7 @@ export class ReplayEquality implements Checker {
   readonly name = 'replay equality';
   private readonly simulation: Simulation;
   private readonly random: RandomStream;
-  /** Has only ever seen the log. */
+  /** A partition that is fed only from the log. */
   private copy: Partition | undefined;
   private live: WatchedPartition | undefined;
   private tail = 0;
@@ -62,7 +62,7 @@ export class ReplayEquality implements Checker {
     this.tail = firstRecord + recordCount;
   }
 
-  /** Possible only while all that is in memory is durable. */
+  /** Compares only when everything in memory is durable. */
   private compare(live: WatchedPartition): void {
     if (live.records !== this.tail || this.copy === undefined) return;
     this.commands = 0;

@@ -14,9 +14,9 @@ import { type TaskStory, textOf } from './story/task-story.ts';
  */
 export class SdkCalls implements StoryRule, CallWatch {
   private readonly story: LogStory;
-  /** The calls that tasks are of, by the numbers in their inputs. */
+  /** The call of each task, by the number in the task's input. */
   private readonly calls = new Map<number, Call>();
-  /** What was stored, by the same. */
+  /** Stored tasks, by the same number. */
   private readonly stored = new Map<number, Stored>();
 
   constructor(story: LogStory) {
@@ -28,7 +28,7 @@ export class SdkCalls implements StoryRule, CallWatch {
     for (const number of numbers) this.calls.set(number, call);
   }
 
-  /** Of two copies one may be refused and the other taken: the SDK cannot know. */
+  /** One of two copies may be refused and the other accepted. The SDK cannot know that. */
   repeated(numbers: readonly number[]): void {
     for (const number of numbers) {
       const call = this.calls.get(number);
@@ -58,7 +58,7 @@ export class SdkCalls implements StoryRule, CallWatch {
     const call = this.calls.get(number);
     if (call === undefined) return;
     const before = this.stored.get(number);
-    // A clock that is set forward ends the time for which a key is remembered.
+    // If the clock is set forward, a dedupe window ends early.
     const passedMs = before === undefined ? 0 : executedAt - before.executedAt;
     const isClockSet = before !== undefined && at - before.at > passedMs + CLOCK_MS_MAX;
     this.check(before === undefined || isClockSet, 'I7', () => {
@@ -70,7 +70,7 @@ export class SdkCalls implements StoryRule, CallWatch {
     this.stored.set(number, { id, at, executedAt });
   }
 
-  /** What is still under way, or was given up, is there whole or not at all. */
+  /** A call that is unfinished or was given up is stored completely or not at all. */
   ended(): void {
     for (const { numbers } of this.calls.values()) {
       const kept = numbers.filter((number) => this.stored.has(number)).length;
@@ -87,12 +87,12 @@ export class SdkCalls implements StoryRule, CallWatch {
 
 interface Stored {
   readonly id: string;
-  /** The partition's time, and the world's. */
+  /** The partition's time, and the world's time. */
   readonly at: number;
   readonly executedAt: number;
 }
 
-/** Clocks that nobody sets differ by less. */
+/** Two clocks that were not set differ by less than this. */
 const CLOCK_MS_MAX = 10_000;
 
 interface Call {

@@ -13,11 +13,11 @@ import type { Situations } from '../situations.ts';
 import type { StoryRule, ToldCommand } from './story/story-rule.ts';
 import type { TaskStory } from './story/task-story.ts';
 
-/** Checks nothing: notes what happens in the log's story, so that a run can show what it met. */
+/** Checks nothing. It notes the situations that occur in the story, so that a run can list them. */
 export class Spotter implements StoryRule {
   private readonly situations: Situations;
   private boots = 0;
-  /** Ends of tasks by the partition's time, of the newest such time. */
+  /** The newest partition time at which a task succeeded. */
   private endedAt = 0;
 
   constructor(situations: Situations) {

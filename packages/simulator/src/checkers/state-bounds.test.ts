@@ -16,7 +16,7 @@ function begun(limits: object = {}) {
 
 type Columns = Record<string, Float64Array | Uint8Array | Int32Array>;
 
-/** Something in memory goes wrong. */
+/** Corrupts something in memory. */
 function broken(change: (columns: Columns, told: ToldPartition) => void): () => void {
   const { told, bounds } = begun();
   change(told.partition.state.tasks as unknown as Columns, told);

@@ -5,16 +5,16 @@ import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
 import type { Checker } from './checker.ts';
 
-/** Commands that make room before they add something. */
+/** Commands that free memory before they add something. */
 const MAKE_ROOM: readonly Command['type'][] = ['submit_tasks', 'report_attempts', 'advance_time'];
 
-/** Every task is looked at: the more there are, the rarer. */
+/** Every task is checked, so looks are rarer when there are more tasks. */
 const COMMANDS_PER_LOOK_MIN = 100;
 
-/** What one append may hold: all that may wait for the disk, and a command beyond it. */
+/** Maximum size of one append: all that may wait for the disk, and one more command. */
 const BATCH_BYTES_MAX = 24 * 2 ** 20;
 
-/** The numbers of the rules by the names that the core has for them. */
+/** Rule numbers of the simulator, by the labels that the core gives its problems. */
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/^queue\./, 'I13'],
   [/^state\.one-timer|timers/, 'I38'],
@@ -31,7 +31,7 @@ export class StateBounds implements Checker {
   readonly name = 'state bounds';
   private readonly simulation: Simulation;
   private readonly limits: PartitionLimits;
-  /** Whether finished tasks have to wait for a consumer of the log before they are forgotten. */
+  /** Whether finished tasks stay in memory until a consumer of the log has read them. */
   private readonly waitsForConsumer: boolean;
   private commands = 0;
 
@@ -60,7 +60,7 @@ export class StateBounds implements Checker {
     const { limits } = this;
     this.within(state.tasks.count, limits.tasksMax, 'tasks');
     this.within(state.dedupe.count, limits.dedupeKeysMax, 'keys');
-    // A server that starts expects all that hold something, however many it would admit.
+    // A starting server expects every session with leases, even above its limit.
     if (type === 'attach_session') this.within(sessionCount, limits.sessionsMax, 'sessions');
     if (!MAKE_ROOM.includes(type)) return;
     const ended = outputs.endedSlots.length;
@@ -78,7 +78,7 @@ export class StateBounds implements Checker {
     const [problem] = stateProblems(state);
     const rule = RULES.find(([pattern]) => pattern.test(problem ?? ''))?.[1] ?? 'I37';
     this.simulation.check(problem === undefined, rule, problem ?? '');
-    // One that was overdue when it was set belongs to the present.
+    // A timer that was overdue when it was set fires at the current time.
     const firstTimer = Math.max(earliestTimer(state), state.now);
     this.simulation.check(state.timers.earliest() <= firstTimer, 'I38', () => {
       return `a timer is due at ${firstTimer}, the wheel rests until ${state.timers.earliest()}`;

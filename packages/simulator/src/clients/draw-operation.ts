@@ -2,9 +2,9 @@ import type { RandomStream } from '../kernel/random.ts';
 import type { Operation } from '../server/operations.ts';
 import { TASK_TYPES } from './draw-task.ts';
 
-/** Who may be meant by an operation. */
+/** The objects that an operation may target. */
 export interface Targets {
-  /** The id of a task, or of none. */
+  /** The id of a task, or an id that no task has. */
   task(): string;
   /** The number of a redrive that was started. */
   redrive(): number;
@@ -45,7 +45,7 @@ const end: Draw = (random, targets) => {
 const ofQueue = (random: RandomStream) =>
   random.chance(0.5) ? { taskType: random.pick(TASK_TYPES) } : {};
 
-/** An admin, of whom a record is kept. */
+/** The admin that audit records name. */
 const BY = { actor: 'k_0', address: '192.0.2.1', request: 'q_1', subject: 'a key', detail: '' };
 
 function drawKey(random: RandomStream): string {
@@ -96,11 +96,11 @@ const OPERATIONS: readonly (readonly [weight: number, draw: Draw])[] = [
   ],
   [0.5, createKey],
   [0.5, (random) => ({ type: 'revoke_access_key', id: drawKey(random), by: BY })],
-  // A worker that was drained gets nothing until it opens another session.
+  // A drained worker gets no tasks until it opens another session.
   [0.3, (_, targets) => ({ type: 'drain_session', session: targets.session(), by: BY })],
 ];
 
-/** A definition with defaults, or none, which removes it. */
+/** A definition with defaults, or no definition, which removes it. */
 function defined(random: RandomStream): object {
   return random.chance(0.3) ? {} : { definition: { priority: random.integer(0, 8) } };
 }
@@ -111,7 +111,7 @@ function setQueue(random: RandomStream, paused: boolean): Operation {
 
 const WEIGHTS = OPERATIONS.reduce((sum, [weight]) => sum + weight, 0);
 
-/** Something that an operator does; now and then in a namespace that is not the tasks' own. */
+/** An operation of an admin. Sometimes its namespace is not that of the tasks. */
 export function drawOperation(random: RandomStream, targets: Targets): Operation {
   const namespace = random.chance(0.05) ? 'foreign' : 'default';
   let at = random.next() * WEIGHTS;

@@ -6,7 +6,7 @@ export const TASK_TYPES = ['a', 'b', 'c'];
 
 /** What the input of a simulated task tells its handler to do. */
 export interface TaskInput {
-  /** Different for every task that a client ever made. */
+  /** Unique among all tasks of all clients. */
   readonly n: number;
   readonly runMs: number;
   readonly end: 'succeeded' | 'failed' | 'failed for good' | 'retry after' | 'later' | 'hangs';
@@ -48,7 +48,7 @@ const ENDS: readonly TaskInput['end'][] = [
   'hangs',
 ];
 
-/** A task as a client submits it; everything about it is left to chance. */
+/** A random task, as a client submits it. */
 export function drawTask(random: RandomStream, n: number): TaskRequest {
   const input: TaskInput = {
     n,

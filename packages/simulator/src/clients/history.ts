@@ -1,28 +1,28 @@
 import type { TaskRequest } from '@sluice/protocol';
 import type { Operation } from '../server/operations.ts';
 
-/** Something that a client asked for. */
+/** A request of a client. */
 export type Asked =
   | { readonly kind: 'submit'; readonly tasks: readonly TaskRequest[] }
   | { readonly kind: 'get'; readonly id: string }
   | { readonly kind: 'operate'; readonly operation: Operation };
 
-/** One request of a client, and what it heard. */
+/** One request of a client, and its answer. */
 export interface HistoryEntry {
   readonly client: string;
   readonly asked: Asked;
   readonly invokedAt: number;
-  /** Infinite while there is no answer: the request may take effect at any time. */
+  /** Infinite while there is no answer: the request may still take effect at any time. */
   answeredAt: number;
   /** 0 while there is no answer. */
   status: number;
-  /** The network delivered it twice, so it may take effect once more. */
+  /** The network delivered the request twice, so it may take effect a second time. */
   isRepeated: boolean;
-  /** What the answer's JSON says; undefined when there was none. */
+  /** The JSON of the answer; undefined when there was none. */
   answer: unknown;
 }
 
-/** All that clients asked for, in the order in which they did. */
+/** All requests of clients, in the order in which they were sent. */
 export class History {
   readonly entries: HistoryEntry[] = [];
 

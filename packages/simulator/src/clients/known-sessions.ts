@@ -1,6 +1,6 @@
 import type { RandomStream } from '../kernel/random.ts';
 
-/** The sessions that the server ever had: what an operator sees in a list of workers. */
+/** All sessions that the server ever had, as an operator sees them in the list of workers. */
 export class KnownSessions {
   private readonly ids: string[] = [];
 
@@ -8,7 +8,7 @@ export class KnownSessions {
     this.ids.push(id);
   }
 
-  /** Mostly a young one, which may still be there. */
+  /** Prefers recent sessions, which may still exist. */
   pick(random: RandomStream): string {
     if (this.ids.length === 0) return 's_none';
     const back = Math.floor(random.logarithmic(1, this.ids.length + 1));

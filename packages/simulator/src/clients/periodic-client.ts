@@ -7,8 +7,8 @@ import type { Asked } from './history.ts';
 import type { ClientParts } from './sim-client.ts';
 
 /**
- * A client that submits the same task with the same key again and again, a window apart, as who
- * wants it once in every so often: each submit comes just as the key of the one before is over.
+ * A client that submits the same task with the same key once per dedupe window, like a user who
+ * wants at most one task per period. Each submit arrives just as the previous key expires.
  */
 export class PeriodicClient {
   private readonly parts: ClientParts;
@@ -27,7 +27,7 @@ export class PeriodicClient {
     this.next();
   }
 
-  /** It asks for nothing more. */
+  /** No further submits. */
   stop(): void {
     this.isStopped = true;
   }

@@ -11,27 +11,27 @@ import { exchangeOf, sendForSdk } from '../network/sdk-requests.ts';
 import { drawTask, type TaskInput } from './draw-task.ts';
 import type { ClientParts } from './sim-client.ts';
 
-/** Hears what callers of the SDK are promised. */
+/** Is told about every call to the SDK and its outcome. */
 export interface CallWatch {
-  /** Numbers of the tasks of a call. */
+  /** A call with the tasks of these numbers begins. */
   called(numbers: readonly number[]): void;
-  /** The network delivers a request with these twice. */
+  /** The network delivers a request with these tasks twice. */
   repeated(numbers: readonly number[]): void;
-  /** What the caller is told. */
+  /** The outcome that the caller gets. */
   heard(numbers: readonly number[], outcome: SubmitOutcome): void;
 }
 
-/** Of tasks that wait or are in flight. Callers that a full server keeps waiting run into it. */
+/** Limits on tasks that wait or are in flight. Callers reach them when the server is full. */
 const PENDING_TASKS_MAX = [10, 30, 100];
 
-/** Whoever gives up has sent everything twice before. */
+/** In every case, each request is sent at least twice before the SDK gives up. */
 const PATIENCE = [
   { answerWithinMs: 1000, giveUpAfterMs: 3000 },
   { answerWithinMs: 1000, giveUpAfterMs: 60_000 },
   { answerWithinMs: 5000, giveUpAfterMs: 60_000 },
 ];
 
-/** A client as users write it: submits without keys of its own, through the SDK. */
+/** A client as users write it: it submits through the SDK, without dedupe keys. */
 export class SdkClient {
   readonly process: SimProcess;
   private readonly parts: ClientParts;
@@ -65,7 +65,7 @@ export class SdkClient {
     this.next();
   }
 
-  /** It asks for nothing more; what it has asked for it asks for until it is answered. */
+  /** No further calls. Open calls are retried until they are answered. */
   stop(): void {
     this.isStopped = true;
   }
@@ -78,7 +78,7 @@ export class SdkClient {
     });
   }
 
-  /** Several calls at once share a request. */
+  /** Calls that are made together share a request. */
   private submit(): void {
     const calls = this.random.chance(0.8) ? 1 : this.random.integer(2, 6);
     for (let made = 0; made < calls; made++) this.call(this.random.integer(1, 4));
@@ -98,7 +98,7 @@ export class SdkClient {
     isCalling = false;
   }
 
-  /** As it goes over the wire, for those who know only requests and answers. */
+  /** Records each request in the history too, for checkers that know only requests and answers. */
   private send(
     request: HttpRequest,
     answered: (answer: HttpAnswer | undefined) => void,

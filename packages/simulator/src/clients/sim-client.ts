@@ -19,20 +19,20 @@ export interface ClientParts {
   readonly history: History;
   readonly known: KnownTasks;
   readonly sessions: KnownSessions;
-  /** How often it asks for something. */
+  /** Mean time between two requests. */
   readonly everyMs: number;
 }
 
-/** A request that broke off is sent again so often. */
+/** Maximum number of sends of a request that gets no answer. */
 const SENDS_MAX = 6;
 
-/** So many submits that were answered are sent again all the same, long after. */
+/** Share of answered submits that the client sends again much later. */
 const REPEAT_RATE = 0.05;
 
-/** Dedupe keys that all clients share, so that they get into each other's way. */
+/** Number of dedupe keys that all clients share, so that their submits collide. */
 const SHARED_KEYS = 12;
 
-/** A client that submits tasks and does to them whatever comes to its mind. */
+/** A client that submits tasks and runs random operations on them. */
 export class SimClient {
   readonly process: SimProcess;
   private readonly parts: ClientParts;
@@ -46,12 +46,12 @@ export class SimClient {
     this.next();
   }
 
-  /** It asks for nothing more. */
+  /** No further requests. */
   stop(): void {
     this.isStopped = true;
   }
 
-  /** Asks until it is answered: every queue gives its tasks out again. */
+  /** Resumes every queue. It repeats each request until it is answered. */
   resumeQueues(types: readonly string[]): void {
     for (const taskType of types) {
       const namespace = 'default';
@@ -102,7 +102,7 @@ export class SimClient {
     return this.parts.known.nextNumber();
   }
 
-  /** Some tasks have a key of their own, some share one with those of others. */
+  /** Some tasks have a unique key, others share a key with tasks of other clients. */
   private keyed(task: TaskRequest): TaskRequest {
     const { random } = this;
     const choice = random.next();
@@ -113,7 +113,10 @@ export class SimClient {
     return { ...task, ...window, dedupeKey: `shared-${random.integer(1, SHARED_KEYS)}` };
   }
 
-  /** Sends it, and again when nobody answered: safe only with keys, and done without as well. */
+  /**
+   * Sends a request, and retries it when there is no answer. Retries are safe only with keys, but
+   * the client also makes them without.
+   */
   private ask(asked: Asked, sends = 1): void {
     const { simulation, history, network, situations } = this.parts;
     const entry = history.begin(this.process.name, asked, simulation.now);

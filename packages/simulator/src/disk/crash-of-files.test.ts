@@ -5,7 +5,7 @@ const SECTOR = 512;
 const OLD = 'o'.repeat(4 * SECTOR);
 const NEW = 'n'.repeat(4 * SECTOR);
 
-/** A file with the old text, on the disk with its name, and still open. */
+/** An open file with the old text. The text and the name of the file are on the disk. */
 async function withFile(machine: TestMachine) {
   const disk = machine.boot();
   const file = await disk.open('/file', 'create');
@@ -133,7 +133,7 @@ test('a sync after a failed one succeeds and restores nothing (sim-disk.failed-s
     return `${seen} then ${sectorsOf(machine)}`;
   }, 200);
 
-  // The pages stay in memory as if they had been written, or go at once.
+  // The kernel keeps the pages as if they had been written, or drops them immediately.
   expect(found).toEqual(expect.arrayContaining(['nnnn then oooo', 'oooo then oooo']));
   expect(found).toEqual(expect.arrayContaining(['nnnn then nnnn', 'nnnn then nnoo']));
 });

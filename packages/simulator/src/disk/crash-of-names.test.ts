@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcomes, type TestMachine, write } from './testing/test-machine.ts';
 
-/** A folder with a synced file in it, all names on the disk. */
+/** A folder with a synced file in it. All names are on the disk. */
 async function withFolder(machine: TestMachine) {
   const disk = machine.boot();
   await disk.makeFolder('/folder');

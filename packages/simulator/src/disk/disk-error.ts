@@ -1,4 +1,4 @@
-/** What a disk refuses, with a code as Node's errors have. */
+/** An error of the disk, with a code as in Node's errors. */
 export class DiskError extends Error {
   override readonly name = 'DiskError';
   readonly code: string;
@@ -9,7 +9,7 @@ export class DiskError extends Error {
   }
 }
 
-/** Thrown where a dead process cannot simply wait for ever: in the middle of what it does. */
+/** Thrown in a synchronous operation: a dead process cannot wait there forever. */
 export class ProcessKilledError extends Error {
   override readonly name = 'ProcessKilledError';
 

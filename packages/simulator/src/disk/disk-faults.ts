@@ -1,6 +1,6 @@
-/** When something is to fail. */
+/** When an operation must fail. */
 export interface FaultOrder {
-  /** How many of that kind pass before; none unless said otherwise. */
+  /** Number of operations of that kind that succeed first; none by default. */
   readonly after?: number;
   /** Only files below this folder count. */
   readonly under?: string;
@@ -11,21 +11,21 @@ interface PendingFault {
   readonly under: string;
 }
 
-/** What is ordered to go wrong on a disk. Orders of one kind are met one after the other. */
+/** The faults that were ordered for a disk. Orders of one kind happen one after the other. */
 export class DiskFaults {
-  /** Added to each sync, and to each durable write, that begins while it is set. */
+  /** Added to each sync and each durable write that begins while it is set. */
   syncDelayMs = 0;
-  /** So many of the next writes, of more than one byte, write only a part. */
+  /** Number of writes, of more than one byte, that will write only a part. */
   shortWrites = 0;
   readonly #writes: PendingFault[] = [];
   readonly #syncs: PendingFault[] = [];
 
-  /** A write fails with EIO. Where it was durable, a part of it may be on the disk. */
+  /** A write fails with EIO. Part of a durable write may be on the disk. */
   failWrite({ after = 0, under = '' }: FaultOrder = {}): void {
     this.#writes.push({ passing: after, under });
   }
 
-  /** The sync of a file or folder fails with EIO; that of a file drops what it did not write. */
+  /** The sync of a file or folder fails with EIO. A file loses what the sync did not write. */
   failSync({ after = 0, under = '' }: FaultOrder = {}): void {
     this.#syncs.push({ passing: after, under });
   }

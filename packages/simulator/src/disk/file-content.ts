@@ -1,4 +1,4 @@
-/** What a disk writes as a whole or not at all. */
+/** The unit that a disk writes completely or not at all. */
 export const SECTOR_BYTES = 512;
 
 /** The sectors that a range of bytes touches, both included. */
@@ -7,10 +7,10 @@ export function sectorsOf(position: number, length: number): { first: number; la
   return { first, last: Math.floor((position + length - 1) / SECTOR_BYTES) };
 }
 
-/** The bytes of a file, and which of its sectors have room on the disk. */
+/** The bytes of a file, and which of its sectors are allocated on the disk. */
 export class FileContent {
   #bytes = new Uint8Array(0);
-  /** One per sector: whether it has room. A sector without is zeros. */
+  /** One entry per sector: whether it is allocated. Other sectors are zeros. */
   #hasRoom = new Uint8Array(0);
   #length = 0;
   #sectorsWithRoom = 0;
@@ -23,7 +23,7 @@ export class FileContent {
     return this.#sectorsWithRoom * SECTOR_BYTES;
   }
 
-  /** Answers how much there was to read. */
+  /** Returns the number of bytes that were read. */
   read(target: Uint8Array, position: number): number {
     const count = Math.max(0, Math.min(target.length, this.#length - position));
     target.set(this.#bytes.subarray(position, position + count));
@@ -44,7 +44,7 @@ export class FileContent {
     this.#length = Math.max(this.#length, end);
   }
 
-  /** Gives back the room behind the new end; what lies between the old end and it is zeros. */
+  /** Frees the sectors behind the new end. Bytes between the old end and the new one are zeros. */
   resize(length: number): void {
     this.#reserve(length);
     this.#bytes.fill(0, length);
@@ -53,7 +53,7 @@ export class FileContent {
     this.#length = length;
   }
 
-  /** Takes over a sector, with its room, as it is in `other`. Does not move the end. */
+  /** Copies a sector and its allocation from `other`. Does not move the end. */
   copySector(other: FileContent, sector: number): void {
     const start = sector * SECTOR_BYTES;
     this.#reserve(start + SECTOR_BYTES);
@@ -79,7 +79,7 @@ export class FileContent {
     this.#hasRoom[sector] = room;
   }
 
-  /** In whole sectors. */
+  /** Grows the buffer in whole sectors. */
   #reserve(length: number): void {
     if (length <= this.#bytes.length) return;
     const sectors = Math.ceil(Math.max(length, this.#bytes.length * 2) / SECTOR_BYTES);

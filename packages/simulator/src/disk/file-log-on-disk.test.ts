@@ -2,7 +2,7 @@ import { FileLog } from '@sluice/log';
 import { describeLogConformance } from '@sluice/log/conformance';
 import { TestMachine } from './testing/test-machine.ts';
 
-/** So small that each of the suite's longer texts needs a segment of its own. */
+/** Small enough that each of the suite's longer texts needs a separate segment. */
 const SEGMENT_BYTES = 1024;
 
 let seed = 0;

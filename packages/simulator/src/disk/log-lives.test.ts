@@ -16,7 +16,7 @@ test.each([false, true])(
         return first;
       });
       if (end === 'closed') {
-        // It was long enough to be worth it.
+        // The run was long enough to be useful.
         expect(operation).toBeGreaterThan(200);
         expect(lives.ledger.first).toBeGreaterThan(0);
         return;
@@ -39,7 +39,7 @@ test('processes that are killed, crash and meet faults over and over lose nothin
     seen.snapshots += snapshot > 0 ? 1 : 0;
   }
 
-  // Each of these happened often enough to be tested by this.
+  // Each of these happened often enough to count as tested.
   expect(seen.killed).toBeGreaterThan(500);
   expect(seen.failed).toBeGreaterThan(50);
   expect(seen.closed).toBeGreaterThan(50);
@@ -56,7 +56,7 @@ test.each([
   expect(await findTrouble({ wrap })).toBeDefined();
 });
 
-/** The first thing that goes wrong in many lives; undefined when nothing does. */
+/** The first failure in many lives; undefined when there is none. */
 async function findTrouble(options: Omit<LogLivesOptions, 'seed'>): Promise<Error | undefined> {
   for (let seed = 1; seed <= 100; seed++) {
     const lives = new LogLives({ seed, ...options });
@@ -73,7 +73,7 @@ function liveOnce(lives: LogLives) {
   return lives.live(lives.randomSteps(), lives.randomPlan());
 }
 
-/** With methods bound, so that some of them can be replaced. */
+/** A copy with bound methods, so that a test can replace some of them. */
 function copyOf(disk: Disk): Disk {
   const mount = disk as MountedDisk;
   return {

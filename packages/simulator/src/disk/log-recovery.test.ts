@@ -1,11 +1,11 @@
-/** What was lost in simulated crashes, one story each. */
+/** Data that simulated crashes once lost, one test per case. */
 import { type Disk, FileLog, FileSnapshots, LogFailedError, type LogHold } from '@sluice/log';
 import { expect, test } from 'vitest';
 import { TestMachine } from './testing/test-machine.ts';
 
 const FOLDER = '/data/log';
 const SEEDS = 40;
-/** Each needs a segment of its own. */
+/** Each text needs a separate segment. */
 const TEXTS = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(600));
 
 const encoder = new TextEncoder();
@@ -13,7 +13,7 @@ const decoder = new TextDecoder();
 
 type KillAt = (operation: string, path: string) => boolean;
 
-/** Runs a process until it ends, or is killed at the operation that is told. */
+/** Runs a process until it ends, or until it is killed at the given operation. */
 async function live(
   machine: TestMachine,
   run: (disk: Disk) => Promise<void>,
@@ -117,7 +117,7 @@ test('a spare is not written to while it may turn back into a segment', async ()
       },
       (operation) => isRecycling && operation === 'syncFolder',
     );
-    // The next one writes the header of its segment into a spare, and no further.
+    // The next process writes its segment header into a spare, and gets no further.
     const killAt: KillAt = (operation, path) => operation === 'rename' && path.endsWith('.spare');
     await live(machine, async (disk) => void (await (await openLog(disk)).acquire()), killAt);
 

@@ -14,22 +14,25 @@ import { SimulatedFile } from './simulated-file.ts';
 import { SimulatedFolder } from './simulated-folder.ts';
 
 export interface MountOptions {
-  /** Runs something after a delay of virtual time, as long as the process lives. */
+  /** Runs a function after a delay of virtual time, if the process is still alive then. */
   readonly schedule: (delayMs: number, run: () => void) => unknown;
-  /** Called before each operation begins; may kill the process, and then it does not begin. */
+  /**
+   * Called before each operation begins. It may kill the process; then the operation does not
+   * begin.
+   */
   readonly observe?: (operation: string, path: string) => void;
-  /** How long an operation takes, besides what the disk is told to be slow by. */
+  /** How long an operation takes, without the extra delay of a slow disk. */
   readonly delayMs?: { readonly least: number; readonly most: number };
 }
 
-/** Something that a process asked its disk for. */
+/** An operation that a process requested from its disk. */
 export interface DiskOperation {
   readonly name: string;
   readonly path: string;
   readonly extraDelayMs?: number;
-  /** Does it and says so. */
+  /** Executes the operation and answers the process. */
   readonly finish: () => void;
-  /** Does what the machine does of it on its own when the process dies while it is under way. */
+  /** Executes what the machine still does of it when the process dies during the operation. */
   readonly abandon: () => void;
 }
 
@@ -54,7 +57,9 @@ export class MountedDisk implements Disk {
     this.#options = options;
   }
 
-  /** The process ends at once. The machine goes on: what was written is there to be read. */
+  /**
+   * Kills the process immediately. The machine keeps running, so written data can still be read.
+   */
   kill(): void {
     if (!this.#isAlive) return;
     this.#isAlive = false;
@@ -167,13 +172,13 @@ export class MountedDisk implements Disk {
       try {
         act();
       } catch {
-        // Nobody is left who could be told.
+        // The process is dead, so there is no caller to tell.
       }
     };
     return this.#promise({ name, path, extraDelayMs, abandon }, act);
   }
 
-  /** Something that leaves no trace on the disk. */
+  /** An operation that does not change the disk. */
   look<T>(name: string, path: string, act: () => T): Promise<T> {
     return this.#promise({ name, path, abandon: () => undefined }, act);
   }
@@ -190,7 +195,7 @@ export class MountedDisk implements Disk {
     });
   }
 
-  /** An operation that takes no time; a process that is dead ends in the middle of it. */
+  /** A synchronous operation. It throws if the process is dead. */
   now<T>(name: string, path: string, act: () => T): T {
     if (this.#isAlive) this.#options.observe?.(name, path);
     if (!this.#isAlive) throw new ProcessKilledError();
@@ -225,7 +230,7 @@ export class MountedDisk implements Disk {
     return { folder, name: path.slice(slash + 1) };
   }
 
-  /** A folder names its files in any order. */
+  /** A folder lists its files in any order. */
   #shuffled(names: string[]): string[] {
     for (let place = names.length - 1; place > 0; place--) {
       const other = this.disk.random.integer(0, place);

@@ -51,7 +51,7 @@ export class MountedFile implements DiskFile {
         return done(null, written);
       },
       abandon: () => {
-        // Up to the end of a sector, or all of it; none of it is synced.
+        // Writes up to the end of some sector, or everything; none of it is synced.
         const { first, last } = sectorsOf(position, length);
         const end = random.integer(first, last + 1) * SECTOR_BYTES;
         const count = Math.max(0, Math.min(length, end - position));
@@ -78,7 +78,7 @@ export class MountedFile implements DiskFile {
   }
 }
 
-/** A file that is used without waiting in between. */
+/** A file with synchronous operations. */
 export class MountedSyncFile implements SyncFile {
   readonly file: SimulatedFile;
   readonly #path: string;

@@ -21,11 +21,11 @@ export interface SimulatedDiskOptions {
 export class SimulatedDisk {
   readonly random: RandomStream;
   readonly faults = new DiskFaults();
-  /** May change at any time; what is on the disk stays there, even if it is more. */
+  /** May change at any time. Data that is already on the disk stays, even if it is more. */
   capacityBytes: number;
-  /** Which process holds the lock of a folder. */
+  /** The process that holds the lock of each folder. */
   readonly locks = new Map<SimulatedFolder, MountedDisk>();
-  /** The processes that live. */
+  /** The processes that are alive. */
   readonly mounts = new Set<MountedDisk>();
   readonly #root = new SimulatedFolder();
 
@@ -41,18 +41,18 @@ export class SimulatedDisk {
     return mount;
   }
 
-  /** The machine loses its power: every process is dead, and what was not synced may be gone. */
+  /** The machine loses power: all processes die, and data that was not synced may be lost. */
   crash(): void {
     for (const mount of this.mounts) mount.kill();
     this.#root.surviveCrash(this.random);
   }
 
-  /** Lets one bit of a file rot. */
+  /** Flips one bit of a file. */
   flip(path: string, offset: number): void {
     this.findFile(path).flip(offset, this.random.integer(0, 7));
   }
 
-  /** Lets one bit of one of the files below a folder rot; answers where, if there is a file. */
+  /** Flips one bit in one of the files below a folder. Returns where, if there is a file. */
   flipSomewhere(folder: string): { readonly path: string; readonly offset: number } | undefined {
     const files = this.files(folder).filter((path) => this.findFile(path).bytes > 0);
     if (files.length === 0) return undefined;
@@ -82,7 +82,7 @@ export class SimulatedDisk {
   }
 
   get usedBytes(): number {
-    // A file that has no name any more keeps its room until nobody has it open.
+    // A file without a name keeps its room until every process has closed it.
     const files = new Set(this.files().map((path) => this.findFile(path)));
     for (const mount of this.mounts) for (const file of mount.openFiles()) files.add(file);
     let used = 0;

@@ -13,7 +13,7 @@ import { FileContent, SECTOR_BYTES, sectorsOf } from './file-content.ts';
 export class SimulatedFile {
   readonly #seen = new FileContent();
   readonly #kept = new FileContent();
-  /** Sectors that differ from those on the disk and will get there, in the order of writing. */
+  /** Sectors that differ from the disk and will be written to it, in the order of writing. */
   readonly #unsynced = new Set<number>();
 
   get bytes(): number {
@@ -28,7 +28,7 @@ export class SimulatedFile {
     return this.#seen.read(target, position);
   }
 
-  /** Answers how much of it there was room for: sectors that have none need a free one each. */
+  /** Returns how many bytes had room. Each sector that is not allocated needs a free one. */
   write(source: Uint8Array, position: number, freeSectors: () => number): number {
     const fitting = this.#fitting(source.length, position, freeSectors);
     if (fitting === 0) return 0;
@@ -52,7 +52,7 @@ export class SimulatedFile {
     this.#kept.resize(this.#seen.length);
   }
 
-  /** What a durable write of that range does: no other sector gets to the disk with it. */
+  /** The effect of a durable write: it syncs only the sectors of that range. */
   syncRange(position: number, length: number): void {
     const { first, last } = sectorsOf(position, length);
     for (let sector = first; sector <= last; sector++) {
@@ -88,7 +88,7 @@ export class SimulatedFile {
     this.#unsynced.clear();
   }
 
-  /** A bit rots on the disk. */
+  /** Flips a bit on the disk. */
   flip(offset: number, bit: number): void {
     this.#seen.flip(offset, bit);
     this.#kept.flip(offset, bit);
@@ -96,7 +96,8 @@ export class SimulatedFile {
 
   #fail(sectors: readonly number[], random: RandomStream): void {
     const arrived = new Set(survivorsOf(sectors, random));
-    // The kernel keeps pages that it could not write, as if they were written, until it needs them.
+    // The kernel may keep a page that it could not write, as if it were written, until it needs
+    // memory.
     const isForgotten = random.chance(0.5);
     if (random.chance(0.5)) this.#kept.resize(this.#seen.length);
     for (const sector of sectors) {
@@ -110,7 +111,7 @@ export class SimulatedFile {
     const [seen, kept] = [this.#seen.length, this.#kept.length];
     if (seen === kept || random.chance(0.3)) return kept;
     if (seen < kept || random.chance(0.5)) return seen;
-    // As far as the data has come, which is how a file grows when its end follows its bytes.
+    // A file may grow only as far as its data reached the disk.
     const end = survivors.reduce((most, sector) => Math.max(most, (sector + 1) * SECTOR_BYTES), 0);
     return Math.max(kept, Math.min(seen, end));
   }
@@ -128,7 +129,7 @@ export class SimulatedFile {
   }
 }
 
-/** Of what was written in that order: nothing, all, the first few, or any. */
+/** The writes that survive, given in their order: none, all, the first few, or any. */
 export function survivorsOf<T>(written: readonly T[], random: RandomStream): readonly T[] {
   if (written.length === 0) return written;
   const kind = random.integer(0, 3);

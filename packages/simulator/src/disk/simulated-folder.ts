@@ -5,7 +5,7 @@ export type DiskEntry = SimulatedFile | SimulatedFolder;
 
 type Names = Map<string, DiskEntry>;
 
-/** One change of names, to be made in those that are seen, and later in those on the disk. */
+/** One change of names. It is applied to the visible names, and later to those on the disk. */
 type NameChange = (names: Names) => void;
 
 /**
@@ -41,7 +41,7 @@ export class SimulatedFolder {
   rename(from: string, to: string): void {
     const entry = this.#seen.get(from)!;
     this.#change((names) => {
-      // Without its old name on the disk there is nothing that could have a new one there.
+      // If the old name did not reach the disk, there is no entry that could get the new name.
       if (names.get(from) !== entry) return;
       names.delete(from);
       names.set(to, entry);

@@ -1,16 +1,16 @@
-/** Something that will happen at a time. */
+/** Something that will happen at a given time. */
 export interface Happening {
   readonly at: number;
-  /** Decides between happenings of the same time. */
+  /** Orders happenings of the same time. */
   readonly tie: number;
-  /** Decides between those of the same tie: the one that was planned first. */
+  /** Orders happenings with the same tie: the one that was planned first wins. */
   readonly sequence: number;
   readonly run: () => void;
-  /** A happening that was called off stays where it is, and is passed over. */
+  /** A cancelled happening stays in the heap and is skipped. */
   isOff: boolean;
 }
 
-/** What is planned, earliest first. */
+/** Planned happenings, earliest first. */
 export class EventHeap {
   private readonly items: Happening[] = [];
 
@@ -31,7 +31,7 @@ export class EventHeap {
     items[place] = item;
   }
 
-  /** The first that was not called off, unless it is later than that. */
+  /** The first happening that is not cancelled and not later than `until`. */
   popUntil(until: number): Happening | undefined {
     const { items } = this;
     while (items.length > 0) {

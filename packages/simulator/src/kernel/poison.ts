@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
 /**
- * Makes every source of chance and of real time throw, for the rest of this process: a simulation
- * that reaches for one of them would not be the same the next time.
+ * Makes every source of randomness and real time throw, for the rest of this process. A simulation
+ * that used one of them would not be reproducible.
  */
 export function poisonGlobals(): void {
   const poison = (what: string) => (): never => {
@@ -35,7 +35,7 @@ export function poisonGlobals(): void {
   poisonFileSystem(poison);
 }
 
-/** Written to by the report of a run, after it. */
+/** The report of a run needs it after the run. */
 const STANDARD_STREAMS = ['writeSync'];
 
 function poisonFileSystem(poison: (what: string) => () => never): void {

@@ -1,8 +1,8 @@
 /**
  * A stream of random numbers that is the same for the same seed and name.
  *
- * Every component of a simulation has one of its own, so that a draw more in one of them does not
- * change what the others draw: with a fault left out the rest of the story stays as it was.
+ * Each component of a simulation has a separate stream. An extra draw in one component does not
+ * change what the others draw. So without one fault, the rest of the story stays the same.
  */
 export class RandomStream {
   private a: number;
@@ -16,11 +16,11 @@ export class RandomStream {
     this.a = low;
     this.b = high;
     this.c = low ^ high;
-    // The first numbers are still close to the seed.
+    // The first numbers still resemble the seed.
     for (let i = 0; i < 12; i++) this.next();
   }
 
-  /** From 0 to below 1. */
+  /** From 0 up to, but not including, 1. */
   readonly next = (): number => {
     // Small fast counter generator (sfc32): three words of state and a counter.
     const sum = (this.a + this.b + this.counter) | 0;
@@ -36,7 +36,7 @@ export class RandomStream {
     return least + Math.floor(this.next() * (most - least + 1));
   }
 
-  /** From `least` to below `most`, small ones as likely as large ones in every order of size. */
+  /** From `least` up to `most`. Every order of magnitude is equally likely. */
   logarithmic(least: number, most: number): number {
     return least * (most / least) ** this.next();
   }

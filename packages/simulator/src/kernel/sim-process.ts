@@ -1,9 +1,9 @@
 import type { Simulation } from './simulation.ts';
 
 /**
- * A process of the simulated world: it can be killed and stopped, and has clocks of its own.
+ * A process of the simulated world, with its clocks. It can be killed and paused.
  *
- * What it plans happens only while it lives; what falls into a pause happens when that is over, in
+ * Its timers fire only while it is alive. Whatever happens during a pause is delivered after it, in
  * the same order.
  */
 export class SimProcess {
@@ -11,9 +11,12 @@ export class SimProcess {
   private readonly simulation: Simulation;
   private isAlive = true;
   private pausedUntil = 0;
-  /** What fell into a pause, in order. */
+  /** Deliveries that arrived during a pause, in order. */
   private deferred: (() => void)[] = [];
-  /** How many of those have happened; thousands may wait, and each would move the others up. */
+  /**
+   * Number of these that were delivered. An index is used because removing the first of thousands
+   * is slow.
+   */
   private caughtUp = 0;
   /** How far its wall clock is ahead of the world's time. */
   private wallOffsetMs: number;
@@ -33,23 +36,23 @@ export class SimProcess {
     return this.isAlive;
   }
 
-  /** Milliseconds since its start, by its own pace. */
+  /** Milliseconds since its start, by its own clock. */
   readonly monotonic = (): number => {
     return (this.simulation.now - this.startedAt) * (1 + this.drift);
   };
 
-  /** What its wall clock says. */
+  /** The time on its wall clock. */
   readonly wall = (): number => {
     const driftedMs = (this.simulation.now - this.startedAt) * this.drift;
     return Math.floor(EPOCH_MS + this.simulation.now + driftedMs + this.wallOffsetMs);
   };
 
-  /** Somebody sets its wall clock. */
+  /** Sets its wall clock forward or back. */
   shiftWall(ms: number): void {
     this.wallOffsetMs += ms;
   }
 
-  /** As a timer of the process: by its own clock, and never once it is dead. */
+  /** Starts a timer by the clock of this process. It never fires once the process is dead. */
   readonly after = (delayMs: number, run: () => void): (() => void) => {
     let isOff = false;
     const fire = () => {
@@ -61,13 +64,13 @@ export class SimProcess {
     };
   };
 
-  /** Something reaches the process from outside: now, or when its pause is over. */
+  /** Delivers something to the process: now, or after its pause. */
   hear(run: () => void): void {
     if (this.isPaused || this.deferred.length > 0) this.deferred.push(run);
     else if (this.isAlive) run();
   }
 
-  /** One after the other, so that what one of them promised is settled before the next. */
+  /** Delivers one at a time, so that promises settle before the next delivery. */
   private catchUp(): void {
     if (this.isPaused) return;
     const run = this.deferred.at(this.caughtUp);
@@ -81,21 +84,21 @@ export class SimProcess {
     if (this.isAlive) run();
   }
 
-  /** It stands still, and hears afterwards all that was said to it. */
+  /** Pauses the process. It receives everything that arrived meanwhile when the pause ends. */
   pause(ms: number): void {
     this.pausedUntil = Math.max(this.pausedUntil, this.simulation.now + ms);
     this.simulation.after(ms, () => this.catchUp());
     this.log(`stopped for ${Math.round(ms)} ms`);
   }
 
-  /** Its pause is over now. */
+  /** Ends the pause now. */
   wake(): void {
     if (!this.isPaused) return;
     this.pausedUntil = this.simulation.now;
     this.catchUp();
   }
 
-  /** When its last pause ended, or will. */
+  /** When its last pause ended or will end. */
   get awakeSince(): number {
     return this.pausedUntil;
   }
@@ -114,5 +117,5 @@ export class SimProcess {
   }
 }
 
-/** When every simulated world begins: a time like any other. */
+/** The wall-clock time at which every simulated world begins. Its value does not matter. */
 const EPOCH_MS = Date.UTC(2030, 0, 1);

@@ -4,7 +4,7 @@ import { RandomStream } from './random.ts';
 import { SimProcess } from './sim-process.ts';
 import { Simulation, ViolationError } from './simulation.ts';
 
-/** A little world in which what happens depends on chance. */
+/** A small world in which events depend on chance. */
 async function story(seed: number): Promise<string> {
   const simulation = new Simulation({ seed });
   const random = simulation.random('story');
@@ -77,7 +77,7 @@ test('a broken rule ends the run, also when whoever noticed it went on', async (
     try {
       simulation.check(false, 'I3', 'a task ended twice');
     } catch {
-      // A handler somewhere that hides what it catches.
+      // Simulates a handler that swallows its errors.
     }
   });
   simulation.after(2, () => simulation.fail(new Error('too late')));

@@ -3,9 +3,9 @@ import { RandomStream } from './random.ts';
 import { Trace } from './trace.ts';
 
 /**
- * Taken before anything is poisoned. Between two such calls all promises are settled, also between
- * those that were planned together: one turn of the real event loop is enough for a round of them,
- * and costs as much as several happenings do.
+ * Captured before globals are poisoned. All promises settle between two callbacks, even when both
+ * were scheduled together. So a round of callbacks needs only one turn of the real event loop,
+ * which costs as much as several happenings.
  */
 const endTurn = setImmediate;
 
@@ -16,10 +16,10 @@ export interface SimulationOptions {
   readonly print?: (line: string) => void;
 }
 
-/** So many happenings at one moment mean that something goes round for ever. */
+/** More happenings than this at one moment mean an endless loop. */
 const HAPPENINGS_AT_ONCE_MAX = 100_000;
 
-/** A rule of the product was broken; the name of the rule is in front. */
+/** A rule of the product was broken. The message starts with the name of the rule. */
 export class ViolationError extends Error {
   override readonly name = 'ViolationError';
   readonly rule: string;
@@ -43,7 +43,7 @@ export class Simulation {
   readonly trace: Trace;
   /** Milliseconds since the start. */
   now = 0;
-  /** How many happenings there were. */
+  /** Number of happenings so far. */
   steps = 0;
   private readonly heap = new EventHeap();
   private readonly ties: RandomStream;
@@ -62,7 +62,7 @@ export class Simulation {
     return new RandomStream(this.seed, name);
   }
 
-  /** Plans something; the answer calls it off. */
+  /** Plans something; the returned function cancels it. */
   after(delayMs: number, run: () => void): () => void {
     const happening: Happening = {
       at: this.now + Math.max(0, delayMs),
@@ -86,7 +86,7 @@ export class Simulation {
     this.failure ??= failure;
   }
 
-  /** A check of a rule by its number. */
+  /** Checks a rule by its number. */
   check(holds: boolean, rule: string, what: string | (() => string)): void {
     if (holds) return;
     const violation = new ViolationError(rule, typeof what === 'string' ? what : what());
@@ -94,7 +94,7 @@ export class Simulation {
     throw violation;
   }
 
-  /** Lets everything happen up to a time, or until something fails. */
+  /** Runs everything up to a time, or until something fails. */
   runUntil(until: number): Promise<void> {
     return new Promise((resolve, reject) => {
       let isOver = false;
@@ -117,7 +117,7 @@ export class Simulation {
     });
   }
 
-  /** Answers whether there was something that happens before then. */
+  /** Returns whether there was a happening up to `until`. */
   private happenNext(until: number): boolean {
     const next = this.heap.popUntil(until);
     if (next === undefined) {

@@ -1,8 +1,8 @@
-/** Lines that are kept for the report of a failure. */
+/** Number of lines that are kept for the report of a failure. */
 const KEPT_LINES = 200;
 
 /**
- * What happened, line by line, and a hash of all of it: two runs of one seed are the same exactly
+ * Everything that happened, line by line, and a hash of it. Two runs of a seed are equal exactly
  * when their hashes are.
  */
 export class Trace {

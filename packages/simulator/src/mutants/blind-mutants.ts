@@ -1,10 +1,10 @@
 import type { Mutant } from './mutant.ts';
 
 /**
- * Bugs that were planted without knowledge of the checkers: whoever wrote them read production code
- * and the contract, and nothing of the simulator. They are what a refactoring gets wrong, and they
- * say what the checkers see of bugs that nobody had in mind when the checkers were made. So one
- * that is not found is not replaced by one that is: the checkers learn to see it.
+ * Bugs that were planted by an author who had read production code and the contract, but nothing of
+ * the simulator. They are typical mistakes of a refactoring. They show how well the checkers find
+ * bugs for which they were not designed. So a bug that is not found must not be replaced by one
+ * that is: the checkers must learn to find it.
  */
 export const BLIND_MUTANTS: readonly Mutant[] = [
   {

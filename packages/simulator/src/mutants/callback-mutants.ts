@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** Bugs of those who see to callbacks. */
+/** Bugs in the delivery of callbacks. */
 export const CALLBACK_MUTANTS: readonly Mutant[] = [
   {
     name: 'callbacks-forgotten-by-a-restart',

@@ -4,7 +4,7 @@ const WHEEL = 'core/src/structures/timing-wheel.ts';
 const DUPLICATES = 'core/src/commands/tasks/duplicates.ts';
 const ARENA = 'core/src/structures/arena.ts';
 
-/** Bugs of the state machine: time, dedupe keys, ends of tasks, payloads, snapshots. */
+/** Bugs in the state machine: time, dedupe keys, ends of tasks, payloads, snapshots. */
 export const CORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'wheel-off-by-one',

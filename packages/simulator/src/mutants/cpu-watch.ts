@@ -1,17 +1,18 @@
 import { readFileSync } from 'node:fs';
 
-/** How often somebody looks. */
+/** How often the CPU time is read. */
 const LOOK_EVERY_MS = 1000;
 
-/** A process that used no CPU for so long waits for what never comes. */
+/** A process that used no CPU for this long is stuck. */
 const IDLE_MS_MAX = 60_000;
 
-/** The unit in which Linux counts. */
+/** The unit of CPU time in `/proc`. */
 const TICK_MS = 10;
 
 /**
- * Calls `over` when a process has used so much CPU from now on, or none for a while. Time alone
- * says nothing: on a busy machine a process may get next to none. Answers how to stop looking.
+ * Calls `over` when a process has used `cpuMsMax` of CPU from now on, or no CPU for a while.
+ * Elapsed time alone says nothing: on a busy machine a process may get almost no CPU. Returns a
+ * function that stops the watch.
  */
 export function watchCpu(pid: number, cpuMsMax: number, over: () => void): () => void {
   const beganMs = cpuMsOf(pid);
@@ -26,15 +27,15 @@ export function watchCpu(pid: number, cpuMsMax: number, over: () => void): () =>
   return () => clearInterval(timer);
 }
 
-/** Where nobody can tell, all time counts. */
+/** If the CPU time cannot be read, elapsed time counts instead. */
 function cpuMsOf(pid: number): number {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name of the program comes first and may hold anything.
+    // The program name comes first and may contain any character.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
   } catch {
-    // The process is gone, which its owner hears, or the system has no such file.
+    // The process ended, which its owner notices, or the system has no such file.
     return performance.now();
   }
 }

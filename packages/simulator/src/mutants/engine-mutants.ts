@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 const ENGINE = 'engine/src/engine.ts';
 const RECOVERY = 'engine/src/recovery.ts';
 
-/** Bugs of the loop around the core: what leaves when, and what a restart makes of the disk. */
+/** Bugs in the loop around the core: when output leaves, and how a restart reads the disk. */
 export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     name: 'acknowledge-before-commit',

@@ -13,7 +13,7 @@ const RULE_WIDTH = 20;
 
 export const HUNT_HEAD = `${'planted bug'.padEnd(NAME_WIDTH)} ${'caught by'.padEnd(RULE_WIDTH)} seeds   CPU s`;
 
-/** Over all of them. */
+/** The summary of all hunts. */
 export function reportHunts(hunts: readonly Hunt[]): string {
   const caught = hunts.filter((each) => each.catch !== undefined);
   const byCost = caught.toSorted((a, b) => a.cpuMs - b.cpuMs);
@@ -29,7 +29,7 @@ export function reportHunts(hunts: readonly Hunt[]): string {
   return lines.join('\n');
 }
 
-/** Of the command: 1 when a bug was not caught. */
+/** The exit code of the command: 1 when a bug was not caught. */
 export function exitCodeOf(hunts: readonly Hunt[]): number {
   return hunts.every((each) => each.catch !== undefined) ? 0 : 1;
 }

@@ -14,12 +14,12 @@ export interface Hunt {
 interface Catch {
   readonly seed: number;
   readonly mode: Mode;
-  /** The number of the rule, or the name of the error when no checker found it. */
+  /** The number of the rule, or the name of the error when no checker found the bug. */
   readonly rule: string;
   readonly message: string;
 }
 
-/** Runs seeds from 1 on until one fails that does not fail without the planted bug. */
+/** Runs seeds from 1 on until one fails that passes without the planted bug. */
 export async function hunt(mutant: Mutant, control: Control, cpuMsMax: number): Promise<Hunt> {
   const process = new MutantProcess(mutant);
   let cpuMs = 0;
@@ -39,17 +39,17 @@ export async function hunt(mutant: Mutant, control: Control, cpuMsMax: number): 
   }
 }
 
-/** Every other world has to come to an end. */
+/** Every second world is checked for liveness. */
 function modeOf(seed: number): Mode {
   return seed % 2 === 0 ? 'liveness' : 'safety';
 }
 
-/** The same seeds without a planted bug. What fails there as well catches nobody. */
+/** The same seeds without a planted bug. A seed that also fails here does not catch a bug. */
 export class Control {
   private readonly process = new MutantProcess();
   private readonly passed = new Map<number, Promise<boolean>>();
   private last: Promise<unknown> = Promise.resolve();
-  /** Seeds that fail by themselves, and by which rules. */
+  /** Seeds that fail without a planted bug, and the rules that they break. */
   readonly failures = new Map<number, string>();
 
   passes(seed: number): Promise<boolean> {

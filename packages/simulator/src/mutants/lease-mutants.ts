@@ -4,7 +4,9 @@ const REPORTS = 'core/src/commands/attempts/report-attempts.ts';
 const ENDS = 'core/src/decision/lease-ends.ts';
 const APPLY = 'core/src/apply/apply-attempts.ts';
 
-/** Bugs about who may run what, what a report counts for, and what becomes of a lost lease. */
+/**
+ * Bugs in leases: which worker may run a task, which reports count, and what follows a lost lease.
+ */
 export const LEASE_MUTANTS: readonly Mutant[] = [
   {
     name: 'stale-lease-accepted',

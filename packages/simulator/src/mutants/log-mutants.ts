@@ -6,7 +6,7 @@ const RECOVERY = 'log/src/segments/segment-recovery.ts';
 const SNAPSHOTS = 'log/src/snapshots/file-snapshots.ts';
 const CONTRACT = 'log/src/contract/partition-log.ts';
 
-/** Bugs of the log on disk and of its snapshots: what is durable when, and what a crash leaves. */
+/** Bugs in the log on disk and its snapshots: when data is durable, and what a crash leaves. */
 export const LOG_MUTANTS: readonly Mutant[] = [
   {
     name: 'appends-are-not-synced',

@@ -5,7 +5,7 @@ const QUEUE = 'core/src/state/ready-queue.ts';
 const LINE = 'core/src/decision/waiting-line.ts';
 const MATCHING = 'core/src/matching/matching.ts';
 
-/** Bugs of matching: who gets what, in which order, and how much of it. */
+/** Bugs in matching: which worker gets which task, in which order, and how many. */
 export const MATCHING_MUTANTS: readonly Mutant[] = [
   {
     name: 'priority-inverted',

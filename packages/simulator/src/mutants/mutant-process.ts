@@ -4,22 +4,22 @@ import type { SeedAnswer } from '../seed-process.ts';
 import { watchCpu } from './cpu-watch.ts';
 import { MUTANT_VARIABLE, type Mutant, NOT_PLANTED_EXIT_CODE } from './mutant.ts';
 
-/** What one seed led to. */
+/** The outcome of one seed. */
 export interface SeedOutcome {
   /** Undefined when every promise held. */
   readonly failure?: Failure;
   readonly cpuMs: number;
 }
 
-/** A seed that takes more CPU than this will not end: none takes more than a few seconds. */
+/** A seed that takes more CPU than this will not end. Normal seeds take a few seconds. */
 const SEED_CPU_MS_MAX = 60_000;
 
-/** Runs seeds one after the other in a process of its own, with a planted bug or without. */
+/** Runs seeds one after the other in a separate process, with or without a planted bug. */
 export class MutantProcess {
   private readonly mutant: Mutant | undefined;
   private readonly seedCpuMsMax: number;
   private child: ChildProcess | undefined;
-  /** The last of what the child said in its despair. */
+  /** The end of the child's error output. */
   private lastWords = '';
 
   constructor(mutant?: Mutant, seedCpuMsMax = SEED_CPU_MS_MAX) {
@@ -27,7 +27,7 @@ export class MutantProcess {
     this.seedCpuMsMax = seedCpuMsMax;
   }
 
-  /** A process that ends, or does not come to an end, is an outcome too. */
+  /** A process that exits, or that does not finish, is an outcome too. */
   run(seed: number, mode: Mode): Promise<SeedOutcome> {
     const child = this.child ?? this.start();
     const began = performance.now();
@@ -90,7 +90,7 @@ interface Failure {
   readonly message: string;
 }
 
-/** An error without a name of its own may have one in what it says. */
+/** A plain `Error` may have a better name in its message. */
 function named({ rule, message }: Failure): Failure {
   return { rule: rule === 'Error' ? errorName(message, rule) : rule, message };
 }

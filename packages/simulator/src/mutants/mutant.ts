@@ -1,25 +1,25 @@
 /**
- * A planted bug: one place of the production code, changed so that it breaks a promise. A simulator
- * that is worth its name finds every one of them.
+ * A planted bug: one place in production code, changed so that it breaks a promise. A useful
+ * simulator finds every one of them.
  */
 export interface Mutant {
   readonly name: string;
-  /** The file that is changed, below `packages/`. */
+  /** The file that is changed, relative to `packages/`. */
   readonly file: string;
-  /** Occurs exactly once in the file. */
+  /** Must occur exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** Which promise it breaks. */
+  /** The promise that it breaks. */
   readonly what: string;
 }
 
 /** The environment variable that holds the mutant of a process, as JSON. */
 export const MUTANT_VARIABLE = 'SLUICE_SIM_MUTANT';
 
-/** How a process ends whose mutant is in a file that it never loaded. */
+/** Exit code of a process that never loaded the file of its mutant. */
 export const NOT_PLANTED_EXIT_CODE = 86;
 
-/** Where the file of a mutant is. */
+/** The location of a mutant's file. */
 export function urlOf({ file }: Mutant): URL {
   return new URL(`../../../${file}`, import.meta.url);
 }

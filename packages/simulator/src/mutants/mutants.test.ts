@@ -35,7 +35,7 @@ test('a bug whose place is gone, or not the only one, is refused', () => {
   expect(() => plant('abcb', mutant)).toThrow("the planted bug 'a-bug' changes occurs 2 times");
 });
 
-/** Sources of everything that is not the simulator, by their paths. */
+/** The sources of all packages except the simulator, by path. */
 function productionSources(): (readonly [path: string, source: string])[] {
   const paths = readdirSync(PACKAGES, { recursive: true, encoding: 'utf8' }).filter((path) => {
     return /^(?!simulator).+\/src\/.+\.ts$/.test(path) && !path.includes('node_modules');
@@ -43,7 +43,7 @@ function productionSources(): (readonly [path: string, source: string])[] {
   return paths.map((path) => [path, readFileSync(join(PACKAGES, path), 'utf8')]);
 }
 
-/** What a source that knew of planted bugs would have in it. */
+/** Strings in a source that show knowledge of planted bugs. */
 function tracesIn(source: string, mutants: readonly Mutant[]): string[] {
   const words = [MUTANT_VARIABLE, 'registerHooks', '@sluice/simulator', 'mutants/'];
   return [...words, ...mutants.map(({ name }) => name)].filter((word) => source.includes(word));

@@ -6,8 +6,8 @@ import { type Mutant, plant } from './mutant.ts';
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /**
- * Copies the packages that have mutants into a folder, plants there as many of them as do not get
- * into each other's way, and answers the others. For a compiler to look at; nobody runs it.
+ * Copies the packages that have mutants into a folder. Plants all mutants that do not overlap and
+ * returns the others. The copy is only compiled, never run.
  */
 export function makeMutatedCopy(folder: string, mutants: readonly Mutant[]): Mutant[] {
   copyPackages(folder);
@@ -17,7 +17,7 @@ export function makeMutatedCopy(folder: string, mutants: readonly Mutant[]): Mut
     try {
       writeFileSync(path, plant(readFileSync(path, 'utf8'), mutant));
     } catch {
-      // Another one changed the same place; every one of them was planted alone before.
+      // Another mutant changed the same place. Each mutant was planted alone earlier.
       left.push(mutant);
     }
   }
@@ -36,7 +36,7 @@ function copyPackages(folder: string): void {
     symlinkSync(copy, join(folder, 'node_modules/@sluice', name));
   }
   const extended = join(ROOT, 'tsconfig.base.json');
-  // What a bug leaves out is not used any more.
+  // A bug may leave some declarations unused.
   const compilerOptions = { types: ['node'], noUnusedLocals: false, noUnusedParameters: false };
   const config = { extends: extended, compilerOptions, include: ['packages/*/src/index.ts'] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));

@@ -1,7 +1,7 @@
 /**
  * Plants the bug that the environment names into the modules of this process while they are loaded.
- * Given to Node by `--import`, so that the changed text exists in the memory of one child process
- * of the simulator and nowhere else.
+ * Node gets this file by `--import`. So the changed text exists only in the memory of one child
+ * process of the simulator.
  */
 import { registerHooks } from 'node:module';
 import { MUTANT_VARIABLE, type Mutant, NOT_PLANTED_EXIT_CODE, plant, urlOf } from './mutant.ts';
@@ -15,13 +15,13 @@ registerHooks({
     const loaded = nextLoad(url, context);
     if (url !== target || loaded.source === undefined || loaded.source === null) return loaded;
     isPlanted = true;
-    // The format is TypeScript, and types are erased after this.
+    // The format is TypeScript; types are erased later.
     return { ...loaded, source: plant(loaded.source.toString(), mutant) };
   },
 });
 
-// Orders come when everything is loaded. A bug that was not planted would look like one that was
-// not found.
+// Orders arrive when everything is loaded. Without this check, a bug that was not planted would
+// look like a bug that was not found.
 process.once('message', () => {
   if (!isPlanted) process.exit(NOT_PLANTED_EXIT_CODE);
 });

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** Bugs of the projection: rows that are not what the log tells. */
+/** Bugs in the projection: rows that differ from the log. */
 export const PROJECTION_MUTANTS: readonly Mutant[] = [
   {
     name: 'row-takes-events-twice',

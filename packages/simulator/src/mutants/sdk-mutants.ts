@@ -4,7 +4,7 @@ const HELD = 'sdk/src/worker/held-leases.ts';
 const SENDER = 'sdk/src/worker/report-sender.ts';
 const SESSION = 'sdk/src/worker/worker-session.ts';
 
-/** Bugs of a worker's side of its session. */
+/** Bugs on the worker's side of a session. */
 export const SDK_MUTANTS: readonly Mutant[] = [
   {
     name: 'resume-lists-too-little',

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** Bugs of the gateway: streams, clocks, and what a request is turned into. */
+/** Bugs in the gateway: streams, clocks, and how requests become commands. */
 export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: 'sleep-not-noticed',

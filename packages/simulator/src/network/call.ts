@@ -8,12 +8,13 @@ export interface CallAnswer {
   readonly body: string;
 }
 
-/** A client that has heard nothing for so long lets go. */
+/** A client that gets no answer for this long gives up. */
 const ANSWER_MS_MAX = 30_000;
 
 /**
- * Sends a request and waits for the whole answer. `done` hears `undefined` when there is none, and
- * then nobody knows whether the request had an effect. Answers how to hang up before that.
+ * Sends a request and waits for the whole answer. `done` receives `undefined` when there is no
+ * answer; then the request may or may not have had an effect. Returns a function that hangs up
+ * earlier.
  */
 export function call(
   network: Network,

@@ -1,21 +1,21 @@
 import type { SimProcess } from '../kernel/sim-process.ts';
 
-/** What a client asks of the server. The body is JSON text. */
+/** A request of a client. The body is JSON text. */
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body: string;
 }
 
-/** What the client's side of an exchange hears, in this order; nothing after `ended`. */
+/** What the client receives during an exchange, in this order. Nothing follows `ended`. */
 export interface ClientSide {
   head(status: number): void;
   bytes(chunk: Uint8Array): void;
-  /** `whole` when the server said all that it wanted to say. */
+  /** `whole` when the server sent the complete answer. */
   ended(how: 'whole' | 'broken'): void;
 }
 
-/** One request and all that is answered to it, over a connection of its own. */
+/** One request and its whole answer, over a separate connection. */
 export interface Exchange {
   readonly id: number;
   readonly from: SimProcess;

@@ -5,38 +5,38 @@ import type { Situations } from '../situations.ts';
 import type { ClientSide, ExchangeRequest } from './exchange.ts';
 import { ServerExchange } from './server-exchange.ts';
 
-/** How bad the network is all the time. */
+/** How unreliable the network is in general. */
 export interface NetworkKnobs {
-  /** Usual delay of a message, in milliseconds; some take ten times as long. */
+  /** Usual delay of a message, in milliseconds. Some messages take much longer. */
   readonly delayMs: number;
-  /** Of requests, how many never arrive. */
+  /** Share of requests that never arrive. */
   readonly lossRate: number;
-  /** Of requests, how many arrive a second time, later. */
+  /** Share of requests that arrive a second time, later. */
   readonly duplicateRate: number;
-  /** Of what the server writes, how often the connection breaks in the middle of it. */
+  /** Share of the server's writes in which the connection breaks. */
   readonly cutRate: number;
 }
 
-/** Who answers requests: a server that runs. */
+/** A running server, which answers requests. */
 export interface Listener {
   readonly process: SimProcess;
   handle(exchange: ServerExchange): void;
 }
 
-/** A link that carries nothing for a while. */
+/** A link that is down for a while. */
 interface Outage {
   readonly until: number;
   readonly breaks: boolean;
 }
 
-/** After so long without an answer to its first packet a client gives up. */
+/** A client gives up when its first packet is not answered for this long. */
 const CONNECT_MS_MAX = 10_000;
 
 /**
- * The network between one server and everybody else.
+ * The network between one server and all other processes.
  *
- * Bytes of one exchange arrive in order or not at all; exchanges overtake each other. Who is on the
- * other end of a connection that broke may hear of it late, or only when it writes.
+ * Bytes of one exchange arrive in order or not at all. Exchanges may overtake each other. When a
+ * connection breaks, the other side may notice late, or only when it writes.
  */
 export class Network {
   readonly knobs: NetworkKnobs;
@@ -61,14 +61,14 @@ export class Network {
     this.listener = listener;
   }
 
-  /** The server's process is gone: all its connections break, sooner or later. */
+  /** The server process ended: all its connections break after some time. */
   serverGone(): void {
     this.listener = undefined;
     for (const exchange of this.open) exchange.breakFor('client', this.delay());
     this.open.clear();
   }
 
-  /** A client's process is gone. The server may not hear of it for minutes. */
+  /** A client process ended. The server may not notice it for minutes. */
   clientGone(process: SimProcess, isNoticed: boolean): void {
     for (const exchange of this.open) {
       if (exchange.from === process) {
@@ -77,7 +77,7 @@ export class Network {
     }
   }
 
-  /** Nothing gets through to or from a process for a while. */
+  /** Nothing reaches or leaves a process for a while. */
   cutOff(process: SimProcess, ms: number, breaks: boolean): void {
     this.outages.set(process, { until: this.simulation.now + ms, breaks });
     this.simulation.log('network', `${process.name} is cut off for ${Math.round(ms)} ms`);
@@ -89,19 +89,19 @@ export class Network {
     }
   }
 
-  /** Every link works again, and nothing gets lost from here on. */
+  /** Every link works again, and from now on nothing gets lost. */
   heal(): void {
     this.outages.clear();
     Object.assign(this.knobs, { lossRate: 0, duplicateRate: 0, cutRate: 0 });
   }
 
-  /** Sends a request. The answer lets go of the exchange, as a client that gives up does. */
+  /** Sends a request. The returned function abandons the exchange, like a client that gives up. */
   request(from: SimProcess, request: ExchangeRequest, client: ClientSide): () => void {
     const exchange = this.makeExchange(from, request, client);
     const { knobs, random } = this;
     if (random.chance(knobs.lossRate)) {
       this.situations.note('a request was lost');
-      // Half of them are reset, the others meet silence.
+      // Half of these clients see a reset, the others see no reaction.
       exchange.breakFor('client', random.chance(0.5) ? this.delay() : CONNECT_MS_MAX);
       return () => exchange.giveUp();
     }
@@ -115,7 +115,7 @@ export class Network {
     return () => exchange.giveUp();
   }
 
-  /** How long a message takes that is sent now. */
+  /** The delay of a message that is sent now. */
   delay(party?: SimProcess): number {
     const { random } = this;
     const usual = this.knobs.delayMs * (0.2 + random.next());

@@ -27,7 +27,7 @@ export function exchangeOf({ method, path, body = '' }: HttpRequest): ExchangeRe
   return { method, path, body };
 }
 
-/** The header that production has; here it comes with the body. */
+/** The value of the `Retry-After` header in production. Here it is part of the body. */
 export function retryAfter(text: string): { retryAfter?: string } {
   const ms = /"retryAfterMs":(\d+)/.exec(text)?.[1];
   return ms === undefined ? {} : { retryAfter: String(Math.ceil(Number(ms) / 1000)) };

@@ -9,9 +9,9 @@ export interface ExchangeOptions {
   readonly client: ClientSide;
   readonly after: (delayMs: number, run: () => void) => () => void;
   readonly now: () => number;
-  /** How long a message takes that is sent now. */
+  /** The delay of a message that is sent now. */
   readonly delay: () => number;
-  /** Whether the connection breaks in the middle of what is written now, and where. */
+  /** Whether the connection breaks during this write, and after how many bytes. */
   readonly cutsNow: () => boolean;
   readonly cutAt: (length: number) => number;
   readonly noteCut: () => void;
@@ -19,8 +19,8 @@ export interface ExchangeOptions {
 }
 
 /**
- * The server's end of an exchange: an HTTP answer as far as the server's streams can tell, whose
- * bytes arrive at the client later, in order, cut, or not at all.
+ * The server's end of an exchange. To the server's streams it looks like an HTTP response. Its
+ * bytes arrive at the client later, in order, truncated, or not at all.
  */
 export class ServerExchange implements Exchange, StreamSink {
   readonly id: number;
@@ -28,15 +28,15 @@ export class ServerExchange implements Exchange, StreamSink {
   readonly request: ExchangeRequest;
   /** Set when the request has arrived. */
   server: SimProcess | undefined;
-  /** Hears what the server writes, if somebody wants to know. */
+  /** Receives a copy of what the server writes, if set. */
   tap: ((bytes: Uint8Array) => void) | undefined;
   headersSent = false;
   writableEnded = false;
-  /** When the last of what was written arrives. */
+  /** When the last written bytes arrive. */
   private lastArrival = 0;
   private isClosedForClient = false;
   private isClosedForServer = false;
-  /** Nothing that is written gets through any more. */
+  /** Nothing that is written from now on arrives. */
   private isCut = false;
   private readonly options: ExchangeOptions;
   private readonly closeListeners: (() => void)[] = [];
@@ -48,7 +48,7 @@ export class ServerExchange implements Exchange, StreamSink {
     this.request = options.request;
   }
 
-  /** Answers all at once. */
+  /** Sends the whole answer. */
   answer(status: number, body: string): void {
     this.writeHead(status);
     this.write(Buffer.from(body));
@@ -72,7 +72,7 @@ export class ServerExchange implements Exchange, StreamSink {
       this.breakFor('server', this.options.delay());
       return false;
     }
-    // The server uses its memory again; a network does not look into it later.
+    // The server reuses its buffer, so the network needs a copy.
     const copy = Uint8Array.from(bytes);
     this.toClient((client) => client.bytes(copy));
     this.server?.after(this.options.delay(), () => written?.(null));
@@ -103,14 +103,14 @@ export class ServerExchange implements Exchange, StreamSink {
     return this;
   }
 
-  /** The client lets go: it hears nothing more, and the server hears so later. */
+  /** The client gives up. It receives nothing more, and the server notices later. */
   giveUp(): void {
     if (this.isClosedForClient) return;
     this.isClosedForClient = true;
     this.closeForServer(this.options.delay());
   }
 
-  /** One side learns that the connection is gone. */
+  /** One side learns that the connection is broken. */
   breakFor(side: 'client' | 'server', delayMs: number): void {
     if (side === 'server') this.closeForServer(delayMs);
     else {
@@ -134,7 +134,7 @@ export class ServerExchange implements Exchange, StreamSink {
   private toClient(tell: (client: ClientSide) => void): void {
     if (this.isCut) return;
     const { now, delay, after, client } = this.options;
-    // A little behind what was written before, so that it cannot overtake it.
+    // Slightly later than the previous write, so that it cannot overtake it.
     this.lastArrival = Math.max(this.lastArrival + 1e-6, now() + delay());
     after(this.lastArrival - now(), () => this.inClient(() => tell(client)));
   }

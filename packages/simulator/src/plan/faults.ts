@@ -1,6 +1,6 @@
 import type { RandomStream } from '../kernel/random.ts';
 
-/** Something bad that happens at a time. */
+/** A fault that happens at a planned time. */
 export type PlannedFault =
   | {
       readonly kind: 'server killed';
@@ -13,7 +13,7 @@ export type PlannedFault =
       readonly kind: 'server killed amid a write';
       readonly at: number;
       readonly restartAfterMs: number;
-      /** How long after its restart the power fails, and all that was not synced may be lost. */
+      /** Time from the restart to a power loss, which may lose everything that was not synced. */
       readonly powerLossAfterMs: number;
     }
   | {
@@ -25,7 +25,7 @@ export type PlannedFault =
   | {
       readonly kind: 'server stopped amid a submit';
       readonly at: number;
-      /** How much longer than the keys of the submit last. */
+      /** How much longer than the keys of the submit the standstill lasts. */
       readonly beyondMs: number;
     }
   | { readonly kind: 'clock set'; readonly at: number; readonly byMs: number }
@@ -64,7 +64,7 @@ interface CutOff {
   readonly breaks: boolean;
 }
 
-/** Drawn apart from the others, because they wait for a moment. */
+/** These are drawn separately from the others, because they wait for a certain operation. */
 type WaitingKind =
   | 'server stopped amid a submit'
   | 'server killed amid a write'
@@ -106,7 +106,8 @@ const FAULTS: { readonly [K in FaultKind]: Draw<K> } = {
   'disk slow': (random) => ({ forMs: random.logarithmic(100, 20_000) }),
   'disk full': (random) => ({ forMs: random.logarithmic(1000, 60_000) }),
   'disk error': (random) => ({ of: random.pick(['write', 'sync'] as const) }),
-  // Nobody notices before a start, and the next snapshot is made soon.
+  // The bit flip is noticed only at a start, and a new snapshot follows soon. So it often kills the
+  // server.
   'snapshot rots': (random) => ({ kills: random.chance(0.7) }),
   'append unknown': (random) => ({ hasLanded: random.chance(0.5) }),
   'log taken over': () => ({}),
@@ -116,15 +117,17 @@ const FAULTS: { readonly [K in FaultKind]: Draw<K> } = {
   }),
 };
 
-/** One in so many worlds that are not calm has them. */
+/** Share of worlds that are not calm and have standstills. */
 const STANDSTILL_RATE = 0.25;
 
-/** After so long the world should still be there when the server goes on. */
+/**
+ * A world needs at least this much time left, so that it still exists when the server continues.
+ */
 const STANDSTILL_MS_MAX = 160_000;
 
 /**
- * Standstills that last longer than dedupe keys of the SDK do, of a server that has just carried
- * out a submit of the SDK and did not answer yet: it is sent again meanwhile.
+ * Pauses of a server that has just executed a submit of the SDK and has not answered it yet. The
+ * pause outlasts the dedupe keys of the submit, and the SDK sends the submit again meanwhile.
  */
 export function drawStandstills(random: RandomStream, durationMs: number): PlannedFault[] {
   if (!random.chance(STANDSTILL_RATE) || durationMs < STANDSTILL_MS_MAX) return [];
@@ -135,12 +138,12 @@ export function drawStandstills(random: RandomStream, durationMs: number): Plann
   }));
 }
 
-/** One in so many worlds that are not calm has them. */
+/** Share of worlds that are not calm and have torn writes. */
 const TORN_WRITE_RATE = 0.35;
 
 /**
- * Kills of a server that has just begun to write to its log, so that a part of a batch, or all of
- * it, may be there and not be synced; and a power loss soon after the next server read it.
+ * Kills of a server that has just begun to write to its log. Part of a batch, or all of it, may be
+ * in the file without a sync. The power fails soon after the next server has read it.
  */
 export function drawTornWrites(random: RandomStream, durationMs: number): PlannedFault[] {
   if (!random.chance(TORN_WRITE_RATE)) return [];
@@ -152,10 +155,10 @@ export function drawTornWrites(random: RandomStream, durationMs: number): Planne
   }));
 }
 
-/** One in so many worlds that are not calm has them. */
+/** Share of worlds that are not calm and lose power during a rename. */
 const LOST_NAME_RATE = 0.35;
 
-/** Losses of power while a file of the log gets another name, which may then have either. */
+/** Power losses while a file of the log is renamed. The file may then have either name. */
 export function drawLostNames(random: RandomStream, durationMs: number): PlannedFault[] {
   if (!random.chance(LOST_NAME_RATE)) return [];
   return Array.from({ length: random.integer(1, 6) }, () => ({
@@ -165,7 +168,9 @@ export function drawLostNames(random: RandomStream, durationMs: number): Planned
   }));
 }
 
-/** Some kinds of faults, each some times: with all of them at once little else would happen. */
+/**
+ * Draws some kinds of faults, each several times. With all kinds at once, little else would happen.
+ */
 export function drawFaults(random: RandomStream, durationMs: number): PlannedFault[] {
   const kinds = (Object.keys(FAULTS) as FaultKind[]).filter(() => random.chance(0.35));
   const faults = kinds.flatMap((kind) => {
@@ -178,7 +183,7 @@ export function drawFaults(random: RandomStream, durationMs: number): PlannedFau
   return inOrder(faults);
 }
 
-/** What would end a server before it goes on, whoever stopped it, or keys before their time. */
+/** Faults that would end a server before its pause is over, or end dedupe keys early. */
 const SPOILS_STANDSTILL: readonly PlannedFault['kind'][] = [
   'server killed',
   'disk error',
@@ -187,7 +192,7 @@ const SPOILS_STANDSTILL: readonly PlannedFault['kind'][] = [
   'clock set',
 ];
 
-/** Those that leave a standstill what it is. */
+/** The faults that do not disturb a standstill. */
 export function besideStandstills(faults: readonly PlannedFault[]): PlannedFault[] {
   return faults.filter(({ kind }) => !SPOILS_STANDSTILL.includes(kind));
 }

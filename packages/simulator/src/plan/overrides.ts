@@ -1,14 +1,14 @@
 import type { WorldPlan } from './world-plan.ts';
 
-/** What is left out of a plan, to find the smallest one that still fails. */
+/** What is left out of a plan, to find the smallest plan that still fails. */
 export interface Overrides {
-  /** Places of the faults that stay. */
+  /** Indexes of the faults that remain. */
   readonly faults?: readonly number[];
   readonly workers?: number;
   readonly clients?: number;
   /** Milliseconds after which the world ends. */
   readonly until?: number;
-  /** The network loses, doubles and cuts nothing, but for planned faults. */
+  /** The network does not lose, duplicate or cut anything, except by planned faults. */
   readonly calm?: boolean;
 }
 
@@ -26,7 +26,7 @@ export function withOverrides(plan: WorldPlan, overrides: Overrides): WorldPlan 
   };
 }
 
-/** The flags of the command line that stand for them. */
+/** The command line flags for these overrides. */
 export function flagsOf({ faults, workers, clients, until, calm }: Overrides): string {
   return [
     faults === undefined ? '' : `--faults ${faults.length === 0 ? 'none' : faults.join(',')}`,

@@ -11,15 +11,15 @@ import {
   type PlannedFault,
 } from './faults.ts';
 
-/** All that chance decides before a world begins. A failure is shrunk by making it smaller. */
+/** All random decisions before a world begins. A failure is shrunk by making the plan smaller. */
 export interface WorldPlan {
   readonly seed: number;
   readonly durationMs: number;
   readonly workers: number;
-  /** Of them, how many do not keep to the protocol. */
+  /** Number of workers that do not follow the protocol. */
   readonly rogues: number;
   readonly clients: number;
-  /** How often each client asks for something. */
+  /** Mean time between two requests of a client. */
   readonly requestEveryMs: number;
   readonly network: NetworkKnobs;
   readonly limits: PartitionLimits;
@@ -32,7 +32,7 @@ export interface WorldPlan {
   readonly faults: readonly PlannedFault[];
 }
 
-/** Longer than any world lives: in some worlds no room is kept for anybody. */
+/** Longer than any world lasts: in some worlds no room is ever reserved. */
 export const NO_RESERVATIONS_MS = 86_400_000;
 
 export function drawPlan(seed: number): WorldPlan {

@@ -3,27 +3,27 @@ import type { RandomStream } from '../kernel/random.ts';
 import type { SimProcess } from '../kernel/sim-process.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 
-/** Where tasks want to be told of. */
+/** The callback URLs of tasks. */
 export const RECEIVER_URLS = [
   'http://one.example/',
   'http://two.example/x',
   'http://three.example/',
 ];
 
-/** Hears of every message that reaches a receiver. */
+/** Is called for every message that reaches a receiver. */
 type Heard = (message: CallbackMessage) => void;
 
 /** How long the sender waits for an answer. */
 const TIMEOUT_MS = 10_000;
 
-/** Those who are called back. They are away at times, answer as they like, and answers get lost. */
+/** Receivers of callbacks. They are sometimes unreachable, answer with errors, and lose answers. */
 export class SimReceivers {
   private readonly simulation: Simulation;
   private readonly random: RandomStream;
   private readonly heard: Heard;
-  /** How often each does not do what it should. */
+  /** Probability of a wrong reaction, by receiver. */
   private readonly faultRates: ReadonlyMap<string, number>;
-  /** Until when each is away. */
+  /** Until when each receiver is unreachable. */
   private readonly awayUntil = new Map<string, number>();
   private isHealed = false;
 
@@ -39,7 +39,7 @@ export class SimReceivers {
     this.isHealed = true;
   }
 
-  /** As a server sends it; one that is killed meanwhile hears no answer. */
+  /** Sends a message for a server. If the server is killed meanwhile, it gets no answer. */
   send(process: SimProcess, message: CallbackMessage): Promise<SendOutcome> {
     const { promise, resolve } = Promise.withResolvers<SendOutcome>();
     const answer = (outcome: SendOutcome, afterMs: number): void => {

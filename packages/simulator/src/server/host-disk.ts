@@ -14,13 +14,15 @@ import type { Storage } from './server-host.ts';
 const LOG_FOLDER = '/data/log';
 const SNAPSHOT_FOLDER = '/data/snapshots';
 
-/** What a full disk still has: nothing that a segment would fit into. */
+/** Free space on a full disk: no segment fits into it. */
 const FULL_DISK_BYTES = 600;
 
-/** A snapshot costs as much as there are tasks: with room for many, one is saved more rarely. */
+/**
+ * The cost of a snapshot grows with the number of tasks, so larger worlds save them more rarely.
+ */
 const SNAPSHOT_BYTES_PER_TASK = 6;
 
-/** Shorter than any write takes. */
+/** Shorter than any write. */
 const AMID_MS = 0.02;
 
 export interface HostDiskParts {
@@ -36,11 +38,11 @@ export class HostDisk {
   private readonly random: RandomStream;
   private mount: MountedDisk | undefined;
   private log: FaultyLog | undefined;
-  /** What happens while the log is written to, or a file of it renamed, the next time. */
+  /** Functions to run during the next write or rename of a log file. */
   private readonly amid = new Map<string, () => void>();
-  /** Whether somebody else took the log over from the process that has it open. */
+  /** Whether another owner took over the log from the process that has it open. */
   wasTakenOver = false;
-  /** Snapshots in which a bit has rotted: of two, one stays good. */
+  /** Snapshots with a flipped bit. One of the two newest always stays good. */
   private readonly rotten = new Set<string>();
 
   constructor(parts: HostDiskParts) {
@@ -49,7 +51,7 @@ export class HostDisk {
     this.disk = new SimulatedDisk({ random: parts.simulation.random('disk') });
   }
 
-  /** Opens what is there for a new process; rejects as a real disk makes it. */
+  /** Opens the existing files for a new process; rejects when the disk fails. */
   async open(process: SimProcess, partition: PartitionOptions): Promise<Storage> {
     const { segmentBytes, snapshotEveryBytes, limits } = this.parts.plan;
     const everyBytes = Math.max(snapshotEveryBytes, limits.tasksMax * SNAPSHOT_BYTES_PER_TASK);
@@ -74,7 +76,7 @@ export class HostDisk {
     return { log: this.log, snapshots: { store, startFold, everyBytes } };
   }
 
-  /** Where those stand that are finished. */
+  /** Positions of the finished snapshots. */
   snapshots(): number[] {
     const names = this.disk
       .files(SNAPSHOT_FOLDER)
@@ -85,14 +87,14 @@ export class HostDisk {
     });
   }
 
-  /** The process that used it is gone; after a power loss so may be what was not synced. */
+  /** The process that used the disk ended. A power loss may also lose data that was not synced. */
   killed(isPowerLoss: boolean): void {
     this.mount?.kill();
     this.log = undefined;
     if (isPowerLoss) this.disk.crash();
   }
 
-  /** Runs something while the next operation of this kind on the log is under way. */
+  /** Runs a function during the next operation of this kind on the log. */
   amidNext(operation: 'write' | 'rename', run: () => void): void {
     this.amid.set(operation, run);
   }
@@ -116,9 +118,9 @@ export class HostDisk {
     else this.disk.faults.failSync();
   }
 
-  /** One bit of one snapshot rots, if there is another that is good. */
+  /** Flips one bit in one of the two newest snapshots, if both are good. */
   rotSnapshot(): void {
-    // While one is saved there is a third, which is removed next; at first there is no folder.
+    // During a save there is a third snapshot, which is removed next. At first there is no folder.
     const snapshots = this.disk
       .files()
       .filter((path) => path.startsWith(`${SNAPSHOT_FOLDER}/`))
@@ -126,7 +128,7 @@ export class HostDisk {
       .slice(-2);
     const good = snapshots.filter((path) => !this.rotten.has(path));
     if (good.length < 2) return;
-    // The newest is the one that a start looks at.
+    // A start reads the newest snapshot.
     const newest = snapshots.at(-1);
     const isNewest = this.random.chance(0.7) && newest !== undefined && good.includes(newest);
     const path = isNewest ? newest : this.random.pick(good);
@@ -139,7 +141,7 @@ export class HostDisk {
     this.log?.nextAnswersUnknown({ landed: hasLanded });
   }
 
-  /** Somebody else takes the log over, so whoever holds it is fenced. */
+  /** Another owner acquires the log, which fences the current holder. */
   takeOver(): void {
     if (this.log !== undefined) this.wasTakenOver = true;
     this.parts.situations.note('the log was taken over');

@@ -11,18 +11,18 @@ import {
 import type { Request } from '@sluice/engine';
 import { UTF8 } from '../utf8.ts';
 
-/** The fields of commands that are bytes; in a request they are text. */
+/** Fields of commands that are bytes. In a request they are text. */
 const BYTE_FIELDS = ['payload', 'data', 'input'] as const;
 
-/** What clients ask for beside submits and reads. */
+/** All requests of clients except submits and reads. */
 export type OperationCommand = TaskCommand | AccessCommand | DrainSession;
 
-/** A command as a client sends it, with text in the place of bytes. */
+/** A command as a client sends it, with text instead of bytes. */
 export type Operation = Readonly<Record<string, unknown>> & {
   readonly type: OperationCommand['type'];
 };
 
-/** Turns what came over the network into a command. */
+/** Turns a request from the network into a command. */
 export function commandOf(operation: Operation): Request<OperationCommand> {
   const command: Record<string, unknown> = { ...operation };
   for (const field of BYTE_FIELDS) {
@@ -38,7 +38,7 @@ interface PatchText {
   readonly input?: string;
 }
 
-/** Each patch brings its input as text; the command has them one behind the other. */
+/** Each patch has its input as text. The command has all inputs in one byte array. */
 function patchesOf(operation: Operation): object {
   const given = operation.patches as readonly PatchText[];
   const inputs = given.map(({ input = '' }) => UTF8.encode(input));
@@ -48,7 +48,7 @@ function patchesOf(operation: Operation): object {
   return { patches, inputs: Buffer.concat(inputs), inputEnds };
 }
 
-/** What became of one task, as a client hears it. */
+/** The outcome for one task, as a client receives it. */
 interface OperationOutcome {
   readonly rejection?: string;
   /** Absent when the task is not in memory. */
@@ -56,7 +56,7 @@ interface OperationOutcome {
   readonly attempt?: number;
 }
 
-/** The reply as JSON text, with the states of the tasks as they are now. */
+/** The reply as JSON text, with the current states of the tasks. */
 export function renderReply(reply: object, state: ReadonlyState): string {
   const list = 'outcomes' in reply ? (reply.outcomes as TaskOutcome<string>[]) : undefined;
   if (list !== undefined) {

@@ -16,12 +16,12 @@ interface Answer {
   readonly body: string;
 }
 
-/** Whether it can have seen the state: what is refused at the door has not. */
+/** Whether the answer can depend on the state. A request that was refused at admission cannot. */
 export function hasSeenState({ status, body }: Answer): boolean {
   return status < 500 && !body.includes('the disk is behind');
 }
 
-/** Carries out a request; undefined when its answer is a stream that is open by now. */
+/** Executes a request; undefined when its answer is a stream, which is open by now. */
 export async function carryOut(
   parts: RequestParts,
   exchange: ServerExchange,
@@ -66,7 +66,7 @@ async function dispatch(
 
 function errorAnswer(cause: unknown): Answer {
   const error = cause instanceof EngineStoppedError ? stopping(cause) : cause;
-  // Whatever else it is, no request may lead to it.
+  // No request may cause any other kind of error.
   if (!(error instanceof SluiceError)) throw cause;
   const { status, code, message, details, retryAfterMs } = error;
   return { status, body: JSON.stringify({ error: { code, message, details, retryAfterMs } }) };

@@ -48,7 +48,7 @@ export interface Storage {
   readonly snapshots?: SnapshotOptions;
 }
 
-/** Hears what the server does, to check it. */
+/** Is told what the server does, to check it. */
 export interface ServerWatch {
   booted(partition: WatchedPartition, hold: LogHold): void;
   executed(command: Command, reply: unknown, partition: WatchedPartition): void;
@@ -56,14 +56,14 @@ export interface ServerWatch {
   committed(batch: LogBatch): void;
   read(batch: StoredBatch): void;
   trimming(trim: LogTrim): void;
-  /** Something that can have seen so many records gets out of the server. */
+  /** Something leaves the server that may depend on the first `records` records. */
   letOut(records: number, what: string): void;
-  /** A client that asked at `askedAt` is shown a task: the JSON of an answer that gets out. */
+  /** A client that asked at `askedAt` is shown a task. `json` is the body of the answer. */
   shown(id: string, json: string, askedAt: number): void;
-  /** Bytes go out to a worker on the stream of its session. */
+  /** Bytes are sent to a worker on the stream of its session. */
   written(stream: object, bytes: Uint8Array): void;
   noticed(notice: EngineNotice): void;
-  /** The server stands still for so long. */
+  /** The server process is paused for this time. */
   stalled(forMs: number): void;
   stopped(): void;
 }
@@ -75,9 +75,9 @@ export interface HostParts {
   readonly plan: WorldPlan;
   readonly situations: Situations;
   readonly watch: ServerWatch;
-  /** Follows the log of every server; absent in worlds without one. */
+  /** Follows the log of every server; undefined in worlds without a projection. */
   readonly projection: Projection | undefined;
-  /** Those who are called back. */
+  /** Receivers of callbacks. */
   readonly receivers: Receivers;
 }
 
@@ -87,8 +87,8 @@ interface Projection {
 }
 
 /**
- * What the server keeps beside its log. Lines of handlers are no part of what is promised, and
- * nobody in these worlds has payloads that are too big for a request.
+ * Files that a server keeps besides its log. The simulator does not check the lines that handlers
+ * log, and no task in these worlds has a payload that is too big for a request.
  */
 const NO_FILES = {
   logs: { append: () => Promise.resolve() },
@@ -99,14 +99,14 @@ const NO_FILES = {
   },
 };
 
-/** A machine that runs the server, and starts it again when it ends. */
+/** A machine that runs the server, and restarts it when it ends. */
 export class ServerHost {
   private readonly parts: HostParts;
   private readonly random: RandomStream;
   private process: SimProcess | undefined;
   private clockOffsetMs = 0;
   private boots = 0;
-  /** How much longer than its keys it stands still after its next submit; 0 when it does not. */
+  /** How much longer than its keys the server pauses after its next submit; 0 for no pause. */
   private pauseBeyondKeysMs = 0;
 
   constructor(parts: HostParts) {
@@ -127,7 +127,7 @@ export class ServerHost {
     this.start(process).catch((cause: Error) => this.ended(process, cause));
   }
 
-  /** `clockShiftMs` is how far the machine's clock is off when it is started again. */
+  /** `clockShiftMs` is how far the machine's clock jumps before the restart. */
   kill(isPowerLoss: boolean, restartAfterMs: number, clockShiftMs: number): void {
     const { process } = this;
     if (process === undefined) return;
@@ -136,7 +136,7 @@ export class ServerHost {
     this.gone(isPowerLoss, restartAfterMs);
   }
 
-  /** It dies while it writes to its log; `died` hears when. */
+  /** Kills the server during its next write to the log; then calls `died`. */
   killAmidWrite(restartAfterMs: number, died: () => void): void {
     this.parts.disk.amidNext('write', () => {
       this.parts.situations.note('a server was killed amid a write');
@@ -158,8 +158,8 @@ export class ServerHost {
   }
 
   /**
-   * It stands still once it has carried out a submit of the SDK, which is not answered yet, until
-   * the keys of that submit are over and some time more.
+   * Pauses the server when it has executed a submit of the SDK and has not answered it yet. The
+   * pause lasts until the keys of that submit have expired, and `beyondMs` longer.
    */
   pauseAmidSubmit(beyondMs: number): void {
     this.pauseBeyondKeysMs = beyondMs;
@@ -171,7 +171,7 @@ export class ServerHost {
     this.process?.log(`its clock is set by ${ms} ms`);
   }
 
-  /** A process that is stopped goes on. */
+  /** Wakes a paused process. */
   heal(): void {
     this.pauseBeyondKeysMs = 0;
     this.process?.wake();
@@ -186,7 +186,7 @@ export class ServerHost {
     simulation.after(restartAfterMs, () => this.boot());
   }
 
-  /** The process ended by itself: its supervisor starts it again. */
+  /** The process ended by itself, so its supervisor restarts it. */
   private ended(process: SimProcess, cause: Error): void {
     if (!process.alive || this.process !== process) return;
     const root = rootOf(cause);
@@ -304,7 +304,7 @@ export class ServerHost {
     }
     const before = records();
     const done = carryOut(parts, exchange);
-    // The command was carried out in this very turn, so the answer can have seen no more.
+    // The command was executed in this turn, so the answer cannot depend on later records.
     const seen = records();
     if (seen > before) this.pauseAfter(exchange.request);
     done.then(
@@ -321,7 +321,7 @@ export class ServerHost {
     );
   }
 
-  /** Now that something of this request is stored. */
+  /** Called when part of this request is in the log. */
   private pauseAfter(request: ExchangeRequest): void {
     const windowMs = sdkWindowMs(request);
     if (this.pauseBeyondKeysMs === 0 || windowMs === undefined) return;
@@ -336,7 +336,7 @@ export class ServerHost {
   }
 }
 
-/** How long the keys are remembered that the SDK made for this submit; undefined for others. */
+/** The dedupe window of a submit by the SDK; undefined for other requests. */
 function sdkWindowMs({ path, body }: ExchangeRequest): number | undefined {
   if (path !== '/v1/tasks' || !body.includes('"dedupeKey":"sdk.')) return undefined;
   return Number(/"dedupeWindowMs":(\d+)/.exec(body)?.[1]);
@@ -355,13 +355,13 @@ function partitionOptionsOf({ limits, matching, hashEvery }: WorldPlan): Partiti
   return { partition: 0, limits, utf8: UTF8, matching, hashEvery };
 }
 
-/** What a disk does to a server, as opposed to what the server does wrong. */
+/** Errors that a failing disk causes, as opposed to bugs of the server. */
 const EXPECTED = ['LogFailedError', 'LogFullError', 'DiskError'];
 
-/** What is ordered to go wrong on a disk. A file that is not there is the fault of who asks. */
+/** Codes of the ordered disk faults. A missing file, for example, is a bug of the server. */
 const DISK_CODES: readonly unknown[] = ['EIO', 'ENOSPC'];
 
-/** Whether the disk refused something that a disk refuses, by all that is known of it. */
+/** Whether the error is one that a disk fault can cause. An error without a code counts as one. */
 function isOfDisk(cause: Error & { code?: unknown }): boolean {
   if (cause.cause instanceof Error) return isOfDisk(cause.cause);
   return cause.code === undefined || DISK_CODES.includes(cause.code);

@@ -2,7 +2,7 @@ import type { Engine } from '@sluice/engine';
 import { type CallbackMessage, Courier, type Gateway, type SendOutcome } from '@sluice/server';
 import type { SimProcess } from '../kernel/sim-process.ts';
 
-/** Those who are called back. */
+/** Receivers of callbacks. */
 export interface Receivers {
   send(process: SimProcess, message: CallbackMessage): Promise<SendOutcome>;
 }
@@ -16,11 +16,12 @@ interface CourierParts {
   readonly random: () => number;
 }
 
-/** The courier of the server, with little room so that its bounds are met. */
+/** The courier of the server, with low limits so that it reaches them. */
 export function simCourier({ gateway, process, receivers, ...rest }: CourierParts): Courier {
   return new Courier({
     ...rest,
-    // What left memory is kept by somebody: here, by nobody who could fail.
+    // In production, a projection can still read a task that left memory. Here the read never
+    // fails.
     readTask: (namespace, id) =>
       gateway.get(namespace, id).catch((cause: Error & { code?: unknown }) => {
         if (cause.code === 'task_not_found') return JSON.stringify({ id });

@@ -9,17 +9,17 @@ import type {
   TrimOutcome,
 } from '@sluice/log';
 
-/** Hears what a log answered. */
+/** Is told the answers of a log. */
 export interface LogWatch {
   acquired(hold: LogHold): void;
   answered(outcome: AppendOutcome): void;
-  /** The batch is durable, says the log. */
+  /** The log says that the batch is durable. */
   committed(batch: LogBatch): void;
   read(batch: StoredBatch): void;
   trimming(trim: LogTrim): void;
 }
 
-/** A log that tells somebody of what it promised. */
+/** A log that reports its answers to a watcher. */
 export class WatchedLog implements BoundedLog {
   private readonly inner: BoundedLog;
   private readonly watch: LogWatch;

@@ -1,10 +1,10 @@
 import type { Outputs, ReadonlyState } from '@sluice/core';
 import type { OutputPort, Releasable } from '@sluice/engine';
 
-/** Outputs that tell somebody when they are let out, and of which command they can have seen. */
+/** Reports when outputs are released, and how many records they may depend on. */
 export class WatchedOutputs implements OutputPort {
   private readonly inner: OutputPort;
-  /** How many records there are, with those that are not durable yet. */
+  /** Number of records, including those that are not durable yet. */
   private readonly records: () => number;
   private readonly released: (records: number) => void;
 

@@ -6,19 +6,19 @@ import {
   type Replies,
 } from '@sluice/core';
 
-/** Looks at a partition after every command. */
+/** Is called after every command of a partition. */
 export interface PartitionWatch {
-  /** `records` is how many records the log will hold once this command is durable. */
+  /** `partition.records` is the length of the log once this command is durable. */
   executed(command: Command, reply: unknown, partition: WatchedPartition): void;
 }
 
-/** A partition that tells somebody of every command that it carried out. */
+/** A partition that reports every executed command to a watcher. */
 export class WatchedPartition extends Partition {
   readonly options: PartitionOptions;
   private readonly watch: PartitionWatch;
-  /** How many records there are, with those that are not durable yet. */
+  /** Number of records, including those that are not durable yet. */
   records = 0;
-  /** When it began to expect its sessions back. */
+  /** When it began to wait for the return of its sessions. */
   expectedAt = 0;
 
   constructor(options: PartitionOptions, watch: PartitionWatch) {

@@ -21,16 +21,16 @@ interface Report {
 }
 
 /**
- * A worker that does not keep to the protocol: it reports twice, late, for leases that it lost or
- * never had, forgets what it holds, refuses, offers less than it uses. Whatever it does, nobody
- * else may suffer.
+ * A worker that does not follow the protocol. It reports twice, late, and for leases that it lost
+ * or never had. It forgets what it holds, refuses tasks, and offers less than it uses. No other
+ * worker or client may suffer from it.
  */
 export class RogueWorker implements SimWorker {
   private readonly parts: WorkerParts;
   private readonly host: WorkerProcess;
   private readonly random: RandomStream;
   private session: string | undefined;
-  /** Everything that it was ever given. */
+  /** All leases that it ever received. */
   private readonly leases: string[] = [];
   private giveUp: () => void = () => {};
 
@@ -54,7 +54,7 @@ export class RogueWorker implements SimWorker {
     this.kill(true, restartAfterMs);
   }
 
-  /** It is gone for good. */
+  /** Removes the worker for good. */
   heal(): void {
     this.host.killForGood();
     this.parts.network.clientGone(this.process, true);

@@ -17,7 +17,7 @@ import { WorkerProcess } from './worker-process.ts';
 /** How long a stopped worker waits for its handlers. */
 const STOP_GRACE_MS = 5000;
 
-/** Of a welcome, what is looked at here. */
+/** The part of a welcome that is used here. */
 interface Welcome {
   readonly lost: readonly string[];
   readonly heartbeatMs: number;
@@ -32,7 +32,7 @@ export class SdkWorker implements SimWorker {
   private readonly isFlawless: boolean;
   private session: WorkerSession | undefined;
 
-  /** A worker that is given an offer is one that never fails. */
+  /** A worker that is created with an offer never fails. */
   constructor(parts: WorkerParts, name: string, offer?: WorkerOffer) {
     this.parts = parts;
     this.random = parts.simulation.random(name);
@@ -50,7 +50,7 @@ export class SdkWorker implements SimWorker {
     this.host.kill(restartAfterMs);
   }
 
-  /** Stops as a worker does on SIGTERM, and starts again. */
+  /** Stops like a worker on SIGTERM, and restarts later. */
   stop(restartAfterMs: number): void {
     if (!this.process.alive) return;
     this.parts.situations.note('a worker was stopped gently');
@@ -67,7 +67,7 @@ export class SdkWorker implements SimWorker {
   private start(): void {
     const { process, random } = this;
     const { situations, runs } = this.parts;
-    /** Leases whose handlers ended by themselves, as long as their reports are not answered. */
+    /** Leases whose handlers ended by themselves and whose reports are not answered yet. */
     const unanswered = new Set<string>();
     const silence = new SilenceWatch(this.parts.simulation, process);
     const handlers = new SimHandlers({
@@ -186,7 +186,7 @@ export class SdkWorker implements SimWorker {
           refusal.push(chunk);
           return;
         }
-        // The listener may use its bytes up.
+        // The listener may change the bytes.
         const copy = chunk.slice();
         listener.bytes(chunk);
         events.push(copy);

@@ -2,7 +2,7 @@ import type { HttpAnswer } from '@sluice/sdk/logic';
 import type { SimProcess } from '../kernel/sim-process.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 
-/** A heartbeat may be this late: timers round, and clocks of processes run apart. */
+/** A heartbeat may be this late, because timers round and process clocks drift. */
 const LATE_MS = 100;
 
 /**
@@ -14,10 +14,10 @@ export class SilenceWatch {
   private readonly process: SimProcess;
   private heartbeatMs = Number.POSITIVE_INFINITY;
   private inFlight = 0;
-  /** Whether the server took the last request that was settled. */
+  /** Whether the server accepted the last request that was settled. */
   private wasHeard = true;
   private quietSince = 0;
-  /** When the handlers began that run and were not told to stop, by lease and in this order. */
+  /** Start times of handlers that run and were not told to stop, by lease, in order of start. */
   private readonly heldSince = new Map<string, number>();
 
   constructor(simulation: Simulation, process: SimProcess) {
@@ -31,7 +31,7 @@ export class SilenceWatch {
     this.wasHeard = true;
   }
 
-  /** The stream is gone, and nobody knows whether the session is. */
+  /** The stream ended. The session may or may not exist. */
   parted(): void {
     this.heartbeatMs = Number.POSITIVE_INFINITY;
   }
@@ -40,13 +40,15 @@ export class SilenceWatch {
     this.heldSince.set(lease, this.simulation.now);
   }
 
-  /** The handler ended, or was told to. */
+  /** The handler ended, or was told to stop. */
   over(lease: string): void {
     this.look();
     this.heldSince.delete(lease);
   }
 
-  /** A request leaves; what is given back is to be told how it went, if anybody hears. */
+  /**
+   * A request is sent. The caller must call the returned function with the answer, if there is one.
+   */
   sent(): (answer: HttpAnswer | undefined) => void {
     this.look();
     this.quietSince = this.simulation.now;
@@ -62,7 +64,7 @@ export class SilenceWatch {
 
   private look(): void {
     const [heldSince] = this.heldSince.values();
-    // Requests wait for those in flight, and for a while after one that failed.
+    // Requests wait for those in flight, and wait a while after a failed one.
     if (heldSince === undefined || this.inFlight > 0 || !this.wasHeard) return;
     const since = Math.max(this.quietSince, heldSince, this.process.awakeSince);
     const silentMs = this.simulation.now - since;

@@ -7,7 +7,7 @@ import type { SimProcess } from '../kernel/sim-process.ts';
 export interface HandlerParts {
   readonly process: SimProcess;
   readonly random: RandomStream;
-  /** Everything succeeds, at once. */
+  /** Every handler succeeds immediately. */
   readonly isFlawless: boolean;
   /** `isAborted` says that the handler was told to stop before it ended. */
   readonly finish: (lease: string, ending: Ending, isAborted: boolean) => void;
@@ -21,7 +21,7 @@ const HEARTBEAT_MS = 1000;
 export class SimHandlers {
   private readonly parts: HandlerParts;
   private readonly running = new Set<string>();
-  /** Of them, those that were told to stop. */
+  /** Running handlers that were told to stop. */
   private readonly aborted = new Set<string>();
 
   constructor(parts: HandlerParts) {
@@ -42,7 +42,7 @@ export class SimHandlers {
     process.after(runMs, () => this.end(lease, endingOf(end, n)));
   }
 
-  /** Most handlers listen; the others go on, and what they say later counts for nothing. */
+  /** Most handlers stop. The others continue, and their later result is ignored. */
   abort(lease: string): void {
     const { process, random } = this.parts;
     if (this.running.has(lease)) this.aborted.add(lease);
@@ -50,12 +50,12 @@ export class SimHandlers {
     process.after(random.logarithmic(1, 3000), () => this.end(lease, { kind: 'cancelled' }));
   }
 
-  /** Whether a handler runs that nobody told to stop. */
+  /** Whether the handler runs and was not told to stop. */
   runsUnaware(lease: string): boolean {
     return this.running.has(lease) && !this.aborted.has(lease);
   }
 
-  /** All that run and that nobody told to stop. */
+  /** All handlers that run and were not told to stop. */
   unaware(): string[] {
     return [...this.running].filter((lease) => !this.aborted.has(lease));
   }

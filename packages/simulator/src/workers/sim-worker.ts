@@ -11,12 +11,12 @@ export interface WorkerParts {
   readonly runs: HandlerRuns;
 }
 
-/** What faults can do to any worker. */
+/** Faults that can be applied to any worker. */
 export interface SimWorker {
   readonly process: SimProcess;
   kill(isNoticed: boolean, restartAfterMs: number): void;
-  /** As a machine does that shuts down: it may finish, and comes back later. */
+  /** Stops like a machine that shuts down: the worker may finish, and returns later. */
   stop(restartAfterMs: number): void;
-  /** It is gone for good, and makes room for workers that do nothing wrong. */
+  /** Removes the worker for good, so that flawless workers can replace it. */
   heal(): void;
 }

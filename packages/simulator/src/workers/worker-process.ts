@@ -1,14 +1,14 @@
 import { SimProcess } from '../kernel/sim-process.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 
-/** The process of a worker, which is started again after it was killed. */
+/** The process of a worker, which restarts after it was killed. */
 export class WorkerProcess {
   private readonly simulation: Simulation;
   private readonly name: string;
   private readonly start: () => void;
   current: SimProcess;
   private isOver = false;
-  /** It is dead, and will be started again. */
+  /** The process is dead and will be restarted. */
   private isDown = false;
 
   constructor(simulation: Simulation, name: string, start: () => void) {

@@ -5,7 +5,7 @@ import type { KeyOperation } from './key-specification.ts';
 import type { Answered, Loose } from './search.ts';
 import type { TaskOperation } from './task-specification.ts';
 
-/** What was done to one thing, a task or a key. */
+/** All operations on one task or one key. */
 export interface Operations<O> {
   readonly answered: Answered<O>[];
   readonly loose: Loose<O>[];
@@ -13,7 +13,7 @@ export interface Operations<O> {
 
 type ByName<O> = Map<string, Operations<O>>;
 
-/** No world lasts that long, whatever its clocks do. */
+/** Longer than any world lasts, whatever its clocks do. */
 const LONG_WINDOW_MS = 3_600_000;
 
 const KINDS: { readonly [type: string]: TaskOperation['kind'] | undefined } = {
@@ -25,11 +25,11 @@ const KINDS: { readonly [type: string]: TaskOperation['kind'] | undefined } = {
   signal_task: 'signal',
 };
 
-/** Sorts what clients asked and heard by the things that it was about. */
+/** Groups the requests and answers of clients by the task or key that they are about. */
 export class ClientOperations {
-  /** By id. */
+  /** By task id. */
   readonly tasks: ByName<TaskOperation> = new Map();
-  /** By type and key. */
+  /** By task type and dedupe key. */
   readonly keys: ByName<KeyOperation> = new Map();
 
   add(entry: HistoryEntry): void {
@@ -120,7 +120,7 @@ interface Outcomes {
   readonly outcomes: readonly { readonly rejection?: string; readonly state?: string }[];
 }
 
-/** Nobody knows whether it happened, or it arrived once more. */
+/** The client does not know whether the request was executed, or the network delivered it twice. */
 function mayStillHappen({ status, isRepeated }: HistoryEntry): boolean {
   return status === 0 || status >= 500 || isRepeated;
 }
@@ -145,7 +145,7 @@ function idsOf(operation: Operation): readonly string[] {
   return (operation.patches as readonly { readonly id: string }[]).map(({ id }) => id);
 }
 
-/** A call may name a task more than once; nothing comes between what it does to it. */
+/** A call may name a task more than once. All its effects on that task are one atomic step. */
 function oneStep(answers: readonly TaskOperation[]): TaskOperation {
   const earlier = answers.slice(0, -1);
   const last = answers[answers.length - 1];
@@ -161,12 +161,14 @@ function claimOf({ dedupeKey: _, dedupeWindowMs, ...body }: TaskRequest): KeyOpe
   return { body: JSON.stringify(body), isShort };
 }
 
-/** Whether the key stands in the same submit before: then the other body may be there, too. */
+/**
+ * Whether the same submit has the key earlier in its list. Then the conflict may be with that task.
+ */
 function isTwice(tasks: readonly TaskRequest[], place: number): boolean {
   return tasks.slice(0, place).some((task) => keyOf(task) === keyOf(tasks[place]));
 }
 
-/** The place of the task whose key was refused. */
+/** The position of the task whose key was refused. */
 function placeIn({ error }: Refusal): number {
   return Number(/^\/(\d+)\//.exec(error.message)?.[1] ?? -1);
 }

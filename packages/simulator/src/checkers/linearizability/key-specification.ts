@@ -1,33 +1,33 @@
 import type { Specification } from './search.ts';
 
-/** A submit with a key, and what the answer said of it. */
+/** A submit with a key, and what the answer said about it. */
 export interface KeyOperation {
   readonly body: string;
   /** Whether the key may be forgotten while the world lasts. */
   readonly isShort: boolean;
-  /** The task, and whether it was there before; undefined when the answer says neither. */
+  /** The task, and whether it existed before. Both are undefined when the answer names neither. */
   readonly id?: string;
   readonly isKnown?: boolean;
-  /** The answer was that the key belongs to another body. */
+  /** The answer said that the key belongs to another body. */
   readonly isMismatch?: boolean;
 }
 
-/** What a key stands for. */
+/** The task that a key stands for. */
 interface Claim {
   readonly body: string;
   readonly isShort: boolean;
-  /** Empty while nobody was told. */
+  /** Empty until an answer names the task. */
   readonly id: string;
 }
 
-/** Undefined for a key that is free. */
+/** Undefined for a free key. */
 type Holder = Claim | undefined;
 
 /** A dedupe key, as all that it may stand for (I7). */
 export class KeySpecification implements Specification<readonly Holder[], KeyOperation> {
   readonly initial: readonly Holder[] = [undefined];
 
-  /** A short window may end at any time; a submit that nobody was answered may take a free key. */
+  /** A short window may end at any time. An unanswered submit may take a free key. */
   settle(holders: readonly Holder[], loose: readonly KeyOperation[]): readonly Holder[] {
     const all = [...holders];
     if (holders.some((holder) => holder?.isShort === true)) all.push(undefined);
@@ -50,7 +50,7 @@ export class KeySpecification implements Specification<readonly Holder[], KeyOpe
   }
 }
 
-/** What the key stands for after an answer; nothing when the answer cannot be. */
+/** What the key may stand for after an answer. Empty when the answer is impossible. */
 function outcomes(holder: Holder, { body, isShort, id = '', ...said }: KeyOperation): Holder[] {
   if (said.isMismatch === true) {
     return holder !== undefined && holder.body !== body ? [holder] : [];

@@ -6,7 +6,7 @@ import { Linearizability } from './linearizability.ts';
 
 type Heard = readonly [asked: Asked, status: number, answer: unknown];
 
-/** Questions and answers one after the other, unless `together`. */
+/** Requests run one after the other, or all at once if `isTogether` is set. */
 function judge(heard: readonly Heard[], isTogether = false): void {
   const entries = heard.map(([asked, status, answer], place): HistoryEntry => {
     const invokedAt = isTogether ? 0 : place * 10;
@@ -92,7 +92,7 @@ test('a refusal that cannot be is noticed', () => {
   ).toThrow(/^linear/);
 });
 
-/** One call that patches the task as often as there are outcomes. */
+/** One call that patches the task once per outcome. */
 function patched(...outcomes: readonly object[]): Heard {
   const patches = outcomes.map(() => ({ id: 't' }));
   const operation = { type: 'patch_tasks', namespace: 'default', patches };

@@ -13,13 +13,13 @@ export interface LinearizabilityParts {
   readonly entries: readonly HistoryEntry[];
 }
 
-/** A task or key to which more was done than this is skipped. */
+/** A task or key with more operations than this is skipped. */
 const OPERATIONS_MAX = 300;
 
 /**
  * What clients hear of one task, or of one dedupe key (I7), is what they could have heard if
- * everything had happened one after the other, each thing between question and answer. It looks at
- * nothing but questions and answers; what nobody was answered may have happened later or never.
+ * everything had happened one after the other, each between its request and its answer. It sees
+ * only requests and answers. A request without an answer may take effect later or never.
  */
 export class Linearizability implements Checker {
   readonly name = 'linearizability';

@@ -6,7 +6,7 @@ interface RegisterOperation {
   readonly read?: number;
 }
 
-/** A register that holds one number, as the set of numbers that it may hold. */
+/** A register with one number. Its state is the set of numbers that it may hold. */
 const REGISTER: Specification<readonly number[], RegisterOperation> = {
   initial: [0],
   settle: (values, loose) => [

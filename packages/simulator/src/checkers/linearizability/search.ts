@@ -1,42 +1,46 @@
-/** Something that somebody asked for and was answered, with what the answer said. */
+/** An operation that was answered, with what the answer said. */
 export interface Answered<O> {
   readonly what: O;
   readonly invokedAt: number;
   readonly answeredAt: number;
 }
 
-/** Something that may have an effect at any time from then on, once, often or never. */
+/** An operation that may take effect at any time after its request: once, repeatedly or never. */
 export interface Loose<O> {
   readonly what: O;
   readonly invokedAt: number;
 }
 
 /**
- * What one thing does by itself, one operation at a time. `S` stands for all the states in which it
- * may be by what is known: workers and timers move it whenever they like, unseen.
+ * How one object behaves when operations run one at a time. `S` is the set of all states in which
+ * the object may be. Workers and timers may change the object between operations, unseen by
+ * clients.
  */
 export interface Specification<S, O> {
   readonly initial: S;
-  /** All that it may have become by itself, and by what is loose. */
+  /**
+   * All states that may follow without an answered operation: by workers, timers or loose
+   * operations.
+   */
   settle(states: S, loose: readonly O[]): S;
-  /** What is left of `states` after an operation that was answered so; undefined for nothing. */
+  /** The states that remain after an operation with this answer; undefined when there are none. */
   apply(states: S, what: O): S | undefined;
-  /** The same for the same states. */
+  /** Equal for equal sets of states. */
   keyOf(states: S): string | number;
 }
 
 export type Verdict = 'fine' | 'impossible' | 'too long';
 
-/** More operations at the same time than this are not looked at. */
+/** The search gives up when more operations than this overlap. */
 const WINDOW_MAX = 30;
 
-/** So many situations are looked at before giving up. */
+/** Maximum number of situations that the search visits before it gives up. */
 const SITUATIONS_MAX = 100_000;
 
 /**
- * Whether operations can have happened one by one, each at a moment between question and answer, so
- * that all answers were right: the search of Wing and Gong, which tries every order that time
- * allows, with Lowe's memory of the situations from which it failed.
+ * Whether there is an order of the operations in which every answer is right. Each operation takes
+ * effect at one moment between its request and its answer. This is the algorithm of Wing and Gong,
+ * which tries every order that the times allow, with Lowe's cache of failed situations.
  */
 export function linearize<S, O>(
   specification: Specification<S, O>,
@@ -47,7 +51,7 @@ export function linearize<S, O>(
   return search.run();
 }
 
-/** Which operations are done: all before `base`, and those behind it whose bits are set. */
+/** Which operations are done: all before `base`, and after it those whose bits are set. */
 interface Situation<S> {
   readonly base: number;
   readonly done: number;
@@ -81,7 +85,7 @@ class Search<S, O> {
     }
   }
 
-  /** Adds all situations that may follow; false when there are more than can be looked at. */
+  /** Adds all situations that may follow; false when the window of operations is too large. */
   private goOn({ base, done, states }: Situation<S>): boolean {
     const { operations, specification } = this;
     const waiting: number[] = [];
@@ -95,7 +99,7 @@ class Search<S, O> {
       firstAnswer = Math.min(firstAnswer, answeredAt);
     }
     const settled = specification.settle(states, this.looseBefore(firstAnswer));
-    // The last one that is added is tried first: the one that was answered first.
+    // The stack pops the operation that was added last: the one that was answered first.
     waiting.sort((a, b) => operations[b].answeredAt - operations[a].answeredAt);
     for (const place of waiting) {
       if (operations[place].invokedAt > firstAnswer) continue;

@@ -1,6 +1,6 @@
 import type { Specification } from './search.ts';
 
-/** What can be done to one task, with the answer. */
+/** An operation on one task, with its answer. */
 export interface TaskOperation {
   readonly kind:
     | 'submit'
@@ -13,24 +13,24 @@ export interface TaskOperation {
     | 'resume'
     | 'patch'
     | 'signal';
-  /** Why it was refused; undefined when it was done. */
+  /** Why the operation was refused; undefined when it was done. */
   readonly rejection?: string;
-  /** The state that the answer names; undefined when it names none. */
+  /** The state in the answer; undefined when the answer names none. */
   readonly state?: string;
-  /** Whether the answer says that somebody asked to cancel it; undefined when it does not say. */
+  /** Whether the answer says that a cancel was requested; undefined when it does not say. */
   readonly isCancelAsked?: boolean;
-  /** Whether the answer may speak of a task that has left memory: its key outlives it. */
+  /** Whether the answer may describe a task that has left memory, because its key outlives it. */
   readonly isByKey?: boolean;
   /**
-   * What the same call said of the same task before: all of it is one step, and every answer names
-   * the state after the last.
+   * Earlier outcomes of the same task in the same call. The call is one atomic step, so every
+   * outcome names the state after the last one.
    */
   readonly earlier?: readonly TaskOperation[];
 }
 
 /**
- * The phases of a task's life, as bits. `leasedC` and `runningC` are being cancelled; `deferred` is
- * `running` without a worker; one that is `gone` ended and left memory.
+ * The phases of a task, as bits. `leasedC` and `runningC` are being cancelled. `deferred` is
+ * `running` without a worker. A task that is `gone` ended and left memory.
  */
 const PHASES = [
   'absent',
@@ -62,7 +62,7 @@ const AGAIN = bits('failed', 'timed_out', 'expired', 'cancelled');
 const ENDED = AGAIN | bits('succeeded');
 const UNKNOWN = bits('absent', 'gone');
 
-/** What workers, timers and operators of other things may make of each phase. */
+/** How workers, timers and operations on other objects may change each phase. */
 const BY_ITSELF: { readonly [P in Phase]?: number } = {
   waiting: bits('queued', 'expired'),
   queued: bits('leased', 'expired'),
@@ -73,19 +73,19 @@ const BY_ITSELF: { readonly [P in Phase]?: number } = {
   deferred: bits('waiting', 'timed_out'),
   paused: bits('expired'),
   succeeded: bits('gone'),
-  // A redrive runs dead letters again; when there are too many, the oldest are forgotten too.
+  // A redrive retries dead letters. When there are too many, the oldest are forgotten.
   failed: bits('queued', 'gone'),
   timed_out: bits('queued', 'gone'),
   expired: bits('gone'),
   cancelled: bits('gone'),
 };
 
-/** What the end of a command may make of a task before the answer is written: nothing else. */
+/** The only changes that the end of a command may make to a task before the answer is written. */
 const AT_END: { readonly [P in Phase]?: number } = {
   queued: bits('leased', 'expired'),
 };
 
-/** What an operation makes of each phase in which it is done; in others it is refused. */
+/** The effect of an operation in each phase. In phases that are not listed it is refused. */
 const EFFECTS: {
   readonly [K in TaskOperation['kind']]: { readonly [P in Phase]?: number };
 } = {
@@ -124,7 +124,7 @@ function ending(phase: Phase) {
   };
 }
 
-/** In which phases each refusal is right. */
+/** The phases in which each refusal is correct. */
 const REFUSED_IN: Readonly<Record<string, number>> = {
   task_not_found: UNKNOWN,
   task_running: HELD | bits('deferred'),
@@ -139,7 +139,7 @@ function refusing(kind: TaskOperation['kind'], rejection: string): number {
   return kind === 'cancel' ? ENDED & ~bits('cancelled') : ENDED;
 }
 
-/** The phases that look so from outside. */
+/** The phases that match what the answer says. */
 function looking({ state, isCancelAsked, isByKey }: TaskOperation): number {
   if (state === undefined) return ~0;
   if (isByKey === true && (bits(state as Phase) & ENDED) !== 0) {
@@ -165,18 +165,18 @@ function steps(table: { readonly [P in Phase]?: number }, mask: number): number 
   return after;
 }
 
-/** What is left after one operation, before its command ends. */
+/** The phases that remain after one operation, before its command ends. */
 function step(mask: number, { kind, rejection }: TaskOperation): number {
   return rejection === undefined ? steps(EFFECTS[kind], mask) : mask & refusing(kind, rejection);
 }
 
 const settled = new Map<string, number>();
 
-/** One task from the outside, as a set of phases in which it may be. */
+/** One task as clients see it: the set of phases in which it may be. */
 export class TaskSpecification implements Specification<number, TaskOperation> {
   readonly initial: number;
 
-  /** A task whose submit nobody was answered is there at some time, or not. */
+  /** If the submit was not answered, the task may exist or not. */
   constructor(isSubmitAnswered: boolean) {
     this.initial = isSubmitAnswered ? bits('absent') : bits('absent', 'waiting', 'queued');
   }

@@ -24,7 +24,7 @@ function followed() {
     acknowledge: ({ position }: { position: number }) => acknowledged.push(position),
   } as unknown as CommittedFeed;
   projection.follow(feed, process);
-  /** Hands out a batch, and waits until the next one is asked for. */
+  /** Hands out a batch, and waits until the projection asks for the next one. */
   const hand = async (batch: object) => {
     simulation.after(0, () => wake(batch));
     await simulation.runUntil(simulation.now + 200_000);

@@ -19,7 +19,9 @@ export interface ProjectionParts {
   readonly story: LogStory;
 }
 
-/** How slow it is after a batch, in milliseconds, how often it saves, and how patient it is. */
+/**
+ * How slow the projection is after a batch, how often it saves, and the limits of its projector.
+ */
 interface Habits {
   readonly pauseMsMax: number;
   readonly stallRate: number;
@@ -47,9 +49,9 @@ export class SimProjection implements Checker, StoryRule {
   private readonly random: RandomStream;
   private readonly habits: Habits;
   private readonly rows: SimRows;
-  /** Of the server that runs; another one follows after a crash. */
+  /** Belongs to the running server. The next server gets a new one. */
   private projector: Projector;
-  /** Tasks with events since they were compared with the log. */
+  /** Tasks with events since they were last compared with the log. */
   private readonly changed = new Set<number>();
 
   constructor(parts: ProjectionParts) {
@@ -67,17 +69,18 @@ export class SimProjection implements Checker, StoryRule {
     this.projector = this.open();
   }
 
-  /** From where a server that starts has to feed it. */
+  /** The position from which a starting server must feed it. */
   get feedOptions(): FeedOptions {
     const { position } = this.rows.mark.read();
     return { from: position, bufferBytesMax: this.habits.bufferBytesMax };
   }
 
-  /** What was not saved is gone with the process before. */
+  /** Changes that were not saved are lost with the previous process. */
   follow(feed: CommittedFeed, process: SimProcess): void {
     this.projector = this.open();
     this.run(feed, process).catch((cause: Error) => {
-      // The log cannot be read any more. The server ends by it when it writes, and another follows.
+      // The log can no longer be read. The server will fail when it writes, and another one will
+      // start.
       if (cause.name !== 'LogFailedError') this.parts.simulation.fail(cause);
     });
   }
@@ -135,7 +138,7 @@ export class SimProjection implements Checker, StoryRule {
     if (position === story.tail) this.compare();
   }
 
-  /** Whether it could, and its mark is there. */
+  /** True when the rows and the mark were saved. */
   private save(): boolean {
     const { simulation, situations } = this.parts;
     const { projector } = this;
@@ -154,7 +157,7 @@ export class SimProjection implements Checker, StoryRule {
     return true;
   }
 
-  /** It has the whole log: what it shows is what the log tells. */
+  /** The projection has read the whole log, so its rows must equal what the log tells. */
   private compare(): void {
     const { simulation, situations, story } = this.parts;
     situations.note('the projection had caught up');
@@ -187,7 +190,7 @@ export class SimProjection implements Checker, StoryRule {
   }
 }
 
-/** The first field in which a row is not what the log tells. */
+/** The first field in which a row differs from the log. */
 function differenceOf(row: TaskRecord | undefined, told: TaskStory): string | undefined {
   if (row === undefined) return 'everything';
   const { phase, queuedMs, dueAt, queuedSince, endedAt, isCancelAsked, ...rest } = told;
@@ -198,7 +201,7 @@ function differenceOf(row: TaskRecord | undefined, told: TaskStory): string | un
     ...(phase === 'queued' ? { dueAt: queuedSince } : {}),
     ...(phase === 'paused' && queuedMs >= 0 ? { dueAt: -queuedMs } : {}),
     ...(hasEnded(told) ? { endedAt } : {}),
-    // The story is about leases: it keeps the answer when the task runs again.
+    // After a retry, the story keeps the answer of the newest lease. The row does not.
     ...(told.attempt > 0 ? { answer: told.answer } : {}),
     isCancelAsked,
   };
@@ -212,7 +215,7 @@ function differenceOf(row: TaskRecord | undefined, told: TaskStory): string | un
   return `${field} is ${actual[field]}, not ${expected[field]}:`;
 }
 
-/** Fields that both spell alike. */
+/** Fields that have the same name and the same form in both. */
 const SAME = [
   'submittedAt',
   'queue',
@@ -229,7 +232,7 @@ const SAME = [
 
 function phaseOf(row: TaskRecord | undefined): string {
   if (row === undefined) return 'absent';
-  // To users that is running.
+  // Users see this state as running.
   return row.state === DEFERRED ? 'deferred' : TASK_STATES[row.state];
 }
 

@@ -5,15 +5,15 @@ import type { RandomStream } from '../../kernel/random.ts';
 type StoredRecord = ReturnType<RowStore['readAhead']> extends Map<number, infer T> ? T : never;
 type Mark = ReturnType<MarkStore['read']>;
 
-/** The disk of the projection refuses to write; what was written before is there. */
+/** The disk of the projection refuses a write. Earlier writes are kept. */
 export class RowsRefused extends Error {
   override readonly name = 'RowsRefused';
 }
 
 /**
- * The files of a projection in the world: rows that outlive the server, as texts, so that nobody
- * can change one without writing it. A write may fail with half of its rows done, as when they are
- * of two days; the mark may fail by itself.
+ * The files of a projection in the world. Rows outlive the server. They are stored as texts, so
+ * that a row cannot change without a write. A write may fail with half of its rows done, as when
+ * they belong to two days. The write of the mark may also fail alone.
  */
 export class SimRows implements RowStore {
   private readonly random: RandomStream;
@@ -61,7 +61,7 @@ export class SimRows implements RowStore {
     return found;
   }
 
-  /** All of a namespace: worlds look for nothing else. */
+  /** All rows of a namespace: worlds use no other filter. */
   *find(
     { namespace }: { readonly namespace: string },
     _times: unknown,
@@ -75,12 +75,12 @@ export class SimRows implements RowStore {
     }
   }
 
-  /** Nobody in these worlds has payloads that are too big for a request. */
+  /** No task in these worlds has a payload that is too big for a request. */
   names(): boolean {
     return false;
   }
 
-  /** A world is shorter than its retention. */
+  /** A world is shorter than its retention period. */
   retain(): boolean {
     return false;
   }

@@ -3,7 +3,7 @@ import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { hasEnded, isHeld, namespaceOf, type TaskStory } from '../story/task-story.ts';
 
-/** The events that stand for a change that somebody asked for, of one task or of none. */
+/** Events that record a change by an operator, of one task or of no task. */
 const CHANGES: readonly Event['type'][] = [
   'attempt_stopping',
   'task_ended',
@@ -32,14 +32,16 @@ interface Reply extends Outcome {
 
 /**
  * I42: a change that was acknowledged to an operator has exactly one event, a change of nothing and
- * one that was refused have none. A refusal says what is so.
+ * one that was refused have none. A refusal must be true.
  */
 export class Administration implements StoryRule {
   private readonly story: LogStory;
-  /** How many events of a change each task needs; 0 stands for what is about no task. */
+  /** Number of change events that each task must have. Key 0 counts events without a task. */
   private expected = new Map<number, number>();
   private found = new Map<number, number>();
-  /** Refusals that do not hold for what was before the command. */
+  /**
+   * Refusals that were wrong for the state before the command. They are checked again at its end.
+   */
   private doubtful: (() => string | undefined)[] = [];
 
   constructor(story: LogStory) {
@@ -89,13 +91,13 @@ export class Administration implements StoryRule {
     }
   }
 
-  /** A task may be patched twice in a command; what else is done twice is done once. */
+  /** A command may patch a task twice. Any other change that it repeats is made once. */
   private expect({ type }: Administering, task: number): void {
     const before = type === 'patch_tasks' ? (this.expected.get(task) ?? 0) : 0;
     this.expected.set(task, before + 1);
   }
 
-  /** One id may stand twice in a command: then what the first did is before the second. */
+  /** A command may name an id twice. The second refusal then depends on the effect of the first. */
   private doubt(command: Administering, id: string, rejection: string): void {
     const holds = () => isSo(this.story.get(id), command, rejection);
     if (holds()) return;
@@ -129,7 +131,7 @@ function isAdministration(command: ToldCommand['command']): command is Administe
   return (COMMANDS as readonly string[]).includes(command.type);
 }
 
-/** Any command may end what is past its deadline in place of a lease, whatever it names itself. */
+/** Any command may expire an overdue task instead of leasing it, whatever tasks it names. */
 function isExpiry(event: Event, task: TaskStory | undefined): boolean {
   if (event.type !== 'task_ended' || task?.phase !== 'queued') return false;
   return TASK_STATES[event.state] === 'expired';
@@ -141,7 +143,7 @@ function idsOf(command: Administering): readonly string[] {
   return 'id' in command ? [command.id] : [];
 }
 
-/** Whether there is something to do about a task for which the command was acknowledged. */
+/** Whether an acknowledged command has to change this task. */
 function changes(command: Administering, task: TaskStory, place: number): boolean {
   switch (command.type) {
     case 'cancel_tasks':
@@ -159,7 +161,7 @@ function changes(command: Administering, task: TaskStory, place: number): boolea
   }
 }
 
-/** How many events a command has to have that are about no task that it names. */
+/** Number of events that the command must have for no task that it names. */
 function countOthers(command: Administering, reply: Reply, story: LogStory): number {
   switch (command.type) {
     case 'set_queue_paused': {
@@ -179,7 +181,7 @@ function countOthers(command: Administering, reply: Reply, story: LogStory): num
   }
 }
 
-/** Whether a refusal says what is so. */
+/** Whether a refusal is true. */
 function isSo(
   task: TaskStory | undefined,
   { namespace }: Administering,

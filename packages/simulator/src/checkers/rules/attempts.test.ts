@@ -10,7 +10,7 @@ function leased(): TestStory {
   return story.happens(SUBMIT, [submitted, event('attempt_leased')]);
 }
 
-/** The worker says that the attempt failed. */
+/** The worker reports that the attempt failed. */
 function fail(story: TestStory, retryAt: number, report: object = {}): TestStory {
   const reports = [{ lease: story.lease(), kind: 'failed', ...report }];
   const failed = event('attempt_failed', { answer: 2, retryAt });

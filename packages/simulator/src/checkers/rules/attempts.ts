@@ -7,7 +7,7 @@ import { finalAnswer } from './report-kinds.ts';
 
 type Failed = Extract<Event, { type: 'attempt_failed' | 'attempt_timed_out' }>;
 
-/** Which leases end without an answer, by what, and whether the attempt counts. */
+/** Why an attempt is returned: the command that returns it, and whether the attempt counts. */
 const RETURNS: { readonly [reason: string]: { readonly by: string; readonly spent: boolean } } = {
   worker_lost: { by: 'expire_sessions', spent: true },
   handed_back: { by: 'detach_session', spent: false },
@@ -17,8 +17,8 @@ const RETURNS: { readonly [reason: string]: { readonly by: string; readonly spen
 
 /**
  * I17: a task has at most as many attempts as its policy allows, and all of them. One that was
- * refused, handed back or never arrived does not count, one of a lost worker does. The wait for the
- * next one is what the policy says, or the worker.
+ * refused, handed back or never arrived does not count; one of a lost worker does. The policy or
+ * the worker sets the wait before the next attempt.
  */
 export class Attempts implements StoryRule {
   private readonly story: LogStory;

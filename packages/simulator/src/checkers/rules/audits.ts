@@ -3,7 +3,7 @@ import type { WatchedPartition } from '../../server/watched-partition.ts';
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 
-/** Changes that concern more than a task. */
+/** Changes that need an audit record. */
 const CHANGES: readonly Event['type'][] = [
   'queue_changed',
   'task_type_changed',
@@ -21,7 +21,7 @@ const CHANGES: readonly Event['type'][] = [
  */
 export class Audits implements StoryRule {
   private readonly story: LogStory;
-  /** Namespaces of the keys that were made. */
+  /** The namespace of each key that was created. */
   private readonly keys = new Map<string, string>();
   private readonly told: string[] = [];
   private changes = 0;
@@ -58,7 +58,7 @@ export class Audits implements StoryRule {
 
   ends({ command, reply }: ToldCommand): void {
     if (authorOf(command) === undefined) return;
-    // That a worker is drained is no event.
+    // The drain of a worker is not an event.
     const isDrain = command.type === 'drain_session' && (reply as { found: boolean }).found;
     const isRight = isDrain ? this.audits <= 1 : this.audits === Math.min(1, this.changes);
     this.story.simulation.check(isRight, 'I42', () => {

@@ -77,7 +77,7 @@ test('one that is due and that nobody tries is noticed in the end', () => {
   expect(() => rule.look()).toThrow(/^I35.*nobody tries it/);
 });
 
-/** The task starts and succeeds: two changes that are owed. */
+/** The task starts and succeeds: two state changes with a delivery each. */
 function run(): void {
   story.happens({ type: 'report_attempts' }, [
     event('attempt_leased'),

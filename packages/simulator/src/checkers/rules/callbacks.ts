@@ -8,13 +8,13 @@ interface Wanted {
   readonly on: readonly string[];
 }
 
-/** What somebody is owed for one change, as the log tells it. */
+/** A delivery for one state change, as the log tells it. */
 interface Owed {
   readonly number: number;
   readonly task: TaskStory;
   readonly url: string;
   readonly state: string;
-  /** When it may be tried. */
+  /** When the next try may start. */
   nextAt: number;
   phase: 'pending' | 'delivered' | 'given up';
   wasHeard: boolean;
@@ -27,13 +27,13 @@ interface Message {
   readonly body: string;
 }
 
-/** What is due for so long was not looked after. */
+/** A delivery that is due for longer than this was forgotten. */
 const LATE_MS = 30_000;
 
 /**
  * I35: what is owed for a change that is durable is delivered or given up, and nothing else is
- * sent; its id stands for that one change; of one task nothing is sent before what is owed for
- * earlier changes is over; nothing is tried before its time.
+ * sent. Its id stands for that one change. A delivery of a task waits until the deliveries for
+ * earlier changes of that task are over. A delivery is not tried before its time.
  */
 export class Callbacks implements StoryRule {
   private readonly story: LogStory;
@@ -80,7 +80,7 @@ export class Callbacks implements StoryRule {
     owed.wasHeard = true;
   }
 
-  /** Everything is healed since long: nothing that is due is left. */
+  /** All faults were healed long ago, so no due delivery may be left. */
   look(): void {
     for (const { number, nextAt } of [...this.pending.values()].map(([first]) => first)) {
       this.story.simulation.check(nextAt + LATE_MS > this.now, 'I35', () => {
@@ -135,7 +135,7 @@ export class Callbacks implements StoryRule {
 
 type Tried = Extract<Event, { type: 'callback_delivered' | 'callback_failed' }>;
 
-/** The state that an event leads to, if it is one that somebody can be told of. */
+/** The state that an event leads to, if callbacks exist for that state. */
 function newState(event: Event, task: TaskStory | undefined): string | undefined {
   switch (event.type) {
     case 'attempt_started':

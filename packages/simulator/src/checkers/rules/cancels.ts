@@ -3,7 +3,7 @@ import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { isHeld, type TaskStory } from '../story/task-story.ts';
 
-/** What happens to a task that is being cancelled until it ends. */
+/** Events that may happen to a task between the request to cancel it and its end. */
 const ALLOWED: readonly Event['type'][] = ['attempt_started', 'attempt_stopping', 'task_ended'];
 
 /**

@@ -5,10 +5,10 @@ import type { TaskStory } from '../story/task-story.ts';
 
 type Causes = readonly Command['type'][];
 
-/** Commands that make room before they do anything else. */
+/** Commands that free memory before they do anything else. */
 const MAKE_ROOM: Causes = ['submit_tasks', 'report_attempts', 'advance_time', 'readmit_task'];
 
-/** What may lead to each event; to one that is not listed, anything. */
+/** The commands that may cause each event. Any command may cause an event that is not listed. */
 const CAUSES: { readonly [T in Event['type']]?: Causes } = {
   task_submitted: ['submit_tasks'],
   task_readmitted: ['readmit_task'],
@@ -36,7 +36,7 @@ const CAUSES: { readonly [T in Event['type']]?: Causes } = {
   attempts_exhausted: ['detach_session', 'expire_sessions'],
 };
 
-/** What ends a task that is being cancelled, beside the cancel itself. */
+/** Commands that may end a task that is being cancelled, besides the cancel itself. */
 const LET_GO: Causes = [
   'report_attempts',
   'advance_time',

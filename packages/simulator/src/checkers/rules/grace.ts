@@ -12,7 +12,7 @@ import { leaseText, type TaskStory } from '../story/task-story.ts';
 export class Grace implements StoryRule {
   private readonly story: LogStory;
   private readonly sessions: SessionStories;
-  /** What the worker that comes back holds, before the command. */
+  /** The tasks that a returning worker holds before the command. */
   private heldBefore: readonly TaskStory[] = [];
 
   constructor(story: LogStory, sessions: SessionStories) {
@@ -46,7 +46,7 @@ export class Grace implements StoryRule {
     }
   }
 
-  /** What is not listed never arrived, and is given back at once. */
+  /** A lease that the worker does not list never arrived, so its task is returned immediately. */
   ends({ command }: ToldCommand): void {
     if (command.type !== 'attach_session' || this.heldBefore.length === 0) return;
     const listed = new Set(command.resume?.running);
@@ -71,5 +71,5 @@ export class Grace implements StoryRule {
   }
 }
 
-/** How the loss of a session shows; a cancelled task ends, an overdue one may elsewhere. */
+/** Events that show the loss of a session. Cancelled and overdue tasks may end by other events. */
 const ENDS: readonly Event['type'][] = ['attempt_returned', 'attempts_exhausted'];

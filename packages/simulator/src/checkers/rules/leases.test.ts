@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { event, SUBMIT, TestStory } from '../testing/test-story.ts';
 import { Leases } from './leases.ts';
 
-/** Submits a task that gets this lease at once. */
+/** Submits a task that immediately gets this lease. */
 function lease(told: TestStory, number: number): TestStory {
   const task = told.story.tasks.size + 1;
   const leased = event('attempt_leased', { task, lease: number });

@@ -48,7 +48,7 @@ function idsOf(command: ToldCommand['command']): readonly string[] {
   return 'id' in command ? [command.id] : [];
 }
 
-/** What a command does to make room, and what it gives out at its end, may be anybody's. */
+/** Every command may free memory, and may grant or expire tasks at its end, in any namespace. */
 function isByTheWay(event: Event): boolean {
   switch (event.type) {
     case 'task_forgotten':

@@ -15,7 +15,7 @@ function attached(unsentBytesMax = 1000): TestStory {
   return told.happens(ATTACH, [], ATTACHED);
 }
 
-/** Submits a task that is leased at once. */
+/** Submits a task that is leased immediately. */
 function lease(told: TestStory, fields: object = {}): TestStory {
   const task = told.story.tasks.size + 1;
   const leased = event('attempt_leased', { task, lease: task });

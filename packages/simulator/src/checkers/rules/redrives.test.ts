@@ -6,7 +6,7 @@ const START = { type: 'start_redrive' } as const;
 const TICK = { type: 'advance_time' } as const;
 const again = (task = 1) => event('task_retried', { task, redrive: 7 });
 
-/** Two dead letters, and a redrive of ten a second. */
+/** Two dead letters, and a redrive of ten per second. */
 function begun(fields: object = {}): TestStory {
   const story = new TestStory((of) => new RedriveRates(of));
   for (const task of [1, 2]) {

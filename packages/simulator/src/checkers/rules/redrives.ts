@@ -5,14 +5,14 @@ import { isDeadLetter, namespaceOf, type TaskStory } from '../story/task-story.t
 
 interface Redrive {
   readonly namespace: string;
-  /** Key of the only queue; empty for all. */
+  /** Key of the only queue; empty for all queues. */
   readonly queue: string;
   readonly everyMs: number;
   readonly startedAt: number;
   done: number;
 }
 
-/** How far one that was held up may catch up. */
+/** How far a delayed redrive may catch up. */
 const CATCH_UP_MS = 50;
 
 /**

@@ -1,4 +1,4 @@
-/** Reports that end an attempt, with the numbers that stand for them in events. */
+/** Reports that end an attempt, with their numbers in events. */
 const FINAL: Readonly<Record<string, number>> = {
   succeeded: 1,
   failed: 2,
@@ -7,12 +7,12 @@ const FINAL: Readonly<Record<string, number>> = {
   refused: 5,
 };
 
-/** 0 for a kind of report that ends nothing. */
+/** 0 for a report that does not end the attempt. */
 export function finalAnswer(kind: string): number {
   return FINAL[kind] ?? 0;
 }
 
-/** Reports that leave a trace in the log. */
+/** Whether the log has an event for this kind of report. */
 export function isLogged(kind: string): boolean {
   return kind === 'started' || finalAnswer(kind) !== 0;
 }

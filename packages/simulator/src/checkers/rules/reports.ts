@@ -4,7 +4,7 @@ import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { isHeld, leaseText, namespaceOf, type TaskStory } from '../story/task-story.ts';
 import { finalAnswer, isLogged } from './report-kinds.ts';
 
-/** What a report leads to. */
+/** Events that a report may cause. */
 const EFFECTS: readonly Event['type'][] = [
   'attempt_started',
   'attempt_succeeded',
@@ -20,12 +20,12 @@ type Reports = Extract<ToldCommand['command'], { type: 'report_attempts' }>;
  * I5: a report has an effect only with the current lease, from the session that holds it.
  * I6: the same report again is answered `duplicate` and has none.
  *
- * Reports are taken in order, and so are the events that they lead to: each is judged by what the
- * log told just before it.
+ * Reports are processed in order, and so are their events. Each report is judged by the state that
+ * the log told just before it.
  */
 export class ReportsTaken implements StoryRule {
   private readonly story: LogStory;
-  /** By the texts of leases; the newest of each task. */
+  /** The newest lease of each task, by its token. */
   private readonly byLease = new Map<string, TaskStory>();
   private next = 0;
 
@@ -64,7 +64,7 @@ export class ReportsTaken implements StoryRule {
     }
   }
 
-  /** Judges the reports without an effect up to one that is looked for; answers its place. */
+  /** Judges reports without an effect, up to the one that is searched for; returns its position. */
   private judgeUpTo(
     command: Reports,
     { reply }: ToldCommand,
@@ -96,14 +96,17 @@ export class ReportsTaken implements StoryRule {
   }
 }
 
-/** The lease is the newest of the task. */
+/** The report must carry the newest lease of the task. */
 function outcomeOf(task: TaskStory, { kind }: Report): string {
   if (isHeld(task)) return kind === 'started' && task.phase === 'running' ? 'duplicate' : 'ok';
   const wasTaken = kind === 'started' ? task.answer !== 0 : task.answer === finalAnswer(kind);
   return wasTaken && isLogged(kind) ? 'duplicate' : 'stale_lease';
 }
 
-/** Whether a report did it: one whose task is being cancelled ends it, others may be overdue. */
+/**
+ * Whether a report caused the event. A held task that ends was being cancelled. Other tasks that
+ * end may just be overdue.
+ */
 function isEffect(event: Event, task: TaskStory): boolean {
   return EFFECTS.includes(event.type) || (event.type === 'task_ended' && isHeld(task));
 }

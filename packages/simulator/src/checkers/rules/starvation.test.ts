@@ -5,7 +5,7 @@ import { Starvation } from './starvation.ts';
 
 const AGEING = { ageAfterMs: 1000, agedLeaseEvery: 2 };
 
-/** A worker, and task 1 that waits longer than it should. */
+/** A worker, and task 1, which waits longer than it should. */
 function begun(fields: object = {}): TestStory {
   let sessions: SessionStories | undefined;
   const told = new TestStory(
@@ -19,7 +19,7 @@ function begun(fields: object = {}): TestStory {
   return told.happens(SUBMIT, [event('task_submitted', { priority: 0, ...fields })]).after(1000);
 }
 
-/** So many tasks come, are leased and done, one after the other. */
+/** This many tasks are submitted, leased and finished, one after the other. */
 function others(told: TestStory, count: number): TestStory {
   for (let i = 0; i < count; i++) {
     const task = told.story.tasks.size + 1;

@@ -10,29 +10,29 @@ export interface Ageing {
   readonly agedLeaseEvery: number;
 }
 
-/** The rule allows less than one round; the rest is for what the log does not show. */
+/** The rule allows less than one round. The rest covers what the log does not show. */
 const ROUNDS = 2;
 
 /**
  * I14: with ageing no ready task starves.
  *
- * By the rules of matching one of every so many leases of a session goes to the task that waited
- * longest, of those that waited long and that the session may take. So a session never gives a
- * whole round of leases to tasks that came later than one that it could have taken instead. Each
- * round takes one away from those that came before a task, and their number does not grow: it has
- * its turn after as many rounds as there are such tasks, at the most.
+ * One of every `agedLeaseEvery` leases of a session goes to the oldest task that has waited long
+ * and that the session may take. So a session never spends a whole round of leases on tasks that
+ * are newer than one that it could take. Each round removes one of the tasks that are older than a
+ * given task, and their number does not grow. So a task gets its turn after at most as many rounds
+ * as there are older tasks.
  *
- * Left out is what takes a session's choice away: room that is kept for a task, and what it refused
- * itself. Of a lane, which holds tasks that are alike, only the first counts: one that came back to
- * its head hides those behind it until it has its turn.
+ * Cases in which the session has no choice are left out: room that is reserved for a task, and
+ * tasks that the session refused. A lane holds tasks with the same priority and shape, and only its
+ * first task counts. A task that returned to the head hides those behind it until it has its turn.
  */
 export class Starvation implements StoryRule {
   private readonly story: LogStory;
   private readonly sessions: SessionStories;
   private readonly ageing: Ageing;
-  /** Leases in a row that each session gave to tasks that came later than one it could take. */
+  /** Leases in a row that each session gave to newer tasks while it could take an older one. */
   private readonly passed = new Map<string, number>();
-  /** What each session refused, ever. */
+  /** All tasks that each session ever refused. */
   private readonly refused = new Map<string, Set<TaskStory>>();
 
   constructor(story: LogStory, sessions: SessionStories, ageing: Ageing) {
@@ -57,7 +57,7 @@ export class Starvation implements StoryRule {
     this.passed.clear();
   }
 
-  /** One that was lost and comes back under its id begins anew. */
+  /** A lost session that returns under the same id starts from zero. */
   private attached({ session, resumed }: Replies['attach_session']): void {
     if (!resumed) this.passed.delete(session);
   }
@@ -75,7 +75,7 @@ export class Starvation implements StoryRule {
     });
   }
 
-  /** Of those that waited long and that the session could take now. */
+  /** The oldest task that waited long enough and that the session could take now. */
   private longestWaiting(session: SessionStory, at: number): TaskStory | undefined {
     let oldest: TaskStory | undefined;
     let since = at - this.ageing.ageAfterMs;

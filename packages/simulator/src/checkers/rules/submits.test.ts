@@ -9,7 +9,7 @@ interface Sent {
   readonly priority?: number;
 }
 
-/** A submit of tasks whose inputs are their places. */
+/** A submit of tasks. The input of each task is its position. */
 function submit(...sent: readonly Sent[]) {
   const words = new Uint32Array(sent.length * 8);
   sent.forEach(({ key = 0, body = 0 }, place) => {

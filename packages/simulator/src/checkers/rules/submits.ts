@@ -3,7 +3,7 @@ import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { namespaceOf, textOf } from '../story/task-story.ts';
 
-/** A key that is remembered. */
+/** A remembered dedupe key. */
 interface Key {
   readonly text: string;
   readonly body: string;
@@ -25,9 +25,9 @@ export class Submits implements StoryRule {
   private readonly story: LogStory;
   private readonly byText = new Map<string, Key>();
   private readonly byTask = new Map<number, Key>();
-  /** Places of the tasks that the command has to accept and did not yet. */
+  /** Positions of the tasks that the command must accept and has not accepted yet. */
   private due: number[] = [];
-  /** A definition may say what a task does not. */
+  /** A task type definition may supply what the task leaves out. */
   private hasDefinitions = false;
 
   constructor(story: LogStory) {

@@ -8,7 +8,7 @@ type Phases = readonly TaskStory['phase'][];
 const HELD: Phases = ['leased', 'running'];
 const IDLE: Phases = ['waiting', 'queued', 'paused'];
 
-/** In which phases of its life each event can happen to a task. */
+/** The phases in which each event may happen to a task. */
 const HAPPENS_IN: { readonly [T in Event['type']]?: Phases } = {
   task_due: ['waiting'],
   task_patched: IDLE,

@@ -10,7 +10,7 @@ type Stopping = Extract<Event, { type: 'attempt_stopping' }>;
 type Ended = Extract<Event, { type: 'task_ended' }>;
 type TimedOut = Extract<Event, { type: 'attempt_timed_out' }>;
 
-/** What a worker that took too long has to stop. */
+/** The time that a worker gets to stop an attempt that timed out. */
 const GRACE_MS = 10_000;
 
 /**
@@ -22,7 +22,7 @@ const GRACE_MS = 10_000;
 export class Timers implements StoryRule {
   private readonly story: LogStory;
   private readonly sessions: SessionStories;
-  /** When the holder of a task last said something of it. */
+  /** When the holder of a task last reported on it. */
   private readonly heardAt = new Map<TaskStory, number>();
 
   constructor(story: LogStory, sessions: SessionStories) {
@@ -33,7 +33,7 @@ export class Timers implements StoryRule {
   begins({ command, reply, at }: ToldCommand): void {
     if (command.type === 'report_attempts') {
       const { outcomes } = reply as { readonly outcomes: readonly string[] };
-      // A start that is reported again says nothing new, but it was heard.
+      // A repeated start changes nothing, but the server heard from the worker.
       const named = command.reports.filter((_, place) => outcomes[place] !== 'stale_lease');
       const held = this.story.heldBy(command.session);
       for (const { lease } of named) this.hear(held, at, lease);
@@ -90,7 +90,7 @@ export class Timers implements StoryRule {
       return this.graceOf(event, task, { at, graceMs: command.graceMs });
     }
     this.graceOf(event, task, { at, graceMs: GRACE_MS });
-    // A worker that could not be reached is asked once more.
+    // A worker that could not be reached is asked again.
     if (task.stop === reason) {
       return this.check(at >= task.stopAt, 'I18', task, () => `is stopped again: ${reason}`);
     }

@@ -1,8 +1,8 @@
 import type { Command } from '@sluice/core';
 
 /**
- * The command with memory of its own: what a command points at is used again as soon as it was
- * carried out, and its story is told later.
+ * Copies the bytes of a command. The caller reuses that memory after execution, and the story is
+ * told later.
  */
 export function keepCommand(command: Command): Command {
   switch (command.type) {
@@ -25,7 +25,7 @@ export function keepCommand(command: Command): Command {
 }
 
 function used(bytes: Uint8Array, given: ArrayLike<number>): Uint8Array {
-  // Not `slice`, which shares the memory when it is a Node buffer's.
+  // Not `slice`: on a Node buffer it shares the memory.
   return Uint8Array.from(bytes.subarray(0, given.length === 0 ? 0 : given[given.length - 1]));
 }
 

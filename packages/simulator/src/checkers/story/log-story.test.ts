@@ -5,7 +5,7 @@ import { UTF8 } from '../../utf8.ts';
 import { MemoryOfLog } from '../memory-of-log.ts';
 import { ToldPartition } from '../testing/told-partition.ts';
 
-/** A real partition, and the comparison of its memory with its log. */
+/** A real partition, and a checker that compares its memory with its log. */
 class Told extends ToldPartition {
   readonly entries: HistoryEntry[] = [];
   readonly memory = new MemoryOfLog(this.story, this.entries);

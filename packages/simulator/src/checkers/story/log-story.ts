@@ -10,46 +10,48 @@ import { advance, beginStory, isHeld, PATCHED, readmit, type TaskStory } from '.
 
 type Carried = Omit<ToldCommand, 'at'>;
 
-/** A command whose record, if it has one, may not be durable yet. */
+/** An executed command. Its record, if it has one, may not be durable yet. */
 interface Pending extends Carried {
-  /** How many records the log holds once this command is durable. */
+  /** Length of the log in records once this command is durable. */
   readonly records: number;
   readonly hasRecord: boolean;
 }
 
 /**
- * Tells what the log tells: every command in order, with the events that became durable of it.
+ * Retells the log: every command in order, with the events that became durable.
  *
- * What was carried out and never became durable is not told, whoever may have seen it. What became
- * durable although nobody heard so, because the server died meanwhile, is told when the next server
+ * A command that never became durable is not told, even if its effect was visible. A command may
+ * also become durable while the server dies, before any answer. It is told when the next server
  * reads it.
  */
 export class LogStory implements Checker {
   readonly name = 'story';
   readonly simulation: Simulation;
   readonly rules: StoryRule[] = [];
-  /** By number; also those that left memory. */
+  /** By number, including tasks that left memory. */
   readonly tasks = new Map<number, TaskStory>();
-  /** By the text of their ids. */
+  /** By the text of the id. */
   readonly byId = new Map<string, TaskStory>();
-  /** Tasks that stand in their queues, by the key of the queue and what makes them alike. */
+  /** Queued tasks, by queue key, then by priority and shape. */
   readonly lanes = new Map<string, Map<string, Set<TaskStory>>>();
-  /** What each session holds, by the log alone. */
+  /** The tasks that each session holds according to the log. */
   readonly held = new Map<string, Set<TaskStory>>();
-  /** Keys of queues that give nothing out. */
+  /** Keys of paused queues. */
   readonly pausedQueues = new Set<string>();
-  /** How many records it told of. */
+  /** Number of records told so far. */
   tail = 0;
-  /** The partition's time of what was told last. */
+  /** The partition's time of the command that was told last. */
   now = 0;
-  /** The time of the newest record. What had none is no part of what a restart goes on from. */
+  /**
+   * The time of the newest record. A restart continues from it: commands without a record are lost.
+   */
   private recordedAt = 0;
-  /** How many records the newest server made, durable or not. */
+  /** Number of records that the newest server made, durable or not. */
   private records = 0;
   private readonly pending: Pending[] = [];
   private readonly decoder = new EventDecoder();
   private isBooting = true;
-  /** Where tasks go that join a lane at its tail or at its head. */
+  /** The next place at the tail and at the head of a lane. */
   private nextTail = 1;
   private nextHead = 0;
 
@@ -133,7 +135,7 @@ export class LogStory implements Checker {
     return this.begin(cause as Pending, at);
   }
 
-  /** Those that made no record, as far as all before them is told. */
+  /** Tells commands without a record, once everything before them is told. */
   private tellUnrecorded(): void {
     for (;;) {
       const next = this.pending.at(0);
@@ -143,7 +145,7 @@ export class LogStory implements Checker {
     }
   }
 
-  /** A command is told of; what it did follows with `tell`, and `end` closes it. */
+  /** Begins to tell a command. `tell` follows for each of its events, then `end`. */
   begin({ command, reply, executedAt, ...rest }: Carried, at: number): ToldCommand {
     this.simulation.check(at >= this.now, 'I18', `time goes from ${this.now} back to ${at}`);
     this.now = at;
@@ -184,7 +186,7 @@ export class LogStory implements Checker {
     }
   }
 
-  /** A task goes to the head when its lease or a pause was all that kept it from its place. */
+  /** A task joins the head of its lane after a returned attempt or a pause, otherwise the tail. */
   private joinLane(task: TaskStory, event: Event, wasQueued: boolean): void {
     const toHead = event.type === 'attempt_returned' || event.type === 'task_resumed';
     if (!wasQueued || hasNewLevel(event)) task.place = toHead ? this.nextHead-- : this.nextTail++;
@@ -215,14 +217,14 @@ export class LogStory implements Checker {
 const NONE: ReadonlySet<TaskStory> = new Set();
 const NOBODY: ReadonlySet<string> = new Set();
 
-/** Of those that the last command gave something. */
+/** Sessions that received something from the last command and keep room for a task. */
 function sessionsKeepingRoom(partition: WatchedPartition): ReadonlySet<string> {
   const { pushSessions } = partition.outputs;
   if (pushSessions.length === 0) return NOBODY;
   return new Set(pushSessions.filter((id) => partition.reservedFor(id) !== undefined));
 }
 
-/** Also the level that it had puts a task to the tail, if somebody says so. */
+/** A patch that names the priority moves the task to the tail, even when the value is the same. */
 function hasNewLevel(event: Event): boolean {
   return event.type === 'task_patched' && (event.fields & PATCHED.priority) !== 0;
 }

@@ -1,6 +1,6 @@
 /**
- * What the texts in events mean, by the words of the contract: retry policies, timeouts, resources
- * and constraints. Worked out here once more, so that a mistake in the core's own reading shows.
+ * Reads retry policies, timeouts, resources and constraints from the texts in events, according to
+ * the contract. This is a second implementation, so that a mistake in the core's parser shows.
  */
 
 interface RetryWords {
@@ -21,7 +21,7 @@ export function attemptsMax(retry: string): number {
   return maxAttempts ?? (delaysMs === undefined ? 3 : delaysMs.length + 1);
 }
 
-/** How long a task waits after the failure of an attempt: jitter adds up to a quarter. */
+/** How long a task waits after a failed attempt. Jitter adds up to a quarter. */
 export function backoffRange(retry: string, attempt: number): { least: number; most: number } {
   const words = wordsOf<RetryWords>(retry);
   const rungs = words.delaysMs ?? [];
@@ -51,7 +51,7 @@ export function timeoutsOf(timeouts: string): TimeoutWords {
   return { ...unlimited, ...wordsOf<Partial<TimeoutWords>>(timeouts) };
 }
 
-/** When a task has taken all the time that it has. */
+/** When the total time of a task is over. */
 export function totalDeadline(task: {
   readonly timeouts: string;
   readonly submittedAt: number;
@@ -60,7 +60,7 @@ export function totalDeadline(task: {
   return (task.retriedAt || task.submittedAt) + timeoutsOf(task.timeouts).totalMs;
 }
 
-/** Amounts by kind, in thousandths; custom kinds with a mark in front. */
+/** Amounts by kind, in thousandths. Custom kinds have a prefix. */
 type Amounts = ReadonlyMap<string, number>;
 
 export interface ResourceWords {
@@ -93,7 +93,9 @@ export interface Needs {
 
 const known = new Map<string, Needs>();
 
-/** What a task of this shape needs; one slot, also when other resources are given. */
+/**
+ * What a task of this shape needs. It always needs one slot, also when it names other resources.
+ */
 export function needsOf(shape: string): Needs {
   let needs = known.get(shape);
   if (needs === undefined) {
@@ -104,10 +106,10 @@ export function needsOf(shape: string): Needs {
   return needs;
 }
 
-/** Kinds of which a worker that does not state them has as much as anybody wants. */
+/** Kinds that are unlimited when the worker does not state them. */
 const UNLIMITED: readonly string[] = ['cpu', 'memoryMb', 'diskMb'];
 
-/** Of which kind the tasks need more together than is offered; undefined when all of them fit. */
+/** The first kind that the tasks together need more of than is offered; undefined when all fit. */
 export function lackingKind(offer: ResourceWords, tasks: Iterable<Needs>): string | undefined {
   const offered = amountsOf(offer);
   const used = new Map<string, number>();
@@ -121,7 +123,7 @@ export function lackingKind(offer: ResourceWords, tasks: Iterable<Needs>): strin
   return undefined;
 }
 
-/** Whether a worker with these labels may run what asks for the constraint. */
+/** Whether a worker with these labels satisfies the constraint. */
 export function meets(labels: ReadonlyMap<string, string>, constraint: string): boolean {
   const [, label, list] = /^(\S+) (?:not )?in \((.*)\)$/.exec(constraint) ?? [];
   if (label !== undefined) {

@@ -5,11 +5,11 @@ import type { ResourceWords } from './policies.ts';
 import type { StoryRule, ToldCommand } from './story-rule.ts';
 import type { TaskStory } from './task-story.ts';
 
-/** What the server may know of a worker's session, by what it was told. */
+/** What the server may know about a worker's session, from the commands that it executed. */
 export interface SessionStory {
   readonly id: string;
   namespace: string;
-  /** How many of each type at once, by the key of the queue. */
+  /** Maximum number of tasks of each type at once, by queue key. */
   types: ReadonlyMap<string, number>;
   offer: ResourceWords;
   labels: ReadonlyMap<string, string>;
@@ -17,26 +17,26 @@ export interface SessionStory {
   connection: number;
   isConnected: boolean;
   isDraining: boolean;
-  /** It was silent for too long, or left. */
+  /** The session was silent for too long, or left. */
   isOver: boolean;
-  /** When it was heard last, and when it came to hold something. */
+  /** When the session was last heard, and since when it holds tasks. */
   heardAt: number;
   heldSince: number;
-  /** Until when the server waits for it in any case. */
+  /** The server waits for the session at least until this time. */
   graceUntil: number;
-  /** Pushed to it and not known to be read. */
+  /** Bytes that were pushed and are not known to be read. */
   unsentBytes: number;
 }
 
-/** What a push takes beside input and tags. */
+/** Approximate size of a push besides input and tags. */
 const ENVELOPE_BYTES = 256;
 
-/** Keeps account of the sessions. It checks nothing itself. */
+/** Tracks the sessions. It checks nothing itself. */
 export class SessionStories implements StoryRule {
   private readonly story: LogStory;
   private readonly graceMsMin: number;
   private readonly sessions = new Map<string, SessionStory>();
-  /** As of the newest lease of each session: all that the log says of it. */
+  /** From the newest lease of each session, which is all that the log says about it. */
   private readonly leaseMs = new Map<string, number>();
 
   constructor(story: LogStory, graceMsMin: number) {
@@ -184,7 +184,7 @@ interface Attached {
   readonly rejection?: string;
 }
 
-/** What an end of a lease looks like when its session is lost. */
+/** Events that end a lease when its session is lost. */
 const LOSES: readonly Event['type'][] = ['attempt_returned', 'attempts_exhausted'];
 
 const ABSENT = {
@@ -200,7 +200,7 @@ const ABSENT = {
   unsentBytes: 0,
 };
 
-/** What a push adds to what a session has not read, about. */
+/** Approximate number of unread bytes that a push adds to its session. */
 export function pushCost({ input, tags }: TaskStory): number {
   return Buffer.byteLength(input) + tags.length + ENVELOPE_BYTES;
 }

@@ -3,35 +3,35 @@ import type { LogHold } from '@sluice/log';
 import type { WatchedPartition } from '../../server/watched-partition.ts';
 import type { TaskStory } from './task-story.ts';
 
-/** A command that was carried out; its record, if it has one, is durable. */
+/** An executed command. Its record, if it has one, is durable. */
 export interface ToldCommand {
   readonly command: Command;
   readonly reply: unknown;
-  /** The partition's time when it was carried out. */
+  /** The partition's time of execution. */
   readonly at: number;
-  /** The world's time of that. */
+  /** The world's time of execution. */
   readonly executedAt: number;
-  /** Whether leases were granted, or had to wait for the disk. */
+  /** Whether leases could be granted; false while they had to wait for the disk. */
   readonly grantsLeases: boolean;
-  /** Sessions that got something and keep room for a task: no event tells of that. */
+  /** Sessions that received something and keep room for a task. No event shows this. */
   readonly keeping: ReadonlySet<string>;
 }
 
 /**
- * A rule about what the log may tell. Commands come in the order in which they were carried out,
- * each with its events, and only once they are durable. Every hook may be left out.
+ * A rule about what the log may tell. Commands come in the order of execution, each with its
+ * events, and only once they are durable. Every hook is optional.
  */
 export interface StoryRule {
-  /** Before the events of the command. */
+  /** Called before the events of the command. */
   begins?(told: ToldCommand): void;
-  /** Before the story takes the event in; `task` is what it tells so far of the event's task. */
+  /** Called before the story applies the event. `task` is the state of the event's task so far. */
   event?(event: Event, task: TaskStory | undefined, told: ToldCommand): void;
-  /** After the events of the command. */
+  /** Called after the events of the command. */
   ends?(told: ToldCommand): void;
-  /** The server recovered, with exactly what the story tells. */
+  /** The server recovered exactly the state that the story tells. */
   booted?(partition: WatchedPartition, hold: LogHold): void;
-  /** The server is gone, and with it what was not durable. */
+  /** The server process ended; everything that was not durable is lost. */
   stopped?(): void;
-  /** The world is at its end. */
+  /** The world ended. */
   ended?(): void;
 }

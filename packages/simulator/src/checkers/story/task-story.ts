@@ -23,8 +23,8 @@ type Phase =
   | 'cancelled';
 
 /**
- * What the log tells of one task, event by event. It is written down a second time here, in plain
- * values and without a look at the core's own state, so that the two can disagree.
+ * What the log tells about one task, event by event. It is a second implementation in plain values
+ * that never looks at the core's state, so that the two can disagree.
  */
 export interface TaskStory {
   readonly number: number;
@@ -34,42 +34,42 @@ export interface TaskStory {
   queue: string;
   slot: number;
   priority: number;
-  /** As the events spell them. */
+  /** In the spelling of the events. */
   shape: string;
   retry: string;
   timeouts: string;
   tags: string;
   input: string;
   phase: Phase;
-  /** While it is queued: who of a lane has the lower one goes first. */
+  /** Order within a lane while the task is queued: the lowest goes first. */
   place: number;
-  /** Attempts that count, of this life. */
+  /** Number of attempts that count since the last retry. */
   attempt: number;
-  /** The newest lease and who got it; 0 before the first. */
+  /** The newest lease and its session; 0 before the first lease. */
   lease: number;
   session: string;
   leasedAt: number;
-  /** The report that ended the newest lease; 0 while none did. */
+  /** The report that ended the newest lease; 0 if no report did. */
   answer: number;
-  /** For when it waits. */
+  /** The time until which it waits. */
   dueAt: number;
-  /** Since when it stands in its queue; pauses do not count. */
+  /** Since when it is queued; pauses do not count. */
   queuedSince: number;
-  /** While it is paused: how long it had stood in its queue; -1 when it had not. */
+  /** While paused: how long it had been queued; -1 if it had not been queued. */
   queuedMs: number;
-  /** When it was run again; 0 if it was not. */
+  /** When it was last retried; 0 if never. */
   retriedAt: number;
   endedAt: number;
-  /** Why its worker has to stop; empty when it need not. */
+  /** Why its worker has to stop; empty if it does not have to. */
   stop: string;
   stopAt: number;
   isCancelAsked: boolean;
   /** Output or error of the newest attempt that left one. */
   result: string;
   isDiscarded: boolean;
-  /** It ended and left memory. */
+  /** The task ended and left memory. */
   isForgotten: boolean;
-  /** How often it was run again. */
+  /** Number of retries. */
   retries: number;
 }
 
@@ -93,7 +93,7 @@ export function isHeld({ phase }: TaskStory): boolean {
   return phase === 'leased' || phase === 'running';
 }
 
-/** It failed or timed out, and nobody has dealt with that. */
+/** The task failed or timed out, and was not discarded. */
 export function isDeadLetter({ phase, isDiscarded }: TaskStory): boolean {
   return (phase === 'failed' || phase === 'timed_out') && !isDiscarded;
 }
@@ -103,14 +103,14 @@ export function namespaceOf({ queue }: Pick<TaskStory, 'queue'>): string {
   return slash < 0 ? 'default' : queue.slice(0, slash);
 }
 
-/** The text that a worker knows its newest lease by. */
+/** The token by which a worker knows its newest lease. */
 export function leaseText({ slot, lease }: Pick<TaskStory, 'slot' | 'lease'>): string {
   return leaseTokenText({ partition: 0, slot: slot as Slot, number: lease as LeaseNumber });
 }
 
 type Details = Extract<Event, { type: 'task_submitted' | 'task_readmitted' }>;
 
-/** A task that the log did not know before. */
+/** Starts the story of a task that is new to the log. */
 export function beginStory(event: Details, at: number): TaskStory {
   const submittedAt = event.type === 'task_submitted' ? at : event.submittedAt;
   const story: TaskStory = {
@@ -156,7 +156,7 @@ function detailsOf(event: Details) {
 
 type Later = Exclude<Event, { type: 'task_submitted' | 'task_readmitted' }>;
 
-/** Takes one more event into the story of its task. */
+/** Applies one more event to the story of its task. */
 export function advance(task: TaskStory, event: Later, at: number): void {
   switch (event.type) {
     case 'attempt_leased':
@@ -272,7 +272,7 @@ function runAgain(task: TaskStory, at: number): void {
   enqueue(task, at);
 }
 
-/** Which fields a patch names, as the events number them. */
+/** The bits in events for the fields that a patch names. */
 export const PATCHED = { priority: 1, runAt: 2, input: 4, timeouts: 8, tags: 16 };
 
 function patch(task: TaskStory, event: Extract<Event, { type: 'task_patched' }>, at: number): void {

@@ -10,7 +10,7 @@ type EventOf<T extends EventType> = Extract<Event, { type: T }>;
 
 const NOTHING = { bytes: new Uint8Array(0), start: 0, end: 0 };
 
-/** What events say unless a test says otherwise. */
+/** The fields of events, unless a test sets them. */
 const DEFAULTS = {
   slot: 0,
   task: 1,
@@ -52,7 +52,7 @@ type Fields<T extends EventType> = {
   readonly [K in keyof EventOf<T>]?: EventOf<T>[K] extends number ? number : unknown;
 };
 
-/** An event of the log, with what matters to a test. */
+/** An event of the log, with only the fields that matter to a test. */
 export function event<T extends EventType>(type: T, fields: Fields<T> = {}): EventOf<T> {
   return { ...DEFAULTS, type, ...fields } as unknown as EventOf<T>;
 }
@@ -62,12 +62,12 @@ export function payload(text: string) {
   return { bytes, start: 0, end: bytes.length };
 }
 
-/** The number that stands for a reason in events. */
+/** The number of a reason in events. */
 export function reason(name: (typeof REASONS)[number]): number {
   return REASONS.indexOf(name);
 }
 
-/** The number that stands for a state in events. */
+/** The number of a state in events. */
 export function state(name: (typeof TASK_STATES)[number]): number {
   return TASK_STATES.indexOf(name);
 }
@@ -87,13 +87,13 @@ export const ATTACH: Given = {
 
 export const ATTACHED = { session: 's_1', connection: 1, resumed: false, lost: [] };
 
-/** A story that a test makes up, and the rules that listen to it. */
+/** A story that a test makes up, and the rules that follow it. */
 export class TestStory {
   readonly simulation = new Simulation({ seed: 1 });
   readonly story = new LogStory(this.simulation);
   now = 1000;
   grantsLeases = true;
-  /** How long ago what happens was carried out: a slow disk has it told late. */
+  /** How long ago the commands were executed: a slow disk makes the story late. */
   lateMs = 0;
   keeping = new Set<string>();
 
@@ -101,7 +101,7 @@ export class TestStory {
     for (const make of rules) this.story.rules.push(make(this.story));
   }
 
-  /** A command was carried out and led to these events. */
+  /** A command was executed and caused these events. */
   happens(given: Given, events: readonly Event[] = [], reply: unknown = {}): this {
     const command = { now: this.now, namespace: 'default', ...given } as unknown as Command;
     const executedAt = this.simulation.now - this.lateMs;
@@ -113,7 +113,7 @@ export class TestStory {
     return this;
   }
 
-  /** The server is gone, and another one has recovered. */
+  /** The server ended, and another one recovered. */
   restarts(): this {
     const partition = { expectedAt: this.now } as WatchedPartition;
     for (const rule of this.story.rules) {
@@ -123,7 +123,7 @@ export class TestStory {
     return this;
   }
 
-  /** The text of the newest lease of a task. */
+  /** The token of the newest lease of a task. */
   lease(task = 1): string {
     const found = this.story.tasks.get(task);
     if (found === undefined) throw new Error(`there is no task ${task}`);

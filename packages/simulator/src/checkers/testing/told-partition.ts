@@ -23,7 +23,7 @@ const LIMITS = {
   sessionsMax: 5,
 };
 
-/** A real partition whose log is told batch by batch, to a story and to whom it may concern. */
+/** A real partition. Its log is told batch by batch, to a story and to any checkers. */
 export class ToldPartition {
   readonly story = new LogStory(new Simulation({ seed: 1 }));
   readonly listeners: Checker[] = [this.story];
@@ -73,7 +73,7 @@ export class ToldPartition {
     });
   }
 
-  /** What would be appended next. */
+  /** The batch that would be appended next. */
   get batch() {
     const { recordCount, bytes, length } = this.writer;
     return { recordCount, bytes: bytes.slice(0, length), epoch: 1, nonce: 1 };

@@ -2,28 +2,30 @@
 export interface FoundLog {
   readonly epoch: number;
   readonly first: number;
-  /** From the first record on. */
+  /** Starts with the first record. */
   readonly texts: readonly string[];
-  /** The newest first. */
+  /** Newest first. */
   readonly snapshots: readonly number[];
 }
 
 /**
- * What was promised by the processes that used a log, kept outside of their machine, and the check
- * that each of them finds it.
+ * What the processes that used a log have promised, recorded outside of their machine. It checks
+ * that each new process finds all of it.
  */
 export class LogLedger {
-  /** What was acknowledged, by record. */
+  /** Acknowledged texts, by record. */
   readonly texts: string[] = [];
-  /** What was sent and not answered. */
+  /** A text that was sent and not answered. */
   inDoubt: string | undefined;
-  /** The newest snapshot that was said to be saved. */
+  /** The newest snapshot that was reported as saved. */
   snapshot = 0;
-  /** The first record behind all that was said to be trimmed for good. */
+  /** The first record after everything that was reported as trimmed. */
   first = 0;
   private epoch = 0;
 
-  /** Throws what is wrong, or takes over what was in doubt and has turned out to be there. */
+  /**
+   * Throws if something is wrong. Otherwise accepts the text in doubt if it turned out to be there.
+   */
   check({ epoch, first, texts, snapshots }: FoundLog): void {
     const tail = first + texts.length;
     if (epoch <= this.epoch) fail(`epoch ${epoch} comes after ${this.epoch}`);

@@ -6,12 +6,12 @@ import { SimulatedDisk } from '../simulated-disk.ts';
 import { LogLedger } from './log-ledger.ts';
 import { LogServer } from './log-server.ts';
 
-/** How a process comes to its end, unless it ends by itself before. */
+/** How a process ends, unless it ends by itself earlier. */
 export interface LifePlan {
-  /** It is killed at this operation of its disk: before it begins, or while it is under way. */
+  /** The process is killed at this disk operation: before it begins, or during it. */
   readonly operation: number;
   readonly isUnderWay: boolean;
-  /** Whether the machine loses its power, too. */
+  /** Whether the machine loses power as well. */
   readonly isCrash: boolean;
 }
 
@@ -19,18 +19,18 @@ export type LifeEnd = 'killed' | 'failed' | 'closed';
 
 export interface LogLivesOptions {
   readonly seed: number;
-  /** Whether the disk may fail, be short or be full. */
+  /** Whether the disk may fail, write partially or be full. */
   readonly hasFaults?: boolean;
-  /** Puts something between the log and its disk, to see that what it breaks is noticed. */
+  /** Wraps the disk of the log, to test that the bugs which the wrapper adds are noticed. */
   readonly wrap?: (disk: Disk) => Disk;
 }
 
-/** One machine on which servers live and die, one after the other. */
+/** One machine on which servers start and die, one after the other. */
 export class LogLives {
   private readonly simulation: Simulation;
   private readonly disk: SimulatedDisk;
   private readonly random: RandomStream;
-  /** What was promised by all of them. */
+  /** What all of the servers have promised. */
   readonly ledger = new LogLedger();
   private readonly hasFaults: boolean;
   private readonly wrap: (disk: Disk) => Disk;
@@ -43,7 +43,7 @@ export class LogLives {
     this.wrap = wrap;
   }
 
-  /** Throws when the process found less, or other things, than was promised to be there. */
+  /** Throws when the process did not find exactly what was promised. */
   async live(steps: number, plan: LifePlan): Promise<LifeEnd> {
     const process = new SimProcess(this.simulation, 'server');
     let end: LifeEnd | undefined;
@@ -89,7 +89,7 @@ export class LogLives {
   randomPlan(): LifePlan {
     const { random } = this;
     return {
-      // A start takes some forty operations.
+      // A start takes about forty operations.
       operation: random.chance(0.3) ? random.integer(1, 60) : random.integer(40, 500),
       isUnderWay: random.chance(0.7),
       isCrash: random.chance(0.5),
@@ -97,7 +97,7 @@ export class LogLives {
   }
 }
 
-/** What ends a process and is no broken promise: it starts again. */
+/** Failures of the disk, which break no promise: the process starts again. */
 function isDiskFailure(cause: Error): boolean {
   return cause instanceof LogFailedError || (cause as { code?: string }).code === 'EIO';
 }

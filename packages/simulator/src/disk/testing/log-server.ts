@@ -26,17 +26,17 @@ export interface LogServerParts {
   readonly process: SimProcess;
   readonly ledger: LogLedger;
   readonly random: RandomStream;
-  /** Whether the disk may fail, be short or be full. */
+  /** Whether the disk may fail, write partially or be full. */
   readonly hasFaults: boolean;
 }
 
-/** A process that does all that a server does with its log and its snapshots. */
+/** A process that uses its log and its snapshots in all the ways that a server does. */
 export class LogServer {
   private readonly parts: LogServerParts;
   private readonly log: FileLog;
   private readonly snapshots: FileSnapshots;
   private hold: LogHold | undefined;
-  /** The snapshot that is being made, and the trim behind it; never rejects. */
+  /** The snapshot that is being made, and the trim after it; never rejects. */
   private folding: Promise<void> | undefined;
   private readonly failure = Promise.withResolvers<never>();
 
@@ -44,11 +44,14 @@ export class LogServer {
     this.parts = parts;
     this.log = log;
     this.snapshots = snapshots;
-    // Whoever waits for the server hears of it.
+    // The caller of the server gets the error. This only prevents an unhandled rejection.
     this.failure.promise.catch(() => undefined);
   }
 
-  /** Starts, checks what it finds, works for so many steps and ends, if nothing comes between. */
+  /**
+   * Starts, checks what it finds, works for `steps` steps and ends, unless it fails or is killed
+   * first.
+   */
   static async run(parts: LogServerParts, steps: number): Promise<void> {
     const { disk, process, random } = parts;
     const log = await FileLog.open({
@@ -111,7 +114,7 @@ export class LogServer {
     ledger.inDoubt = undefined;
   }
 
-  /** As a keeper of snapshots does it: one at a time, beside everything else. */
+  /** Makes snapshots like the real keeper: one at a time, concurrently with everything else. */
   private startFold(): void {
     if (this.folding !== undefined) return;
     this.folding = this.fold()
@@ -139,7 +142,7 @@ export class LogServer {
     if (outcome === 'ok') ledger.first = await this.findFirst();
   }
 
-  /** Answers whether there was room, and a disk that takes it. */
+  /** Returns whether there was room and the disk did not fail. */
   private async save(position: number, base: number): Promise<boolean> {
     const { ledger, random } = this.parts;
     const pieces = random.integer(0, 20);
@@ -205,7 +208,7 @@ export class LogServer {
   }
 }
 
-/** Tells by its length and by its last text which records it stands for. */
+/** Identifies the records that it stands for by its length and its last text. */
 function contentFor(texts: readonly string[], position: number): string {
   const length = texts.slice(0, position).reduce((sum, text) => sum + text.length, 0);
   return `${position} records, ${length} bytes, the last is '${texts[position - 1]}'`;

@@ -1,6 +1,6 @@
 import { Simulation } from '../../kernel/simulation.ts';
 
-/** Virtual time that passes by itself as long as something is planned, so that a test can await. */
+/** Virtual time that passes by itself while something is planned, so that a test can await. */
 export class PassingTime {
   readonly simulation: Simulation;
   private planned = 0;

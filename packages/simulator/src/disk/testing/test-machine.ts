@@ -6,7 +6,7 @@ import { PassingTime } from './passing-time.ts';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** A machine with a disk, on which one process runs after the other. */
+/** A machine with a disk, on which processes run one after the other. */
 export class TestMachine {
   readonly time: PassingTime;
   readonly disk: SimulatedDisk;
@@ -34,7 +34,7 @@ export async function write(disk: Disk, path: string, text: string): Promise<voi
   await file.close();
 }
 
-/** Answers how much was written. */
+/** Returns the number of bytes written. */
 export function writeAt(file: DiskFile, text: string, position: number): Promise<number> {
   const bytes = encoder.encode(text);
   return new Promise((resolve, reject) => {
@@ -45,7 +45,7 @@ export function writeAt(file: DiskFile, text: string, position: number): Promise
   });
 }
 
-/** All that can come of a story, told with many seeds, in order. */
+/** All possible outcomes of a story over many seeds, sorted. */
 export async function outcomes(
   story: (machine: TestMachine) => Promise<string>,
   seeds = 100,
