@@ -5,8 +5,8 @@ import { afterEach, expect, test } from 'vitest';
 import { IN_FLIGHT_MIN } from './kill-moment.ts';
 
 const PROGRAM = fileURLToPath(new URL('./kill-rounds.ts', import.meta.url));
-const ROUNDS = 50;
-const FOLDING_ROUNDS = 10;
+const ROUNDS = 20;
+const FOLDING_ROUNDS = 5;
 const COUNTED_ROUND =
   /^round (\d+): (http1|h2c), (?:stopped for a while, )?(\d+) requests in flight at the kill, \d+ acked/gm;
 

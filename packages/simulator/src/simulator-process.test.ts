@@ -28,17 +28,17 @@ function failuresIn({ output }: Outcome): string[] {
   return output.split('\n').filter((line) => /^FAILED|^again:/.test(line));
 }
 
-test('every promise holds in 220 worlds', async () => {
-  const outcome = await sim('--seeds', '220', '--from', '1');
+test('every promise holds in 100 worlds', async () => {
+  const outcome = await sim('--seeds', '100', '--from', '1');
   expect(failuresIn(outcome)).toEqual([]);
-  expect(outcome.output).toContain('220 seeds, 0 failed');
+  expect(outcome.output).toContain('100 seeds, 0 failed');
   expect(outcome.code).toBe(0);
 });
 
-test('in 80 worlds everything that can end has ended a while after they were healed', async () => {
-  const outcome = await sim('--seeds', '80', '--from', '1', '--mode', 'liveness');
+test('in 40 worlds everything that can end has ended a while after they were healed', async () => {
+  const outcome = await sim('--seeds', '40', '--from', '1', '--mode', 'liveness');
   expect(failuresIn(outcome)).toEqual([]);
-  expect(outcome.output).toContain('80 seeds, 0 failed');
+  expect(outcome.output).toContain('40 seeds, 0 failed');
 });
 
 test.concurrent.for(REGRESSIONS)(
