@@ -226,7 +226,7 @@ function busyPartition(): TestPartition {
   });
   const { session } = partition.attach({ slots: 4, worker: 'Zoë' });
   partition.submit({ input: '"one"' }, { type: 'other', input: '"two"', priority: 8 }, {}, {});
-  const dedupe = { key: 1, body: 1, windowMs: 1000 };
+  const dedupe = { key: 1, input: 1, windowMs: 1000 };
   partition.submit({ input: '"five"', dedupe }, { priority: 0 });
   const [first, second, third] = partition.leasesOf(session);
   partition.report(session, { lease: first, kind: 'started' });

@@ -30,6 +30,7 @@ export function taskSpecs(bodies: readonly TaskBody[], first: number): TaskSpec[
       input: _,
       dedupeKey: __,
       dedupeWindowMs: ___,
+      onDuplicate: ____,
       runAt,
       ...spec
     } = sent as unknown as TaskBody;
