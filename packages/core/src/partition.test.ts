@@ -18,6 +18,7 @@ import type { RetryTasks } from './commands/tasks/retry-tasks.ts';
 import { makeEvents } from './events/make-events.ts';
 import { RecordWriter } from './events/record-writer.ts';
 import { Partition } from './partition.ts';
+import { REPLACE_DUPLICATE } from './task/dedupe-claim.ts';
 import { TASK_STATES } from './task/task-state.ts';
 import { decodeBatch } from './testing/decode-batch.ts';
 import { describeState } from './testing/describe-state.ts';
@@ -228,6 +229,8 @@ function busyPartition(): TestPartition {
   partition.submit({ input: '"one"' }, { type: 'other', input: '"two"', priority: 8 }, {}, {});
   const dedupe = { key: 1, input: 1, windowMs: 1000 };
   partition.submit({ input: '"five"', dedupe }, { priority: 0 });
+  const onDuplicate = REPLACE_DUPLICATE;
+  partition.submit({ input: '"six"', dedupe: { ...dedupe, input: 2, onDuplicate } });
   const [first, second, third] = partition.leasesOf(session);
   partition.report(session, { lease: first, kind: 'started' });
   partition.report(session, { lease: first, kind: 'succeeded', payload: '"done"' });
