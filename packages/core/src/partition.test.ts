@@ -229,8 +229,9 @@ function busyPartition(): TestPartition {
   partition.submit({ input: '"one"' }, { type: 'other', input: '"two"', priority: 8 }, {}, {});
   const dedupe = { key: 1, input: 1, windowMs: 1000 };
   partition.submit({ input: '"five"', dedupe }, { priority: 0 });
-  const onDuplicate = REPLACE_DUPLICATE;
-  partition.submit({ input: '"six"', dedupe: { ...dedupe, input: 2, onDuplicate } });
+  const replacing = { ...dedupe, key: 2, onDuplicate: REPLACE_DUPLICATE };
+  partition.submit({ type: 'other', dedupe: { ...replacing, input: 1 } });
+  partition.submit({ type: 'other', dedupe: { ...replacing, input: 2 } });
   const [first, second, third] = partition.leasesOf(session);
   partition.report(session, { lease: first, kind: 'started' });
   partition.report(session, { lease: first, kind: 'succeeded', payload: '"done"' });
