@@ -152,7 +152,7 @@ test('a certificate that ends soon is worth a warning, another one is not', asyn
   await process.printed(/the certificate ends soon/);
   await process.kill();
 
-  await use(makeCertificate(folder, 'lasting', 60));
+  await use(makeCertificate(folder, 'lasting', { days: 60 }));
   const other = await start();
   other.signal('SIGTERM');
   await other.exited();
