@@ -89,7 +89,8 @@ export abstract class SluiceClient extends TaskClient {
   async work(tasks: readonly AnyTask[], options: WorkOptions = {}): Promise<Worker> {
     if (this.isClosed) throw closedError();
     const { platform, transport, addresses, blobs } = this;
-    const worker = new Worker(tasks, { ...options, platform, transport, addresses, blobs });
+    const setup = { platform, transport, addresses, blobs, submits: this };
+    const worker = new Worker(tasks, { ...options, ...setup });
     this.workers.add(worker);
     const forget = (): boolean => this.workers.delete(worker);
     worker.stopped.then(forget, forget);

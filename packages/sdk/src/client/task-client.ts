@@ -7,14 +7,11 @@ import {
   type TaskDefinition,
   taskBody,
 } from '../task/define-task.ts';
+import type { TaskHandle } from '../task/task-handle.ts';
 import type { SubmitOptions, TaskChanges, TaskDefaults } from '../task/task-options.ts';
+import type { SubmitManyOptions, TaskSubmits } from '../task/task-submits.ts';
 import type { TaskView } from '../task/task-view.ts';
-import { TaskHandle, type TaskOperations } from './task-handle.ts';
-
-/** Options for all tasks, or a function that returns them for each input. */
-export type SubmitManyOptions<Input> =
-  | SubmitOptions
-  | ((input: Input, index: number) => SubmitOptions);
+import { ClientTaskHandle, type TaskOperations } from './task-handle.ts';
 
 /** Number of calls of a large `submitMany` under way at once. */
 const CALLS_AT_ONCE = 4;
@@ -26,7 +23,7 @@ export interface Submitted {
 }
 
 /** The typed interface to a server, a real one or one in the same process. */
-export abstract class TaskClient {
+export abstract class TaskClient implements TaskSubmits {
   protected abstract readonly operations: TaskOperations;
 
   /**
@@ -110,7 +107,7 @@ export abstract class TaskClient {
 
   /** A handle for a task whose id is known. */
   task<Output = unknown>(id: string): TaskHandle<Output> {
-    return new TaskHandle(id, this.operations);
+    return new ClientTaskHandle(id, this.operations);
   }
 
   /**
@@ -135,7 +132,7 @@ export abstract class TaskClient {
   }
 
   private handle({ id, deduplicated }: Submitted): TaskHandle {
-    return new TaskHandle(id, this.operations, deduplicated);
+    return new ClientTaskHandle(id, this.operations, deduplicated);
   }
 
   private readonly firstHandle = ([submitted]: readonly Submitted[]): TaskHandle =>

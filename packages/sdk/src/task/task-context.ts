@@ -1,3 +1,5 @@
+import type { TaskSubmits } from './task-submits.ts';
+
 /** Receives the signals that `TaskHandle.signal` sends. */
 export type SignalListener = (name: string, data: unknown) => unknown;
 
@@ -26,4 +28,12 @@ export interface TaskContext {
    * Returns a function that removes the listener.
    */
   readonly onSignal: (listener: SignalListener) => () => void;
+  /**
+   * Submits a child of this task: its `parentId` is the id of this task. Without a `dedupeKey`, the
+   * child gets one from the id of this task and the number of the call in this attempt. So a later
+   * attempt that makes the same calls in the same order finds its children.
+   */
+  readonly submit: TaskSubmits['submit'];
+  /** Submits one child per input, as `submit` does. The key also has the place of the input. */
+  readonly submitMany: TaskSubmits['submitMany'];
 }

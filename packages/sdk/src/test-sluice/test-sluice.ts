@@ -172,6 +172,7 @@ export class TestSluice extends TaskClient {
         log: (lease, line) => this.keepLine(lease, line),
       },
       blobs: this.blobs,
+      submits: this,
       onListenerError,
     });
   }

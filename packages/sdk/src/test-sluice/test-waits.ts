@@ -1,4 +1,4 @@
-import type { WaitOptions } from '../client/task-handle.ts';
+import type { WaitOptions } from '../task/task-handle.ts';
 import type { TaskView } from '../task/task-view.ts';
 import type { InProcessServer } from './in-process-server.ts';
 

@@ -5,6 +5,7 @@ import { type AnyTask, defineTask } from '../task/define-task.ts';
 import { Later, PermanentFailure, RetryAfter, TaskAborted } from '../task/failures.ts';
 import type { TaskContext } from '../task/task-context.ts';
 import { TestBlobs } from '../test-sluice/test-blobs.ts';
+import { RecordedSubmits } from '../testing/recorded-submits.ts';
 import type { Attempt } from './attempt-context.ts';
 import type { Ending } from './final-reports.ts';
 import { HandlerRuns } from './handler-runs.ts';
@@ -14,6 +15,7 @@ class RunsUnderTest {
   readonly failedListeners: unknown[] = [];
   readonly runs: HandlerRuns;
   readonly blobs = new TestBlobs();
+  readonly submitted = new RecordedSubmits();
   private readonly ended = new Map<string, (ending: Ending) => void>();
 
   constructor(...tasks: AnyTask[]) {
@@ -25,6 +27,7 @@ class RunsUnderTest {
         log: (lease, line) => this.said.push([lease, line]),
       },
       blobs: this.blobs,
+      submits: this.submitted.submits,
       onListenerError: (id, cause) => this.failedListeners.push([id, cause]),
     });
   }

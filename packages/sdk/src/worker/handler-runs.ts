@@ -4,12 +4,15 @@ import { isInstance, messageOf, textProperty } from '../base/shown-value.ts';
 import type { BlobPort } from '../calls/remote-blobs.ts';
 import type { AnyTask } from '../task/define-task.ts';
 import { Later, PermanentFailure, RetryAfter } from '../task/failures.ts';
+import type { TaskSubmits } from '../task/task-submits.ts';
 import { type Attempt, AttemptContext, type AttemptReports } from './attempt-context.ts';
 import type { Ending, HandlerError } from './final-reports.ts';
 import type { AbortReason } from './worker-ports.ts';
 
 export interface HandlerRunsOptions {
   readonly blobs: BlobPort;
+  /** For the children of tasks. */
+  readonly submits: TaskSubmits;
   readonly reports: AttemptReports & { finish(lease: string, ending: Ending): void };
   /** A listener of a handler threw; the handler keeps running. */
   readonly onListenerError: (id: string, cause: unknown) => void;
@@ -36,8 +39,12 @@ export class HandlerRuns {
 
   /** Nothing is reported before this returns. */
   run(task: Attempt): void {
-    const { reports, onListenerError } = this.options;
-    const context = new AttemptContext(task, reports, (cause) => onListenerError(task.id, cause));
+    const { reports, submits } = this.options;
+    const context = new AttemptContext(task, {
+      reports,
+      submits,
+      onListenerError: (cause) => this.options.onListenerError(task.id, cause),
+    });
     this.running.set(task.lease, context);
     const end = (ending: Ending): void => {
       this.running.delete(task.lease);

@@ -6,6 +6,7 @@ import { Later, PermanentFailure, RetryAfter } from '../task/failures.ts';
 import type { TaskContext } from '../task/task-context.ts';
 import { type Schema, schemaProblems } from '../test-sluice/schema-problems.ts';
 import { TestBlobs } from '../test-sluice/test-blobs.ts';
+import { RecordedSubmits } from '../testing/recorded-submits.ts';
 import type { ScriptedRequest } from '../testing/scripted-http.ts';
 import { StrayErrors } from '../testing/stray-errors.ts';
 import { pushed, WorkerUnderTest } from '../testing/worker-under-test.ts';
@@ -117,6 +118,7 @@ class WorkerWithHandlers extends WorkerUnderTest {
     const { session } = this;
     this.handlers = new HandlerRuns([defineTask({ type: 'a', run })], {
       blobs: new TestBlobs(),
+      submits: new RecordedSubmits().submits,
       reports: session,
       onListenerError: () => undefined,
     });

@@ -7,6 +7,7 @@ import type { BlobPort } from '../calls/remote-blobs.ts';
 import { closedError, errorOf } from '../calls/sluice-error.ts';
 import type { AnyTask } from '../task/define-task.ts';
 import type { Resources } from '../task/task-options.ts';
+import type { TaskSubmits } from '../task/task-submits.ts';
 import { HandlerRuns } from './handler-runs.ts';
 import type { SessionNotice } from './worker-ports.ts';
 import { WorkerSession } from './worker-session.ts';
@@ -62,6 +63,8 @@ interface WorkerSetup extends WorkOptions {
   readonly platform: Platform;
   readonly transport: Transport;
   readonly blobs: BlobPort;
+  /** For the children of tasks. */
+  readonly submits: TaskSubmits;
   readonly addresses: readonly string[];
 }
 
@@ -128,6 +131,7 @@ export class Worker {
         log: (lease, line) => this.session.log(lease, line),
       },
       blobs: this.setup.blobs,
+      submits: this.setup.submits,
       onListenerError: (taskId, cause) => this.notice({ type: 'listener_failed', taskId, cause }),
     });
     return new WorkerSession(
