@@ -15,6 +15,11 @@ export interface TaskContext {
    * The same for every attempt of the task: for systems that recognize a repeated call by a key.
    */
   readonly idempotencyKey: string;
+  /**
+   * Milliseconds since 1970: `Date.now()`, and in a `TestSluice` the virtual clock. A handler that
+   * takes times from here can be tested without waiting.
+   */
+  readonly now: () => number;
   /** Aborted on cancel, timeout, a lost lease and a stop; its reason is a `TaskAborted`. */
   readonly signal: AbortSignal;
   /** Reports progress from 0 to 1. The newest report counts. */

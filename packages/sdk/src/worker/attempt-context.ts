@@ -20,6 +20,8 @@ export interface AttemptReports {
 export interface ContextPorts {
   readonly reports: AttemptReports;
   readonly submits: TaskSubmits;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   /** A listener of the handler threw. */
   readonly onListenerError: (cause: unknown) => void;
 }
@@ -88,6 +90,10 @@ export class AttemptContext implements TaskContext {
 
   get idempotencyKey(): string {
     return this.given.id;
+  }
+
+  get now(): TaskContext['now'] {
+    return this.ports.now;
   }
 
   get signal(): AbortSignal {

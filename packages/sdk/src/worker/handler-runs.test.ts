@@ -28,6 +28,7 @@ class RunsUnderTest {
       },
       blobs: this.blobs,
       submits: this.submitted.submits,
+      now: () => 1_900_000_000_000,
       onListenerError: (id, cause) => this.failedListeners.push([id, cause]),
     });
   }

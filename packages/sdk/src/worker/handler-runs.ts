@@ -13,6 +13,8 @@ export interface HandlerRunsOptions {
   readonly blobs: BlobPort;
   /** For the children of tasks. */
   readonly submits: TaskSubmits;
+  /** Wall time in milliseconds. */
+  readonly now: () => number;
   readonly reports: AttemptReports & { finish(lease: string, ending: Ending): void };
   /** A listener of a handler threw; the handler keeps running. */
   readonly onListenerError: (id: string, cause: unknown) => void;
@@ -39,10 +41,11 @@ export class HandlerRuns {
 
   /** Nothing is reported before this returns. */
   run(task: Attempt): void {
-    const { reports, submits } = this.options;
+    const { reports, submits, now } = this.options;
     const context = new AttemptContext(task, {
       reports,
       submits,
+      now,
       onListenerError: (cause) => this.options.onListenerError(task.id, cause),
     });
     this.running.set(task.lease, context);

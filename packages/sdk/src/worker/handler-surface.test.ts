@@ -119,6 +119,7 @@ class WorkerWithHandlers extends WorkerUnderTest {
     this.handlers = new HandlerRuns([defineTask({ type: 'a', run })], {
       blobs: new TestBlobs(),
       submits: new RecordedSubmits().submits,
+      now: () => 0,
       reports: session,
       onListenerError: () => undefined,
     });

@@ -132,6 +132,7 @@ export class Worker {
       },
       blobs: this.setup.blobs,
       submits: this.setup.submits,
+      now: SYSTEM_PORTS.wallTime,
       onListenerError: (taskId, cause) => this.notice({ type: 'listener_failed', taskId, cause }),
     });
     return new WorkerSession(
