@@ -24,4 +24,5 @@ export type {
 } from './task/task-options.ts';
 export type { SubmitManyOptions, TaskSubmits } from './task/task-submits.ts';
 export type { AttemptView, TaskError, TaskState, TaskView } from './task/task-view.ts';
+export type { AttemptEvent } from './worker/attempt-events.ts';
 export type { StopOptions, Worker, WorkerNotice, WorkOptions } from './worker/worker.ts';

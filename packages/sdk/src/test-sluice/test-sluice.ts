@@ -5,8 +5,10 @@ import { type Submitted, TaskClient } from '../client/task-client.ts';
 import type { TaskOperations } from '../client/task-handle.ts';
 import type { AnyTask, TaskBody } from '../task/define-task.ts';
 import type { Resources, TaskDefaults } from '../task/task-options.ts';
+import type { AttemptEvent } from '../worker/attempt-events.ts';
 import { finalReport } from '../worker/final-reports.ts';
 import { HandlerRuns } from '../worker/handler-runs.ts';
+import { guarded } from '../worker/worker-lines.ts';
 import { definitionOf, taskSpecs } from './checked-requests.ts';
 import { InProcessServer } from './in-process-server.ts';
 import { InProcessTasks, type WaitFor } from './in-process-tasks.ts';
@@ -34,6 +36,8 @@ export interface TestSluiceOptions {
   readonly fakeTimers?: boolean;
   /** Called with errors that signal listeners throw. Default: they are written to the console. */
   readonly onListenerError?: (taskId: string, cause: unknown) => void;
+  /** Called as by a worker. `TestSluice` writes no lines about failed attempts. */
+  readonly onAttempt?: (event: AttemptEvent) => void;
 }
 
 /** Number of turns without a command before `advance` lets time pass. */
@@ -69,7 +73,7 @@ export class TestSluice extends TaskClient {
       now: () => this.server.now,
       onTimers: () => this.waits.kick(),
     });
-    this.runs = this.makeRuns(tasks, options.onListenerError ?? writeError);
+    this.runs = this.makeRuns(tasks, options);
     this.server = new InProcessServer(
       {
         startAt: new Date(startAt).getTime(),
@@ -168,7 +172,7 @@ export class TestSluice extends TaskClient {
 
   private makeRuns(
     tasks: readonly AnyTask[],
-    onListenerError: (taskId: string, cause: unknown) => void,
+    { onListenerError = writeError, onAttempt }: TestSluiceOptions,
   ): HandlerRuns {
     return new HandlerRuns(tasks, {
       reports: {
@@ -192,6 +196,8 @@ export class TestSluice extends TaskClient {
       blobs: this.blobs,
       submits: this,
       now: () => this.server.now,
+      ticks: () => this.server.now,
+      onAttempt: onAttempt === undefined ? () => undefined : guarded('onAttempt', onAttempt),
       onListenerError,
     });
   }

@@ -7,8 +7,11 @@ import type { TaskContext } from '../task/task-context.ts';
 import { TestBlobs } from '../test-sluice/test-blobs.ts';
 import { RecordedSubmits } from '../testing/recorded-submits.ts';
 import type { Attempt } from './attempt-context.ts';
+import type { AttemptEvent } from './attempt-events.ts';
 import type { Ending } from './final-reports.ts';
 import { HandlerRuns } from './handler-runs.ts';
+
+const NOW = Date.UTC(2030, 0, 1);
 
 class RunsUnderTest {
   readonly said: [string, unknown][] = [];
@@ -16,6 +19,8 @@ class RunsUnderTest {
   readonly runs: HandlerRuns;
   readonly blobs = new TestBlobs();
   readonly submitted = new RecordedSubmits();
+  readonly events: AttemptEvent[] = [];
+  ticks = 0;
   private readonly ended = new Map<string, (ending: Ending) => void>();
 
   constructor(...tasks: AnyTask[]) {
@@ -28,7 +33,9 @@ class RunsUnderTest {
       },
       blobs: this.blobs,
       submits: this.submitted.submits,
-      now: () => 1_900_000_000_000,
+      now: () => NOW,
+      ticks: () => this.ticks,
+      onAttempt: (event) => this.events.push(event),
       onListenerError: (id, cause) => this.failedListeners.push([id, cause]),
     });
   }

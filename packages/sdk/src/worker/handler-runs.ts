@@ -6,6 +6,7 @@ import type { AnyTask } from '../task/define-task.ts';
 import { Later, PermanentFailure, RetryAfter } from '../task/failures.ts';
 import type { TaskSubmits } from '../task/task-submits.ts';
 import { type Attempt, AttemptContext, type AttemptReports } from './attempt-context.ts';
+import { type AttemptEvent, endEvents, startEvent } from './attempt-events.ts';
 import type { Ending, HandlerError } from './final-reports.ts';
 import type { AbortReason } from './worker-ports.ts';
 
@@ -15,6 +16,10 @@ export interface HandlerRunsOptions {
   readonly submits: TaskSubmits;
   /** Wall time in milliseconds. */
   readonly now: () => number;
+  /** Milliseconds that only increase, for durations. */
+  readonly ticks: () => number;
+  /** Never throws. */
+  readonly onAttempt: (event: AttemptEvent) => void;
   readonly reports: AttemptReports & { finish(lease: string, ending: Ending): void };
   /** A listener of a handler threw; the handler keeps running. */
   readonly onListenerError: (id: string, cause: unknown) => void;
@@ -41,7 +46,7 @@ export class HandlerRuns {
 
   /** Nothing is reported before this returns. */
   run(task: Attempt): void {
-    const { reports, submits, now } = this.options;
+    const { reports, submits, now, ticks, onAttempt } = this.options;
     const context = new AttemptContext(task, {
       reports,
       submits,
@@ -49,17 +54,23 @@ export class HandlerRuns {
       onListenerError: (cause) => this.options.onListenerError(task.id, cause),
     });
     this.running.set(task.lease, context);
-    const end = (ending: Ending): void => {
+    const startedAt = ticks();
+    const end = (ending: Ending, failure: { thrown?: unknown } = {}): void => {
       this.running.delete(task.lease);
+      const durationMs = ticks() - startedAt;
+      const { aborted } = context;
+      const ended = { ending, aborted, durationMs, endedAt: now(), ...failure };
+      endEvents(task, this.definitions.get(task.type), ended).forEach(onAttempt);
       reports.finish(task.lease, ending);
     };
+    onAttempt(startEvent(task));
     this.call(task, context).then(
       (value) => {
         const ending = endingWith(value);
-        if ('large' in ending) void this.upload(ending.large).then(end);
+        if ('large' in ending) void this.upload(ending.large).then((uploaded) => end(uploaded));
         else end(ending);
       },
-      (cause: unknown) => end(endingOf(cause, context)),
+      (cause: unknown) => end(endingOf(cause, context), { thrown: cause }),
     );
   }
 

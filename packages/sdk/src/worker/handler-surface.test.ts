@@ -11,6 +11,7 @@ import type { ScriptedRequest } from '../testing/scripted-http.ts';
 import { StrayErrors } from '../testing/stray-errors.ts';
 import { pushed, WorkerUnderTest } from '../testing/worker-under-test.ts';
 import { HandlerRuns } from './handler-runs.ts';
+import { failureLine } from './worker-lines.ts';
 
 /**
  * Whatever a handler does with its context, throws or returns ends its own attempt and affects
@@ -113,6 +114,7 @@ async function take({ call, first, second, isAwaited }: Step, context: TaskConte
 /** A worker with real handlers. The test is its server. */
 class WorkerWithHandlers extends WorkerUnderTest {
   handlers: HandlerRuns | undefined;
+  readonly lines: unknown[] = [];
 
   handle(run: (input: unknown, context: TaskContext) => unknown): void {
     const { session } = this;
@@ -120,6 +122,8 @@ class WorkerWithHandlers extends WorkerUnderTest {
       blobs: new TestBlobs(),
       submits: new RecordedSubmits().submits,
       now: () => 0,
+      ticks: () => 0,
+      onAttempt: (event) => void this.lines.push(failureLine(event)),
       reports: session,
       onListenerError: () => undefined,
     });

@@ -3,6 +3,7 @@ import { Sluice } from '../node/sluice.ts';
 import { type AnyTask, defineTask } from '../task/define-task.ts';
 import { PermanentFailure } from '../task/failures.ts';
 import { HttpStub, refused, type StubRequest } from '../testing/http-stub.ts';
+import type { AttemptEvent } from './attempt-events.ts';
 import type { Worker, WorkerNotice, WorkOptions } from './worker.ts';
 
 const SESSION = { sessionId: 's_1', heartbeatMs: 5000, leaseMs: 15_000, resumed: false, lost: [] };
@@ -44,7 +45,7 @@ function reports(): Record<string, unknown>[] {
 
 function work(tasks: readonly AnyTask[], options: WorkOptions = {}): Promise<Worker> {
   const onNotice = (notice: WorkerNotice): unknown => notices.push(notice);
-  return sluice.work(tasks, { handleSignals: false, onNotice, ...options });
+  return sluice.work(tasks, { handleSignals: false, logFailures: false, onNotice, ...options });
 }
 
 const echo = defineTask({ type: 'echo', concurrency: 5, run: (input: unknown) => input });
@@ -250,4 +251,69 @@ test('what onNotice throws does not hurt the worker', async () => {
   }
 
   expect(written[0]).toContain('onNotice failed: Error: boom');
+});
+
+describe('failed attempts', () => {
+  const boom = defineTask({
+    type: 'boom',
+    retry: { maxAttempts: 1 },
+    run: (input: string) => Promise.reject(new Error(`boom ${input.length}`)),
+  });
+
+  /** What was written to the console while a task failed. */
+  async function writtenFor(options: WorkOptions): Promise<string[]> {
+    const written: string[] = [];
+    const original = console.error;
+    console.error = (line: string) => written.push(line);
+    try {
+      await sluice.work([boom], { handleSignals: false, onNotice: () => undefined, ...options });
+      push('boom', 'secret', 'l_1');
+      await expect.poll(() => reports().some(({ kind }) => kind === 'failed')).toBe(true);
+    } finally {
+      console.error = original;
+    }
+    return written;
+  }
+
+  test('are one line each', async () => {
+    const written = await writtenFor({});
+
+    expect(written).toEqual([
+      expect.stringMatching(
+        /^sluice: task t_l_1 \(boom\) failed at attempt 1 after \d+ ms: boom 6 \(no retry\)$/,
+      ),
+    ]);
+  });
+
+  test('are told to a hook, also without the line', async () => {
+    const events: AttemptEvent[] = [];
+
+    const written = await writtenFor({
+      logFailures: false,
+      onAttempt: (event) => void events.push(event),
+    });
+
+    expect(written).toEqual([]);
+    expect(events.map(({ type }) => type)).toEqual(['started', 'failed', 'ended']);
+    expect(events[1]).toMatchObject({
+      taskId: 't_l_1',
+      taskType: 'boom',
+      error: { name: 'Error' },
+    });
+  });
+
+  test('a hook that throws, at once or later, harms nothing', async () => {
+    const written = await writtenFor({
+      logFailures: false,
+      onAttempt: async ({ type }) => {
+        throw new Error(`hook of ${type}`);
+      },
+    });
+
+    expect(written.map((line) => line.split('\n')[0])).toEqual([
+      'sluice: onAttempt failed: Error: hook of started',
+      'sluice: onAttempt failed: Error: hook of failed',
+      'sluice: onAttempt failed: Error: hook of ended',
+    ]);
+  });
 });

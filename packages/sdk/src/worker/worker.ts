@@ -1,6 +1,5 @@
 import { LIMITS } from '@sluice/protocol/limits';
 import type { Cancel } from '../base/ports.ts';
-import { isInstance, messageOf, textProperty } from '../base/shown-value.ts';
 import { SYSTEM_PORTS } from '../base/system-ports.ts';
 import type { Platform, Transport } from '../calls/platform.ts';
 import type { BlobPort } from '../calls/remote-blobs.ts';
@@ -8,7 +7,9 @@ import { closedError, errorOf } from '../calls/sluice-error.ts';
 import type { AnyTask } from '../task/define-task.ts';
 import type { Resources } from '../task/task-options.ts';
 import type { TaskSubmits } from '../task/task-submits.ts';
+import type { AttemptEvent } from './attempt-events.ts';
 import { HandlerRuns } from './handler-runs.ts';
+import { guarded, writeFailure, writeTrouble } from './worker-lines.ts';
 import type { SessionNotice } from './worker-ports.ts';
 import { WorkerSession } from './worker-session.ts';
 
@@ -57,6 +58,13 @@ export interface WorkOptions {
    * Called with notices. Default: problems are written to the console, a repeated one only once.
    */
   readonly onNotice?: (notice: WorkerNotice) => void;
+  /**
+   * Called when an attempt starts, fails, is expected to be retried, and ends: for logs, error
+   * trackers and traces. What it throws is written to the console and changes nothing.
+   */
+  readonly onAttempt?: (event: AttemptEvent) => void;
+  /** Write one line per failed attempt to the console. Default true. */
+  readonly logFailures?: boolean;
 }
 
 interface WorkerSetup extends WorkOptions {
@@ -87,7 +95,7 @@ export class Worker {
     checkTasks(tasks);
     this.setup = setup;
     this.name = setup.name ?? setup.platform.workerName();
-    this.notice = guarded(setup.onNotice ?? writeTrouble(setup.addresses));
+    this.notice = guarded('onNotice', setup.onNotice ?? writeTrouble(setup.addresses));
     this.stopped = new Promise((resolve) => {
       this.resolveStopped = resolve;
     });
@@ -133,6 +141,8 @@ export class Worker {
       blobs: this.setup.blobs,
       submits: this.setup.submits,
       now: SYSTEM_PORTS.wallTime,
+      ticks: SYSTEM_PORTS.now,
+      onAttempt: this.attemptHook(),
       onListenerError: (taskId, cause) => this.notice({ type: 'listener_failed', taskId, cause }),
     });
     return new WorkerSession(
@@ -161,6 +171,15 @@ export class Worker {
         notify: (notice) => this.heard(notice),
       },
     );
+  }
+
+  private attemptHook(): (event: AttemptEvent) => void {
+    const { onAttempt, logFailures = true } = this.setup;
+    const told = onAttempt === undefined ? () => undefined : guarded('onAttempt', onAttempt);
+    return (event) => {
+      if (logFailures) writeFailure(event);
+      told(event);
+    };
   }
 
   private heard(notice: SessionNotice): void {
@@ -208,43 +227,4 @@ function checkTasks(tasks: readonly AnyTask[]): void {
     types.add(type);
   }
   if (types.size === 0) throw new TypeError('a worker needs at least one task to run');
-}
-
-/** An error in the notice callback must not reach the session. */
-function guarded(notice: (notice: WorkerNotice) => unknown): (notice: WorkerNotice) => void {
-  return (given) => {
-    new Promise((resolve) => resolve(notice(given))).catch((cause: unknown) => {
-      console.error(`sluice: onNotice failed: ${stackOf(cause)}`);
-    });
-  };
-}
-
-/**
- * Writes one line when the server becomes unreachable, however often it is tried, and one when it
- * is reachable again.
- */
-function writeTrouble(addresses: readonly string[]): (notice: WorkerNotice) => void {
-  let isSaid = false;
-  return (notice) => {
-    if (notice.type === 'connected') {
-      if (isSaid) console.error(`sluice: connected to ${notice.address}`);
-      isSaid = false;
-    } else if (notice.type === 'disconnected') {
-      if (!isSaid) {
-        const where = addresses.join(', ');
-        console.error(`sluice: no connection to ${where} (${notice.why}); trying again`);
-      }
-      isSaid = true;
-    } else if (notice.type === 'report_refused') {
-      console.error(`sluice: the server refused a report: ${notice.why}`);
-    } else {
-      console.error(`sluice: a listener of ${notice.taskId} failed: ${stackOf(notice.cause)}`);
-    }
-  };
-}
-
-/** As text: the console would inspect the value, which may throw. */
-function stackOf(cause: unknown): string {
-  const stack = isInstance(cause, Error) ? textProperty(cause, 'stack') : undefined;
-  return stack ?? messageOf(cause);
 }
