@@ -109,6 +109,20 @@ export class RemoteTasks implements TaskOperations {
     await this.options.call({ method: 'PUT', path, body: JSON.stringify(defaults) });
   }
 
+  /** The definition that the server has of a type; undefined when it has none. */
+  async getType(type: string): Promise<TaskDefaults | undefined> {
+    const path = `/v1/task-types/${encodeURIComponent(type)}`;
+    try {
+      const answer = jsonOf(await this.options.call({ method: 'GET', path }));
+      const { definition } = answer as { definition?: unknown };
+      if (typeof definition === 'object' && definition !== null) return definition;
+    } catch (cause) {
+      if (cause instanceof SluiceError && cause.code === 'task_type_not_found') return undefined;
+      throw cause;
+    }
+    throw new SluiceError('no_answer', 'the answer is not from a Sluice server');
+  }
+
   private post(path: string, body: object): Promise<HttpAnswer> {
     return this.options.call({ method: 'POST', path, body: JSON.stringify(body) });
   }

@@ -38,6 +38,9 @@ export abstract class TaskClient implements TaskSubmits {
 
   protected abstract putType(type: string, defaults: TaskDefaults): Promise<void>;
 
+  /** Tasks are submitted by the name of their type. `sent` resolves when they are stored. */
+  protected submittedByName(_type: string, _sent: Promise<unknown>): void {}
+
   /** Submits a task. It is on disk when this resolves, and never stored twice. */
   submit<Input, Output>(
     task: TaskDefinition<Input, Output>,
@@ -57,7 +60,9 @@ export abstract class TaskClient implements TaskSubmits {
     options: SubmitOptions = {},
   ): Promise<TaskHandle> {
     try {
-      return this.send([taskBody(task, input, options)], 0, this.firstHandle);
+      const sent = this.send([taskBody(task, input, options)], 0, this.firstHandle);
+      if (typeof task === 'string') this.submittedByName(task, sent);
+      return sent;
     } catch (cause) {
       return Promise.reject(cause);
     }
@@ -101,7 +106,9 @@ export abstract class TaskClient implements TaskSubmits {
         parts.push(...halves);
       }
     };
-    await Promise.all(Array.from({ length: CALLS_AT_ONCE }, sendParts));
+    const sent = Promise.all(Array.from({ length: CALLS_AT_ONCE }, sendParts));
+    if (typeof task === 'string' && inputs.length > 0) this.submittedByName(task, sent);
+    await sent;
     return handles;
   }
 

@@ -34,6 +34,11 @@ export function writeTrouble(addresses: readonly string[]): (notice: WorkerNotic
       isSaid = true;
     } else if (notice.type === 'report_refused') {
       console.error(`sluice: the server refused a report: ${notice.why}`);
+    } else if (notice.type === 'definition_differs') {
+      console.error(
+        `sluice: the definition of '${notice.taskType}' differs from the registered one in ` +
+          `${notice.fields.join(', ')}; register it again, or change it`,
+      );
     } else {
       console.error(`sluice: a listener of ${notice.taskId} failed: ${stackOf(notice.cause)}`);
     }

@@ -27,8 +27,15 @@ function answerWorker({ method, path, body, response }: StubRequest) {
     response.write(`event: welcome\ndata: ${JSON.stringify(SESSION)}\n\n`);
     return undefined;
   }
+  if (method === 'GET') return registered(path);
   if (method === 'DELETE') return { status: 204, body: undefined };
   return { body: { outcomes: (body.reports ?? []).map(() => 'ok') } };
+}
+
+/** The registered definition of the type `known`. */
+function registered(path: string) {
+  if (path !== '/v1/task-types/known') return refused(404, 'task_type_not_found');
+  return { body: { type: 'known', definition: { priority: 7, retry: { maxAttempts: 5 } } } };
 }
 
 /** Pushes a task on the newest stream. */
@@ -314,6 +321,49 @@ describe('failed attempts', () => {
       'sluice: onAttempt failed: Error: hook of started',
       'sluice: onAttempt failed: Error: hook of failed',
       'sluice: onAttempt failed: Error: hook of ended',
+    ]);
+  });
+});
+
+describe('a definition that differs from the registered one', () => {
+  const known = defineTask({
+    type: 'known',
+    priority: 7,
+    retry: { maxAttempts: 2, jitter: false },
+    run: () => null,
+  });
+
+  test('is reported once, with its fields, however often the worker connects', async () => {
+    await work([echo, known]);
+    await expect.poll(() => notices.some(({ type }) => type === 'definition_differs')).toBe(true);
+    server.requests.findLast(({ path }) => path === '/v1/worker-sessions')?.response.end();
+    await expect.poll(() => notices.filter(({ type }) => type === 'connected').length).toBe(2);
+
+    push('echo', 1, 'l_1');
+    await expect.poll(() => reports().length).toBe(1);
+
+    expect(notices.filter(({ type }) => type === 'definition_differs')).toEqual([
+      {
+        type: 'definition_differs',
+        taskType: 'known',
+        fields: ['retry.jitter', 'retry.maxAttempts'],
+      },
+    ]);
+    const looked = server.requests.filter(({ method }) => method === 'GET').map(({ path }) => path);
+    expect(looked).toEqual(['/v1/task-types/echo', '/v1/task-types/known']);
+  });
+
+  test('a key that may not read definitions is no problem', async () => {
+    server.answer = (request) => {
+      return request.method === 'GET' ? refused(403, 'forbidden') : answerWorker(request);
+    };
+
+    await work([known]);
+    push('known', 1, 'l_1');
+    await expect.poll(() => reports().length).toBe(1);
+
+    expect(notices.filter(({ type }) => type !== 'disconnected')).toMatchObject([
+      { type: 'connected' },
     ]);
   });
 });

@@ -4,10 +4,11 @@ import { SYSTEM_PORTS } from '../base/system-ports.ts';
 import type { Platform, Transport } from '../calls/platform.ts';
 import type { BlobPort } from '../calls/remote-blobs.ts';
 import { closedError, errorOf } from '../calls/sluice-error.ts';
-import type { AnyTask } from '../task/define-task.ts';
-import type { Resources } from '../task/task-options.ts';
+import { type AnyTask, defaultsOf } from '../task/define-task.ts';
+import type { Resources, TaskDefaults } from '../task/task-options.ts';
 import type { TaskSubmits } from '../task/task-submits.ts';
 import type { AttemptEvent } from './attempt-events.ts';
+import { differingFields } from './definition-drift.ts';
 import { HandlerRuns } from './handler-runs.ts';
 import { guarded, writeFailure, writeTrouble } from './worker-lines.ts';
 import type { SessionNotice } from './worker-ports.ts';
@@ -29,6 +30,15 @@ export type WorkerNotice =
   | { readonly type: 'disconnected'; readonly why: string; readonly retryInMs: number }
   /** The server did not accept a handler's final report, or its log lines. */
   | { readonly type: 'report_refused'; readonly why: string }
+  /**
+   * The worker's definition of a task differs from the registered one, in these fields. Reported
+   * once per type.
+   */
+  | {
+      readonly type: 'definition_differs';
+      readonly taskType: string;
+      readonly fields: readonly string[];
+    }
   /** A listener of a handler threw; the handler keeps running. */
   | { readonly type: 'listener_failed'; readonly taskId: string; readonly cause: unknown };
 
@@ -73,6 +83,8 @@ interface WorkerSetup extends WorkOptions {
   readonly blobs: BlobPort;
   /** For the children of tasks. */
   readonly submits: TaskSubmits;
+  /** The definition that the server has of a type; undefined when it has none. */
+  readonly registered: (type: string) => Promise<TaskDefaults | undefined>;
   readonly addresses: readonly string[];
 }
 
@@ -81,6 +93,7 @@ export class Worker {
   readonly name: string;
   /** Resolves when the worker has stopped, for whatever reason. */
   readonly stopped: Promise<void>;
+  private readonly tasks: readonly AnyTask[];
   private readonly setup: WorkerSetup;
   private readonly session: WorkerSession;
   private readonly notice: (notice: WorkerNotice) => void;
@@ -89,10 +102,12 @@ export class Worker {
   /** Settles the promise of `start`, which waits for the first welcome. */
   private starting: { resolve(): void; reject(cause: Error): void } | undefined;
   private isStopping = false;
+  private hasCompared = false;
   private cancelGiveUp: Cancel = () => undefined;
 
   constructor(tasks: readonly AnyTask[], setup: WorkerSetup) {
     checkTasks(tasks);
+    this.tasks = tasks;
     this.setup = setup;
     this.name = setup.name ?? setup.platform.workerName();
     this.notice = guarded('onNotice', setup.onNotice ?? writeTrouble(setup.addresses));
@@ -189,6 +204,8 @@ export class Worker {
         const { address, resumed } = notice;
         this.notice({ type: 'connected', address: addresses[address], resumed });
         this.starting?.resolve();
+        // Without an answer there is nothing to report.
+        this.compareDefinitions().catch(() => undefined);
         return;
       }
       case 'disconnected':
@@ -207,6 +224,19 @@ export class Worker {
         return;
       case 'over':
         this.over(notice.refusal === undefined ? undefined : errorOf(notice.refusal));
+    }
+  }
+
+  /** One after the other, because a worker may have many types and no hurry. */
+  private async compareDefinitions(): Promise<void> {
+    if (this.hasCompared) return;
+    this.hasCompared = true;
+    for (const task of this.tasks) {
+      const registered = await this.setup.registered(task.type);
+      if (this.isStopping) return;
+      const fields = registered === undefined ? [] : differingFields(defaultsOf(task), registered);
+      if (fields.length === 0) continue;
+      this.notice({ type: 'definition_differs', taskType: task.type, fields });
     }
   }
 
