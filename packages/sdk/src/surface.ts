@@ -4,6 +4,7 @@ export type { ErrorDetail } from './calls/http-answers.ts';
 export { SluiceError, TaskFailed } from './calls/sluice-error.ts';
 export type { SluiceOptions } from './client/sluice-client.ts';
 export type { TaskClient } from './client/task-client.ts';
+export type { AttemptEvent } from './task/attempt-event.ts';
 export { type AnyTask, defineTask, type TaskDefinition } from './task/define-task.ts';
 export { Later, PermanentFailure, RetryAfter, TaskAborted } from './task/failures.ts';
 export type { SignalListener, TaskContext } from './task/task-context.ts';
@@ -24,5 +25,4 @@ export type {
 } from './task/task-options.ts';
 export type { SubmitManyOptions, TaskSubmits } from './task/task-submits.ts';
 export type { AttemptView, TaskError, TaskState, TaskView } from './task/task-view.ts';
-export type { AttemptEvent } from './worker/attempt-events.ts';
 export type { StopOptions, Worker, WorkerNotice, WorkOptions } from './worker/worker.ts';

@@ -1,10 +1,11 @@
 import { TaskDefinition } from '@sluice/protocol';
 import { describe, expect, test } from 'vitest';
+import type { AttemptEvent } from '../task/attempt-event.ts';
 import { type AnyTask, defineTask } from '../task/define-task.ts';
 import { PermanentFailure, RetryAfter, TaskAborted } from '../task/failures.ts';
 import type { TaskContext } from '../task/task-context.ts';
 import { TestSluice } from '../test-sluice/test-sluice.ts';
-import { type AttemptEvent, endEvents, MAX_ATTEMPTS_DEFAULT } from './attempt-events.ts';
+import { endEvents, MAX_ATTEMPTS_DEFAULT } from './attempt-events.ts';
 import { failureLine } from './worker-lines.ts';
 
 const ATTEMPT = { id: 't_1', type: 'a', attempt: 1, lease: 'l_1', input: 'secret input' };

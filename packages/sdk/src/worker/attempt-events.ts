@@ -1,45 +1,8 @@
+import type { AttemptEvent } from '../task/attempt-event.ts';
 import type { AnyTask } from '../task/define-task.ts';
 import type { TaskAborted } from '../task/failures.ts';
 import type { Attempt } from './attempt-context.ts';
 import { asDelay, type Ending } from './final-reports.ts';
-
-interface AttemptFacts {
-  readonly taskId: string;
-  readonly taskType: string;
-  /** 1 for the first attempt. */
-  readonly attempt: number;
-}
-
-/** The handler threw, or its output could not be sent. */
-interface AttemptFailure extends AttemptFacts {
-  /** What the handler threw. */
-  readonly error: unknown;
-  readonly durationMs: number;
-  /**
-   * Whether another attempt is expected. The worker judges by its own definition of the task; a
-   * submit with other `retry` options may differ.
-   */
-  readonly willRetry: boolean;
-  /** When the next attempt is due, if the handler said so with `RetryAfter`. */
-  readonly retryAt?: Date;
-}
-
-/**
- * What happens with an attempt in a worker. Each attempt has `started` first and `ended` last. In
- * between, one that fails has `failed`, and then `retrying` if another attempt is expected.
- */
-export type AttemptEvent =
-  | (AttemptFacts & { readonly type: 'started' })
-  | (AttemptFailure & { readonly type: 'failed' | 'retrying' })
-  | (AttemptFacts & {
-      readonly type: 'ended';
-      /**
-       * `lost`: another worker may have the task. `handed_back`: the worker stops, and another one
-       * runs the task.
-       */
-      readonly outcome: 'succeeded' | 'failed' | 'cancelled' | 'later' | 'lost' | 'handed_back';
-      readonly durationMs: number;
-    });
 
 /** The default of `retry`; a test compares it with the protocol. */
 export const MAX_ATTEMPTS_DEFAULT = 3;
@@ -72,7 +35,7 @@ export function endEvents(
   const { retryable = true } = ending;
   const delayMs = asDelay(ending.retryAfterMs);
   const willRetry = retryable && attempt.attempt < attemptsMax(definition);
-  const failure: AttemptFailure = {
+  const failure: Omit<Failed, 'type'> = {
     ...factsOf(attempt),
     error: 'thrown' in end ? end.thrown : Object.assign(new Error(), ending.error),
     durationMs,
@@ -83,10 +46,12 @@ export function endEvents(
   return willRetry ? [failed, { type: 'retrying', ...failure }, ended] : [failed, ended];
 }
 
-function factsOf({ id, type, attempt }: Attempt): AttemptFacts {
+function factsOf({ id, type, attempt }: Attempt): Facts {
   return { taskId: id, taskType: type, attempt };
 }
 
+type Failed = Extract<AttemptEvent, { error: unknown }>;
+type Facts = Omit<Extract<AttemptEvent, { type: 'started' }>, 'type'>;
 type Outcome = Extract<AttemptEvent, { type: 'ended' }>['outcome'];
 
 function outcomeOf({ ending, aborted }: AttemptEnd): Outcome {

@@ -2,11 +2,12 @@ import { fitsRequest, jsonText } from '../base/json-text.ts';
 import { RenewedMap } from '../base/renewed-map.ts';
 import { isInstance, messageOf, textProperty } from '../base/shown-value.ts';
 import type { BlobPort } from '../calls/remote-blobs.ts';
+import type { AttemptEvent } from '../task/attempt-event.ts';
 import type { AnyTask } from '../task/define-task.ts';
 import { Later, PermanentFailure, RetryAfter } from '../task/failures.ts';
 import type { TaskSubmits } from '../task/task-submits.ts';
 import { type Attempt, AttemptContext, type AttemptReports } from './attempt-context.ts';
-import { type AttemptEvent, endEvents, startEvent } from './attempt-events.ts';
+import { endEvents, startEvent } from './attempt-events.ts';
 import type { Ending, HandlerError } from './final-reports.ts';
 import type { AbortReason } from './worker-ports.ts';
 

@@ -1,7 +1,7 @@
 /** What a worker writes to stderr, one line each. */
 import { isInstance, messageOf, textProperty } from '../base/shown-value.ts';
 import { visibleText } from '../base/visible-text.ts';
-import type { AttemptEvent } from './attempt-events.ts';
+import type { AttemptEvent } from '../task/attempt-event.ts';
 import type { WorkerNotice } from './worker.ts';
 
 /** A longer error message is cut. */

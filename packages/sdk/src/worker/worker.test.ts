@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Sluice } from '../node/sluice.ts';
+import type { AttemptEvent } from '../task/attempt-event.ts';
 import { type AnyTask, defineTask } from '../task/define-task.ts';
 import { PermanentFailure } from '../task/failures.ts';
 import { HttpStub, refused, type StubRequest } from '../testing/http-stub.ts';
-import type { AttemptEvent } from './attempt-events.ts';
 import type { Worker, WorkerNotice, WorkOptions } from './worker.ts';
 
 const SESSION = { sessionId: 's_1', heartbeatMs: 5000, leaseMs: 15_000, resumed: false, lost: [] };
