@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -112,6 +115,29 @@ describe('with fakeTimers', () => {
     const handle = await sluice.submit(task, null);
 
     await expect(handle.result()).rejects.toMatchObject({ state: 'timed_out' });
+  });
+
+  test('time stands still during a real request, although fetch has timers', async () => {
+    const server = createServer((_, response) => {
+      realTimeout(() => response.end('"answer"'), 50);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+    const seen = await resultOf(async ({ now }) => {
+      const before = now();
+      const first = await (await fetch(url)).json();
+      const passed = [now() - before];
+      await sleep(HOUR_MS);
+      const second = await (await fetch(url, { signal: AbortSignal.timeout(60_000) })).json();
+      passed.push(now() - before);
+      return [first, second, ...passed];
+    });
+    server.closeAllConnections();
+    server.close();
+
+    expect(seen).toEqual(['answer', 'answer', 0, HOUR_MS]);
   });
 
   test('advance fires them, too', async () => {

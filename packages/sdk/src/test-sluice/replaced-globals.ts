@@ -60,7 +60,7 @@ function starter(real: AnyFunction, isInterval: boolean): AnyFunction {
   const start = (callback: unknown, delayMs: unknown, ...args: unknown[]): unknown => {
     const timers = virtualTimers();
     // The real one says what is wrong with the callback.
-    if (timers === undefined || typeof callback !== 'function') {
+    if (timers === undefined || typeof callback !== 'function' || isCalledByNode()) {
       return real(...([callback, delayMs, ...args] as never[]));
     }
     return timers.start({ call: () => callback(...args), delayMs, isInterval });
@@ -70,6 +70,18 @@ function starter(real: AnyFunction, isInterval: boolean): AnyFunction {
     Object.defineProperty(start, PROMISIFIED, { value: sleeper(promised) });
   }
   return start as AnyFunction;
+}
+
+/** Which frame of the stack called the replaced function, below this function and that one. */
+const CALLER_FRAME = 3;
+
+/**
+ * `fetch` starts timers of its own. On the virtual clock they would count as something that the
+ * handler waits for, and time would pass while a real request is open.
+ */
+function isCalledByNode(): boolean {
+  const caller = new Error().stack?.split('\n')[CALLER_FRAME] ?? '';
+  return /[( ]node:internal/.test(caller);
 }
 
 function canceller(real: AnyFunction): AnyFunction {

@@ -84,6 +84,8 @@ export class TestWaits {
       this.waits.delete(wait);
       wait.resolve(task);
     }
+    // A handler that does not listen may have lost its task, and no longer holds time up.
+    this.wake();
   }
 
   /** Returns whether a timer of a handler fired. */

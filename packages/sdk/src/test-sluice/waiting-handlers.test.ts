@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { defineTask } from '../task/define-task.ts';
 import { Later } from '../task/failures.ts';
 import { TestSluice } from './test-sluice.ts';
+import { turn } from './test-waits.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -129,11 +130,24 @@ describe('time stands still', () => {
     const results = Promise.all([working.result(), delayed.result()]);
 
     // The handler waits for something real, which takes a few turns of the event loop.
-    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+    for (let turns = 0; turns < 5; turns++) await turn();
     release();
 
     expect(await results).toEqual([0, 'echo']);
   });
+});
+
+test('a handler that lost its task does not hold time up', async () => {
+  const deaf = defineTask<null, string>({ type: 'deaf', run: () => new Promise(() => undefined) });
+  const sluice = new TestSluice([deaf, echo]);
+  const lost = await sluice.submit(deaf, null);
+  const delayed = await sluice.submit(echo, undefined, { delayMs: DAY_MS });
+  const result = delayed.result();
+  for (let turns = 0; turns < 5; turns++) await turn();
+
+  await lost.complete('from outside');
+
+  expect(await result).toBe('echo');
 });
 
 describe('what can never end is named', () => {

@@ -63,6 +63,14 @@ test('a key of the caller is used, and counts as a call', async () => {
   expect(recorded.bodies[0].dedupeWindowMs).toBe(5000);
 });
 
+test('a bad argument rejects the promise', async () => {
+  const { children } = childrenOf('t_7');
+
+  await expect(children.submit(resize, 1, null as never)).rejects.toThrow(TypeError);
+  await expect(children.submitMany(resize, [1], null as never)).rejects.toThrow(TypeError);
+  await expect(children.submitMany(resize, null as never)).rejects.toThrow(TypeError);
+});
+
 test('the longest key fits', async () => {
   const { recorded, children } = childrenOf('x'.repeat(64));
 

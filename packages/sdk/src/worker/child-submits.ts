@@ -20,12 +20,17 @@ export class ChildSubmits {
     this.submits = submits;
   }
 
-  submit(task: string | AnyTask, input: unknown, options?: SubmitOptions): Promise<TaskHandle> {
+  // Async, so that a bad argument rejects the promise. The number is taken before the first wait.
+  async submit(
+    task: string | AnyTask,
+    input: unknown,
+    options?: SubmitOptions,
+  ): Promise<TaskHandle> {
     const own = this.withKey(`${this.nextCall()}`, options);
     return this.submits.submit(task as string, input, own);
   }
 
-  submitMany(
+  async submitMany(
     task: string | AnyTask,
     inputs: readonly unknown[],
     options?: SubmitManyOptions<never>,
