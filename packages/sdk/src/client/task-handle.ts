@@ -1,21 +1,8 @@
 import { SluiceError, TaskFailed } from '../calls/sluice-error.ts';
+import type { CancelOptions, ResultOptions, TaskHandle, WaitOptions } from '../task/task-handle.ts';
 import type { TaskChanges } from '../task/task-options.ts';
 import type { TaskError, TaskView } from '../task/task-view.ts';
 import { hasEnded } from '../task/task-view.ts';
-
-export interface WaitOptions {
-  /** How long to wait; without it there is no limit. */
-  readonly timeoutMs?: number;
-  /** Ends the waiting, not the task. */
-  readonly signal?: AbortSignal;
-}
-
-export type ResultOptions = WaitOptions;
-
-export interface CancelOptions {
-  /** How long a worker may take to stop before the task is taken away. Default 10 s. */
-  readonly graceMs?: number;
-}
 
 /** Operations on a task by its id. */
 export interface TaskOperations {
@@ -29,24 +16,18 @@ export interface TaskOperations {
   fail(id: string, error: TaskError): Promise<void>;
 }
 
-/** A task that was submitted. */
-export class TaskHandle<Output = unknown> {
+/** A handle whose calls go to the server of a client. */
+export class ClientTaskHandle<Output = unknown> implements TaskHandle<Output> {
   readonly id: string;
-  /** A task with the dedupe key of the submit existed already, and this is it. */
   readonly deduplicated: boolean;
   private readonly operations: TaskOperations;
 
-  /** Made by `submit` and `task`. */
   constructor(id: string, operations: TaskOperations, deduplicated = false) {
     this.id = id;
     this.operations = operations;
     this.deduplicated = deduplicated;
   }
 
-  /**
-   * The output of the task. Throws `TaskFailed` when it ends without success, and a `SluiceError`
-   * with code `wait_timeout` when it has not ended in time.
-   */
   async result(options: ResultOptions = {}): Promise<Output> {
     const task = await this.operations.wait(this.id, options);
     if (task.state === 'succeeded') return task.output as Output;
@@ -55,47 +36,30 @@ export class TaskHandle<Output = unknown> {
     throw new SluiceError('wait_timeout', waited);
   }
 
-  /** The task once it has ended, with or without success, or its current state at the timeout. */
   wait(options: WaitOptions = {}): Promise<TaskView<Output>> {
     return this.operations.wait(this.id, options) as Promise<TaskView<Output>>;
   }
 
-  /** The current task. */
   async get(): Promise<TaskView<Output>> {
     return (await this.operations.get(this.id)) as TaskView<Output>;
   }
 
-  /**
-   * Ends the task, or tells its worker to stop. In that case it ends when the worker stops, or when
-   * the grace period is over. Throws a `SluiceError` with code `task_finished` when it had ended
-   * another way before.
-   */
   async cancel(options: CancelOptions = {}): Promise<TaskView<Output>> {
     return (await this.operations.cancel(this.id, options)) as TaskView<Output>;
   }
 
-  /**
-   * Changes the task while no worker holds it. Throws a `SluiceError` with code `task_running` when
-   * a worker holds it, and `task_finished` when it has ended.
-   */
   async update(changes: TaskChanges): Promise<TaskView<Output>> {
     return (await this.operations.update(this.id, changes)) as TaskView<Output>;
   }
 
-  /**
-   * Sends a signal to the handler that runs the task; `onSignal` receives it once. It is not kept
-   * for later attempts.
-   */
   async signal(name: string, data: unknown = null): Promise<void> {
     await this.operations.signal(this.id, name, data);
   }
 
-  /** Ends the task from outside, with an output: for handlers that returned `Later`. */
   async complete(output: Output): Promise<void> {
     await this.operations.complete(this.id, output);
   }
 
-  /** Ends the task from outside, without success. */
   async fail(error: string | TaskError): Promise<void> {
     await this.operations.fail(this.id, typeof error === 'string' ? { message: error } : error);
   }

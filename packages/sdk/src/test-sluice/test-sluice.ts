@@ -3,14 +3,17 @@ import { messageOf } from '../base/shown-value.ts';
 import { SluiceError } from '../calls/sluice-error.ts';
 import { type Submitted, TaskClient } from '../client/task-client.ts';
 import type { TaskOperations } from '../client/task-handle.ts';
+import type { AttemptEvent } from '../task/attempt-event.ts';
 import type { AnyTask, TaskBody } from '../task/define-task.ts';
 import type { Resources, TaskDefaults } from '../task/task-options.ts';
 import { finalReport } from '../worker/final-reports.ts';
 import { HandlerRuns } from '../worker/handler-runs.ts';
+import { guarded } from '../worker/worker-lines.ts';
 import { definitionOf, taskSpecs } from './checked-requests.ts';
 import { InProcessServer } from './in-process-server.ts';
 import { InProcessTasks, type WaitFor } from './in-process-tasks.ts';
 import { dedupeClaims, joinedPayloads } from './payloads.ts';
+import { RunningHandlers } from './running-handlers.ts';
 import { TestBlobs } from './test-blobs.ts';
 import { TestWaits, turn } from './test-waits.ts';
 
@@ -26,8 +29,15 @@ export interface TestSluiceOptions {
   readonly labels?: Record<string, string>;
   /** Time passes only by `advance`, even during a wait for a task. Default false. */
   readonly manualTime?: boolean;
+  /**
+   * In handlers, `setTimeout`, `setInterval`, `setTimeout` of `node:timers/promises` and `Date` use
+   * the virtual clock. Default false: they are real.
+   */
+  readonly fakeTimers?: boolean;
   /** Called with errors that signal listeners throw. Default: they are written to the console. */
   readonly onListenerError?: (taskId: string, cause: unknown) => void;
+  /** Called as by a worker. `TestSluice` writes no lines about failed attempts. */
+  readonly onAttempt?: (event: AttemptEvent) => void;
 }
 
 /** Number of turns without a command before `advance` lets time pass. */
@@ -41,13 +51,15 @@ const PLENTY = 1_000_000;
  * handlers.
  *
  * Retries, delays, timeouts, priorities, cancel and signals use the same code as on a server. While
- * a test waits for a task and no handler runs, time jumps from one due event to the next. While a
- * handler runs, time stands still, unless `advance` moves it.
+ * a test waits for a task, time jumps from one due event to the next, but only when every running
+ * handler waits for tasks itself (or for a timer, with `fakeTimers`). While a handler does anything
+ * else, time stands still, unless `advance` moves it.
  */
 export class TestSluice extends TaskClient {
   protected readonly operations: TaskOperations;
   private readonly server: InProcessServer;
   private readonly runs: HandlerRuns;
+  private readonly handlers: RunningHandlers;
   private readonly waits: TestWaits;
   private readonly blobs = new TestBlobs();
   private readonly lines = new Map<string, string[]>();
@@ -56,7 +68,12 @@ export class TestSluice extends TaskClient {
   constructor(tasks: readonly AnyTask[], options: TestSluiceOptions = {}) {
     super();
     const { startAt = Date.UTC(2030, 0, 1), seed = 1, labels = {}, manualTime = false } = options;
-    this.runs = this.makeRuns(tasks, options.onListenerError ?? writeError);
+    this.handlers = new RunningHandlers({
+      fakeTimers: options.fakeTimers ?? false,
+      now: () => this.server.now,
+      onTimers: () => this.waits.kick(),
+    });
+    this.runs = this.makeRuns(tasks, options);
     this.server = new InProcessServer(
       {
         startAt: new Date(startAt).getTime(),
@@ -69,14 +86,18 @@ export class TestSluice extends TaskClient {
       {
         pushed: (attempt) => {
           this.idOfLease.set(attempt.lease, attempt.id);
-          this.runs.run(attempt);
+          this.handlers.start(attempt.lease, () => this.runs.run(attempt));
         },
-        stop: (lease, reason) => this.runs.abort(lease, reason),
-        signalled: (lease, name, data) => this.runs.signal(lease, name, data),
+        stop: (lease, reason) => {
+          this.handlers.within(lease, () => this.runs.abort(lease, reason));
+        },
+        signalled: (lease, name, data) => {
+          this.handlers.within(lease, () => this.runs.signal(lease, name, data));
+        },
         ended: (task) => this.waits.ended(task),
       },
     );
-    this.waits = new TestWaits(this.server, { manualTime, whyNever: (id) => this.whyNever(id) });
+    this.waits = new TestWaits({ server: this.server, handlers: this.handlers, manualTime });
     const waitFor: WaitFor = (id, wait) => this.waits.wait(id, wait);
     this.operations = new InProcessTasks(this.server, this.blobs, waitFor);
   }
@@ -151,11 +172,12 @@ export class TestSluice extends TaskClient {
 
   private makeRuns(
     tasks: readonly AnyTask[],
-    onListenerError: (taskId: string, cause: unknown) => void,
+    { onListenerError = writeError, onAttempt }: TestSluiceOptions,
   ): HandlerRuns {
     return new HandlerRuns(tasks, {
       reports: {
         finish: (lease, ending) => {
+          this.handlers.ended(lease);
           // Rendered the same way as by a worker.
           const { error, output, outputBlob, ...report } = JSON.parse(
             finalReport(lease, ending, 0).text,
@@ -172,6 +194,10 @@ export class TestSluice extends TaskClient {
         log: (lease, line) => this.keepLine(lease, line),
       },
       blobs: this.blobs,
+      submits: this,
+      now: () => this.server.now,
+      ticks: () => this.server.now,
+      onAttempt: onAttempt === undefined ? () => undefined : guarded('onAttempt', onAttempt),
       onListenerError,
     });
   }
@@ -192,18 +218,8 @@ export class TestSluice extends TaskClient {
       const before = this.server.commands;
       await turn();
       quiet = this.server.commands === before ? quiet + 1 : 0;
-      if (this.server.running === 0 && quiet > 0) return;
+      if (this.server.leases.size === 0 && quiet > 0) return;
     }
-  }
-
-  /** Why the task will never end by itself; undefined while an outside call may still end it. */
-  private whyNever(id: string): string | undefined {
-    const slot = this.server.find(id);
-    if (slot === undefined) return 'it no longer exists';
-    const { state } = this.server.view(slot);
-    // No handler runs, so the handler of this task returned `Later`.
-    if (state === 'running') return undefined;
-    return this.server.explain(slot) || `it is ${state}`;
   }
 }
 
