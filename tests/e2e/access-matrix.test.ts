@@ -54,7 +54,7 @@ describe.each(LIST)('$name', ({ name, route }) => {
 
     const { status, body } = await holderOf(role, 'shop').call({ method, ...call });
 
-    if (mayCall(role, access)) expect(status, JSON.stringify(body)).toBe(own);
+    if (mayCall([role], access)) expect(status, JSON.stringify(body)).toBe(own);
     else expect({ status, code: body.error.code }).toEqual({ status: 403, code: 'forbidden' });
   });
 
@@ -63,7 +63,7 @@ describe.each(LIST)('$name', ({ name, route }) => {
 
     const { status, body } = await holderOf(role, 'elsewhere').call({ method, ...call });
 
-    if (!mayCall(role, access)) expect(body.error.code).toBe('forbidden');
+    if (!mayCall([role], access)) expect(body.error.code).toBe('forbidden');
     else if ('code' in foreign) expect(body.error.code).toBe(foreign.code);
     else {
       expect(status).toBeLessThan(300);
@@ -128,7 +128,7 @@ test('what is about the whole server takes a key of the default namespace', asyn
 
 test('asking for the head of an answer takes as much as asking for the answer', async () => {
   for (const { name, route } of CLOSED.filter((each) => each.route.method === 'GET')) {
-    const status = mayCall('worker', route.access) ? 200 : 403;
+    const status = mayCall(['worker'], route.access) ? 200 : 403;
     const { call } = await ACCESS_MATRIX[name](shop);
 
     const head = { method: 'HEAD', ...call };

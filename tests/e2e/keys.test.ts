@@ -109,7 +109,7 @@ test('the command line makes keys, lists and revokes them', async () => {
 
   expect(first.stdout).toMatch(KEY);
   expect(first.stderr).toContain('it is shown only this once');
-  expect(listed.stdout).toMatch(/^ID +ROLE +NAMESPACE .*\nk_\w+ +admin +default +Ada .*\n/);
+  expect(listed.stdout).toMatch(/^ID +ROLES +NAMESPACE .*\nk_\w+ +admin +default +Ada .*\n/);
   expect(listed.stdout).not.toContain('slk_');
   expect(seen.code).toBe(0);
   expect(forbidden).toMatchObject({ code: 1, stdout: '' });
@@ -146,20 +146,40 @@ test('the successor of a key works beside it, and longer', async () => {
   const ended = await admin.as(body.key).get('/v1/tasks');
 
   expect(both.map(({ status }) => status)).toEqual([200, 200]);
-  expect(body).toMatchObject({ role: 'viewer', namespace: 'shop', name: 'a viewer' });
+  expect(body).toMatchObject({ roles: ['viewer'], namespace: 'shop', name: 'a viewer' });
   expect(ended.status).toBe(401);
   expect(ended.body.error.message).toContain('expired at');
 });
 
 const BAD_REQUESTS = [
   [{ role: 'king' }, '/role'],
-  [{ name: 'nobody' }, '/role'],
+  [{ name: 'nobody' }, '/roles'],
+  [{ roles: [] }, '/roles'],
+  [{ roles: ['viewer', 'viewer'] }, '/roles'],
+  [{ roles: ['viewer', 'king'] }, '/roles/1'],
+  [{ role: 'viewer', roles: ['viewer'] }, '/roles'],
+  [{ replaces: 'k_0', roles: ['viewer'] }, '/roles'],
   [{ role: 'viewer', namespace: 'a/b' }, '/namespace'],
   [{ role: 'viewer', name: 'a\nb' }, '/name'],
   [{ role: 'viewer', expiresInMs: 1 }, '/expiresInMs'],
   [{ role: 'viewer', overlapMs: 1 }, '/overlapMs'],
   [{ replaces: 'k_0', role: 'viewer' }, '/role'],
 ] as const;
+
+test('a key with several roles may do what each of them allows, and no more', async () => {
+  const admin = await startWithAdmin();
+  const { body } = await admin.post('/v1/keys', { roles: ['submitter', 'worker'] });
+  const both = admin.as(body.key);
+
+  expect(body.roles).toEqual(['submitter', 'worker']);
+  expect((await both.post('/v1/tasks', { type: 'hello' })).status).toBe(201);
+  const session = { worker: 'w', types: [{ type: 'hello' }], capacity: { slots: 1 } };
+  expect((await both.post('/v1/worker-sessions', session)).status).not.toBe(403);
+  const refused = await both.get('/v1/keys');
+  expect(refused.body.error.message).toContain('a key with the roles submitter and worker');
+  const again = await admin.post('/v1/keys', { replaces: body.id });
+  expect(again.body.roles).toEqual(['submitter', 'worker']);
+});
 
 test('a request for a key that makes no sense is refused by the name of the field', async () => {
   const admin = await startWithAdmin();

@@ -15,17 +15,21 @@ const createKey = defineCommand({
     'without keys. Create its first key with --data in its data folder, while the server is\n' +
     'stopped, as the user that the server runs as.',
   flags: {
-    role: { value: 'ROLE', help: 'viewer, submitter, worker, operator or admin' },
+    role: {
+      value: 'ROLE',
+      isMultiple: true,
+      help: 'viewer, submitter, worker, operator or admin; can be repeated',
+    },
     namespace: { value: 'NAME', help: 'namespace of the key (default: that of your key)' },
     name: { value: 'TEXT', help: 'name of the key, such as its owner' },
     expires: { value: 'TIME', help: 'time until it expires, such as 90d (default: never)' },
-    replaces: { value: 'ID', help: 'old key; the new one gets its role, namespace and name' },
+    replaces: { value: 'ID', help: 'old key; the new one gets its roles, namespace and name' },
     overlap: { value: 'TIME', help: 'time that the old key still works (default 1d)' },
     data: { value: 'DIR', help: 'create it in the data folder of a stopped server' },
     ...SERVER_FLAGS,
   },
   examples: [
-    'sluice key create --role worker --name "the render farm" --expires 90d',
+    'sluice key create --role worker --role submitter --name "the render farm" --expires 90d',
     'sluice key create --role admin --data /var/lib/sluice',
     'sluice key create --replaces k_019a8b0c6d2f1a2b3c4d --overlap 1h',
   ],
@@ -36,7 +40,7 @@ const createKey = defineCommand({
     }
     refuseText(replaces);
     const request = stated({
-      role,
+      roles: role,
       namespace,
       name,
       replaces,
@@ -50,7 +54,9 @@ const createKey = defineCommand({
     if (made === undefined) return ExitCode.refused;
     print(io, flags, made, ({ key }) => key);
     if (flags.json !== true) {
-      io.stderr(`${made.id}, ${made.role} of ${made.namespace}; it is shown only this once`);
+      io.stderr(
+        `${made.id}, ${made.roles.join(', ')} of ${made.namespace}; it is shown only this once`,
+      );
     }
     return ExitCode.done;
   },
@@ -97,10 +103,10 @@ const listKeys = defineCommand({
 
 function keyTable(keys: readonly AccessKey[], now: number): string {
   return table(
-    ['ID', 'ROLE', 'NAMESPACE', 'NAME', 'CREATED', 'USED', 'EXPIRES'],
-    keys.map(({ id, role, namespace, name, createdAt, lastUsedAt, expiresAt, expired }) => [
+    ['ID', 'ROLES', 'NAMESPACE', 'NAME', 'CREATED', 'USED', 'EXPIRES'],
+    keys.map(({ id, roles, namespace, name, createdAt, lastUsedAt, expiresAt, expired }) => [
       id,
-      role,
+      roles.join(', '),
       namespace,
       short(name, 30),
       `${ago(createdAt, now)} ago`,

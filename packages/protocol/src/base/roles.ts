@@ -1,4 +1,4 @@
-/** What a key allows. A key has one role, and one namespace in which the role applies. */
+/** What a key allows. A key has one or more roles, and one namespace in which they apply. */
 export const ROLES = ['viewer', 'submitter', 'worker', 'operator', 'admin'] as const;
 
 export type Role = (typeof ROLES)[number];
@@ -31,8 +31,8 @@ export const ACCESS = {
 /** The purpose of a call; an open call needs no key. */
 export type Access = keyof typeof ACCESS | 'open';
 
-export function mayCall(role: Role, access: Access): boolean {
+export function mayCall(roles: readonly Role[], access: Access): boolean {
   if (access === 'open') return true;
   const allowed: readonly Role[] = ACCESS[access];
-  return allowed.includes(role);
+  return roles.some((role) => allowed.includes(role));
 }

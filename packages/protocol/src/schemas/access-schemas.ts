@@ -9,6 +9,14 @@ const Role = Type.Union(
   { description: 'What the holder of the key may do.' },
 );
 
+const Roles = Type.Array(Role, {
+  minItems: 1,
+  maxItems: ROLES.length,
+  uniqueItems: true,
+  description: 'What the holder of the key may do: all that one of the roles allows.',
+  examples: [['worker', 'submitter']],
+});
+
 const Namespace = Type.String({
   pattern: '^[A-Za-z0-9._:-]{1,64}$',
   description: 'Namespace of the key. Its holder cannot see tasks, queues and workers of others.',
@@ -26,6 +34,7 @@ const expiresInMs = Type.Optional(
 export const KeyRequest = Type.Object(
   {
     role: Type.Optional(Role),
+    roles: Type.Optional(Roles),
     namespace: Type.Optional(Namespace),
     name: Type.Optional(
       Type.String({
@@ -37,7 +46,7 @@ export const KeyRequest = Type.Object(
       Type.String({
         pattern: '^[A-Za-z0-9_-]{1,64}$',
         description:
-          'Id of an old key. The new key gets its role, namespace and name, so do not send ' +
+          'Id of an old key. The new key gets its roles, namespace and name, so do not send ' +
           'these. The old key expires after `overlapMs`.',
       }),
     ),
@@ -54,8 +63,14 @@ export const KeyRequest = Type.Object(
   {
     additionalProperties: false,
     documented: {
-      ...notTogether(['replaces', 'role'], ['replaces', 'namespace'], ['replaces', 'name']),
-      anyOf: [{ required: ['role'] }, { required: ['replaces'] }],
+      ...notTogether(
+        ['role', 'roles'],
+        ['replaces', 'role'],
+        ['replaces', 'roles'],
+        ['replaces', 'namespace'],
+        ['replaces', 'name'],
+      ),
+      anyOf: [{ required: ['role'] }, { required: ['roles'] }, { required: ['replaces'] }],
       dependentRequired: { overlapMs: ['replaces'] },
     },
     examples: [{ role: 'worker', namespace: 'studio', name: 'worker of the studio' }],
@@ -68,7 +83,7 @@ const Time = Type.String({ format: 'date-time' });
 export const KeyView = Type.Object({
   id: Type.String({ examples: ['k_019a8b0c6d2f1a2b3c4d'] }),
   namespace: Type.String(),
-  role: Role,
+  roles: Roles,
   name: Type.String(),
   createdAt: Time,
   expiresAt: Type.Union([Time, Type.Null()]),

@@ -41,13 +41,14 @@ export function guardAccess(
   });
 }
 
-function checkRole({ routeOptions, is404 }: FastifyRequest, { role, namespace }: Caller): void {
+function checkRole({ routeOptions, is404 }: FastifyRequest, { roles, namespace }: Caller): void {
   // Any caller with a valid key may learn that a route does not exist.
   if (is404) return;
   const { access, isServerWide = false } = routeOptions.config;
-  if (access === undefined || !mayCall(role, access)) {
-    const roles = access === undefined || access === 'open' ? [] : ACCESS[access];
-    throw forbidden(`a key with the role ${role} does not allow this; it needs ${listed(roles)}`);
+  if (access === undefined || !mayCall(roles, access)) {
+    const needed = access === undefined || access === 'open' ? [] : ACCESS[access];
+    const has = `${roles.length === 1 ? 'role' : 'roles'} ${roles.join(' and ')}`;
+    throw forbidden(`a key with the ${has} does not allow this; it needs ${listed(needed)}`);
   }
   if (isServerWide && namespace !== DEFAULT_NAMESPACE) {
     throw forbidden(`this concerns all namespaces; it needs a key of '${DEFAULT_NAMESPACE}'`);

@@ -50,18 +50,18 @@ function codeOf(header: string | undefined, address = HOME): string {
 test('a server without keys is open', () => {
   expect(authenticator.authenticate(undefined, HOME)).toEqual({
     namespace: 'default',
-    role: 'admin',
+    roles: ['admin'],
     actor: 'local',
   });
   expect(codeOf('Bearer slk_of_another_server')).toBe('local');
 });
 
-test('the holder of a key speaks for its namespace, in its role', () => {
+test('the holder of a key speaks for its namespace, in its roles', () => {
   const { id, text } = add();
 
   const caller = authenticator.authenticate(`Bearer ${text}`, HOME);
 
-  expect(caller).toEqual({ namespace: 'shop', role: 'worker', actor: id });
+  expect(caller).toEqual({ namespace: 'shop', roles: ['worker'], actor: id });
   expect(authenticator.lastUsedAt(id)).toBe(now);
 });
 

@@ -133,8 +133,12 @@ function isTextOf({ hash }: AccessKey, text: string): boolean {
   return timingSafeEqual(Buffer.from(hash, 'latin1'), Buffer.from(hashOfKey(text), 'latin1'));
 }
 
-function callerOf({ id, namespace, role }: AccessKey): Caller {
-  return { actor: id, namespace, role: role as Role };
+function callerOf(key: AccessKey): Caller {
+  return { actor: key.id, namespace: key.namespace, roles: rolesOf(key) };
+}
+
+export function rolesOf({ role }: AccessKey): readonly Role[] {
+  return role.split(',') as Role[];
 }
 
 function unauthenticated(why: string): SluiceError {

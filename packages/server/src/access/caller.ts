@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 /** The caller of a request. Everything that the caller may see and do is in one namespace. */
 export interface Caller {
   readonly namespace: string;
-  readonly role: Role;
+  readonly roles: readonly Role[];
   /** Id of the key, or `local` on a server without keys. */
   readonly actor: string;
 }
@@ -20,7 +20,7 @@ declare module 'fastify' {
 /** The caller of every request to a server that has no keys. */
 export const LOCAL_CALLER: Caller = {
   namespace: DEFAULT_NAMESPACE,
-  role: 'admin',
+  roles: ['admin'],
   actor: 'local',
 };
 

@@ -11,11 +11,19 @@ import {
   type RevokeAccessKey,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import { type ErrorDetail, type KeyRequest, LIMITS, SluiceError } from '@sluice/protocol';
+import {
+  type ErrorDetail,
+  type KeyRequest,
+  LIMITS,
+  ROLES,
+  type Role,
+  SluiceError,
+} from '@sluice/protocol';
 import { badCursor, cursorText, type PageRequest, pageJson, placedPage } from '../answers/pages.ts';
 import { timeText } from '../base/time-text.ts';
 import { invalid } from '../base/validation.ts';
 import { type Admission, overloaded } from '../limits/admission.ts';
+import { rolesOf } from './authenticator.ts';
 import { type NewKey, withoutKeys } from './key-text.ts';
 
 interface Parts {
@@ -106,11 +114,11 @@ interface KeyMoment {
 }
 
 export function viewOfKey(key: AccessKey, { now, lastUsedAt }: KeyMoment): object {
-  const { id, namespace, role, name, createdAt, expiresAt } = key;
+  const { id, namespace, name, createdAt, expiresAt } = key;
   return {
     id,
     namespace,
-    role,
+    roles: rolesOf(key),
     name,
     createdAt: timeText(createdAt),
     expiresAt: expiresAt === 0 ? null : timeText(expiresAt),
@@ -125,12 +133,16 @@ export function createCommand(
   request: KeyRequest,
   { id, hash }: NewKey,
 ): Omit<CreateAccessKey, 'now'> {
-  const { role, name, replaces, overlapMs, expiresInMs } = request;
+  const { name, replaces, overlapMs, expiresInMs } = request;
   const problems = requestProblems(request);
   if (problems.length > 0) throw invalid('the key is not valid', problems);
   const key =
     replaces === undefined
-      ? { namespace: request.namespace ?? namespace, role: role ?? '', name: name ?? '' }
+      ? {
+          namespace: request.namespace ?? namespace,
+          role: requestedRoles(request).join(),
+          name: name ?? '',
+        }
       : { replaces, overlapMs: overlapMs ?? LIMITS.keyOverlapMsDefault };
   const expiry = expiresInMs === undefined ? {} : { expiresInMs };
   return { type: 'create_access_key', namespace, id, hash, key, ...expiry };
@@ -138,14 +150,26 @@ export function createCommand(
 
 function requestProblems(request: KeyRequest): ErrorDetail[] {
   if (request.replaces === undefined) {
-    if (request.role === undefined) return [{ path: '/role', problem: 'is required' }];
+    const { role, roles } = request;
+    if (role === undefined && roles === undefined) {
+      return [{ path: '/roles', problem: 'is required' }];
+    }
+    if (role !== undefined && roles !== undefined) {
+      return [{ path: '/roles', problem: "cannot be combined with 'role'" }];
+    }
     if (request.overlapMs === undefined) return [];
     return [{ path: '/overlapMs', problem: "goes with 'replaces' alone" }];
   }
-  const fields = ['role', 'namespace', 'name'] as const;
+  const fields = ['role', 'roles', 'namespace', 'name'] as const;
   return fields
     .filter((field) => request[field] !== undefined)
     .map((field) => ({ path: `/${field}`, problem: 'is taken from the old key: leave it out' }));
+}
+
+/** In the order of the list, so that equal sets of roles are equal texts. */
+export function requestedRoles({ role, roles = [] }: KeyRequest): readonly Role[] {
+  const requested: readonly unknown[] = [role, ...roles];
+  return ROLES.filter((each) => requested.includes(each));
 }
 
 type CreationRejection = NonNullable<CreateAccessKeyReply['rejection']>;
@@ -163,7 +187,7 @@ export function creationRefused(rejection: CreationRejection, request: KeyReques
       const problem =
         `the first key must be an admin key of '${DEFAULT_NAMESPACE}': from then on every ` +
         'call needs a key, and only such a key can create others';
-      return invalid('the key is not valid', [{ path: '/role', problem }]);
+      return invalid('the key is not valid', [{ path: '/roles', problem }]);
     }
     case 'too_many_access_keys':
       return overloaded('there are too many keys; revoke those that expired');

@@ -24,7 +24,7 @@ afterEach(() => streams.stop());
 
 function open(actor: string): TestStream {
   const stream = new TestStream();
-  const caller: Caller = { actor, namespace: 'default', role: 'worker' };
+  const caller: Caller = { actor, namespace: 'default', roles: ['worker'] };
   live.add(actor);
   streams.add(caller, stream);
   return stream;

@@ -5,7 +5,7 @@ import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { readBody } from '../http/whole-body.ts';
 import { authorOf } from './caller.ts';
-import type { KeyOperations } from './key-operations.ts';
+import { type KeyOperations, requestedRoles } from './key-operations.ts';
 import { makeKey, withoutKeys } from './key-text.ts';
 
 interface KeyRouteParts {
@@ -59,8 +59,10 @@ export function keyRoutes(
 }
 
 /** Describes a new key for the audit record. */
-export function detailOf({ role, namespace, replaces, expiresInMs }: KeyRequest): string {
-  const what = replaces === undefined ? `${role ?? ''}` : `replaces ${withoutKeys(replaces)}`;
+export function detailOf(request: KeyRequest): string {
+  const { namespace, replaces, expiresInMs } = request;
+  const what =
+    replaces === undefined ? requestedRoles(request).join() : `replaces ${withoutKeys(replaces)}`;
   const where = namespace === undefined ? '' : ` of ${namespace}`;
   return `${what}${where}${expiresInMs === undefined ? '' : `, ends in ${expiresInMs} ms`}`;
 }

@@ -37,8 +37,8 @@ export function clusterRoute(app: FastifyInstance, parts: ClusterParts): void {
 }
 
 /** Figures of the whole server reveal data of all namespaces, so only its admins may see them. */
-function isOverServer({ role, namespace }: Caller): boolean {
-  return role === 'admin' && namespace === DEFAULT_NAMESPACE;
+function isOverServer({ roles, namespace }: Caller): boolean {
+  return roles.includes('admin') && namespace === DEFAULT_NAMESPACE;
 }
 
 /** What every client needs: whether the server runs, and how old lists are. */

@@ -5,6 +5,7 @@ import type { Archive } from '../../structures/archive.ts';
 export interface AccessKey {
   readonly id: string;
   readonly namespace: string;
+  /** Its roles, separated by commas. */
   readonly role: string;
   /** A name for people. */
   readonly name: string;
@@ -27,7 +28,7 @@ const ADMIN = 'admin';
 
 /** A server admin may create keys for every namespace. Without one, no keys could be created. */
 export function isServerAdmin({ role, namespace }: Pick<AccessKey, 'role' | 'namespace'>): boolean {
-  return role === ADMIN && namespace === DEFAULT_NAMESPACE;
+  return namespace === DEFAULT_NAMESPACE && role.split(',').includes(ADMIN);
 }
 
 export function hasExpired({ expiresAt }: Pick<AccessKey, 'expiresAt'>, now: number): boolean {
