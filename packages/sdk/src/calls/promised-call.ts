@@ -1,5 +1,5 @@
-import type { HttpAnswer, HttpRequest } from '../base/ports.ts';
-import type { ApiCalls } from './api-calls.ts';
+import type { HttpAnswer } from '../base/ports.ts';
+import type { ApiCalls, ApiRequest } from './api-calls.ts';
 import { errorOf, noAnswer } from './sluice-error.ts';
 
 /** Starts work that settles through one of two functions. */
@@ -9,7 +9,7 @@ export type Start<T> = (resolve: (value: T) => void, reject: (cause: unknown) =>
 export type Until = <T>(start: Start<T>) => Promise<T>;
 
 /** A call of the API that resolves with its answer, or rejects with a `SluiceError`. */
-export type PromisedCall = (request: Omit<HttpRequest, 'address'>) => Promise<HttpAnswer>;
+export type PromisedCall = (request: ApiRequest) => Promise<HttpAnswer>;
 
 /** `addresses` appear in error messages. */
 export function promisedCall(
@@ -22,7 +22,7 @@ export function promisedCall(
       calls.call(request, (outcome) => {
         if (outcome.type === 'answered') resolve(outcome.answer);
         else if (outcome.type === 'refused') reject(errorOf(outcome.refusal));
-        else reject(noAnswer(addresses));
+        else reject(noAnswer(addresses, outcome.problem));
       });
     });
 }

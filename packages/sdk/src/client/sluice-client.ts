@@ -4,7 +4,7 @@ import { freshKeys } from '../base/fresh-keys.ts';
 import type { ClientPorts } from '../base/ports.ts';
 import { SYSTEM_PORTS } from '../base/system-ports.ts';
 import { ApiCalls } from '../calls/api-calls.ts';
-import type { Refusal } from '../calls/http-answers.ts';
+import { type Refusal, withDetails } from '../calls/http-answers.ts';
 import type { Platform, Transport } from '../calls/platform.ts';
 import { promisedCall, type Start } from '../calls/promised-call.ts';
 import { RemoteBlobs } from '../calls/remote-blobs.ts';
@@ -14,7 +14,7 @@ import type { TaskDefaults } from '../task/task-options.ts';
 import { Worker, type WorkOptions } from '../worker/worker.ts';
 import { RemoteTasks } from './remote-tasks.ts';
 import { type SubmitOutcome, Submitter } from './submitter.ts';
-import { type Submitted, TaskClient } from './task-client.ts';
+import { pathOfTask, type Submitted, TaskClient } from './task-client.ts';
 import type { TaskOperations } from './task-handle.ts';
 import { TaskWaits } from './task-waits.ts';
 
@@ -115,7 +115,7 @@ export abstract class SluiceClient extends TaskClient {
 
   protected send<T>(
     tasks: readonly TaskBody[],
-    first: number,
+    first: number | undefined,
     made: (submitted: readonly Submitted[]) => T,
   ): Promise<T> {
     const large: LargeInputs = { places: [] };
@@ -134,7 +134,7 @@ export abstract class SluiceClient extends TaskClient {
       try {
         bodies[place] = { ...body, inputBlob: await this.blobs.put(JSON.stringify(input)) };
       } catch (cause) {
-        throw placed(cause, `/${first + place}/input`);
+        throw placed(cause, `${pathOfTask(first, place)}/input`);
       }
     });
     await Promise.all(uploads);
@@ -148,7 +148,10 @@ export abstract class SluiceClient extends TaskClient {
       if (outcome.type === 'submitted') resolve(made(outcome.tasks));
       else if (outcome.type === 'large') large.places = outcome.places;
       else if (outcome.type === 'refused') reject(errorOf(movedBy(first, outcome.refusal)));
-      else reject(outcome.type === 'closed' ? closedError() : noAnswer(this.addresses));
+      else {
+        const { addresses } = this;
+        reject(outcome.type === 'closed' ? closedError() : noAnswer(addresses, outcome.problem));
+      }
     };
   }
 
@@ -180,7 +183,7 @@ export abstract class SluiceClient extends TaskClient {
 
 /** The callbacks of a submit under way. */
 interface Sent<T> {
-  readonly first: number;
+  readonly first: number | undefined;
   readonly made: (submitted: readonly Submitted[]) => T;
   readonly resolve: (value: T) => void;
   readonly reject: (cause: Error) => void;
@@ -204,11 +207,11 @@ function placed(cause: unknown, path: string): unknown {
   return new SluiceError(code, `${path}: ${message}`, { status, details });
 }
 
-/** Makes paths in the details relative to all tasks of the caller. */
-function movedBy(first: number, refusal: Refusal): Refusal {
+/** Makes paths relative to all tasks of the caller, or to the only one. */
+function movedBy(first: number | undefined, refusal: Refusal): Refusal {
   const details = refusal.details.map(({ path, problem }) => ({
-    path: path.replace(/^\/(\d+)/, (_, place: string) => `/${Number(place) + first}`),
+    path: path.replace(/^\/(\d+)/, (_, place: string) => pathOfTask(first, Number(place))),
     problem,
   }));
-  return { ...refusal, details };
+  return withDetails(refusal, details);
 }

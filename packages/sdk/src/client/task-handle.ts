@@ -1,4 +1,5 @@
 import { SluiceError, TaskFailed } from '../calls/sluice-error.ts';
+import { traced } from '../calls/traced.ts';
 import type { TaskChanges } from '../task/task-options.ts';
 import type { TaskError, TaskView } from '../task/task-view.ts';
 import { hasEnded } from '../task/task-view.ts';
@@ -48,7 +49,7 @@ export class TaskHandle<Output = unknown> {
    * with code `wait_timeout` when it has not ended in time.
    */
   async result(options: ResultOptions = {}): Promise<Output> {
-    const task = await this.operations.wait(this.id, options);
+    const task = await traced(this.operations.wait(this.id, options));
     if (task.state === 'succeeded') return task.output as Output;
     if (hasEnded(task)) throw new TaskFailed(task);
     const waited = `task ${this.id} is ${task.state} after ${options.timeoutMs} ms`;
@@ -57,12 +58,12 @@ export class TaskHandle<Output = unknown> {
 
   /** The task once it has ended, with or without success, or its current state at the timeout. */
   wait(options: WaitOptions = {}): Promise<TaskView<Output>> {
-    return this.operations.wait(this.id, options) as Promise<TaskView<Output>>;
+    return traced(this.operations.wait(this.id, options)) as Promise<TaskView<Output>>;
   }
 
   /** The current task. */
-  async get(): Promise<TaskView<Output>> {
-    return (await this.operations.get(this.id)) as TaskView<Output>;
+  get(): Promise<TaskView<Output>> {
+    return traced(this.operations.get(this.id)) as Promise<TaskView<Output>>;
   }
 
   /**
@@ -70,33 +71,34 @@ export class TaskHandle<Output = unknown> {
    * the grace period is over. Throws a `SluiceError` with code `task_finished` when it had ended
    * another way before.
    */
-  async cancel(options: CancelOptions = {}): Promise<TaskView<Output>> {
-    return (await this.operations.cancel(this.id, options)) as TaskView<Output>;
+  cancel(options: CancelOptions = {}): Promise<TaskView<Output>> {
+    return traced(this.operations.cancel(this.id, options)) as Promise<TaskView<Output>>;
   }
 
   /**
    * Changes the task while no worker holds it. Throws a `SluiceError` with code `task_running` when
    * a worker holds it, and `task_finished` when it has ended.
    */
-  async update(changes: TaskChanges): Promise<TaskView<Output>> {
-    return (await this.operations.update(this.id, changes)) as TaskView<Output>;
+  update(changes: TaskChanges): Promise<TaskView<Output>> {
+    return traced(this.operations.update(this.id, changes)) as Promise<TaskView<Output>>;
   }
 
   /**
    * Sends a signal to the handler that runs the task; `onSignal` receives it once. It is not kept
    * for later attempts.
    */
-  async signal(name: string, data: unknown = null): Promise<void> {
-    await this.operations.signal(this.id, name, data);
+  signal(name: string, data: unknown = null): Promise<void> {
+    return traced(this.operations.signal(this.id, name, data));
   }
 
   /** Ends the task from outside, with an output: for handlers that returned `Later`. */
-  async complete(output: Output): Promise<void> {
-    await this.operations.complete(this.id, output);
+  complete(output: Output): Promise<void> {
+    return traced(this.operations.complete(this.id, output));
   }
 
   /** Ends the task from outside, without success. */
-  async fail(error: string | TaskError): Promise<void> {
-    await this.operations.fail(this.id, typeof error === 'string' ? { message: error } : error);
+  fail(error: string | TaskError): Promise<void> {
+    const given = typeof error === 'string' ? { message: error } : error;
+    return traced(this.operations.fail(this.id, given));
   }
 }

@@ -1,7 +1,7 @@
 import { DEFAULT_NAMESPACE, taskIdText } from '@sluice/core';
 import { messageOf } from '../base/shown-value.ts';
 import { SluiceError } from '../calls/sluice-error.ts';
-import { type Submitted, TaskClient } from '../client/task-client.ts';
+import { pathOfTask, type Submitted, TaskClient } from '../client/task-client.ts';
 import type { TaskOperations } from '../client/task-handle.ts';
 import type { AnyTask, TaskBody } from '../task/define-task.ts';
 import type { Resources, TaskDefaults } from '../task/task-options.ts';
@@ -111,13 +111,13 @@ export class TestSluice extends TaskClient {
 
   protected async send<T>(
     bodies: readonly TaskBody[],
-    first: number,
+    first: number | undefined,
     made: (submitted: readonly Submitted[]) => T,
   ): Promise<T> {
     const tasks = taskSpecs(bodies, first);
     const { bytes, ends } = joinedPayloads(
       bodies.map(({ input }) => input),
-      (index) => `/${first + index}/input`,
+      (index) => `${pathOfTask(first, index)}/input`,
       this.blobs,
     );
     const dedupe = dedupeClaims(bodies);
