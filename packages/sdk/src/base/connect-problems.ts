@@ -36,8 +36,8 @@ export function certificateProblem(code: string): string | undefined {
     return `the certificate of the server ${OTHER_CERTIFICATE_CODES[code]} (${code})`;
   }
   if (!Object.hasOwn(CERTIFICATE_CODES, code)) return undefined;
-  const trust = 'start this program with NODE_EXTRA_CA_CERTS=FILE, where FILE has the certificate';
-  return `the certificate of the server ${CERTIFICATE_CODES[code]} (${code}); to trust it, ${trust}`;
+  const what = `the certificate of the server ${CERTIFICATE_CODES[code]} (${code})`;
+  return `${what}; if you trust it, set NODE_EXTRA_CA_CERTS to the file of its authority`;
 }
 
 /** Why a connection failed, in a few words. */

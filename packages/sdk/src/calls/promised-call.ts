@@ -1,6 +1,7 @@
 import type { HttpAnswer } from '../base/ports.ts';
 import type { ApiCalls, ApiRequest } from './api-calls.ts';
-import { errorOf, noAnswer } from './sluice-error.ts';
+import { jsonOf } from './http-answers.ts';
+import { errorOf, noAnswer, SluiceError } from './sluice-error.ts';
 
 /** Starts work that settles through one of two functions. */
 export type Start<T> = (resolve: (value: T) => void, reject: (cause: unknown) => void) => void;
@@ -25,4 +26,11 @@ export function promisedCall(
         else reject(noAnswer(addresses, outcome.problem));
       });
     });
+}
+
+/** The object in an answer. */
+export function bodyOf<T extends object>(answer: HttpAnswer): T {
+  const body = jsonOf(answer);
+  if (typeof body === 'object' && body !== null) return body as T;
+  throw new SluiceError('no_answer', 'the answer is not from a Sluice server');
 }

@@ -124,7 +124,7 @@ describe('the stack', () => {
     expect(stack.split(message)).toHaveLength(2);
   });
 
-  test('has the caller in it when many are awaited together, or a submit is refused here', async () => {
+  test('has the caller in it when many are awaited, or nothing was sent', async () => {
     server.answer = () => ({ status: 404, body: { error } });
     const userCode = async (): Promise<void> => {
       await Promise.all([1, 2, 3].map((n) => sluice.submit('n', n)));

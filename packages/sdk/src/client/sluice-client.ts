@@ -9,6 +9,15 @@ import type { Platform, Transport } from '../calls/platform.ts';
 import { promisedCall, type Start } from '../calls/promised-call.ts';
 import { RemoteBlobs } from '../calls/remote-blobs.ts';
 import { closedError, errorOf, noAnswer, SluiceError } from '../calls/sluice-error.ts';
+import { QueueGroup } from '../operators/operator-groups.ts';
+import type { OperatorPort } from '../operators/operator-port.ts';
+import { type FollowSetup, RemoteOperators } from '../operators/remote-operators.ts';
+import {
+  KeyGroup,
+  ServerDeadLetterGroup,
+  ServerTaskGroup,
+  WorkerGroup,
+} from '../operators/server-groups.ts';
 import type { AnyTask, TaskBody } from '../task/define-task.ts';
 import type { TaskDefaults } from '../task/task-options.ts';
 import { Worker, type WorkOptions } from '../worker/worker.ts';
@@ -30,6 +39,8 @@ export interface SluiceOptions {
   readonly giveUpAfterMs?: number;
 }
 
+const GIVE_UP_AFTER_MS = 60_000;
+
 /** Uploading tens of megabytes takes time. */
 const BLOB_WITHIN_MS = 120_000;
 
@@ -37,7 +48,15 @@ const BLOB_WITHIN_MS = 120_000;
 export abstract class SluiceClient extends TaskClient {
   /** Addresses of the server, in the order in which they are tried. */
   readonly addresses: readonly string[];
+  override readonly tasks: ServerTaskGroup;
+  override readonly deadLetters: ServerDeadLetterGroup;
+  override readonly queues: QueueGroup;
+  /** Lists and drains the workers of the server, whoever started them. */
+  readonly workers: WorkerGroup;
+  /** Creates, lists and revokes access keys. */
+  readonly keys: KeyGroup;
   protected readonly operations: TaskOperations;
+  protected readonly operators: OperatorPort;
   private readonly remote: RemoteTasks;
   private readonly blobs: RemoteBlobs;
   private readonly waits: TaskWaits;
@@ -46,7 +65,7 @@ export abstract class SluiceClient extends TaskClient {
   private readonly platform: Platform;
   private readonly transport: Transport;
   private readonly submitter: Submitter;
-  private readonly workers = new Set<Worker>();
+  private readonly running = new Set<Worker>();
   /** Rejects the pending promises when the client is closed. */
   private readonly onClose = new Set<(cause: Error) => void>();
   private isClosed = false;
@@ -69,16 +88,40 @@ export abstract class SluiceClient extends TaskClient {
     this.calls = new ApiCalls(options, ports);
     this.blobCalls = new ApiCalls({ ...options, answerWithinMs: BLOB_WITHIN_MS }, ports);
     const until = <T>(start: Start<T>): Promise<T> => this.untilClosed(start);
+    const call = promisedCall(this.calls, until, this.addresses);
     this.blobs = new RemoteBlobs(promisedCall(this.blobCalls, until, this.addresses));
-    this.remote = new RemoteTasks({
-      call: promisedCall(this.calls, until, this.addresses),
-      waits: this.waits,
-      blobs: this.blobs,
-      until,
-      startTimer: ports.startTimer,
-      newKey: freshKeys(ports),
-    });
+    const { waits, blobs } = this;
+    const { startTimer } = ports;
+    const newKey = freshKeys(ports);
+    this.remote = new RemoteTasks({ call, waits, blobs, until, startTimer, newKey });
     this.operations = this.remote;
+    const operators = new RemoteOperators({
+      call,
+      tasks: this.remote,
+      follow: this.followSetup(ports, giveUpAfterMs),
+    });
+    this.operators = operators;
+    this.tasks = new ServerTaskGroup(operators);
+    this.deadLetters = new ServerDeadLetterGroup(operators);
+    this.queues = new QueueGroup(operators);
+    this.workers = new WorkerGroup(operators);
+    this.keys = new KeyGroup(operators);
+  }
+
+  private followSetup(ports: ClientPorts, giveUpAfterMs = GIVE_UP_AFTER_MS): FollowSetup {
+    return {
+      ports: {
+        ...ports,
+        openStream: (request, listener) => this.transport.openStream(request, listener),
+      },
+      addresses: this.addresses,
+      giveUpAfterMs,
+      onClose: (fail) => {
+        if (this.isClosed) fail(closedError());
+        else this.onClose.add(fail);
+        return () => this.onClose.delete(fail);
+      },
+    };
   }
 
   /**
@@ -90,8 +133,8 @@ export abstract class SluiceClient extends TaskClient {
     if (this.isClosed) throw closedError();
     const { platform, transport, addresses, blobs } = this;
     const worker = new Worker(tasks, { ...options, platform, transport, addresses, blobs });
-    this.workers.add(worker);
-    const forget = (): boolean => this.workers.delete(worker);
+    this.running.add(worker);
+    const forget = (): boolean => this.running.delete(worker);
     worker.stopped.then(forget, forget);
     await worker.start();
     return worker;
@@ -103,7 +146,7 @@ export abstract class SluiceClient extends TaskClient {
    */
   async close(): Promise<void> {
     // Handlers that still run may submit and wait until they have ended.
-    await Promise.all([...this.workers].map((worker) => worker.stop()));
+    await Promise.all([...this.running].map((worker) => worker.stop()));
     this.isClosed = true;
     for (const reject of this.onClose) reject(closedError());
     this.submitter.close();

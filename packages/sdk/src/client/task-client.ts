@@ -1,6 +1,9 @@
 import { LIMITS } from '@sluice/protocol/limits';
+import type { Followed } from '../calls/followed-stream.ts';
 import { SluiceError } from '../calls/sluice-error.ts';
 import { traced } from '../calls/traced.ts';
+import type { DeadLetterGroup, QueueGroup, TaskGroup } from '../operators/operator-groups.ts';
+import type { EventOptions, OperatorPort, TaskEvent } from '../operators/operator-port.ts';
 import {
   type AnyTask,
   defaultsOf,
@@ -28,7 +31,14 @@ export interface Submitted {
 
 /** The typed interface to a server, a real one or one in the same process. */
 export abstract class TaskClient {
+  /** Lists, reads, cancels, retries, pauses and changes tasks, whoever submitted them. */
+  abstract readonly tasks: TaskGroup;
+  /** Lists, redrives and discards tasks that failed or timed out for good. */
+  abstract readonly deadLetters: DeadLetterGroup;
+  /** Lists, pauses and resumes queues. */
+  abstract readonly queues: QueueGroup;
   protected abstract readonly operations: TaskOperations;
+  protected abstract readonly operators: OperatorPort;
 
   /**
    * Submits tasks in one call, all or none, and resolves with the result of `made`. `first` is the
@@ -128,6 +138,15 @@ export abstract class TaskClient {
   ): Promise<TaskView<Output>> {
     const handle = typeof task === 'string' ? this.task<Output>(task) : task;
     return handle.update(changes);
+  }
+
+  /**
+   * Follows the changes of tasks: `for await (const event of sluice.events())`. A lost connection
+   * is opened again, and continues where it was. If changes were missed, there is an event of kind
+   * `gap`.
+   */
+  events(options: EventOptions = {}): Followed<TaskEvent> {
+    return this.operators.events(options);
   }
 
   /**

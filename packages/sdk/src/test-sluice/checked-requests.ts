@@ -72,9 +72,9 @@ export function patchOf(id: string, changes: TaskChanges): TaskPatch {
   return { ...patch, id, hasInput, ...(due === undefined ? {} : { runAt: due }) };
 }
 
-/** Refuses an invalid request about one task. */
+/** Refuses an invalid request. */
 export function check(
-  name: 'CancelRequest' | 'FailRequest' | 'SignalRequest',
+  name: Exclude<keyof typeof schemas, 'TaskDefinition' | 'TaskPatch' | 'TaskRequest'>,
   request: object,
 ): void {
   refuse('the request is not valid', schemaProblems(schemas[name] as Schema, asSent(request)));

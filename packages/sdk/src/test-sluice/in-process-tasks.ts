@@ -110,14 +110,15 @@ export class InProcessTasks implements TaskOperations {
     });
   }
 
-  private slotOf(id: string): Slot {
+  /** Throws when there is no such task. */
+  slotOf(id: string): Slot {
     const slot = this.server.find(id);
     if (slot === undefined) throw refusal('task_not_found', id);
     return slot;
   }
 }
 
-function refusal(code: string, id: string): SluiceError {
+export function refusal(code: string, id: string): SluiceError {
   const status = code === 'task_not_found' ? 404 : 409;
   return new SluiceError(code, `task '${id}': ${code}`, { status });
 }
