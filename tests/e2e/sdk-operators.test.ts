@@ -6,6 +6,7 @@ import { OPERATOR_SCHEMAS } from '@sluice/protocol/sdk-schemas';
 import { defineTask, PermanentFailure, Sluice, SluiceError } from '@sluice/sdk';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { drainVersion, rotate, showLines } from '../../examples/guide/operators.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -50,7 +51,11 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
 describe('only a server has', () => {
   test('histories, groups of errors, and workers', async () => {
     const sluice = new Sluice({ url: server.url });
-    const worker = await sluice.work([fragile], { handleSignals: false, name: 'operated' });
+    const worker = await sluice.work([fragile], {
+      handleSignals: false,
+      name: 'operated',
+      version: 'old',
+    });
     const task = await sluice.submit(fragile, { n: 0 });
     await task.wait();
 
@@ -58,12 +63,14 @@ describe('only a server has', () => {
     const { items: groups } = await sluice.deadLetters.groups('fragile');
     const [found] = (await all(sluice.workers.list())).filter(({ name }) => name === worker.name);
     const drained = await sluice.workers.drain(found.id);
+    const byVersion = await drainVersion(sluice, 'old');
 
     const states = history.map(({ to }) => to).filter((state) => state !== 'running');
     expect(states).toEqual(['queued', 'leased', 'failed']);
     expect(groups[0]).toMatchObject({ type: 'fragile', message: 'no 0' });
     expect(found.types).toEqual([{ type: 'fragile', leased: 0 }]);
     expect(drained.draining).toBe(true);
+    expect(byVersion).toEqual(['operated']);
     expect((await sluice.workers.page({ limit: 1 })).items).toHaveLength(1);
     expect(await codeOf(sluice.workers.drain('w_0'))).toBe('worker_not_found');
     await sluice.close();
@@ -89,7 +96,10 @@ describe('only a server has', () => {
       go.resolve();
     }
 
+    const shown: string[] = [];
+    await showLines(sluice, task.id, (line) => shown.push(line));
     expect(lines).toEqual(['1 one', '1 two']);
+    expect(shown).toEqual(['attempt 1: one', 'attempt 1: two']);
     expect(await codeOf(all(sluice.tasks.followLogs('t_0')))).toBe('task_not_found');
     await sluice.close();
   });
@@ -106,10 +116,13 @@ describe('only a server has', () => {
     const before = await codeOf(guest.tasks.page());
     const forbidden = await codeOf(guest.keys.page());
 
+    const successor = new Sluice({ url: keyed.url, apiKey: await rotate(admin, viewer.id) });
+    const after = await codeOf(successor.tasks.page());
+    await successor.close();
     await admin.keys.revoke(viewer.id);
 
     expect([role, listed]).toEqual(['admin', ['boss', 'screen']]);
-    expect([before, forbidden]).toEqual(['ok', 'forbidden']);
+    expect([before, after, forbidden]).toEqual(['ok', 'ok', 'forbidden']);
     expect(await codeOf(guest.tasks.page())).toBe('unauthenticated');
     expect(await codeOf(open.tasks.page())).toBe('unauthenticated');
     expect(await codeOf(admin.keys.revoke(id))).toBe('last_admin_key');

@@ -69,8 +69,10 @@ export interface EventOptions {
   readonly task?: string;
   /** Only changes of tasks of this type. */
   readonly type?: string;
-  /** `lastEventId` of an event: what happened after it. Without it: what happens from now on. */
-  readonly after?: string;
+  /**
+   * `lastEventId` of an event: what happened after it. Null or undefined: what happens from now on.
+   */
+  readonly after?: string | null | undefined;
   /** Ends the loop with the reason of the signal. */
   readonly signal?: AbortSignal;
 }

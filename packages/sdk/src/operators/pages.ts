@@ -9,8 +9,8 @@ export interface Page<T> extends Omit<PageOfAnything, 'items'> {
 export interface PageOptions {
   /** Maximum number of items, at most 1,000. Default 50. */
   readonly limit?: number;
-  /** `nextCursor` of the previous page. */
-  readonly cursor?: string;
+  /** `nextCursor` of the previous page. Null or undefined: the first page. */
+  readonly cursor?: string | null | undefined;
 }
 
 /** Size of the pages of which a whole list is made. */

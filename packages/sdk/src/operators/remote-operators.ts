@@ -150,7 +150,7 @@ export class RemoteOperators implements ServerPort {
       ...this.follow,
       path: `/v1/events${queryText({ task, type })}`,
       hasIds: true,
-      after,
+      after: after ?? undefined,
       signal,
       read: ({ name, data, id = null }) => {
         if (name !== 'change' && name !== 'gap') return [];
@@ -243,10 +243,10 @@ function taskPath(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`;
 }
 
-/** Conditions that are undefined are left out. */
+/** Conditions that are undefined or null are left out. */
 function queryText(query: object): string {
   const given = Object.entries(query).flatMap(([name, value]: [string, unknown]) => {
-    if (value === undefined) return [];
+    if (value === undefined || value === null) return [];
     const text = value instanceof Date ? value.toISOString() : String(value);
     return [[name, text] as [string, string]];
   });

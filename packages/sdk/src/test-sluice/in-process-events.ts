@@ -55,8 +55,8 @@ export class InProcessEvents {
   }
 
   /** Where to begin; -1 for a gap before everything. */
-  private placeAfter(after: string | undefined): number {
-    if (after === undefined) return this.all.length;
+  private placeAfter(after: string | null | undefined): number {
+    if (after == null) return this.all.length;
     const place = Number(after.slice(ID_PREFIX.length));
     const isOurs = after.startsWith(ID_PREFIX) && place >= 0 && place <= this.all.length;
     return isOurs ? place : -1;

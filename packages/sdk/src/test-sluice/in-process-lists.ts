@@ -122,7 +122,7 @@ export function pageOf<T>(
   { limit = LIMITS.pageDefault, cursor }: PageOptions,
   now: number,
 ): Page<T> {
-  const after = cursor === undefined ? '' : placeIn(cursor);
+  const after = cursor == null ? '' : placeIn(cursor);
   const rest = all
     .filter(({ place }) => place > after)
     .sort((a, b) => (a.place < b.place ? -1 : 1));

@@ -202,7 +202,7 @@ export class InProcessOperators implements OperatorPort {
   }
 
   async listQueues(page: PageOptions): Promise<Page<QueueView>> {
-    check('ListQuery', page);
+    check('ListQuery', given(page));
     const { partition, now } = this.server;
     const placed = queueTypes(partition).map((type) => {
       return { place: type, show: () => queueView(partition, type, now) };
@@ -217,7 +217,7 @@ export class InProcessOperators implements OperatorPort {
   }
 
   async listDeadLetters(query: DeadLetterQuery): Promise<Page<ListedTask>> {
-    check('DeadLetterQuery', query);
+    check('DeadLetterQuery', given(query));
     refuseFingerprint(query, '/fingerprint');
     const { tasks } = this.state;
     const placed = this.deadLetters(query.type).map((slot) => ({
@@ -244,7 +244,7 @@ export class InProcessOperators implements OperatorPort {
   }
 
   async listRedrives(page: PageOptions): Promise<Page<RedriveView>> {
-    check('ListQuery', page);
+    check('ListQuery', given(page));
     const placed = [...this.state.redrives.entries()].map(([number, redrive]) => ({
       place: sortable(number),
       show: () => ({
@@ -307,9 +307,9 @@ export class InProcessOperators implements OperatorPort {
   }
 }
 
-/** The fields that are not undefined. */
+/** The fields that are neither undefined nor null. */
 function given<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const entries = Object.entries(fields).filter(([, value]) => value != null);
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
