@@ -34,6 +34,7 @@ export type {
   CancelCounts,
   DeadLetterFilter,
   DiscardReply,
+  ErrorGroup,
   ErrorGroups,
   EventGap,
   Explanation,

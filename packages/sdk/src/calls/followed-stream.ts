@@ -29,7 +29,7 @@ const BUFFERED_MAX = 10_000;
 /** An id of no log: the server answers with a gap, and with every change that it still has. */
 const UNKNOWN_PLACE = '0';
 
-export interface FollowPorts extends StreamPort, TimePort, ChancePort {}
+interface FollowPorts extends StreamPort, TimePort, ChancePort {}
 
 export interface FollowOptions<T> {
   readonly ports: FollowPorts;
