@@ -20,6 +20,7 @@ const PROGRAMS: readonly Program[] = [
   { name: 'python3', packages: ['python3'] },
   { name: 'openssl', packages: ['openssl'] },
   { name: 'mount', packages: ['mount'] },
+  { name: 'ip', packages: ['iproute2'] },
   { name: 'chromium', packages: ['chromium'] },
   { name: 'cc', packages: ['gcc', 'libc6-dev'] },
 ];

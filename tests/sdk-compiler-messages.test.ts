@@ -79,6 +79,11 @@ const MISTAKES: readonly (readonly [what: string, code: string, text: string])[]
     "await tests.submit(resize, { url: 'a', «heigth»: 720 });",
     "'heigth' does not exist in type '{ url: string; height: number; }'",
   ],
+  [
+    'the same in a handler',
+    "defineTask({ type: 'a', run: (_: null, c) => c.submit(resize, { url: 'a', «heigth»: 1 }) });",
+    "'heigth' does not exist in type '{ url: string; height: number; }'",
+  ],
   ['no input where there must be one', 'await sluice.submit(«resize»);', 'is not assignable to'],
   [
     'a typo in a definition',

@@ -40,10 +40,10 @@ async function startWithAdmin(): Promise<KeyedApi> {
 }
 
 test('a server that others can reach starts once it has a key, made in its folder', async () => {
-  const reachable = ['server', '--host', '0.0.0.0', '--port', '0', '--data', data, '--insecure'];
-  const refused = await runSluice(reachable);
+  const reachable = ['--host', '0.0.0.0', '--allowed-hosts', 'localhost', '--insecure'];
+  const refused = await runSluice(['server', '--port', '0', '--data', data, ...reachable]);
   const made = await runSluice(['key', 'create', '--role', 'admin', '--data', data]);
-  server = await ServerProcess.startServer(data, '--host', '0.0.0.0', '--insecure');
+  server = await ServerProcess.startServer(data, ...reachable);
   const port = new URL(server.url).port;
   const admin = new KeyedApi(`http://127.0.0.1:${port}`, made.stdout.trim());
 

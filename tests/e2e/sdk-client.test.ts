@@ -31,7 +31,7 @@ beforeEach(() => {
 
 afterEach(() => sluice.close());
 
-const options = { handleSignals: false } as const;
+const options = { handleSignals: false, logFailures: false } as const;
 
 /** Runs until it is told to stop. Calls `onStart` when it has started. */
 function endless(onStart: () => void = () => undefined) {

@@ -106,7 +106,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-e2e-'));
   server = await ServerProcess.startDev(folder);
   sluice = new Sluice({ url: server.url });
-  await sluice.work([scripted], { handleSignals: false });
+  await sluice.work([scripted], { handleSignals: false, logFailures: false });
 });
 
 afterAll(async () => {

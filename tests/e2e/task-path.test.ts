@@ -135,26 +135,51 @@ describe.each<Protocol>(['http1', 'h2c'])('over %s', (protocol) => {
     expect(ended.body).toMatchObject({ state: 'succeeded', error: null, output: 1 });
   });
 
-  test('a submit that is sent again is the same task, another body is refused', async () => {
+  test('a submit that is sent again is the same task, another input is refused', async () => {
     const task = { type: freshType(), input: { b: 1, a: [{ d: 1, c: 2 }] }, dedupeKey: 'k' };
     const first = await api.post('/v1/tasks', task);
     expect(first).toMatchObject({ status: 201, body: { deduplicated: false } });
 
     const reordered = { dedupeKey: 'k', input: { a: [{ c: 2, d: 1 }], b: 1 }, type };
-    const again = await api.post('/v1/tasks', { ...reordered, dedupeWindowMs: 5000 });
+    const changed = { dedupeWindowMs: 5000, priority: 8, retry: { maxAttempts: 9 } };
+    const again = await api.post('/v1/tasks', { ...reordered, ...changed });
     expect(again).toEqual({
       status: 200,
       body: { id: first.body.id, state: 'queued', deduplicated: true },
     });
 
-    const other = await api.post('/v1/tasks', [{ type }, { ...task, priority: 8 }]);
+    const other = await api.post('/v1/tasks', [{ type }, { ...task, input: 1 }]);
     expect(other.status).toBe(409);
+    const by = `by task ${first.body.id}, which is queued`;
     expect(other.body.error).toMatchObject({
       code: 'dedupe_mismatch',
-      details: [{ path: '/1/dedupeKey', problem: 'was used with a different body' }],
+      details: [{ path: '/1/dedupeKey', problem: `"k" was used with another input ${by}` }],
     });
-    const elsewhere = await api.post('/v1/tasks', { ...task, type: `${type}-b`, priority: 8 });
+    const elsewhere = await api.post('/v1/tasks', { ...task, type: `${type}-b`, input: 1 });
     expect(elsewhere.body.deduplicated).toBe(false);
+  });
+
+  test('a submit says what happens to the task that has its key', async () => {
+    const task = { type: freshType(), input: 'old', dedupeKey: 'k', delayMs: 60_000 };
+    const { body: first } = await api.post('/v1/tasks', task);
+
+    const existing = { ...task, input: 'new', onDuplicate: 'existing' };
+    const found = await api.post('/v1/tasks', existing);
+    expect(found.body).toMatchObject({ id: first.id, deduplicated: true });
+    expect((await api.get(`/v1/tasks/${first.id}`)).body.input).toBe('old');
+
+    const runAt = '2100-01-01T00:00:00.000Z';
+    const { delayMs: _, ...undated } = task;
+    const replace = { ...undated, input: 'new', runAt, priority: 7, onDuplicate: 'replace' };
+    const replaced = await api.post('/v1/tasks', replace);
+    expect(replaced.body).toMatchObject({ id: first.id, state: 'waiting', deduplicated: true });
+    const view = await api.get(`/v1/tasks/${first.id}`);
+    expect(view.body).toMatchObject({ input: 'new', runAt, priority: 7 });
+
+    const refused = await api.post('/v1/tasks', { type, onDuplicate: 'replace' });
+    expect(refused.body.error.details).toEqual([
+      { path: '/onDuplicate', problem: 'needs a dedupeKey' },
+    ]);
   });
 
   test('a delayed task says when it will run, and is not pushed before', async () => {

@@ -152,7 +152,7 @@ test('a certificate that ends soon is worth a warning, another one is not', asyn
   await process.printed(/the certificate ends soon/);
   await process.kill();
 
-  await use(makeCertificate(folder, 'lasting', 60));
+  await use(makeCertificate(folder, 'lasting', { days: 60 }));
   const other = await start();
   other.signal('SIGTERM');
   await other.exited();
@@ -210,8 +210,8 @@ test.each([
 test('with keys and TLS a server starts that others can reach', async () => {
   const data = join(folder, 'data');
   const { stdout } = await runSluice(['key', 'create', '--role', 'admin', '--data', data]);
-  server = await ServerProcess.startServer(data, '--host', '0.0.0.0', ...flags());
-  server.url = server.url.replace('0.0.0.0', '127.0.0.1');
+  const reachable = ['--host', '0.0.0.0', '--allowed-hosts', '127.0.0.1'];
+  server = await ServerProcess.startServer(data, ...reachable, ...flags());
 
   expect(stdout).toMatch(/^slk_/);
   expect((await get('/health/ready', first)).status).toBe(200);

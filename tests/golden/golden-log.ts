@@ -28,7 +28,7 @@ export interface GoldenState {
 
 const STEPS = 1500;
 const SEGMENT_BYTES = 4096;
-const SEEDS_MAX = 100;
+const SEEDS_MAX = 500;
 
 /** Records of random commands in batches, with every type of event. */
 export function makeBatches(types: readonly string[]): readonly Uint8Array[] {

@@ -120,6 +120,11 @@ export {
   parseConstraint,
   VALUE_RULE,
 } from './task/constraints.ts';
+export {
+  EXISTING_DUPLICATE,
+  REFUSE_DUPLICATE,
+  REPLACE_DUPLICATE,
+} from './task/dedupe-claim.ts';
 export { DELIVERY_FAILURES, type DeliveryFailure, NO_FAILURE } from './task/delivery-failures.ts';
 export { hasThreeDecimals, type Resources } from './task/resources.ts';
 export { parseRetry } from './task/retry-policy.ts';

@@ -4,13 +4,7 @@ export type { Followed } from './calls/followed-stream.ts';
 export type { ErrorDetail } from './calls/http-answers.ts';
 export { SluiceError, TaskFailed } from './calls/sluice-error.ts';
 export type { SluiceOptions } from './client/sluice-client.ts';
-export type { SubmitManyOptions, TaskClient } from './client/task-client.ts';
-export type {
-  CancelOptions,
-  ResultOptions,
-  TaskHandle,
-  WaitOptions,
-} from './client/task-handle.ts';
+export type { TaskClient } from './client/task-client.ts';
 export type {
   DeadLetterGroup,
   QueueGroup,
@@ -59,9 +53,16 @@ export type {
   ServerTaskGroup,
   WorkerGroup,
 } from './operators/server-groups.ts';
+export type { AttemptEvent } from './task/attempt-event.ts';
 export { type AnyTask, defineTask, type TaskDefinition } from './task/define-task.ts';
 export { Later, PermanentFailure, RetryAfter, TaskAborted } from './task/failures.ts';
 export type { SignalListener, TaskContext } from './task/task-context.ts';
+export type {
+  CancelOptions,
+  ResultOptions,
+  TaskHandle,
+  WaitOptions,
+} from './task/task-handle.ts';
 export type {
   CallbackOptions,
   Resources,
@@ -71,5 +72,6 @@ export type {
   TaskDefaults,
   TimeoutOptions,
 } from './task/task-options.ts';
+export type { SubmitManyOptions, TaskSubmits } from './task/task-submits.ts';
 export type { AttemptView, TaskError, TaskState, TaskView } from './task/task-view.ts';
 export type { StopOptions, Worker, WorkerNotice, WorkOptions } from './worker/worker.ts';

@@ -146,7 +146,7 @@ export class Server {
       await app.listen({ host: options.host, port: options.port });
       courier = courierOf(options, served);
       await courier.begin();
-      const url = urlOf(app, options.host, certificate !== undefined);
+      const url = urlOf(app, options, certificate !== undefined);
       serverLog.line('info', 'the server is listening', { url, version: options.version });
       const watcher = watchCertificate(app, options.tls, certificate, serverLog);
       const { drainMs = DEFAULTS.drainMs } = options;

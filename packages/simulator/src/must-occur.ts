@@ -79,6 +79,7 @@ const MUST_OCCUR = [
   'event task_forgotten',
   'event dead_letter_dropped',
   'event dedupe_forgotten',
+  'event dedupe_input_changed',
   'event callback_delivered',
   'event callback_failed',
   'event callback_dropped',

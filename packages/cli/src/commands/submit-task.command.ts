@@ -5,6 +5,7 @@ import type { ApiCaller } from '../api/api-caller.ts';
 import { DURATION, defineCommand } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
 import { stylesFor } from '../screen/styles.ts';
+import { UsageError } from '../usage-error.ts';
 import { followTask } from './follow-task.ts';
 import {
   connect,
@@ -35,7 +36,14 @@ export const submitTask = defineCommand({
     'run-at': { value: 'TIME', help: 'earliest start as ISO 8601: 2030-01-01T00:00:00Z' },
     'max-attempts': { value: 'N', help: 'maximum number of attempts (default 3)' },
     'run-timeout': { value: DURATION, help: 'maximum time of an attempt' },
-    'dedupe-key': { value: 'KEY', help: 'a second submit with this key returns the same task' },
+    'dedupe-key': {
+      value: 'KEY',
+      help: 'a second submit with this key and input returns the same task',
+    },
+    'on-duplicate': {
+      value: 'HOW',
+      help: 'if the key has another input: refuse (default), existing or replace',
+    },
     tag: { value: 'NAME=VALUE', isMultiple: true, help: 'adds a tag; can be repeated' },
     wait: { short: 'w', help: 'wait until the task ends' },
     timeout: { value: DURATION, help: 'with --wait: maximum time to wait' },
@@ -45,6 +53,7 @@ export const submitTask = defineCommand({
     `sluice task submit hello --input '{"name": "Ada"}'`,
     'sluice task submit transcode --input @video.json --priority 8 --wait',
     'sluice task submit report --run-at 2030-01-01T06:00:00Z --tag team=finance',
+    'sluice task submit remind --dedupe-key call-7 --on-duplicate replace --delay 2h',
   ],
   run: async ({ args: [type], flags }, io) => {
     const api = connect(flags, io);
@@ -64,6 +73,7 @@ export const submitTask = defineCommand({
         retry: maxAttempts === undefined ? undefined : { maxAttempts },
         timeouts: runMs === undefined ? undefined : { runMs },
         ...(isKeyOurs ? freshKey() : { dedupeKey: flags['dedupe-key'] }),
+        onDuplicate: onDuplicateOf(flags),
         tags: tagsOf(flags.tag),
       }),
     );
@@ -98,6 +108,21 @@ async function inputOf(
 
 async function outputOf(api: ApiCaller, { output, outputBlob }: Task): Promise<unknown> {
   return outputBlob === undefined ? output : JSON.parse((await api.getBlob(outputBlob)).toString());
+}
+
+const POLICIES = ['refuse', 'existing', 'replace'];
+
+function onDuplicateOf(flags: {
+  readonly 'dedupe-key'?: string | undefined;
+  readonly 'on-duplicate'?: string | undefined;
+}): string | undefined {
+  const policy = flags['on-duplicate'];
+  if (policy === undefined) return undefined;
+  if (!POLICIES.includes(policy)) {
+    throw new UsageError(`--on-duplicate is refuse, existing or replace, not '${policy}'`);
+  }
+  if (flags['dedupe-key'] === undefined) throw new UsageError('--on-duplicate needs --dedupe-key');
+  return policy;
 }
 
 /** Makes a submit safe to repeat when a connection breaks; the key is not shown. */

@@ -42,6 +42,7 @@ const HISTORY: readonly Event[] = [
   event('attemptFailed', { slot: 1, task: 2, error: payload('"never"'), retryAt: 0 }),
   event('stateHashed', { slot: 0, task: 0, schema: 1, hash: 1 }),
   event('taskForgotten', { slot: 0, task: 1 }),
+  event('dedupeInputChanged', { slot: 0, task: 1 }),
   event('dedupeForgotten', { slot: 0, task: 1 }),
   submitted(0, 3),
   leased({ slot: 0, task: 3, lease: 4, session: 'c' }),

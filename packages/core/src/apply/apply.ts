@@ -20,6 +20,11 @@ const PARTITION_APPLIERS: Appliers<typeof PARTITION_EVENTS> = {
     state.namespaces.forgetIfUnused(use);
     state.dedupe.remove(slot);
   },
+  dedupe_input_changed: (state, _at, { slot, task, dedupe }) => {
+    invariant(state.dedupe.task[slot] === task, 'a key stands for the task it names');
+    state.changes.noteKey(slot);
+    state.dedupe.setInput(slot, dedupe);
+  },
   numbers_skipped: (state, _at, { nextLease, nextDelivery }) => {
     state.nextLease = nextLease;
     state.outbox.skipTo(nextDelivery);

@@ -216,7 +216,7 @@ test('a record without events leaves no trace (batch.no-empty-record)', () => {
 test('an event of an unknown type or version stops the reader', () => {
   for (const [type, version] of [
     [0, 1],
-    [29, 1],
+    [30, 1],
     [255, 1],
     [1, 0],
     [1, 2],

@@ -1,10 +1,13 @@
 import type { LeaseNumber } from '../base/ids.ts';
-import { branded, type EventDeclaration, number } from './fields.ts';
+import { branded, claim, type EventDeclaration, number } from './fields.ts';
 
 /** Events about the partition itself. */
 export const PARTITION_EVENTS = {
   /** The window of a dedupe key has ended. `slot` is its entry, `task` the task of the key. */
   dedupe_forgotten: { number: 10, version: 1, fields: {} },
+
+  /** The task of a key took the input of a later submit. `slot` is the entry of the key. */
+  dedupe_input_changed: { number: 29, version: 1, fields: { dedupe: claim } },
 
   /** Lower numbers belong to leases and deliveries from before a restore. */
   numbers_skipped: {

@@ -9,13 +9,19 @@ import { CLAIM_WORDS, type DedupeClaim, KEY_WORDS } from '../task/dedupe-claim.t
 /** Read-only view for code outside `apply`. */
 export type DedupeReader = ReadonlyColumns<DedupeTable> &
   Readonly<
-    Pick<DedupeTable, 'capacity' | 'count' | 'find' | 'hasSameBody' | 'firstDue' | 'earliest'>
+    Pick<DedupeTable, 'capacity' | 'count' | 'find' | 'hasSameInput' | 'firstDue' | 'earliest'>
   >;
+
+/** A part of the words of a claim. */
+interface WordRange {
+  readonly from: number;
+  readonly to: number;
+}
 
 /**
  * Dedupe keys that are remembered for their window, whatever happens to their tasks.
  *
- * Keys and bodies are stored as hashes. With 128 bits a collision is less likely than a hardware
+ * Keys and inputs are stored as hashes. With 128 bits a collision is less likely than a hardware
  * error, and every entry has the same small size. Columns have their full length, as in the task
  * table.
  *
@@ -51,8 +57,12 @@ export class DedupeTable extends ColumnTable {
     return entry;
   }
 
-  hasSameBody(entry: Slot, claim: DedupeClaim): boolean {
+  hasSameInput(entry: Slot, claim: DedupeClaim): boolean {
     return this.agrees(entry, claim, { from: KEY_WORDS, to: CLAIM_WORDS });
+  }
+
+  setInput(entry: Slot, claim: DedupeClaim): void {
+    this.takeWords(entry, claim, { from: KEY_WORDS, to: CLAIM_WORDS });
   }
 
   add(
@@ -63,9 +73,7 @@ export class DedupeTable extends ColumnTable {
     const entry = this.freed === NO_SLOT ? (this.fresh++ as Slot) : this.freed;
     if (entry === this.freed) this.freed = this.nextFreed[entry] as Slot;
 
-    for (let i = 0; i < CLAIM_WORDS; i++) {
-      this.words[entry * CLAIM_WORDS + i] = claim.words[claim.start + i];
-    }
+    this.takeWords(entry, claim, { from: 0, to: CLAIM_WORDS });
     this.task[entry] = task;
     this.namespace[entry] = namespace;
     this.submittedAt[entry] = submittedAt;
@@ -110,11 +118,13 @@ export class DedupeTable extends ColumnTable {
     }
   }
 
-  private agrees(
-    entry: Slot,
-    claim: DedupeClaim,
-    { from, to }: { readonly from: number; readonly to: number },
-  ): boolean {
+  private takeWords(entry: Slot, claim: DedupeClaim, { from, to }: WordRange): void {
+    for (let i = from; i < to; i++) {
+      this.words[entry * CLAIM_WORDS + i] = claim.words[claim.start + i];
+    }
+  }
+
+  private agrees(entry: Slot, claim: DedupeClaim, { from, to }: WordRange): boolean {
     for (let i = from; i < to; i++) {
       if (this.words[entry * CLAIM_WORDS + i] !== claim.words[claim.start + i]) return false;
     }

@@ -41,7 +41,7 @@ function finish(session: SessionId): void {
   }
 }
 
-const KEY = { key: 3, body: 1, windowMs: 60_000 };
+const KEY = { key: 3, input: 1, windowMs: 60_000 };
 
 function empty(limits = lived.limits, partition = 0): Partition {
   return new Partition({ partition, limits, utf8: testUtf8 });

@@ -70,7 +70,7 @@ test('payloads of open tasks count, also what a patch or a report changes', () =
 
 test('dedupe keys count until their window is over', () => {
   limited({ dedupeKeysMax: 1 });
-  const keyed = (key: number) => ({ dedupe: { key, body: 0, windowMs: 1000 } });
+  const keyed = (key: number) => ({ dedupe: { key, input: 0, windowMs: 1000 } });
   partition.submit(keyed(1));
 
   expect(partition.submit(keyed(2)).quota).toBe('dedupeKeysMax');
@@ -104,7 +104,7 @@ test('sessions of one namespace are bounded, and one that comes back is not new'
 
 test('a task that is sent again at a bound is known, not refused', () => {
   limited({ tasksMax: 1 });
-  const task = { dedupe: { key: 1, body: 0, windowMs: 1000 } };
+  const task = { dedupe: { key: 1, input: 0, windowMs: 1000 } };
   partition.submit(task);
 
   const again = partition.submit(task);

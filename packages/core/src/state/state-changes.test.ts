@@ -11,7 +11,7 @@ import type { State } from './state.ts';
 
 /** Never reached, so that the next hash covers everything. */
 const NEVER = 1_000_000;
-const KEY = { key: 3, body: 1, windowMs: 60_000 };
+const KEY = { key: 3, input: 1, windowMs: 60_000 };
 
 let partition: TestPartition;
 let state: State;

@@ -1,11 +1,14 @@
 import type { DedupeClaims } from '../commands/tasks/duplicates.ts';
+import { REFUSE_DUPLICATE } from '../task/dedupe-claim.ts';
 import { testUtf8 } from './test-utf8.ts';
 
-/** Small numbers stand for the hashes of key and body. */
+/** Small numbers stand for the hashes of key and input. */
 export interface TestDedupe {
   readonly key: number;
-  readonly body: number;
+  readonly input: number;
   readonly windowMs: number;
+  /** A number of `dedupe-claim.ts`; absent to refuse. */
+  readonly onDuplicate?: number;
 }
 
 /** Joins texts as commands carry payloads: one after the other, with their ends. */
@@ -26,11 +29,12 @@ export function claimsOf(tasks: readonly { readonly dedupe?: TestDedupe }[]): {
 } {
   if (tasks.every(({ dedupe }) => dedupe === undefined)) return {};
   const words = tasks.flatMap(({ dedupe }) => {
-    const { key = 0, body = 0 } = dedupe ?? {};
-    return [key % 2, 1, 2, key, body % 2, 1, 2, body];
+    const { key = 0, input = 0 } = dedupe ?? {};
+    return [key % 2, 1, 2, key, input % 2, 1, 2, input];
   });
   const windowsMs = tasks.map(({ dedupe }) => dedupe?.windowMs ?? 0);
-  return { dedupe: { words: Uint32Array.from(words), windowsMs } };
+  const onDuplicate = tasks.map(({ dedupe }) => dedupe?.onDuplicate ?? REFUSE_DUPLICATE);
+  return { dedupe: { words: Uint32Array.from(words), windowsMs, onDuplicate } };
 }
 
 /** The payload at this place of a command. */

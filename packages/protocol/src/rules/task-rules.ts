@@ -31,8 +31,10 @@ export function checkTask(
     problems.push({ path: `${path}/inputBlob`, problem: 'cannot be combined with input' });
   }
   problems.push(...timeProblems(runAt, `${path}/runAt`));
-  if (request.dedupeWindowMs !== undefined && request.dedupeKey === undefined) {
-    problems.push({ path: `${path}/dedupeWindowMs`, problem: 'needs a dedupeKey' });
+  if (request.dedupeKey !== undefined) return;
+  for (const field of ['dedupeWindowMs', 'onDuplicate'] as const) {
+    if (request[field] === undefined) continue;
+    problems.push({ path: `${path}/${field}`, problem: 'needs a dedupeKey' });
   }
 }
 

@@ -160,7 +160,8 @@ export const TaskRequest = Type.Object(
         minLength: 1,
         maxLength: 256,
         description:
-          'A second submit of this type with this key and the same body returns the same task.',
+          'A second submit of this type with this key and the same input returns the same task, ' +
+          'whatever its other fields.',
       }),
     ),
     dedupeWindowMs: Type.Optional(
@@ -171,13 +172,22 @@ export const TaskRequest = Type.Object(
         description: 'How long the key is stored, from the first submit.',
       }),
     ),
+    onDuplicate: Type.Optional(
+      Type.Union([Type.Literal('refuse'), Type.Literal('existing'), Type.Literal('replace')], {
+        default: 'refuse',
+        description:
+          'When the key stands for a task with another input: refuse answers 409, existing ' +
+          'returns that task, replace gives it the new input, runAt, priority and tags. A task ' +
+          'that a worker holds or that has ended is not replaced.',
+      }),
+    ),
   },
   {
     additionalProperties: false,
     examples: [{ type: 'hello', input: { name: 'Ada' } }],
     documented: {
       ...notTogether(['input', 'inputBlob'], ['runAt', 'delayMs']),
-      dependentRequired: { dedupeWindowMs: ['dedupeKey'] },
+      dependentRequired: { dedupeWindowMs: ['dedupeKey'], onDuplicate: ['dedupeKey'] },
     },
   },
 );

@@ -4,9 +4,10 @@ import { jsonOf } from '../calls/http-answers.ts';
 import type { PromisedCall, Until } from '../calls/promised-call.ts';
 import type { BlobPort } from '../calls/remote-blobs.ts';
 import { errorOf, SluiceError } from '../calls/sluice-error.ts';
+import type { CancelOptions, WaitOptions } from '../task/task-handle.ts';
+import type { TaskOperations } from '../task/task-operations.ts';
 import type { TaskChanges, TaskDefaults } from '../task/task-options.ts';
 import type { TaskError, TaskView } from '../task/task-view.ts';
-import type { CancelOptions, TaskOperations, WaitOptions } from './task-handle.ts';
 import type { TaskWaits, WaitOutcome } from './task-waits.ts';
 
 export interface RemoteTasksOptions {
@@ -106,6 +107,20 @@ export class RemoteTasks implements TaskOperations {
   async putType(type: string, defaults: TaskDefaults): Promise<void> {
     const path = `/v1/task-types/${encodeURIComponent(type)}`;
     await this.options.call({ method: 'PUT', path, body: JSON.stringify(defaults) });
+  }
+
+  /** The definition that the server has of a type; undefined when it has none. */
+  async getType(type: string): Promise<TaskDefaults | undefined> {
+    const path = `/v1/task-types/${encodeURIComponent(type)}`;
+    try {
+      const answer = jsonOf(await this.options.call({ method: 'GET', path }));
+      const { definition } = answer as { definition?: unknown };
+      if (typeof definition === 'object' && definition !== null) return definition;
+    } catch (cause) {
+      if (cause instanceof SluiceError && cause.code === 'task_type_not_found') return undefined;
+      throw cause;
+    }
+    throw new SluiceError('no_answer', 'the answer is not from a Sluice server');
   }
 
   private post(path: string, body: object): Promise<HttpAnswer> {

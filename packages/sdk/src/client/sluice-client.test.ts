@@ -59,7 +59,7 @@ test('address and key come from the environment, and the key is shown to nobody'
   const client = new Sluice();
   process.env = { SLUICE_URL, SLUICE_API_KEY, ...others };
 
-  await client.submit('hello', 1);
+  await client.submit(hello, { name: 'Ada' });
 
   expect(client.addresses).toEqual([server.url]);
   expect(server.requests[0].key).toBe('Bearer slk_env');
@@ -185,7 +185,7 @@ describe('submitMany', () => {
     const handles = await sluice.submitMany('n', inputs, (n) => ({ priority: Number(n) % 9 }));
 
     expect(handles.map(({ id }) => id)).toEqual(inputs.map((n) => `t_${n}`));
-    const sizes = server.requests.map(({ body }) => body.length);
+    const sizes = server.bodiesTo('/v1/tasks').map(({ length }) => length);
     expect(sizes.toSorted((a, b) => a - b)).toEqual([500, 1000, 1000]);
     expect(server.requests[0].body[7].priority).toBe(7);
   });

@@ -19,12 +19,14 @@ import {
   WorkerGroup,
 } from '../operators/server-groups.ts';
 import type { AnyTask, TaskBody } from '../task/define-task.ts';
+import type { TaskOperations } from '../task/task-operations.ts';
 import type { TaskDefaults } from '../task/task-options.ts';
 import { Worker, type WorkOptions } from '../worker/worker.ts';
+import { guarded } from '../worker/worker-lines.ts';
+import { NamedTypes } from './named-types.ts';
 import { RemoteTasks } from './remote-tasks.ts';
 import { type SubmitOutcome, Submitter } from './submitter.ts';
 import { pathOfTask, type Submitted, TaskClient } from './task-client.ts';
-import type { TaskOperations } from './task-handle.ts';
 import { TaskWaits } from './task-waits.ts';
 
 export interface SluiceOptions {
@@ -37,6 +39,11 @@ export interface SluiceOptions {
   readonly apiKey?: string;
   /** How long a call is tried before it fails with `no_answer`. Default 60 s. */
   readonly giveUpAfterMs?: number;
+  /**
+   * Called with warnings, each of them once: a type that is submitted by name is not registered.
+   * Default: they are written to the console.
+   */
+  readonly onWarning?: (message: string) => void;
 }
 
 const GIVE_UP_AFTER_MS = 60_000;
@@ -65,13 +72,15 @@ export abstract class SluiceClient extends TaskClient {
   private readonly platform: Platform;
   private readonly transport: Transport;
   private readonly submitter: Submitter;
+  private readonly namedTypes: NamedTypes;
   private readonly running = new Set<Worker>();
   /** Rejects the pending promises when the client is closed. */
   private readonly onClose = new Set<(cause: Error) => void>();
   private isClosed = false;
 
-  protected constructor({ url, apiKey, giveUpAfterMs }: SluiceOptions, platform: Platform) {
+  protected constructor(given: SluiceOptions, platform: Platform) {
     super();
+    const { url, apiKey, giveUpAfterMs, onWarning = writeWarning } = given;
     this.platform = platform;
     this.addresses = addressesOf(url ?? (platform.setting('SLUICE_URL') || platform.defaultUrl()));
     const headers = authorization(apiKey ?? platform.setting('SLUICE_API_KEY'));
@@ -95,6 +104,8 @@ export abstract class SluiceClient extends TaskClient {
     const newKey = freshKeys(ports);
     this.remote = new RemoteTasks({ call, waits, blobs, until, startTimer, newKey });
     this.operations = this.remote;
+    const registered = (type: string) => this.remote.getType(type);
+    this.namedTypes = new NamedTypes({ registered, warn: guarded('onWarning', onWarning) });
     const operators = new RemoteOperators({
       call,
       tasks: this.remote,
@@ -132,7 +143,9 @@ export abstract class SluiceClient extends TaskClient {
   async work(tasks: readonly AnyTask[], options: WorkOptions = {}): Promise<Worker> {
     if (this.isClosed) throw closedError();
     const { platform, transport, addresses, blobs } = this;
-    const worker = new Worker(tasks, { ...options, platform, transport, addresses, blobs });
+    const registered = (type: string) => this.remote.getType(type);
+    const setup = { platform, transport, addresses, blobs, submits: this, registered };
+    const worker = new Worker(tasks, { ...options, ...setup });
     this.running.add(worker);
     const forget = (): boolean => this.running.delete(worker);
     worker.stopped.then(forget, forget);
@@ -202,6 +215,10 @@ export abstract class SluiceClient extends TaskClient {
     await this.remote.putType(type, defaults);
   }
 
+  protected override submittedByName(type: string, sent: Promise<unknown>): void {
+    this.namedTypes.submitted(type, sent);
+  }
+
   /** A promise that is rejected when the client is closed first. */
   private untilClosed<T>(start: Start<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -222,6 +239,10 @@ export abstract class SluiceClient extends TaskClient {
       );
     });
   }
+}
+
+function writeWarning(message: string): void {
+  console.error(`sluice: ${message}`);
 }
 
 /** The callbacks of a submit under way. */

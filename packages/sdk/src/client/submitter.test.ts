@@ -250,7 +250,7 @@ describe('refusals', () => {
     expect(client.requests.slice(3).map(typesIn)).toEqual([['a'], ['b'], ['c']]);
   });
 
-  test('a key that was used with a different body is the fault of one call', () => {
+  test('a key that was used with another input is the fault of one call', () => {
     const client = new SubmitterUnderTest();
     client.submit('a');
 

@@ -11,14 +11,12 @@ import {
   type TaskDefinition,
   taskBody,
 } from '../task/define-task.ts';
+import type { TaskHandle } from '../task/task-handle.ts';
+import type { TaskOperations } from '../task/task-operations.ts';
 import type { SubmitOptions, TaskChanges, TaskDefaults } from '../task/task-options.ts';
+import type { SubmitManyOptions, TaskSubmits } from '../task/task-submits.ts';
 import type { TaskView } from '../task/task-view.ts';
-import { TaskHandle, type TaskOperations } from './task-handle.ts';
-
-/** Options for all tasks, or a function that returns them for each input. */
-export type SubmitManyOptions<Input> =
-  | SubmitOptions
-  | ((input: Input, index: number) => SubmitOptions);
+import { ClientTaskHandle } from './task-handle.ts';
 
 /** Number of calls of a large `submitMany` under way at once. */
 const CALLS_AT_ONCE = 4;
@@ -30,7 +28,7 @@ export interface Submitted {
 }
 
 /** The typed interface to a server, a real one or one in the same process. */
-export abstract class TaskClient {
+export abstract class TaskClient implements TaskSubmits {
   /** Lists, reads, cancels, retries, pauses and changes tasks, whoever submitted them. */
   abstract readonly tasks: TaskGroup;
   /** Lists, redrives and discards tasks that failed or timed out for good. */
@@ -53,6 +51,9 @@ export abstract class TaskClient {
 
   protected abstract putType(type: string, defaults: TaskDefaults): Promise<void>;
 
+  /** Tasks are submitted by the name of their type. `sent` resolves when they are stored. */
+  protected submittedByName(_type: string, _sent: Promise<unknown>): void {}
+
   /**
    * Submits a task. It is on disk when this resolves, and never stored twice.
    *
@@ -74,7 +75,9 @@ export abstract class TaskClient {
     options: SubmitOptions = {},
   ): Promise<TaskHandle> {
     try {
-      return traced(this.send([taskBody(task, input, options)], undefined, this.firstHandle));
+      const sent = this.send([taskBody(task, input, options)], undefined, this.firstHandle);
+      if (typeof task === 'string') this.submittedByName(task, sent);
+      return traced(sent);
     } catch (cause) {
       return Promise.reject(cause);
     }
@@ -118,13 +121,15 @@ export abstract class TaskClient {
         parts.push(...halves);
       }
     };
-    await Promise.all(Array.from({ length: CALLS_AT_ONCE }, sendParts));
+    const sent = Promise.all(Array.from({ length: CALLS_AT_ONCE }, sendParts));
+    if (typeof task === 'string' && inputs.length > 0) this.submittedByName(task, sent);
+    await sent;
     return handles;
   }
 
   /** A handle for a task whose id is known. */
   task<Output = unknown>(id: string): TaskHandle<Output> {
-    return new TaskHandle(id, this.operations);
+    return new ClientTaskHandle(id, this.operations);
   }
 
   /**
@@ -158,7 +163,7 @@ export abstract class TaskClient {
   }
 
   private handle({ id, deduplicated }: Submitted): TaskHandle {
-    return new TaskHandle(id, this.operations, deduplicated);
+    return new ClientTaskHandle(id, this.operations, deduplicated);
   }
 
   private readonly firstHandle = ([submitted]: readonly Submitted[]): TaskHandle =>

@@ -1,5 +1,5 @@
 import { traced } from '../calls/traced.ts';
-import type { CancelOptions } from '../task/task-operations.ts';
+import type { CancelOptions } from '../task/task-handle.ts';
 import type { TaskChanges } from '../task/task-options.ts';
 import type { TaskView } from '../task/task-view.ts';
 import type {

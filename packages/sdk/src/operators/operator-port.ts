@@ -1,6 +1,7 @@
 import type { Followed } from '../calls/followed-stream.ts';
 import type { TaskView as ApiTaskView } from '../task/api-types.ts';
-import type { CancelOptions, TaskOperations } from '../task/task-operations.ts';
+import type { CancelOptions } from '../task/task-handle.ts';
+import type { TaskOperations } from '../task/task-operations.ts';
 import type { TaskChanges } from '../task/task-options.ts';
 import type { TaskView } from '../task/task-view.ts';
 import type {

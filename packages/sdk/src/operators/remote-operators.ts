@@ -2,7 +2,8 @@ import type { HttpRequest } from '../base/ports.ts';
 import type { ApiRequest } from '../calls/api-calls.ts';
 import { type Followed, FollowedStream, type FollowOptions } from '../calls/followed-stream.ts';
 import { bodyOf, type PromisedCall } from '../calls/promised-call.ts';
-import type { CancelOptions, TaskOperations } from '../task/task-operations.ts';
+import type { CancelOptions } from '../task/task-handle.ts';
+import type { TaskOperations } from '../task/task-operations.ts';
 import type { TaskChanges } from '../task/task-options.ts';
 import type { TaskView } from '../task/task-view.ts';
 import type {

@@ -115,10 +115,19 @@ export interface TaskRequest {
   readonly delayMs?: number;
   /** Id of the parent task. */
   readonly parentId?: string;
-  /** A second submit of this type with this key and the same body returns the same task. */
+  /**
+   * A second submit of this type with this key and the same input returns the same task, whatever
+   * its other fields.
+   */
   readonly dedupeKey?: string;
   /** How long the key is stored, from the first submit. Default 86400000. */
   readonly dedupeWindowMs?: number;
+  /**
+   * When the key stands for a task with another input: refuse answers 409, existing returns that
+   * task, replace gives it the new input, runAt, priority and tags. A task that a worker holds or
+   * that has ended is not replaced. Default "refuse".
+   */
+  readonly onDuplicate?: 'refuse' | 'existing' | 'replace';
 }
 
 export interface TaskPatch {

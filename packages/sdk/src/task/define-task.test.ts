@@ -1,9 +1,9 @@
 import type { TaskRequest } from '@sluice/protocol';
 import { expect, expectTypeOf, test } from 'vitest';
-import type { TaskHandle } from '../client/task-handle.ts';
 import { Sluice } from '../node/sluice.ts';
 import { defaultsOf, defineTask, type TaskBody, taskBody } from './define-task.ts';
 import { Later } from './failures.ts';
+import type { TaskHandle } from './task-handle.ts';
 
 const transcode = defineTask({
   type: 'transcode',

@@ -1,3 +1,5 @@
+import type { TaskSubmits } from './task-submits.ts';
+
 /** Receives the signals that `TaskHandle.signal` sends. */
 export type SignalListener = (name: string, data: unknown) => unknown;
 
@@ -13,6 +15,11 @@ export interface TaskContext {
    * The same for every attempt of the task: for systems that recognize a repeated call by a key.
    */
   readonly idempotencyKey: string;
+  /**
+   * Milliseconds since 1970: `Date.now()`, and in a `TestSluice` the virtual clock. A handler that
+   * takes times from here can be tested without waiting.
+   */
+  readonly now: () => number;
   /** Aborted on cancel, timeout, a lost lease and a stop; its reason is a `TaskAborted`. */
   readonly signal: AbortSignal;
   /** Reports progress from 0 to 1. The newest report counts. */
@@ -26,4 +33,12 @@ export interface TaskContext {
    * Returns a function that removes the listener.
    */
   readonly onSignal: (listener: SignalListener) => () => void;
+  /**
+   * Submits a child of this task: its `parentId` is the id of this task. Without a `dedupeKey`, the
+   * child gets one from the id of this task and the number of the call in this attempt. So a later
+   * attempt that makes the same calls in the same order finds its children.
+   */
+  readonly submit: TaskSubmits['submit'];
+  /** Submits one child per input, as `submit` does. The key also has the place of the input. */
+  readonly submitMany: TaskSubmits['submitMany'];
 }

@@ -1,17 +1,6 @@
+import type { CancelOptions, WaitOptions } from './task-handle.ts';
 import type { TaskChanges } from './task-options.ts';
 import type { TaskError, TaskView } from './task-view.ts';
-
-export interface WaitOptions {
-  /** How long to wait; without it there is no limit. */
-  readonly timeoutMs?: number;
-  /** Ends the waiting, not the task. */
-  readonly signal?: AbortSignal;
-}
-
-export interface CancelOptions {
-  /** How long a worker may take to stop before the task is taken away. Default 10 s. */
-  readonly graceMs?: number;
-}
 
 /** Operations on a task by its id. */
 export interface TaskOperations {

@@ -34,6 +34,7 @@ export function taskSpecs(bodies: readonly TaskBody[], first: number | undefined
       input: _,
       dedupeKey: __,
       dedupeWindowMs: ___,
+      onDuplicate: ____,
       runAt,
       ...spec
     } = sent as unknown as TaskBody;

@@ -37,7 +37,7 @@ import type {
   TasksFound,
 } from '../operators/operator-types.ts';
 import type { Page, PageOptions } from '../operators/pages.ts';
-import type { CancelOptions } from '../task/task-operations.ts';
+import type { CancelOptions } from '../task/task-handle.ts';
 import type { TaskChanges } from '../task/task-options.ts';
 import type { TaskView } from '../task/task-view.ts';
 import { check } from './checked-requests.ts';

@@ -99,14 +99,25 @@ export class InProcessServer {
     });
   }
 
-  /** Number of handlers that run under a current lease. */
-  get running(): number {
-    return this.held.size;
+  /** Leases of the handlers that run. A handler that lost its lease does not count. */
+  get leases(): ReadonlySet<string> {
+    return this.held;
+  }
+
+  /** The handler that runs the task; undefined when none does. */
+  leaseOf(slot: Slot): string | undefined {
+    return [...this.held].find((lease) => parseLeaseToken(lease)?.slot === slot);
   }
 
   /** Nothing happens by itself before this time. */
   get nextTimerAt(): number {
     return this.partition.nextTimerAt;
+  }
+
+  /** Whether anything is due for tasks. A dedupe key that expires changes no task. */
+  get hasTaskTimers(): boolean {
+    const { timers, dedupe } = this.partition.state;
+    return timers.count > 0 || this.partition.nextTimerAt < dedupe.earliest();
   }
 
   /** Executes a command. `read` sees the state right after it, before any other command. */

@@ -84,18 +84,22 @@ function depthOf(json: string): number {
 /** Words of 32 bits per hash. */
 const HASH_WORDS = 4;
 
+/** In the order of the core's numbers. */
+const POLICIES: readonly NonNullable<TaskBody['onDuplicate']>[] = ['refuse', 'existing', 'replace'];
+
 /** The dedupe keys of tasks in the core's form; `undefined` when no task has one. */
 export function dedupeClaims(bodies: readonly TaskBody[]): DedupeClaims | undefined {
   if (bodies.every(({ dedupeKey }) => dedupeKey === undefined)) return undefined;
   const words = new Uint32Array(bodies.length * 2 * HASH_WORDS);
-  const windowsMs = bodies.map(({ dedupeKey, dedupeWindowMs, ...body }, index) => {
+  const windowsMs = bodies.map(({ dedupeKey, dedupeWindowMs, type, input = null }, index) => {
     if (dedupeKey === undefined) return 0;
     const at = index * 2 * HASH_WORDS;
-    words.set(hashOf(`${body.type}\0${dedupeKey}`), at);
-    words.set(hashOf(sortedJson(body)), at + HASH_WORDS);
+    words.set(hashOf(`${type}\0${dedupeKey}`), at);
+    words.set(hashOf(sortedJson(input)), at + HASH_WORDS);
     return dedupeWindowMs ?? LIMITS.dedupeWindowMsDefault;
   });
-  return { words, windowsMs };
+  const onDuplicate = bodies.map(({ onDuplicate: policy = 'refuse' }) => POLICIES.indexOf(policy));
+  return { words, windowsMs, onDuplicate };
 }
 
 /** Distinguishes the few keys of a test; a server uses a cryptographic hash. */

@@ -257,7 +257,7 @@ test('a handler that returned Later leaves the end to others', async () => {
 });
 
 describe('submits', () => {
-  test('with the same key are the same task; with another body they are refused', async () => {
+  test('with the same key are the same task; with another input they are refused', async () => {
     const sluice = new TestSluice([echo]);
     const first = await sluice.submit(echo, 'x', { dedupeKey: 'k' });
 

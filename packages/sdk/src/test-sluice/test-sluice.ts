@@ -2,18 +2,21 @@ import { DEFAULT_NAMESPACE, taskIdText } from '@sluice/core';
 import { messageOf } from '../base/shown-value.ts';
 import { SluiceError } from '../calls/sluice-error.ts';
 import { pathOfTask, type Submitted, TaskClient } from '../client/task-client.ts';
-import type { TaskOperations } from '../client/task-handle.ts';
 import { DeadLetterGroup, QueueGroup, TaskGroup } from '../operators/operator-groups.ts';
 import type { OperatorPort } from '../operators/operator-port.ts';
+import type { AttemptEvent } from '../task/attempt-event.ts';
 import type { AnyTask, TaskBody } from '../task/define-task.ts';
+import type { TaskOperations } from '../task/task-operations.ts';
 import type { Resources, TaskDefaults } from '../task/task-options.ts';
 import { finalReport } from '../worker/final-reports.ts';
 import { HandlerRuns } from '../worker/handler-runs.ts';
+import { guarded } from '../worker/worker-lines.ts';
 import { definitionOf, taskSpecs } from './checked-requests.ts';
 import { InProcessOperators } from './in-process-operators.ts';
 import { InProcessServer } from './in-process-server.ts';
 import { InProcessTasks, type WaitFor } from './in-process-tasks.ts';
 import { dedupeClaims, joinedPayloads } from './payloads.ts';
+import { RunningHandlers } from './running-handlers.ts';
 import { TestBlobs } from './test-blobs.ts';
 import { TestLogs } from './test-logs.ts';
 import { TestWaits, turn } from './test-waits.ts';
@@ -30,8 +33,15 @@ export interface TestSluiceOptions {
   readonly labels?: Record<string, string>;
   /** Time passes only by `advance`, even during a wait for a task. Default false. */
   readonly manualTime?: boolean;
+  /**
+   * In handlers, `setTimeout`, `setInterval`, `setTimeout` of `node:timers/promises` and `Date` use
+   * the virtual clock. Default false: they are real.
+   */
+  readonly fakeTimers?: boolean;
   /** Called with errors that signal listeners throw. Default: they are written to the console. */
   readonly onListenerError?: (taskId: string, cause: unknown) => void;
+  /** Called as by a worker. `TestSluice` writes no lines about failed attempts. */
+  readonly onAttempt?: (event: AttemptEvent) => void;
 }
 
 /** Number of turns without a command before `advance` lets time pass. */
@@ -45,8 +55,9 @@ const PLENTY = 1_000_000;
  * handlers.
  *
  * Retries, delays, timeouts, priorities, cancel and signals use the same code as on a server. While
- * a test waits for a task and no handler runs, time jumps from one due event to the next. While a
- * handler runs, time stands still, unless `advance` moves it.
+ * a test waits for a task, time jumps from one due event to the next, but only when every running
+ * handler waits for tasks itself (or for a timer, with `fakeTimers`). While a handler does anything
+ * else, time stands still, unless `advance` moves it.
  */
 export class TestSluice extends TaskClient {
   override readonly tasks: TaskGroup;
@@ -56,6 +67,7 @@ export class TestSluice extends TaskClient {
   protected readonly operators: OperatorPort;
   private readonly server: InProcessServer;
   private readonly runs: HandlerRuns;
+  private readonly handlers: RunningHandlers;
   private readonly waits: TestWaits;
   private readonly blobs = new TestBlobs();
   private readonly logs = new TestLogs();
@@ -63,7 +75,12 @@ export class TestSluice extends TaskClient {
   constructor(tasks: readonly AnyTask[], options: TestSluiceOptions = {}) {
     super();
     const { startAt = Date.UTC(2030, 0, 1), seed = 1, labels = {}, manualTime = false } = options;
-    this.runs = this.makeRuns(tasks, options.onListenerError ?? writeError);
+    this.handlers = new RunningHandlers({
+      fakeTimers: options.fakeTimers ?? false,
+      now: () => this.server.now,
+      onTimers: () => this.waits.kick(),
+    });
+    this.runs = this.makeRuns(tasks, options);
     this.server = new InProcessServer(
       {
         startAt: new Date(startAt).getTime(),
@@ -76,14 +93,18 @@ export class TestSluice extends TaskClient {
       {
         pushed: (attempt) => {
           this.logs.begin(attempt);
-          this.runs.run(attempt);
+          this.handlers.start(attempt.lease, () => this.runs.run(attempt));
         },
-        stop: (lease, reason) => this.runs.abort(lease, reason),
-        signalled: (lease, name, data) => this.runs.signal(lease, name, data),
+        stop: (lease, reason) => {
+          this.handlers.within(lease, () => this.runs.abort(lease, reason));
+        },
+        signalled: (lease, name, data) => {
+          this.handlers.within(lease, () => this.runs.signal(lease, name, data));
+        },
         ended: (task) => this.waits.ended(task),
       },
     );
-    this.waits = new TestWaits(this.server, { manualTime, whyNever: (id) => this.whyNever(id) });
+    this.waits = new TestWaits({ server: this.server, handlers: this.handlers, manualTime });
     const waitFor: WaitFor = (id, wait) => this.waits.wait(id, wait);
     const operations = new InProcessTasks(this.server, this.blobs, waitFor);
     const { server, logs } = this;
@@ -165,11 +186,12 @@ export class TestSluice extends TaskClient {
 
   private makeRuns(
     tasks: readonly AnyTask[],
-    onListenerError: (taskId: string, cause: unknown) => void,
+    { onListenerError = writeError, onAttempt }: TestSluiceOptions,
   ): HandlerRuns {
     return new HandlerRuns(tasks, {
       reports: {
         finish: (lease, ending) => {
+          this.handlers.ended(lease);
           // Rendered the same way as by a worker.
           const { error, output, outputBlob, ...report } = JSON.parse(
             finalReport(lease, ending, 0).text,
@@ -186,6 +208,10 @@ export class TestSluice extends TaskClient {
         log: (lease, line) => this.keepLine(lease, line),
       },
       blobs: this.blobs,
+      submits: this,
+      now: () => this.server.now,
+      ticks: () => this.server.now,
+      onAttempt: onAttempt === undefined ? () => undefined : guarded('onAttempt', onAttempt),
       onListenerError,
     });
   }
@@ -203,18 +229,8 @@ export class TestSluice extends TaskClient {
       const before = this.server.commands;
       await turn();
       quiet = this.server.commands === before ? quiet + 1 : 0;
-      if (this.server.running === 0 && quiet > 0) return;
+      if (this.server.leases.size === 0 && quiet > 0) return;
     }
-  }
-
-  /** Why the task will never end by itself; undefined while an outside call may still end it. */
-  private whyNever(id: string): string | undefined {
-    const slot = this.server.find(id);
-    if (slot === undefined) return 'it no longer exists';
-    const { state } = this.server.view(slot);
-    // No handler runs, so the handler of this task returned `Later`.
-    if (state === 'running') return undefined;
-    return this.server.explain(slot) || `it is ${state}`;
   }
 }
 

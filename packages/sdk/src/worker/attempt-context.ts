@@ -1,6 +1,11 @@
 import { numberOf, textOf } from '../base/shown-value.ts';
+import type { AnyTask } from '../task/define-task.ts';
 import { TaskAborted } from '../task/failures.ts';
 import type { SignalListener, TaskContext } from '../task/task-context.ts';
+import type { TaskHandle } from '../task/task-handle.ts';
+import type { SubmitOptions } from '../task/task-options.ts';
+import type { SubmitManyOptions, TaskSubmits } from '../task/task-submits.ts';
+import { ChildSubmits } from './child-submits.ts';
 import { guardListeners } from './guarded-signal.ts';
 import type { AbortReason } from './worker-ports.ts';
 
@@ -9,6 +14,16 @@ export interface AttemptReports {
   progress(lease: string, progress: { fraction?: number; message?: string }): void;
   heartbeat(lease: string): void;
   log(lease: string, line: string): void;
+}
+
+/** What a context needs from its worker. */
+export interface ContextPorts {
+  readonly reports: AttemptReports;
+  readonly submits: TaskSubmits;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** A listener of the handler threw. */
+  readonly onListenerError: (cause: unknown) => void;
 }
 
 /** The data of an attempt. */
@@ -40,8 +55,10 @@ const NO_TAGS = Object.freeze({});
  */
 export class AttemptContext implements TaskContext {
   private readonly given: Attempt;
+  private readonly ports: ContextPorts;
   private readonly reports: AttemptReports;
-  private readonly onListenerError: (cause: unknown) => void;
+  /** Set at the first submit. */
+  private childSubmits: ChildSubmits | undefined;
   private controller: AbortController | undefined;
   private listeners: Set<SignalListener> | undefined;
   /** Signals without a listener so far; empty once there is one. */
@@ -49,10 +66,10 @@ export class AttemptContext implements TaskContext {
   /** Set once the handler must stop. */
   aborted: TaskAborted | undefined;
 
-  constructor(given: Attempt, reports: AttemptReports, onListenerError: (cause: unknown) => void) {
+  constructor(given: Attempt, ports: ContextPorts) {
     this.given = given;
-    this.reports = reports;
-    this.onListenerError = onListenerError;
+    this.ports = ports;
+    this.reports = ports.reports;
   }
 
   get id(): string {
@@ -75,10 +92,14 @@ export class AttemptContext implements TaskContext {
     return this.given.id;
   }
 
+  get now(): TaskContext['now'] {
+    return this.ports.now;
+  }
+
   get signal(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController();
-      guardListeners(this.controller.signal, this.onListenerError);
+      guardListeners(this.controller.signal, this.ports.onListenerError);
       if (this.aborted !== undefined) this.controller.abort(this.aborted);
     }
     return this.controller.signal;
@@ -114,6 +135,24 @@ export class AttemptContext implements TaskContext {
     };
   }
 
+  get submit(): TaskContext['submit'] {
+    return (task: string | AnyTask, input?: unknown, options?: SubmitOptions) =>
+      this.children.submit(task, input, options) as Promise<TaskHandle<never>>;
+  }
+
+  get submitMany(): TaskContext['submitMany'] {
+    return (
+      task: string | AnyTask,
+      inputs: readonly unknown[],
+      options?: SubmitManyOptions<never>,
+    ) => this.children.submitMany(task, inputs, options) as Promise<TaskHandle<never>[]>;
+  }
+
+  private get children(): ChildSubmits {
+    this.childSubmits ??= new ChildSubmits(this.given.id, this.ports.submits);
+    return this.childSubmits;
+  }
+
   abort(reason: AbortReason): void {
     this.aborted = abortedBy(reason);
     this.controller?.abort(this.aborted);
@@ -130,7 +169,7 @@ export class AttemptContext implements TaskContext {
 
   /** An error of a listener must not reach the stream that delivers all tasks. */
   private tell(listener: SignalListener, { name, data }: Signal): void {
-    new Promise((resolve) => resolve(listener(name, data))).catch(this.onListenerError);
+    new Promise((resolve) => resolve(listener(name, data))).catch(this.ports.onListenerError);
   }
 }
 

@@ -84,7 +84,7 @@ function cut(text: string): string {
 }
 
 /** A value that is not a number is ignored; then the task's `retry` decides. */
-function asDelay(given: unknown): number | undefined {
+export function asDelay(given: unknown): number | undefined {
   const ms = numberOf(given);
   if (ms === undefined) return undefined;
   return Math.round(Math.min(Math.max(0, Number.isNaN(ms) ? 0 : ms), LIMITS.delayMsMax));

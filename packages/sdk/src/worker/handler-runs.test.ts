@@ -1,19 +1,26 @@
 import { LIMITS } from '@sluice/protocol/limits';
 import { describe, expect, test } from 'vitest';
 import { SluiceError } from '../calls/sluice-error.ts';
+import type { AttemptEvent } from '../task/attempt-event.ts';
 import { type AnyTask, defineTask } from '../task/define-task.ts';
 import { Later, PermanentFailure, RetryAfter, TaskAborted } from '../task/failures.ts';
 import type { TaskContext } from '../task/task-context.ts';
 import { TestBlobs } from '../test-sluice/test-blobs.ts';
+import { RecordedSubmits } from '../testing/recorded-submits.ts';
 import type { Attempt } from './attempt-context.ts';
 import type { Ending } from './final-reports.ts';
 import { HandlerRuns } from './handler-runs.ts';
+
+const NOW = Date.UTC(2030, 0, 1);
 
 class RunsUnderTest {
   readonly said: [string, unknown][] = [];
   readonly failedListeners: unknown[] = [];
   readonly runs: HandlerRuns;
   readonly blobs = new TestBlobs();
+  readonly submitted = new RecordedSubmits();
+  readonly events: AttemptEvent[] = [];
+  ticks = 0;
   private readonly ended = new Map<string, (ending: Ending) => void>();
 
   constructor(...tasks: AnyTask[]) {
@@ -25,6 +32,10 @@ class RunsUnderTest {
         log: (lease, line) => this.said.push([lease, line]),
       },
       blobs: this.blobs,
+      submits: this.submitted.submits,
+      now: () => NOW,
+      ticks: () => this.ticks,
+      onAttempt: (event) => this.events.push(event),
       onListenerError: (id, cause) => this.failedListeners.push([id, cause]),
     });
   }

@@ -2,14 +2,25 @@ import { fitsRequest, jsonText } from '../base/json-text.ts';
 import { RenewedMap } from '../base/renewed-map.ts';
 import { isInstance, messageOf, textProperty } from '../base/shown-value.ts';
 import type { BlobPort } from '../calls/remote-blobs.ts';
+import type { AttemptEvent } from '../task/attempt-event.ts';
 import type { AnyTask } from '../task/define-task.ts';
 import { Later, PermanentFailure, RetryAfter } from '../task/failures.ts';
+import type { TaskSubmits } from '../task/task-submits.ts';
 import { type Attempt, AttemptContext, type AttemptReports } from './attempt-context.ts';
+import { endEvents, startEvent } from './attempt-events.ts';
 import type { Ending, HandlerError } from './final-reports.ts';
 import type { AbortReason } from './worker-ports.ts';
 
 export interface HandlerRunsOptions {
   readonly blobs: BlobPort;
+  /** For the children of tasks. */
+  readonly submits: TaskSubmits;
+  /** Wall time in milliseconds. */
+  readonly now: () => number;
+  /** Milliseconds that only increase, for durations. */
+  readonly ticks: () => number;
+  /** Never throws. */
+  readonly onAttempt: (event: AttemptEvent) => void;
   readonly reports: AttemptReports & { finish(lease: string, ending: Ending): void };
   /** A listener of a handler threw; the handler keeps running. */
   readonly onListenerError: (id: string, cause: unknown) => void;
@@ -36,20 +47,31 @@ export class HandlerRuns {
 
   /** Nothing is reported before this returns. */
   run(task: Attempt): void {
-    const { reports, onListenerError } = this.options;
-    const context = new AttemptContext(task, reports, (cause) => onListenerError(task.id, cause));
+    const { reports, submits, now, ticks, onAttempt } = this.options;
+    const context = new AttemptContext(task, {
+      reports,
+      submits,
+      now,
+      onListenerError: (cause) => this.options.onListenerError(task.id, cause),
+    });
     this.running.set(task.lease, context);
-    const end = (ending: Ending): void => {
+    const startedAt = ticks();
+    const end = (ending: Ending, failure: { thrown?: unknown } = {}): void => {
       this.running.delete(task.lease);
+      const durationMs = ticks() - startedAt;
+      const { aborted } = context;
+      const ended = { ending, aborted, durationMs, endedAt: now(), ...failure };
+      endEvents(task, this.definitions.get(task.type), ended).forEach(onAttempt);
       reports.finish(task.lease, ending);
     };
+    onAttempt(startEvent(task));
     this.call(task, context).then(
       (value) => {
         const ending = endingWith(value);
-        if ('large' in ending) void this.upload(ending.large).then(end);
+        if ('large' in ending) void this.upload(ending.large).then((uploaded) => end(uploaded));
         else end(ending);
       },
-      (cause: unknown) => end(endingOf(cause, context)),
+      (cause: unknown) => end(endingOf(cause, context), { thrown: cause }),
     );
   }
 

@@ -6,10 +6,12 @@ import { Later, PermanentFailure, RetryAfter } from '../task/failures.ts';
 import type { TaskContext } from '../task/task-context.ts';
 import { type Schema, schemaProblems } from '../test-sluice/schema-problems.ts';
 import { TestBlobs } from '../test-sluice/test-blobs.ts';
+import { RecordedSubmits } from '../testing/recorded-submits.ts';
 import type { ScriptedRequest } from '../testing/scripted-http.ts';
 import { StrayErrors } from '../testing/stray-errors.ts';
 import { pushed, WorkerUnderTest } from '../testing/worker-under-test.ts';
 import { HandlerRuns } from './handler-runs.ts';
+import { failureLine } from './worker-lines.ts';
 
 /**
  * Whatever a handler does with its context, throws or returns ends its own attempt and affects
@@ -112,11 +114,16 @@ async function take({ call, first, second, isAwaited }: Step, context: TaskConte
 /** A worker with real handlers. The test is its server. */
 class WorkerWithHandlers extends WorkerUnderTest {
   handlers: HandlerRuns | undefined;
+  readonly lines: unknown[] = [];
 
   handle(run: (input: unknown, context: TaskContext) => unknown): void {
     const { session } = this;
     this.handlers = new HandlerRuns([defineTask({ type: 'a', run })], {
       blobs: new TestBlobs(),
+      submits: new RecordedSubmits().submits,
+      now: () => 0,
+      ticks: () => 0,
+      onAttempt: (event) => void this.lines.push(failureLine(event)),
       reports: session,
       onListenerError: () => undefined,
     });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Sluice } from '../node/sluice.ts';
+import type { AttemptEvent } from '../task/attempt-event.ts';
 import { type AnyTask, defineTask } from '../task/define-task.ts';
 import { PermanentFailure } from '../task/failures.ts';
 import { HttpStub, refused, type StubRequest } from '../testing/http-stub.ts';
@@ -26,8 +27,15 @@ function answerWorker({ method, path, body, response }: StubRequest) {
     response.write(`event: welcome\ndata: ${JSON.stringify(SESSION)}\n\n`);
     return undefined;
   }
+  if (method === 'GET') return registered(path);
   if (method === 'DELETE') return { status: 204, body: undefined };
   return { body: { outcomes: (body.reports ?? []).map(() => 'ok') } };
+}
+
+/** The registered definition of the type `known`. */
+function registered(path: string) {
+  if (path !== '/v1/task-types/known') return refused(404, 'task_type_not_found');
+  return { body: { type: 'known', definition: { priority: 7, retry: { maxAttempts: 5 } } } };
 }
 
 /** Pushes a task on the newest stream. */
@@ -44,7 +52,7 @@ function reports(): Record<string, unknown>[] {
 
 function work(tasks: readonly AnyTask[], options: WorkOptions = {}): Promise<Worker> {
   const onNotice = (notice: WorkerNotice): unknown => notices.push(notice);
-  return sluice.work(tasks, { handleSignals: false, onNotice, ...options });
+  return sluice.work(tasks, { handleSignals: false, logFailures: false, onNotice, ...options });
 }
 
 const echo = defineTask({ type: 'echo', concurrency: 5, run: (input: unknown) => input });
@@ -250,4 +258,112 @@ test('what onNotice throws does not hurt the worker', async () => {
   }
 
   expect(written[0]).toContain('onNotice failed: Error: boom');
+});
+
+describe('failed attempts', () => {
+  const boom = defineTask({
+    type: 'boom',
+    retry: { maxAttempts: 1 },
+    run: (input: string) => Promise.reject(new Error(`boom ${input.length}`)),
+  });
+
+  /** What was written to the console while a task failed. */
+  async function writtenFor(options: WorkOptions): Promise<string[]> {
+    const written: string[] = [];
+    const original = console.error;
+    console.error = (line: string) => written.push(line);
+    try {
+      await sluice.work([boom], { handleSignals: false, onNotice: () => undefined, ...options });
+      push('boom', 'secret', 'l_1');
+      await expect.poll(() => reports().some(({ kind }) => kind === 'failed')).toBe(true);
+    } finally {
+      console.error = original;
+    }
+    return written;
+  }
+
+  test('are one line each', async () => {
+    const written = await writtenFor({});
+
+    expect(written).toEqual([
+      expect.stringMatching(
+        /^sluice: task t_l_1 \(boom\) failed at attempt 1 after \d+ ms: boom 6 \(no retry\)$/,
+      ),
+    ]);
+  });
+
+  test('are told to a hook, also without the line', async () => {
+    const events: AttemptEvent[] = [];
+
+    const written = await writtenFor({
+      logFailures: false,
+      onAttempt: (event) => void events.push(event),
+    });
+
+    expect(written).toEqual([]);
+    expect(events.map(({ type }) => type)).toEqual(['started', 'failed', 'ended']);
+    expect(events[1]).toMatchObject({
+      taskId: 't_l_1',
+      taskType: 'boom',
+      error: { name: 'Error' },
+    });
+  });
+
+  test('a hook that throws, at once or later, harms nothing', async () => {
+    const written = await writtenFor({
+      logFailures: false,
+      onAttempt: async ({ type }) => {
+        throw new Error(`hook of ${type}`);
+      },
+    });
+
+    expect(written.map((line) => line.split('\n')[0])).toEqual([
+      'sluice: onAttempt failed: Error: hook of started',
+      'sluice: onAttempt failed: Error: hook of failed',
+      'sluice: onAttempt failed: Error: hook of ended',
+    ]);
+  });
+});
+
+describe('a definition that differs from the registered one', () => {
+  const known = defineTask({
+    type: 'known',
+    priority: 7,
+    retry: { maxAttempts: 2, jitter: false },
+    run: () => null,
+  });
+
+  test('is reported once, with its fields, however often the worker connects', async () => {
+    await work([echo, known]);
+    await expect.poll(() => notices.some(({ type }) => type === 'definition_differs')).toBe(true);
+    server.requests.findLast(({ path }) => path === '/v1/worker-sessions')?.response.end();
+    await expect.poll(() => notices.filter(({ type }) => type === 'connected').length).toBe(2);
+
+    push('echo', 1, 'l_1');
+    await expect.poll(() => reports().length).toBe(1);
+
+    expect(notices.filter(({ type }) => type === 'definition_differs')).toEqual([
+      {
+        type: 'definition_differs',
+        taskType: 'known',
+        fields: ['retry.jitter', 'retry.maxAttempts'],
+      },
+    ]);
+    const looked = server.requests.filter(({ method }) => method === 'GET').map(({ path }) => path);
+    expect(looked).toEqual(['/v1/task-types/echo', '/v1/task-types/known']);
+  });
+
+  test('a key that may not read definitions is no problem', async () => {
+    server.answer = (request) => {
+      return request.method === 'GET' ? refused(403, 'forbidden') : answerWorker(request);
+    };
+
+    await work([known]);
+    push('known', 1, 'l_1');
+    await expect.poll(() => reports().length).toBe(1);
+
+    expect(notices.filter(({ type }) => type !== 'disconnected')).toMatchObject([
+      { type: 'connected' },
+    ]);
+  });
 });

@@ -1,13 +1,16 @@
 import { LIMITS } from '@sluice/protocol/limits';
 import type { Cancel } from '../base/ports.ts';
-import { isInstance, messageOf, textProperty } from '../base/shown-value.ts';
 import { SYSTEM_PORTS } from '../base/system-ports.ts';
 import type { Platform, Transport } from '../calls/platform.ts';
 import type { BlobPort } from '../calls/remote-blobs.ts';
 import { closedError, errorOf } from '../calls/sluice-error.ts';
-import type { AnyTask } from '../task/define-task.ts';
-import type { Resources } from '../task/task-options.ts';
+import type { AttemptEvent } from '../task/attempt-event.ts';
+import { type AnyTask, defaultsOf } from '../task/define-task.ts';
+import type { Resources, TaskDefaults } from '../task/task-options.ts';
+import type { TaskSubmits } from '../task/task-submits.ts';
+import { differingFields } from './definition-drift.ts';
 import { HandlerRuns } from './handler-runs.ts';
+import { guarded, writeFailure, writeTrouble } from './worker-lines.ts';
 import type { SessionNotice } from './worker-ports.ts';
 import { WorkerSession } from './worker-session.ts';
 
@@ -27,6 +30,15 @@ export type WorkerNotice =
   | { readonly type: 'disconnected'; readonly why: string; readonly retryInMs: number }
   /** The server did not accept a handler's final report, or its log lines. */
   | { readonly type: 'report_refused'; readonly why: string }
+  /**
+   * The worker's definition of a task differs from the registered one, in these fields. Reported
+   * once per type.
+   */
+  | {
+      readonly type: 'definition_differs';
+      readonly taskType: string;
+      readonly fields: readonly string[];
+    }
   /** A listener of a handler threw; the handler keeps running. */
   | { readonly type: 'listener_failed'; readonly taskId: string; readonly cause: unknown };
 
@@ -56,12 +68,23 @@ export interface WorkOptions {
    * Called with notices. Default: problems are written to the console, a repeated one only once.
    */
   readonly onNotice?: (notice: WorkerNotice) => void;
+  /**
+   * Called when an attempt starts, fails, is expected to be retried, and ends: for logs, error
+   * trackers and traces. What it throws is written to the console and changes nothing.
+   */
+  readonly onAttempt?: (event: AttemptEvent) => void;
+  /** Write one line per failed attempt to the console. Default true. */
+  readonly logFailures?: boolean;
 }
 
 interface WorkerSetup extends WorkOptions {
   readonly platform: Platform;
   readonly transport: Transport;
   readonly blobs: BlobPort;
+  /** For the children of tasks. */
+  readonly submits: TaskSubmits;
+  /** The definition that the server has of a type; undefined when it has none. */
+  readonly registered: (type: string) => Promise<TaskDefaults | undefined>;
   readonly addresses: readonly string[];
 }
 
@@ -70,6 +93,7 @@ export class Worker {
   readonly name: string;
   /** Resolves when the worker has stopped, for whatever reason. */
   readonly stopped: Promise<void>;
+  private readonly tasks: readonly AnyTask[];
   private readonly setup: WorkerSetup;
   private readonly session: WorkerSession;
   private readonly notice: (notice: WorkerNotice) => void;
@@ -78,13 +102,15 @@ export class Worker {
   /** Settles the promise of `start`, which waits for the first welcome. */
   private starting: { resolve(): void; reject(cause: Error): void } | undefined;
   private isStopping = false;
+  private hasCompared = false;
   private cancelGiveUp: Cancel = () => undefined;
 
   constructor(tasks: readonly AnyTask[], setup: WorkerSetup) {
     checkTasks(tasks);
+    this.tasks = tasks;
     this.setup = setup;
     this.name = setup.name ?? setup.platform.workerName();
-    this.notice = guarded(setup.onNotice ?? writeTrouble(setup.addresses));
+    this.notice = guarded('onNotice', setup.onNotice ?? writeTrouble(setup.addresses));
     this.stopped = new Promise((resolve) => {
       this.resolveStopped = resolve;
     });
@@ -128,6 +154,10 @@ export class Worker {
         log: (lease, line) => this.session.log(lease, line),
       },
       blobs: this.setup.blobs,
+      submits: this.setup.submits,
+      now: SYSTEM_PORTS.wallTime,
+      ticks: SYSTEM_PORTS.now,
+      onAttempt: this.attemptHook(),
       onListenerError: (taskId, cause) => this.notice({ type: 'listener_failed', taskId, cause }),
     });
     return new WorkerSession(
@@ -158,6 +188,15 @@ export class Worker {
     );
   }
 
+  private attemptHook(): (event: AttemptEvent) => void {
+    const { onAttempt, logFailures = true } = this.setup;
+    const told = onAttempt === undefined ? () => undefined : guarded('onAttempt', onAttempt);
+    return (event) => {
+      if (logFailures) writeFailure(event);
+      told(event);
+    };
+  }
+
   private heard(notice: SessionNotice): void {
     const { addresses } = this.setup;
     switch (notice.type) {
@@ -165,6 +204,8 @@ export class Worker {
         const { address, resumed } = notice;
         this.notice({ type: 'connected', address: addresses[address], resumed });
         this.starting?.resolve();
+        // Without an answer there is nothing to report.
+        this.compareDefinitions().catch(() => undefined);
         return;
       }
       case 'disconnected':
@@ -186,6 +227,19 @@ export class Worker {
     }
   }
 
+  /** One after the other, because a worker may have many types and no hurry. */
+  private async compareDefinitions(): Promise<void> {
+    if (this.hasCompared) return;
+    this.hasCompared = true;
+    for (const task of this.tasks) {
+      const registered = await this.setup.registered(task.type);
+      if (this.isStopping) return;
+      const fields = registered === undefined ? [] : differingFields(defaultsOf(task), registered);
+      if (fields.length === 0) continue;
+      this.notice({ type: 'definition_differs', taskType: task.type, fields });
+    }
+  }
+
   private over(refusal: Error = closedError()): void {
     this.session.abandon();
     this.cancelGiveUp();
@@ -203,43 +257,4 @@ function checkTasks(tasks: readonly AnyTask[]): void {
     types.add(type);
   }
   if (types.size === 0) throw new TypeError('a worker needs at least one task to run');
-}
-
-/** An error in the notice callback must not reach the session. */
-function guarded(notice: (notice: WorkerNotice) => unknown): (notice: WorkerNotice) => void {
-  return (given) => {
-    new Promise((resolve) => resolve(notice(given))).catch((cause: unknown) => {
-      console.error(`sluice: onNotice failed: ${stackOf(cause)}`);
-    });
-  };
-}
-
-/**
- * Writes one line when the server becomes unreachable, however often it is tried, and one when it
- * is reachable again.
- */
-function writeTrouble(addresses: readonly string[]): (notice: WorkerNotice) => void {
-  let isSaid = false;
-  return (notice) => {
-    if (notice.type === 'connected') {
-      if (isSaid) console.error(`sluice: connected to ${notice.address}`);
-      isSaid = false;
-    } else if (notice.type === 'disconnected') {
-      if (!isSaid) {
-        const where = addresses.join(', ');
-        console.error(`sluice: no connection to ${where} (${notice.why}); trying again`);
-      }
-      isSaid = true;
-    } else if (notice.type === 'report_refused') {
-      console.error(`sluice: the server refused a report: ${notice.why}`);
-    } else {
-      console.error(`sluice: a listener of ${notice.taskId} failed: ${stackOf(notice.cause)}`);
-    }
-  };
-}
-
-/** As text: the console would inspect the value, which may throw. */
-function stackOf(cause: unknown): string {
-  const stack = isInstance(cause, Error) ? textProperty(cause, 'stack') : undefined;
-  return stack ?? messageOf(cause);
 }

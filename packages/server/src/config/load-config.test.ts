@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
@@ -93,12 +94,12 @@ test('settings that are each fine are refused where they do not go together', ()
 
   const problems = problemsOf({
     file: file(text),
-    flags: { host: '0.0.0.0' },
+    flags: { host: '192.0.2.7' },
     env: { SLUICE_HTTP_REQUEST_TIMEOUT_MS: '100' },
   });
 
   expect(problems).toEqual([
-    expect.stringMatching(/^flag --host: host '0.0.0.0' .* --insecure$/),
+    expect.stringMatching(/^flag --host: host '192.0.2.7' .* --insecure$/),
     'file sluice.yaml: limits.finishedTasksMax (10) must be below limits.tasksMax',
     'file sluice.yaml: limits.deadLettersMax (20) must be below limits.tasksMax',
     'default: http.headTimeoutMs must not be greater than http.requestTimeoutMs',
@@ -162,13 +163,29 @@ test.each(['127.0.0.1', '127.8.0.1', '::1', 'localhost'])('%s is this machine', 
 test.each(['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.0.0.1.example.com'])(
   '%s is not, and needs to be wanted',
   (host) => {
-    expect(problemsOf({ flags: { host } })).toHaveLength(1);
-    expect(problemsOf({ flags: { host, insecure: true } })).toEqual([]);
+    const names = { 'allowed-hosts': 'sluice.example' };
+    expect(problemsOf({ flags: { host, ...names } })).toHaveLength(1);
+    expect(problemsOf({ flags: { host, ...names, insecure: true } })).toEqual([]);
   },
 );
 
+test.each(['0.0.0.0', '::', '[::]', '0:0:0:0:0:0:0:0'])(
+  '%s is every address, so the names of the server must be listed',
+  (host) => {
+    const [problem, ...others] = problemsOf({ flags: { host, insecure: true } });
+
+    expect(problem).toContain('must be listed, for example: --allowed-hosts ');
+    expect(problem.endsWith(hostname())).toBe(true);
+    expect(others).toEqual([]);
+  },
+);
+
+test('a single address is the name of the server', () => {
+  expect(problemsOf({ flags: { host: '192.0.2.7', insecure: true } })).toEqual([]);
+});
+
 test('with TLS it does not need to be wanted, and a certificate goes with its key', () => {
-  const host = '0.0.0.0';
+  const host = '192.0.2.7';
   const tls = { 'tls-cert-file': 'a.pem', 'tls-key-file': 'b.pem' };
 
   expect(problemsOf({ flags: { host, ...tls } })).toEqual([]);

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isCallbackSecret, SECRET_RULE } from '@sluice/protocol';
 import { isRange } from '../base/address-range.ts';
+import { isEveryAddress, ownNames } from './own-names.ts';
 import type { Configuration } from './settings.ts';
 
 /** A last label that is all digits would make it an address, or part of one. */
@@ -11,7 +12,7 @@ export function relationProblems(
   config: Configuration,
   sourceOf: (path: string) => string,
 ): string[] {
-  const { host, insecure, tls, limits, http, callbacks } = config;
+  const { host, allowedHosts, insecure, tls, limits, http, callbacks } = config;
   const problems: string[] = [];
   const refuse = (path: string, problem: string): void => {
     problems.push(`${sourceOf(path)}: ${path} ${problem}`);
@@ -22,6 +23,13 @@ export function relationProblems(
       'host',
       `'${host}' can be reached from other machines, but without TLS all traffic can be read on ` +
         'its way: set tls.certFile and tls.keyFile, or allow this with --insecure',
+    );
+  }
+  if (isEveryAddress(host) && allowedHosts.length === 0) {
+    refuse(
+      'host',
+      `'${host}' means every address of this machine, so the names by which clients reach it ` +
+        `must be listed, for example: --allowed-hosts ${ownNames().join(',')}`,
     );
   }
   if ((tls.certFile === '') !== (tls.keyFile === '')) {

@@ -10,7 +10,7 @@ import type {
   SubmitTasksReply,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import { isSessionId, SluiceError } from '@sluice/protocol';
+import { isSessionId, SluiceError, type TaskRequest } from '@sluice/protocol';
 import type { BlobHolder } from '../blobs/blob-store.ts';
 import { blobsNamedIn, withBlobs } from '../blobs/named-blobs.ts';
 import { type Clocks, Standstill } from '../clock/standstill.ts';
@@ -89,11 +89,12 @@ export class Gateway {
     this.options.admission.command(command.type);
     admit?.();
     const isArray = Array.isArray(body);
+    const keys = ((isArray ? body : [body]) as TaskRequest[]).map(({ dedupeKey }) => dedupeKey);
     return this.options.engine.execute<SubmitTasks, Submitted>(command, (reply, state) => {
       this.countSubmitted(reply, state);
       return {
         isNew: isArray || reply.known === undefined,
-        json: renderSubmitted(reply, state, isArray),
+        json: renderSubmitted(reply, state, { isArray, keys }),
         firstId: firstIdOf(reply, state),
       };
     });

@@ -64,3 +64,21 @@ test('a request that says no host is not valid', () => {
   expect(codeOf({})).toBe('invalid_request');
   expect(codeOf({ host: '' })).toBe('invalid_request');
 });
+
+test('probes are answered under any name, and not for other web pages', () => {
+  for (const url of ['/health/live', '/health/ready']) {
+    expect(codeOf({ host: '10.0.0.9:7420' }, { url })).toBe('allowed');
+    expect(codeOf({ host: '10.0.0.9', origin: 'http://x.example' }, { url })).toBe(
+      'forbidden_origin',
+    );
+  }
+  for (const url of ['/health', '/health/live/x', '/healthy', '/v1/tasks?/health/live']) {
+    expect(codeOf({ host: '10.0.0.9' }, { url })).toBe('forbidden_origin');
+  }
+});
+
+test('a refused name comes with the flag that allows it', () => {
+  const check = () => guard.check({ headers: { host: 'Sluice.Internal:80' }, rawHeaders: [] });
+
+  expect(check).toThrow('--allowed-hosts sluice.internal');
+});

@@ -28,8 +28,12 @@ export class OriginGuard {
       throw new SluiceError('invalid_request', 'the request has more than one Host header');
     }
     for (const name of [host, headers.host ?? host, targetHost(url) ?? host]) {
-      if (this.isOwn(name)) continue;
-      throw forbidden(`host '${name}' is not a name of this server; see 'allowedHosts'`);
+      if (PROBE.test(url) || this.isOwn(name)) continue;
+      const bare = nameOf(name);
+      throw forbidden(
+        `host '${bare}' is not a name of this server; if it should be, start the server with ` +
+          `--allowed-hosts ${bare}`,
+      );
     }
     if (headers['sec-fetch-site'] === 'cross-site') {
       throw forbidden('requests from other sites are refused');
@@ -42,11 +46,22 @@ export class OriginGuard {
 
   private isOwn(host: string): boolean {
     if (this.accepted.has(host)) return true;
-    const name = host.replace(/:\d+$/, '').toLowerCase();
+    const name = nameOf(host);
     if (!isLoopback(name) && !this.hostNames.has(name)) return false;
     if (this.accepted.size < 100) this.accepted.add(host);
     return true;
   }
+}
+
+/**
+ * Probes of load balancers and container platforms send the address of the container. They read
+ * only whether the server is up.
+ */
+const PROBE = /^\/health\/(?:live|ready)$/;
+
+/** Without the port. */
+function nameOf(host: string): string {
+  return host.replace(/:\d+$/, '').toLowerCase();
 }
 
 /** The parts of a request that are checked. */

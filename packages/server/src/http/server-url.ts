@@ -1,10 +1,16 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { isEveryAddress } from '../config/own-names.ts';
 
-/** The URL of a listening server. */
-export function urlOf(app: FastifyInstance, host: string, isEncrypted: boolean): string {
+/** The URL of a listening server, with the first of the names by which it can be reached. */
+export function urlOf(
+  app: FastifyInstance,
+  { host, allowedHosts = [] }: { readonly host: string; readonly allowedHosts?: readonly string[] },
+  isEncrypted: boolean,
+): string {
   const { port } = app.server.address() as AddressInfo;
-  return `${isEncrypted ? 'https' : 'http'}://${urlHost(host)}:${port}`;
+  const name = isEveryAddress(host) ? (allowedHosts[0] ?? 'localhost') : host;
+  return `${isEncrypted ? 'https' : 'http'}://${urlHost(name)}:${port}`;
 }
 
 /** The host in a URL: an IPv6 address has brackets there. */

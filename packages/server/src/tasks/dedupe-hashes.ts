@@ -1,9 +1,20 @@
 import { hash } from 'node:crypto';
-import type { DedupeClaims } from '@sluice/core';
+import {
+  type DedupeClaims,
+  EXISTING_DUPLICATE,
+  REFUSE_DUPLICATE,
+  REPLACE_DUPLICATE,
+} from '@sluice/core';
 import { LIMITS, type TaskRequest } from '@sluice/protocol';
 import { HASH_WORDS, ValueHash } from './value-hash.ts';
 
-const bodyHash = new ValueHash();
+const inputHash = new ValueHash();
+
+const POLICIES = {
+  refuse: REFUSE_DUPLICATE,
+  existing: EXISTING_DUPLICATE,
+  replace: REPLACE_DUPLICATE,
+} as const;
 
 /** The dedupe keys of a submit as the core takes them; `undefined` when no task has one. */
 export function dedupeClaims(
@@ -17,10 +28,17 @@ export function dedupeClaims(
     if (dedupeKey === undefined) return 0;
     const at = index * 2 * HASH_WORDS;
     writeKeyHash(words, at, `${namespace}/${request.type}\0${dedupeKey}`);
-    bodyHash.write(words, at + HASH_WORDS, request, 'dedupeWindowMs');
+    inputHash.write(words, at + HASH_WORDS, comparedInput(request));
     return dedupeWindowMs ?? LIMITS.dedupeWindowMsDefault;
   });
-  return { words, windowsMs };
+  if (requests.every(({ onDuplicate }) => onDuplicate === undefined)) return { words, windowsMs };
+  const onDuplicate = requests.map(({ onDuplicate: policy = 'refuse' }) => POLICIES[policy]);
+  return { words, windowsMs, onDuplicate };
+}
+
+/** No input is null. A blob is named by its hash, in a form that no input has. */
+function comparedInput({ input = null, inputBlob }: TaskRequest): unknown {
+  return inputBlob === undefined ? [input] : { inputBlob };
 }
 
 /**

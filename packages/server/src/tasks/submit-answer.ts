@@ -16,13 +16,16 @@ import { quotaExceeded } from '../limits/quotas.ts';
 
 const ITEM_BYTES_MAX = 96;
 
-/** The answer to a submit; throws when the submit was refused. */
+/**
+ * The answer to a submit; throws when the submit was refused. `keys` are the dedupe keys of its
+ * tasks.
+ */
 export function renderSubmitted(
   reply: SubmitTasksReply,
   state: ReadonlyState,
-  isArray: boolean,
+  { isArray, keys }: { readonly isArray: boolean; readonly keys: readonly (string | undefined)[] },
 ): Buffer {
-  if (reply.rejection === 'dedupe_mismatch') throw mismatch(reply.mismatchAt ?? 0, isArray);
+  if (reply.rejection === 'dedupe_mismatch') throw mismatch(reply, state, { isArray, keys });
   if (reply.rejection === 'quota_exceeded') {
     const quota = reply.quota ?? 'tasksMax';
     throw quotaExceeded(quota, state.limits.quotas?.[quota]);
@@ -72,9 +75,18 @@ function writeSubmitted(
   out.ascii(deduplicated ? '","deduplicated":true}' : '","deduplicated":false}');
 }
 
-function mismatch(place: number, isArray: boolean): SluiceError {
-  const path = isArray ? `/${place}/dedupeKey` : '/dedupeKey';
-  const problem = 'was used with a different body';
+function mismatch(
+  { mismatchAt = 0, mismatch: other }: SubmitTasksReply,
+  { partition }: ReadonlyState,
+  { isArray, keys }: { readonly isArray: boolean; readonly keys: readonly (string | undefined)[] },
+): SluiceError {
+  const path = isArray ? `/${mismatchAt}/dedupeKey` : '/dedupeKey';
+  const key = JSON.stringify(keys[mismatchAt]);
+  const by =
+    other === undefined
+      ? 'by an earlier task of this request'
+      : `by task ${taskIdText({ ...other, partition })}, which is ${TASK_STATES[other.state]}`;
+  const problem = `${key} was used with another input ${by}`;
   return new SluiceError('dedupe_mismatch', `${path} ${problem}`, { details: [{ path, problem }] });
 }
 

@@ -29,10 +29,10 @@ export class ValueHash {
   private c = 0;
   private d = 0;
 
-  /** Writes the hash of the object, without one of its fields, to `words` at `at`. */
-  write(words: Uint32Array, at: number, object: object, without: string): void {
+  /** Writes the hash of the value to `words` at `at`. */
+  write(words: Uint32Array, at: number, value: unknown): void {
     this.restart();
-    this.fields(object, without);
+    this.value(value);
     this.finish();
     words[at] = this.a;
     words[at + 1] = this.b;
@@ -84,14 +84,13 @@ export class ValueHash {
     for (const value of values) this.value(value);
   }
 
-  private fields(object: object, without?: string): void {
+  private fields(object: object): void {
     const { a, b, c, d } = this;
     let sumA = 0;
     let sumB = 0;
     let sumC = 0;
     let sumD = 0;
     for (const name of Object.keys(object)) {
-      if (name === without) continue;
       this.restart();
       this.text(name);
       this.value((object as Record<string, unknown>)[name]);

@@ -133,7 +133,7 @@ export class SimClient {
       }
       if (sends >= SENDS_MAX || this.isStopped) return;
       situations.note('a client sent a request again');
-      const again = this.random.chance(0.05) ? changed(asked) : asked;
+      const again = this.random.chance(0.1) ? changed(asked, this.random.pick(POLICIES)) : asked;
       this.process.after(this.random.logarithmic(50, 20_000), () => this.ask(again, sends + 1));
     });
   }
@@ -155,10 +155,22 @@ export class SimClient {
   }
 }
 
-/** The same keys with another body. */
-function changed(asked: Asked): Asked {
+const POLICIES = ['refuse', 'existing', 'replace', 'replace'] as const;
+
+/** The same keys with another input. */
+function changed(asked: Asked, onDuplicate: (typeof POLICIES)[number]): Asked {
   if (asked.kind !== 'submit') return asked;
-  return { kind: 'submit', tasks: asked.tasks.map((task) => ({ ...task, priority: 1 })) };
+  const tasks = asked.tasks.map((task) => ({
+    ...task,
+    input: changedInput(task.input),
+    ...(task.dedupeKey === undefined ? {} : { onDuplicate }),
+  }));
+  return { kind: 'submit', tasks };
+}
+
+/** It still says what its handler does, in case it becomes a task after all. */
+function changedInput(input: unknown): unknown {
+  return { ...(input as object), isChanged: true };
 }
 
 function requestOf(asked: Asked): ExchangeRequest {

@@ -53,16 +53,30 @@ export const CORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'dedupe-by-key-only',
     file: DUPLICATES,
-    find: 'if (!state.dedupe.hasSameBody(entry, claim)) return { ...NONE, mismatchAt: i };',
+    find: 'if (!isSame && !replaces && policy !== EXISTING_DUPLICATE) return false;',
     replace: '',
-    what: 'The same key with another body is refused: here it is taken for the same task.',
+    what: 'The same key with another input is refused: here it is taken for the same task.',
+  },
+  {
+    name: 'dedupe-replaces-held-task',
+    file: DUPLICATES,
+    find: 'const replaces = policy === REPLACE_DUPLICATE && isIdle(state, entry);',
+    replace: 'const replaces = policy === REPLACE_DUPLICATE;',
+    what: 'Only a task that nobody holds is replaced: here also one that a worker holds.',
+  },
+  {
+    name: 'dedupe-replace-keeps-key',
+    file: 'core/src/commands/tasks/replace-task.ts',
+    find: '  Object.assign(changed.dedupe, claim);\n  emit(changed);\n',
+    replace: '',
+    what: 'After a replacement the key stands for the new input: here still for the old one.',
   },
   {
     name: 'dedupe-window-extended',
     file: DUPLICATES,
-    find: '      entries.set(i, entry);',
-    replace: `      (state.dedupe.expiresAt as unknown as Float64Array)[entry] += claim.windowMs;
-      entries.set(i, entry);`,
+    find: '    this.entries.set(place, entry);',
+    replace: `    (state.dedupe.expiresAt as unknown as Float64Array)[entry] += claim.windowMs;
+    this.entries.set(place, entry);`,
     what: 'A dedupe window begins with the first submit and is not extended: here each one does.',
   },
   {

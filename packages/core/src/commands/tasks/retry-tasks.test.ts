@@ -77,7 +77,7 @@ test('retry: the report that ended it before stays a duplicate, and cannot end i
 });
 
 test('retry: the dedupe window is not extended, and still finds the task', () => {
-  const dedupe = { key: 1, body: 1, windowMs: 1000 };
+  const dedupe = { key: 1, input: 1, windowMs: 1000 };
   const { partition, session, lease } = leasedTask({ retry: ONCE, dedupe });
   partition.report(session, { lease, kind: 'failed' });
   partition.now += 900;
@@ -153,7 +153,7 @@ test('a task is readmitted as long as its input fits beside what is there, and n
 });
 
 test('the key of a readmitted task says how it ended, when it is forgotten again', () => {
-  const dedupe = { key: 1, body: 1, windowMs: 100_000 };
+  const dedupe = { key: 1, input: 1, windowMs: 100_000 };
   const { partition, id, spec } = forgotten({}, dedupe);
   const entry = 1;
   readmit(partition, { id, spec, dedupe: entry });
@@ -185,7 +185,7 @@ const SPEC = {
 /** Task 1 was cancelled and has left memory; two others are in memory. */
 function forgotten(
   limits: Partial<PartitionLimits> = {},
-  dedupe?: { key: number; body: number; windowMs: number },
+  dedupe?: { key: number; input: number; windowMs: number },
 ) {
   const partition = new TestPartition({ finishedTasksMax: 0, ...limits });
   partition.submit({ ...SPEC, input: '"in"', ...(dedupe === undefined ? {} : { dedupe }) });

@@ -2,9 +2,8 @@ import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { queueKey } from '../../base/queue-key.ts';
 import type { Decision } from '../../decision/decision.ts';
 import type { TaskDetails } from '../../events/events.ts';
-import { type AddedUse, exceededQuota, type QuotaName } from '../../state/quotas.ts';
-import { type ReadonlyState, TASK_TYPES_MAX } from '../../state/state.ts';
-import { withDefaults } from '../../state/task-types.ts';
+import type { QuotaName } from '../../state/quotas.ts';
+import type { ReadonlyState } from '../../state/state.ts';
 import { pointAt } from '../../structures/payload-range.ts';
 import type { ShapeTexts } from '../../task/shape-texts.ts';
 import type { TaskSpec } from '../../task/task-spec.ts';
@@ -14,9 +13,11 @@ import {
   type DedupeClaims,
   type Duplicates,
   findDuplicates,
-  forgetKeys,
   pointAtClaim,
+  slotOfEntry,
 } from './duplicates.ts';
+import { specAt, whyRefused } from './refused-submit.ts';
+import { replaceTask } from './replace-task.ts';
 
 /** Takes all of the tasks or none. */
 export interface SubmitTasks {
@@ -46,8 +47,10 @@ export interface SubmitTasksReply {
     | 'dedupe_mismatch';
   /** The quota of the namespace that the tasks would exceed. */
   readonly quota?: QuotaName;
-  /** The task whose key was used with another body. */
+  /** The task whose key was used with another input. */
   readonly mismatchAt?: number;
+  /** The task that the key stands for; absent when both are in this submit. */
+  readonly mismatch?: KnownTask;
   /** One per task, in order; `NO_SLOT` for a known task that has left memory. */
   readonly slots: readonly Slot[];
   /** Tasks that were there before, by their places; present when there are any. */
@@ -64,10 +67,13 @@ export interface KnownTask {
 /** Accepts all tasks or none. Tasks that were there before take nothing, so they always fit. */
 export function decideSubmitTasks(decision: Decision, command: SubmitTasks): SubmitTasksReply {
   const duplicates = findDuplicates(decision, command.dedupe);
-  const { mismatchAt, entries, earlier } = duplicates;
-  if (mismatchAt >= 0) return { rejection: 'dedupe_mismatch', mismatchAt, slots: [] };
+  const { mismatchAt, entries, earlier, replacing } = duplicates;
+  if (mismatchAt >= 0) return mismatchReply(decision.state, duplicates);
   const fresh = freshTasks(command, duplicates);
-  const refusal = fresh.length === 0 ? undefined : whyRefused(decision, command, fresh);
+  const refusal =
+    fresh.length + replacing.size === 0
+      ? undefined
+      : whyRefused(decision, command, { fresh, duplicates });
   if (refusal !== undefined) return { ...refusal, slots: [] };
 
   const slots: Slot[] = [];
@@ -77,6 +83,7 @@ export function decideSubmitTasks(decision: Decision, command: SubmitTasks): Sub
     if (entry !== undefined) slots.push(slotOfEntry(decision.state, entry));
     else if (before !== undefined) slots.push(slots[before]);
     else slots.push(submit(decision, command, i));
+    if (replacing.has(i)) replace(decision, command, { index: i, slot: slots[i] });
   }
   if (entries.size + earlier.size === 0) return { slots };
   return { slots, known: describeKnown(decision.state, slots, duplicates) };
@@ -92,8 +99,7 @@ function freshTasks({ tasks }: SubmitTasks, { entries, earlier }: Duplicates): n
 function submit(decision: Decision, command: SubmitTasks, index: number): Slot {
   const { state } = decision;
   const key = queueKey(command.namespace, command.tasks[index].type);
-  const definition = state.taskTypes.size === 0 ? undefined : state.taskTypes.get(key);
-  const task = withDefaults(command.tasks[index], definition);
+  const task = specAt(state, command, index);
   const event = decision.events.taskSubmitted;
   event.slot = state.tasks.nextFree();
   event.task = state.nextTask;
@@ -104,6 +110,23 @@ function submit(decision: Decision, command: SubmitTasks, index: number): Slot {
   else pointAtClaim(event.dedupe, command.dedupe, index);
   decision.emit(event);
   return event.slot;
+}
+
+/** The task in the slot takes what this task of the submit says. */
+function replace(
+  decision: Decision,
+  command: SubmitTasks,
+  { index, slot }: { readonly index: number; readonly slot: Slot },
+): void {
+  const { inputs, inputEnds, dedupe } = command;
+  if (dedupe === undefined) return;
+  const task = specAt(decision.state, command, index);
+  const input = { bytes: inputs, start: 0, end: 0 };
+  pointAt(input, inputs, inputEnds, index);
+  const claim = { words: dedupe.words, start: 0, windowMs: 0 };
+  pointAtClaim(claim, dedupe, index);
+  const runAt = runAtOf(task, decision.now);
+  replaceTask(decision, { slot, task, runAt, input, claim });
 }
 
 /** All that is said of a task but its input. */
@@ -123,26 +146,14 @@ function runAtOf(task: TaskSpec, now: number): number {
   return task.delayMs === undefined ? (task.runAt ?? 0) : now + task.delayMs;
 }
 
-/** `NO_SLOT` when the task has left memory and only its key is remembered. */
-function slotOfEntry({ tasks, dedupe }: ReadonlyState, entry: Slot): Slot {
-  return tasks.find(dedupe.task[entry] as TaskNumber);
-}
-
 function describeKnown(
   state: ReadonlyState,
   slots: readonly Slot[],
   { entries, earlier }: Duplicates,
 ): ReadonlyMap<number, KnownTask> {
-  const { tasks, dedupe } = state;
+  const { tasks } = state;
   const known = new Map<number, KnownTask>();
-  for (const [place, entry] of entries) {
-    const slot = slots[place];
-    known.set(place, {
-      number: dedupe.task[entry] as TaskNumber,
-      submittedAt: dedupe.submittedAt[entry],
-      state: slot === NO_SLOT ? dedupe.lastState[entry] : tasks.state[slot],
-    });
-  }
+  for (const [place, entry] of entries) known.set(place, taskOfEntry(state, entry));
   for (const place of earlier.keys()) {
     const slot = slots[place];
     known.set(place, {
@@ -154,86 +165,19 @@ function describeKnown(
   return known;
 }
 
-type Refusal = Pick<SubmitTasksReply, 'rejection' | 'quota'>;
-
-function whyRefused(
-  decision: Decision,
-  command: SubmitTasks,
-  fresh: readonly number[],
-): Refusal | undefined {
-  const { state } = decision;
-  const added = { ...addedUse(state, command, fresh), shapes: newShapes(decision, command, fresh) };
-  // Keys whose windows are over must not keep others out; as many go as are in the way (L9).
-  forgetKeys(decision, state.dedupe.count + added.dedupeKeys - state.dedupe.capacity);
-  if (state.tasks.count + added.tasks > state.limits.tasksMax) {
-    return { rejection: 'too_many_tasks' };
-  }
-  // What else is said of them counts as soon as it is held; a request has a bound.
-  if (state.heldBytes + added.payloadBytes > state.limits.payloadBytesMax) {
-    return { rejection: 'too_many_bytes' };
-  }
-  if (state.dedupe.count + added.dedupeKeys > state.dedupe.capacity) {
-    return { rejection: 'too_many_keys' };
-  }
-  if (hasTooManyCallbacks(state, command, fresh)) return { rejection: 'too_many_callbacks' };
-  if (state.queueCount + added.taskTypes > TASK_TYPES_MAX) return { rejection: 'too_many_types' };
-  const quota = exceededQuota(state, command.namespace, added);
-  return quota === undefined ? undefined : { rejection: 'quota_exceeded', quota };
+/** The task that a key stands for. */
+function taskOfEntry(state: ReadonlyState, entry: Slot): KnownTask {
+  const { tasks, dedupe } = state;
+  const slot = slotOfEntry(state, entry);
+  return {
+    number: dedupe.task[entry] as TaskNumber,
+    submittedAt: dedupe.submittedAt[entry],
+    state: slot === NO_SLOT ? dedupe.lastState[entry] : tasks.state[slot],
+  };
 }
 
-function addedUse(
-  state: ReadonlyState,
-  { namespace, tasks, dedupe, inputEnds }: SubmitTasks,
-  fresh: readonly number[],
-): Required<Omit<AddedUse, 'shapes'>> {
-  let payloadBytes = 0;
-  let dedupeKeys = 0;
-  const newTypes = new Set<string>();
-  let lastType = '';
-  for (const i of fresh) {
-    payloadBytes += inputEnds[i] - (i === 0 ? 0 : inputEnds[i - 1]);
-    if (dedupe !== undefined && dedupe.windowsMs[i] !== 0) dedupeKeys += 1;
-    const { type } = tasks[i];
-    // Most submits are of one type.
-    if (type === lastType) continue;
-    lastType = type;
-    if (state.queueOf(queueKey(namespace, type)) === undefined) newTypes.add(type);
-  }
-  return { tasks: fresh.length, payloadBytes, dedupeKeys, taskTypes: newTypes.size };
-}
-
-/** Shapes that no task of the namespace has yet. */
-function newShapes(
-  { state, shapeTexts }: Decision,
-  { namespace, tasks }: SubmitTasks,
-  fresh: readonly number[],
-): number {
-  if (state.limits.quotas === undefined) return 0;
-  const used = state.namespaces.find(namespace)?.shapes;
-  const texts = new Set<string>();
-  for (const i of fresh) {
-    const definition =
-      state.taskTypes.size === 0
-        ? undefined
-        : state.taskTypes.get(queueKey(namespace, tasks[i].type));
-    const text = shapeTexts.textOf(withDefaults(tasks[i], definition));
-    const place = text === '' ? undefined : state.texts.shape.placeOf(text);
-    if (text !== '' && (place === undefined || used?.has(place) !== true)) texts.add(text);
-  }
-  return texts.size;
-}
-
-/** Each task that is taken may create one delivery; those that are promised already stay. */
-function hasTooManyCallbacks(
-  state: ReadonlyState,
-  { namespace, tasks }: SubmitTasks,
-  fresh: readonly number[],
-): boolean {
-  const room = state.limits.callbacksMax - state.outbox.pendingCount;
-  if (fresh.length <= room) return false;
-  const wanting = fresh.filter((i) => {
-    const definition = state.taskTypes.get(queueKey(namespace, tasks[i].type));
-    return withDefaults(tasks[i], definition).callback !== undefined;
-  });
-  return wanting.length > Math.max(0, room);
+function mismatchReply(state: ReadonlyState, duplicates: Duplicates): SubmitTasksReply {
+  const { mismatchAt, mismatchEntry } = duplicates;
+  const mismatch = mismatchEntry === NO_SLOT ? {} : { mismatch: taskOfEntry(state, mismatchEntry) };
+  return { rejection: 'dedupe_mismatch', mismatchAt, ...mismatch, slots: [] };
 }

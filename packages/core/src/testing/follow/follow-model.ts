@@ -246,6 +246,9 @@ export class ModelFollower {
   }
 }
 
+/** In the order of the core's numbers. */
+const POLICIES = ['refuse', 'existing', 'replace'] as const;
+
 function submitted(
   { namespace, inputs, inputEnds, dedupe }: SubmitTasks,
   spec: TaskSpec,
@@ -256,7 +259,12 @@ function submitted(
   const stated = Object.entries(given).filter(([, value]) => value !== undefined);
   const windowMs = dedupe?.windowsMs[place] ?? 0;
   const words = dedupe?.words.subarray(8 * place, 8 * place + 8) ?? [];
-  const claim = { key: words.slice(0, 4).join(), body: words.slice(4).join(), windowMs };
+  const claim = {
+    key: words.slice(0, 4).join(),
+    input: words.slice(4).join(),
+    windowMs,
+    onDuplicate: POLICIES[dedupe?.onDuplicate?.[place] ?? 0],
+  };
   return {
     ...Object.fromEntries(stated),
     type: keyOf(namespace, type),

@@ -3,7 +3,8 @@ import type { SubmittedTask } from './model-task.ts';
 export interface ModelKey {
   readonly namespace: string;
   readonly key: string;
-  readonly body: string;
+  /** Of the submit that last gave the task its input. */
+  input: string;
   readonly task: number;
   readonly expiresAt: number;
 }
@@ -39,32 +40,49 @@ export class ModelKeys {
     this.live.push(...keys);
   }
 
+  /** The task of the key has the input of a later submit. */
+  changeInput(task: number, input: string): void {
+    for (const each of this.live) if (each.task === task) each.input = input;
+  }
+
   /**
-   * Returns the number of each task and whether it was known, and the new keys; numbers of new
-   * tasks follow `last`. A key whose window has ended is forgotten when it is looked up.
+   * Returns the number of each task, and whether it was known or is replaced; and the new keys.
+   * Numbers of new tasks follow `last`. A key whose window has ended is forgotten when it is looked
+   * up.
    */
   look(
     tasks: readonly SubmittedTask[],
-    last: number,
-    now: number,
-  ): 'dedupe_mismatch' | { answers: [number, boolean][]; fresh: ModelKey[] } {
+    { last, now, isIdle }: { last: number; now: number; isIdle: (task: number) => boolean },
+  ): 'dedupe_mismatch' | { answers: KeyAnswer[]; fresh: ModelKey[] } {
     const fresh: ModelKey[] = [];
+    const inputs = new Map<number, string>();
     let next = last;
-    const answers: [number, boolean][] = [];
+    const answers: KeyAnswer[] = [];
     for (const { dedupe, type } of tasks) {
       const over = this.live.find(({ key, expiresAt }) => key === dedupe?.key && expiresAt <= now);
       if (over !== undefined) this.remove(over);
       const known = [...this.live, ...fresh].find((each) => each.key === dedupe?.key);
-      if (known !== undefined && known.body !== dedupe?.body) return 'dedupe_mismatch';
-      if (known === undefined) next += 1;
-      answers.push([known?.task ?? next, known !== undefined]);
-      if (dedupe === undefined || known !== undefined) continue;
-      const namespace = namespaceOfKey(type);
-      fresh.push({ ...dedupe, namespace, task: next, expiresAt: now + dedupe.windowMs });
+      if (dedupe === undefined || known === undefined) {
+        next += 1;
+        answers.push([next, 'new']);
+        if (dedupe === undefined) continue;
+        const { key, input, windowMs } = dedupe;
+        const namespace = namespaceOfKey(type);
+        fresh.push({ key, input, namespace, task: next, expiresAt: now + windowMs });
+        continue;
+      }
+      const { task } = known;
+      const replaces = dedupe.onDuplicate === 'replace' && (fresh.includes(known) || isIdle(task));
+      const isSame = (inputs.get(task) ?? known.input) === dedupe.input;
+      if (!isSame && !replaces && dedupe.onDuplicate !== 'existing') return 'dedupe_mismatch';
+      if (replaces) inputs.set(task, dedupe.input);
+      answers.push([task, replaces ? 'replaced' : 'known']);
     }
     return { answers, fresh };
   }
 }
+
+export type KeyAnswer = readonly [task: number, 'new' | 'known' | 'replaced'];
 
 /** The part of a queue's key before the slash; without one, the default namespace. */
 export function namespaceOfKey(key: string): string {

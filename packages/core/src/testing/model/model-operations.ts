@@ -73,17 +73,24 @@ export function patch(
   change: ModelPatch,
   now: number,
 ): Refusal {
+  const refusal = whyNotIdle(task) ?? whyTooMuch(places, task, withPatch(task, change));
+  if (refusal === undefined) applyPatch(places, task, change, now);
+  return refusal;
+}
+
+export function applyPatch(
+  places: ModelPlaces,
+  task: ModelTask,
+  change: ModelPatch,
+  now: number,
+): void {
   const { priority, runAt } = change;
-  const patched = withPatch(task, change);
-  const refusal = whyNotIdle(task) ?? whyTooMuch(places, task, patched);
-  if (refusal !== undefined) return refusal;
-  Object.assign(task, patched);
+  Object.assign(task, withPatch(task, change));
   if (priority !== undefined) {
     task.priority = priority ?? 4;
     if (task.state === 'queued') places.queue(task, task.reason, { now: task.joinedAt });
   }
   if (runAt !== undefined) reschedule(places, task, runAt ?? 0, now);
-  return undefined;
 }
 
 type Patched = Pick<ModelTask, 'input' | 'timeouts' | 'tags'>;
@@ -133,7 +140,7 @@ function reschedule(places: ModelPlaces, task: ModelTask, runAt: number, now: nu
   }
 }
 
-function whyNotIdle(task: ModelTask): Refusal {
+export function whyNotIdle(task: ModelTask): Refusal {
   if (isOver(task)) return 'task_finished';
   return task.state === 'leased' || task.state === 'running' ? 'task_running' : undefined;
 }

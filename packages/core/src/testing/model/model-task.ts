@@ -68,7 +68,12 @@ export interface SubmittedTask extends ModelDefinition {
   readonly type: string;
   readonly input: string;
   readonly delayMs: number;
-  readonly dedupe?: { readonly key: string; readonly body: string; readonly windowMs: number };
+  readonly dedupe?: {
+    readonly key: string;
+    readonly input: string;
+    readonly windowMs: number;
+    readonly onDuplicate: 'refuse' | 'existing' | 'replace';
+  };
 }
 
 const RETRY: Required<Omit<RetryPolicy, 'delaysMs'>> = {

@@ -3,8 +3,8 @@ import type { ReportOutcome } from '../../commands/attempts/report-attempts.ts';
 import type { PartitionLimits } from '../../state/state.ts';
 import { ModelAccess } from '../follow/follow-access.ts';
 import type { Push, TestReport } from '../test-requests.ts';
-import { bytesOf, pushBytes } from './model-bytes.ts';
-import { type ModelKey, ModelKeys, namespaceOfKey } from './model-keys.ts';
+import { bytesOf, pushBytes, textBytes, textsOf } from './model-bytes.ts';
+import { type KeyAnswer, type ModelKey, ModelKeys, namespaceOfKey } from './model-keys.ts';
 import {
   type ModelRules,
   type ModelScene,
@@ -16,6 +16,7 @@ import {
   reservationProblems,
   whyNotPushed,
 } from './model-matching.ts';
+import { applyPatch, whyNotIdle } from './model-operations.ts';
 import { listen, type ModelOffer, ModelSessions } from './model-sessions.ts';
 import type { ModelDefinition, ModelState, ModelTask, SubmittedTask } from './model-task.ts';
 import {
@@ -74,41 +75,93 @@ export class PartitionModel extends ModelSessions implements ModelScene {
   submit(tasks: readonly SubmittedTask[], now: number): string | SubmitAnswer[] {
     const bytes = tasks.reduce((sum, { input }) => sum + bytesOf(input), 0);
     this.forgetOldest(bytes);
-    const looked = this.keys.look(tasks, this.accepted, now);
+    const isIdle = (task: number) => this.idleTask(task) !== undefined;
+    const looked = this.keys.look(tasks, { last: this.accepted, now, isIdle });
     if (looked === 'dedupe_mismatch') return looked;
     const { answers, fresh } = looked;
-    const added = tasks.filter((_, place) => !answers[place][1]);
-    const rejection = added.length === 0 ? undefined : this.whyRefused(added, fresh, now);
+    const rejection = this.whyRefused(tasks, { answers, keys: fresh, now });
     if (rejection !== undefined) return rejection;
     this.keys.remember(fresh);
-    answers.forEach(([, isKnown], index) => {
-      if (!isKnown) this.accept(tasks[index], now);
+    answers.forEach(([number, how], place) => {
+      if (how === 'new') this.accept(tasks[place], now);
+      if (how === 'replaced') this.replace(number, tasks[place], now);
     });
-    return answers.map(([number, isKnown]) =>
-      isKnown ? [number, this.stateOf(number)] : [number],
+    return answers.map(([number, how]) =>
+      how === 'new' ? [number] : [number, this.stateOf(number)],
     );
   }
 
+  /** The task, unless a worker holds it or it has ended. */
+  private idleTask(number: number): ModelTask | undefined {
+    const task = this.tasks.find((each) => each.number === number);
+    return task !== undefined && whyNotIdle(task) === undefined ? task : undefined;
+  }
+
+  private replace(number: number, submitted: SubmittedTask, now: number): void {
+    const task = this.idleTask(number);
+    if (task === undefined) throw new Error(`task ${number} is replaced and is not idle`);
+    const { priority, tags } = {
+      ...DEFAULTS,
+      ...this.definitions.get(submitted.type),
+      ...submitted,
+    };
+    const { delayMs, input, dedupe } = submitted;
+    const isDue = delayMs === 0 && task.state === 'queued';
+    applyPatch(
+      this,
+      task,
+      {
+        input,
+        tags: {
+          ...Object.fromEntries(Object.keys(task.tags).map((name) => [name, null])),
+          ...tags,
+        },
+        ...(priority === task.priority ? {} : { priority }),
+        ...(isDue ? {} : { runAt: now + delayMs }),
+      },
+      now,
+    );
+    if (dedupe !== undefined) this.keys.changeInput(number, dedupe.input);
+  }
+
   private whyRefused(
-    added: readonly SubmittedTask[],
-    keys: readonly ModelKey[],
-    now: number,
+    tasks: readonly SubmittedTask[],
+    {
+      answers,
+      keys,
+      now,
+    }: { answers: readonly KeyAnswer[]; keys: readonly ModelKey[]; now: number },
   ): string | undefined {
+    const added = tasks.filter((_, place) => answers[place][1] === 'new');
+    const replacing = answers.filter(([, how]) => how === 'replaced');
+    if (added.length + replacing.length === 0) return undefined;
     const { tasksMax, payloadBytesMax, dedupeKeysMax, quotas } = this.limits;
-    const bytes = added.reduce((sum, { input }) => sum + bytesOf(input), 0);
+    let bytes = added.reduce((sum, { input }) => sum + bytesOf(input), 0);
+    answers.forEach(([number, how], place) => {
+      if (how === 'replaced') bytes += this.growth(number, tasks[place]);
+    });
     this.keys.forget(now, this.keys.count + keys.length - dedupeKeysMax);
     if (this.tasks.length + added.length > tasksMax) return 'too_many_tasks';
     if (this.heldBytes + bytes > payloadBytesMax) return 'too_many_bytes';
     if (this.keys.count + keys.length > dedupeKeysMax) return 'too_many_keys';
     if (this.isTooMuchOwed(added)) return 'too_many_callbacks';
     if (quotas === undefined) return undefined;
-    const namespace = namespaceOfKey(added[0].type);
+    const namespace = namespaceOfKey(tasks[0].type);
     const use = this.useOf(namespace);
     const isOver =
-      use.tasks + added.length > quotas.tasksMax ||
+      (added.length > 0 && use.tasks + added.length > quotas.tasksMax) ||
       (bytes > 0 && use.payloadBytes + bytes > quotas.payloadBytesMax) ||
       (keys.length > 0 && this.keys.countOf(namespace) + keys.length > quotas.dedupeKeysMax);
     return isOver ? 'quota_exceeded' : undefined;
+  }
+
+  /** Bytes by which a replaced task grows; one that is new in the same submit counts in full. */
+  private growth(number: number, submitted: SubmittedTask): number {
+    const said = { ...DEFAULTS, ...this.definitions.get(submitted.type), ...submitted };
+    const bytes = (task: typeof said | ModelTask) =>
+      bytesOf(task.input) + textBytes(textsOf(task).tags);
+    const task = this.tasks.find((each) => each.number === number);
+    return Math.max(0, bytes(said) - (task === undefined ? 0 : bytes(task)));
   }
 
   /** Each task with a callback may create one delivery. */

@@ -1,5 +1,10 @@
 import fc from 'fast-check';
 import type { ReportKind } from '../../commands/attempts/report-attempts.ts';
+import {
+  EXISTING_DUPLICATE,
+  REFUSE_DUPLICATE,
+  REPLACE_DUPLICATE,
+} from '../../task/dedupe-claim.ts';
 import type { Resources } from '../../task/resources.ts';
 import type { RetryPolicy } from '../../task/retry-policy.ts';
 import type { Callback } from '../../task/task-labels.ts';
@@ -9,18 +14,18 @@ import type { ModelOffer } from '../model/model-sessions.ts';
 import type { ModelDefinition } from '../model/model-task.ts';
 
 export const LIMITS = {
-  tasksMax: 20,
+  tasksMax: 30,
   finishedTasksMax: 4,
   deadLettersMax: 2,
   callbacksMax: 2,
   sessionsMax: 5,
-  dedupeKeysMax: 5,
-  payloadBytesMax: 5000,
+  dedupeKeysMax: 4,
+  payloadBytesMax: 9000,
   unsentBytesMax: 1500,
   quotas: {
     tasksMax: 12,
     payloadBytesMax: 1000,
-    dedupeKeysMax: 5,
+    dedupeKeysMax: 4,
     taskTypesMax: 3,
     shapesMax: 1000,
     sessionsMax: 4,
@@ -189,9 +194,15 @@ export const tasks = fc.record({
     {
       weight: 1,
       arbitrary: fc.record({
-        key: fc.nat(9),
-        body: fc.constantFrom(1, 1, 1, 2),
+        key: fc.nat(6),
+        input: fc.constantFrom(1, 1, 2),
         windowMs: fc.constantFrom(500, 3000, 30_000),
+        onDuplicate: fc.constantFrom(
+          REFUSE_DUPLICATE,
+          EXISTING_DUPLICATE,
+          REPLACE_DUPLICATE,
+          REPLACE_DUPLICATE,
+        ),
       }),
     },
   ),

@@ -156,9 +156,10 @@ function keyOf({ type, dedupeKey }: TaskRequest): string {
   return `${type} ${dedupeKey}`;
 }
 
-function claimOf({ dedupeKey: _, dedupeWindowMs, ...body }: TaskRequest): KeyOperation {
+function claimOf(task: TaskRequest): KeyOperation {
+  const { dedupeWindowMs, input = null, onDuplicate: policy = 'refuse' } = task;
   const isShort = dedupeWindowMs !== undefined && dedupeWindowMs < LONG_WINDOW_MS;
-  return { body: JSON.stringify(body), isShort };
+  return { input: JSON.stringify(input), isShort, policy };
 }
 
 /**

@@ -2,19 +2,21 @@ import type { Specification } from './search.ts';
 
 /** A submit with a key, and what the answer said about it. */
 export interface KeyOperation {
-  readonly body: string;
+  readonly input: string;
+  /** What happens when the key stands for a task with another input. */
+  readonly policy: 'refuse' | 'existing' | 'replace';
   /** Whether the key may be forgotten while the world lasts. */
   readonly isShort: boolean;
   /** The task, and whether it existed before. Both are undefined when the answer names neither. */
   readonly id?: string;
   readonly isKnown?: boolean;
-  /** The answer said that the key belongs to another body. */
+  /** The answer said that the key belongs to another input. */
   readonly isMismatch?: boolean;
 }
 
 /** The task that a key stands for. */
 interface Claim {
-  readonly body: string;
+  readonly input: string;
   readonly isShort: boolean;
   /** Empty until an answer names the task. */
   readonly id: string;
@@ -32,10 +34,14 @@ export class KeySpecification implements Specification<readonly Holder[], KeyOpe
     const all = [...holders];
     if (holders.some((holder) => holder?.isShort === true)) all.push(undefined);
     if (all.includes(undefined)) {
-      for (const { body, isShort } of loose) {
-        all.push({ body, isShort, id: '' });
+      for (const { input, isShort } of loose) {
+        all.push({ input, isShort, id: '' });
         if (isShort) all.push(undefined);
       }
+    }
+    for (const { input, policy } of loose) {
+      if (policy !== 'replace') continue;
+      for (const holder of all.slice()) if (holder !== undefined) all.push({ ...holder, input });
     }
     return distinct(all);
   }
@@ -51,13 +57,18 @@ export class KeySpecification implements Specification<readonly Holder[], KeyOpe
 }
 
 /** What the key may stand for after an answer. Empty when the answer is impossible. */
-function outcomes(holder: Holder, { body, isShort, id = '', ...said }: KeyOperation): Holder[] {
+function outcomes(
+  holder: Holder,
+  { input, isShort, id = '', policy, ...said }: KeyOperation,
+): Holder[] {
   if (said.isMismatch === true) {
-    return holder !== undefined && holder.body !== body ? [holder] : [];
+    const mayBe = holder !== undefined && holder.input !== input && policy !== 'existing';
+    return mayBe ? [holder] : [];
   }
-  if (said.isKnown !== true) return holder === undefined ? [{ body, isShort, id }] : [];
-  if (holder === undefined || holder.body !== body) return [];
-  return holder.id === id || holder.id === '' ? [{ ...holder, id }] : [];
+  if (said.isKnown !== true) return holder === undefined ? [{ input, isShort, id }] : [];
+  if (holder === undefined || (holder.id !== id && holder.id !== '')) return [];
+  if (policy === 'replace') return [{ ...holder, id, input }];
+  return holder.input === input || policy === 'existing' ? [{ ...holder, id }] : [];
 }
 
 function textOf(holder: Holder): string {

@@ -136,11 +136,11 @@ test('a foreign operation does not matter', () => {
 
 const KEY = { dedupeKey: 'k' };
 
-test('a key gives the same task, and refuses another body (I7)', () => {
+test('a key gives the same task, and refuses another input (I7)', () => {
   const refused = [
     { kind: 'submit', tasks: [{ type: 'a', input: 2, ...KEY }] },
     409,
-    { error: { message: '/0/dedupeKey was used with a different body' } },
+    { error: { message: '/0/dedupeKey was used with another input' } },
   ] as unknown as Heard;
   judge([submitted('t', 'queued', false, KEY), submitted('t', 'leased', true, KEY), refused]);
   expect(() => judge([refused])).toThrow(/^I7/);

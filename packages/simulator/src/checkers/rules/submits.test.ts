@@ -62,7 +62,7 @@ test('a key twice in one submit is one task', () => {
   ).not.toThrow();
 });
 
-test('the same key with another body is refused', () => {
+test('the same key with another input is refused', () => {
   const refused = { rejection: 'dedupe_mismatch', mismatchAt: 0 };
   const story = told().happens(submit({ key: 5 }), [stored(1, { key: 5 })], {});
   story.happens(submit({ key: 5, body: 1 }), [], refused);
@@ -77,7 +77,7 @@ test('a second task for a key that is remembered is noticed', () => {
   expect(() => story.happens(submit({ key: 5 }), [stored(2, { key: 5 })], {})).toThrow(/^I7/);
 });
 
-test('another body that is taken for the same is noticed', () => {
+test('another input that is taken for the same is noticed', () => {
   const story = told().happens(submit({ key: 5 }), [stored(1, { key: 5 })], {});
   expect(() => story.happens(submit({ key: 5, body: 1 }), [], known([0, 1]))).toThrow(/^I7/);
 });

@@ -1,4 +1,12 @@
-import type { Event, SubmitTasks, SubmitTasksReply } from '@sluice/core';
+import {
+  type Command,
+  type Event,
+  EXISTING_DUPLICATE,
+  REFUSE_DUPLICATE,
+  REPLACE_DUPLICATE,
+  type SubmitTasks,
+  type SubmitTasksReply,
+} from '@sluice/core';
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { namespaceOf, textOf } from '../story/task-story.ts';
@@ -6,20 +14,24 @@ import { namespaceOf, textOf } from '../story/task-story.ts';
 /** A remembered dedupe key. */
 interface Key {
   readonly text: string;
-  readonly body: string;
+  /** Of the submit that last gave the task its input. */
+  input: string;
   readonly task: number;
   readonly expiresAt: number;
 }
 
 type Submitted = Extract<Event, { type: 'task_submitted' }>;
 
-/** The two halves of a claim: the key's hash and the body's. */
+type InputChanged = Extract<Event, { type: 'dedupe_input_changed' }>;
+type Claim = NonNullable<ReturnType<typeof claimOf>>;
+
+/** The two halves of a claim: the key's hash and the input's. */
 const HALF = 4;
 
 /**
  * I2: the log holds what clients submitted, each task as it was sent.
- * I7: the same key within its window gives the same task; with another body it is refused. A window
- * is neither cut short nor extended.
+ * I7: the same key within its window gives the same task; with another input it is refused, unless
+ * the submit accepts or replaces that task. A window is neither cut short nor extended.
  */
 export class Submits implements StoryRule {
   private readonly story: LogStory;
@@ -48,7 +60,7 @@ export class Submits implements StoryRule {
       if (before === undefined && !isRepeated) this.due.push(place);
       if (claim !== undefined && !isRepeated) first.set(claim.text, place);
       const known = answer.known?.get(place)?.number;
-      if (before !== undefined) this.sameTask(before, known, claim?.body);
+      if (before !== undefined && claim !== undefined) this.sameTask(before, known, claim);
       else {
         this.check((known !== undefined) === isRepeated, 'I7', () => {
           return `task ${place} of a submit is ${known ?? 'new'}, and its key is not known`;
@@ -60,6 +72,7 @@ export class Submits implements StoryRule {
   event(event: Event, _task: unknown, { command, at }: ToldCommand): void {
     if (event.type === 'task_type_changed') this.hasDefinitions = true;
     if (event.type === 'dedupe_forgotten') this.forgotten(event.task, at);
+    if (event.type === 'dedupe_input_changed') this.inputChanged(event, command);
     if (event.type !== 'task_submitted' || command.type !== 'submit_tasks') return;
     const place = this.due.shift();
     this.check(place !== undefined, 'I2', () => `task ${event.task} is one too many`);
@@ -93,12 +106,12 @@ export class Submits implements StoryRule {
     const { words, start, windowMs } = dedupe;
     if (windowMs === 0) return;
     const text = words.subarray(start, start + HALF).join();
-    const body = words.subarray(start + HALF, start + 2 * HALF).join();
+    const input = words.subarray(start + HALF, start + 2 * HALF).join();
     const before = this.remembered(text, at);
     this.check(before === undefined, 'I7', () => {
       return `tasks ${before?.task} and ${task} have the same key at the same time`;
     });
-    const key = { text, body, task, expiresAt: at + windowMs };
+    const key = { text, input, task, expiresAt: at + windowMs };
     this.byText.set(text, key);
     this.byTask.set(task, key);
   }
@@ -118,10 +131,26 @@ export class Submits implements StoryRule {
     return key === undefined || at >= key.expiresAt ? undefined : key;
   }
 
-  private sameTask(before: Key, known: number | undefined, body: string | undefined): void {
-    this.check(known === before.task && body === before.body, 'I7', () => {
+  private sameTask(before: Key, known: number | undefined, { input, policy }: Claim): void {
+    const mayDiffer = policy !== REFUSE_DUPLICATE;
+    this.check(known === before.task && (mayDiffer || input === before.input), 'I7', () => {
       return `the key of task ${before.task} gives ${known ?? 'a new one'}`;
     });
+  }
+
+  private inputChanged({ task, dedupe }: InputChanged, command: Command): void {
+    const key = this.byTask.get(task);
+    const { words, start } = dedupe;
+    const input = words.subarray(start + HALF, start + 2 * HALF).join();
+    const isAsked =
+      command.type === 'submit_tasks' &&
+      command.tasks.some((_, place) => {
+        const claim = claimOf(command, place);
+        const isReplacing = claim?.policy === REPLACE_DUPLICATE;
+        return isReplacing && claim?.text === key?.text && claim?.input === input;
+      });
+    this.check(isAsked, 'I7', () => `the key of task ${task} got an input that nobody sent`);
+    if (key !== undefined) key.input = input;
   }
 
   private mismatch(command: SubmitTasks, { mismatchAt = 0 }: SubmitTasksReply, at: number): void {
@@ -131,8 +160,10 @@ export class Submits implements StoryRule {
       .map((_, place) => claimOf(command, place))
       .find((each) => each?.text === claim?.text);
     const before = claim === undefined ? undefined : (this.remembered(claim.text, at) ?? earlier);
-    this.check(before !== undefined && before.body !== claim?.body, 'I7', () => {
-      return `task ${mismatchAt} of a submit is refused, and its key is free or of the same body`;
+    const isExisting = claim?.policy === EXISTING_DUPLICATE;
+    const differs = before !== undefined && before.input !== claim?.input;
+    this.check(differs && !isExisting, 'I7', () => {
+      return `task ${mismatchAt} of a submit is refused, and its key is free or of the same input`;
     });
   }
 
@@ -145,6 +176,6 @@ function claimOf({ dedupe }: SubmitTasks, place: number) {
   if (dedupe === undefined || dedupe.windowsMs[place] === 0) return undefined;
   const start = place * 2 * HALF;
   const text = dedupe.words.subarray(start, start + HALF).join();
-  const body = dedupe.words.subarray(start + HALF, start + 2 * HALF).join();
-  return { text, body };
+  const input = dedupe.words.subarray(start + HALF, start + 2 * HALF).join();
+  return { text, input, policy: dedupe.onDuplicate?.[place] ?? REFUSE_DUPLICATE };
 }

@@ -236,6 +236,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'redrive_ended',
   'numbers_skipped',
   'dedupe_forgotten',
+  'dedupe_input_changed',
   'access_key_created',
   'access_key_expiry_set',
   'access_key_revoked',
