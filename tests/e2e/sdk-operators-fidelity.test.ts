@@ -182,6 +182,9 @@ test('many tasks are read, changed and cancelled, each with its outcome', async 
       matching,
       last: [(await d.get()).state, await codeOf(client.tasks.pause(d))],
       nothing: await codeOf(client.tasks.cancelMatching({})),
+      badId: await codeOf(client.tasks.getMany(['no id'])),
+      badState: await codeOf(client.tasks.page({ state: 'broken' as 'failed' })),
+      none: [(await client.tasks.getMany([])).items, await client.tasks.cancelMany([])],
     };
   });
 
@@ -196,6 +199,9 @@ test('many tasks are read, changed and cancelled, each with its outcome', async 
     matching: { matched: 2, cancelled: 2, requested: 0, dryRun: false },
     last: ['cancelled', 'task_finished'],
     nothing: 'invalid_request',
+    badId: 'invalid_request',
+    badState: 'invalid_request',
+    none: [[], []],
   });
 });
 

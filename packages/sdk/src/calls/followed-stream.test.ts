@@ -197,7 +197,10 @@ test('what is no event of Sluice is an error', async () => {
 test('a slow reader leaves the rest at the server, and then gets it', async () => {
   const followed = new Followed();
   followed.last.open();
-  for (let n = 1; n <= 10_000; n++) followed.send(n, `x-${n}`);
+  const events = Array.from({ length: 10_005 }, (_, n) => {
+    return `event: change\nid: x-${n + 1}\ndata: {"n":${n + 1}}\n\n`;
+  });
+  followed.last.bytes(events.join(''));
   const isCut = followed.last.isClosed;
 
   const taken = await followed.take(10_000);

@@ -133,7 +133,11 @@ export class FollowedStream<T> implements Followed<T> {
   private connect(): void {
     const { ports, path, hasIds, begin } = this.options;
     const parser = new EventStreamParser((event) => {
-      if (this.closeConnection === close) this.hear(event);
+      // An earlier event in the same chunk may have closed the connection. Then this one comes again
+      // on the next connection.
+      if (!isOurs()) return;
+      if (hasIds) this.lastId = event.id ?? this.lastId;
+      this.hear(event);
     });
     begin?.();
     const isOurs = (): boolean => this.closeConnection === close;
@@ -147,8 +151,9 @@ export class FollowedStream<T> implements Followed<T> {
           if (!isOurs()) return;
           this.watchSilence();
           const isUsable = parser.push(chunk);
+          if (!isOurs()) return;
           if (hasIds) this.lastId = parser.lastId ?? this.lastId;
-          if (!isUsable && isOurs()) this.reconnect(0);
+          if (!isUsable) this.reconnect(0);
         },
         ended: (refusal, problem) => {
           if (isOurs()) this.ended(refusal, problem);

@@ -109,6 +109,7 @@ export class InProcessOperators implements OperatorPort {
   }
 
   async getTasks(ids: readonly string[]): Promise<TasksFound> {
+    check('GetTasksRequest', { ids });
     const found = ids.map((id) => ({ id, slot: this.server.find(id) }));
     return {
       items: found.flatMap(({ slot }) => (slot === undefined ? [] : [this.server.view(slot)])),
