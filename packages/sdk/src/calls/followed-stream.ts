@@ -133,8 +133,8 @@ export class FollowedStream<T> implements Followed<T> {
   private connect(): void {
     const { ports, path, hasIds, begin } = this.options;
     const parser = new EventStreamParser((event) => {
-      // An earlier event in the same chunk may have closed the connection. Then this one comes again
-      // on the next connection.
+      // An earlier event in the same chunk may have closed the connection. Then this one comes
+      // again on the next connection.
       if (!isOurs()) return;
       if (hasIds) this.lastId = event.id ?? this.lastId;
       this.hear(event);
