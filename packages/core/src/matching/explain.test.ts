@@ -161,6 +161,22 @@ test('reserved: while the room of a worker is kept for a task that goes first', 
   expect(partition.task(3).state).toBe('leased');
 });
 
+test('every reason of a worker is named, permanent ones first', () => {
+  const partition = new TestPartition();
+  partition.attach({ worker: 'w', slots: 1, capacity: { cpu: 2, memoryMb: 100 } });
+  partition.submit({});
+  const constraints = ['zone == a', 'exists gpu'];
+  partition.submit({ resources: { cpu: 4, memoryMb: 200 }, constraints });
+
+  expect(explain(partition, 2)).toEqual([
+    "constraint_unmet | w | must meet 'exists gpu' and has no label gpu",
+    "constraint_unmet | w | must meet 'zone == a' and has no label zone",
+    'exceeds_worker | w | needs 4 cpu, has 2 in total',
+    'exceeds_worker | w | needs 200 MB of memory, has 100 in total',
+    'worker_full | w | needs 1 slots, has 0 of 1 free',
+  ]);
+});
+
 test('behind_in_queue: counts the ready tasks of the type that go first', () => {
   const partition = new TestPartition();
   partition.submit({ priority: 8 }, {}, { resources: { cpu: 1 } }, { priority: 0 }, {});

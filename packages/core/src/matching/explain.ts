@@ -92,8 +92,9 @@ function explainQueued({ state, roster }: Explained, slot: Slot): Explanation {
     if (place === undefined || !session.connected) continue;
     workers += 1;
     if (workers > WORKERS_MAX) continue;
-    const reason = whyNotOn(state, { session, place, shape, slot });
-    if (reason !== undefined) reasons.push({ ...reason, worker: session.worker });
+    for (const reason of whyNotOn(state, { session, place, shape, slot })) {
+      reasons.push({ ...reason, worker: session.worker });
+    }
   }
   if (workers === 0) {
     const message = `no worker that handles '${queue.taskType}' is connected`;
@@ -112,54 +113,63 @@ interface Candidate {
   readonly slot: Slot;
 }
 
-/** Why this worker does not run the task. Permanent reasons come first, then temporary ones. */
-function whyNotOn(
-  state: ReadonlyState,
-  { session, place, shape, slot }: Candidate,
-): WaitReason | undefined {
+/**
+ * Every reason why this worker does not run the task: permanent ones first, then temporary ones.
+ * People would otherwise remove one and find the next.
+ */
+function whyNotOn(state: ReadonlyState, candidate: Candidate): WaitReason[] {
+  const { session, shape } = candidate;
   const { room } = session;
-  if (session.draining) return { code: 'draining', message: 'is draining and gets no new tasks' };
-  const [unmet] = room.unmet(shape);
-  if (unmet !== undefined) {
-    const value = room.labels.get(unmet.label);
-    const has = value === undefined ? `no label ${unmet.label}` : `${unmet.label} ${value}`;
-    const message = `must meet '${constraintText(unmet)}' and has ${has}`;
-    return { code: 'constraint_unmet', message };
+  const reasons: WaitReason[] = [];
+  if (session.draining) {
+    reasons.push({ code: 'draining', message: 'is draining and gets no new tasks' });
   }
-  const beyond = room.beyond(shape);
-  if (beyond !== undefined) {
-    const { name, needed, offered } = beyond;
-    const message = `needs ${amountText(name, needed)}, has ${offered / 1000} in total`;
-    return { code: 'exceeds_worker', message };
+  for (const constraint of room.unmet(shape)) {
+    const value = room.labels.get(constraint.label);
+    const has =
+      value === undefined ? `no label ${constraint.label}` : `${constraint.label} ${value}`;
+    const message = `must meet '${constraintText(constraint)}' and has ${has}`;
+    reasons.push({ code: 'constraint_unmet', message });
   }
-  const lack = room.lacking(shape);
-  if (lack !== undefined) return full(lackText(lack));
-  return whyFull(state, { session, place, shape, slot }) ?? whyReserved(state, session, slot);
+  for (const lack of room.lacking(shape)) {
+    const { name, needed, offered } = lack;
+    if (needed <= offered) reasons.push(full(lackText(lack)));
+    else {
+      const message = `needs ${amountText(name, needed)}, has ${offered / 1000} in total`;
+      reasons.push({ code: 'exceeds_worker', message });
+    }
+  }
+  return [...reasons, ...whyFull(state, candidate), ...whyReserved(state, candidate)];
 }
 
 /** The task would fit, but the worker takes no task, none of this type, or not this one. */
 function whyFull(
   { tasks, limits }: ReadonlyState,
   { session, place, slot }: Candidate,
-): WaitReason | undefined {
+): WaitReason[] {
   const { room, refused } = session;
+  const reasons: WaitReason[] = [];
   const limit = session.typeLimits[place];
   if (session.typeUse[place] >= limit) {
-    return full(`runs ${session.typeUse[place]} of this type, of ${limit} at once`);
+    reasons.push(full(`runs ${session.typeUse[place]} of this type, of ${limit} at once`));
   }
-  if (room.isOverdrawn) return full('uses more than it offers by now');
-  if (refused.has(tasks.number[slot])) return full('refused it a moment ago');
-  if (refused.size >= REFUSALS_MAX) return full(`refused ${refused.size} tasks a moment ago`);
-  if (session.unsentBytes < limits.unsentBytesMax) return undefined;
-  return full(`has not read ${session.unsentBytes} bytes that were pushed to it`);
+  if (room.isOverdrawn) reasons.push(full('uses more than it offers by now'));
+  if (refused.has(tasks.number[slot])) reasons.push(full('refused it a moment ago'));
+  if (refused.size >= REFUSALS_MAX) {
+    reasons.push(full(`refused ${refused.size} tasks a moment ago`));
+  }
+  if (session.unsentBytes >= limits.unsentBytesMax) {
+    reasons.push(full(`has not read ${session.unsentBytes} bytes that were pushed to it`));
+  }
+  return reasons;
 }
 
-function whyReserved(state: ReadonlyState, session: Session, slot: Slot): WaitReason | undefined {
+function whyReserved(state: ReadonlyState, { session, slot }: Candidate): WaitReason[] {
   const kept = session.reservedFor;
-  if (kept === NO_SLOT || kept === slot || goesBefore(state, slot, kept)) return undefined;
+  if (kept === NO_SLOT || kept === slot || goesBefore(state, slot, kept)) return [];
   const waits = 'which has waited long and goes first';
   const message = `keeps its room for task number ${state.tasks.number[kept]}, ${waits}`;
-  return { code: 'reserved', message };
+  return [{ code: 'reserved', message }];
 }
 
 function full(message: string): WaitReason {

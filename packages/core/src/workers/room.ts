@@ -27,6 +27,10 @@ export interface Lack {
   readonly offered: number;
 }
 
+function isBeyond({ needed, offered }: Lack): boolean {
+  return needed > offered;
+}
+
 /**
  * The room of one session: its offer and what its leases use.
  *
@@ -100,7 +104,7 @@ export class Room {
 
   /** Whether the shape would fit if the session had no leases. */
   couldFit(shape: Shape): boolean {
-    return this.beyond(shape) === undefined && this.suits(shape);
+    return !this.lacks(shape).some(isBeyond) && this.suits(shape);
   }
 
   /** Whether the labels meet the constraints of the shape. */
@@ -115,14 +119,10 @@ export class Room {
     return shape.constraints.filter((constraint) => !holds(constraint, this.labels));
   }
 
-  /** The kind whose need exceeds the whole offer. */
-  beyond(shape: Shape): Lack | undefined {
-    return this.lacks(shape).find(({ needed, offered }) => needed > offered);
-  }
-
-  /** The kind whose need exceeds the free amount. */
-  lacking(shape: Shape): Lack | undefined {
-    return this.lacks(shape).find(({ needed, free }) => needed > free);
+  /** The kinds whose needs exceed the free amounts; those that exceed the whole offer first. */
+  lacking(shape: Shape): Lack[] {
+    const lacks = this.lacks(shape).filter(({ needed, free }) => needed > free);
+    return [...lacks.filter(isBeyond), ...lacks.filter((lack) => !isBeyond(lack))];
   }
 
   /**
