@@ -2,12 +2,12 @@
  * Writes the SDK's types of requests and answers from the protocol's schemas, so that nothing is
  * copied by hand. Published packages carry plain types, which need no other package.
  *
- *   node scripts/sdk-types.ts      writes packages/sdk/src/task/api-types.ts
+ *   node scripts/sdk-types.ts      writes the files in TARGETS
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { SDK_SCHEMAS } from '@sluice/protocol/sdk-schemas';
+import { OPERATOR_SCHEMAS, SDK_SCHEMAS } from '@sluice/protocol/sdk-schemas';
 
 interface Schema {
   readonly type?: string;
@@ -24,19 +24,49 @@ interface Schema {
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const BIOME = path.join(ROOT, 'node_modules/.bin/biome');
-export const TARGET = path.join(ROOT, 'packages/sdk/src/task/api-types.ts');
+const TASK_TYPES = path.join(ROOT, 'packages/sdk/src/task/api-types.ts');
+const OPERATOR_TYPES = path.join(ROOT, 'packages/sdk/src/operators/operator-types.ts');
+
+/** The files that are written. */
+export const TARGETS = [TASK_TYPES, OPERATOR_TYPES] as const;
 
 const HEADER = `// Made by scripts/sdk-types.ts from the schemas of the protocol. Change those, and run it again.
 `;
 
-/** The text of the whole file. */
-export function sdkTypes(): string {
-  const schemas = Object.entries(SDK_SCHEMAS).map(([name, schema]) => {
-    return [name, JSON.parse(JSON.stringify(schema)) as Schema] as const;
+type Named = readonly (readonly [name: string, schema: Schema])[];
+
+/** The text of each file. */
+export function sdkTypes(): ReadonlyMap<string, string> {
+  const tasks = plain(SDK_SCHEMAS);
+  const operators = plain(OPERATOR_SCHEMAS);
+  const names = new Map(
+    [...tasks, ...operators].map(([name, schema]) => [shapeOf(schema), name] as const),
+  );
+  const operatorText = declarations(operators, names);
+  const imported = tasks.map(([name]) => name).filter((name) => isUsed(name, operatorText));
+  const imports = `import type { ${imported.join(', ')} } from '../task/api-types.ts';\n`;
+  return new Map([
+    [TASK_TYPES, formatted(TASK_TYPES, declarations(tasks, names))],
+    [OPERATOR_TYPES, formatted(OPERATOR_TYPES, imports + operatorText)],
+  ]);
+}
+
+function plain(schemas: object): Named {
+  return Object.entries(schemas).map(([name, schema]) => {
+    return [name, JSON.parse(JSON.stringify(schema)) as Schema];
   });
-  const names = new Map(schemas.map(([name, schema]) => [shapeOf(schema), name]));
-  const text = schemas.map(([name, schema]) => declaration(name, schema, names)).join('');
-  const args = ['format', `--stdin-file-path=${TARGET}`];
+}
+
+function declarations(schemas: Named, names: Names): string {
+  return schemas.map(([name, schema]) => declaration(name, schema, names)).join('');
+}
+
+function isUsed(name: string, text: string): boolean {
+  return new RegExp(`[:|<(] ?(?:readonly )?\\(?${name}\\b`).test(text);
+}
+
+function formatted(target: string, text: string): string {
+  const args = ['format', `--stdin-file-path=${target}`];
   return execFileSync(BIOME, args, { input: HEADER + text, encoding: 'utf8' });
 }
 
@@ -52,10 +82,15 @@ function shapeOf(schema: Schema): string {
 function declaration(name: string, schema: Schema, names: Names): string {
   const about = comment(schema, '');
   if (schema.properties === undefined) {
-    const type = typeOf(schema, new Map(), '');
+    const type = typeOf(schema, without(names, schema), '');
     return `\n${about}export type ${name} = ${type};\n`;
   }
   return `\n${about}export interface ${name} ${fieldsOf(schema, names, '')}\n`;
+}
+
+/** A type is not declared as itself. */
+function without(names: Names, schema: Schema): Names {
+  return new Map([...names].filter(([shape]) => shape !== shapeOf(schema)));
 }
 
 function fieldsOf(
@@ -75,7 +110,9 @@ function fieldsOf(
 function typeOf(schema: Schema, names: Names, indent: string): string {
   const known = names.get(shapeOf(schema));
   if (known !== undefined) return known;
-  if (schema.const !== undefined) return `'${String(schema.const)}'`;
+  if (schema.const !== undefined) {
+    return typeof schema.const === 'string' ? `'${schema.const}'` : String(schema.const);
+  }
   if (schema.anyOf !== undefined) {
     return schema.anyOf.map((each) => typeOf(each, names, indent)).join(' | ');
   }
@@ -130,4 +167,6 @@ function wrapped(text: string, prefix: string): string {
   return lines.map((line) => `${prefix}${line}\n`).join('');
 }
 
-if (import.meta.main) writeFileSync(TARGET, sdkTypes());
+if (import.meta.main) {
+  for (const [target, text] of sdkTypes()) writeFileSync(target, text);
+}

@@ -96,8 +96,8 @@ async function look(path: string): Promise<string> {
   return text;
 }
 
-test('a page of the own origin submits tasks, small and large, and shows results', async () => {
-  expect(await look('/')).toBe(`Hello, Ädä ${'Hello, '.length + 200_000}`);
+test('a page of the own origin submits tasks, follows them and shows results', async () => {
+  expect(await look('/')).toBe(`Hello, Ädä ${'Hello, '.length + 200_000} 2 true`);
 });
 
 test('a page of another origin is refused, however it asks', async () => {

@@ -171,6 +171,15 @@ test('who was cut off goes on where he was', async () => {
   expect(second.heard.map(({ event }) => event)).not.toContain('gap');
 });
 
+test('a reader that saw no change yet knows its place', async () => {
+  await api.post('/v1/tasks', { type: 'hello' });
+  const reader = await EventReader.open();
+
+  await waitUntil(() => reader.lastId !== '', { what: 'an id', timeoutMs: TIMEOUT_MS });
+
+  expect(reader.heard).toEqual([]);
+});
+
 test('what a restart took is a gap, and what comes after it is told', async () => {
   const first = await EventReader.open();
   await runTask();

@@ -67,7 +67,7 @@ test('what is larger is refused by name, and a handler that returns it has faile
   const failed = await (await sluice.submit(big, null)).wait();
 
   expect(refused).toBeInstanceOf(SluiceError);
-  expect(refused).toMatchObject({ code: 'payload_too_large', details: [{ path: '/0/input' }] });
+  expect(refused).toMatchObject({ code: 'payload_too_large', details: [{ path: '/input' }] });
   expect(failed).toMatchObject({
     state: 'failed',
     attempt: 1,

@@ -10,7 +10,7 @@ import {
   setDefaultCACertificates,
   type TLSSocket,
 } from 'node:tls';
-import { defineTask, Sluice } from '@sluice/sdk';
+import { defineTask, Sluice, type WorkerNotice } from '@sluice/sdk';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type CertificatePaths, makeCertificate } from '../support/certificates.ts';
 import { ServerProcess } from '../support/server-process.ts';
@@ -241,6 +241,54 @@ test('the command line reaches it by https, with a key', async () => {
 
   expect(made.code).toBe(0);
   expect(listed.stdout).toContain('admin');
+});
+
+test('a certificate that is not trusted is named at once, with the way to trust it', async () => {
+  const { url } = await start();
+  const problem = /is signed by itself \(DEPTH_ZERO_SELF_SIGNED_CERT\).*NODE_EXTRA_CA_CERTS/;
+
+  const listed = await runSluice(['task', 'list'], { SLUICE_URL: url });
+  const sluice = new Sluice({ url });
+  const notices: WorkerNotice[] = [];
+  const hello = defineTask({ type: 'hello', run: (name: string) => name });
+  const working = sluice.work([hello], {
+    handleSignals: false,
+    onNotice: (notice) => notices.push(notice),
+  });
+  const calls = [
+    sluice.submit('hello', 'Ada'),
+    sluice.task('t_1').get(),
+    sluice.task('t_1').result(),
+    sluice.keys.create({ role: 'admin' }),
+    sluice.events().opened,
+  ];
+  const errors = await Promise.all(calls.map((call) => call.catch((cause: unknown) => cause)));
+  await waitUntil(() => notices.length > 0, { what: 'a notice', timeoutMs: PATIENCE_MS });
+
+  expect(listed.code).toBe(3);
+  expect(listed.stderr).toMatch(problem);
+  expect(listed.stderr).not.toContain('sluice dev');
+  for (const error of errors) {
+    expect(error).toMatchObject({
+      code: 'untrusted_certificate',
+      message: expect.stringMatching(problem),
+    });
+  }
+  expect(notices[0]).toMatchObject({ type: 'disconnected', why: expect.stringMatching(problem) });
+  await Promise.all([sluice.close(), working.catch(() => undefined)]);
+});
+
+test('an address with https that has no TLS is said to be so', async () => {
+  server = await ServerProcess.startDev(join(folder, 'data'));
+  const url = server.url.replace('http:', 'https:');
+  const sluice = new Sluice({ url, giveUpAfterMs: 1 });
+
+  const listed = await runSluice(['task', 'list'], { SLUICE_URL: url });
+  const submitted = sluice.submit('hello', 1);
+
+  await expect(submitted).rejects.toThrow('there is no TLS at this port; use an http address');
+  expect(listed.stderr).toContain('there is no TLS at this port; use an http address');
+  await sluice.close();
 });
 
 test('a worker and a client of the SDK go on while the certificate changes', async () => {

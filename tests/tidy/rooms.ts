@@ -63,7 +63,18 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'assembly',
     '',
   ],
-  sdk: ['base', 'task', 'calls', 'worker', 'client', 'node', 'browser', 'test-sluice', ''],
+  sdk: [
+    'base',
+    'task',
+    'calls',
+    'worker',
+    'operators',
+    'client',
+    'node',
+    'browser',
+    'test-sluice',
+    '',
+  ],
 };
 
 /** A room with more files than this has more than one subject. Tests do not count. */

@@ -1,4 +1,5 @@
 export type { BackoffOptions } from './base/backoff.ts';
+export { certificateProblem, connectProblem, isUnsent } from './base/connect-problems.ts';
 export type {
   Cancel,
   ClientPorts,

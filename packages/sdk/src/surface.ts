@@ -1,9 +1,58 @@
 /** What every entry of the package exports besides `Sluice`. */
 export type { ServerUrl } from './base/addresses.ts';
+export type { Followed } from './calls/followed-stream.ts';
 export type { ErrorDetail } from './calls/http-answers.ts';
 export { SluiceError, TaskFailed } from './calls/sluice-error.ts';
 export type { SluiceOptions } from './client/sluice-client.ts';
 export type { TaskClient } from './client/task-client.ts';
+export type {
+  DeadLetterGroup,
+  QueueGroup,
+  TaskGroup,
+  TaskReference,
+} from './operators/operator-groups.ts';
+export type {
+  CancelMatchingOptions,
+  DeadLetterQuery,
+  DiscardRequest,
+  EventOptions,
+  FollowLogOptions,
+  ListedTask,
+  LogOptions,
+  TaskEvent,
+  TaskQuery,
+  TaskSelection,
+  TaskUpdate,
+} from './operators/operator-port.ts';
+export type {
+  CancelCounts,
+  DeadLetterFilter,
+  DiscardReply,
+  ErrorGroup,
+  ErrorGroups,
+  EventGap,
+  Explanation,
+  HistoryEntry,
+  KeyRequest,
+  KeyRole,
+  KeyView,
+  LogLine,
+  NewKeyView,
+  QueueView,
+  RedriveReply,
+  RedriveRequest,
+  RedriveView,
+  TaskChange,
+  TaskOutcome,
+  WorkerView,
+} from './operators/operator-types.ts';
+export type { Page, PageOptions } from './operators/pages.ts';
+export type {
+  KeyGroup,
+  ServerDeadLetterGroup,
+  ServerTaskGroup,
+  WorkerGroup,
+} from './operators/server-groups.ts';
 export type { AttemptEvent } from './task/attempt-event.ts';
 export { type AnyTask, defineTask, type TaskDefinition } from './task/define-task.ts';
 export { Later, PermanentFailure, RetryAfter, TaskAborted } from './task/failures.ts';

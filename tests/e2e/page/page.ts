@@ -1,6 +1,6 @@
 /**
- * Runs in a browser. It submits tasks to the origin of the page and shows the results. One task has
- * an input and output that are too big for a request.
+ * Runs in a browser. It submits tasks to the origin of the page, follows them and shows results.
+ * One task has an input and output that are too big for a request.
  */
 import { Sluice } from '@sluice/sdk';
 
@@ -14,7 +14,17 @@ interface Page {
 
 const { document } = globalThis as unknown as Page;
 const names = ['Ädä', 'ä'.repeat(200_000)].map((name) => ({ name }));
-const [small, large] = await new Sluice().submitMany<string>('greet', names);
+const sluice = new Sluice();
+const events = sluice.events({ type: 'greet' });
+await events.opened;
+const [small, large] = await sluice.submitMany<string>('greet', names);
 const { length } = await large.result();
-document.querySelector('output').textContent = `${await small.result()} ${length}`;
+const ended = new Set<string>();
+for await (const event of events) {
+  if (event.kind === 'change' && event.to === 'succeeded') ended.add(event.task);
+  if (ended.size === 2) break;
+}
+const { items } = await sluice.tasks.getMany([small, large]);
+const shown = `${await small.result()} ${length} ${items.length} ${ended.has(small.id)}`;
+document.querySelector('output').textContent = shown;
 await fetch('/shown', { method: 'POST', body: document.body.innerText });

@@ -1,8 +1,8 @@
 /** Calls the API of a server and interprets the answers. */
 import { createHash } from 'node:crypto';
-import { EventStreamParser } from '@sluice/sdk/logic';
+import { certificateProblem, EventStreamParser } from '@sluice/sdk/logic';
 import { UsageError } from '../usage-error.ts';
-import { mayHaveArrived, NoServerError, reasonOf, refusal, strange } from './api-errors.ts';
+import { codeOf, mayHaveArrived, NoServerError, reasonOf, refusal, strange } from './api-errors.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:7420';
 
@@ -189,6 +189,7 @@ export class ApiCaller {
    */
   private async reach<T>(call: Call, read: Read<T>): Promise<T> {
     const why: string[] = [];
+    let isUntrusted = false;
     const { urls } = this;
     for (const [place, url] of urls.entries()) {
       const isLast = call.isOnce === true || place === urls.length - 1;
@@ -205,9 +206,11 @@ export class ApiCaller {
             `${url} did not answer completely (${reason}); the call may or may not have taken effect`,
           );
         }
+        isUntrusted ||= certificateProblem(codeOf(cause as Error)) !== undefined;
         why.push(`${url} (${reason})`);
       }
     }
+    if (isUntrusted) throw new NoServerError(`no connection to ${why.join(' or ')}`);
     throw new NoServerError(
       `no server answers at ${why.join(' or ')}; start one with 'sluice dev', or set its address ` +
         'with --url or SLUICE_URL',

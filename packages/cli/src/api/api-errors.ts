@@ -1,3 +1,5 @@
+import { connectProblem, isUnsent } from '@sluice/sdk/logic';
+
 /** No server answers at any of the addresses, or not completely. Exit code 3. */
 export class NoServerError extends Error {
   override readonly name = 'NoServerError';
@@ -47,21 +49,18 @@ export function strange(url: string, why: string): StrangeServerError {
 export function reasonOf(error: Error): string {
   if (error.name === 'TimeoutError') return 'no answer in time';
   const cause = error.cause as NodeJS.ErrnoException | undefined;
-  return cause?.code ?? cause?.message ?? error.message;
+  return connectProblem(codeOf(error)) || (cause?.message ?? error.message);
 }
 
-/** Codes of failed connects: no byte of the request was sent. */
-const UNCONNECTED: readonly (string | undefined)[] = [
-  'EADDRNOTAVAIL',
-  'EAI_AGAIN',
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'ERR_INVALID_URL',
-  'UND_ERR_CONNECT_TIMEOUT',
-];
+/** The code of a failed connection; empty without one. */
+export function codeOf(error: Error): string {
+  return (error.cause as NodeJS.ErrnoException | undefined)?.code ?? '';
+}
+
+/** Codes of `fetch` for requests of which no byte was sent. */
+const UNSENT_BY_FETCH: readonly string[] = ['ERR_INVALID_URL', 'UND_ERR_CONNECT_TIMEOUT'];
 
 export function mayHaveArrived(error: Error): boolean {
-  return !UNCONNECTED.includes((error.cause as NodeJS.ErrnoException | undefined)?.code);
+  const code = codeOf(error);
+  return !isUnsent(code) && !UNSENT_BY_FETCH.includes(code);
 }

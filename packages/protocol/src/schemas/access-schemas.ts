@@ -4,7 +4,7 @@ import { LIMITS } from '../base/limits.ts';
 import { ROLES } from '../base/roles.ts';
 import { idOf } from './id-schemas.ts';
 
-const Role = Type.Union(
+export const Role = Type.Union(
   ROLES.map((role) => Type.Literal(role)),
   { description: 'What the holder of the key may do.' },
 );

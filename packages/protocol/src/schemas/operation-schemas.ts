@@ -78,22 +78,21 @@ export const DeadLetterGroupQuery = Type.Object(
   { additionalProperties: false },
 );
 
+export const DeadLetterGroup = Type.Object({
+  fingerprint: Type.String({
+    description: 'The same for errors that differ only in numbers, ids and quoted words.',
+    examples: ['3f9a0c1d2e4b'],
+  }),
+  type: TaskType,
+  count: Type.Integer(),
+  message: Type.String({ description: 'Error message of the task that ended last.' }),
+  taskId: Type.String({ description: 'The task that ended last.' }),
+  firstEndedAt: Type.String({ format: 'date-time' }),
+  lastEndedAt: Type.String({ format: 'date-time' }),
+});
+
 export const DeadLetterGroups = Type.Object({
-  items: Type.Array(
-    Type.Object({
-      fingerprint: Type.String({
-        description: 'The same for errors that differ only in numbers, ids and quoted words.',
-        examples: ['3f9a0c1d2e4b'],
-      }),
-      type: TaskType,
-      count: Type.Integer(),
-      message: Type.String({ description: 'Error message of the task that ended last.' }),
-      taskId: Type.String({ description: 'The task that ended last.' }),
-      firstEndedAt: Type.String({ format: 'date-time' }),
-      lastEndedAt: Type.String({ format: 'date-time' }),
-    }),
-    { description: 'Largest group first.' },
-  ),
+  items: Type.Array(DeadLetterGroup, { description: 'Largest group first.' }),
   others: Type.Integer({ description: 'Dead letters that are in none of these groups.' }),
   isComplete: Type.Boolean({
     description: 'False if there are too many: then the oldest were not counted.',
@@ -104,7 +103,7 @@ const DryRun = Type.Optional(
   Type.Boolean({ default: false, description: 'Only counts, and changes nothing.' }),
 );
 
-const DeadLetterFilter = Type.Object(
+export const DeadLetterFilter = Type.Object(
   { type: Type.Optional(TaskType), fingerprint: Type.Optional(Fingerprint) },
   { additionalProperties: false, description: 'Without a type: all types.' },
 );

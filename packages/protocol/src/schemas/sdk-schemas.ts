@@ -1,5 +1,28 @@
-import type { TSchema } from 'typebox';
+import { type TSchema, Type } from 'typebox';
+import { KeyRequest, KeyView, NewKeyView, Role } from './access-schemas.ts';
+import { EventGap, TaskChange } from './event-schemas.ts';
+import {
+  DeadLetterFilter,
+  DeadLetterGroup,
+  DeadLetterGroups,
+  DiscardReply,
+  QueueView,
+  RedriveReply,
+  RedriveRequest,
+  RedriveView,
+  WorkerView,
+} from './operation-schemas.ts';
 import { TaskResources } from './resource-schemas.ts';
+import {
+  CancelCounts,
+  Explanation,
+  GetTasksReply,
+  HistoryEntry,
+  ItemOutcome,
+  LogLine,
+  pageOf,
+  TaskFilter,
+} from './task-operation-schemas.ts';
 import {
   AttemptView,
   Callback,
@@ -29,4 +52,31 @@ export const SDK_SCHEMAS = {
   TaskError,
   AttemptView,
   TaskView,
+} as const satisfies Record<string, TSchema>;
+
+/** The same for operators. */
+export const OPERATOR_SCHEMAS = {
+  TaskFilter,
+  PageOfAnything: pageOf(Type.Unknown()),
+  TaskOutcome: ItemOutcome,
+  CancelCounts,
+  TasksFound: GetTasksReply,
+  HistoryEntry,
+  Explanation,
+  LogLine,
+  TaskChange,
+  EventGap,
+  QueueView,
+  WorkerView,
+  DeadLetterFilter,
+  ErrorGroup: DeadLetterGroup,
+  ErrorGroups: DeadLetterGroups,
+  RedriveRequest,
+  RedriveReply,
+  RedriveView,
+  DiscardReply,
+  KeyRole: Role,
+  KeyRequest,
+  KeyView,
+  NewKeyView,
 } as const satisfies Record<string, TSchema>;

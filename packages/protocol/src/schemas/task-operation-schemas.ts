@@ -71,22 +71,22 @@ export type CancelTasksRequest = Static<typeof CancelTasksRequest>;
 const ItemError = Type.Object({ code: Type.String(), message: Type.String() });
 
 /** For a call about several tasks: one outcome per task, in order. */
-const ItemOutcome = Type.Union([
+export const ItemOutcome = Type.Union([
   Type.Object({ id: Type.String(), ok: Type.Literal(true), state: TaskStateName }),
   Type.Object({ id: Type.String(), error: ItemError }),
 ]);
 
 export const TaskOutcomes = Type.Object({ items: Type.Array(ItemOutcome) });
 
-export const CancelTasksReply = Type.Union([
-  TaskOutcomes,
-  Type.Object({
-    matched: Type.Integer({ description: 'Open tasks that match.' }),
-    cancelled: Type.Integer({ description: 'Matching tasks that were cancelled immediately.' }),
-    requested: Type.Integer({ description: 'Matching tasks whose worker was told to stop.' }),
-    dryRun: Type.Boolean(),
-  }),
-]);
+/** For a cancel by a filter. */
+export const CancelCounts = Type.Object({
+  matched: Type.Integer({ description: 'Open tasks that match.' }),
+  cancelled: Type.Integer({ description: 'Matching tasks that were cancelled immediately.' }),
+  requested: Type.Integer({ description: 'Matching tasks whose worker was told to stop.' }),
+  dryRun: Type.Boolean(),
+});
+
+export const CancelTasksReply = Type.Union([TaskOutcomes, CancelCounts]);
 
 export const PatchTasksRequest = Type.Array(TaskPatchOf, {
   minItems: 1,
@@ -173,20 +173,21 @@ const Code = Type.Union(
   ].map((code) => Type.Literal(code)),
 );
 
+export const HistoryEntry = Type.Object({
+  at: Type.String({ format: 'date-time' }),
+  from: Type.Union([TaskStateName, Type.Null()]),
+  to: TaskStateName,
+  reason: Type.String(),
+  attempt: Type.Integer(),
+  worker: Type.Union([Type.String(), Type.Null()], {
+    description: 'Name of the worker that held or got the task.',
+  }),
+});
+
 export const TaskHistory = Type.Object({
-  items: Type.Array(
-    Type.Object({
-      at: Type.String({ format: 'date-time' }),
-      from: Type.Union([TaskStateName, Type.Null()]),
-      to: TaskStateName,
-      reason: Type.String(),
-      attempt: Type.Integer(),
-      worker: Type.Union([Type.String(), Type.Null()], {
-        description: 'Name of the worker that held or got the task.',
-      }),
-    }),
-    { description: 'Oldest first. If there are very many, only the newest.' },
-  ),
+  items: Type.Array(HistoryEntry, {
+    description: 'Oldest first. If there are very many, only the newest.',
+  }),
 });
 
 export const Explanation = Type.Object({
@@ -237,15 +238,13 @@ export const LogQuery = Type.Object(
   { additionalProperties: false },
 );
 
-export const TaskLogLines = Type.Object({
-  items: Type.Array(
-    Type.Object({
-      attempt: Type.Integer(),
-      at: Type.String({ format: 'date-time' }),
-      line: Type.String(),
-    }),
-  ),
+export const LogLine = Type.Object({
+  attempt: Type.Integer(),
+  at: Type.String({ format: 'date-time' }),
+  line: Type.String(),
 });
+
+export const TaskLogLines = Type.Object({ items: Type.Array(LogLine) });
 
 export const ListQuery = Type.Object(
   {

@@ -15,6 +15,8 @@ export interface HttpRequest {
   readonly path: string;
   /** JSON; absent when the request has no body. */
   readonly body?: string;
+  /** For streams with ids: the stream continues after the event with this id. */
+  readonly lastEventId?: string;
 }
 
 export interface HttpAnswer {
@@ -24,16 +26,30 @@ export interface HttpAnswer {
   readonly retryAfter?: string;
 }
 
+/** Why no complete answer arrived. */
+export interface SendProblem {
+  /** A few words for people. */
+  readonly why: string;
+  /** No byte of the request was sent. */
+  readonly isUnsent?: boolean;
+  /** The certificate of the server is not trusted. Trying again does not help. */
+  readonly isUntrusted?: boolean;
+}
+
 export interface StreamListener {
+  /** The server has answered with status 200. */
+  opened?(): void;
   /** The next bytes of an answer with status 200. They belong to the listener. */
   bytes(chunk: Uint8Array): void;
   /** The stream ended, or was not opened; `refusal` is an answer with another status. */
-  ended(refusal?: HttpAnswer): void;
+  ended(refusal?: HttpAnswer, problem?: SendProblem): void;
 }
 
+/** Called with the answer, or with undefined when no complete answer arrived (L10). */
+export type Answered = (answer: HttpAnswer | undefined, problem?: SendProblem) => void;
+
 export interface RequestPort {
-  /** Calls back with the answer, or with undefined when no complete answer arrived (L10). */
-  send(request: HttpRequest, answered: (answer: HttpAnswer | undefined) => void): Cancel;
+  send(request: HttpRequest, answered: Answered): Cancel;
 }
 
 export interface StreamPort {

@@ -1,4 +1,4 @@
-import type { Cancel, HttpAnswer, HttpRequest, StreamListener } from '../base/ports.ts';
+import type { Answered, Cancel, HttpAnswer, HttpRequest, StreamListener } from '../base/ports.ts';
 import type { Transport, TransportOptions } from '../calls/platform.ts';
 
 /** Requests over `fetch`, for browsers. An answer counts only when it arrived completely (L10). */
@@ -10,7 +10,7 @@ export class FetchTransport implements Transport {
     this.#options = options;
   }
 
-  send(request: HttpRequest, answered: (answer: HttpAnswer | undefined) => void): Cancel {
+  send(request: HttpRequest, answered: Answered): Cancel {
     return this.exchange(request, {
       read: (response) => answerOf(response),
       settled: answered,
@@ -21,6 +21,7 @@ export class FetchTransport implements Transport {
     return this.exchange(request, {
       read: async (response, isWanted) => {
         if (response.status !== 200) return answerOf(response);
+        if (isWanted()) listener.opened?.();
         const reader = response.body?.getReader();
         for (;;) {
           const part = await reader?.read();
@@ -37,7 +38,7 @@ export class FetchTransport implements Transport {
   /** After cancelling there is no callback; after a failure it settles with undefined. */
   private exchange(request: HttpRequest, { read, settled }: Exchange): Cancel {
     const { addresses, headers } = this.#options;
-    const { address, method, path, body } = request;
+    const { address, method, path, body, lastEventId } = request;
     const connection = new AbortController();
     const isWanted = (): boolean => !connection.signal.aborted;
     const settle = (answer?: HttpAnswer): void => {
@@ -46,7 +47,11 @@ export class FetchTransport implements Transport {
     fetch(`${addresses[address]}${path}`, {
       method,
       body: body ?? null,
-      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+      headers: {
+        ...headers,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+      },
       signal: connection.signal,
       // The key must not go to any other server.
       redirect: 'error',

@@ -91,3 +91,13 @@ test.each([
   expect(parser.push(bytes('\n\ndata: a\n\n'))).toBe(false);
   expect(events).toEqual([]);
 });
+
+test('an event has the last id of its stream, also of a frame without data', () => {
+  const parsed = parse(bytes('data: a\n\nid: 7\n\ndata: b\n\nid: 8\ndata: c\n\nid: 9\n'));
+
+  expect(parsed).toEqual([
+    { name: 'message', data: 'a' },
+    { name: 'message', data: 'b', id: '7' },
+    { name: 'message', data: 'c', id: '8' },
+  ]);
+});

@@ -4,6 +4,8 @@ import { LIMITS } from '@sluice/protocol/limits';
 export interface StreamEvent {
   readonly name: string;
   readonly data: string;
+  /** The last id on the stream up to this event; absent on streams without ids. */
+  readonly id?: string;
 }
 
 /** Browsers and Node both have it, but the compiler knows neither's types here. */
@@ -37,6 +39,10 @@ export class EventStreamParser {
   private isAfterReturn = false;
   private name = '';
   private data: string[] = [];
+  /** The last id on the stream, also of a frame without data. */
+  lastId: string | undefined;
+  /** It counts when its frame is complete. */
+  private nextId: string | undefined;
   /** Bytes of the lines of the unfinished event. */
   private eventBytes = 0;
 
@@ -94,6 +100,7 @@ export class EventStreamParser {
     const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (field === 'event') this.name = value;
     else if (field === 'data') this.data.push(value);
+    else if (field === 'id') this.nextId = value;
     else return false;
     return true;
   }
@@ -103,8 +110,10 @@ export class EventStreamParser {
     this.name = '';
     this.data = [];
     this.eventBytes = 0;
+    this.lastId = this.nextId;
     if (data.length === 0) return;
-    this.onEvent({ name: name === '' ? 'message' : name, data: data.join('\n') });
+    const event = { name: name === '' ? 'message' : name, data: data.join('\n') };
+    this.onEvent(this.lastId === undefined ? event : { ...event, id: this.lastId });
   }
 }
 

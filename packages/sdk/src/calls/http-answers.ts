@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '../base/ports.ts';
+import type { HttpAnswer, SendProblem } from '../base/ports.ts';
 
 /** One problem of a request: its place as a JSON pointer, and a description. */
 export interface ErrorDetail {
@@ -48,8 +48,31 @@ export function isUntouched({ status }: { readonly status: number }): boolean {
 
 const DISK_FULL = 507;
 
+/** Whether no further try will succeed. With several addresses, the next one may be trusted. */
+export function isHopeless(problem: SendProblem | undefined, addresses: number): boolean {
+  return problem?.isUntrusted === true && addresses === 1;
+}
+
 /** How long the server asks the client to wait; 0 when the header is absent or a date. */
 export function retryAfterMs(answer: HttpAnswer | undefined): number {
   const seconds = Number(answer?.retryAfter ?? 0);
   return seconds > 0 ? Math.min(seconds * 1000, RETRY_AFTER_MS_MAX) : 0;
+}
+
+/** A problem as text. */
+export function problemText({ path, problem }: ErrorDetail): string {
+  return path === '' ? problem : `${path} ${problem}`;
+}
+
+/**
+ * The refusal with these details instead of its own, also in its message: the server's message
+ * names the first of its details.
+ */
+export function withDetails(refusal: Refusal, details: readonly ErrorDetail[]): Refusal {
+  const [named] = refusal.details;
+  const at = named === undefined ? -1 : refusal.message.indexOf(problemText(named));
+  if (at < 0 || details.length === 0) return { ...refusal, details };
+  const [first] = details;
+  const what = at === 0 && first.path === '' ? 'the task ' : refusal.message.slice(0, at);
+  return { ...refusal, message: `${what}${problemText(first)}`, details };
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { PendingCalls } from './pending-calls.ts';
 
 function call(name: string, isAlone = false) {
-  const state = { since: 0, mayBeStored: false, refusal: undefined, isAlone };
+  const state = { since: 0, mayBeStored: false, refusal: undefined, problem: undefined, isAlone };
   return { texts: [name], isKeyOurs: [true], bytes: name.length, done: undefined, ...state };
 }
 

@@ -1,4 +1,5 @@
 import { LIMITS } from '@sluice/protocol/limits';
+import type { SendProblem } from '../base/ports.ts';
 import type { Refusal } from './http-answers.ts';
 
 /** Brackets, and a comma after each task. */
@@ -25,6 +26,8 @@ export interface SubmitCall<Done> {
   mayBeStored: boolean;
   /** The last refusal, if any. */
   refusal: Refusal | undefined;
+  /** Why the last request got no answer, if it is known. */
+  problem: SendProblem | undefined;
   /**
    * A request with this call was refused, and it is unknown which call caused it. So this call is
    * sent alone.

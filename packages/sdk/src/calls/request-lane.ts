@@ -1,5 +1,12 @@
 import type { Backoff } from '../base/backoff.ts';
-import type { Cancel, HttpAnswer, HttpRequest, RequestPort, TimePort } from '../base/ports.ts';
+import type {
+  Cancel,
+  HttpAnswer,
+  HttpRequest,
+  RequestPort,
+  SendProblem,
+  TimePort,
+} from '../base/ports.ts';
 import { retryAfterMs } from './http-answers.ts';
 
 /** The next request, made just before it is sent. */
@@ -10,7 +17,7 @@ export interface LaneRequest extends Omit<HttpRequest, 'address'> {
    * Called once, with undefined when no complete answer came. False means that the server did not
    * get the request or could not accept it: the lane pauses before it sends anything else.
    */
-  settled(answer: HttpAnswer | undefined): boolean;
+  settled(answer: HttpAnswer | undefined, problem?: SendProblem): boolean;
 }
 
 export interface LaneOptions {
@@ -106,14 +113,14 @@ export class RequestLane {
     const { address } = this;
     const { answerWithinMs, settled, ...http } = request;
     let isOpen = true;
-    const settle = (answer: HttpAnswer | undefined): void => {
+    const settle = (answer: HttpAnswer | undefined, problem?: SendProblem): void => {
       if (!isOpen) return;
       isOpen = false;
       this.inFlight.delete(forget);
       cancelTimer();
       // The callback may want to send at once, but a pause must be set first.
       this.isBusy = true;
-      const isServed = settled.call(request, answer);
+      const isServed = settled.call(request, answer, problem);
       this.isBusy = false;
       if (isServed) this.served();
       else this.failed(address, answer);

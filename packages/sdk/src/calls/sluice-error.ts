@@ -1,5 +1,6 @@
+import type { SendProblem } from '../base/ports.ts';
 import type { TaskView } from '../task/task-view.ts';
-import type { ErrorDetail, Refusal } from './http-answers.ts';
+import { type ErrorDetail, problemText, type Refusal } from './http-answers.ts';
 
 /** Number of problems that a message quotes. */
 const DETAILS_SHOWN = 3;
@@ -8,7 +9,8 @@ const DETAILS_SHOWN = 3;
  * A call was refused, or no server answered it.
  *
  * `code` is one of the server's (docs/errors has a page for each), or one that the SDK adds:
- * `no_answer` when no server answered in time, `wait_timeout` when a task did not end in time,
+ * `no_answer` when no server answered in time, `untrusted_certificate` when the program does not
+ * trust the server's certificate, `wait_timeout` when a task did not end in time,
  * `output_not_json` when its output is an uploaded blob that is not JSON, `insecure_page` when the
  * browser does not allow hashing on the page, and `closed` when the client was closed meanwhile.
  */
@@ -52,21 +54,29 @@ export class TaskFailed extends Error {
   }
 }
 
+/** The message names each of the first problems once. */
 export function errorOf({ status, code, message, details }: Refusal): SluiceError {
-  const shown = details
-    .slice(0, DETAILS_SHOWN)
-    .map(({ path, problem }) => `${path} ${problem}`.trim());
-  const more = details.length > DETAILS_SHOWN ? ', …' : '';
-  const list = shown.length === 0 ? '' : ` (${shown.join(', ')}${more})`;
-  return new SluiceError(code || `status_${status}`, `${message}${list}`, { status, details });
+  const start = details.length > 1 ? message.replace(MORE, '') : message;
+  const others = details.map(problemText).filter((text) => !start.includes(text));
+  const more = others.length > DETAILS_SHOWN ? ', …' : '';
+  const list = others.length === 0 ? '' : ` (${others.slice(0, DETAILS_SHOWN).join(', ')}${more})`;
+  return new SluiceError(code || `status_${status}`, `${start}${list}`, { status, details });
 }
+
+/** The server's word for the problems that its message does not name. */
+const MORE = / \(and \d+ more\)$/;
 
 export function closedError(): SluiceError {
   return new SluiceError('closed', 'the client was closed');
 }
 
+/** Code of an error about a server whose certificate is not trusted. */
+export const UNTRUSTED = 'untrusted_certificate';
+
 /** The call may have had its effect or not. */
-export function noAnswer(addresses: readonly string[]): SluiceError {
+export function noAnswer(addresses: readonly string[], problem?: SendProblem): SluiceError {
   const where = addresses.join(', ');
-  return new SluiceError('no_answer', `no answer in time from ${where}; is a server there?`);
+  if (problem?.isUntrusted) return new SluiceError(UNTRUSTED, `${where}: ${problem.why}`);
+  const why = problem === undefined ? '' : ` (${problem.why})`;
+  return new SluiceError('no_answer', `no answer in time from ${where}${why}; is a server there?`);
 }

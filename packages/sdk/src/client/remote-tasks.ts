@@ -5,9 +5,9 @@ import type { PromisedCall, Until } from '../calls/promised-call.ts';
 import type { BlobPort } from '../calls/remote-blobs.ts';
 import { errorOf, SluiceError } from '../calls/sluice-error.ts';
 import type { CancelOptions, WaitOptions } from '../task/task-handle.ts';
+import type { TaskOperations } from '../task/task-operations.ts';
 import type { TaskChanges, TaskDefaults } from '../task/task-options.ts';
 import type { TaskError, TaskView } from '../task/task-view.ts';
-import type { TaskOperations } from './task-handle.ts';
 import type { TaskWaits, WaitOutcome } from './task-waits.ts';
 
 export interface RemoteTasksOptions {

@@ -149,7 +149,7 @@ describe('submit', () => {
     const error = await errorOf(sluice.submit('hello', 1, { priority: 99 }));
 
     expect(error).toMatchObject({ code: 'invalid_request', status: 400 });
-    expect(error.message).toBe('no: invalid_request (/0/priority is bad)');
+    expect(error.message).toBe('no: invalid_request (/priority is bad)');
     expect(JSON.stringify(error) + error.stack).not.toContain('slk_1');
   });
 

@@ -4,20 +4,29 @@ import { freshKeys } from '../base/fresh-keys.ts';
 import type { ClientPorts } from '../base/ports.ts';
 import { SYSTEM_PORTS } from '../base/system-ports.ts';
 import { ApiCalls } from '../calls/api-calls.ts';
-import type { Refusal } from '../calls/http-answers.ts';
+import { type Refusal, withDetails } from '../calls/http-answers.ts';
 import type { Platform, Transport } from '../calls/platform.ts';
 import { promisedCall, type Start } from '../calls/promised-call.ts';
 import { RemoteBlobs } from '../calls/remote-blobs.ts';
 import { closedError, errorOf, noAnswer, SluiceError } from '../calls/sluice-error.ts';
+import { QueueGroup } from '../operators/operator-groups.ts';
+import type { OperatorPort } from '../operators/operator-port.ts';
+import { type FollowSetup, RemoteOperators } from '../operators/remote-operators.ts';
+import {
+  KeyGroup,
+  ServerDeadLetterGroup,
+  ServerTaskGroup,
+  WorkerGroup,
+} from '../operators/server-groups.ts';
 import type { AnyTask, TaskBody } from '../task/define-task.ts';
+import type { TaskOperations } from '../task/task-operations.ts';
 import type { TaskDefaults } from '../task/task-options.ts';
 import { Worker, type WorkOptions } from '../worker/worker.ts';
 import { guarded } from '../worker/worker-lines.ts';
 import { NamedTypes } from './named-types.ts';
 import { RemoteTasks } from './remote-tasks.ts';
 import { type SubmitOutcome, Submitter } from './submitter.ts';
-import { type Submitted, TaskClient } from './task-client.ts';
-import type { TaskOperations } from './task-handle.ts';
+import { pathOfTask, type Submitted, TaskClient } from './task-client.ts';
 import { TaskWaits } from './task-waits.ts';
 
 export interface SluiceOptions {
@@ -37,6 +46,8 @@ export interface SluiceOptions {
   readonly onWarning?: (message: string) => void;
 }
 
+const GIVE_UP_AFTER_MS = 60_000;
+
 /** Uploading tens of megabytes takes time. */
 const BLOB_WITHIN_MS = 120_000;
 
@@ -44,7 +55,15 @@ const BLOB_WITHIN_MS = 120_000;
 export abstract class SluiceClient extends TaskClient {
   /** Addresses of the server, in the order in which they are tried. */
   readonly addresses: readonly string[];
+  override readonly tasks: ServerTaskGroup;
+  override readonly deadLetters: ServerDeadLetterGroup;
+  override readonly queues: QueueGroup;
+  /** Lists and drains the workers of the server, whoever started them. */
+  readonly workers: WorkerGroup;
+  /** Creates, lists and revokes access keys. */
+  readonly keys: KeyGroup;
   protected readonly operations: TaskOperations;
+  protected readonly operators: OperatorPort;
   private readonly remote: RemoteTasks;
   private readonly blobs: RemoteBlobs;
   private readonly waits: TaskWaits;
@@ -54,7 +73,7 @@ export abstract class SluiceClient extends TaskClient {
   private readonly transport: Transport;
   private readonly submitter: Submitter;
   private readonly namedTypes: NamedTypes;
-  private readonly workers = new Set<Worker>();
+  private readonly running = new Set<Worker>();
   /** Rejects the pending promises when the client is closed. */
   private readonly onClose = new Set<(cause: Error) => void>();
   private isClosed = false;
@@ -78,18 +97,42 @@ export abstract class SluiceClient extends TaskClient {
     this.calls = new ApiCalls(options, ports);
     this.blobCalls = new ApiCalls({ ...options, answerWithinMs: BLOB_WITHIN_MS }, ports);
     const until = <T>(start: Start<T>): Promise<T> => this.untilClosed(start);
+    const call = promisedCall(this.calls, until, this.addresses);
     this.blobs = new RemoteBlobs(promisedCall(this.blobCalls, until, this.addresses));
-    this.remote = new RemoteTasks({
-      call: promisedCall(this.calls, until, this.addresses),
-      waits: this.waits,
-      blobs: this.blobs,
-      until,
-      startTimer: ports.startTimer,
-      newKey: freshKeys(ports),
-    });
+    const { waits, blobs } = this;
+    const { startTimer } = ports;
+    const newKey = freshKeys(ports);
+    this.remote = new RemoteTasks({ call, waits, blobs, until, startTimer, newKey });
     this.operations = this.remote;
     const registered = (type: string) => this.remote.getType(type);
     this.namedTypes = new NamedTypes({ registered, warn: guarded('onWarning', onWarning) });
+    const operators = new RemoteOperators({
+      call,
+      tasks: this.remote,
+      follow: this.followSetup(ports, giveUpAfterMs),
+    });
+    this.operators = operators;
+    this.tasks = new ServerTaskGroup(operators);
+    this.deadLetters = new ServerDeadLetterGroup(operators);
+    this.queues = new QueueGroup(operators);
+    this.workers = new WorkerGroup(operators);
+    this.keys = new KeyGroup(operators);
+  }
+
+  private followSetup(ports: ClientPorts, giveUpAfterMs = GIVE_UP_AFTER_MS): FollowSetup {
+    return {
+      ports: {
+        ...ports,
+        openStream: (request, listener) => this.transport.openStream(request, listener),
+      },
+      addresses: this.addresses,
+      giveUpAfterMs,
+      onClose: (fail) => {
+        if (this.isClosed) fail(closedError());
+        else this.onClose.add(fail);
+        return () => this.onClose.delete(fail);
+      },
+    };
   }
 
   /**
@@ -103,8 +146,8 @@ export abstract class SluiceClient extends TaskClient {
     const registered = (type: string) => this.remote.getType(type);
     const setup = { platform, transport, addresses, blobs, submits: this, registered };
     const worker = new Worker(tasks, { ...options, ...setup });
-    this.workers.add(worker);
-    const forget = (): boolean => this.workers.delete(worker);
+    this.running.add(worker);
+    const forget = (): boolean => this.running.delete(worker);
     worker.stopped.then(forget, forget);
     await worker.start();
     return worker;
@@ -116,7 +159,7 @@ export abstract class SluiceClient extends TaskClient {
    */
   async close(): Promise<void> {
     // Handlers that still run may submit and wait until they have ended.
-    await Promise.all([...this.workers].map((worker) => worker.stop()));
+    await Promise.all([...this.running].map((worker) => worker.stop()));
     this.isClosed = true;
     for (const reject of this.onClose) reject(closedError());
     this.submitter.close();
@@ -128,7 +171,7 @@ export abstract class SluiceClient extends TaskClient {
 
   protected send<T>(
     tasks: readonly TaskBody[],
-    first: number,
+    first: number | undefined,
     made: (submitted: readonly Submitted[]) => T,
   ): Promise<T> {
     const large: LargeInputs = { places: [] };
@@ -147,7 +190,7 @@ export abstract class SluiceClient extends TaskClient {
       try {
         bodies[place] = { ...body, inputBlob: await this.blobs.put(JSON.stringify(input)) };
       } catch (cause) {
-        throw placed(cause, `/${first + place}/input`);
+        throw placed(cause, `${pathOfTask(first, place)}/input`);
       }
     });
     await Promise.all(uploads);
@@ -161,7 +204,10 @@ export abstract class SluiceClient extends TaskClient {
       if (outcome.type === 'submitted') resolve(made(outcome.tasks));
       else if (outcome.type === 'large') large.places = outcome.places;
       else if (outcome.type === 'refused') reject(errorOf(movedBy(first, outcome.refusal)));
-      else reject(outcome.type === 'closed' ? closedError() : noAnswer(this.addresses));
+      else {
+        const { addresses } = this;
+        reject(outcome.type === 'closed' ? closedError() : noAnswer(addresses, outcome.problem));
+      }
     };
   }
 
@@ -201,7 +247,7 @@ function writeWarning(message: string): void {
 
 /** The callbacks of a submit under way. */
 interface Sent<T> {
-  readonly first: number;
+  readonly first: number | undefined;
   readonly made: (submitted: readonly Submitted[]) => T;
   readonly resolve: (value: T) => void;
   readonly reject: (cause: Error) => void;
@@ -225,11 +271,11 @@ function placed(cause: unknown, path: string): unknown {
   return new SluiceError(code, `${path}: ${message}`, { status, details });
 }
 
-/** Makes paths in the details relative to all tasks of the caller. */
-function movedBy(first: number, refusal: Refusal): Refusal {
+/** Makes paths relative to all tasks of the caller, or to the only one. */
+function movedBy(first: number | undefined, refusal: Refusal): Refusal {
   const details = refusal.details.map(({ path, problem }) => ({
-    path: path.replace(/^\/(\d+)/, (_, place: string) => `/${Number(place) + first}`),
+    path: path.replace(/^\/(\d+)/, (_, place: string) => pathOfTask(first, Number(place))),
     problem,
   }));
-  return { ...refusal, details };
+  return withDetails(refusal, details);
 }

@@ -3,8 +3,16 @@ import { LIMITS } from '@sluice/protocol/limits';
 import { BACKOFF_DEFAULT, Backoff, type BackoffOptions } from '../base/backoff.ts';
 import { freshKeys } from '../base/fresh-keys.ts';
 import { fitsRequest, jsonText, utf8Bytes } from '../base/json-text.ts';
-import type { Cancel, ClientPorts, HttpAnswer } from '../base/ports.ts';
-import { isPassing, isUntouched, jsonOf, type Refusal, refusalOf } from '../calls/http-answers.ts';
+import type { Cancel, ClientPorts, HttpAnswer, SendProblem } from '../base/ports.ts';
+import {
+  isHopeless,
+  isPassing,
+  isUntouched,
+  jsonOf,
+  type Refusal,
+  refusalOf,
+  withDetails,
+} from '../calls/http-answers.ts';
 import { CALL_BYTES_MAX, PendingCalls, type SubmitCall } from '../calls/pending-calls.ts';
 import { type LaneRequest, RequestLane } from '../calls/request-lane.ts';
 
@@ -52,7 +60,7 @@ export type SubmitOutcome =
    */
   | { readonly type: 'large'; readonly places: readonly number[] }
   /** No server answered in time: the tasks may be stored or not. */
-  | { readonly type: 'unknown' }
+  | { readonly type: 'unknown'; readonly problem?: SendProblem }
   /** The submitter was closed before there was an answer: the tasks may be stored or not. */
   | { readonly type: 'closed' };
 
@@ -168,6 +176,7 @@ export class Submitter {
       done,
       mayBeStored: false,
       refusal: undefined,
+      problem: undefined,
       isAlone: false,
     };
   }
@@ -189,9 +198,13 @@ export class Submitter {
       path: '/v1/tasks',
       body: `[${calls.flatMap(({ texts }) => texts).join(',')}]`,
       answerWithinMs: this.options.answerWithinMs,
-      settled: (answer) => {
+      settled: (answer, problem) => {
         this.inFlight.delete(calls);
-        return this.settle(calls, answer);
+        for (const call of calls) call.problem = problem;
+        if (!isHopeless(problem, this.options.addresses)) return this.settle(calls, answer);
+        this.forget(calls);
+        for (const { done } of calls) done(noAnswerTo(problem));
+        return false;
       },
     };
   }
@@ -257,15 +270,24 @@ export class Submitter {
     const old = this.calls.takeOld(this.ports.now() - this.options.giveUpAfterMs);
     this.forget(old);
     this.watchAge();
-    for (const { done, mayBeStored, refusal } of old) {
+    for (const { done, mayBeStored, refusal, problem } of old) {
       const isKnown = !mayBeStored && refusal !== undefined;
-      done(isKnown ? { type: 'refused', refusal } : { type: 'unknown' });
+      done(isKnown ? { type: 'refused', refusal } : noAnswerTo(problem));
     }
   }
 }
 
+function noAnswerTo(problem: SendProblem | undefined): SubmitOutcome {
+  return problem === undefined ? { type: 'unknown' } : { type: 'unknown', problem };
+}
+
 function wrong(status: number, code: string, path: string, problem: string): Refusal {
-  return { status, code, message: `the call ${problem}`, details: [{ path, problem }] };
+  return {
+    status,
+    code,
+    message: `${path || 'the call'} ${problem}`,
+    details: [{ path, problem }],
+  };
 }
 
 function itemsOf(answer: HttpAnswer, calls: readonly Call[]): readonly SubmittedTask[] | undefined {
@@ -300,6 +322,6 @@ function blameOf(calls: readonly Call[], refusal: Refusal): { call: Call; refusa
       const at = Number(place) - first;
       return at >= 0 && at < call.texts.length ? [{ path: `/${at}${rest}`, problem }] : [];
     });
-    return details.length === 0 ? [] : [{ call, refusal: { ...refusal, details } }];
+    return details.length === 0 ? [] : [{ call, refusal: withDetails(refusal, details) }];
   });
 }

@@ -1,5 +1,9 @@
 import { LIMITS } from '@sluice/protocol/limits';
+import type { Followed } from '../calls/followed-stream.ts';
 import { SluiceError } from '../calls/sluice-error.ts';
+import { traced } from '../calls/traced.ts';
+import type { DeadLetterGroup, QueueGroup, TaskGroup } from '../operators/operator-groups.ts';
+import type { EventOptions, OperatorPort, TaskEvent } from '../operators/operator-port.ts';
 import {
   type AnyTask,
   defaultsOf,
@@ -8,10 +12,11 @@ import {
   taskBody,
 } from '../task/define-task.ts';
 import type { TaskHandle } from '../task/task-handle.ts';
+import type { TaskOperations } from '../task/task-operations.ts';
 import type { SubmitOptions, TaskChanges, TaskDefaults } from '../task/task-options.ts';
 import type { SubmitManyOptions, TaskSubmits } from '../task/task-submits.ts';
 import type { TaskView } from '../task/task-view.ts';
-import { ClientTaskHandle, type TaskOperations } from './task-handle.ts';
+import { ClientTaskHandle } from './task-handle.ts';
 
 /** Number of calls of a large `submitMany` under way at once. */
 const CALLS_AT_ONCE = 4;
@@ -24,15 +29,23 @@ export interface Submitted {
 
 /** The typed interface to a server, a real one or one in the same process. */
 export abstract class TaskClient implements TaskSubmits {
+  /** Lists, reads, cancels, retries, pauses and changes tasks, whoever submitted them. */
+  abstract readonly tasks: TaskGroup;
+  /** Lists, redrives and discards tasks that failed or timed out for good. */
+  abstract readonly deadLetters: DeadLetterGroup;
+  /** Lists, pauses and resumes queues. */
+  abstract readonly queues: QueueGroup;
   protected abstract readonly operations: TaskOperations;
+  protected abstract readonly operators: OperatorPort;
 
   /**
    * Submits tasks in one call, all or none, and resolves with the result of `made`. `first` is the
-   * index of the first task among all tasks of the caller: errors refer to those.
+   * index of the first task among all tasks of the caller: errors refer to those. It is undefined
+   * when the caller submits a single task, which has no index.
    */
   protected abstract send<T>(
     tasks: readonly TaskBody[],
-    first: number,
+    first: number | undefined,
     made: (submitted: readonly Submitted[]) => T,
   ): Promise<T>;
 
@@ -41,28 +54,30 @@ export abstract class TaskClient implements TaskSubmits {
   /** Tasks are submitted by the name of their type. `sent` resolves when they are stored. */
   protected submittedByName(_type: string, _sent: Promise<unknown>): void {}
 
-  /** Submits a task. It is on disk when this resolves, and never stored twice. */
-  submit<Input, Output>(
-    task: TaskDefinition<Input, Output>,
-    input: Input,
+  /**
+   * Submits a task. It is on disk when this resolves, and never stored twice.
+   *
+   * `task` is a definition, or the name of a type that is defined elsewhere. One signature serves
+   * both, so that the compiler reports a mistake at its place in the input or the options.
+   */
+  submit<Output = unknown, Input = unknown>(
+    task: TaskDefinition<Input, Output> | string,
+    input: NoInfer<Input>,
     options?: SubmitOptions,
   ): Promise<TaskHandle<Output>>;
-  /** Submits a task of a type that is defined elsewhere. */
+  /** Submits a task that needs no input. */
   submit<Output = unknown>(
-    type: string,
-    input?: unknown,
-    options?: SubmitOptions,
+    task: TaskDefinition<undefined, Output> | string,
   ): Promise<TaskHandle<Output>>;
-  // Not an async function: a client may have very many of these promises, so it makes one per call.
   submit(
     task: string | AnyTask,
     input?: unknown,
     options: SubmitOptions = {},
   ): Promise<TaskHandle> {
     try {
-      const sent = this.send([taskBody(task, input, options)], 0, this.firstHandle);
+      const sent = this.send([taskBody(task, input, options)], undefined, this.firstHandle);
       if (typeof task === 'string') this.submittedByName(task, sent);
-      return sent;
+      return traced(sent);
     } catch (cause) {
       return Promise.reject(cause);
     }
@@ -74,20 +89,20 @@ export abstract class TaskClient implements TaskSubmits {
    * Up to 1,000 tasks that together are smaller than 4 MiB are stored all or none. Larger numbers
    * are split into several such calls: when one of them fails, others may have been stored.
    */
-  submitMany<Input, Output>(
-    task: TaskDefinition<Input, Output>,
-    inputs: readonly Input[],
-    options?: SubmitManyOptions<Input>,
-  ): Promise<TaskHandle<Output>[]>;
-  submitMany<Output = unknown>(
-    type: string,
-    inputs: readonly unknown[],
-    options?: SubmitManyOptions<unknown>,
-  ): Promise<TaskHandle<Output>[]>;
-  async submitMany(
+  submitMany<Output = unknown, Input = unknown>(
+    task: TaskDefinition<Input, Output> | string,
+    inputs: readonly NoInfer<Input>[],
+    options: SubmitManyOptions<NoInfer<Input>> = {},
+  ): Promise<TaskHandle<Output>[]> {
+    return traced(this.submitParts(task as string | AnyTask, inputs, options)) as Promise<
+      TaskHandle<Output>[]
+    >;
+  }
+
+  private async submitParts(
     task: string | AnyTask,
     inputs: readonly unknown[],
-    options: SubmitManyOptions<never> = {},
+    options: SubmitManyOptions<never>,
   ): Promise<TaskHandle[]> {
     const bodies = inputs.map((input, index) => {
       const own = typeof options === 'function' ? options(input as never, index) : options;
@@ -131,11 +146,20 @@ export abstract class TaskClient implements TaskSubmits {
   }
 
   /**
+   * Follows the changes of tasks: `for await (const event of sluice.events())`. A lost connection
+   * is opened again, and continues where it was. If changes were missed, there is an event of kind
+   * `gap`.
+   */
+  events(options: EventOptions = {}): Followed<TaskEvent> {
+    return this.operators.events(options);
+  }
+
+  /**
    * Stores the definition's options on the server, for clients that submit the type without the
    * definition. A submit through the definition needs no registration.
    */
-  async register(task: AnyTask): Promise<void> {
-    await this.putType(task.type, defaultsOf(task));
+  register(task: AnyTask): Promise<void> {
+    return traced(this.putType(task.type, defaultsOf(task)));
   }
 
   private handle({ id, deduplicated }: Submitted): TaskHandle {
@@ -187,4 +211,9 @@ function halvesOf({ first, bodies }: Part): Part[] {
 function isTooLargeTogether(cause: unknown): boolean {
   if (!(cause instanceof SluiceError) || cause.code !== 'payload_too_large') return false;
   return cause.details.every(({ path }) => path === '');
+}
+
+/** The path of a task among those of its caller; empty for a single one. */
+export function pathOfTask(first: number | undefined, index: number): string {
+  return first === undefined ? '' : `/${first + index}`;
 }

@@ -1,20 +1,10 @@
 import { SluiceError, TaskFailed } from '../calls/sluice-error.ts';
+import { traced } from '../calls/traced.ts';
 import type { CancelOptions, ResultOptions, TaskHandle, WaitOptions } from '../task/task-handle.ts';
+import type { TaskOperations } from '../task/task-operations.ts';
 import type { TaskChanges } from '../task/task-options.ts';
 import type { TaskError, TaskView } from '../task/task-view.ts';
 import { hasEnded } from '../task/task-view.ts';
-
-/** Operations on a task by its id. */
-export interface TaskOperations {
-  get(id: string): Promise<TaskView>;
-  /** The task once it has ended, or its current state at the timeout. */
-  wait(id: string, options: WaitOptions): Promise<TaskView>;
-  cancel(id: string, options: CancelOptions): Promise<TaskView>;
-  update(id: string, changes: TaskChanges): Promise<TaskView>;
-  signal(id: string, name: string, data: unknown): Promise<void>;
-  complete(id: string, output: unknown): Promise<void>;
-  fail(id: string, error: TaskError): Promise<void>;
-}
 
 /** A handle whose calls go to the server of a client. */
 export class ClientTaskHandle<Output = unknown> implements TaskHandle<Output> {
@@ -29,7 +19,7 @@ export class ClientTaskHandle<Output = unknown> implements TaskHandle<Output> {
   }
 
   async result(options: ResultOptions = {}): Promise<Output> {
-    const task = await this.operations.wait(this.id, options);
+    const task = await traced(this.operations.wait(this.id, options));
     if (task.state === 'succeeded') return task.output as Output;
     if (hasEnded(task)) throw new TaskFailed(task);
     const waited = `task ${this.id} is ${task.state} after ${options.timeoutMs} ms`;
@@ -37,30 +27,31 @@ export class ClientTaskHandle<Output = unknown> implements TaskHandle<Output> {
   }
 
   wait(options: WaitOptions = {}): Promise<TaskView<Output>> {
-    return this.operations.wait(this.id, options) as Promise<TaskView<Output>>;
+    return traced(this.operations.wait(this.id, options)) as Promise<TaskView<Output>>;
   }
 
-  async get(): Promise<TaskView<Output>> {
-    return (await this.operations.get(this.id)) as TaskView<Output>;
+  get(): Promise<TaskView<Output>> {
+    return traced(this.operations.get(this.id)) as Promise<TaskView<Output>>;
   }
 
-  async cancel(options: CancelOptions = {}): Promise<TaskView<Output>> {
-    return (await this.operations.cancel(this.id, options)) as TaskView<Output>;
+  cancel(options: CancelOptions = {}): Promise<TaskView<Output>> {
+    return traced(this.operations.cancel(this.id, options)) as Promise<TaskView<Output>>;
   }
 
-  async update(changes: TaskChanges): Promise<TaskView<Output>> {
-    return (await this.operations.update(this.id, changes)) as TaskView<Output>;
+  update(changes: TaskChanges): Promise<TaskView<Output>> {
+    return traced(this.operations.update(this.id, changes)) as Promise<TaskView<Output>>;
   }
 
-  async signal(name: string, data: unknown = null): Promise<void> {
-    await this.operations.signal(this.id, name, data);
+  signal(name: string, data: unknown = null): Promise<void> {
+    return traced(this.operations.signal(this.id, name, data));
   }
 
-  async complete(output: Output): Promise<void> {
-    await this.operations.complete(this.id, output);
+  complete(output: Output): Promise<void> {
+    return traced(this.operations.complete(this.id, output));
   }
 
-  async fail(error: string | TaskError): Promise<void> {
-    await this.operations.fail(this.id, typeof error === 'string' ? { message: error } : error);
+  fail(error: string | TaskError): Promise<void> {
+    const given = typeof error === 'string' ? { message: error } : error;
+    return traced(this.operations.fail(this.id, given));
   }
 }

@@ -1,8 +1,9 @@
 import { LIMITS } from '@sluice/protocol/limits';
 import { BACKOFF_DEFAULT, Backoff, type BackoffOptions } from '../base/backoff.ts';
 import type { Cancel, ClientPorts, HttpAnswer } from '../base/ports.ts';
-import { isPassing, jsonOf, type Refusal, refusalOf } from '../calls/http-answers.ts';
+import { isHopeless, isPassing, jsonOf, type Refusal, refusalOf } from '../calls/http-answers.ts';
 import { type LaneRequest, RequestLane } from '../calls/request-lane.ts';
+import { UNTRUSTED } from '../calls/sluice-error.ts';
 
 /** Maximum number of ids in one request of the API. */
 const IDS_MAX = 1000;
@@ -56,6 +57,7 @@ export type WaitOutcome =
  */
 export class TaskWaits {
   private readonly ports: ClientPorts;
+  private readonly addresses: number;
   private readonly lane: RequestLane;
   /** By id, the longest wait first. */
   private readonly watchers = new Map<string, Set<(outcome: WaitOutcome) => void>>();
@@ -71,6 +73,7 @@ export class TaskWaits {
 
   constructor({ addresses, backoff = BACKOFF_DEFAULT }: TaskWaitsOptions, ports: ClientPorts) {
     this.ports = ports;
+    this.addresses = addresses;
     this.lane = new RequestLane({
       ports,
       addresses,
@@ -134,7 +137,12 @@ export class TaskWaits {
       path: '/v1/tasks/wait',
       body: JSON.stringify({ ids, timeoutMs }),
       answerWithinMs: timeoutMs + TRAVEL_MS,
-      settled: (answer) => {
+      settled: (answer, problem) => {
+        if (problem !== undefined && isHopeless(problem, this.addresses)) {
+          const refusal = { status: 0, code: UNTRUSTED, message: problem.why, details: [] };
+          for (const id of ids) this.tell(id, { type: 'refused', refusal });
+          return false;
+        }
         const tookMs = this.ports.now() - sentAt;
         const count = answer === undefined ? 0 : this.hear(ids, answer);
         if (count < ids.length / 2) this.rest(ids.length);

@@ -5,7 +5,8 @@ import {
   type IncomingMessage,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { Cancel, HttpAnswer, HttpRequest, StreamListener } from '../base/ports.ts';
+import { certificateProblem, connectProblem, isUnsent } from '../base/connect-problems.ts';
+import type { Answered, Cancel, HttpRequest, SendProblem, StreamListener } from '../base/ports.ts';
 import type { Transport, TransportOptions } from '../calls/platform.ts';
 
 interface Address {
@@ -20,7 +21,7 @@ interface Address {
 interface Exchange {
   answered(response: IncomingMessage): void;
   /** No answer, or an incomplete one. Called at most once. */
-  failed(): void;
+  failed(problem: SendProblem): void;
 }
 
 /**
@@ -40,10 +41,10 @@ export class NodeTransport implements Transport {
     this.#headers = headers;
   }
 
-  send(request: HttpRequest, answered: (answer: HttpAnswer | undefined) => void): Cancel {
+  send(request: HttpRequest, answered: Answered): Cancel {
     return this.exchange(request, {
       answered: (response) => readWhole(response, answered),
-      failed: () => answered(undefined),
+      failed: (problem) => answered(undefined, problem),
     });
   }
 
@@ -54,11 +55,12 @@ export class NodeTransport implements Transport {
           readWhole(response, (refusal) => listener.ended(refusal));
           return;
         }
+        listener.opened?.();
         response.on('data', (chunk: Uint8Array) => listener.bytes(chunk));
         response.on('error', () => undefined);
         response.once('close', () => listener.ended());
       },
-      failed: () => listener.ended(),
+      failed: (problem) => listener.ended(undefined, problem),
     });
   }
 
@@ -67,9 +69,17 @@ export class NodeTransport implements Transport {
     this.https.destroy();
   }
 
-  private exchange({ address, method, path, body }: HttpRequest, exchange: Exchange): Cancel {
+  private exchange(asked: HttpRequest, exchange: Exchange): Cancel {
+    const { address, method, path, body, lastEventId } = asked;
     const { isSecure, host, port, prefix } = this.addresses[address];
-    const headers = body === undefined ? this.#headers : { ...this.#headers, ...JSON_BODY };
+    const headers =
+      body === undefined && lastEventId === undefined
+        ? this.#headers
+        : {
+            ...this.#headers,
+            ...(body === undefined ? {} : JSON_BODY),
+            ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+          };
     const target = { host, port, method, path: `${prefix}${path}`, headers };
     const request: ClientRequest = isSecure
       ? httpsRequest({ ...target, agent: this.https })
@@ -82,8 +92,8 @@ export class NodeTransport implements Transport {
       else response.resume();
     });
     // After the answer has begun, an error also shows in the end of the answer.
-    request.on('error', () => {
-      if (isWanted && !isAnswered) exchange.failed();
+    request.on('error', (cause: NodeJS.ErrnoException) => {
+      if (isWanted && !isAnswered) exchange.failed(problemOf(cause));
     });
     request.end(body);
     return () => {
@@ -108,10 +118,15 @@ function addressOf(text: string): Address {
   };
 }
 
-function readWhole(
-  response: IncomingMessage,
-  answered: (answer: HttpAnswer | undefined) => void,
-): void {
+function problemOf({ code = '', message }: NodeJS.ErrnoException): SendProblem {
+  return {
+    why: connectProblem(code) || message,
+    isUnsent: isUnsent(code),
+    isUntrusted: certificateProblem(code) !== undefined,
+  };
+}
+
+function readWhole(response: IncomingMessage, answered: Answered): void {
   const chunks: Buffer[] = [];
   response.on('data', (chunk: Buffer) => chunks.push(chunk));
   response.on('error', () => undefined);

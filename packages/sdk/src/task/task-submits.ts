@@ -9,25 +9,19 @@ export type SubmitManyOptions<Input> =
 
 /** The submits of a client, and of a handler for the children of its task. */
 export interface TaskSubmits {
-  submit<Input, Output>(
-    task: TaskDefinition<Input, Output>,
-    input: Input,
+  /** `task` is a definition, or the name of a type that is defined elsewhere. */
+  submit<Output = unknown, Input = unknown>(
+    task: TaskDefinition<Input, Output> | string,
+    input: NoInfer<Input>,
     options?: SubmitOptions,
   ): Promise<TaskHandle<Output>>;
   submit<Output = unknown>(
-    type: string,
-    input?: unknown,
-    options?: SubmitOptions,
+    task: TaskDefinition<undefined, Output> | string,
   ): Promise<TaskHandle<Output>>;
 
-  submitMany<Input, Output>(
-    task: TaskDefinition<Input, Output>,
-    inputs: readonly Input[],
-    options?: SubmitManyOptions<Input>,
-  ): Promise<TaskHandle<Output>[]>;
-  submitMany<Output = unknown>(
-    type: string,
-    inputs: readonly unknown[],
-    options?: SubmitManyOptions<unknown>,
+  submitMany<Output = unknown, Input = unknown>(
+    task: TaskDefinition<Input, Output> | string,
+    inputs: readonly NoInfer<Input>[],
+    options?: SubmitManyOptions<NoInfer<Input>>,
   ): Promise<TaskHandle<Output>[]>;
 }

@@ -1,8 +1,9 @@
 import { hasThreeDecimals, parseConstraint, type TaskPatch, type TaskSpec } from '@sluice/core';
 import { brokenTextIn } from '@sluice/protocol/body-rules';
 import { checkDefinition, checkTask, patchProblems } from '@sluice/protocol/task-rules';
-import type { ErrorDetail } from '../calls/http-answers.ts';
-import { SluiceError } from '../calls/sluice-error.ts';
+import { type ErrorDetail, problemText } from '../calls/http-answers.ts';
+import { errorOf } from '../calls/sluice-error.ts';
+import { pathOfTask } from '../client/task-client.ts';
 import type { TaskBody } from '../task/define-task.ts';
 import type { TaskChanges, TaskDefaults } from '../task/task-options.ts';
 import schemas from './request-schemas.json' with { type: 'json' };
@@ -16,11 +17,14 @@ type Tasks = Parameters<typeof checkTask>[0];
 type PatchRequest = Parameters<typeof patchProblems>[0];
 type Definition = Parameters<typeof checkDefinition>[0];
 
-/** Tasks in the core's form. `first` is the index of the first among those of a call. */
-export function taskSpecs(bodies: readonly TaskBody[], first: number): TaskSpec[] {
+/**
+ * Tasks in the core's form. `first` is the index of the first among those of a caller, or undefined
+ * for a single one.
+ */
+export function taskSpecs(bodies: readonly TaskBody[], first: number | undefined): TaskSpec[] {
   const details: ErrorDetail[] = [];
   const specs = bodies.map(({ input, ...body }, index) => {
-    const path = `/${first + index}`;
+    const path = pathOfTask(first, index);
     // The input does not matter here, and may be large.
     const sent = asSent(input === undefined ? body : { ...body, input: null });
     const problems = [...schemaProblems(schemas.TaskRequest, sent, path), ...broken(sent, path)];
@@ -36,7 +40,7 @@ export function taskSpecs(bodies: readonly TaskBody[], first: number): TaskSpec[
     } = sent as unknown as TaskBody;
     return runAt === undefined ? spec : { ...spec, runAt: new Date(runAt).getTime() };
   });
-  refuse('the tasks are not valid', details);
+  refuse('the task is not valid', details);
   return specs;
 }
 
@@ -69,9 +73,9 @@ export function patchOf(id: string, changes: TaskChanges): TaskPatch {
   return { ...patch, id, hasInput, ...(due === undefined ? {} : { runAt: due }) };
 }
 
-/** Refuses an invalid request about one task. */
+/** Refuses an invalid request. */
 export function check(
-  name: 'CancelRequest' | 'FailRequest' | 'SignalRequest',
+  name: Exclude<keyof typeof schemas, 'TaskDefinition' | 'TaskPatch' | 'TaskRequest'>,
   request: object,
 ): void {
   refuse('the request is not valid', schemaProblems(schemas[name] as Schema, asSent(request)));
@@ -90,7 +94,6 @@ function asSent(value: object): unknown {
 
 function refuse(what: string, details: readonly ErrorDetail[]): void {
   if (details.length === 0) return;
-  const [{ path, problem }] = details;
-  const message = `${what} (${path} ${problem})`;
-  throw new SluiceError('invalid_request', message, { status: 400, details });
+  const message = `${what}: ${problemText(details[0])}`;
+  throw errorOf({ status: 400, code: 'invalid_request', message, details });
 }

@@ -74,6 +74,6 @@ describe('children of a task', () => {
 
     const parent = await sluice.submit(album, null);
 
-    await expect(parent.result()).rejects.toThrow('/0/priority');
+    await expect(parent.result()).rejects.toThrow('the task is not valid: /priority');
   });
 });

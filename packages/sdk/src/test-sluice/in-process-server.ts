@@ -68,13 +68,15 @@ type Timeless<Type> = Omit<Extract<Command, { type: Type }>, 'now' | 'type'> & {
  * time passes only on request.
  */
 export class InProcessServer {
-  private readonly partition = new Partition({ partition: 0, limits: LIMITS, utf8: UTF8 });
+  readonly partition = new Partition({ partition: 0, limits: LIMITS, utf8: UTF8 });
   private readonly writer = new RecordWriter(UTF8);
   private readonly ears: WorkerEars;
   private readonly blobs: TestBlobs;
   /** Leases whose handlers were started and have not reported their end. */
   private readonly held = new Set<string>();
   private draws: number;
+  /** Called with the events of each command; undefined while nobody follows them. */
+  onBatch: ((batch: Uint8Array) => void) | undefined;
   now: number;
   /** Number of commands, for callers that wait until nothing happens. */
   commands = 0;
@@ -126,6 +128,7 @@ export class InProcessServer {
     this.commands += 1;
     const timed = { ...command, now: this.now } as unknown as Command & { type: Type };
     const reply = this.partition.execute(timed, this.writer) as Replies[Type];
+    this.onBatch?.(this.writer.bytes.subarray(0, this.writer.length));
     this.writer.reset();
     const told = this.told();
     const value = read(reply, this.partition.state);

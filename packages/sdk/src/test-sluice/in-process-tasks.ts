@@ -2,8 +2,8 @@ import { DEFAULT_NAMESPACE, type Slot } from '@sluice/core';
 import { mergePatch } from '@sluice/protocol/merge-patch';
 import { NOT_MERGED } from '@sluice/protocol/task-rules';
 import { SluiceError } from '../calls/sluice-error.ts';
-import type { TaskOperations } from '../client/task-handle.ts';
 import type { CancelOptions, WaitOptions } from '../task/task-handle.ts';
+import type { TaskOperations } from '../task/task-operations.ts';
 import type { TaskChanges } from '../task/task-options.ts';
 import { hasEnded, type TaskError, type TaskView } from '../task/task-view.ts';
 import { check, patchOf } from './checked-requests.ts';
@@ -111,14 +111,15 @@ export class InProcessTasks implements TaskOperations {
     });
   }
 
-  private slotOf(id: string): Slot {
+  /** Throws when there is no such task. */
+  slotOf(id: string): Slot {
     const slot = this.server.find(id);
     if (slot === undefined) throw refusal('task_not_found', id);
     return slot;
   }
 }
 
-function refusal(code: string, id: string): SluiceError {
+export function refusal(code: string, id: string): SluiceError {
   const status = code === 'task_not_found' ? 404 : 409;
   return new SluiceError(code, `task '${id}': ${code}`, { status });
 }

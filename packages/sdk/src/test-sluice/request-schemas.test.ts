@@ -1,10 +1,19 @@
 import {
   CancelRequest,
+  CancelTasksRequest,
+  DeadLetterQuery,
+  DiscardRequest,
+  EventQuery,
   FailRequest,
+  GetTasksRequest,
+  ListQuery,
+  RedriveRequest,
   SignalRequest,
   TaskDefinition,
+  TaskListQuery,
   TaskPatch,
   TaskRequest,
+  TypeParams,
 } from '@sluice/protocol';
 import { expect, test } from 'vitest';
 
@@ -14,11 +23,20 @@ const NO_RULES = ['description', 'default', 'examples', 'documented'];
 test('request-schemas.json has the rules of the server; -u writes it anew', async () => {
   const schemas = {
     CancelRequest,
+    CancelTasksRequest,
+    DeadLetterQuery,
+    DiscardRequest,
+    EventQuery,
     FailRequest,
+    GetTasksRequest,
+    ListQuery,
+    RedriveRequest,
     SignalRequest,
     TaskDefinition,
+    TaskListQuery,
     TaskPatch,
     TaskRequest,
+    TypeParams,
   };
   const isRule = (name: string) => !NO_RULES.includes(name);
   const text = JSON.stringify(

@@ -90,7 +90,7 @@ export function inputOf(
 }
 
 /** JSON, or a reference to a blob. */
-function payloadText(state: ReadonlyState, reference: number, length: number): string {
+export function payloadText(state: ReadonlyState, reference: number, length: number): string {
   if (length === 0) return 'null';
   const start = state.payloads.startOf(reference);
   return UTF8.decode(state.payloads.bytesOf(reference).subarray(start, start + length));

@@ -1,20 +1,24 @@
 import { DEFAULT_NAMESPACE, taskIdText } from '@sluice/core';
 import { messageOf } from '../base/shown-value.ts';
 import { SluiceError } from '../calls/sluice-error.ts';
-import { type Submitted, TaskClient } from '../client/task-client.ts';
-import type { TaskOperations } from '../client/task-handle.ts';
+import { pathOfTask, type Submitted, TaskClient } from '../client/task-client.ts';
+import { DeadLetterGroup, QueueGroup, TaskGroup } from '../operators/operator-groups.ts';
+import type { OperatorPort } from '../operators/operator-port.ts';
 import type { AttemptEvent } from '../task/attempt-event.ts';
 import type { AnyTask, TaskBody } from '../task/define-task.ts';
+import type { TaskOperations } from '../task/task-operations.ts';
 import type { Resources, TaskDefaults } from '../task/task-options.ts';
 import { finalReport } from '../worker/final-reports.ts';
 import { HandlerRuns } from '../worker/handler-runs.ts';
 import { guarded } from '../worker/worker-lines.ts';
 import { definitionOf, taskSpecs } from './checked-requests.ts';
+import { InProcessOperators } from './in-process-operators.ts';
 import { InProcessServer } from './in-process-server.ts';
 import { InProcessTasks, type WaitFor } from './in-process-tasks.ts';
 import { dedupeClaims, joinedPayloads } from './payloads.ts';
 import { RunningHandlers } from './running-handlers.ts';
 import { TestBlobs } from './test-blobs.ts';
+import { TestLogs } from './test-logs.ts';
 import { TestWaits, turn } from './test-waits.ts';
 
 export interface TestSluiceOptions {
@@ -56,14 +60,17 @@ const PLENTY = 1_000_000;
  * else, time stands still, unless `advance` moves it.
  */
 export class TestSluice extends TaskClient {
+  override readonly tasks: TaskGroup;
+  override readonly deadLetters: DeadLetterGroup;
+  override readonly queues: QueueGroup;
   protected readonly operations: TaskOperations;
+  protected readonly operators: OperatorPort;
   private readonly server: InProcessServer;
   private readonly runs: HandlerRuns;
   private readonly handlers: RunningHandlers;
   private readonly waits: TestWaits;
   private readonly blobs = new TestBlobs();
-  private readonly lines = new Map<string, string[]>();
-  private readonly idOfLease = new Map<string, string>();
+  private readonly logs = new TestLogs();
 
   constructor(tasks: readonly AnyTask[], options: TestSluiceOptions = {}) {
     super();
@@ -85,7 +92,7 @@ export class TestSluice extends TaskClient {
       },
       {
         pushed: (attempt) => {
-          this.idOfLease.set(attempt.lease, attempt.id);
+          this.logs.begin(attempt);
           this.handlers.start(attempt.lease, () => this.runs.run(attempt));
         },
         stop: (lease, reason) => {
@@ -99,7 +106,14 @@ export class TestSluice extends TaskClient {
     );
     this.waits = new TestWaits({ server: this.server, handlers: this.handlers, manualTime });
     const waitFor: WaitFor = (id, wait) => this.waits.wait(id, wait);
-    this.operations = new InProcessTasks(this.server, this.blobs, waitFor);
+    const operations = new InProcessTasks(this.server, this.blobs, waitFor);
+    const { server, logs } = this;
+    const operators = new InProcessOperators({ server, tasks: operations, logs });
+    this.operations = operations;
+    this.operators = operators;
+    this.tasks = new TaskGroup(operators);
+    this.deadLetters = new DeadLetterGroup(operators);
+    this.queues = new QueueGroup(operators);
   }
 
   /** The current time of the virtual clock. */
@@ -127,18 +141,18 @@ export class TestSluice extends TaskClient {
 
   /** The lines that the task's handler wrote with `log`, over all attempts. */
   logOf(id: string): readonly string[] {
-    return this.lines.get(id) ?? [];
+    return this.logs.of(id).map(({ line }) => line);
   }
 
   protected async send<T>(
     bodies: readonly TaskBody[],
-    first: number,
+    first: number | undefined,
     made: (submitted: readonly Submitted[]) => T,
   ): Promise<T> {
     const tasks = taskSpecs(bodies, first);
     const { bytes, ends } = joinedPayloads(
       bodies.map(({ input }) => input),
-      (index) => `/${first + index}/input`,
+      (index) => `${pathOfTask(first, index)}/input`,
       this.blobs,
     );
     const dedupe = dedupeClaims(bodies);
@@ -203,10 +217,7 @@ export class TestSluice extends TaskClient {
   }
 
   private keepLine(lease: string, line: string): void {
-    const id = this.idOfLease.get(lease) ?? '';
-    const lines = this.lines.get(id) ?? [];
-    lines.push(line);
-    this.lines.set(id, lines);
+    this.logs.keep(lease, line, this.server.now);
     // A line shows that the handler is alive, as on a server.
     this.server.report({ lease, kind: 'heartbeat' });
   }

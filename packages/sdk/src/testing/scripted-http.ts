@@ -45,6 +45,7 @@ export class ScriptedRequest {
 
 export class ScriptedStream {
   readonly address: number;
+  readonly lastEventId: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect to be there
   readonly body: any;
   isClosed = false;
@@ -52,8 +53,14 @@ export class ScriptedStream {
 
   constructor(request: HttpRequest, listener: StreamListener) {
     this.address = request.address;
-    this.body = JSON.parse(request.body ?? '');
+    this.lastEventId = request.lastEventId;
+    this.body = request.body === undefined ? undefined : JSON.parse(request.body);
     this.listener = listener;
+  }
+
+  /** Answers with status 200. */
+  open(): void {
+    this.listener.opened?.();
   }
 
   push(event: string, data: unknown): void {

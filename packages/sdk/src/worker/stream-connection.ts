@@ -1,5 +1,5 @@
 import type { Backoff } from '../base/backoff.ts';
-import type { Cancel, HttpAnswer, StreamPort, TimePort } from '../base/ports.ts';
+import type { Cancel, HttpAnswer, SendProblem, StreamPort, TimePort } from '../base/ports.ts';
 import { EventStreamParser, type StreamEvent } from '../calls/event-stream.ts';
 import { type Refusal, refusalOf, retryAfterMs } from '../calls/http-answers.ts';
 
@@ -66,8 +66,8 @@ export class StreamConnection {
           if (isUsable || this.closeStream !== close) return;
           this.reconnect('an event on the stream is too large');
         },
-        ended: (refusal) => {
-          if (this.closeStream === close) this.ended(refusal);
+        ended: (refusal, problem) => {
+          if (this.closeStream === close) this.ended(refusal, problem);
         },
       },
     );
@@ -99,9 +99,9 @@ export class StreamConnection {
     this.cancelSilence?.();
   }
 
-  private ended(answer: HttpAnswer | undefined): void {
+  private ended(answer: HttpAnswer | undefined, problem: SendProblem | undefined): void {
     if (answer === undefined) {
-      this.reconnect('the stream broke');
+      this.reconnect(problem?.why ?? 'the stream broke');
       return;
     }
     const refusal = refusalOf(answer);

@@ -61,6 +61,8 @@ export class EventFollowers {
     const { start } = query;
     let { after, isLost = false } = query;
     let pingAt = performance.now() + PING_AFTER_MS;
+    // A reader that is cut off before the first change knows its place, too.
+    if (!isLost) await stream.write(placeFrame(start, after));
     while (!signal.aborted) {
       const events = await projection.changes({ ...query, after, isLost });
       ({ after } = events);
@@ -69,10 +71,17 @@ export class EventFollowers {
       if (events.isMore) continue;
       const isLater = await projection.passes(after + 1, pingAt - performance.now(), signal);
       if (!isLater && !signal.aborted) {
-        // A frame without data is no event, but a reader that reconnects sends its id.
-        await stream.write(`id: ${eventId(start, after)}\n\nevent: ping\ndata: {}\n\n`);
+        await stream.write(`${placeFrame(start, after)}event: ping\ndata: {}\n\n`);
       }
       if (!isLater || events.text !== '') pingAt = performance.now() + PING_AFTER_MS;
     }
   }
+}
+
+/**
+ * A frame without data is no event, but a reader that reconnects sends its id. Before the first
+ * record of the log there is no place.
+ */
+function placeFrame(start: string, after: number): string {
+  return after < 0 ? '' : `id: ${eventId(start, after)}\n\n`;
 }
