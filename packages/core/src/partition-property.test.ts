@@ -84,6 +84,7 @@ const EVERYTHING = [
   'queued due',
   'queued submitted',
   'queued worker_lost',
+  'waiting worker_lost',
   'queued handed_back',
   'queued not_arrived',
   'queued refused',

@@ -129,7 +129,7 @@ test('after a restart nothing expires before the grace period is over (L7)', () 
   partition.expire();
 
   expect([before, partition.heldBy(session)]).toEqual([[1], []]);
-  expect(partition.task(1)).toMatchObject({ state: 'queued', reason: 'worker_lost' });
+  expect(partition.task(1)).toMatchObject({ state: 'waiting', reason: 'worker_lost' });
 });
 
 test('the grace period is never shorter than one and a half leases', () => {
@@ -245,6 +245,8 @@ function busyPartition(): TestPartition {
     partition.attach({ slots: 3 });
     partition.now += LEASE_MS;
     partition.expire();
+    partition.now += LEASE_MS;
+    partition.advance();
   }
   partition.attach({ slots: 2 });
   partition.submit({ input: '"last"' });

@@ -132,7 +132,9 @@ function applyReturned(state: State, at: number, event: EventOf<'attempt_returne
   tasks.endedAt[slot] = at;
   if (!event.spent) tasks.attempt[slot] -= 1;
   if (event.reason === REFUSED_REASON) tasks.answered[slot] = REFUSED_ANSWER;
-  enqueue(state, slot, { at, reason: event.reason, toHead: true });
+  const { reason, retryAt } = event;
+  if (retryAt === 0) enqueue(state, slot, { at, reason, toHead: true });
+  else wait(state, slot, { until: retryAt, reason });
 }
 
 /** The attempt is over and another one follows. */

@@ -126,13 +126,26 @@ function isSpentBy(reason: number): boolean {
   return !UNSPENT.includes(reason);
 }
 
-function returnTask({ state, emit, events }: Decision, slot: Slot, reason: number): void {
+function returnTask(decision: Decision, slot: Slot, reason: number): void {
+  const { state, emit, events } = decision;
   const event = events.attemptReturned;
   event.slot = slot;
   event.task = state.tasks.number[slot] as TaskNumber;
   event.reason = reason;
   event.spent = isSpentBy(reason);
+  event.retryAt = event.spent ? afterLoss(decision, slot) : 0;
   emit(event);
+}
+
+/**
+ * A task that ends its worker must not end the next ones without a pause. The jitter comes from the
+ * number of the task, so that the tasks of one lost worker do not all run at the same moment.
+ */
+function afterLoss({ state, now }: Decision, slot: Slot): number {
+  const policy = state.texts.retry.at(state.tasks.retry[slot]);
+  const seed = state.tasks.number[slot] >>> 0;
+  const delayMs = backoffMs(policy, state.tasks.attempt[slot], jitterOf(seed, 0));
+  return delayMs === 0 ? 0 : now + delayMs;
 }
 
 function exhaust({ state, emit, events, outputs }: Decision, slot: Slot, reason: number): void {

@@ -79,7 +79,7 @@ export const ATTEMPT_EVENTS = {
     },
   },
 
-  /** A lease ended without an answer. The task returns to the head of its level. */
+  /** A lease ended without an answer. The task returns to the head of its level, or waits. */
   attempt_returned: {
     number: 6,
     version: 1,
@@ -87,6 +87,8 @@ export const ATTEMPT_EVENTS = {
       reason: reasonNumber,
       /** False when the attempt does not count, for example when the worker never received it. */
       spent: flag,
+      /** When the next attempt is due; 0 for the head of its level at once. */
+      retryAt: number,
     },
   },
 

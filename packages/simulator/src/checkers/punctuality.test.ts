@@ -177,6 +177,8 @@ test('a silent worker that loses its task passes', () => {
   told.submit();
   pass(6000);
   tick('expire_sessions');
+  pass(2000);
+  told.do({ type: 'advance_time', now: 1000 + 8000, seed: 0 });
   pass(60_000);
 
   expect(() => tick()).not.toThrow();

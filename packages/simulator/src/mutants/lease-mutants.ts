@@ -150,9 +150,16 @@ export const LEASE_MUTANTS: readonly Mutant[] = [
   {
     name: 'returned-task-goes-to-the-tail',
     file: APPLY,
-    find: 'enqueue(state, slot, { at, reason: event.reason, toHead: true });',
-    replace: 'enqueue(state, slot, { at, reason: event.reason, toHead: false });',
-    what: 'A task whose worker was lost goes to the head of its level: here to the tail.',
+    find: 'if (retryAt === 0) enqueue(state, slot, { at, reason, toHead: true });',
+    replace: 'if (retryAt === 0) enqueue(state, slot, { at, reason, toHead: false });',
+    what: 'A task that its worker did not take goes to the head of its level: here to the tail.',
+  },
+  {
+    name: 'lost-worker-without-backoff',
+    file: ENDS,
+    find: 'event.retryAt = event.spent ? afterLoss(decision, slot) : 0;',
+    replace: 'event.retryAt = 0;',
+    what: 'A task whose worker was lost waits before its next attempt: here it runs at once.',
   },
   {
     name: 'repeated-resume-counts',

@@ -159,7 +159,7 @@ test('a worker whose lease was taken back is fenced out while the task waits', (
   const reply = partition.report(session, { lease, kind: 'succeeded' });
 
   expect(reply).toEqual({ found: false, outcomes: ['stale_lease'] });
-  expect(partition.task(1).state).toBe('queued');
+  expect(partition.task(1).state).toBe('waiting');
 });
 
 test('a worker whose lease moved on to another worker is fenced out', () => {
@@ -194,6 +194,8 @@ test('a lease that ended by itself when attempts ran out is stale, not a duplica
     last = { session, lease: partition.leasesOf(session)[0] };
     partition.now += 15_000;
     partition.expire();
+    partition.now += 15_000;
+    partition.advance();
   }
   expect(partition.task(1).state).toBe('failed');
 

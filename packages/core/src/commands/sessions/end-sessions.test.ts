@@ -75,7 +75,7 @@ test('a session is lost after leaseMs of silence and not a millisecond before', 
 
   expect(before).toEqual([1]);
   expect(partition.heldBy(session)).toEqual([]);
-  expect(partition.task(1)).toMatchObject({ state: 'queued', reason: 'worker_lost', attempt: 1 });
+  expect(partition.task(1)).toMatchObject({ state: 'waiting', reason: 'worker_lost', attempt: 1 });
   expect(partition.closed).toEqual([session]);
 });
 
@@ -150,10 +150,14 @@ test('a task whose workers are lost until no attempt is left failed for that rea
     partition.attach();
     partition.now += LEASE_MS;
     partition.expire();
-    return partition.task(1).state;
+    const { state } = partition.task(1);
+    if (state === 'failed') return state;
+    partition.now = partition.task(1).dueAt;
+    partition.advance();
+    return state;
   });
 
-  expect(states).toEqual(['queued', 'queued', 'failed']);
+  expect(states).toEqual(['waiting', 'waiting', 'failed']);
   expect(partition.task(1)).toMatchObject({
     reason: 'worker_lost',
     attempt: 3,
@@ -161,6 +165,47 @@ test('a task whose workers are lost until no attempt is left failed for that rea
     result: [],
   });
   expect(partition.ended).toEqual([1]);
+});
+
+test('after a lost worker the task waits as after a failure, and more each time', () => {
+  const partition = new TestPartition();
+  partition.submit({ retry: { maxAttempts: 9, delayMs: 1000, jitter: false } });
+  const waits = [1, 2, 3].map(() => {
+    partition.attach();
+    partition.now += LEASE_MS;
+    partition.expire();
+    const { dueAt } = partition.task(1);
+    const waitMs = dueAt - partition.now;
+    partition.now = dueAt;
+    partition.advance();
+    return waitMs;
+  });
+
+  expect(waits).toEqual([1000, 2000, 4000]);
+});
+
+test('tasks of one lost worker wait for different times', () => {
+  const partition = new TestPartition();
+  partition.submit(...Array.from({ length: 8 }, () => ({ retry: { delayMs: 10_000 } })));
+  partition.attach({ slots: 8 });
+  partition.now += LEASE_MS;
+  partition.expire();
+
+  const dueTimes = Array.from({ length: 8 }, (_, index) => partition.task(index + 1).dueAt);
+
+  expect(new Set(dueTimes).size).toBeGreaterThan(6);
+});
+
+test('without a delay the task is at the head of its queue again', () => {
+  const partition = new TestPartition();
+  partition.submit({ retry: { delayMs: 0 } }, {});
+  partition.attach();
+  partition.now += LEASE_MS;
+  partition.expire();
+
+  expect(partition.task(1)).toMatchObject({ state: 'queued', reason: 'worker_lost' });
+  partition.attach();
+  expect(partition.task(1).state).toBe('leased');
 });
 
 test('two sessions that are lost in the same turn do not get what the other one held', () => {

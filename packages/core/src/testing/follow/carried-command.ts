@@ -78,7 +78,11 @@ export function carriedCommand<C extends Command>(
   };
 }
 
-const DRAWS_JITTER: readonly Command['type'][] = ['report_attempts', 'advance_time'];
+const DRAWS_JITTER: readonly Command['type'][] = [
+  'expire_sessions',
+  'report_attempts',
+  'advance_time',
+];
 const NONE: ReadonlyMap<number, number> = new Map();
 
 /** One push, read right after the command that sent it. */

@@ -1,7 +1,9 @@
 import type { SessionId } from '../../base/ids.ts';
 import type { ModelSession } from './model-matching.ts';
 import { ModelPlaces } from './model-places.ts';
-import { attemptsOf, type ModelTask } from './model-task.ts';
+import { attemptsOf, delayAfter, type ModelTask } from './model-task.ts';
+
+const NO_DELAY = { delayMs: 0, jitterMs: 0 };
 
 /** What a worker offers when it connects. */
 export type ModelOffer = Pick<ModelSession, 'types' | 'capacity' | 'labels' | 'leaseMs'>;
@@ -113,7 +115,9 @@ export class ModelSessions extends ModelPlaces {
       this.finish(task, 'failed', reason, now);
     } else {
       if (!isSpent) task.attempt -= 1;
-      this.queue(task, reason, { now, toHead: true });
+      const { delayMs, jitterMs } = isSpent ? delayAfter(task) : NO_DELAY;
+      if (delayMs === 0) this.queue(task, reason, { now, toHead: true });
+      else this.sleep(task, reason, now + delayMs, jitterMs);
     }
   }
 

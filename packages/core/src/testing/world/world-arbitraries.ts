@@ -14,7 +14,7 @@ import type { ModelOffer } from '../model/model-sessions.ts';
 import type { ModelDefinition } from '../model/model-task.ts';
 
 export const LIMITS = {
-  tasksMax: 30,
+  tasksMax: 20,
   finishedTasksMax: 4,
   deadLettersMax: 2,
   callbacksMax: 2,

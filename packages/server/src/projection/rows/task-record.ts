@@ -271,12 +271,14 @@ function fail(
 type Returned = Extract<Event, { type: 'attempt_returned' }>;
 
 /** A push that did not arrive, was refused or was handed back does not count as an attempt. */
-function returned(record: TaskRecord, at: number, { reason, spent }: Returned): void {
+function returned(record: TaskRecord, at: number, event: Returned): void {
+  const { reason, spent, retryAt } = event;
   if (spent) closeAttempt(record, at, REASONS[reason]);
   else record.attempt -= 1;
   record.endedAt = at;
   if (reason === reasonOf('refused')) record.answer = REFUSED_ANSWER;
-  enqueue(record, at, reason);
+  if (retryAt === 0) enqueue(record, at, reason);
+  else waitUntil(record, at, retryAt, reason);
   if (!spent) record.attempts.pop();
 }
 

@@ -24,8 +24,8 @@ function again(story: TestStory): TestStory {
   return story;
 }
 
-const returned = (name: Parameters<typeof reason>[0], spent: boolean) =>
-  event('attempt_returned', { reason: reason(name), spent });
+const returned = (name: Parameters<typeof reason>[0], spent: boolean, retryAt = 0) =>
+  event('attempt_returned', { reason: reason(name), spent, retryAt });
 
 test('attempts up to the maximum, with the wait that the policy says', () => {
   fail(again(fail(leased(), 1100).after(100)), 0);
@@ -51,10 +51,21 @@ test('refused and not arrived cost nothing, a lost worker costs an attempt', () 
   const story = leased()
     .happens({ type: 'report_attempts' }, [returned('refused', false), event('attempt_leased')])
     .happens({ type: 'attach_session' }, [returned('not_arrived', false), event('attempt_leased')])
-    .happens({ type: 'expire_sessions' }, [returned('worker_lost', true), event('attempt_leased')]);
+    .happens({ type: 'expire_sessions' }, [returned('worker_lost', true, 1100)])
+    .after(100)
+    .happens({ type: 'advance_time' }, [event('task_due')])
+    .happens({ type: 'submit_tasks' }, [event('attempt_leased')]);
   const last = event('attempts_exhausted', { reason: reason('worker_lost') });
 
   expect(() => story.happens({ type: 'expire_sessions' }, [last])).not.toThrow();
+});
+
+test('a lost worker after which the task runs at once is noticed', () => {
+  const lost = (retryAt: number) => () =>
+    leased().happens({ type: 'expire_sessions' }, [returned('worker_lost', true, retryAt)]);
+  expect(lost(0)).toThrow(/^I17.*waits for 0 ms, and not for 100 to 100/);
+  expect(lost(1101)).toThrow(/^I17/);
+  expect(lost(1100)).not.toThrow();
 });
 
 test('a refused push that costs an attempt, and a lost worker that does not, are noticed', () => {

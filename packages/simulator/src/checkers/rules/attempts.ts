@@ -15,6 +15,8 @@ const RETURNS: { readonly [reason: string]: { readonly by: string; readonly spen
   refused: { by: 'report_attempts', spent: false },
 };
 
+const NO_WAIT = { least: 0, most: 0 };
+
 /**
  * I17: a task has at most as many attempts as its policy allows, and all of them. One that was
  * refused, handed back or never arrived does not count; one of a lost worker does. The policy or
@@ -70,7 +72,7 @@ export class Attempts implements StoryRule {
   private returned(
     event: Extract<Event, { type: 'attempt_returned' | 'attempts_exhausted' }>,
     task: TaskStory,
-    { command }: ToldCommand,
+    { command, at }: ToldCommand,
   ): void {
     const reason = REASONS[event.reason];
     const rule = RETURNS[reason];
@@ -83,6 +85,11 @@ export class Attempts implements StoryRule {
       return `${event.spent ? 'spends' : 'keeps'} an attempt: ${reason}`;
     });
     this.check(!rule.spent || !isLast, task, () => `is tried once too often: ${reason}`);
+    const { least, most } = rule.spent ? backoffRange(task.retry, task.attempt) : NO_WAIT;
+    const waitMs = event.retryAt === 0 ? 0 : event.retryAt - at;
+    this.check(waitMs >= least && waitMs <= most, task, () => {
+      return `waits for ${waitMs} ms, and not for ${least} to ${most}: ${reason}`;
+    });
   }
 
   private check(holds: boolean, task: TaskStory, what: string | (() => string)): void {

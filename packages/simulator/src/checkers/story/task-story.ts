@@ -214,7 +214,7 @@ function endAttempt(task: TaskStory, event: Later, at: number): void {
     case 'attempt_returned':
       if (!event.spent) task.attempt -= 1;
       if (REASONS[event.reason] === 'refused') task.answer = 5;
-      return enqueue(task, at);
+      return event.retryAt === 0 ? enqueue(task, at) : waitUntil(task, event.retryAt);
     case 'attempts_exhausted':
       return end(task, 'failed', at);
     case 'task_ended':
