@@ -22,6 +22,7 @@ const PROGRAMS: readonly Program[] = [
   { name: 'mount', packages: ['mount'] },
   { name: 'ip', packages: ['iproute2'] },
   { name: 'chromium', packages: ['chromium'] },
+  { name: 'promtool', packages: ['prometheus'] },
   { name: 'cc', packages: ['gcc', 'libc6-dev'] },
 ];
 

@@ -78,6 +78,7 @@ test('what happens to tasks is counted', async () => {
   expect(sampleValue(after, 'sluice_dead_letters')).toBe(1);
   expect(sampleValue(after, 'sluice_dedupe_keys')).toBe(1);
   expect(sampleValue(after, 'sluice_worker_sessions', 'connected')).toBe(1);
+  expect(sampleValue(after, 'sluice_disk_free_bytes')).toBeGreaterThan(0);
   expect(sampleValue(after, 'sluice_http_refused_total', 'invalid_request')).toBe(1);
   expect(sampleValue(after, 'sluice_http_request_seconds_count', 'POST', '/v1/tasks')).toBe(3);
   expect(sampleValue(after, 'sluice_commit_seconds_count')).toBeGreaterThanOrEqual(3);
@@ -88,6 +89,42 @@ test('what happens to tasks is counted', async () => {
   session.disconnect();
 });
 
+test('each task type has its own metrics', async () => {
+  const session = new SessionUnderTest(server.url, 'h2c', { types: [{ type: 'mail' }] });
+  const { sessionId } = await session.welcomed();
+  const once = { type: 'mail', retry: { maxAttempts: 1 } };
+  await api.post('/v1/tasks', [once, once, once]);
+  const first = await session.takeTask();
+  const second = await session.takeTask();
+  await api.report(sessionId, [
+    { lease: first.lease, kind: 'succeeded' },
+    { lease: second.lease, kind: 'failed', error: { message: 'no' } },
+  ]);
+  await session.takeTask();
+
+  const running = await scrape();
+  await api.delete(`/v1/worker-sessions/${sessionId}`);
+  const after = await scrape();
+
+  const ofMail = (name: string, ...labels: string[]) => {
+    return sampleValue(after, name, 'default', 'mail', ...labels);
+  };
+  expect(sampleValue(running, 'sluice_type_running', 'default', 'mail')).toBe(1);
+  expect(sampleValue(running, 'sluice_type_queued', 'default', 'mail')).toBe(0);
+  expect(sampleValue(running, 'sluice_type_oldest_seconds', 'default', 'mail')).toBe(0);
+  expect(ofMail('sluice_type_queued')).toBe(1);
+  expect(ofMail('sluice_type_oldest_seconds')).toBeGreaterThanOrEqual(0);
+  expect(ofMail('sluice_type_running')).toBe(0);
+  expect(ofMail('sluice_type_dead_letters')).toBe(1);
+  expect(ofMail('sluice_type_attempts_total', 'succeeded')).toBe(1);
+  expect(ofMail('sluice_type_attempts_total', 'failed')).toBe(1);
+  expect(ofMail('sluice_type_attempts_total', 'returned')).toBe(1);
+  expect(ofMail('sluice_type_wait_seconds_count')).toBe(3);
+  expect(ofMail('sluice_type_duration_seconds_count')).toBe(2);
+  expect(sampleValue(after, 'sluice_leases_lost_total')).toBe(0);
+  expect(sampleValue(after, 'sluice_type_queued', 'nobody')).toBe(2);
+});
+
 test('after a restart counts begin anew, and what is there is there', async () => {
   await server.kill();
   server = await ServerProcess.startServer(folder);
@@ -96,7 +133,8 @@ test('after a restart counts begin anew, and what is there is there', async () =
   const families = await scrape();
 
   expect(sampleValue(families, 'sluice_tasks_submitted_total')).toBe(0);
-  expect(sampleValue(families, 'sluice_tasks')).toBe(4);
+  expect(sampleValue(families, 'sluice_tasks')).toBe(7);
+  expect(sampleValue(families, 'sluice_type_queued', 'nobody')).toBe(2);
 });
 
 test('docs/metrics.md lists every metric that is served, as it is', async () => {

@@ -84,6 +84,7 @@ export type { RetryTasks, RetryTasksReply } from './commands/tasks/retry-tasks.t
 export type { SignalTask, SignalTaskReply } from './commands/tasks/signal-task.ts';
 export type { KnownTask, SubmitTasks, SubmitTasksReply } from './commands/tasks/submit-tasks.ts';
 export type { AdvanceTime } from './commands/time/advance-time.ts';
+export { ATTEMPT_OUTCOMES } from './decision/attempt-ends.ts';
 export type { Author } from './decision/audit.ts';
 export type { TaskOutcome } from './decision/command-fields.ts';
 export { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';

@@ -5,6 +5,7 @@ import type { Utf8 } from './base/utf8.ts';
 import type { Command, Replies } from './commands/commands.ts';
 import { decide } from './commands/decide.ts';
 import { expectHolders } from './commands/sessions/expect-holders.ts';
+import { noteAttemptEnd } from './decision/attempt-ends.ts';
 import type { Decision } from './decision/decision.ts';
 import { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
 import { clearOutputs, makeOutputs, type Outputs } from './decision/outputs.ts';
@@ -271,6 +272,7 @@ export class Partition {
     // (partition.same-replay).
     invariant(this.writer !== undefined, 'an event is emitted while a command runs');
     encodeEvent(this.writer, event);
+    noteAttemptEnd(this.outputs, this.durable, event, this.decision.now);
     apply(this.durable, this.decision.now, event);
     pending.afterEvent(event);
     if (this.durable.changes.events >= this.hashEvery) this.emitHash();

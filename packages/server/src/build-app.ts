@@ -127,7 +127,7 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   deadLetterRoutes(app, new DeadLetterOperations(engine, parts.admission), archive);
   callbackRoutes(app, new CallbackOperations(engine, parts.admission), archive);
   operationRoutes(app, parts, options.version);
-  metricsRoute(app, parts);
+  metricsRoute(app, { ...parts, dataFolder: options.dataFolder });
   statsRoute(app, { stats: observation.stats, clock: parts.clock });
   backupRoutes(app, { ...parts, keyStreams, stalledMs: limits.stalledReaderMs }, options);
   const { dataFolder, version, partition } = options;

@@ -13,6 +13,12 @@ export interface Outputs {
   readonly pushSlots: Slot[];
   /** Tasks that reached a terminal state. */
   readonly endedSlots: Slot[];
+  /** Tasks whose attempt ended, whether or not another one follows. */
+  readonly attemptSlots: Slot[];
+  /** How each of these attempts ended, as an index of `ATTEMPT_OUTCOMES`. */
+  readonly attemptOutcomes: number[];
+  /** How long each of them took, since its start or since its lease. */
+  readonly attemptMs: number[];
   /** Workers to be told to stop. */
   readonly cancels: CancelNotice[];
   /** Messages for workers. */
@@ -47,6 +53,9 @@ export function makeOutputs(): Outputs {
     pushSessions: [],
     pushSlots: [],
     endedSlots: [],
+    attemptSlots: [],
+    attemptOutcomes: [],
+    attemptMs: [],
     cancels: [],
     signals: [],
     closedSessions: [],
@@ -58,6 +67,9 @@ export function clearOutputs(outputs: Outputs): void {
   outputs.pushSessions.length = 0;
   outputs.pushSlots.length = 0;
   outputs.endedSlots.length = 0;
+  outputs.attemptSlots.length = 0;
+  outputs.attemptOutcomes.length = 0;
+  outputs.attemptMs.length = 0;
   outputs.cancels.length = 0;
   outputs.signals.length = 0;
   outputs.closedSessions.length = 0;

@@ -17,6 +17,7 @@ import type { SubmitTasks, SubmitTasksReply } from '../commands/tasks/submit-tas
 import type { AdvanceTime } from '../commands/time/advance-time.ts';
 import type { Author } from '../decision/audit.ts';
 import type { MatchingOptions } from '../decision/matching-options.ts';
+import type { Outputs } from '../decision/outputs.ts';
 import { RecordWriter } from '../events/record-writer.ts';
 import type { Explanation } from '../matching/explain.ts';
 import { OVERDUE_PER_COMMAND } from '../matching/matching.ts';
@@ -107,6 +108,11 @@ export class TestPartition {
 
   get state(): ReadonlyState {
     return this.partition.state;
+  }
+
+  /** Outputs of the last command, as the shell sees them. */
+  get outputs(): Outputs {
+    return this.partition.outputs;
   }
 
   get sessionCount(): number {

@@ -1,9 +1,9 @@
-import { statfs } from 'node:fs/promises';
 import { DEFAULT_NAMESPACE } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { ROUTES } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Caller } from '../access/caller.ts';
+import { diskSpace } from '../base/disk-space.ts';
 import { timeText } from '../base/time-text.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { SteadyClock } from '../clock/steady-clock.ts';
@@ -54,7 +54,7 @@ function namespaceView({ engine, projection, clock, version, partition }: Cluste
 
 async function serverView(parts: ClusterParts) {
   const { engine, projection, blobs, log, clock, time, dataFolder, version } = parts;
-  const { bsize, bavail, blocks } = await statfs(dataFolder);
+  const disk = await diskSpace(dataFolder);
   const { position } = engine;
   return {
     version,
@@ -69,7 +69,7 @@ async function serverView(parts: ClusterParts) {
     clock: time.status,
     projection: projection.status(position, clock()),
     blobs: blobs.totals,
-    disk: { freeBytes: bsize * bavail, totalBytes: bsize * blocks },
+    disk,
     memory: { residentBytes: process.memoryUsage.rss() },
   };
 }

@@ -32,13 +32,19 @@ export class Exposition {
     scale: number,
   ): void {
     this.head(name);
+    let known: readonly number[] = [];
+    let ends: readonly string[] = [];
     for (const [labels, { bounds, counts, sum }] of series) {
+      // Most of the page is buckets, so their texts are made once for all series.
+      if (bounds !== known) ends = bucketEnds(bounds, scale);
+      known = bounds;
+      const pairs = pairsOf(labels);
+      const start = `${name}_bucket{${pairs === '' ? '' : `${pairs},`}le="`;
       let total = 0;
-      counts.forEach((count, bucket) => {
-        total += count;
-        const le = bucket < bounds.length ? String(scaled(bounds[bucket], scale)) : '+Inf';
-        this.sample(`${name}_bucket`, { ...labels, le }, total);
-      });
+      for (let bucket = 0; bucket < counts.length; bucket++) {
+        total += counts[bucket];
+        this.text += `${start}${ends[bucket]}"} ${total}\n`;
+      }
       this.sample(`${name}_sum`, labels, sum * scale);
       this.sample(`${name}_count`, labels, total);
     }
@@ -54,9 +60,20 @@ export class Exposition {
   }
 
   private sample(name: string, labels: Labels, value: number): void {
-    const pairs = Object.entries(labels).map(([key, text]) => `${key}="${escaped(text)}"`);
-    this.text += `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
+    const pairs = pairsOf(labels);
+    this.text += `${name}${pairs === '' ? '' : `{${pairs}}`} ${value}\n`;
   }
+}
+
+function pairsOf(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([key, text]) => `${key}="${escaped(text)}"`)
+    .join(',');
+}
+
+/** The values of `le`, one per bucket. */
+function bucketEnds(bounds: readonly number[], scale: number): string[] {
+  return [...bounds.map((bound) => String(scaled(bound, scale))), '+Inf'];
 }
 
 /** Rounds off binary fractions: 0.025, not 0.025000000000000001. */

@@ -17,6 +17,23 @@ export const METRIC_FAMILIES = {
   sluice_tasks_finished: ['gauge', 'Finished tasks in memory, without dead letters'],
   sluice_dead_letters: ['gauge', 'Dead letters: tasks that failed or timed out for good'],
   sluice_dedupe_keys: ['gauge', 'Stored dedupe keys'],
+  sluice_type_queued: [
+    'gauge',
+    'Tasks that are ready and wait for a worker, for the 200 task types with most tasks',
+  ],
+  sluice_type_oldest_seconds: ['gauge', 'How long the oldest of these tasks has waited'],
+  sluice_type_running: ['gauge', 'Tasks that workers hold, by task type'],
+  sluice_type_dead_letters: ['gauge', 'Dead letters, by task type'],
+  sluice_type_attempts_total: ['counter', 'Attempts that ended, by task type and outcome'],
+  sluice_type_wait_seconds: ['histogram', 'Time from ready to leased, by task type'],
+  sluice_type_duration_seconds: [
+    'histogram',
+    'Time from the start of an attempt to its end, by task type, without lost workers',
+  ],
+  sluice_leases_lost_total: [
+    'counter',
+    'Leases that ended because their worker went away without an answer',
+  ],
   sluice_quota_used: [
     'gauge',
     'What a namespace uses of a quota, for the 200 namespaces with most tasks',
@@ -51,6 +68,8 @@ export const METRIC_FAMILIES = {
   ],
   sluice_log_bytes_total: ['counter', 'Bytes that were appended to the log'],
   sluice_log_full: ['gauge', '1 while the disk is full'],
+  sluice_disk_free_bytes: ['gauge', 'Free bytes of the disk that has the data folder'],
+  sluice_disk_bytes: ['gauge', 'Size of that disk'],
   sluice_clock_ahead_seconds: ['gauge', 'Wall clock minus the time of the server'],
   sluice_clock_jump_refused: ['gauge', '1 while a jump of the wall clock is not followed'],
   sluice_projection_lag_seconds: ['gauge', 'How far search is behind the log'],

@@ -1,5 +1,6 @@
 import type { EngineNotice } from '@sluice/engine';
 import { ERROR_CODES, type ErrorCode } from '@sluice/protocol';
+import type { DiskSpace } from '../base/disk-space.ts';
 import type { BlobTotals } from '../blobs/blob-store.ts';
 import type { ClockStatus } from '../clock/steady-clock.ts';
 import type { ProjectionNotice, ProjectionStatus } from '../projection/projection.ts';
@@ -13,12 +14,14 @@ const LAG_EVERY_MS = 100;
 interface Surroundings {
   readonly connections: number;
   readonly logIsFull: boolean;
+  /** Undefined while the disk does not respond. */
+  readonly disk: DiskSpace | undefined;
   readonly clock: ClockStatus;
   readonly projection: ProjectionStatus;
   readonly blobs: BlobTotals;
 }
 
-/** Metrics of the process and its environment. They need no disk. */
+/** Metrics of the process and its environment. Only `disk` needs one that responds. */
 export class ServerMetrics {
   readonly commits = new CommitMetrics();
   private readonly snapshots = { saved: 0, failed: 0, unusable: 0 };
@@ -77,6 +80,10 @@ export class ServerMetrics {
     out.value('sluice_commit_outstanding_seconds', outstandingMs / 1000);
     out.value('sluice_log_bytes_total', commits.bytes);
     out.value('sluice_log_full', now.logIsFull ? 1 : 0);
+    if (now.disk !== undefined) {
+      out.value('sluice_disk_free_bytes', now.disk.freeBytes);
+      out.value('sluice_disk_bytes', now.disk.totalBytes);
+    }
     out.value('sluice_clock_ahead_seconds', now.clock.wallAheadMs / 1000);
     out.value('sluice_clock_jump_refused', now.clock.state === 'jump_refused' ? 1 : 0);
     out.value('sluice_projection_lag_seconds', now.projection.lagMs / 1000);

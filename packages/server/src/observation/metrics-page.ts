@@ -1,6 +1,7 @@
 import type { Engine } from '@sluice/engine';
 import { ROUTES, type Route } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
+import { type DiskSpace, diskSpace } from '../base/disk-space.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { SteadyClock } from '../clock/steady-clock.ts';
 import { routeOptions } from '../http/route-options.ts';
@@ -13,7 +14,7 @@ import type { Observation } from './observation.ts';
 /**
  * How long a scrape waits for the disk. A disk that hangs must not block the page that reports it.
  */
-const DURABLE_MS_MAX = 1000;
+const DISK_WAIT_MS_MAX = 1000;
 
 export interface MetricSources {
   readonly engine: Engine;
@@ -23,6 +24,7 @@ export interface MetricSources {
   readonly blobs: BlobStore;
   readonly clock: () => number;
   readonly time: Pick<SteadyClock, 'status'>;
+  readonly dataFolder: string;
 }
 
 /** Times every route that is registered from here on, except those that answer with a stream. */
@@ -51,14 +53,16 @@ export function timeRoutes(app: FastifyInstance, metrics: ServerMetrics): void {
 /** `GET /metrics`, in the Prometheus format. */
 export function metricsRoute(app: FastifyInstance, sources: MetricSources): void {
   const { engine, observation, log, projection, blobs, clock, time } = sources;
+  const disk = diskReader(sources.dataFolder);
   app.route({
     ...routeOptions(ROUTES.getMetrics),
     handler: async (_request, reply) => {
-      const tasks = await taskText(engine, observation, clock());
+      const [tasks, space] = await Promise.all([taskText(engine, observation, clock()), disk()]);
       const out = new Exposition();
       observation.server.write(out, {
         connections: await connections(app),
         logIsFull: log.isFull,
+        disk: space,
         clock: time.status,
         projection: projection.status(engine.position, clock()),
         blobs: blobs.totals,
@@ -80,25 +84,43 @@ function connections({ server }: FastifyInstance): Promise<number> {
  */
 async function taskText(
   engine: Engine,
-  { tasks, callbacks, partition }: Observation,
+  { tasks, types, callbacks, partition }: Observation,
   now: number,
 ): Promise<string> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve(''), DURABLE_MS_MAX);
-  });
   const durable = engine.read((state) => {
     const out = new Exposition();
     tasks.write(out, state, partition.countSessions());
+    types.write(out, state, now);
     writeQuotas(out, state);
     callbacks.write(out, state, now);
     return out.toString();
   });
+  // An engine that stopped has already reported it.
+  return (await inTime(durable)) ?? '';
+}
+
+/** A call that hangs occupies a thread, so scrapes meanwhile wait for the same one. */
+function diskReader(folder: string): () => Promise<DiskSpace | undefined> {
+  let reading: Promise<DiskSpace> | undefined;
+  return () => {
+    reading ??= diskSpace(folder).finally(() => {
+      reading = undefined;
+    });
+    return inTime(reading);
+  };
+}
+
+/** Undefined when it fails or takes too long. */
+async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), DISK_WAIT_MS_MAX);
+  });
   try {
-    return await Promise.race([durable, timeout]);
+    return await Promise.race([answer, timeout]);
   } catch {
-    // An engine that stopped has already reported it.
-    return '';
+    // The page leaves out what it cannot read; other parts of it show why.
+    return undefined;
   } finally {
     clearTimeout(timer);
   }

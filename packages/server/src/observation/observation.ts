@@ -8,6 +8,7 @@ import { CallbackMetrics } from '../metrics/callback-metrics.ts';
 import { measuredLog } from '../metrics/measured-log.ts';
 import { ServerMetrics } from '../metrics/server-metrics.ts';
 import { TaskMetrics } from '../metrics/task-metrics.ts';
+import { TypeMetrics } from '../metrics/type-metrics.ts';
 import type { ProjectionNotice } from '../projection/projection.ts';
 import type { Stats } from '../stats/stats.ts';
 import type { StreamNotice } from '../workers/worker-streams.ts';
@@ -23,6 +24,7 @@ export class Observation {
   readonly log: ServerLog;
   readonly server: ServerMetrics;
   readonly tasks = new TaskMetrics();
+  readonly types = new TypeMetrics();
   readonly callbacks = new CallbackMetrics();
   readonly stats: Stats;
   private readonly projectionLines = new NoticeLimit(() => performance.now());
@@ -60,6 +62,7 @@ export class Observation {
 
   readonly staged = (outputs: Outputs, state: ReadonlyState): void => {
     this.tasks.staged(outputs, state);
+    this.types.staged(outputs, state);
     this.stats.staged(outputs, state);
   };
 

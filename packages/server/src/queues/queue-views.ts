@@ -61,21 +61,28 @@ export class QueueViews {
       paused: queue?.paused ?? false,
       depth: queue?.depth ?? 0,
       depthByPriority: levels.map((level) => queue?.depthOf(level) ?? 0),
-      oldestAgeMs: queue === undefined ? null : this.oldestAge(queue),
+      oldestAgeMs: queue === undefined ? null : oldestAgeMs(this.state, queue, this.now),
       leased,
       deadLetters: queue === undefined ? 0 : this.state.deadLetters.countOfQueue(queue.index),
       ...rates,
       workers,
     };
   }
+}
 
-  /** The first task of each lane has waited longest there, unless it was put back at the head. */
-  private oldestAge({ open }: ReadonlyQueue): number | null {
-    if (open.length === 0) return null;
-    let since = Number.POSITIVE_INFINITY;
-    for (const { head } of open) since = Math.min(since, this.state.tasks.dueAt[head]);
-    return Math.max(0, Math.round(this.now - since));
-  }
+/**
+ * How long the oldest task of a queue has waited; null when the queue is empty. The first task of
+ * each lane has waited longest there, unless it was put back at the head.
+ */
+export function oldestAgeMs(
+  { tasks }: ReadonlyState,
+  { open }: ReadonlyQueue,
+  now: number,
+): number | null {
+  if (open.length === 0) return null;
+  let since = Number.POSITIVE_INFINITY;
+  for (const { head } of open) since = Math.min(since, tasks.dueAt[head]);
+  return Math.max(0, Math.round(now - since));
 }
 
 const NO_RATES = { inPerSec: 0, outPerSec: 0 };
