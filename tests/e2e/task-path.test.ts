@@ -182,6 +182,19 @@ describe.each<Protocol>(['http1', 'h2c'])('over %s', (protocol) => {
     ]);
   });
 
+  test('the answer to a replacement says that the task went to a worker at once', async () => {
+    const task = { type: freshType(), dedupeKey: 'k', delayMs: 60_000 };
+    const { body: first } = await api.post('/v1/tasks', task);
+    const session = openSession();
+    await session.welcomed();
+    const { delayMs: _, ...undated } = task;
+
+    const replaced = await api.post('/v1/tasks', { ...undated, onDuplicate: 'replace' });
+
+    expect(replaced.body).toEqual({ id: first.id, state: 'leased', deduplicated: true });
+    expect((await session.takeTask()).id).toBe(first.id);
+  });
+
   test('a delayed task says when it will run, and is not pushed before', async () => {
     const { body } = await api.post('/v1/tasks', { type: freshType(), delayMs: 150 });
     const { body: later } = await api.post('/v1/tasks', { type, runAt: '2100-01-01T00:00:00Z' });

@@ -1,5 +1,6 @@
 import {
   type KnownTask,
+  NO_SLOT,
   type ReadonlyState,
   type Slot,
   type SubmitTasksReply,
@@ -37,10 +38,15 @@ export function renderSubmitted(
     if (i > 0) out.ascii(',');
     const known = reply.known?.get(i);
     if (known === undefined) writeNew(out, state, reply.slots[i]);
-    else writeSubmitted(out, state.partition, known, true);
+    else writeSubmitted(out, state.partition, asOfNow(state, reply.slots[i], known), true);
   }
   if (isArray) out.ascii(']}');
   return out.take();
+}
+
+/** A task that was replaced may have become ready, and so be leased by the end of the command. */
+function asOfNow({ tasks }: ReadonlyState, slot: Slot, known: KnownTask): KnownTask {
+  return slot === NO_SLOT ? known : { ...known, state: tasks.state[slot] };
 }
 
 /** Id of the first task of an accepted submit. */
