@@ -121,7 +121,16 @@ export const RedriveRequest = Type.Object(
     ),
     dryRun: DryRun,
   },
-  { additionalProperties: false, examples: [{ filter: { type: 'transcode' }, ratePerSec: 10 }] },
+  {
+    additionalProperties: false,
+    documented: {
+      not: {
+        required: ['ratePerSec', 'filter'],
+        properties: { filter: { required: ['fingerprint'] } },
+      },
+    },
+    examples: [{ filter: { type: 'transcode' }, ratePerSec: 10 }],
+  },
 );
 
 export const RedriveReply = Type.Object({

@@ -72,14 +72,26 @@ export const Capacity = Type.Object(
 );
 export type Capacity = Static<typeof Capacity>;
 
-export const Constraints = Type.Array(Type.String(), {
-  maxItems: LIMITS.constraintsMax,
-  description:
-    'Conditions that the labels of a worker must all meet: label == value, label != value, ' +
-    'label in (a, b), label not in (a, b), exists label. A worker without the label meets != ' +
-    'and not in.',
-  examples: [['zone == eu', 'exists ssd']],
-});
+/** The usual spelling; the parser also takes other spaces. */
+const LABEL = '[A-Za-z0-9._/-]{1,64}';
+const EDGE = '[^(),=\\s\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]';
+const INNER = '[^(),=\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]';
+const VALUE = `${EDGE}(?:${INNER}{0,126}${EDGE})?`;
+export const CONSTRAINT_PATTERN =
+  `^(?:${LABEL} (?:==|!=) ${VALUE}|${LABEL} (?:in|not in) \\(${VALUE}(?:, ${VALUE}){0,3}\\)` +
+  `|exists ${LABEL})$`;
+
+export const Constraints = Type.Array(
+  Type.String({ documented: { pattern: CONSTRAINT_PATTERN } }),
+  {
+    maxItems: LIMITS.constraintsMax,
+    description:
+      'Conditions that the labels of a worker must all meet: label == value, label != value, ' +
+      'label in (a, b), label not in (a, b), exists label. A worker without the label meets != ' +
+      'and not in.',
+    examples: [['zone == eu', 'exists ssd']],
+  },
+);
 
 export const Labels = Type.Record(Type.String(), Type.String(), {
   maxProperties: LIMITS.labelsMax,

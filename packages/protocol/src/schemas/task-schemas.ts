@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { notTogether } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
-import { TIME_PATTERN } from '../base/time-pattern.ts';
+import { DOCUMENTED_TIME_PATTERN } from '../base/time-pattern.ts';
 import { BlobHash } from './blob-schemas.ts';
 import { TaskId } from './id-schemas.ts';
 import { Constraints, TaskResources } from './resource-schemas.ts';
@@ -112,7 +112,7 @@ const Priority = Type.Integer({ minimum: 0, maximum: 8, default: 4, description:
 /** A time as requests give it. */
 export const GivenTime = Type.Union(
   [
-    Type.String({ documented: { format: 'date-time', pattern: TIME_PATTERN } }),
+    Type.String({ documented: { format: 'date-time', pattern: DOCUMENTED_TIME_PATTERN } }),
     Type.Integer({ minimum: 0, maximum: LIMITS.timeMsMax }),
   ],
   {
