@@ -13,6 +13,7 @@ export function taskText(task: Task, styles: Styles, now: number): string {
       `${stateText(visible(state), styles)}${reason === state ? '' : ` (${visible(reason)})`}`,
     ],
     ['priority', String(priority)],
+    ...tagRows(task),
     ['submitted', `${task.submittedAt} (${ago(task.submittedAt, now)} ago)`],
   ];
   if (task.runAt !== null) rows.push(['runs at', task.runAt]);
@@ -28,7 +29,8 @@ export function taskText(task: Task, styles: Styles, now: number): string {
   if (task.endedAt !== null)
     rows.push(['ended', `${task.endedAt} (${ago(task.endedAt, now)} ago)`]);
   rows.push(['input', payloadText(task.input, task.inputBlob, 500)]);
-  if (task.error !== null) rows.push(['error', styles.red(errorText(task.error))]);
+  const problem = problemText(task);
+  if (problem !== '') rows.push(['error', styles.red(problem)]);
   if (state === 'succeeded') rows.push(['output', payloadText(task.output, task.outputBlob, 500)]);
   return rows.map(([name, value]) => `${styles.dim(name.padEnd(13))}${value}`).join('\n');
 }
@@ -46,19 +48,29 @@ export function progressText({ fraction, message }: NonNullable<Task['progress']
   return visible(`${Math.round(fraction * 100)} % ${message}`.trimEnd());
 }
 
+function tagRows({ tags }: Task): (readonly [string, string])[] {
+  const texts = Object.entries(tags).map(([name, value]) => visible(`${name}=${value}`));
+  return texts.length === 0 ? [] : [['tags', texts.join(' ')]];
+}
+
+/** What went wrong last; a worker that was lost left no error. */
+function problemText({ error, reason }: Task): string {
+  if (error !== null) return errorText(error);
+  return reason === 'worker_lost' ? 'its worker was lost' : '';
+}
+
+/** The problems have a column if there are any. */
 export function taskTable(tasks: readonly Task[], now: number): string {
+  const hasProblems = tasks.some((task) => problemText(task) !== '');
   const head = ['ID', 'TYPE', 'STATE', 'REASON', 'PRIO', 'ATTEMPT', 'AGE', 'INPUT'];
   return table(
-    head,
-    tasks.map(({ id, type, state, reason, priority, attempt, submittedAt, input, inputBlob }) => [
-      id,
-      type,
-      state,
-      reason,
-      priority,
-      attempt,
-      ago(submittedAt, now),
-      payloadText(input, inputBlob, 40),
-    ]),
+    hasProblems ? [...head, 'ERROR'] : head,
+    tasks.map((task) => {
+      const { id, type, state, reason, priority, attempt, submittedAt, input, inputBlob } = task;
+      const age = ago(submittedAt, now);
+      const text = payloadText(input, inputBlob, hasProblems ? 24 : 40);
+      const row = [id, type, state, reason, priority, attempt, age, text];
+      return hasProblems ? [...row, short(problemText(task), 60)] : row;
+    }),
   );
 }
