@@ -195,12 +195,15 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
     await api.report(sessionId, [{ lease, kind: 'log', seq: 1, lines: ['first'] }]);
     const onOutput = (): void => server.signal(signal);
 
-    const args = ['task', 'logs', body.id, '--follow', '--url', server.url];
-    const { code, stdout, stderr } = await run(LAUNCHER, args, { onOutput });
+    const args = ['task', 'logs', body.id, '--url', server.url];
+    const plain = await run(LAUNCHER, [...args, '--plain']);
+    const { code, stdout, stderr } = await run(LAUNCHER, [...args, '--follow'], { onOutput });
 
     await server.exited();
     api.close();
-    expect([code, stdout]).toEqual([3, 'first\n']);
+    expect(plain.stdout).toBe('first\n');
+    expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT\S+Z #1 first\n$/);
+    expect(code).toBe(3);
     expect(stderr).toMatch(/^sluice: lost the connection to http:\S+ \(.*\)\n$/);
   },
 );

@@ -225,19 +225,24 @@ interface LogLine {
 const taskLogs = defineCommand({
   name: 'task logs',
   summary: 'Print the lines that handlers logged for a task',
+  details: 'Each line has its time and the number of its attempt, unless --plain is given.',
   args: ['ID'],
   flags: {
     follow: { short: 'f', help: 'keep printing new lines until the task ends' },
     attempt: { value: 'N', help: 'only lines of this attempt' },
     limit: { value: 'N', short: 'n', help: 'number of last lines (default 1000)' },
+    plain: { help: 'only the lines themselves' },
     ...SERVER_FLAGS,
   },
   examples: ['sluice task logs t_01k7f6b1oj0000000001 --follow'],
   run: async ({ args: [id], flags }, io) => {
     const path = `/v1/tasks/${encodeURIComponent(id)}/logs`;
     const api = connect(flags, io);
+    const styles = stylesFor({ isTerminal: io.terminal.isStdout, env: io.env });
+    const textOf = ({ at, attempt: number, line }: LogLine) =>
+      flags.plain === true ? visible(line) : `${styles.dim(`${at} #${number}`)} ${visible(line)}`;
     const show = (line: LogLine) =>
-      io.stdout(flags.json === true ? JSON.stringify(line) : visible(line.line));
+      io.stdout(flags.json === true ? JSON.stringify(line) : textOf(line));
     const attempt = integerOf(flags.attempt, 'attempt');
     if (flags.follow === true) {
       await api.follow(`${path}?follow=true`, (name, data) => {
