@@ -137,9 +137,12 @@ test('a server killed 8 times under load costs no result, no run and no attempt'
   expect(outlived.length).toBeGreaterThan(0);
 });
 
+/** These tests are about leases, not about the backoff after a lost worker. */
+const AT_ONCE = { retry: { delayMs: 0 } };
+
 test('a worker that is killed has its task run elsewhere once its lease is over', async () => {
   const killed = await startWorker('killed');
-  const task = await sluice.submit('hold', null);
+  const task = await sluice.submit('hold', null, AT_ONCE);
   await killed.printed(/took attempt 1\n/);
   const other = await startWorker('other');
   const api = new ApiClient(server.url, 'http1');
@@ -169,7 +172,7 @@ test('a worker that is killed has its task run elsewhere once its lease is over'
 
 test('a worker that stood still for longer than its lease is fenced out', async () => {
   const stopped = await startWorker('stopped');
-  const task = await sluice.submit('hold', null);
+  const task = await sluice.submit('hold', null, AT_ONCE);
   await stopped.printed(/took attempt 1\n/);
   const other = await startWorker('other');
 
@@ -189,7 +192,7 @@ test('a worker that stood still for longer than its lease is fenced out', async 
 
 test('a worker that stood still learns that its task is with another one', async () => {
   const stopped = await startWorker('stopped');
-  const task = await sluice.submit('hold', null);
+  const task = await sluice.submit('hold', null, AT_ONCE);
   await stopped.printed(/took attempt 1\n/);
   const other = await startWorker('other');
 
