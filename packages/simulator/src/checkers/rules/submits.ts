@@ -39,6 +39,8 @@ export class Submits implements StoryRule {
   private readonly byTask = new Map<number, Key>();
   /** Positions of the tasks that the command must accept and has not accepted yet. */
   private due: number[] = [];
+  /** The input that each key must stand for at the end of the command that replaces it. */
+  private readonly replaced = new Map<Key, string>();
   /** A task type definition may supply what the task leaves out. */
   private hasDefinitions = false;
 
@@ -50,6 +52,7 @@ export class Submits implements StoryRule {
     if (command.type !== 'submit_tasks') return;
     const answer = reply as SubmitTasksReply;
     this.due = [];
+    this.replaced.clear();
     if (answer.rejection === 'dedupe_mismatch') this.mismatch(command, answer, at);
     if (answer.rejection !== undefined) return;
     const first = new Map<string, number>();
@@ -60,8 +63,10 @@ export class Submits implements StoryRule {
       if (before === undefined && !isRepeated) this.due.push(place);
       if (claim !== undefined && !isRepeated) first.set(claim.text, place);
       const known = answer.known?.get(place)?.number;
-      if (before !== undefined && claim !== undefined) this.sameTask(before, known, claim);
-      else {
+      if (before !== undefined && claim !== undefined) {
+        this.sameTask(before, known, claim);
+        if (claim.policy === REPLACE_DUPLICATE) this.replaced.set(before, claim.input);
+      } else {
         this.check((known !== undefined) === isRepeated, 'I7', () => {
           return `task ${place} of a submit is ${known ?? 'new'}, and its key is not known`;
         });
@@ -84,6 +89,11 @@ export class Submits implements StoryRule {
   ends({ command }: ToldCommand): void {
     if (command.type !== 'submit_tasks') return;
     this.check(this.due.length === 0, 'I1', () => `${this.due.length} tasks are not stored`);
+    for (const [key, input] of this.replaced) {
+      this.check(key.input === input, 'I7', () => {
+        return `the key of task ${key.task} stands for the input before its replacement`;
+      });
+    }
   }
 
   private asSent(event: Submitted, command: SubmitTasks, place: number): void {
