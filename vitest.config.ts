@@ -40,7 +40,7 @@ export default defineConfig({
           // Each file has servers of its own, and much of their time is waiting.
           name: 'e2e',
           include: ['tests/e2e/**/*.test.ts'],
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 600_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
