@@ -72,13 +72,16 @@ function filled(name: string, kind: FieldKind, place: number): unknown {
       return `${name} ü`;
     case 'claim':
       return { windowMs: SMALL, start: 0, words: Uint32Array.of(1, 2, 3, 4, 5, 6, 7, 2 ** 32 - 1) };
+    case 'numbers':
+      return [SMALL, LARGE];
+    case 'pieces':
     case 'payload':
       return payloadOf(testUtf8.encode(JSON.stringify(name)));
   }
 }
 
 function parseField(template: unknown, value: unknown): unknown {
-  if (typeof template !== 'object' || template === null) return value;
+  if (typeof template !== 'object' || template === null || Array.isArray(template)) return value;
   if (!('words' in template)) return payloadOf(Uint8Array.from(Buffer.from(String(value), 'hex')));
   const { windowMs, words } = value as { windowMs: number; words: number[] };
   return { windowMs, start: 0, words: Uint32Array.from(words) };

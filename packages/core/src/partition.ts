@@ -10,13 +10,14 @@ import type { Decision } from './decision/decision.ts';
 import { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
 import { clearOutputs, makeOutputs, type Outputs } from './decision/outputs.ts';
 import { PendingMatches } from './decision/pending-matches.ts';
+import { RunWork } from './decision/run-work.ts';
 import { EventDecoder, encodeEvent } from './events/event-codec.ts';
 import type { Event, EventOf } from './events/events.ts';
 import { makeEvents } from './events/make-events.ts';
 import { RecordReader } from './events/record-reader.ts';
 import type { RecordWriter } from './events/record-writer.ts';
 import { type Explanation, explainTask } from './matching/explain.ts';
-import { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot/snapshot-archive.ts';
+import { OLDEST_SCHEMA, SNAPSHOT_SCHEMA, SnapshotError } from './snapshot/snapshot-archive.ts';
 import { SnapshotLoader } from './snapshot/snapshot-loader.ts';
 import { SnapshotSaver } from './snapshot/snapshot-saver.ts';
 import { StateHashError, StateHasher } from './snapshot/state-hash.ts';
@@ -91,6 +92,7 @@ export class Partition {
       events: makeEvents(),
       outputs: this.outputs,
       shapeTexts: new ShapeTexts(),
+      runWork: new RunWork(this.durable, options.utf8),
       matching: { ...MATCHING_DEFAULTS, ...options.matching },
       pending: new PendingMatches(this.durable, this.roster),
     };
@@ -102,8 +104,12 @@ export class Partition {
 
   /** No timer is due before this time; infinite when no timer is set. */
   get nextTimerAt(): number {
-    const { timers, dedupe, redrives } = this.durable;
+    const { timers, dedupe, redrives, runs } = this.durable;
     return Math.min(
+      // Runs that have something to do wait for nothing but their turn.
+      runs.line.length > 0
+        ? Math.max(this.durable.now, this.decision.runWork.restsUntil)
+        : Infinity,
       timers.earliest(),
       dedupe.earliest(),
       redrives.earliest(),
@@ -180,6 +186,7 @@ export class Partition {
     this.decision.now = now;
     this.writer = writer;
     writer.beginRecord(now);
+    this.decision.runWork.events = 0;
     const firstOwed = this.durable.outbox.next;
     const reply = decide(this.decision, command) as Replies[C['type']];
     this.outputOwed(firstOwed);
@@ -195,10 +202,11 @@ export class Partition {
   }
 
   /**
-   * A hash of the whole durable state. The same events give the same hash, executed or replayed.
+   * A hash of the whole durable state, as far as the schema has it. The same events give the same
+   * hash, executed or replayed.
    */
-  hashState(): number {
-    const hasher = new StateHasher();
+  hashState(schema = SNAPSHOT_SCHEMA): number {
+    const hasher = new StateHasher(schema);
     persistState(this.durable, hasher);
     return hasher.value;
   }
@@ -215,19 +223,18 @@ export class Partition {
    * saved it, a `LimitError` when it does not fit, and a `StateHashError` when its hash differs.
    */
   load({ schema, hash, pieces }: StateSnapshot): void {
-    if (schema !== SNAPSHOT_SCHEMA) {
-      throw new SnapshotError(
-        `its schema is ${schema}, and this version of Sluice knows ${SNAPSHOT_SCHEMA}`,
-      );
+    if (schema < OLDEST_SCHEMA || schema > SNAPSHOT_SCHEMA) {
+      const known = `${OLDEST_SCHEMA} to ${SNAPSHOT_SCHEMA}`;
+      throw new SnapshotError(`its schema is ${schema}, and this version of Sluice knows ${known}`);
     }
-    const loader = new SnapshotLoader(pieces, this.utf8);
+    const loader = new SnapshotLoader(pieces, this.utf8, schema);
     try {
       persistState(this.durable, loader);
       loader.end();
     } finally {
       loader.close();
     }
-    const loaded = this.hashState();
+    const loaded = this.hashState(schema);
     if (loaded !== hash) throw new StateHashError({ expected: hash, found: loaded });
   }
 
@@ -275,6 +282,7 @@ export class Partition {
     noteAttemptEnd(this.outputs, this.durable, event, this.decision.now);
     apply(this.durable, this.decision.now, event);
     pending.afterEvent(event);
+    this.decision.runWork.events += 1;
     if (this.durable.changes.events >= this.hashEvery) this.emitHash();
   }
 

@@ -9,7 +9,7 @@ import {
   PATCHED_TIMEOUTS,
   type TASK_EVENTS,
 } from '../events/task-events.ts';
-import { INPUT_PAYLOAD, RESULT_PAYLOAD } from '../state/payload-columns.ts';
+import { INPUT_PAYLOAD, RESULT_PAYLOAD, TASK_PAYLOADS } from '../state/payload-columns.ts';
 import type { State } from '../state/state.ts';
 import type { Interner } from '../structures/interner.ts';
 import type { PayloadRange } from '../structures/payload-range.ts';
@@ -69,7 +69,7 @@ function applyReadmitted(state: State, at: number, event: EventOf<'task_readmitt
 }
 
 /** Sets all fields of a task that enters memory. */
-function admit(state: State, event: TaskDetails): Slot {
+export function admit(state: State, event: TaskDetails): Slot {
   const { tasks } = state;
   const slot = tasks.allocate(event.task);
   invariant(slot === event.slot, 'a task is stored in the slot that its event names');
@@ -214,7 +214,7 @@ function applyForgotten(
     state.changes.noteKey(key);
   }
   releaseTexts(tasks, state.texts, slot);
-  state.payloads.releaseAll(slot);
+  state.payloads.releaseAll(slot, TASK_PAYLOADS);
   const queue = state.queueTable.places[tasks.queue[slot]];
   queue.references -= 1;
   state.queueTable.forgetIfUnused(queue);

@@ -9,6 +9,7 @@ import { ACCESS_APPLIERS } from './apply-access.ts';
 import { ATTEMPT_APPLIERS } from './apply-attempts.ts';
 import { CALLBACK_APPLIERS } from './apply-callbacks.ts';
 import { QUEUE_APPLIERS } from './apply-queues.ts';
+import { RUN_APPLIERS, STEP_TASK_APPLIERS } from './apply-runs.ts';
 import { TASK_APPLIERS } from './apply-tasks.ts';
 
 const PARTITION_APPLIERS: Appliers<typeof PARTITION_EVENTS> = {
@@ -34,10 +35,12 @@ const PARTITION_APPLIERS: Appliers<typeof PARTITION_EVENTS> = {
 
 const APPLIERS: Appliers<typeof EVENTS> = {
   ...TASK_APPLIERS,
+  ...STEP_TASK_APPLIERS,
   ...ATTEMPT_APPLIERS,
   ...QUEUE_APPLIERS,
   ...ACCESS_APPLIERS,
   ...CALLBACK_APPLIERS,
+  ...RUN_APPLIERS,
   ...PARTITION_APPLIERS,
 };
 
@@ -49,12 +52,14 @@ const NO_TASK = 0;
 const NEW_TASK = 1;
 const ITS_TASK = 2;
 
+const NEW_TASKS = new Set(['task_submitted', 'task_readmitted', 'step_submitted']);
+
 const FOUND = Object.fromEntries(
   Object.keys(EVENTS).map((type) => [type, foundBy(type)]),
 ) as Readonly<Record<EventType, number>>;
 
 function foundBy(type: string): number {
-  if (type === 'task_submitted' || type === 'task_readmitted') return NEW_TASK;
+  if (NEW_TASKS.has(type)) return NEW_TASK;
   return type in TASK_EVENTS || type in ATTEMPT_EVENTS ? ITS_TASK : NO_TASK;
 }
 

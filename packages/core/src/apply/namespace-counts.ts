@@ -13,7 +13,7 @@ import { isDead, isTerminal } from '../task/task-state.ts';
 export function counts({ tasks }: State, slot: Slot): boolean {
   const taskState = tasks.state[slot];
   if (!isTerminal(taskState)) return true;
-  return isDead(taskState) && tasks.isDiscarded[slot] === 0;
+  return isDead(taskState) && tasks.isDiscarded[slot] === 0 && tasks.step[slot] === 0;
 }
 
 /** Starts to count the task and its payloads. */

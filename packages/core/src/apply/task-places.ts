@@ -4,6 +4,7 @@ import type { State } from '../state/state.ts';
 import { isDead, isHeld, isTerminal, NO_STOP, QUEUED, WAITING } from '../task/task-state.ts';
 import { oweCallback } from './apply-callbacks.ts';
 import { uncountTask } from './namespace-counts.ts';
+import { reportTask } from './step-places.ts';
 
 /**
  * Moves tasks between lists (state.one-list) and sets their timers (state.one-timer). Only `apply`
@@ -19,6 +20,8 @@ export function leave(state: State, slot: Slot): void {
   } else if (isHeld(taskState)) {
     state.holders.letGo(tasks.holderOf(slot), slot);
     if (tasks.stop[slot] !== NO_STOP) tasks.stop[slot] = NO_STOP;
+  } else if (tasks.step[slot] !== 0) {
+    // The ended task of a step is in no list: its run keeps it.
   } else if (isDead(taskState) && tasks.isDiscarded[slot] === 0) {
     state.deadLetters.remove(state.queues[tasks.queue[slot]], slot);
   } else if (isTerminal(taskState)) {
@@ -73,7 +76,10 @@ export function finish(
   tasks.state[slot] = end.taskState;
   tasks.reason[slot] = end.reason;
   tasks.endedAt[slot] = end.at;
-  if (isDead(end.taskState)) state.deadLetters.add(state.queues[tasks.queue[slot]], slot);
+  if (tasks.step[slot] !== 0) {
+    uncountTask(state, slot);
+    reportTask(state, slot);
+  } else if (isDead(end.taskState)) state.deadLetters.add(state.queues[tasks.queue[slot]], slot);
   else {
     uncountTask(state, slot);
     state.finished.append(slot);

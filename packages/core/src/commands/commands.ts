@@ -10,6 +10,9 @@ import { decideDiscardDeadLetters } from './dead-letters/discard-dead-letters.ts
 import { decideEndRedrive, decideStartRedrive } from './dead-letters/redrive-tasks.ts';
 import { decidePutTaskType } from './queues/put-task-type.ts';
 import { decideSetQueuePaused } from './queues/set-queue-paused.ts';
+import { decideCancelRuns } from './runs/cancel-runs.ts';
+import { decideDeleteWorkflow, decidePutWorkflow } from './runs/put-workflow.ts';
+import { decideStartRuns, type StartRuns } from './runs/start-runs.ts';
 import { decideAttachSession } from './sessions/attach-session.ts';
 import { decideDetachSession, decideExpireSessions } from './sessions/end-sessions.ts';
 import { decideRenewSessions } from './sessions/renew-sessions.ts';
@@ -68,6 +71,18 @@ const TASK_COMMANDS = {
   discard_dead_letters: { decide: decideDiscardDeadLetters, admission: 'operate' },
 } as const satisfies Record<string, CommandDeclaration>;
 
+/** Workflows and their runs. */
+const RUN_COMMANDS = {
+  put_workflow: { decide: decidePutWorkflow, admission: 'operate' },
+  delete_workflow: { decide: decideDeleteWorkflow, admission: 'operate' },
+  start_runs: {
+    decide: decideStartRuns,
+    admission: 'submit',
+    addedBytes: ({ runs, inputEnds }: StartRuns) => inputEnds[runs.length - 1] ?? 0,
+  },
+  cancel_runs: { decide: decideCancelRuns, admission: 'operate' },
+} as const satisfies Record<string, CommandDeclaration>;
+
 /** Operations of an admin on access keys. */
 const ACCESS_COMMANDS = {
   create_access_key: { decide: decideCreateAccessKey, admission: 'operate' },
@@ -107,6 +122,7 @@ export const COMMANDS = {
   },
   advance_time: { decide: decideAdvanceTime, admission: 'internal', addedBytes: () => 0 },
   ...TASK_COMMANDS,
+  ...RUN_COMMANDS,
   ...ACCESS_COMMANDS,
   ...CALLBACK_COMMANDS,
   ...BACKUP_COMMANDS,
@@ -121,6 +137,7 @@ type CommandOf<Map extends Record<string, CommandDeclaration>> = {
 export type Command = CommandOf<typeof COMMANDS>;
 
 export type TaskCommand = CommandOf<typeof TASK_COMMANDS>;
+export type RunCommand = CommandOf<typeof RUN_COMMANDS>;
 export type AccessCommand = CommandOf<typeof ACCESS_COMMANDS>;
 export type CallbackCommand = CommandOf<typeof CALLBACK_COMMANDS>;
 export type BackupCommand = CommandOf<typeof BACKUP_COMMANDS>;

@@ -22,13 +22,33 @@ export function forgetOldest(decision: Decision, bytes: number): void {
   const event = events.taskForgotten;
   for (let count = 0; count < FORGOTTEN_PER_COMMAND; count++) {
     const slot = state.finished.head;
-    const isWithin =
-      state.finished.length <= finishedTasksMax && state.heldBytes + bytes <= payloadBytesMax;
-    if (isWithin) return;
+    const isTooMuch = state.heldBytes + bytes > payloadBytesMax;
+    const kept = state.finished.length + state.runs.endedSteps;
+    if (kept <= finishedTasksMax && !isTooMuch) return;
+    if (forgetsRun(decision)) {
+      forgetRun(decision);
+      continue;
+    }
     if (slot === NO_SLOT) return;
     if (state.tasks.endedAt[slot] >= projectedBefore) return;
     event.slot = slot;
     event.task = state.tasks.number[slot] as TaskNumber;
     emit(event);
   }
+}
+
+/** Runs and plain tasks leave in the order of their ends. */
+function forgetsRun({ state, projectedBefore }: Decision): boolean {
+  const { runs, finished, tasks } = state;
+  const run = runs.ended.head;
+  if (run === NO_SLOT || runs.table.endedAt[run] >= projectedBefore) return false;
+  const isNext = finished.head === NO_SLOT;
+  return isNext || runs.table.endedAt[run] < tasks.endedAt[finished.head];
+}
+
+function forgetRun({ state, emit, events }: Decision): void {
+  const { ended, table } = state.runs;
+  events.runForgotten.slot = ended.head;
+  events.runForgotten.task = table.number[ended.head] as TaskNumber;
+  emit(events.runForgotten);
 }

@@ -7,6 +7,7 @@ import type { Roster } from '../workers/roster.ts';
 import type { MatchingOptions } from './matching-options.ts';
 import type { Outputs } from './outputs.ts';
 import type { PendingMatches } from './pending-matches.ts';
+import type { RunWork } from './run-work.ts';
 
 /**
  * What `decide` works with.
@@ -35,6 +36,8 @@ export interface Decision {
   /** Cached texts of shapes. Not part of the state. */
   readonly shapeTexts: ShapeTexts;
   readonly matching: MatchingOptions;
+  /** What deciding about runs works with. Not part of the state. */
+  readonly runWork: RunWork;
   /** What is matched at the end of the command. */
   readonly pending: PendingMatches;
 }

@@ -13,6 +13,8 @@ export interface Outputs {
   readonly pushSlots: Slot[];
   /** Tasks that reached a terminal state. */
   readonly endedSlots: Slot[];
+  /** Runs that ended. */
+  readonly endedRuns: Slot[];
   /** Tasks whose attempt ended, whether or not another one follows. */
   readonly attemptSlots: Slot[];
   /** How each of these attempts ended, as an index of `ATTEMPT_OUTCOMES`. */
@@ -53,6 +55,7 @@ export function makeOutputs(): Outputs {
     pushSessions: [],
     pushSlots: [],
     endedSlots: [],
+    endedRuns: [],
     attemptSlots: [],
     attemptOutcomes: [],
     attemptMs: [],
@@ -67,6 +70,7 @@ export function clearOutputs(outputs: Outputs): void {
   outputs.pushSessions.length = 0;
   outputs.pushSlots.length = 0;
   outputs.endedSlots.length = 0;
+  outputs.endedRuns.length = 0;
   outputs.attemptSlots.length = 0;
   outputs.attemptOutcomes.length = 0;
   outputs.attemptMs.length = 0;

@@ -43,6 +43,8 @@ const VALUES: Readonly<Record<FieldKind, fc.Arbitrary<unknown>>> = {
   text: names,
   sparse: names,
   payload: payloads,
+  pieces: payloads,
+  numbers: fc.array(numbers, { maxLength: 300 }),
   claim: claims,
 };
 
@@ -216,7 +218,7 @@ test('a record without events leaves no trace (batch.no-empty-record)', () => {
 test('an event of an unknown type or version stops the reader', () => {
   for (const [type, version] of [
     [0, 1],
-    [30, 1],
+    [31, 1],
     [255, 1],
     [1, 0],
     [1, 2],

@@ -95,6 +95,10 @@ function encodeField(writer: RecordWriter, kind: Exclude<FieldKind, 'sparse'>, v
       return writer.name(value);
     case 'payload':
       return writer.payload(value);
+    case 'pieces':
+      return writer.pieces(value);
+    case 'numbers':
+      return writer.numbers(value);
     case 'claim':
       return writer.claim(value);
   }
@@ -163,6 +167,11 @@ function decodeField(
       return;
     case 'payload':
       return reader.payload(values[name] as never);
+    case 'pieces':
+      return reader.pieces(values[name] as never);
+    case 'numbers':
+      values[name] = reader.numbers();
+      return;
     case 'claim':
       return reader.claim(values[name] as never);
   }

@@ -5,6 +5,7 @@ import { CALLBACK_EVENTS } from './callback-events.ts';
 import type { EventDeclaration, Field } from './fields.ts';
 import { PARTITION_EVENTS } from './partition-events.ts';
 import { QUEUE_EVENTS } from './queue-events.ts';
+import { RUN_EVENTS, STEP_TASK_EVENTS } from './run-events.ts';
 import { TASK_EVENTS } from './task-events.ts';
 
 /**
@@ -20,10 +21,12 @@ import { TASK_EVENTS } from './task-events.ts';
  */
 export const EVENTS = {
   ...TASK_EVENTS,
+  ...STEP_TASK_EVENTS,
   ...ATTEMPT_EVENTS,
   ...QUEUE_EVENTS,
   ...ACCESS_EVENTS,
   ...CALLBACK_EVENTS,
+  ...RUN_EVENTS,
   ...PARTITION_EVENTS,
 } as const satisfies Record<string, EventDeclaration>;
 

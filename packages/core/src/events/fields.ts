@@ -15,6 +15,10 @@ export interface FieldValues {
    */
   readonly sparse: string;
   readonly payload: PayloadRange;
+  /** A payload that may later be put together from parts of others. */
+  readonly pieces: PayloadRange;
+  /** A list of whole numbers. */
+  readonly numbers: readonly number[];
   readonly claim: DedupeClaim;
 }
 
@@ -28,7 +32,11 @@ type FieldDump =
   | 'session'
   /** The number of a task state or of a reason: the dump shows its name. */
   | 'state'
-  | 'reason';
+  | 'reason'
+  /** The same for runs and steps. */
+  | 'runState'
+  | 'stepState'
+  | 'runReason';
 
 /** One field of an event. */
 export interface Field<Kind extends FieldKind = FieldKind, Value = FieldValues[Kind]> {
@@ -55,11 +63,16 @@ export const flag: Field<'flag'> = { kind: 'flag' };
 export const text: Field<'text'> = { kind: 'text' };
 export const sparse: Field<'sparse'> = { kind: 'sparse' };
 export const payload: Field<'payload'> = { kind: 'payload' };
+export const pieces: Field<'pieces'> = { kind: 'pieces' };
+export const numbers: Field<'numbers'> = { kind: 'numbers' };
 export const claim: Field<'claim'> = { kind: 'claim' };
 export const hiddenText: Field<'text'> = { kind: 'text', dump: 'hidden' };
 export const hiddenSparse: Field<'sparse'> = { kind: 'sparse', dump: 'hidden' };
 export const stateNumber: Field<'byte'> = { kind: 'byte', dump: 'state' };
 export const reasonNumber: Field<'byte'> = { kind: 'byte', dump: 'reason' };
+export const runStateNumber: Field<'byte'> = { kind: 'byte', dump: 'runState' };
+export const stepStateNumber: Field<'byte'> = { kind: 'byte', dump: 'stepState' };
+export const runReasonNumber: Field<'byte'> = { kind: 'byte', dump: 'runReason' };
 
 /** A number with a branded type, such as a lease number. */
 export function branded<Value extends number>(): Field<'number', Value> {

@@ -36,6 +36,8 @@ const BLANKS: { readonly [K in FieldKind]: () => FieldValues[K] } = {
   text: () => '',
   sparse: () => '',
   payload: () => ({ bytes: NOTHING, start: 0, end: 0 }),
+  pieces: () => ({ bytes: NOTHING, start: 0, end: 0 }),
+  numbers: () => [],
   claim: () => ({ words: NO_CLAIM, start: 0, windowMs: 0 }),
 };
 

@@ -94,6 +94,18 @@ export class RecordReader {
     into.end = this.at;
   }
 
+  pieces(into: PayloadRange): void {
+    invariant(this.byte() === 0, 'a payload in pieces is spelled out');
+    this.payload(into);
+  }
+
+  numbers(): number[] {
+    const length = this.varint();
+    const values: number[] = [];
+    for (let i = 0; i < length; i++) values.push(this.varint());
+    return values;
+  }
+
   private word(): number {
     const { bytes, at } = this;
     this.at = at + 4;

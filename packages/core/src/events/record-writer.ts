@@ -20,6 +20,8 @@ const LENGTH_BYTES = 4;
 /** Upper bound of an event's size without its names and payload. */
 const EVENT_BYTES_MAX = 192;
 
+const VARINT_BYTES_MAX = 8;
+
 const INITIAL_BYTES = 2 ** 20;
 
 export class RecordWriter {
@@ -132,6 +134,21 @@ export class RecordWriter {
     this.varint(size);
     copyBytes(range.bytes, range.start, range.end, { target: this.bytes, at: this.length });
     this.length += size;
+  }
+
+  /**
+   * A payload in pieces. So far all of it is spelled out, which the leading 0 says; another number
+   * will announce parts of payloads that the log has already.
+   */
+  pieces(range: PayloadRange): void {
+    this.byte(0);
+    this.payload(range);
+  }
+
+  numbers(values: readonly number[]): void {
+    this.reserve((values.length + 1) * VARINT_BYTES_MAX + EVENT_BYTES_MAX);
+    this.varint(values.length);
+    for (const value of values) this.varint(value);
   }
 
   private word(value: number): void {

@@ -28,7 +28,7 @@ const TEXTS = Object.fromEntries(
  * Resources and constraints (`shape`) never change during the life of the task. So a lease need not
  * repeat them: replay finds in the task what its worker gave.
  */
-const DETAILS = {
+export const TASK_DETAILS = {
   /** Key of its queue: the type, prefixed with the namespace unless that is the default. */
   taskType: text,
   priority: byte,
@@ -53,7 +53,7 @@ export const TASK_EVENTS = {
       /** When it may run; 0 for immediately. */
       runAt: number,
       dedupe: claim,
-      ...DETAILS,
+      ...TASK_DETAILS,
     },
   },
 
@@ -65,7 +65,7 @@ export const TASK_EVENTS = {
       submittedAt: number,
       /** Value of the `dedupe` column: the entry of its dedupe key plus one, or 0. */
       dedupe: number,
-      ...DETAILS,
+      ...TASK_DETAILS,
     },
   },
 

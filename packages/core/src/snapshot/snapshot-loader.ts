@@ -12,6 +12,7 @@ const LENGTH_MAX = 2 ** 24;
  */
 export class SnapshotLoader implements Archive {
   readonly isLoading = true;
+  readonly schema: number;
   private readonly pieces: Iterator<Uint8Array>;
   private readonly utf8: Utf8;
   private readonly scratch = new Float64Array(1);
@@ -20,7 +21,8 @@ export class SnapshotLoader implements Archive {
   private at = 0;
   private inSection = '';
 
-  constructor(pieces: Iterable<Uint8Array>, utf8: Utf8) {
+  constructor(pieces: Iterable<Uint8Array>, utf8: Utf8, schema: number) {
+    this.schema = schema;
     this.pieces = pieces[Symbol.iterator]();
     this.utf8 = utf8;
   }

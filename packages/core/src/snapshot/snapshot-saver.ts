@@ -1,7 +1,7 @@
 import type { Utf8 } from '../base/utf8.ts';
 import type { Archive } from '../structures/archive.ts';
 import type { Column } from '../structures/columns.ts';
-import { bytesOfColumn, kindOf, TAG, type Tag } from './snapshot-archive.ts';
+import { bytesOfColumn, kindOf, SNAPSHOT_SCHEMA, TAG, type Tag } from './snapshot-archive.ts';
 
 /** Size of a piece; only the last one is shorter. */
 const PIECE_BYTES = 2 ** 18;
@@ -15,6 +15,7 @@ const PIECE_BYTES = 2 ** 18;
  */
 export class SnapshotSaver implements Archive {
   readonly isLoading = false;
+  readonly schema = SNAPSHOT_SCHEMA;
   private readonly write: (piece: Uint8Array) => void;
   private readonly utf8: Utf8;
   private readonly piece = new Uint8Array(PIECE_BYTES);

@@ -1,5 +1,6 @@
 import type { Archive } from '../structures/archive.ts';
 import type { Column } from '../structures/columns.ts';
+import { SNAPSHOT_SCHEMA } from './snapshot-archive.ts';
 
 /**
  * Odd factors with well-spread bits: multiplication by them is a bijection of 32-bit words that
@@ -22,8 +23,13 @@ const SCRATCH_WORDS = new Uint32Array(SCRATCH.buffer);
  */
 export class StateHasher implements Archive {
   readonly isLoading = false;
+  readonly schema: number;
   private first = 1;
   private second = 2;
+
+  constructor(schema = SNAPSHOT_SCHEMA) {
+    this.schema = schema;
+  }
 
   get value(): number {
     return (this.first >>> 0) * 2 ** SECOND_BITS + (this.second >>> (32 - SECOND_BITS));

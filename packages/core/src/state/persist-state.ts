@@ -1,8 +1,15 @@
 import type { Slot } from '../base/ids.ts';
-import { SnapshotError } from '../snapshot/snapshot-archive.ts';
+import { RUNS_SCHEMA, SnapshotError } from '../snapshot/snapshot-archive.ts';
 import type { Archive } from '../structures/archive.ts';
+import type { Arena, PayloadColumn } from '../structures/arena.ts';
 import { persistLists } from '../structures/task-list.ts';
-import { payloadColumns } from './payload-columns.ts';
+import {
+  RUN_INPUT_PAYLOAD,
+  runPayloads,
+  STEP_OUTPUT_PAYLOAD,
+  stepPayloads,
+  taskPayloads,
+} from './payload-columns.ts';
 import { persistSharedTexts } from './shared-texts.ts';
 import type { State } from './state.ts';
 
@@ -15,6 +22,7 @@ import type { State } from './state.ts';
  */
 export function persistState(state: State, archive: Archive): void {
   for (const [name, persist] of Object.entries(SECTIONS)) {
+    if ((ADDED_BY[name] ?? 0) > archive.schema) continue;
     archive.section(name);
     persist(state, archive);
   }
@@ -29,7 +37,12 @@ export const SECTIONS: Readonly<Record<string, (state: State, archive: Archive) 
     state.persistCounters(archive);
   },
   tasks: (state, archive) => state.tasks.persist(archive),
-  payloads: persistPayloads,
+  payloads: ({ tasks, payloads }, archive) =>
+    persistPayloads(archive, payloads, {
+      columns: taskPayloads(tasks),
+      first: 0,
+      used: tasks.used,
+    }),
   namespaces: (state, archive) => state.namespaces.persist(archive),
   queueTable: (state, archive) => state.queueTable.persist(archive),
   holders: (state, archive) => state.holders.persist(archive),
@@ -44,25 +57,45 @@ export const SECTIONS: Readonly<Record<string, (state: State, archive: Archive) 
   timers: (state, archive) => state.timers.persist(archive, state.tasks.used),
   dedupe: (state, archive) => state.dedupe.persist(archive),
   changes: (state, archive) => state.changes.persist(archive),
+  programs: (state, archive) => state.programs.persist(archive),
+  runs: ({ runs, payloads }, archive) => {
+    runs.persist(archive);
+    const columns = runPayloads(runs);
+    const { used } = runs.table;
+    persistPayloads(archive, payloads, { columns, first: RUN_INPUT_PAYLOAD, used });
+    const ofSteps = { columns: stepPayloads(runs), first: STEP_OUTPUT_PAYLOAD };
+    persistPayloads(archive, payloads, { ...ofSteps, used: runs.steps.used });
+  },
 };
 
+/** The schema that added a section, where it is not as old as the others. */
+const ADDED_BY: Readonly<Record<string, number>> = { programs: RUNS_SCHEMA, runs: RUNS_SCHEMA };
+
+interface Persisted {
+  readonly columns: readonly PayloadColumn[];
+  /** Index of the first of these columns in the arena. */
+  readonly first: number;
+  readonly used: number;
+}
+
 /** In slot order, because places in the arena are not part of the state. */
-function persistPayloads({ tasks, payloads }: State, archive: Archive): void {
-  payloadColumns(tasks).forEach(({ name, references, lengths }, column) => {
+function persistPayloads(archive: Archive, payloads: Arena, persisted: Persisted): void {
+  const { columns, first, used } = persisted;
+  columns.forEach(({ name, references, lengths }, index) => {
     let total = 0;
     let longest = 0;
-    for (let slot = 0; slot < tasks.used; slot++) {
+    for (let slot = 0; slot < used; slot++) {
       total += lengths[slot];
       longest = Math.max(longest, lengths[slot]);
     }
     archive.bytes(name, total);
     const loaded = new Uint8Array(archive.isLoading ? longest : 0);
-    for (let slot = 0; slot < tasks.used; slot++) {
+    for (let slot = 0; slot < used; slot++) {
       const length = lengths[slot];
       if (length === 0) continue;
       if (archive.isLoading) {
         archive.run(loaded, 0, length);
-        payloads.load(column, slot as Slot, loaded);
+        payloads.load(first + index, slot as Slot, loaded);
       } else {
         const start = payloads.startOf(references[slot]);
         archive.run(payloads.bytesOf(references[slot]), start, start + length);

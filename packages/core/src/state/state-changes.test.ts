@@ -6,7 +6,7 @@ import { type Column, columnsOf } from '../structures/columns.ts';
 import { decodeBatch } from '../testing/decode-batch.ts';
 import { TestPartition } from '../testing/test-partition.ts';
 import { testUtf8 } from '../testing/test-utf8.ts';
-import { payloadColumns } from './payload-columns.ts';
+import { taskPayloads } from './payload-columns.ts';
 import type { State } from './state.ts';
 
 /** Never reached, so that the next hash covers everything. */
@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 
 test('a flip in any column of any slot that was touched changes the hash', () => {
-  const references = payloadColumns(state.tasks).map((each) => each.references);
+  const references = taskPayloads(state.tasks).map((each) => each.references);
   const missed: string[] = [];
   let flips = 0;
   const before = state.hashChanges();
@@ -62,7 +62,7 @@ test.each(['nextTask', 'nextLease', 'now'] as const)('a changed %s changes the h
 test('where payloads lie does not change the hash', () => {
   const before = state.hashChanges();
 
-  for (const { references } of payloadColumns(state.tasks)) references.fill(12);
+  for (const { references } of taskPayloads(state.tasks)) references.fill(12);
 
   expect(state.hashChanges()).toBe(before);
 });

@@ -1,8 +1,11 @@
+import { RUNS_SCHEMA } from '../snapshot/snapshot-archive.ts';
 import type { StateHasher } from '../snapshot/state-hash.ts';
 import type { Archive } from '../structures/archive.ts';
+import type { PayloadColumn } from '../structures/arena.ts';
 import { type ColumnTable, columnsOf } from '../structures/columns.ts';
 import type { DedupeTable } from './dedupe-table.ts';
-import { payloadColumns } from './payload-columns.ts';
+import { runPayloads, stepPayloads, taskPayloads } from './payload-columns.ts';
+import type { Runs } from './runs/runs.ts';
 import type { TaskTable } from './task-table.ts';
 import { TouchedSlots } from './touched-slots.ts';
 
@@ -22,11 +25,14 @@ export class StateChanges {
   events = 0;
   private readonly tasks: TouchedSlots;
   private readonly keys: TouchedSlots;
+  private readonly runs: TouchedSlots;
+  private readonly steps: TouchedSlots;
 
-  constructor(tasks: TaskTable, dedupe: DedupeTable) {
-    const references = payloadColumns(tasks).map((each) => each.references);
-    this.tasks = new TouchedSlots(tasks.capacity, columnsBut(tasks, references));
-    this.keys = new TouchedSlots(dedupe.capacity, columnsBut(dedupe, []));
+  constructor(tasks: TaskTable, dedupe: DedupeTable, runs: Runs) {
+    this.tasks = touched(tasks, taskPayloads(tasks));
+    this.keys = touched(dedupe, []);
+    this.runs = touched(runs.table, runPayloads(runs));
+    this.steps = touched(runs.steps, stepPayloads(runs));
   }
 
   noteTask(slot: number): void {
@@ -37,10 +43,20 @@ export class StateChanges {
     this.keys.note(entry);
   }
 
+  noteRun(slot: number): void {
+    this.runs.note(slot);
+  }
+
+  noteStep(slot: number): void {
+    this.steps.note(slot);
+  }
+
   /** Hashes the current values of everything that was noted. */
   hash(hasher: StateHasher): void {
     this.tasks.hash(hasher);
     this.keys.hash(hasher);
+    this.runs.hash(hasher);
+    this.steps.hash(hasher);
   }
 
   /** Starts the next hash. */
@@ -48,15 +64,23 @@ export class StateChanges {
     this.events = 0;
     this.tasks.clear();
     this.keys.clear();
+    this.runs.clear();
+    this.steps.clear();
   }
 
   persist(archive: Archive): void {
     this.events = archive.number('events', this.events);
     this.tasks.persist(archive, 'tasks');
     this.keys.persist(archive, 'keys');
+    if (archive.schema < RUNS_SCHEMA) return;
+    this.runs.persist(archive, 'runs');
+    this.steps.persist(archive, 'steps');
   }
 }
 
-function columnsBut(table: ColumnTable, left: readonly unknown[]) {
-  return [...columnsOf(table).values()].filter((column) => !left.includes(column));
+/** Places of payloads are not hashed. */
+function touched(table: ColumnTable, payloads: readonly PayloadColumn[]): TouchedSlots {
+  const references: readonly unknown[] = payloads.map((each) => each.references);
+  const columns = [...columnsOf(table).values()].filter((column) => !references.includes(column));
+  return new TouchedSlots(table.capacity, columns);
 }

@@ -11,11 +11,13 @@ import { type DedupeReader, DedupeTable } from './dedupe-table.ts';
 import { LeaseHolders } from './lease-holders.ts';
 import { Namespaces, type NamespacesReader } from './namespaces.ts';
 import { Outbox, type OutboxReader } from './outbox.ts';
-import { payloadColumns } from './payload-columns.ts';
+import { runPayloads, stepPayloads, taskPayloads } from './payload-columns.ts';
 import { QueueTable } from './queue-table.ts';
 import type { Quotas } from './quotas.ts';
 import type { Lane, ReadyQueue } from './ready-queue.ts';
 import { Redrives, type RedrivesReader } from './redrives.ts';
+import { Programs, type ProgramsReader } from './runs/programs.ts';
+import { Runs, type RunsReader } from './runs/runs.ts';
 import { makeSharedTexts, type SharedTextsReader, sharedTextBytes } from './shared-texts.ts';
 import { StateChanges } from './state-changes.ts';
 import { type TaskReader, TaskTable } from './task-table.ts';
@@ -55,7 +57,8 @@ export const TASK_TYPES_MAX = 65_536;
  *
  * state.one-list: A task is in exactly one list: its lane while queued, its holder's while leased
  *   or running, the dead letters of its queue once it failed or timed out, the finished tasks once
- *   it ended otherwise. A waiting, paused or deferred task is in none.
+ *   it ended otherwise. A waiting, paused or deferred task is in none, nor is the ended task of a
+ *   step: its run keeps it.
  * state.one-timer: A task has a timer exactly when it has a deadline, at the earliest one
  *   (`deadlineOf`).
  */
@@ -73,6 +76,8 @@ export class State {
   readonly queueTable: QueueTable;
   readonly taskTypes = new TaskTypes();
   readonly redrives = new Redrives();
+  readonly programs = new Programs();
+  readonly runs: Runs;
   readonly outbox = new Outbox();
   readonly accessKeys = new AccessKeys();
   readonly audit = new AuditTrail();
@@ -100,7 +105,9 @@ export class State {
     });
     this.queueTable = new QueueTable(this.tasks, this.namespaces);
     this.dedupe = new DedupeTable(limits.dedupeKeysMax);
-    this.payloads = new Arena(payloadColumns(this.tasks), {
+    this.runs = new Runs(limits.tasksMax);
+    const columns = [taskPayloads(this.tasks), runPayloads(this.runs), stepPayloads(this.runs)];
+    this.payloads = new Arena(columns.flat(), {
       chunkBytes: limits.arenaChunkBytes,
       rule: limits.arenaCompaction,
     });
@@ -109,7 +116,7 @@ export class State {
       previous: this.tasks.previousHeld,
     });
     this.finished = new TaskList(this.tasks);
-    this.changes = new StateChanges(this.tasks, this.dedupe);
+    this.changes = new StateChanges(this.tasks, this.dedupe, this.runs);
     this.deadLetters = new DeadLetters(this.tasks, {
       next: this.tasks.nextHeld,
       previous: this.tasks.previousHeld,
@@ -140,6 +147,10 @@ export class State {
     hasher.number('accessKeys', this.accessKeys.size);
     hasher.number('audit', this.audit.next);
     hasher.number('payloads', this.payloads.liveBytes);
+    hasher.number('programs', this.programs.count);
+    hasher.number('runs', this.runs.table.count);
+    hasher.number('line', this.runs.line.length);
+    hasher.number('steps', this.runs.steps.inUse);
     this.changes.hash(hasher);
     return hasher.value;
   }
@@ -158,9 +169,11 @@ export class State {
     return this.queueTable.find(key);
   }
 
-  /** Bytes that tasks use outside of columns: payloads, shared texts and deliveries. */
+  /** Bytes that are used outside of columns: payloads, shared texts, definitions, deliveries. */
   get heldBytes(): number {
-    return this.payloads.liveBytes + sharedTextBytes(this.texts) + this.outbox.bytes;
+    const { payloads, outbox, programs, runs } = this;
+    const texts = sharedTextBytes(this.texts) + runs.correlations.bytes + programs.bytes;
+    return payloads.liveBytes + texts + outbox.bytes;
   }
 
   typeOf(slot: Slot): string {
@@ -205,6 +218,8 @@ export interface ReadonlyState {
   readonly deadLetters: DeadLettersReader;
   readonly taskTypes: TaskTypesReader;
   readonly redrives: RedrivesReader;
+  readonly programs: ProgramsReader;
+  readonly runs: RunsReader;
   readonly outbox: OutboxReader;
   readonly accessKeys: AccessKeysReader;
   readonly audit: AuditTrailReader;

@@ -6,10 +6,11 @@ import {
   type TaskNumber,
 } from '../base/ids.ts';
 import { LimitError } from '../base/limit-error.ts';
+import { RUNS_SCHEMA } from '../snapshot/snapshot-archive.ts';
 import type { Archive } from '../structures/archive.ts';
 import { ColumnTable, columnsOf, type ReadonlyColumns } from '../structures/columns.ts';
 import { hashNumber, SlotIndex } from '../structures/slot-index.ts';
-import { payloadColumns } from './payload-columns.ts';
+import { taskPayloads } from './payload-columns.ts';
 
 /** Read-only view for code outside `apply`. */
 export type TaskReader = ReadonlyColumns<TaskTable> &
@@ -89,6 +90,8 @@ export class TaskTable extends ColumnTable {
   readonly endKey = new Float64Array(this.capacity);
   /** 1 for a failed or timed-out task that is no longer a dead letter. */
   readonly isDiscarded = new Uint8Array(this.capacity);
+  /** Slot of its step plus one; 0 for a task that belongs to no run. */
+  readonly step = new Uint32Array(this.capacity);
   /** Links in the list that holds the task: its lane, dead letters or finished tasks. */
   readonly next = new Int32Array(this.capacity);
   readonly previous = new Int32Array(this.capacity);
@@ -143,6 +146,7 @@ export class TaskTable extends ColumnTable {
     if (this.isDiscarded[slot] !== 0) this.isDiscarded[slot] = 0;
     if (this.endKey[slot] !== 0) this.endKey[slot] = 0;
     if (this.cancelAskedAt[slot] !== 0) this.cancelAskedAt[slot] = 0;
+    if (this.step[slot] !== 0) this.step[slot] = 0;
     this.index.add(slot, hashNumber(number));
     this.count += 1;
     return slot;
@@ -174,9 +178,10 @@ export class TaskTable extends ColumnTable {
     this.freed = archive.number('freed', this.freed) as Slot;
     this.fresh = archive.number('fresh', this.fresh);
     if (this.fresh > this.capacity) throw new LimitError('tasksMax', this.capacity);
-    const references = new Set<unknown>(payloadColumns(this).map((each) => each.references));
+    const references = new Set<unknown>(taskPayloads(this).map((each) => each.references));
     for (const [name, column] of columnsOf(this)) {
-      if (!references.has(column)) archive.column(name, column, this.fresh);
+      const isOlder = column !== this.step || archive.schema >= RUNS_SCHEMA;
+      if (isOlder && !references.has(column)) archive.column(name, column, this.fresh);
     }
     if (!archive.isLoading) return;
     for (let slot = 0; slot < this.fresh; slot++) {

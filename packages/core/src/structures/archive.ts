@@ -14,6 +14,9 @@ export interface Archive {
   /** True while loading: parts must rebuild derived data. */
   readonly isLoading: boolean;
 
+  /** What a later schema added is left out. */
+  readonly schema: number;
+
   /** What follows belongs to this part. */
   section(name: string): void;
 

@@ -10,7 +10,7 @@ import {
 } from './payload-header.ts';
 import type { PayloadRange } from './payload-range.ts';
 
-/** One kind of payload, by task: its place in the arena and its length. */
+/** One kind of payload of a table, by slot: its place in the arena and its length. */
 export interface PayloadColumn {
   readonly name: string;
   /** Meaningless when the length is 0. */
@@ -128,9 +128,9 @@ export class Arena {
     this.add(column, slot, bytes, 0);
   }
 
-  /** Releases all payloads of `slot`. */
-  releaseAll(slot: Slot): void {
-    for (let column = 0; column < this.columns.length; column++) this.release(column, slot);
+  /** Releases the payloads of `slot` in these columns, which are those of one table. */
+  releaseAll(slot: Slot, columns: readonly number[]): void {
+    for (let i = 0; i < columns.length; i++) this.release(columns[i], slot);
   }
 
   /** The chunk that holds the payload (arena.no-kept-reference). */

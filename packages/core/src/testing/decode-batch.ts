@@ -28,6 +28,7 @@ export function decodeBatch(batch: Uint8Array): PlainRecord[] {
 export function plainEvent(event: Event): PlainEvent {
   const entries = Object.entries(event).map(([field, value]) => {
     if (typeof value !== 'object') return [field, value];
+    if (Array.isArray(value)) return [field, [...value]];
     if ('words' in value) return [field, plainClaim(value)];
     const { bytes, start, end } = value;
     return [field, bytes.slice(start, end)];

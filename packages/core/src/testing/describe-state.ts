@@ -4,6 +4,7 @@ import type { AuditRecord } from '../state/access/audit-trail.ts';
 import type { Delivery } from '../state/outbox.ts';
 import type { ReadonlyState } from '../state/state.ts';
 import { NO_STOP, QUEUED, REASONS, TASK_STATES } from '../task/task-state.ts';
+import { describeRuns, type RunDescription } from './describe-runs.ts';
 
 /**
  * The whole durable state as plain values, so that two states can be compared and a difference can
@@ -41,6 +42,9 @@ export interface StateDescription {
   readonly interned: Readonly<Record<'retry' | 'shape' | Label, number>>;
   /** Entries by place: the task, when it was submitted, when the key is forgotten. */
   readonly keys: readonly (readonly number[])[];
+  readonly runs: readonly RunDescription[];
+  /** Definitions, and bytes that they use. */
+  readonly programs: readonly number[];
 }
 
 export interface TaskDescription {
@@ -81,6 +85,8 @@ export interface TaskDescription {
   readonly isDiscarded: number;
   /** Entry of its dedupe key plus one; 0 without one. */
   readonly dedupe: number;
+  /** Slot of its step plus one; 0 without one. */
+  readonly step: number;
 }
 
 type Label = 'timeouts' | 'tags' | 'callback' | 'parent';
@@ -152,6 +158,8 @@ export function describeState(state: ReadonlyState): StateDescription {
     audit: [...state.audit.before(state.audit.next)],
     nextRedrive: state.redrives.next,
     keys: describeKeys(state),
+    runs: describeRuns(state),
+    programs: [state.programs.count, state.programs.bytes, state.programs.nextPlace],
   };
 }
 
@@ -190,6 +198,7 @@ export function describeTask(state: ReadonlyState, slot: Slot): TaskDescription 
     cancelAskedAt: tasks.cancelAskedAt[slot],
     isDiscarded: tasks.isDiscarded[slot],
     dedupe: tasks.dedupe[slot],
+    step: tasks.step[slot],
   };
 }
 

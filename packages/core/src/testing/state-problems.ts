@@ -4,6 +4,7 @@ import { type ColumnTable, columnsOf } from '../structures/columns.ts';
 import { PRIORITY_LEVELS, QUEUED } from '../task/task-state.ts';
 import { describeState, type StateDescription } from './describe-state.ts';
 import { type ModelNeed, ModelRoom, type ModelWorker } from './model/model-room.ts';
+import { runPayloadBytes, runProblems } from './run-problems.ts';
 
 /** Broken invariants of a durable state. */
 export function stateProblems(state: ReadonlyState): string[] {
@@ -15,12 +16,13 @@ export function stateProblems(state: ReadonlyState): string[] {
     ...holderProblems(description),
     ...timerProblems(description),
     ...fractionProblems(state),
+    ...runProblems(state),
   ];
 }
 
 /** The log holds whole numbers. A column with a fraction would differ after a replay (L3). */
-function fractionProblems({ tasks, dedupe }: ReadonlyState): string[] {
-  return [tasks, dedupe].flatMap((table) =>
+function fractionProblems({ tasks, dedupe, runs }: ReadonlyState): string[] {
+  return [tasks, dedupe, runs.table, runs.steps].flatMap((table) =>
     [...columnsOf(table as unknown as ColumnTable)].flatMap(([name, column]) => {
       const slot = column.findIndex((value) => !Number.isInteger(value));
       return slot < 0 ? [] : [`L3: column '${name}' holds ${column[slot]} in slot ${slot}`];
@@ -55,6 +57,7 @@ function expectedPlace(task: StateDescription['tasks'][number]): string {
   if (isDeferred(task)) return '';
   if (task.state === 'leased' || task.state === 'running') return `holder ${task.session}`;
   if (['waiting', 'paused'].includes(task.state)) return '';
+  if (task.step !== 0) return '';
   const isDead = ['failed', 'timed_out'].includes(task.state) && task.isDiscarded === 0;
   return isDead ? `dead letters of ${task.type}` : 'finished';
 }
@@ -147,7 +150,8 @@ function countProblems(state: ReadonlyState, description: StateDescription): str
   const { tasks, queues, holders, finished } = description;
   const queued = queues.reduce((sum, queue) => sum + queue.depth, 0);
   const held = holders.reduce((sum, holder) => sum + holder.held.length, 0);
-  const bytes = tasks.reduce((sum, task) => sum + task.input.length + task.result.length, 0);
+  const ofTasks = tasks.reduce((sum, task) => sum + task.input.length + task.result.length, 0);
+  const bytes = ofTasks + runPayloadBytes(description.runs);
   const problems: string[] = [];
   const { timers, interned, keys } = description;
   if (keys.length !== state.dedupe.count) problems.push(`${state.dedupe.count} keys are counted`);
@@ -163,7 +167,8 @@ function countProblems(state: ReadonlyState, description: StateDescription): str
   const owed = [...state.outbox.pending(), ...state.outbox.givenUp()];
   const owedTexts = owed.map(({ callback }) => state.texts.callback.textAt(callback));
   for (const label of ['shape', 'retry', 'timeouts', 'tags', 'callback', 'parent'] as const) {
-    const others = label === 'callback' ? owedTexts : [];
+    const ofRuns = label === 'tags' ? description.runs.map(({ tags }) => tags) : [];
+    const others = label === 'callback' ? owedTexts : ofRuns;
     const used = new Set(['', ...tasks.map((task) => task[label]), ...others]).size;
     if (interned[label] !== used) problems.push(`${interned[label]} of ${label}, ${used} used`);
   }

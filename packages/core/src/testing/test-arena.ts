@@ -78,7 +78,7 @@ export class TestArena {
   }
 
   releaseAll(slot: number): void {
-    this.arena.releaseAll(slot as Slot);
+    this.arena.releaseAll(slot as Slot, [0, 1]);
     this.contents.delete(`0/${slot}`);
     this.contents.delete(`1/${slot}`);
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { apply } from '../../apply/apply.ts';
 import { makeEvents } from '../../events/make-events.ts';
+import { SNAPSHOT_SCHEMA } from '../../snapshot/snapshot-archive.ts';
 import { SnapshotLoader } from '../../snapshot/snapshot-loader.ts';
 import { SnapshotSaver } from '../../snapshot/snapshot-saver.ts';
 import { testUtf8 } from '../../testing/test-utf8.ts';
@@ -29,7 +30,7 @@ function reloaded(state: State): State {
   persistState(state, saver);
   saver.end();
   const loaded = new State(0, LIMITS);
-  persistState(loaded, new SnapshotLoader(pieces, testUtf8));
+  persistState(loaded, new SnapshotLoader(pieces, testUtf8, SNAPSHOT_SCHEMA));
   return loaded;
 }
 

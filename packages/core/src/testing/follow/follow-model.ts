@@ -89,6 +89,12 @@ export class ModelFollower {
       case 'revoke_access_key':
         this.met.add(followAccess(model.access, { ...carried, command }));
         return;
+      case 'put_workflow':
+      case 'delete_workflow':
+      case 'start_runs':
+      case 'cancel_runs':
+        // Runs have their own model (`run-model.ts`).
+        return;
       case 'record_delivery':
       case 'redeliver_callbacks':
         this.met.add(followCallback(model, { ...carried, command }));

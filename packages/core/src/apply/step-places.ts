@@ -1,0 +1,40 @@
+import type { Slot } from '../base/ids.ts';
+import type { State } from '../state/state.ts';
+import { STEP_DUE, STEP_REPORTED } from '../workflow/run-state.ts';
+
+/**
+ * Moves steps between the lists of their run. Only `apply` calls these functions.
+ */
+
+/** A step has something to do: its run goes to the line. */
+export function makeDue(state: State, step: number): void {
+  const { runs, changes } = state;
+  const run = runs.steps.run[step] as Slot;
+  changes.noteStep(step);
+  changes.noteRun(run);
+  runs.lists.move(step, STEP_DUE);
+  runs.updateLine(run);
+}
+
+/**
+ * The task of a step ended. It counts only if the step still means this task: after a reset of the
+ * step it would belong to another try.
+ */
+export function reportTask(state: State, task: Slot): void {
+  const { runs, tasks, changes } = state;
+  const step = tasks.step[task] - 1;
+  if (runs.steps.link[step] !== task + 1) return;
+  const run = runs.steps.run[step] as Slot;
+  changes.noteStep(step);
+  changes.noteRun(run);
+  runs.lists.move(step, STEP_REPORTED);
+  runs.updateLine(run);
+}
+
+/** One of the steps before it arrived. The last arrival makes it due. */
+export function arrive(state: State, step: number): void {
+  const { steps } = state.runs;
+  state.changes.noteStep(step);
+  steps.waiting[step] -= 1;
+  if (steps.waiting[step] === 0) makeDue(state, step);
+}

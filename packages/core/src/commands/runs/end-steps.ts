@@ -1,0 +1,144 @@
+import type { Slot, TaskNumber } from '../../base/ids.ts';
+import type { Decision } from '../../decision/decision.ts';
+import { endTask } from '../../decision/lease-ends.ts';
+import { askToStop, GRACE_MS_DEFAULT } from '../../decision/stop-attempts.ts';
+import type { PayloadRange } from '../../structures/payload-range.ts';
+import {
+  CANCELLED,
+  CANCELLED_REASON,
+  FAILED,
+  isHeld,
+  NO_STOP,
+  SUCCEEDED,
+} from '../../task/task-state.ts';
+import { type Program, STEP_KINDS, type StepNode } from '../../workflow/program.ts';
+import {
+  RUN_CANCELLED,
+  RUN_FAILED,
+  RUN_RUNNING,
+  RUN_TIMED_OUT,
+  type RunReason,
+  runReason,
+  STEP_CANCELLED,
+  STEP_FAILED,
+  STEP_SUCCEEDED,
+  STEP_TIMED_OUT,
+  STEP_WITH_ERRORS,
+} from '../../workflow/run-state.ts';
+
+/** A run while it is worked on. */
+export interface Visit {
+  readonly decision: Decision;
+  readonly run: Slot;
+  readonly program: Program;
+  /** Slot of its first step. */
+  readonly base: number;
+}
+
+export const NOTHING: PayloadRange = { bytes: new Uint8Array(0), start: 0, end: 0 };
+
+/** How a step ended. */
+export interface StepEnd {
+  readonly state: number;
+  readonly reason?: RunReason;
+  readonly output?: PayloadRange;
+  /** Places that it arrives at. */
+  readonly nexts: readonly number[];
+  /** What is said of the failure. */
+  readonly message?: string;
+}
+
+/** Ends a step. A failure that the definition does not allow stops the run. */
+export function endStep(visit: Visit, node: StepNode, end: StepEnd): void {
+  const { decision, run, base } = visit;
+  const { state, emit, events } = decision;
+  const isFailure = end.state >= STEP_FAILED;
+  const isAllowed = isFailure && (node.isOptional || node.isPermissive);
+  const event = events.stepEnded;
+  event.slot = (base + node.place) as Slot;
+  event.task = state.runs.table.number[run] as TaskNumber;
+  event.kind = STEP_KINDS.indexOf(node.kind);
+  event.reference = node.reference;
+  event.state = isFailure && node.isOptional ? STEP_WITH_ERRORS : end.state;
+  event.reason = runReason(end.reason ?? '');
+  event.isTolerated = isAllowed && !node.isOptional;
+  Object.assign(event.output, end.output ?? NOTHING);
+  const goesOn = !isFailure || isAllowed;
+  event.nexts = goesOn ? end.nexts.map((place) => base + place) : [];
+  emit(event);
+  if (goesOn || state.runs.table.state[run] !== RUN_RUNNING) return;
+  stopRun(visit, {
+    outcome: OUTCOMES.get(end.state) ?? RUN_FAILED,
+    reason: end.reason ?? 'step_failed',
+    step: node,
+    message: end.message ?? `step "${node.reference}" did not succeed`,
+  });
+}
+
+const OUTCOMES = new Map([
+  [STEP_FAILED, RUN_FAILED],
+  [STEP_TIMED_OUT, RUN_TIMED_OUT],
+  [STEP_CANCELLED, RUN_CANCELLED],
+]);
+
+interface RunStop {
+  readonly outcome: number;
+  readonly reason: RunReason;
+  readonly step?: StepNode;
+  /** The output of a run that succeeds; otherwise its error is made of the message. */
+  readonly output?: PayloadRange;
+  readonly message?: string;
+}
+
+/** Fixes the outcome of a run. What still runs is stopped next. */
+export function stopRun({ decision, run, base }: Visit, stop: RunStop): void {
+  const { state, emit, events, runWork } = decision;
+  const event = events.runStopping;
+  event.slot = run;
+  event.task = state.runs.table.number[run] as TaskNumber;
+  event.outcome = stop.outcome;
+  event.reason = runReason(stop.reason);
+  event.step = stop.step === undefined ? 0 : base + stop.step.place + 1;
+  if (stop.output === undefined) {
+    const { reason: code, message, step } = stop;
+    const error = { code, message, ...(step === undefined ? {} : { step: step.reference }) };
+    const bytes = runWork.utf8.encode(JSON.stringify(error));
+    Object.assign(event.output, { bytes, start: 0, end: bytes.length });
+  } else Object.assign(event.output, stop.output);
+  emit(event);
+}
+
+/** The task of a step has ended: so does the step. */
+export function endReported(visit: Visit, step: number): void {
+  const { decision, base, program } = visit;
+  const { runs, tasks } = decision.state;
+  const node = program.nodes[step - base];
+  const task = runs.steps.link[step] - 1;
+  const taskState = tasks.state[task];
+  const state = stepStateOf(taskState);
+  endStep(visit, node, { state, nexts: node.nexts });
+}
+
+function stepStateOf(taskState: number): number {
+  if (taskState === SUCCEEDED) return STEP_SUCCEEDED;
+  if (taskState === FAILED) return STEP_FAILED;
+  return taskState === CANCELLED ? STEP_CANCELLED : STEP_TIMED_OUT;
+}
+
+/** Stops a step of a run that stops. The end of its task ends the step. */
+export function stopStep({ decision, run }: Visit, step: number): void {
+  const { state, emit, events } = decision;
+  const { tasks, runs } = state;
+  const task = (runs.steps.link[step] - 1) as Slot;
+  if (!isHeld(tasks.state[task])) {
+    endTask(decision, task, { state: CANCELLED, reason: CANCELLED_REASON });
+    return;
+  }
+  if (tasks.stop[task] === NO_STOP) {
+    askToStop(decision, task, { reason: CANCELLED_REASON, graceMs: GRACE_MS_DEFAULT });
+  }
+  const event = events.stepStopping;
+  event.slot = step as Slot;
+  event.task = runs.table.number[run] as TaskNumber;
+  emit(event);
+}

@@ -1,0 +1,177 @@
+import { isBlobReference } from '../../base/blob-reference.ts';
+import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
+import type { Decision } from '../../decision/decision.ts';
+import type { PayloadRange } from '../../structures/payload-range.ts';
+import { NO_PLACE } from '../../workflow/graph.ts';
+import { ValueError } from '../../workflow/json-writer.ts';
+import type { StepNode } from '../../workflow/program.ts';
+import {
+  isStepOver,
+  RUN_FAILED,
+  RUN_STOPPING,
+  RUN_SUCCEEDED,
+  type RunReason,
+  runReason,
+} from '../../workflow/run-state.ts';
+import { endReported, NOTHING, stopStep, type Visit } from './end-steps.ts';
+import { enterStep, fill } from './enter-step.ts';
+
+/**
+ * Bounds on the work for runs of one command. A unit is one event, or some bytes that are looked at
+ * or copied. What is left stays in the line and goes on with the next command or alarm, also after a
+ * restart.
+ */
+const UNITS_PER_COMMAND = 100;
+const UNITS_PER_EVENT = 2;
+const UNITS_MAX = 1000;
+/** A run has this many before the next run in the line has its turn. */
+const UNITS_PER_TURN = 64;
+const BYTES_PER_UNIT = 2048;
+
+/** How long no step enters when memory is full. */
+const REST_MS = 100;
+
+export interface RunBudget {
+  /** Events of the command itself, or `all` for the command that has time for runs. */
+  readonly events: number | 'all';
+}
+
+/** Does what is to be done for runs, as far as the budget goes. */
+export function proceed(decision: Decision, { events }: RunBudget): void {
+  const { state, runWork, now } = decision;
+  const { line } = state.runs;
+  if (line.length === 0 || now < runWork.restsUntil) return;
+  let units =
+    events === 'all'
+      ? UNITS_MAX
+      : Math.min(UNITS_MAX, UNITS_PER_COMMAND + UNITS_PER_EVENT * events);
+  while (units > 0 && line.length > 0) {
+    const run = turnOf(decision);
+    runWork.next = state.runs.table.next[run] as Slot;
+    const spent = visitRun(decision, run, Math.min(units, UNITS_PER_TURN));
+    if (spent === FULL) {
+      runWork.restsUntil = now + REST_MS;
+      return;
+    }
+    units -= spent;
+  }
+}
+
+const FULL = -1;
+
+function turnOf({ state, runWork }: Decision): Slot {
+  const { table, line } = state.runs;
+  const { next } = runWork;
+  return next !== NO_SLOT && table.isInLine[next] === 1 ? next : line.head;
+}
+
+/** Works on one run; returns the units that it took, or `FULL`. */
+function visitRun(decision: Decision, run: Slot, units: number): number {
+  const { state, runWork } = decision;
+  const { table } = state.runs;
+  const program = runWork.programs.of(state.programs.at(table.program[run]));
+  const visit = { decision, run, program, base: table.base[run] };
+  let spent = 0;
+  while (spent < units && table.isInLine[run] === 1) {
+    runWork.value.clear();
+    if (!advance(visit)) return FULL;
+    spent += 1 + Math.floor(runWork.value.length / BYTES_PER_UNIT);
+  }
+  return spent;
+}
+
+/** One thing at a time, in this order. False when memory has no room. */
+function advance(visit: Visit): boolean {
+  const { table } = visit.decision.state.runs;
+  const { run } = visit;
+  const reported = table.reportedHead[run];
+  if (reported !== NO_SLOT) endReported(visit, reported);
+  else if (table.state[run] === RUN_STOPPING) {
+    const running = table.runningHead[run];
+    if (running === NO_SLOT)
+      endRun(visit, { state: table.outcome[run], reason: table.reason[run] });
+    else stopStep(visit, running);
+  } else {
+    const due = table.dueHead[run];
+    if (due !== NO_SLOT) return enterStep(visit, due);
+    finishRun(visit);
+  }
+  return true;
+}
+
+/** Nothing of the run is left to do. */
+function finishRun(visit: Visit): void {
+  const { decision, run, program } = visit;
+  if (decision.state.runs.table.hasFailure[run] !== 0) {
+    return failAtEnd(visit, 'step_failed', 'a permissive step did not succeed');
+  }
+  try {
+    const output = program.output === undefined ? lastOutput(visit) : fill(visit, program.output);
+    endRun(visit, { state: RUN_SUCCEEDED, reason: 0, output });
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    failAtEnd(visit, error.code, `the output of the run: ${error.message}`);
+  }
+}
+
+function failAtEnd(visit: Visit, code: RunReason, message: string): void {
+  const bytes = visit.decision.runWork.utf8.encode(JSON.stringify({ code, message }));
+  const output = { bytes, start: 0, end: bytes.length };
+  endRun(visit, { state: RUN_FAILED, reason: runReason(code), output });
+}
+
+interface RunEnd {
+  readonly state: number;
+  readonly reason: number;
+  /** Absent when the run keeps what it has. */
+  readonly output?: PayloadRange;
+}
+
+function endRun({ decision, run }: Visit, end: RunEnd): void {
+  const { state, emit, events, outputs } = decision;
+  const event = events.runEnded;
+  event.slot = run;
+  event.task = state.runs.table.number[run] as TaskNumber;
+  event.state = end.state;
+  event.reason = end.reason;
+  event.hasOutput = end.output !== undefined;
+  Object.assign(event.output, end.output ?? NOTHING);
+  emit(event);
+  outputs.endedRuns.push(run);
+}
+
+/** Without a template the output is that of the last step; after a SWITCH, of the case taken. */
+function lastOutput(visit: Visit): PayloadRange {
+  const { decision, run, program, base } = visit;
+  const { steps } = decision.state.runs;
+  let node: StepNode = program.nodes[program.last];
+  while (node.kind === 'SWITCH' && isStepOver(steps.state[base + node.place])) {
+    const last = lastOfCase(visit, node);
+    if (last === NO_PLACE) break;
+    node = program.nodes[last];
+  }
+  return (
+    rawOutput(visit, node) ?? decision.runWork.values.outputOf({ run, program }, node) ?? NOTHING
+  );
+}
+
+function lastOfCase(visit: Visit, node: StepNode): number {
+  const { decision, run, program } = visit;
+  const { utf8, values } = decision.runWork;
+  const output = values.outputOf({ run, program }, node);
+  if (output === undefined) return NO_PLACE;
+  const text = utf8.decode(output.bytes.subarray(output.start, output.end));
+  const { selectedCase } = JSON.parse(text) as { selectedCase: string };
+  return node.lastOfCases.get(selectedCase) ?? node.lastOtherwise;
+}
+
+/** The output of a task as it is, which may be a blob. */
+function rawOutput({ decision, base }: Visit, node: StepNode): PayloadRange | undefined {
+  const { runs, tasks, payloads } = decision.state;
+  const task = runs.steps.link[base + node.place] - 1;
+  if (task < 0 || tasks.resultLength[task] === 0) return undefined;
+  const bytes = payloads.bytesOf(tasks.result[task]);
+  const start = payloads.startOf(tasks.result[task]);
+  const length = tasks.resultLength[task];
+  return isBlobReference(bytes, start, length) ? { bytes, start, end: start + length } : undefined;
+}

@@ -1,0 +1,95 @@
+import { audit } from '../../decision/audit.ts';
+import type { Authored, Timed } from '../../decision/command-fields.ts';
+import type { Decision } from '../../decision/decision.ts';
+import type { StoredProgram } from '../../state/runs/programs.ts';
+import { compileDefinition } from '../../workflow/compile.ts';
+import type { Program } from '../../workflow/program.ts';
+
+/** Bounds on definitions, of all namespaces together. */
+const PROGRAMS_MAX = 10_000;
+const PROGRAM_BYTES_MAX = 64 * 2 ** 20;
+
+/** A definition as JSON text, with a hash by which the same text is found again. */
+export interface DefinitionText {
+  readonly text: string;
+  readonly hash: string;
+}
+
+export interface PutWorkflow extends Timed, Authored {
+  readonly type: 'put_workflow';
+  readonly name: string;
+  /** From 1 on. */
+  readonly version: number;
+  readonly definition: DefinitionText;
+}
+
+export interface PutWorkflowReply {
+  readonly rejection?: 'invalid_definition' | 'version_in_use' | 'too_many_workflows';
+  /** Whether the version was there before, and whether this changed it. */
+  readonly existed: boolean;
+  readonly changed: boolean;
+}
+
+/** Registers a version. One that had a run never changes; the same text again is no change. */
+export function decidePutWorkflow(decision: Decision, command: PutWorkflow): PutWorkflowReply {
+  const { state } = decision;
+  const { namespace, name, version, definition } = command;
+  const before = state.programs.version(namespace, name, version);
+  const existed = before !== undefined;
+  if (before?.hash === definition.hash) return { existed, changed: false };
+  if (before?.wasUsed) return { rejection: 'version_in_use', existed, changed: false };
+  const rejection = register(decision, { namespace, name, version, ...definition });
+  if (rejection !== undefined) return { rejection, existed, changed: false };
+  audit(decision, command.by, { namespace, action: 'workflow_registered' });
+  return { existed, changed: true };
+}
+
+type NewProgram = Pick<StoredProgram, 'namespace' | 'name' | 'version' | 'text' | 'hash'>;
+
+type Unusable = 'invalid_definition' | 'too_many_workflows';
+
+/** Compiles a definition that is not known yet; returns why it cannot be used. */
+export function compileNew({ state, runWork }: Decision, text: string): Program | Unusable {
+  const { count, bytes } = state.programs;
+  if (count >= PROGRAMS_MAX || bytes + text.length > PROGRAM_BYTES_MAX) return 'too_many_workflows';
+  return compileDefinition(JSON.parse(text), runWork.utf8).program ?? 'invalid_definition';
+}
+
+/** Makes a definition known; returns why it cannot be. */
+export function register(decision: Decision, added: NewProgram): Unusable | undefined {
+  const { namespace, name, version, text, hash } = added;
+  const { programs } = decision.state;
+  const { emit, events } = decision;
+  const program = compileNew(decision, text);
+  if (typeof program === 'string') return program;
+  const event = events.workflowRegistered;
+  event.program = programs.nextPlace;
+  event.namespace = namespace;
+  event.name = name;
+  event.workflowVersion = version;
+  event.hash = hash;
+  event.arrivals = program.arrivals;
+  event.text = text;
+  emit(event);
+  return undefined;
+}
+
+export interface DeleteWorkflow extends Timed, Authored {
+  readonly type: 'delete_workflow';
+  readonly name: string;
+  readonly version: number;
+}
+
+/** Deletes a version. Runs that use it go on. */
+export function decideDeleteWorkflow(
+  decision: Decision,
+  { namespace, name, version, by }: DeleteWorkflow,
+): { readonly rejection?: 'workflow_not_found' } {
+  const { state, emit, events } = decision;
+  const program = version === 0 ? undefined : state.programs.version(namespace, name, version);
+  if (program === undefined) return { rejection: 'workflow_not_found' };
+  events.workflowRemoved.program = program.place;
+  emit(events.workflowRemoved);
+  audit(decision, by, { namespace, action: 'workflow_removed' });
+  return {};
+}

@@ -1,0 +1,240 @@
+import { beforeEach, expect, test } from 'vitest';
+import type { SessionId } from '../../base/ids.ts';
+import { describeState } from '../../testing/describe-state.ts';
+import { TestPartition } from '../../testing/test-partition.ts';
+import type { CancelRuns } from './cancel-runs.ts';
+
+let partition: TestPartition;
+let session: SessionId;
+
+beforeEach(() => {
+  partition = new TestPartition();
+  session = partition.attach({ types: ['a', 'b', 'c'], slots: 10 }).session as SessionId;
+});
+
+const simple = (reference: string, inputParameters: object = {}, more: object = {}) => ({
+  name: reference.slice(0, 1),
+  taskReferenceName: reference,
+  type: 'SIMPLE',
+  inputParameters,
+  ...more,
+});
+
+function define(...tasks: object[]): object {
+  return { name: 'flow', tasks };
+}
+
+/** Ends the oldest task that the worker holds. */
+function finish(output: unknown = {}, kind: 'succeeded' | 'failed' = 'succeeded'): string {
+  const [lease] = partition.leasesOf(session);
+  const [number] = partition.heldBy(session);
+  const { input } = partition.task(number);
+  const payload = JSON.stringify(output);
+  partition.report(session, { lease, kind, payload, retryable: false });
+  return Buffer.from(input).toString();
+}
+
+function start(definition: object, input: unknown = {}): number {
+  expect(partition.register('flow', definition).rejection).toBeUndefined();
+  const { slots } = partition.start('flow', input);
+  return partition.state.runs.table.number[slots[0]];
+}
+
+function same(): void {
+  expect(describeState(partition.replayed().state)).toEqual(describeState(partition.state));
+}
+
+test('three steps run one after the other, each with what the ones before gave', () => {
+  const run = start(
+    {
+      ...define(
+        simple('a1', { url: '${workflow.input.url}' }),
+        simple('b1', { from: '${a1.output.path}', text: 'at ${a1.output.path}!' }),
+        simple('c1', { all: '${b1.output}' }),
+      ),
+      outputParameters: { result: '${c1.output.n}', missing: '${a1.output.nothing}' },
+    },
+    { url: 'x' },
+  );
+
+  expect(JSON.parse(finish({ path: '/p' }))).toEqual({ url: 'x' });
+  expect(JSON.parse(finish({ b: [1, 2] }))).toEqual({ from: '/p', text: 'at /p!' });
+  expect(JSON.parse(finish({ n: 7 }))).toEqual({ all: { b: [1, 2] } });
+
+  const { state, output, steps } = partition.run(run);
+  expect(state).toBe('succeeded');
+  expect(JSON.parse(output)).toEqual({ result: 7, missing: null });
+  expect(steps.map((step) => step.state)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+  expect(partition.outputs.endedRuns).toHaveLength(1);
+  same();
+});
+
+test('a join waits for every branch and shows their outputs', () => {
+  const run = start(
+    define(
+      {
+        taskReferenceName: 'fork',
+        type: 'FORK_JOIN',
+        forkTasks: [[simple('a1'), simple('a2')], [simple('b1')]],
+      },
+      { taskReferenceName: 'join', type: 'JOIN' },
+      simple('c1', { a: '${join.output.a2.x}', all: '${join.output}' }),
+    ),
+  );
+  finish({ x: 1 });
+  finish({ x: 2 });
+  expect(partition.run(run).steps[4].state).toBe('pending');
+  finish({ x: 3 });
+
+  expect(JSON.parse(finish())).toEqual({ a: 3, all: { a2: { x: 3 }, b1: { x: 2 } } });
+  expect(partition.run(run).state).toBe('succeeded');
+  same();
+});
+
+test('a switch takes one case, and a join does not wait for the others', () => {
+  const choice = {
+    taskReferenceName: 'choice',
+    type: 'SWITCH',
+    evaluatorType: 'value-param',
+    expression: 'size',
+    inputParameters: { size: '${workflow.input.size}' },
+    decisionCases: { big: [simple('a1')], 3: [simple('b1')], none: [] },
+    defaultCase: [simple('c1')],
+  };
+  const definition = define(
+    { taskReferenceName: 'fork', type: 'FORK_JOIN', forkTasks: [[choice]] },
+    { taskReferenceName: 'join', type: 'JOIN', joinOn: ['choice'] },
+    simple('c2'),
+  );
+  const taken = (input: unknown): string[] => {
+    const run = start(definition, input);
+    const { program } = partition.run(run);
+    expect(program).toBe('flow/1');
+    const types: string[] = [];
+    while (partition.run(run).state === 'running') {
+      types.push(partition.task(partition.heldBy(session)[0]).type);
+      finish();
+    }
+    return types;
+  };
+
+  expect(taken({ size: 'big' })).toEqual(['a', 'c']);
+  expect(taken({ size: 3 })).toEqual(['b', 'c']);
+  expect(taken({ size: 'none' })).toEqual(['c']);
+  expect(taken({})).toEqual(['c', 'c']);
+  same();
+});
+
+test('a failure stops the run: what nobody holds ends, what runs is asked to stop', () => {
+  const run = start(
+    define(
+      {
+        taskReferenceName: 'fork',
+        type: 'FORK_JOIN',
+        forkTasks: [[simple('a1')], [simple('b1')], [simple('c1', {}, { startDelay: 60 })]],
+      },
+      { taskReferenceName: 'join', type: 'JOIN' },
+    ),
+  );
+  finish('boom', 'failed');
+
+  expect(partition.run(run).state).toBe('stopping');
+  expect(partition.cancels).toHaveLength(1);
+  expect(partition.run(run).steps.map(({ state }) => state)).toEqual([
+    'succeeded',
+    'failed',
+    'stopping',
+    'cancelled',
+    'pending',
+  ]);
+  finish({ late: true });
+  const { state, reason, output } = partition.run(run);
+  expect([state, reason]).toEqual(['failed', 'step_failed']);
+  expect(JSON.parse(output)).toMatchObject({ code: 'step_failed', step: 'a1' });
+  same();
+});
+
+test('an optional step may fail, a permissive one fails the run at its end', () => {
+  const optional = start(define(simple('a1', {}, { optional: true }), simple('b1')));
+  finish('no', 'failed');
+  expect(partition.run(optional).steps[0].state).toBe('completed_with_errors');
+  finish({ ok: true });
+  expect(partition.run(optional).state).toBe('succeeded');
+
+  partition.register('flow', define(simple('a1', {}, { permissive: true }), simple('b1')), 2);
+  const { slots } = partition.start('flow');
+  const permissive = partition.state.runs.table.number[slots[0]];
+  finish('no', 'failed');
+  expect(partition.run(permissive).state).toBe('running');
+  finish();
+  expect(partition.run(permissive).state).toBe('failed');
+  same();
+});
+
+test('variables are merged, and TERMINATE ends the run with its output', () => {
+  const run = start({
+    ...define(
+      {
+        taskReferenceName: 'set',
+        type: 'SET_VARIABLE',
+        inputParameters: { a: 1, b: '${workflow.input}' },
+      },
+      { taskReferenceName: 'again', type: 'SET_VARIABLE', inputParameters: { b: 2 } },
+      {
+        taskReferenceName: 'end',
+        type: 'TERMINATE',
+        inputParameters: {
+          terminationStatus: 'COMPLETED',
+          workflowOutput: { variables: '${workflow.variables}' },
+        },
+      },
+    ),
+    variables: { start: true },
+  });
+
+  const { state, output } = partition.run(run);
+  expect(state).toBe('succeeded');
+  expect(JSON.parse(output)).toEqual({ variables: { start: true, a: 1, b: 2 } });
+  same();
+});
+
+test('a cancelled run ends when its tasks have stopped', () => {
+  const run = start(define(simple('a1'), simple('b1')));
+  const id = runId(run);
+  partition.operate({ type: 'cancel_runs', ids: [id] });
+  expect(partition.run(run).state).toBe('stopping');
+  finish();
+
+  expect(partition.run(run)).toMatchObject({ state: 'cancelled', reason: 'cancelled' });
+  const again = partition.operate<CancelRuns>({ type: 'cancel_runs', ids: [id] });
+  expect(again.outcomes[0].rejection).toBeUndefined();
+});
+
+function runId(number: number): string {
+  const { startedAt } = partition.run(number);
+  return partition.runId(number, startedAt);
+}
+
+test('a value that is too large fails its step and nothing else', () => {
+  partition = new TestPartition({ payloadBytesMax: 2 ** 22, arenaChunkBytes: 2 ** 20 });
+  session = partition.attach({ types: ['a', 'b'], slots: 10 }).session as SessionId;
+  const run = start(define(simple('a1'), simple('b1', { x: '${a1.output}', y: '${a1.output}' })));
+  finish('x'.repeat(2 ** 17));
+
+  expect(partition.run(run)).toMatchObject({ state: 'failed', reason: 'value_too_large' });
+});
+
+test('ended runs leave memory, oldest first, with their tasks', () => {
+  partition = new TestPartition({ finishedTasksMax: 3 });
+  session = partition.attach({ types: ['a', 'b'], slots: 10 }).session as SessionId;
+  for (let n = 0; n < 10; n++) {
+    start(define(simple('a1'), simple('b1')));
+    finish();
+    finish();
+  }
+  partition.submit({ type: 'a' });
+
+  expect(partition.state.runs.table.count).toBeLessThanOrEqual(2);
+  expect(partition.state.runs.steps.inUse).toBeLessThanOrEqual(4);
+  same();
+});

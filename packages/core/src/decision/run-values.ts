@@ -1,0 +1,208 @@
+import { isBlobReference } from '../base/blob-reference.ts';
+import type { Slot, TaskNumber } from '../base/ids.ts';
+import { runIdText } from '../base/run-id.ts';
+import { taskIdText } from '../base/task-id.ts';
+import type { Utf8 } from '../base/utf8.ts';
+import type { ReadonlyState } from '../state/state.ts';
+import { SUCCEEDED } from '../task/task-state.ts';
+import { type JsonRange, wholeValue } from '../workflow/json-bytes.ts';
+import { JsonWriter, ValueError } from '../workflow/json-writer.ts';
+import type { Program, StepNode } from '../workflow/program.ts';
+import {
+  RUN_STATES,
+  STEP_CANCELLED,
+  STEP_FAILED,
+  STEP_SUCCEEDED,
+  STEP_TIMED_OUT,
+  STEP_WITH_ERRORS,
+} from '../workflow/run-state.ts';
+import type { FoundSource, ValuePart } from '../workflow/template.ts';
+
+/** Words of Conductor, which expressions and TERMINATE see. */
+const STEP_STATUS = new Map([
+  [STEP_SUCCEEDED, 'COMPLETED'],
+  [STEP_WITH_ERRORS, 'COMPLETED_WITH_ERRORS'],
+  [STEP_FAILED, 'FAILED'],
+  [STEP_TIMED_OUT, 'TIMED_OUT'],
+  [STEP_CANCELLED, 'CANCELED'],
+]);
+
+/** A run whose expressions are evaluated. */
+export interface RunPlace {
+  readonly run: Slot;
+  readonly program: Program;
+}
+
+/**
+ * Finds what an expression names in the payloads and columns of a run. A value is valid until the
+ * next command, because the arena does not move payloads within one.
+ */
+export class RunValues {
+  private readonly state: ReadonlyState;
+  private readonly utf8: Utf8;
+
+  constructor(state: ReadonlyState, utf8: Utf8) {
+    this.state = state;
+    this.utf8 = utf8;
+  }
+
+  /** Where the path of an expression begins; undefined when the value is missing. */
+  find({ run, program }: RunPlace, { expression }: ValuePart): FoundSource | undefined {
+    const [first] = expression.path;
+    const field = first?.kind === 'name' ? first.name : '';
+    if (expression.root === 'workflow') {
+      const range = this.ofRun(run, field);
+      return range === undefined ? undefined : { range, used: 1 };
+    }
+    const place = program.byReference.get(expression.root);
+    if (place === undefined) return undefined;
+    return this.ofStep({ run, program }, program.nodes[place], expression.path, field);
+  }
+
+  /** The output of a step; undefined while it has none. */
+  outputOf({ run, program }: RunPlace, node: StepNode): JsonRange | undefined {
+    const { table, steps } = this.state.runs;
+    const step = table.base[run] + node.place;
+    const { state } = this;
+    if (steps.link[step] !== 0) {
+      const task = (steps.link[step] - 1) as Slot;
+      const { tasks } = state;
+      // A task that did not succeed has an error there.
+      if (tasks.state[task] !== SUCCEEDED) return undefined;
+      return this.payload(tasks.result[task], tasks.resultLength[task]);
+    }
+    if (node.kind === 'JOIN' && steps.endedAt[step] !== 0)
+      return this.joinOutput({ run, program }, node);
+    return this.payload(steps.output[step], steps.outputLength[step]);
+  }
+
+  private ofRun(run: Slot, field: string): JsonRange | undefined {
+    const { runs, programs } = this.state;
+    const { table } = runs;
+    const program = programs.at(table.program[run]);
+    switch (field) {
+      case 'input':
+        return this.payload(table.input[run], table.inputLength[run]);
+      case 'variables':
+        return this.payload(table.variables[run], table.variablesLength[run]);
+      case 'workflowId':
+        return this.text(this.runId(run));
+      case 'workflowType':
+        return this.text(program.name);
+      case 'version':
+        return this.json(program.version);
+      case 'correlationId':
+        return this.json(runs.correlations.textAt(table.correlation[run]) || null);
+      case 'status':
+        return this.text(RUN_STATES[table.state[run]].toUpperCase());
+      default:
+        return undefined;
+    }
+  }
+
+  private ofStep(
+    place: RunPlace,
+    node: StepNode,
+    path: readonly unknown[],
+    field: string,
+  ): FoundSource | undefined {
+    if (field === 'output' && node.kind === 'JOIN') {
+      const member = this.memberOf(place.program, node, path[1]);
+      if (member !== undefined) {
+        const range = this.outputOf(place, member);
+        return range === undefined ? undefined : { range, used: 2 };
+      }
+    }
+    const range = field === 'output' ? this.outputOf(place, node) : this.column(place, node, field);
+    return range === undefined ? undefined : { range, used: 1 };
+  }
+
+  /** The output of a join is virtual: a path into it leads to the member itself. */
+  private memberOf(program: Program, join: StepNode, step: unknown): StepNode | undefined {
+    const { kind, name } = (step ?? {}) as { kind?: string; name?: string };
+    if (kind !== 'name' || name === undefined) return undefined;
+    const place = program.byReference.get(name);
+    return place !== undefined && join.members.includes(place) ? program.nodes[place] : undefined;
+  }
+
+  private joinOutput(place: RunPlace, join: StepNode): JsonRange {
+    const { utf8 } = this;
+    const joined = new JsonWriter();
+    joined.copy(utf8.encode('{'));
+    join.members.forEach((member, index) => {
+      const node = place.program.nodes[member];
+      const lead = `${index > 0 ? ',' : ''}${JSON.stringify(node.reference)}:`;
+      joined.copy(utf8.encode(lead));
+      const output = this.outputOf(place, node);
+      if (output === undefined) joined.copy(utf8.encode('null'));
+      else joined.range(output);
+    });
+    joined.copy(utf8.encode('}'));
+    return { bytes: joined.bytes, start: 0, end: joined.length };
+  }
+
+  private column({ run }: RunPlace, node: StepNode, field: string): JsonRange | undefined {
+    const { runs, tasks } = this.state;
+    const { steps, table } = runs;
+    const step = table.base[run] + node.place;
+    const task = steps.link[step] - 1;
+    switch (field) {
+      case 'status':
+        return this.json(STEP_STATUS.get(steps.state[step]) ?? null);
+      case 'taskType':
+        return this.text(node.kind === 'SIMPLE' ? node.name : node.kind);
+      case 'taskDefName':
+        return this.text(node.name);
+      case 'referenceTaskName':
+        return this.text(node.reference);
+    }
+    if (task < 0) return field === 'endTime' ? this.json(steps.endedAt[step] || null) : undefined;
+    switch (field) {
+      case 'input':
+        return this.payload(tasks.input[task], tasks.inputLength[task]);
+      case 'taskId':
+        return this.text(this.taskId(task));
+      case 'startTime':
+        return this.json(tasks.startedAt[task] || tasks.leasedAt[task] || null);
+      case 'endTime':
+        return this.json(tasks.endedAt[task] || null);
+      default:
+        return this.json(Math.max(0, tasks.attempt[task] - 1));
+    }
+  }
+
+  private payload(reference: number, length: number): JsonRange | undefined {
+    if (length === 0) return undefined;
+    const bytes = this.state.payloads.bytesOf(reference);
+    const start = this.state.payloads.startOf(reference);
+    if (isBlobReference(bytes, start, length)) {
+      throw new ValueError('bad_value', 'an expression cannot look into a value that is a blob');
+    }
+    return wholeValue(bytes, start, start + length);
+  }
+
+  private text(text: string): JsonRange {
+    return this.json(text);
+  }
+
+  private json(value: unknown): JsonRange {
+    const bytes = this.utf8.encode(JSON.stringify(value));
+    return { bytes, start: 0, end: bytes.length };
+  }
+
+  private runId(run: Slot): string {
+    const { table } = this.state.runs;
+    const number = table.number[run] as TaskNumber;
+    return runIdText({
+      submittedAt: table.startedAt[run],
+      partition: this.state.partition,
+      number,
+    });
+  }
+
+  private taskId(task: number): string {
+    const { tasks, partition } = this.state;
+    const number = tasks.number[task] as TaskNumber;
+    return taskIdText({ submittedAt: tasks.submittedAt[task], partition, number });
+  }
+}

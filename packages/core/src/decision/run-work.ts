@@ -1,0 +1,30 @@
+import { NO_SLOT, type Slot } from '../base/ids.ts';
+import type { Utf8 } from '../base/utf8.ts';
+import type { ReadonlyState } from '../state/state.ts';
+import { JsonWriter } from '../workflow/json-writer.ts';
+import { TemplateFiller } from '../workflow/template.ts';
+import { ProgramCache } from './program-cache.ts';
+import { RunValues } from './run-values.ts';
+
+/** Caches and working memory for decisions about runs. Volatile: nothing durable depends on it. */
+export class RunWork {
+  readonly utf8: Utf8;
+  readonly programs: ProgramCache;
+  readonly values: RunValues;
+  readonly filler: TemplateFiller;
+  /** Takes the value that is being built. */
+  readonly value = new JsonWriter();
+  /** The run that has the next turn; the first one of the line if this one is no longer in it. */
+  next: Slot = NO_SLOT;
+  /** Events of the current command so far. */
+  events = 0;
+  /** While memory is full, no step enters before this time. */
+  restsUntil = 0;
+
+  constructor(state: ReadonlyState, utf8: Utf8) {
+    this.utf8 = utf8;
+    this.programs = new ProgramCache(utf8);
+    this.values = new RunValues(state, utf8);
+    this.filler = new TemplateFiller(utf8);
+  }
+}

@@ -1,0 +1,133 @@
+import {
+  byte,
+  claim,
+  type EventDeclaration,
+  flag,
+  number,
+  numbers,
+  pieces,
+  runReasonNumber,
+  runStateNumber,
+  stepStateNumber,
+  text,
+} from './fields.ts';
+import { TASK_DETAILS } from './task-events.ts';
+
+/**
+ * The task of a step was accepted. Slot and task name the task, as in `task_submitted`. It is an
+ * event of its own, so that plain tasks have no fields for steps.
+ */
+export const STEP_TASK_EVENTS = {
+  step_submitted: {
+    number: 30,
+    version: 1,
+    fields: {
+      /** Slot of the step. */
+      step: number,
+      /** Number of the run. */
+      run: number,
+      reference: text,
+      /** When it may run; 0 for immediately. */
+      runAt: number,
+      ...TASK_DETAILS,
+      input: pieces,
+    },
+  },
+} as const satisfies Record<string, EventDeclaration>;
+
+/**
+ * Events about workflows and runs. Slot and task are 0 for workflows. For runs the slot is the
+ * run's, for steps the step's; task is the number of the run.
+ */
+export const RUN_EVENTS = {
+  /** A definition is known from now on: registered, or sent along with a run. */
+  workflow_registered: {
+    number: 70,
+    version: 1,
+    fields: {
+      /** Place among the definitions. */
+      program: number,
+      namespace: text,
+      name: text,
+      /** 0 for a definition that came with a run. */
+      workflowVersion: number,
+      /** Hash of the text. */
+      hash: text,
+      /** Arrivals that each step waits for, so that replay needs no compiler. */
+      arrivals: numbers,
+      /** The definition as JSON text. */
+      text,
+    },
+  },
+
+  /** A version was deleted. Its runs go on. */
+  workflow_removed: { number: 71, version: 1, fields: { program: number } },
+
+  run_started: {
+    number: 72,
+    version: 1,
+    fields: {
+      program: number,
+      /** Slot of its first step. */
+      base: number,
+      priority: byte,
+      dedupe: claim,
+      correlation: text,
+      tags: text,
+      /** The variables at the start. */
+      variables: pieces,
+      input: pieces,
+    },
+  },
+
+  /** A step ended, by itself or after its task. */
+  step_ended: {
+    number: 74,
+    version: 1,
+    fields: {
+      /** Number of its kind, and its reference. */
+      kind: byte,
+      reference: text,
+      state: stepStateNumber,
+      reason: runReasonNumber,
+      /** Whether the run goes on although the step failed, to fail at its end. */
+      isTolerated: flag,
+      /** Its output; empty for a step with a task, which has it. */
+      output: pieces,
+      /** Slots of the steps that it arrives at. */
+      nexts: numbers,
+    },
+  },
+
+  /** The task of a step is asked to stop, because its run stops. */
+  step_stopping: { number: 76, version: 1, fields: {} },
+
+  /** From now on the outcome of the run is fixed. What still runs is stopped. */
+  run_stopping: {
+    number: 79,
+    version: 1,
+    fields: {
+      outcome: runStateNumber,
+      reason: runReasonNumber,
+      /** Slot of the step that decided it plus one; 0 for none. */
+      step: number,
+      /** The run's output, or its error. */
+      output: pieces,
+    },
+  },
+
+  run_ended: {
+    number: 80,
+    version: 1,
+    fields: {
+      state: runStateNumber,
+      reason: runReasonNumber,
+      /** Whether `output` replaces what `run_stopping` said. */
+      hasOutput: flag,
+      output: pieces,
+    },
+  },
+
+  /** A run that ended left memory, and its tasks with it. */
+  run_forgotten: { number: 81, version: 1, fields: {} },
+} as const satisfies Record<string, EventDeclaration>;

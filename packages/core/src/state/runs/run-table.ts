@@ -1,0 +1,129 @@
+import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
+import { LimitError } from '../../base/limit-error.ts';
+import type { Archive } from '../../structures/archive.ts';
+import { ColumnTable, columnsOf, type ReadonlyColumns } from '../../structures/columns.ts';
+import { hashNumber, SlotIndex } from '../../structures/slot-index.ts';
+
+/** Read-only view for code outside `apply`. */
+export type RunReader = ReadonlyColumns<RunTable> &
+  Readonly<Pick<RunTable, 'capacity' | 'count' | 'used' | 'find' | 'nextFree'>>;
+
+/** Runs in columns, as tasks are (docs/decisions/0002). */
+export class RunTable extends ColumnTable {
+  /** From the same sequence as the numbers of tasks; 0 while the slot is free. */
+  readonly number = new Float64Array(this.capacity);
+  readonly startedAt = new Float64Array(this.capacity);
+  readonly endedAt = new Float64Array(this.capacity);
+  readonly state = new Uint8Array(this.capacity);
+  readonly reason = new Uint8Array(this.capacity);
+  /** State that it will end with; meaningful while it stops. */
+  readonly outcome = new Uint8Array(this.capacity);
+  readonly priority = new Uint8Array(this.capacity);
+  /** Place of its definition. */
+  readonly program = new Uint32Array(this.capacity);
+  /** Slot of its first step, and the number of steps in its frame. */
+  readonly base = new Uint32Array(this.capacity);
+  readonly size = new Uint32Array(this.capacity);
+  /** Slot of the step that decided its outcome plus one; 0 for none. */
+  readonly decider = new Uint32Array(this.capacity);
+  /** Steps that are running, stopping or reported. */
+  readonly live = new Uint32Array(this.capacity);
+  /** Whether a permissive step failed: the run fails at its end. */
+  readonly hasFailure = new Uint8Array(this.capacity);
+  /** Ends of the lists of its steps, by state: due, running, stopping and reported. */
+  readonly dueHead = new Int32Array(this.capacity);
+  readonly dueTail = new Int32Array(this.capacity);
+  readonly runningHead = new Int32Array(this.capacity);
+  readonly runningTail = new Int32Array(this.capacity);
+  readonly stoppingHead = new Int32Array(this.capacity);
+  readonly stoppingTail = new Int32Array(this.capacity);
+  readonly reportedHead = new Int32Array(this.capacity);
+  readonly reportedTail = new Int32Array(this.capacity);
+  /** Indexes of the interned correlation id and tags; 0 for none. */
+  readonly correlation = new Uint32Array(this.capacity);
+  readonly tags = new Uint32Array(this.capacity);
+  /** Entry of its dedupe key plus one; 0 without a key. */
+  readonly dedupe = new Uint32Array(this.capacity);
+  readonly input = new Float64Array(this.capacity);
+  readonly inputLength = new Uint32Array(this.capacity);
+  /** The output, or the error of a run that did not succeed. */
+  readonly output = new Float64Array(this.capacity);
+  readonly outputLength = new Uint32Array(this.capacity);
+  readonly variables = new Float64Array(this.capacity);
+  readonly variablesLength = new Uint32Array(this.capacity);
+  /** 1 while it is in the line of runs that have something to do. */
+  readonly isInLine = new Uint8Array(this.capacity);
+  /** Links in the line, or in the list of ended runs. */
+  readonly next = new Int32Array(this.capacity);
+  readonly previous = new Int32Array(this.capacity);
+  count = 0;
+
+  private readonly index = new SlotIndex(this.capacity);
+  /** Head of the list of freed slots, linked by `next`. */
+  private freed: Slot = NO_SLOT;
+  private fresh = 0;
+
+  /** Slots from here on were never in use. */
+  get used(): number {
+    return this.fresh;
+  }
+
+  find(number: TaskNumber): Slot {
+    let slot = this.index.first(hashNumber(number));
+    while (slot !== NO_SLOT && this.number[slot] !== number) slot = this.index.following(slot);
+    return slot;
+  }
+
+  /** The slot that the next `allocate` will take; `NO_SLOT` when the table is full. */
+  nextFree(): Slot {
+    if (this.freed !== NO_SLOT) return this.freed;
+    return this.fresh < this.capacity ? (this.fresh as Slot) : NO_SLOT;
+  }
+
+  /** Takes the slot that `nextFree` names and clears what its last run left there. */
+  allocate(number: TaskNumber): Slot {
+    const slot = this.nextFree();
+    if (slot === NO_SLOT) throw new LimitError('tasksMax', this.capacity);
+    if (slot === this.freed) this.freed = this.next[slot] as Slot;
+    else this.fresh += 1;
+    this.number[slot] = number;
+    for (const column of [this.endedAt, this.state, this.reason, this.outcome, this.decider]) {
+      column[slot] = 0;
+    }
+    this.live[slot] = 0;
+    this.hasFailure[slot] = 0;
+    this.isInLine[slot] = 0;
+    for (const ends of [this.dueHead, this.dueTail, this.runningHead, this.runningTail]) {
+      ends[slot] = NO_SLOT;
+    }
+    for (const ends of [this.stoppingHead, this.stoppingTail]) ends[slot] = NO_SLOT;
+    for (const ends of [this.reportedHead, this.reportedTail]) ends[slot] = NO_SLOT;
+    this.index.add(slot, hashNumber(number));
+    this.count += 1;
+    return slot;
+  }
+
+  free(slot: Slot): void {
+    this.index.remove(slot);
+    this.number[slot] = 0;
+    this.next[slot] = this.freed;
+    this.freed = slot;
+    this.count -= 1;
+  }
+
+  persist(archive: Archive): void {
+    this.count = archive.number('count', this.count);
+    this.freed = archive.number('freed', this.freed) as Slot;
+    this.fresh = archive.number('fresh', this.fresh);
+    if (this.fresh > this.capacity) throw new LimitError('tasksMax', this.capacity);
+    const references: readonly unknown[] = [this.input, this.output, this.variables];
+    for (const [name, column] of columnsOf(this)) {
+      if (!references.includes(column)) archive.column(name, column, this.fresh);
+    }
+    if (!archive.isLoading) return;
+    for (let slot = 0; slot < this.fresh; slot++) {
+      const number = this.number[slot];
+      if (number !== 0) this.index.add(slot as Slot, hashNumber(number));
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { NO_SLOT, type Slot } from '../../base/ids.ts';
+import type { Archive } from '../../structures/archive.ts';
+import { Interner, type InternerReader } from '../../structures/interner.ts';
+import { persistLists, TaskList } from '../../structures/task-list.ts';
+import { RUN_RUNNING, RUN_STOPPING } from '../../workflow/run-state.ts';
+import { RunLists } from './run-lists.ts';
+import { type RunReader, RunTable } from './run-table.ts';
+import { type StepReader, StepTable } from './step-table.ts';
+
+/** Steps per task that fit into memory: most steps of a definition have no task yet. */
+const STEPS_PER_TASK = 4;
+
+/** Read-only view for code outside `apply`. */
+export interface RunsReader {
+  readonly table: RunReader;
+  readonly steps: StepReader;
+  /** Runs that have something to do, first come, first served. */
+  readonly line: Readonly<Pick<TaskList, 'head' | 'length'>>;
+  /** Ended runs, oldest end first. */
+  readonly ended: Readonly<Pick<TaskList, 'head' | 'length'>>;
+  /** Steps of ended runs. */
+  readonly endedSteps: number;
+  readonly correlations: InternerReader<string>;
+}
+
+/**
+ * Runs and their steps.
+ *
+ * runs.in-line: A run is in the line exactly while something is to be decided: a step is due or its
+ *   task has ended, a run that stops has steps to stop, or nothing is left and the run must end.
+ */
+export class Runs implements RunsReader {
+  readonly table: RunTable;
+  readonly steps: StepTable;
+  readonly lists: RunLists;
+  readonly line: TaskList;
+  readonly ended: TaskList;
+  readonly correlations = new Interner<string>((text) => text);
+  endedSteps = 0;
+
+  constructor(tasksMax: number) {
+    this.table = new RunTable(tasksMax);
+    this.steps = new StepTable(tasksMax * STEPS_PER_TASK);
+    this.lists = new RunLists(this.table, this.steps);
+    this.line = new TaskList(this.table);
+    this.ended = new TaskList(this.table);
+  }
+
+  /** Puts the run into the line or takes it out, as its steps demand (runs.in-line). */
+  updateLine(run: Slot): void {
+    const needs = this.needsWork(run) ? 1 : 0;
+    if (this.table.isInLine[run] === needs) return;
+    this.table.isInLine[run] = needs;
+    if (needs === 1) this.line.append(run);
+    else this.line.remove(run);
+  }
+
+  private needsWork(run: Slot): boolean {
+    const { state, live, dueHead, runningHead, reportedHead } = this.table;
+    if (reportedHead[run] !== NO_SLOT) return true;
+    if (state[run] === RUN_RUNNING) return dueHead[run] !== NO_SLOT || live[run] === 0;
+    return state[run] === RUN_STOPPING && (runningHead[run] !== NO_SLOT || live[run] === 0);
+  }
+
+  persist(archive: Archive): void {
+    archive.section('runTable');
+    this.table.persist(archive);
+    archive.section('stepTable');
+    this.steps.persist(archive);
+    archive.section('runLists');
+    persistLists(archive, 'ends', [this.line, this.ended]);
+    this.endedSteps = archive.number('endedSteps', this.endedSteps);
+    archive.section('correlations');
+    this.correlations.persist(archive);
+  }
+}

@@ -1,0 +1,139 @@
+import type { Outline } from './outline.ts';
+import type { Problems } from './problems.ts';
+
+/** How one step leads to others. */
+export interface Links {
+  nexts: readonly number[];
+  arrivals: number;
+  members: readonly number[];
+  cases: Map<string, readonly number[]>;
+  otherwise: readonly number[];
+  lastOfCases: Map<string, number>;
+  lastOtherwise: number;
+}
+
+export const NO_PLACE = -1;
+
+/**
+ * Finds out what follows each step.
+ *
+ * After a step comes its sibling. After the last step of a case comes what follows the SWITCH; after
+ * a member of a join comes the JOIN. A member inside a SWITCH or an inner fork is lifted to its
+ * branch: what counts is that the SWITCH or the inner JOIN is over. So no join waits for a case that
+ * was not taken.
+ */
+export class GraphBuilder {
+  readonly links: Links[];
+  private readonly problems: Problems;
+
+  constructor(steps: readonly Outline[], problems: Problems) {
+    this.problems = problems;
+    this.links = steps.map(() => ({
+      nexts: [],
+      arrivals: 1,
+      members: [],
+      cases: new Map(),
+      otherwise: [],
+      lastOfCases: new Map(),
+      lastOtherwise: NO_PLACE,
+    }));
+  }
+
+  /**
+   * Links the steps of a list. `after` is what follows the list; `joined` has the steps that also
+   * arrive at a JOIN, by place.
+   */
+  list(steps: readonly Outline[], after: readonly number[], joined?: ReadonlyMap<number, number>) {
+    steps.forEach((step, index) => {
+      const sibling = steps[index + 1];
+      const join = joined?.get(step.place);
+      const then = sibling === undefined ? after : [sibling.place];
+      const follows = join === undefined ? then : [...then, join];
+      this.step(step, sibling, follows);
+      if (step.kind === 'JOIN' && steps[index - 1]?.kind !== 'FORK_JOIN') {
+        const what = 'a JOIN must stand directly behind a FORK_JOIN';
+        this.problems.add(step.path, 'join_without_fork', what);
+      }
+      if (step.kind === 'TERMINATE' && sibling !== undefined) {
+        const what = 'is never reached: the TERMINATE before it ends the run';
+        this.problems.add(sibling.path, 'unreachable_step', `"${sibling.reference}" ${what}`);
+      }
+    });
+  }
+
+  private step(step: Outline, sibling: Outline | undefined, follows: readonly number[]): void {
+    const links = this.links[step.place];
+    if (step.kind === 'SWITCH') return this.cases(step, follows);
+    if (step.kind === 'FORK_JOIN') return this.fork(step, sibling);
+    links.nexts = step.kind === 'TERMINATE' ? [] : follows;
+  }
+
+  private cases(step: Outline, follows: readonly number[]): void {
+    const links = this.links[step.place];
+    step.branches.forEach((branch, index) => {
+      const name = step.caseNames[index];
+      const target = branch.length === 0 ? follows : [branch[0].place];
+      const last = branch.at(-1)?.place ?? NO_PLACE;
+      if (name === undefined) {
+        links.otherwise = target;
+        links.lastOtherwise = last;
+      } else {
+        links.cases.set(name, target);
+        links.lastOfCases.set(name, last);
+      }
+      this.list(branch, follows);
+    });
+  }
+
+  private fork(step: Outline, join: Outline | undefined): void {
+    const links = this.links[step.place];
+    links.nexts = step.branches.flatMap(([first]) => (first === undefined ? [] : [first.place]));
+    if (join?.kind !== 'JOIN') {
+      const what = `the step behind the FORK_JOIN "${step.reference}" must be a JOIN`;
+      this.problems.add(step.path, 'fork_without_join', what);
+      for (const branch of step.branches) this.list(branch, []);
+      return;
+    }
+    const members = this.members(step, join);
+    const lifted = new Set<number>();
+    for (const branch of step.branches) {
+      const joined = new Map<number, number>();
+      for (const member of members) {
+        const place = lift(branch, member);
+        if (place === NO_PLACE) continue;
+        joined.set(place, join.place);
+        lifted.add(place);
+      }
+      this.list(branch, [], joined);
+    }
+    this.links[join.place].arrivals = lifted.size;
+    this.links[join.place].members = members.map(({ place }) => place);
+  }
+
+  /** An empty `joinOn` means the last step of every branch. */
+  private members(step: Outline, join: Outline): Outline[] {
+    const names = this.problems.array(join, 'joinOn');
+    if (names.length === 0) return step.branches.flatMap((branch) => branch.at(-1) ?? []);
+    const inside = new Map(step.branches.flatMap(flatten).map((each) => [each.reference, each]));
+    return [...new Set(names)].flatMap((name) => {
+      const member = inside.get(String(name));
+      if (member !== undefined) return member;
+      const index = names.indexOf(name);
+      const what = `"${String(name)}" is no step in the branches of "${step.reference}"`;
+      this.problems.add(`${join.path}/joinOn/${index}`, 'join_member_unknown', what);
+      return [];
+    });
+  }
+}
+
+function flatten(list: readonly Outline[]): Outline[] {
+  return list.flatMap((step) => [step, ...step.branches.flatMap(flatten)]);
+}
+
+/** The place on the branch's own level that the member's end leads to. */
+function lift(branch: readonly Outline[], member: Outline): number {
+  const index = branch.findIndex((step) => flatten([step]).includes(member));
+  if (index < 0) return NO_PLACE;
+  const isFork = branch[index].kind === 'FORK_JOIN';
+  return (isFork ? (branch[index + 1] ?? branch[index]) : branch[index]).place;
+}

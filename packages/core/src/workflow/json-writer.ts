@@ -1,0 +1,69 @@
+import type { JsonRange } from './json-bytes.ts';
+
+/** A value that an expression or a template gives is larger than a payload may be. */
+export class ValueError extends Error {
+  override readonly name = 'ValueError';
+  readonly code: 'value_too_large' | 'bad_value';
+
+  constructor(code: 'value_too_large' | 'bad_value', message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Largest value that a template may give. */
+export const VALUE_BYTES_MAX = 2 ** 18;
+
+const INITIAL_BYTES = 4096;
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Builds one JSON text in memory that is reused for the next one. */
+export class JsonWriter {
+  bytes = new Uint8Array(INITIAL_BYTES);
+  length = 0;
+
+  clear(): void {
+    this.length = 0;
+  }
+
+  byte(value: number): void {
+    this.reserve(1);
+    this.bytes[this.length++] = value;
+  }
+
+  comma(): void {
+    this.byte(COMMA);
+  }
+
+  copy(source: Uint8Array, start = 0, end = source.length): void {
+    this.reserve(end - start);
+    this.bytes.set(source.subarray(start, end), this.length);
+    this.length += end - start;
+  }
+
+  range({ bytes, start, end }: JsonRange): void {
+    this.copy(bytes, start, end);
+  }
+
+  /** Copies text into a string that is open: quotes and backslashes get a backslash. */
+  escaped(source: Uint8Array, start: number, end: number): void {
+    for (let at = start; at < end; at++) {
+      const byte = source[at];
+      if (byte === QUOTE || byte === BACKSLASH) this.byte(BACKSLASH);
+      this.byte(byte);
+    }
+  }
+
+  private reserve(more: number): void {
+    const needed = this.length + more;
+    if (needed > VALUE_BYTES_MAX) {
+      throw new ValueError('value_too_large', `a value has more than ${VALUE_BYTES_MAX} bytes`);
+    }
+    if (needed <= this.bytes.length) return;
+    const larger = new Uint8Array(2 ** Math.ceil(Math.log2(needed)));
+    larger.set(this.bytes.subarray(0, this.length));
+    this.bytes = larger;
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * The states of runs and steps and the reasons for their ends, with their numbers in columns and in
+ * the log. A number never changes its meaning; new ones go to the end.
+ */
+export const RUN_STATES = [
+  'running',
+  'stopping',
+  'paused',
+  'succeeded',
+  'failed',
+  'timed_out',
+  'cancelled',
+] as const;
+
+export const RUN_RUNNING = RUN_STATES.indexOf('running');
+export const RUN_STOPPING = RUN_STATES.indexOf('stopping');
+export const RUN_SUCCEEDED = RUN_STATES.indexOf('succeeded');
+export const RUN_FAILED = RUN_STATES.indexOf('failed');
+export const RUN_TIMED_OUT = RUN_STATES.indexOf('timed_out');
+export const RUN_CANCELLED = RUN_STATES.indexOf('cancelled');
+
+export function isRunOver(state: number): boolean {
+  return state >= RUN_SUCCEEDED;
+}
+
+export const STEP_STATES = [
+  'pending',
+  // Due: every step before it has arrived, and it enters next.
+  'due',
+  'running',
+  // Its task is asked to stop.
+  'stopping',
+  // Its task has ended, and what follows has not begun yet.
+  'reported',
+  'succeeded',
+  'completed_with_errors',
+  'failed',
+  'timed_out',
+  'skipped',
+  'cancelled',
+] as const;
+
+export const STEP_PENDING = STEP_STATES.indexOf('pending');
+export const STEP_DUE = STEP_STATES.indexOf('due');
+export const STEP_RUNNING = STEP_STATES.indexOf('running');
+export const STEP_STOPPING = STEP_STATES.indexOf('stopping');
+export const STEP_REPORTED = STEP_STATES.indexOf('reported');
+export const STEP_SUCCEEDED = STEP_STATES.indexOf('succeeded');
+export const STEP_WITH_ERRORS = STEP_STATES.indexOf('completed_with_errors');
+export const STEP_FAILED = STEP_STATES.indexOf('failed');
+export const STEP_TIMED_OUT = STEP_STATES.indexOf('timed_out');
+export const STEP_CANCELLED = STEP_STATES.indexOf('cancelled');
+
+export function isStepOver(state: number): boolean {
+  return state >= STEP_SUCCEEDED;
+}
+
+/** Why a step or a run ended; empty where the state says it all. */
+export const RUN_REASONS = [
+  '',
+  'step_failed',
+  'terminated',
+  'cancelled',
+  'bad_value',
+  'value_too_large',
+  'run_too_large',
+  'too_many_types',
+  'run_timeout',
+] as const;
+
+export type RunReason = (typeof RUN_REASONS)[number];
+
+export function runReason(name: RunReason): number {
+  return RUN_REASONS.indexOf(name);
+}
