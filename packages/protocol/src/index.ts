@@ -53,6 +53,7 @@ export {
   ListQuery,
   LogQuery,
   NothingSaid,
+  RetryRequest,
   SignalRequest,
   type TaskFilter,
   TaskListQuery,

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { repeatedName } from '@sluice/protocol/body-rules';
 import { inexactNumber } from '@sluice/protocol/exact-numbers';
+import { LIMITS } from '@sluice/protocol/limits';
 import type { Page } from '../api/answers.ts';
 import { ApiCaller } from '../api/api-caller.ts';
 import type { CommandIo } from '../exit-code.ts';
@@ -128,6 +129,16 @@ function parseJson(json: string, text: string, flag: string): unknown {
     const hint = isPlain ? `; a text needs double quotes: --${flag} '"${text}"'` : '';
     throw new UsageError(`--${flag} is not JSON: ${(cause as Error).message}${hint}`);
   }
+}
+
+/** An input that is too big for a request is uploaded first. */
+export async function inputOf(
+  api: ApiCaller,
+  input: unknown,
+): Promise<{ input?: unknown } | { inputBlob: string }> {
+  const text = JSON.stringify(input) ?? '';
+  if (Buffer.byteLength(text) <= LIMITS.payloadBytesMax) return { input };
+  return { inputBlob: (await api.putBlob(text)).sha256 };
 }
 
 async function textOf(text: string, flag: string, io: CommandIo): Promise<string> {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { LIMITS } from '@sluice/protocol/limits';
 import type { Task } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { DURATION, defineCommand } from '../command.ts';
@@ -10,6 +9,7 @@ import { followTask } from './follow-task.ts';
 import {
   connect,
   durationOf,
+  inputOf,
   integerOf,
   jsonOf,
   print,
@@ -94,16 +94,6 @@ interface Submitted {
   readonly id: string;
   readonly state: string;
   readonly deduplicated: boolean;
-}
-
-/** An input that is too big for a request is uploaded first. */
-async function inputOf(
-  api: ApiCaller,
-  input: unknown,
-): Promise<{ input?: unknown } | { inputBlob: string }> {
-  const text = JSON.stringify(input) ?? '';
-  if (Buffer.byteLength(text) <= LIMITS.payloadBytesMax) return { input };
-  return { inputBlob: (await api.putBlob(text)).sha256 };
 }
 
 async function outputOf(api: ApiCaller, { output, outputBlob }: Task): Promise<unknown> {

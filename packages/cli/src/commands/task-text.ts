@@ -36,7 +36,7 @@ export function taskText(task: Task, styles: Styles, now: number): string {
 }
 
 /** Shows the name of a payload that is too big to be shown. */
-function payloadText(payload: unknown, blob: string | undefined, columns: number): string {
+export function payloadText(payload: unknown, blob: string | undefined, columns: number): string {
   return blob === undefined ? short(payload, columns) : short(`blob ${blob}`, columns);
 }
 

@@ -140,6 +140,25 @@ export const SignalRequest = Type.Object(
 );
 export type SignalRequest = Static<typeof SignalRequest>;
 
+export const RetryRequest = Type.Object(
+  {
+    input: Type.Optional(
+      Type.Unknown({
+        description:
+          'Replaces the input: any JSON up to 256 KiB, taken whole. If absent, the task keeps ' +
+          'its input. The change is audited, and the history shows the old input.',
+      }),
+    ),
+    inputBlob: Type.Optional(BlobHash),
+  },
+  {
+    additionalProperties: false,
+    documented: notTogether(['input', 'inputBlob']),
+    examples: [{ input: { to: 'ada@example.com' } }],
+  },
+);
+export type RetryRequest = Static<typeof RetryRequest>;
+
 const EndKey = requestKey(
   'A repeated request with the same key gets the answer of the first one and changes ' +
     'nothing, even if the task was retried since.',
@@ -182,6 +201,14 @@ export const HistoryEntry = Type.Object({
   worker: Type.Union([Type.String(), Type.Null()], {
     description: 'Name of the worker that held or got the task.',
   }),
+  inputBefore: Type.Optional(
+    Type.Unknown({
+      description:
+        'The input that this retry replaced. Absent if the input did not change or is a blob, ' +
+        'and in older entries of a task with very many replaced inputs.',
+    }),
+  ),
+  inputBlobBefore: Type.Optional(BlobHash),
 });
 
 export const TaskHistory = Type.Object({
