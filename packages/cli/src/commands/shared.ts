@@ -33,6 +33,11 @@ export function print<T>(
   io.stdout(json ? JSON.stringify(value, null, 2) : render(value));
 }
 
+/** Columns of the terminal; undefined without one, because then nothing is cut. */
+export function widthOf({ terminal }: CommandIo): number | undefined {
+  return terminal.isStdout ? terminal.columns : undefined;
+}
+
 /** The items of a list, page after page, up to `limit` of them, and the cursor of the rest. */
 export async function readList<T>(
   api: ApiCaller,
@@ -59,10 +64,13 @@ export function printList<T>(
   io: CommandIo,
   flags: ServerFlags,
   list: Page<T>,
-  shown: { readonly none: string; readonly table: (items: readonly T[]) => string },
+  shown: {
+    readonly none: string;
+    readonly table: (items: readonly T[], columns: number | undefined) => string;
+  },
 ): void {
   if (list.items.length === 0 && flags.json !== true) io.stderr(shown.none);
-  else print(io, flags, list, ({ items }) => shown.table(items));
+  else print(io, flags, list, ({ items }) => shown.table(items, widthOf(io)));
   if (list.nextCursor !== null) io.stderr('there are more; use --limit to see them');
 }
 

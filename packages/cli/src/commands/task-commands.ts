@@ -19,6 +19,7 @@ import {
   SERVER_FLAGS,
   stated,
   tagsOf,
+  widthOf,
 } from './shared.ts';
 import { submitTask, waitForTask } from './submit-task.command.ts';
 import { payloadText, taskTable, taskText } from './task-text.ts';
@@ -62,8 +63,7 @@ const listTasks = defineCommand({
       query.append(`tag.${name}`, value);
     }
     const list = await readList<Task>(connect(flags, io), '/v1/tasks', { query, limit });
-    const table = (items: readonly Task[]) => taskTable(items, Date.now());
-    printList(io, flags, list, { none: 'no tasks', table });
+    printList(io, flags, list, { none: 'no tasks', table: taskTable });
     return ExitCode.done;
   },
 });
@@ -232,13 +232,13 @@ const taskHistory = defineCommand({
   run: async ({ args: [id], flags }, io) => {
     const path = `/v1/tasks/${encodeURIComponent(id)}/history`;
     const history = await connect(flags, io).get<{ items: readonly Change[] }>(path, ['items']);
-    print(io, flags, history, ({ items }) => historyTable(items));
+    print(io, flags, history, ({ items }) => historyTable(items, widthOf(io)));
     return ExitCode.done;
   },
 });
 
 /** Inputs that a retry replaced have a column if there are any. */
-function historyTable(changes: readonly Change[]): string {
+function historyTable(changes: readonly Change[], columns: number | undefined): string {
   const isReplaced = (change: Change) => 'inputBefore' in change || 'inputBlobBefore' in change;
   const hasInputs = changes.some(isReplaced);
   const head = ['TIME', 'FROM', 'TO', 'REASON', 'ATTEMPT', 'WORKER'];
@@ -248,7 +248,7 @@ function historyTable(changes: readonly Change[]): string {
     if (!hasInputs) return row;
     return [...row, isReplaced(change) ? payloadText(inputBefore, inputBlobBefore, 200) : ''];
   });
-  return table(hasInputs ? [...head, 'INPUT BEFORE'] : head, rows);
+  return table(hasInputs ? [...head, 'INPUT BEFORE'] : head, rows, columns);
 }
 
 interface LogLine {

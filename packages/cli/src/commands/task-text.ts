@@ -53,14 +53,22 @@ function tagRows({ tags }: Task): (readonly [string, string])[] {
   return texts.length === 0 ? [] : [['tags', texts.join(' ')]];
 }
 
-/** What went wrong last; a worker that was lost left no error. */
-function problemText({ error, reason }: Task): string {
-  if (error !== null) return errorText(error);
-  return reason === 'worker_lost' ? 'its worker was lost' : '';
+/** What an attempt without an error is shown with, by its reason. */
+const WITHOUT_ERROR: Readonly<Record<string, string>> = {
+  worker_lost: 'its worker was lost',
+  run_timeout: 'it ran longer than runMs',
+  heartbeat_timeout: 'its handler was silent longer than heartbeatMs',
+  total_timeout: 'it took longer than totalMs',
+  queue_timeout: 'it was queued longer than queueMs',
+};
+
+/** What went wrong last. A worker that was lost, and a timeout, leave no error. */
+export function problemText({ error, reason }: Pick<Task, 'error' | 'reason'>): string {
+  return error === null ? (WITHOUT_ERROR[reason] ?? '') : errorText(error);
 }
 
 /** The problems have a column if there are any. */
-export function taskTable(tasks: readonly Task[], now: number): string {
+export function taskTable(tasks: readonly Task[], columns?: number, now = Date.now()): string {
   const hasProblems = tasks.some((task) => problemText(task) !== '');
   const head = ['ID', 'TYPE', 'STATE', 'REASON', 'PRIO', 'ATTEMPT', 'AGE', 'INPUT'];
   return table(
@@ -68,9 +76,13 @@ export function taskTable(tasks: readonly Task[], now: number): string {
     tasks.map((task) => {
       const { id, type, state, reason, priority, attempt, submittedAt, input, inputBlob } = task;
       const age = ago(submittedAt, now);
-      const text = payloadText(input, inputBlob, hasProblems ? 24 : 40);
+      const text = payloadText(input, inputBlob, PAYLOAD_COLUMNS_MAX);
       const row = [id, type, state, reason, priority, attempt, age, text];
-      return hasProblems ? [...row, short(problemText(task), 60)] : row;
+      return hasProblems ? [...row, problemText(task)] : row;
     }),
+    columns,
   );
 }
+
+/** The error comes last and matters more. */
+const PAYLOAD_COLUMNS_MAX = 60;
