@@ -79,6 +79,20 @@ test('a dead letter runs again with another input; the old one is in the history
   expect(await auditRecords()).toMatchObject([{ action: 'task_input_changed', subject: id }]);
 });
 
+test('a task that was retried shows the attempts before its retry', async () => {
+  const id = await failed();
+  await api.post(`/v1/tasks/${id}/retry`);
+  const { lease } = await session.takeTask();
+
+  const running = (await api.get(`/v1/tasks/${id}`)).body.attempts;
+  await api.report(sessionId, [{ lease, kind: 'succeeded' }]);
+  const done = (await api.get(`/v1/tasks/${id}`)).body.attempts;
+
+  const first = { attempt: 1, outcome: 'failed', error: { message: 'no such address' } };
+  expect(running).toMatchObject([first, { attempt: 1, outcome: null }]);
+  expect(done).toMatchObject([first, { attempt: 1, outcome: 'succeeded' }]);
+});
+
 test('a plain retry is no change: nothing is audited, and no input is in the history', async () => {
   const id = await failed();
 

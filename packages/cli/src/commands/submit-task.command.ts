@@ -16,6 +16,7 @@ import {
   SERVER_FLAGS,
   stated,
   tagsOf,
+  widthOf,
 } from './shared.ts';
 import { errorText, taskText } from './task-text.ts';
 
@@ -134,7 +135,7 @@ export const waitForTask = defineCommand({
     const timeoutMs = durationOf(flags.timeout, 'timeout');
     const task = await followTask(connect(flags, io), id, { io, timeoutMs });
     const styles = stylesFor({ isTerminal: io.terminal.isStdout, env: io.env });
-    print(io, flags, task, (each) => taskText(each, styles, Date.now()));
+    print(io, flags, task, (each) => taskText(each, { styles, columns: widthOf(io) }));
     return exitOf(task, () => undefined);
   },
 });

@@ -92,7 +92,7 @@ function operation(
 
 function show(io: CommandIo, flags: { readonly json?: boolean }, task: Task): void {
   const styles = stylesFor({ isTerminal: io.terminal.isStdout, env: io.env });
-  print(io, flags, task, (each) => taskText(each, styles, Date.now()));
+  print(io, flags, task, (each) => taskText(each, { styles, columns: widthOf(io) }));
 }
 
 const retryTask = defineCommand({

@@ -31,10 +31,10 @@ function task(given: object = {}): Task {
 }
 
 test('a task shows its tags', () => {
-  expect(taskText(task({ tags: { city: 'Ulm', 'a\n': 'b' } }), PLAIN, NOW)).toMatch(
-    /^tags +city=Ulm a\\n=b$/m,
-  );
-  expect(taskText(task(), PLAIN, NOW)).not.toContain('tags');
+  expect(
+    taskText(task({ tags: { city: 'Ulm', 'a\n': 'b' } }), { styles: PLAIN, now: NOW }),
+  ).toMatch(/^tags +city=Ulm a\\n=b$/m);
+  expect(taskText(task(), { styles: PLAIN, now: NOW })).not.toContain('tags');
 });
 
 test('a table has the errors, if there are any', () => {
@@ -79,4 +79,40 @@ test('dead letters show why they ended, also without an error', () => {
     'its handler was silent longer than heartbeatMs',
     'it took longer than totalMs',
   ]);
+});
+
+/** Attempts that ended one second after another. */
+function attempts(...ends: readonly object[]): object[] {
+  return ends.map((end, n) => ({
+    attempt: n + 1,
+    worker: 'w-1',
+    endedAt: new Date(Date.parse(START) + n * 1000).toISOString(),
+    ...end,
+  }));
+}
+
+test('a task shows why each attempt failed, when and where', () => {
+  const failed = { outcome: 'failed', error: { message: 'no\ndisk', code: 'ENOSPC' } };
+  const tried = attempts(failed, { outcome: 'worker_lost' }, { outcome: 'succeeded' });
+
+  const text = taskText(task({ attempt: 3, attempts: tried }), { styles: PLAIN, now: NOW });
+
+  expect(text.split('\n').slice(-2)).toEqual([
+    'failures     #1  2030-01-01T00:00:00.000Z  w-1  no\\ndisk (ENOSPC)',
+    '             #2  2030-01-01T00:00:01.000Z  w-1  its worker was lost',
+  ]);
+});
+
+test('of very many attempts the newest are shown, each on one line of the terminal', () => {
+  const failed = { outcome: 'failed', error: { message: 'x'.repeat(500) } };
+  const tried = attempts(...Array.from({ length: 100 }, () => failed));
+
+  const lines = taskText(task({ attempts: tried }), { styles: PLAIN, columns: 100, now: NOW })
+    .split('\n')
+    .filter((line) => line.includes('#') || line.includes('earlier'));
+
+  expect(lines).toHaveLength(11);
+  expect(lines[0]).toBe('failures     90 earlier ones, which --json shows');
+  expect(lines.at(-1)).toMatch(/^ {13}#100 .* x+…$/);
+  expect(Math.max(...lines.map(({ length }) => length))).toBe(100);
 });

@@ -3,8 +3,21 @@ import { type Styles, stateText } from '../screen/styles.ts';
 import { ago, short, table } from '../screen/table.ts';
 import { visible } from '../screen/visible.ts';
 
+/** How texts are shown. */
+interface Shown {
+  readonly styles: Styles;
+  /** Undefined without a terminal: then nothing is cut. */
+  readonly columns?: number | undefined;
+  readonly now?: number;
+}
+
+const NAME_COLUMNS = 13;
+
+/** Maximum number of attempts that are shown. */
+const ATTEMPTS_MAX = 10;
+
 /** A task as text for users, one fact per line. */
-export function taskText(task: Task, styles: Styles, now: number): string {
+export function taskText(task: Task, { styles, columns, now = Date.now() }: Shown): string {
   const { id, type, state, reason, priority, attempt, progress } = task;
   const rows: (readonly [string, string])[] = [
     ['task', `${styles.bold(visible(id))} (${visible(type)})`],
@@ -32,8 +45,30 @@ export function taskText(task: Task, styles: Styles, now: number): string {
   const problem = problemText(task);
   if (problem !== '') rows.push(['error', styles.red(problem)]);
   if (state === 'succeeded') rows.push(['output', payloadText(task.output, task.outputBlob, 500)]);
-  return rows.map(([name, value]) => `${styles.dim(name.padEnd(13))}${value}`).join('\n');
+  rows.push(...attemptRows(task, { styles, columns }));
+  return rows.map(([name, value]) => `${styles.dim(name.padEnd(NAME_COLUMNS))}${value}`).join('\n');
 }
+
+/** Every attempt that did not succeed, oldest first: its number, when it ended, where and why. */
+function attemptRows(
+  { attempts }: Task,
+  { styles, columns }: Shown,
+): (readonly [string, string])[] {
+  const over = attempts.filter(
+    ({ endedAt, outcome }) => endedAt !== null && outcome !== 'succeeded',
+  );
+  const lines = over.slice(-ATTEMPTS_MAX).map(({ attempt, endedAt, worker, outcome, error }) => {
+    const start = visible(`#${attempt}  ${endedAt}  ${worker}  `);
+    const why = problemText({ error: error ?? null, reason: outcome ?? '' }) || (outcome ?? '');
+    const width = columns === undefined ? Number.POSITIVE_INFINITY : columns - NAME_COLUMNS;
+    return start + styles.red(short(why, Math.max(ERROR_COLUMNS_MIN, width - start.length)));
+  });
+  const earlier = over.length - lines.length;
+  if (earlier > 0) lines.unshift(`${earlier} earlier ones, which --json shows`);
+  return lines.map((line, place) => [place === 0 ? 'failures' : '', line]);
+}
+
+const ERROR_COLUMNS_MIN = 30;
 
 /** Shows the name of a payload that is too big to be shown. */
 export function payloadText(payload: unknown, blob: string | undefined, columns: number): string {

@@ -9,7 +9,7 @@ test('the widest column of free text is cut first', () => {
   expect(row).toBe(`t_1  ${'e'.repeat(25)}…  ${'n'.repeat(26)}…`);
 });
 
-test('a table that fits is not cut, and one that cannot fit keeps ids and a part of the text', () => {
+test('a table that fits is not cut; one that cannot fit keeps ids and a part of the text', () => {
   const whole = table(['ID', 'ERROR'], [['t_1', 'e'.repeat(50)]], 55);
   const narrow = table(['ID', 'ERROR'], [['t_'.padEnd(30, '1'), 'e'.repeat(50)]], 10);
 

@@ -308,7 +308,7 @@ export const AttemptView = Type.Object({
   startedAt: Time,
   endedAt: Time,
   outcome: Type.Union([Type.String(), Type.Null()], {
-    description: 'Error that the worker reported, or why the attempt ended without a report.',
+    description: 'What the worker reported, or why the attempt ended without a report.',
   }),
   error: Type.Optional(TaskError),
   output: Type.Optional(
@@ -328,7 +328,11 @@ export const TaskView = Type.Object({
   resources: TaskResources,
   constraints: Constraints,
   attempt: Type.Integer({ description: 'Attempts so far; 0 before the first.' }),
-  attempts: Type.Array(AttemptView, { description: 'The newest attempt.' }),
+  attempts: Type.Array(AttemptView, {
+    description:
+      'Oldest first. `GET /v1/tasks/{id}` has all of them, of very many the newest; other ' +
+      'answers have at least the newest one. Numbers start at 1 again after a retry.',
+  }),
   submittedAt: Time,
   runAt: Type.Unsafe<string | null>({
     ...Time,
