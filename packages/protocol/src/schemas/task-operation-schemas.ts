@@ -124,7 +124,12 @@ export const WaitTasksReply = Type.Object({
 /** An idempotency key made by the client: new for each call, and the same for each repeat of it. */
 function requestKey(description: string) {
   return Type.Optional(
-    Type.String({ pattern: '^[A-Za-z0-9_.:-]{1,64}$', description, examples: ['c1a9e0f2-7'] }),
+    Type.String({
+      pattern: '^[A-Za-z0-9_.:-]{1,64}$',
+      allowed: '1 to 64 letters A to Z or a to z, digits and _ . : - , such as c1a9e0f2-7',
+      description,
+      examples: ['c1a9e0f2-7'],
+    }),
   );
 }
 
@@ -281,6 +286,7 @@ export const ListQuery = Type.Object(
     cursor: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z0-9_-]{1,256}$',
+        allowed: 'the nextCursor of the page before',
         description: '`nextCursor` of the previous page; any other value is refused.',
       }),
     ),
