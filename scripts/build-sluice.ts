@@ -5,7 +5,7 @@
  *
  *   node scripts/build-sluice.ts [FOLDER]      default: packages/cli/dist
  */
-import { chmodSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { PackageFolder, ROOT, readManifest, releaseVersion } from './package-folder.ts';
@@ -114,7 +114,6 @@ export function buildSluice(folder: string): PackageFolder {
   const target = new PackageFolder(folder);
   const imported = bundle(target);
   target.copy(LAUNCHER);
-  chmodSync(path.join(target.folder, LAUNCHER), 0o755);
   target.copyFolder('docs');
   target.copyFolder('deploy');
   target.write('README.md', readme(), ['docs/packages.md']);

@@ -4,7 +4,15 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 
 export const ROOT = path.resolve(import.meta.dirname, '..');
@@ -71,8 +79,11 @@ export class PackageFolder {
     this.bundled.set(file, { file, sha256, sources: origins });
   }
 
+  /** A program stays one. */
   copy(source: string, file = source): void {
-    this.write(file, readFileSync(path.join(ROOT, source)), [source]);
+    const from = path.join(ROOT, source);
+    this.write(file, readFileSync(from), [source]);
+    chmodSync(path.join(this.folder, file), statSync(from).mode);
   }
 
   /** Copies all files below a folder of the repository. */
