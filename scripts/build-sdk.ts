@@ -5,12 +5,12 @@
  *   node scripts/build-sdk.ts [FOLDER]      default: packages/sdk/dist
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { build } from 'vite';
+import { build, type Rolldown } from 'vite';
+import { PackageFolder, ROOT, readManifest, releaseVersion } from './package-folder.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '..');
 const PACKAGE = path.join(ROOT, 'packages/sdk');
 const SOURCES = path.join(PACKAGE, 'src');
 
@@ -21,14 +21,14 @@ const ENTRIES = {
   testing: 'test-sluice/test-sluice.ts',
 } as const;
 
-async function bundle(folder: string): Promise<void> {
-  await build({
+async function bundle(target: PackageFolder): Promise<void> {
+  const built = (await build({
     configFile: false,
     root: PACKAGE,
     logLevel: 'warn',
     ssr: { noExternal: true },
     build: {
-      outDir: folder,
+      outDir: target.folder,
       emptyOutDir: true,
       ssr: true,
       target: 'es2022',
@@ -41,11 +41,20 @@ async function bundle(folder: string): Promise<void> {
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'shared-[hash].js' },
       },
     },
-  });
+  })) as Rolldown.RolldownOutput;
+  for (const chunk of built.output) {
+    const modules = chunk.type === 'chunk' ? chunk.moduleIds : [];
+    // The bundler's own modules have no file.
+    const files = modules.filter((id) => path.isAbsolute(id));
+    target.record(
+      chunk.fileName,
+      files.map((file) => path.relative(ROOT, file)),
+    );
+  }
 }
 
 /** Writes the declarations that the entry points need, and no others. */
-function declare(folder: string): void {
+function declare(target: PackageFolder): void {
   const all = mkdtempSync(path.join(tmpdir(), 'sluice-types-'));
   try {
     const emit = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly'];
@@ -54,18 +63,15 @@ function declare(folder: string): void {
     execFileSync('tsc', ['-p', project, ...emit, ...where], { stdio: 'inherit' });
     const source = path.join(all, 'sdk/src');
     const pending: string[] = Object.values(ENTRIES).map((file) => file.replace(/\.ts$/, '.d.ts'));
-    const copied = new Set<string>();
     for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
-      if (copied.has(file)) continue;
-      copied.add(file);
+      if (target.has(path.join('types', file))) continue;
       const text = readFileSync(path.join(source, file), 'utf8').replaceAll(
         /(from |import\()'(\.[^']*)\.ts'/g,
         "$1'$2.js'",
       );
       pending.push(...importsOf(file, text));
-      const target = path.join(folder, 'types', file);
-      mkdirSync(path.dirname(target), { recursive: true });
-      writeFileSync(target, text);
+      const origin = path.join('packages/sdk/src', file.replace(/\.d\.ts$/, '.ts'));
+      target.write(path.join('types', file), text, [origin]);
     }
   } finally {
     rmSync(all, { recursive: true });
@@ -83,13 +89,11 @@ function importsOf(file: string, text: string): string[] {
   });
 }
 
-function describe(folder: string): void {
-  const { name, version, license } = JSON.parse(
-    readFileSync(path.join(PACKAGE, 'package.json'), 'utf8'),
-  );
+function describe(target: PackageFolder): void {
+  const { name, license } = readManifest('packages/sdk/package.json');
   const manifest = {
     name,
-    version,
+    version: releaseVersion(),
     description: 'Submit tasks to Sluice, wait for them, and run them.',
     license,
     type: 'module',
@@ -104,13 +108,21 @@ function describe(folder: string): void {
       './testing': { types: './types/test-sluice/test-sluice.d.ts', default: './testing.js' },
     },
   };
-  writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
-  copyFileSync(path.join(ROOT, 'LICENSE'), path.join(folder, 'LICENSE'));
-  copyFileSync(path.join(ROOT, 'docs/sdk.md'), path.join(folder, 'README.md'));
+  target.writeJson('package.json', manifest, ['package.json', 'packages/sdk/package.json']);
+  target.copy('docs/sdk.md', 'README.md');
+  target.finish(manifest);
 }
 
-const folder = path.resolve(process.argv[2] ?? path.join(PACKAGE, 'dist'));
-await bundle(folder);
-declare(folder);
-describe(folder);
-console.log(`built ${folder}`);
+/** Builds the package in a folder, whose contents it replaces. */
+export async function buildSdk(folder: string): Promise<PackageFolder> {
+  const target = new PackageFolder(folder);
+  await bundle(target);
+  declare(target);
+  describe(target);
+  return target;
+}
+
+if (import.meta.main) {
+  const { folder } = await buildSdk(process.argv[2] ?? path.join(PACKAGE, 'dist'));
+  console.log(`built ${folder}`);
+}

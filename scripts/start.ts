@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { stopWithNpm } from '../packages/cli/src/npm-parent.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const LAUNCHER = join(ROOT, 'packages/cli/bin/sluice');
@@ -18,11 +19,9 @@ let example: ChildProcess | undefined;
 
 // Ctrl-C reaches all processes. A signal to this process alone is passed on.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => {
-    example?.kill('SIGTERM');
-    server.kill('SIGTERM');
-  });
+  process.on(signal, stop);
 }
+stopWithNpm('start', stop);
 
 createInterface({ input: server.stdout }).on('line', (line) => {
   process.stdout.write(`${line}\n`);
@@ -33,6 +32,11 @@ createInterface({ input: server.stdout }).on('line', (line) => {
 const [code] = await once(server, 'exit');
 example?.kill('SIGTERM');
 process.exitCode = typeof code === 'number' ? code : 1;
+
+function stop(): void {
+  example?.kill('SIGTERM');
+  server.kill('SIGTERM');
+}
 
 function startExample(url: string): ChildProcess {
   const env = { ...process.env, SLUICE_URL: url };

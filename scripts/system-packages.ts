@@ -23,6 +23,9 @@ const PROGRAMS: readonly Program[] = [
   { name: 'ip', packages: ['iproute2'] },
   { name: 'chromium', packages: ['chromium'] },
   { name: 'promtool', packages: ['prometheus'] },
+  { name: 'dockerd', packages: ['docker.io'] },
+  { name: 'busybox', packages: ['busybox-static'] },
+  { name: 'systemd-analyze', packages: ['systemd'] },
   { name: 'cc', packages: ['gcc', 'libc6-dev'] },
 ];
 

@@ -7,6 +7,7 @@ import { importFences } from './tidy/import-fences.ts';
 import { leftovers } from './tidy/leftovers.ts';
 import { links } from './tidy/links.ts';
 import { names } from './tidy/names.ts';
+import { oneVersion } from './tidy/one-version.ts';
 import { readRepository, type TidyCheck } from './tidy/repository.ts';
 import { rooms } from './tidy/rooms.ts';
 import { ruleNames } from './tidy/rule-names.ts';
@@ -23,6 +24,7 @@ const CHECKS: readonly TidyCheck[] = [
   importFences,
   rooms,
   exactVersions,
+  oneVersion,
   leftovers,
   ruleTests,
   ruleNames,

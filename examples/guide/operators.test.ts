@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import {
   cancelAllOf,
   copyChanges,
+  correct,
   failuresOf,
   nextPage,
   runAgain,
@@ -39,6 +40,23 @@ test('failures are found, repaired and run again', async () => {
   expect(await failuresOf(sluice, 'bob', since)).toEqual([]);
   expect(count).toBe(1);
   expect(await task.result()).toBe('charged');
+});
+
+test('a dead letter gets a good input', async () => {
+  const mail = defineTask({
+    type: 'mail',
+    run: ({ to }: { to: string }) => {
+      if (!to.includes('@')) throw new PermanentFailure('no such address');
+      return `sent to ${to}`;
+    },
+  });
+  const sluice = new TestSluice([mail]);
+  const task = await sluice.submit(mail, { to: 'nobody' });
+  await task.wait();
+
+  await correct(sluice, task.id, { to: 'ada@example.com' });
+
+  expect(await task.result()).toBe('sent to ada@example.com');
 });
 
 test('a list has pages', async () => {

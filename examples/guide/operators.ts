@@ -41,6 +41,11 @@ export async function whilePaused(
   }
 }
 
+/** A dead letter with a bad input runs again with a good one. */
+export async function correct(sluice: TaskClient, id: string, input: unknown): Promise<void> {
+  await sluice.tasks.retry(id, { input });
+}
+
 /** After a repair: runs again what failed, ten tasks per second. */
 export async function runAgain(sluice: TaskClient, type: string): Promise<number> {
   const { count } = await sluice.deadLetters.redrive({ filter: { type }, ratePerSec: 10 });

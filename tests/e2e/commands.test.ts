@@ -284,6 +284,20 @@ describe('changing', () => {
     expect((await sluice('task', 'cancel', 't_no')).code).toBe(1);
   });
 
+  test('a retry with another input, which the history shows', async () => {
+    const { body } = await api.post('/v1/tasks', { type: 'changed', input: { n: 'bad' } });
+    await sluice('task', 'cancel', body.id);
+
+    const retried = await sluice('task', 'retry', body.id, '--input', '{"n": "good"}');
+
+    expect(retried.stdout).toMatch(/input +\{"n":"good"\}/);
+    const { stdout } = await sluice('task', 'history', body.id);
+    expect(stdout).toMatch(/ INPUT BEFORE$/m);
+    expect(stdout).toMatch(/ retried .*\{"n":"bad"\}$/m);
+    const wrong = await sluice('task', 'retry', body.id, '--input', 'good');
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--input is not JSON')]);
+  });
+
   test('queues rest and go on, dead letters run again, workers drain', async () => {
     expect((await sluice('queue', 'pause', 'q')).stdout).toContain('paused');
     expect((await sluice('queue', 'resume', 'q')).stdout).not.toContain('paused');

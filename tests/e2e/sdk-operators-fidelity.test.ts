@@ -205,6 +205,23 @@ test('many tasks are read, changed and cancelled, each with its outcome', async 
   });
 });
 
+test('a task is retried with another input, also for its dedupe key', async () => {
+  const seen = await playOnBoth(async (client) => {
+    const key = { dedupeKey: `retried-${client instanceof TestSluice}` };
+    const task = await client.submit(fragile, { n: 1 }, key);
+    await task.wait();
+    mayWork = true;
+    const view = await client.tasks.retry(task, { input: { n: 21 } });
+    const result = await task.result();
+    const same = await client.submit(fragile, { n: 21 }, key);
+    const old = await codeOf(client.submit(fragile, { n: 1 }, key));
+    const unknown = await codeOf(client.tasks.retry(task, { inptu: 1 } as object));
+    return [view.input, result, same.id === task.id, old, unknown];
+  });
+
+  expect(seen).toEqual([{ n: 21 }, 42, true, 'dedupe_mismatch', 'invalid_request']);
+});
+
 test('what failed is retried, redriven or discarded', async () => {
   const seen = await playOnBoth(async (client) => {
     const [first, second] = await failed(client, 5, { dead: 'a' });

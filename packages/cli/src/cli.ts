@@ -3,6 +3,7 @@ import { NoServerError, RefusedError, StrangeServerError } from './api/api-error
 import { find } from './command.ts';
 import { COMMANDS, HELP } from './commands.ts';
 import { type CommandIo, ExitCode } from './exit-code.ts';
+import { stopWithNpm } from './npm-parent.ts';
 import { printable } from './screen/visible.ts';
 import { UsageError } from './usage-error.ts';
 import { VERSION } from './version.ts';
@@ -34,6 +35,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     stop.abort();
   });
 }
+stopWithNpm('npx', () => stop.abort());
 
 /** A reader that closes the pipe early, such as `head`, is no error; a full disk is one. */
 function onStdoutError(error: NodeJS.ErrnoException): never {

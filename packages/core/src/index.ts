@@ -70,6 +70,7 @@ export type {
   SessionRead,
 } from './commands/sessions/session-stream.ts';
 export type { CancelTasks, CancelTasksReply } from './commands/tasks/cancel-tasks.ts';
+export type { NewInput } from './commands/tasks/change-input.ts';
 export type { DedupeClaims } from './commands/tasks/duplicates.ts';
 export type { EndTask, EndTaskReply } from './commands/tasks/end-task.ts';
 export type {

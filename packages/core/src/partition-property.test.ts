@@ -144,6 +144,7 @@ const EVERYTHING = [
   'retry',
   'retry task_finished',
   'retry task_not_finished',
+  'retry with another input',
   'retry of one twice',
   'retry of some unknown',
   'end',

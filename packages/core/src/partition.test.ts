@@ -319,7 +319,7 @@ function operateOnAll(partition: TestPartition): void {
     const ids = [partition.id(partition.state.nextTask - 1)];
     partition.operate<CancelTasks>({ type: 'cancel_tasks', ids, graceMs: 0 });
   }
-  const rest = { spec: { type: 'hello' }, input: payload, dedupe: 0 };
+  const rest = { spec: { type: 'hello' }, input: payload };
   const state = TASK_STATES.indexOf('failed');
   const { rejection } = partition.operate<ReadmitTask>({
     type: 'readmit_task',

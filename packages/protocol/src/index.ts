@@ -9,7 +9,12 @@ export { ROUTES, type RouteName } from './routes/routes.ts';
 export { brokenText, repeatedName } from './rules/body-rules.ts';
 export { isCallbackSecret, SECRET_RULE, secretBase64 } from './rules/callback-rules.ts';
 export { inexactPayload } from './rules/exact-numbers.ts';
-export { patternProblem, unionProblem, type WordedSchema } from './rules/schema-words.ts';
+export {
+  nameProblem,
+  patternProblem,
+  unionProblem,
+  type WordedSchema,
+} from './rules/schema-words.ts';
 export {
   checkDefinition,
   checkResources,
@@ -53,6 +58,7 @@ export {
   ListQuery,
   LogQuery,
   NothingSaid,
+  RetryRequest,
   SignalRequest,
   type TaskFilter,
   TaskListQuery,

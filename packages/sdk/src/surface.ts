@@ -66,6 +66,7 @@ export type {
 export type {
   CallbackOptions,
   Resources,
+  RetryChanges,
   RetryOptions,
   SubmitOptions,
   TaskChanges,

@@ -25,6 +25,7 @@ export { rebuildProjection } from './projection/rebuild-projection.ts';
 export type { TaskRecord } from './projection/rows/task-record.ts';
 export { QueueRates } from './queues/queue-rates.ts';
 export { Server } from './server.ts';
+export { inputWords } from './tasks/dedupe-hashes.ts';
 export { TaskWaiters } from './tasks/task-waiters.ts';
 export type { StreamSink } from './workers/worker-stream.ts';
 export { WorkerStreams } from './workers/worker-streams.ts';

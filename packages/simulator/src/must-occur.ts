@@ -74,6 +74,7 @@ const MUST_OCCUR = [
   'event task_ended timed_out',
   'event task_ended cancelled',
   'event task_retried',
+  'a retry with another input',
   'event task_resumed',
   'event task_patched',
   'event task_forgotten',

@@ -21,7 +21,7 @@ const listAudit = defineCommand({
   },
 });
 
-function auditTable(records: readonly AuditRecord[]): string {
+function auditTable(records: readonly AuditRecord[], columns: number | undefined): string {
   return table(
     ['AT', 'WHO', 'FROM', 'NAMESPACE', 'ACTION', 'WHAT', ''],
     records.map(({ at, actor, address, namespace, action, subject, detail }) => [
@@ -33,6 +33,7 @@ function auditTable(records: readonly AuditRecord[]): string {
       subject,
       detail,
     ]),
+    columns,
   );
 }
 

@@ -1,7 +1,7 @@
 import type { CallbackView } from '@sluice/protocol';
 import { defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
-import { ago, short, table } from '../screen/table.ts';
+import { ago, table } from '../screen/table.ts';
 import { UsageError } from '../usage-error.ts';
 import { connect, limitOf, print, printList, readList, SERVER_FLAGS, stated } from './shared.ts';
 
@@ -20,13 +20,13 @@ const listCallbacks = defineCommand({
     const query = new URLSearchParams(stated(wanted) as Record<string, string>);
     const api = connect(flags, io);
     const list = await readList<CallbackView>(api, '/v1/callbacks', { query, limit });
-    const table = (items: readonly CallbackView[]) => callbackTable(items, Date.now());
-    printList(io, flags, list, { none: 'no callbacks', table });
+    printList(io, flags, list, { none: 'no callbacks', table: callbackTable });
     return ExitCode.done;
   },
 });
 
-function callbackTable(items: readonly CallbackView[], now: number): string {
+function callbackTable(items: readonly CallbackView[], columns: number | undefined): string {
+  const now = Date.now();
   return table(
     ['ID', 'TASK', 'CHANGE', 'AGE', 'STATE', 'TRIES', 'FAILURE', 'URL'],
     items.map(({ id, taskId, type, changedAt, state, tries, failure, status, url }) => [
@@ -37,8 +37,9 @@ function callbackTable(items: readonly CallbackView[], now: number): string {
       state,
       tries,
       status === null ? (failure ?? '') : `${failure} ${status}`,
-      short(url, 50),
+      url,
     ]),
+    columns,
   );
 }
 

@@ -1,10 +1,19 @@
 import type { Task } from '../api/answers.ts';
 import { defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
-import { ago, short, table } from '../screen/table.ts';
+import { ago, table } from '../screen/table.ts';
 import { UsageError } from '../usage-error.ts';
-import { connect, limitOf, print, printList, readList, SERVER_FLAGS, stated } from './shared.ts';
-import { errorText } from './task-text.ts';
+import {
+  connect,
+  limitOf,
+  print,
+  printList,
+  readList,
+  SERVER_FLAGS,
+  stated,
+  widthOf,
+} from './shared.ts';
+import { problemText } from './task-text.ts';
 
 const TYPE_FLAG = { value: 'TYPE', help: 'only tasks of this type' } as const;
 
@@ -31,23 +40,19 @@ const listDeadLetters = defineCommand({
     const query = new URLSearchParams(stated({ type, fingerprint }) as Record<string, string>);
     const api = connect(flags, io);
     const list = await readList<Task>(api, '/v1/dead-letters', { query, limit });
-    const table = (items: readonly Task[]) => deadTable(items, Date.now());
-    printList(io, flags, list, { none: 'no dead letters', table });
+    printList(io, flags, list, { none: 'no dead letters', table: deadTable });
     return ExitCode.done;
   },
 });
 
-function deadTable(tasks: readonly Task[], now: number): string {
+export function deadTable(tasks: readonly Task[], columns?: number, now = Date.now()): string {
   return table(
     ['ID', 'TYPE', 'STATE', 'ATTEMPT', 'ENDED', 'ERROR'],
-    tasks.map(({ id, type, state, attempt, endedAt, error }) => [
-      id,
-      type,
-      state,
-      attempt,
-      `${ago(endedAt, now)} ago`,
-      error === null ? '' : short(errorText(error), 60),
-    ]),
+    tasks.map((task) => {
+      const { id, type, state, attempt, endedAt } = task;
+      return [id, type, state, attempt, `${ago(endedAt, now)} ago`, problemText(task)];
+    }),
+    columns,
   );
 }
 
@@ -75,7 +80,7 @@ const groups = defineCommand({
     const path = `/v1/dead-letters/groups?${query}`;
     const found = await connect(flags, io).get<Groups>(path, ['items', 'others']);
     if (found.items.length === 0 && flags.json !== true) io.stderr('no dead letters');
-    else print(io, flags, found, ({ items }) => groupTable(items, Date.now()));
+    else print(io, flags, found, ({ items }) => groupTable(items, widthOf(io)));
     if (found.others > 0)
       io.stderr(`${found.others} more dead letters are in none of these groups`);
     if (found.isComplete === false)
@@ -84,7 +89,8 @@ const groups = defineCommand({
   },
 });
 
-function groupTable(items: Groups['items'], now: number): string {
+function groupTable(items: Groups['items'], columns: number | undefined): string {
+  const now = Date.now();
   return table(
     ['FINGERPRINT', 'COUNT', 'TYPE', 'LAST', 'TASK', 'ERROR'],
     items.map(({ fingerprint, count, type, lastEndedAt, taskId, message }) => [
@@ -93,8 +99,9 @@ function groupTable(items: Groups['items'], now: number): string {
       type,
       `${ago(lastEndedAt, now)} ago`,
       taskId,
-      short(message, 60),
+      message,
     ]),
+    columns,
   );
 }
 

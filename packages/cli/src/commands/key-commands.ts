@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { AccessKey, NewAccessKey } from '../api/answers.ts';
 import { defineCommand, defineGroup } from '../command.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
-import { ago, short, table } from '../screen/table.ts';
+import { ago, table } from '../screen/table.ts';
 import { UsageError } from '../usage-error.ts';
 import { connect, durationOf, print, printList, readList, SERVER_FLAGS, stated } from './shared.ts';
 
@@ -95,24 +95,26 @@ const listKeys = defineCommand({
   examples: ['sluice key list'],
   run: async ({ flags }, io) => {
     const list = await readList<AccessKey>(connect(flags, io), '/v1/keys');
-    const table = (items: readonly AccessKey[]) => keyTable(items, Date.now());
-    printList(io, flags, list, { none: 'no keys: the server accepts every call', table });
+    const none = 'no keys: the server accepts every call';
+    printList(io, flags, list, { none, table: keyTable });
     return ExitCode.done;
   },
 });
 
-function keyTable(keys: readonly AccessKey[], now: number): string {
+function keyTable(keys: readonly AccessKey[], columns: number | undefined): string {
+  const now = Date.now();
   return table(
     ['ID', 'ROLES', 'NAMESPACE', 'NAME', 'CREATED', 'USED', 'EXPIRES'],
     keys.map(({ id, roles, namespace, name, createdAt, lastUsedAt, expiresAt, expired }) => [
       id,
       roles.join(', '),
       namespace,
-      short(name, 30),
+      name,
       `${ago(createdAt, now)} ago`,
       lastUsedAt === null ? '-' : `${ago(lastUsedAt, now)} ago`,
       expired ? 'expired' : (expiresAt ?? '-'),
     ]),
+    columns,
   );
 }
 

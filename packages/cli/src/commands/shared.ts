@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { repeatedName } from '@sluice/protocol/body-rules';
 import { inexactNumber } from '@sluice/protocol/exact-numbers';
+import { LIMITS } from '@sluice/protocol/limits';
 import type { Page } from '../api/answers.ts';
 import { ApiCaller } from '../api/api-caller.ts';
 import type { CommandIo } from '../exit-code.ts';
@@ -32,6 +33,11 @@ export function print<T>(
   io.stdout(json ? JSON.stringify(value, null, 2) : render(value));
 }
 
+/** Columns of the terminal; undefined without one, because then nothing is cut. */
+export function widthOf({ terminal }: CommandIo): number | undefined {
+  return terminal.isStdout ? terminal.columns : undefined;
+}
+
 /** The items of a list, page after page, up to `limit` of them, and the cursor of the rest. */
 export async function readList<T>(
   api: ApiCaller,
@@ -58,10 +64,13 @@ export function printList<T>(
   io: CommandIo,
   flags: ServerFlags,
   list: Page<T>,
-  shown: { readonly none: string; readonly table: (items: readonly T[]) => string },
+  shown: {
+    readonly none: string;
+    readonly table: (items: readonly T[], columns: number | undefined) => string;
+  },
 ): void {
   if (list.items.length === 0 && flags.json !== true) io.stderr(shown.none);
-  else print(io, flags, list, ({ items }) => shown.table(items));
+  else print(io, flags, list, ({ items }) => shown.table(items, widthOf(io)));
   if (list.nextCursor !== null) io.stderr('there are more; use --limit to see them');
 }
 
@@ -128,6 +137,16 @@ function parseJson(json: string, text: string, flag: string): unknown {
     const hint = isPlain ? `; a text needs double quotes: --${flag} '"${text}"'` : '';
     throw new UsageError(`--${flag} is not JSON: ${(cause as Error).message}${hint}`);
   }
+}
+
+/** An input that is too big for a request is uploaded first. */
+export async function inputOf(
+  api: ApiCaller,
+  input: unknown,
+): Promise<{ input?: unknown } | { inputBlob: string }> {
+  const text = JSON.stringify(input) ?? '';
+  if (Buffer.byteLength(text) <= LIMITS.payloadBytesMax) return { input };
+  return { inputBlob: (await api.putBlob(text)).sha256 };
 }
 
 async function textOf(text: string, flag: string, io: CommandIo): Promise<string> {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { LIMITS } from '@sluice/protocol/limits';
 import type { Task } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { DURATION, defineCommand } from '../command.ts';
@@ -10,12 +9,14 @@ import { followTask } from './follow-task.ts';
 import {
   connect,
   durationOf,
+  inputOf,
   integerOf,
   jsonOf,
   print,
   SERVER_FLAGS,
   stated,
   tagsOf,
+  widthOf,
 } from './shared.ts';
 import { errorText, taskText } from './task-text.ts';
 
@@ -96,16 +97,6 @@ interface Submitted {
   readonly deduplicated: boolean;
 }
 
-/** An input that is too big for a request is uploaded first. */
-async function inputOf(
-  api: ApiCaller,
-  input: unknown,
-): Promise<{ input?: unknown } | { inputBlob: string }> {
-  const text = JSON.stringify(input) ?? '';
-  if (Buffer.byteLength(text) <= LIMITS.payloadBytesMax) return { input };
-  return { inputBlob: (await api.putBlob(text)).sha256 };
-}
-
 async function outputOf(api: ApiCaller, { output, outputBlob }: Task): Promise<unknown> {
   return outputBlob === undefined ? output : JSON.parse((await api.getBlob(outputBlob)).toString());
 }
@@ -144,7 +135,7 @@ export const waitForTask = defineCommand({
     const timeoutMs = durationOf(flags.timeout, 'timeout');
     const task = await followTask(connect(flags, io), id, { io, timeoutMs });
     const styles = stylesFor({ isTerminal: io.terminal.isStdout, env: io.env });
-    print(io, flags, task, (each) => taskText(each, styles, Date.now()));
+    print(io, flags, task, (each) => taskText(each, { styles, columns: widthOf(io) }));
     return exitOf(task, () => undefined);
   },
 });

@@ -9,6 +9,7 @@ import { UsageError } from '../usage-error.ts';
 import {
   connect,
   durationOf,
+  inputOf,
   integerOf,
   jsonOf,
   limitOf,
@@ -18,9 +19,10 @@ import {
   SERVER_FLAGS,
   stated,
   tagsOf,
+  widthOf,
 } from './shared.ts';
 import { submitTask, waitForTask } from './submit-task.command.ts';
-import { taskTable, taskText } from './task-text.ts';
+import { payloadText, taskTable, taskText } from './task-text.ts';
 import { updateTask } from './update-task.command.ts';
 
 const FILTER_FLAGS = {
@@ -61,8 +63,7 @@ const listTasks = defineCommand({
       query.append(`tag.${name}`, value);
     }
     const list = await readList<Task>(connect(flags, io), '/v1/tasks', { query, limit });
-    const table = (items: readonly Task[]) => taskTable(items, Date.now());
-    printList(io, flags, list, { none: 'no tasks', table });
+    printList(io, flags, list, { none: 'no tasks', table: taskTable });
     return ExitCode.done;
   },
 });
@@ -91,8 +92,33 @@ function operation(
 
 function show(io: CommandIo, flags: { readonly json?: boolean }, task: Task): void {
   const styles = stylesFor({ isTerminal: io.terminal.isStdout, env: io.env });
-  print(io, flags, task, (each) => taskText(each, styles, Date.now()));
+  print(io, flags, task, (each) => taskText(each, { styles, columns: widthOf(io) }));
 }
+
+const retryTask = defineCommand({
+  name: 'task retry',
+  summary: 'Run a task again that did not succeed',
+  details:
+    'The task keeps its id and gets all its attempts again. --input replaces its input; then\n' +
+    "'sluice task history' shows the old one.",
+  args: ['ID'],
+  flags: {
+    input: { value: 'JSON', short: 'i', help: 'new input; @FILE reads a file, - reads stdin' },
+    ...SERVER_FLAGS,
+  },
+  examples: [
+    'sluice task retry t_01k7f6b1oj0000000001',
+    `sluice task retry t_01k7f6b1oj0000000001 --input '{"to": "ada@example.com"}'`,
+  ],
+  run: async ({ args: [id], flags }, io) => {
+    const api = connect(flags, io);
+    const body = stated(await inputOf(api, await jsonOf(flags.input, 'input', io)));
+    const path = `/v1/tasks/${encodeURIComponent(id)}/retry`;
+    // Not safe to repeat: the task may have failed again meanwhile, and would run once more.
+    show(io, flags, await api.postOnce<Task>(path, TASK_FIELDS, body));
+    return ExitCode.done;
+  },
+});
 
 interface BulkReply {
   readonly items?: readonly {
@@ -193,6 +219,8 @@ interface Change {
   readonly reason: string;
   readonly attempt: number;
   readonly worker: string | null;
+  readonly inputBefore?: unknown;
+  readonly inputBlobBefore?: string;
 }
 
 const taskHistory = defineCommand({
@@ -204,17 +232,24 @@ const taskHistory = defineCommand({
   run: async ({ args: [id], flags }, io) => {
     const path = `/v1/tasks/${encodeURIComponent(id)}/history`;
     const history = await connect(flags, io).get<{ items: readonly Change[] }>(path, ['items']);
-    print(io, flags, history, ({ items }) =>
-      table(
-        ['TIME', 'FROM', 'TO', 'REASON', 'ATTEMPT', 'WORKER'],
-        items.map(({ at, from, to, reason, attempt, worker }) => {
-          return [at, from ?? '', to, reason, attempt === 0 ? '' : attempt, worker ?? ''];
-        }),
-      ),
-    );
+    print(io, flags, history, ({ items }) => historyTable(items, widthOf(io)));
     return ExitCode.done;
   },
 });
+
+/** Inputs that a retry replaced have a column if there are any. */
+function historyTable(changes: readonly Change[], columns: number | undefined): string {
+  const isReplaced = (change: Change) => 'inputBefore' in change || 'inputBlobBefore' in change;
+  const hasInputs = changes.some(isReplaced);
+  const head = ['TIME', 'FROM', 'TO', 'REASON', 'ATTEMPT', 'WORKER'];
+  const rows = changes.map((change) => {
+    const { at, from, to, reason, attempt, worker, inputBefore, inputBlobBefore } = change;
+    const row = [at, from ?? '', to, reason, attempt === 0 ? '' : attempt, worker ?? ''];
+    if (!hasInputs) return row;
+    return [...row, isReplaced(change) ? payloadText(inputBefore, inputBlobBefore, 200) : ''];
+  });
+  return table(hasInputs ? [...head, 'INPUT BEFORE'] : head, rows, columns);
+}
 
 interface LogLine {
   readonly attempt: number;
@@ -293,10 +328,7 @@ export const taskCommands = defineGroup('task', 'Submit, show, change and cancel
   wait: waitForTask,
   update: updateTask,
   cancel: cancelTasks,
-  retry: operation('retry', 'Run a task again that did not succeed', (api, path) => {
-    // Not safe to repeat: the task may have failed again meanwhile, and would run once more.
-    return api.postOnce(`${path}/retry`, TASK_FIELDS);
-  }),
+  retry: retryTask,
   pause: operation('pause', 'Pause a task that no worker holds', (api, path) => {
     return api.post(`${path}/pause`, TASK_FIELDS);
   }),

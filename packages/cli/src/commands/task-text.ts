@@ -3,8 +3,21 @@ import { type Styles, stateText } from '../screen/styles.ts';
 import { ago, short, table } from '../screen/table.ts';
 import { visible } from '../screen/visible.ts';
 
+/** How texts are shown. */
+interface Shown {
+  readonly styles: Styles;
+  /** Undefined without a terminal: then nothing is cut. */
+  readonly columns?: number | undefined;
+  readonly now?: number;
+}
+
+const NAME_COLUMNS = 13;
+
+/** Maximum number of attempts that are shown. */
+const ATTEMPTS_MAX = 10;
+
 /** A task as text for users, one fact per line. */
-export function taskText(task: Task, styles: Styles, now: number): string {
+export function taskText(task: Task, { styles, columns, now = Date.now() }: Shown): string {
   const { id, type, state, reason, priority, attempt, progress } = task;
   const rows: (readonly [string, string])[] = [
     ['task', `${styles.bold(visible(id))} (${visible(type)})`],
@@ -32,11 +45,33 @@ export function taskText(task: Task, styles: Styles, now: number): string {
   const problem = problemText(task);
   if (problem !== '') rows.push(['error', styles.red(problem)]);
   if (state === 'succeeded') rows.push(['output', payloadText(task.output, task.outputBlob, 500)]);
-  return rows.map(([name, value]) => `${styles.dim(name.padEnd(13))}${value}`).join('\n');
+  rows.push(...attemptRows(task, { styles, columns }));
+  return rows.map(([name, value]) => `${styles.dim(name.padEnd(NAME_COLUMNS))}${value}`).join('\n');
 }
 
+/** Every attempt that did not succeed, oldest first: its number, when it ended, where and why. */
+function attemptRows(
+  { attempts }: Task,
+  { styles, columns }: Shown,
+): (readonly [string, string])[] {
+  const over = attempts.filter(
+    ({ endedAt, outcome }) => endedAt !== null && outcome !== 'succeeded',
+  );
+  const lines = over.slice(-ATTEMPTS_MAX).map(({ attempt, endedAt, worker, outcome, error }) => {
+    const start = visible(`#${attempt}  ${endedAt}  ${worker}  `);
+    const why = problemText({ error: error ?? null, reason: outcome ?? '' }) || (outcome ?? '');
+    const width = columns === undefined ? Number.POSITIVE_INFINITY : columns - NAME_COLUMNS;
+    return start + styles.red(short(why, Math.max(ERROR_COLUMNS_MIN, width - start.length)));
+  });
+  const earlier = over.length - lines.length;
+  if (earlier > 0) lines.unshift(`${earlier} earlier ones, which --json shows`);
+  return lines.map((line, place) => [place === 0 ? 'failures' : '', line]);
+}
+
+const ERROR_COLUMNS_MIN = 30;
+
 /** Shows the name of a payload that is too big to be shown. */
-function payloadText(payload: unknown, blob: string | undefined, columns: number): string {
+export function payloadText(payload: unknown, blob: string | undefined, columns: number): string {
   return blob === undefined ? short(payload, columns) : short(`blob ${blob}`, columns);
 }
 
@@ -53,14 +88,22 @@ function tagRows({ tags }: Task): (readonly [string, string])[] {
   return texts.length === 0 ? [] : [['tags', texts.join(' ')]];
 }
 
-/** What went wrong last; a worker that was lost left no error. */
-function problemText({ error, reason }: Task): string {
-  if (error !== null) return errorText(error);
-  return reason === 'worker_lost' ? 'its worker was lost' : '';
+/** What an attempt without an error is shown with, by its reason. */
+const WITHOUT_ERROR: Readonly<Record<string, string>> = {
+  worker_lost: 'its worker was lost',
+  run_timeout: 'it ran longer than runMs',
+  heartbeat_timeout: 'its handler was silent longer than heartbeatMs',
+  total_timeout: 'it took longer than totalMs',
+  queue_timeout: 'it was queued longer than queueMs',
+};
+
+/** What went wrong last. A worker that was lost, and a timeout, leave no error. */
+export function problemText({ error, reason }: Pick<Task, 'error' | 'reason'>): string {
+  return error === null ? (WITHOUT_ERROR[reason] ?? '') : errorText(error);
 }
 
 /** The problems have a column if there are any. */
-export function taskTable(tasks: readonly Task[], now: number): string {
+export function taskTable(tasks: readonly Task[], columns?: number, now = Date.now()): string {
   const hasProblems = tasks.some((task) => problemText(task) !== '');
   const head = ['ID', 'TYPE', 'STATE', 'REASON', 'PRIO', 'ATTEMPT', 'AGE', 'INPUT'];
   return table(
@@ -68,9 +111,13 @@ export function taskTable(tasks: readonly Task[], now: number): string {
     tasks.map((task) => {
       const { id, type, state, reason, priority, attempt, submittedAt, input, inputBlob } = task;
       const age = ago(submittedAt, now);
-      const text = payloadText(input, inputBlob, hasProblems ? 24 : 40);
+      const text = payloadText(input, inputBlob, PAYLOAD_COLUMNS_MAX);
       const row = [id, type, state, reason, priority, attempt, age, text];
-      return hasProblems ? [...row, short(problemText(task), 60)] : row;
+      return hasProblems ? [...row, problemText(task)] : row;
     }),
+    columns,
   );
 }
+
+/** The error comes last and matters more. */
+const PAYLOAD_COLUMNS_MAX = 60;

@@ -6,7 +6,7 @@ import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { type Styles, stylesFor } from '../screen/styles.ts';
 import { printable } from '../screen/visible.ts';
 import { queueTable } from './queue-commands.ts';
-import { connect, durationOf, readList, SERVER_FLAGS } from './shared.ts';
+import { connect, durationOf, readList, SERVER_FLAGS, widthOf } from './shared.ts';
 import { taskTable } from './task-text.ts';
 import { workerTable } from './worker-commands.ts';
 
@@ -39,7 +39,7 @@ export const top = defineCommand({
     const isLive = io.terminal.isStdout && flags.once !== true;
     const styles = stylesFor({ isTerminal: isLive, env: io.env });
     if (!isLive) {
-      io.stdout(await view(api, styles, 60));
+      io.stdout(await view(api, styles, { rows: 60, columns: widthOf(io) }));
       return ExitCode.done;
     }
     await watch(api, { io, styles, everyMs });
@@ -56,13 +56,13 @@ interface Watched {
 async function watch(api: ApiCaller, { io, styles, everyMs }: Watched): Promise<void> {
   const { terminal, stop } = io;
   // Without a server the command fails before the screen changes.
-  let text = await view(api, styles, terminal.rows);
+  let text = await view(api, styles, terminal);
   terminal.drawOnStdout(ENTER);
   try {
     while (!stop.aborted) {
       terminal.drawOnStdout(frame(text, terminal.columns, terminal.rows));
       await pause(everyMs, stop);
-      if (!stop.aborted) text = await viewOrWhyNot(api, styles, terminal.rows);
+      if (!stop.aborted) text = await viewOrWhyNot(api, styles, terminal);
     }
   } finally {
     terminal.drawOnStdout(LEAVE);
@@ -73,9 +73,9 @@ async function watch(api: ApiCaller, { io, styles, everyMs }: Watched): Promise<
  * While the server is unreachable, the error is shown in the view's place, until a refresh
  * succeeds.
  */
-async function viewOrWhyNot(api: ApiCaller, styles: Styles, rows: number): Promise<string> {
+async function viewOrWhyNot(api: ApiCaller, styles: Styles, size: Size): Promise<string> {
   try {
-    return await view(api, styles, rows);
+    return await view(api, styles, size);
   } catch (cause) {
     if (cause instanceof NoServerError) return styles.red(cause.message);
     if ((cause as Error).name === 'AbortError') return '';
@@ -100,7 +100,14 @@ async function look(api: ApiCaller): Promise<Sight> {
   return { queues: queues.items, workers: workers.items, failed: failed.items };
 }
 
-async function view(api: ApiCaller, styles: Styles, rows: number): Promise<string> {
+interface Size {
+  readonly rows: number;
+  /** Undefined if nothing is cut. */
+  readonly columns: number | undefined;
+}
+
+async function view(api: ApiCaller, styles: Styles, size: Size): Promise<string> {
+  const { rows, columns } = size;
   const { queues, workers, failed } = await look(api);
   const now = Date.now();
   const busiest = queues.toSorted(byActivity).slice(0, Math.max(5, Math.floor(rows / 3)));
@@ -117,8 +124,8 @@ async function view(api: ApiCaller, styles: Styles, rows: number): Promise<strin
     `${styles.bold(`Sluice at ${api.url}`)}  ${new Date(now).toISOString()}`,
     figures.join('   '),
     section('queues', busiest.length === 0 ? 'none yet' : queueTable(busiest), styles),
-    section('workers', workersText(workers, rows, now), styles),
-    section('failed last', failed.length === 0 ? 'none' : taskTable(failed, now), styles),
+    section('workers', workersText(workers, size), styles),
+    section('failed last', failed.length === 0 ? 'none' : taskTable(failed, columns), styles),
   ].join('\n\n');
 }
 
@@ -130,11 +137,11 @@ function activity({ depth, leased, inPerSec, outPerSec }: Queue): number {
   return depth + leased + inPerSec + outPerSec;
 }
 
-function workersText(workers: readonly Worker[], rows: number, now: number): string {
+function workersText(workers: readonly Worker[], { rows, columns }: Size): string {
   if (workers.length === 0) return 'none is connected';
   const shown = workers.slice(0, Math.max(5, Math.floor(rows / 4)));
   const more = workers.length - shown.length;
-  return `${workerTable(shown, now)}${more > 0 ? `\nand ${more} more` : ''}`;
+  return `${workerTable(shown, columns)}${more > 0 ? `\nand ${more} more` : ''}`;
 }
 
 function section(title: string, text: string, styles: Styles): string {

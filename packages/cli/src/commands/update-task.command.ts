@@ -14,6 +14,7 @@ import {
   SERVER_FLAGS,
   stated,
   tagsOf,
+  widthOf,
 } from './shared.ts';
 import { taskText } from './task-text.ts';
 
@@ -51,7 +52,7 @@ export const updateTask = defineCommand({
     const path = `/v1/tasks/${encodeURIComponent(id)}`;
     const task = await api.patch<Task>(path, ['id', 'type', 'state', 'attempts'], patch);
     const styles = stylesFor({ isTerminal: io.terminal.isStdout, env: io.env });
-    print(io, flags, task, (each) => taskText(each, styles, Date.now()));
+    print(io, flags, task, (each) => taskText(each, { styles, columns: widthOf(io) }));
     return ExitCode.done;
   },
 });

@@ -1,8 +1,8 @@
 import type { Worker } from '../api/answers.ts';
 import { defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
-import { ago, short, table } from '../screen/table.ts';
-import { connect, print, printList, readList, SERVER_FLAGS } from './shared.ts';
+import { ago, table } from '../screen/table.ts';
+import { connect, print, printList, readList, SERVER_FLAGS, widthOf } from './shared.ts';
 
 const listWorkers = defineCommand({
   name: 'worker list',
@@ -11,24 +11,28 @@ const listWorkers = defineCommand({
   examples: ['sluice worker list'],
   run: async ({ flags }, io) => {
     const list = await readList<Worker>(connect(flags, io), '/v1/workers');
-    const table = (items: readonly Worker[]) => workerTable(items, Date.now());
-    printList(io, flags, list, { none: 'no workers', table });
+    printList(io, flags, list, { none: 'no workers', table: workerTable });
     return ExitCode.done;
   },
 });
 
-export function workerTable(workers: readonly Worker[], now: number): string {
+export function workerTable(
+  workers: readonly Worker[],
+  columns?: number,
+  now = Date.now(),
+): string {
   return table(
     ['ID', 'NAME', 'VERSION', 'SLOTS', 'HEARD', 'STATE', 'TYPES'],
     workers.map((worker) => [
       worker.id,
-      short(worker.name, 30),
+      worker.name,
       worker.version,
       `${worker.used.slots ?? 0}/${worker.capacity.slots ?? 0}`,
       heardText(worker, now),
       stateOf(worker),
-      short(worker.types.map(({ type }) => type).join(' '), 50),
+      worker.types.map(({ type }) => type).join(' '),
     ]),
+    columns,
   );
 }
 
@@ -52,7 +56,7 @@ const drainWorker = defineCommand({
   run: async ({ args: [id], flags }, io) => {
     const path = `/v1/workers/${encodeURIComponent(id)}/drain`;
     const worker = await connect(flags, io).post<Worker>(path, ['id', 'types']);
-    print(io, flags, worker, (each) => workerTable([each], Date.now()));
+    print(io, flags, worker, (each) => workerTable([each], widthOf(io)));
     return ExitCode.done;
   },
 });

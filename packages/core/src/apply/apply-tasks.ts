@@ -109,7 +109,11 @@ function applyEnded(state: State, at: number, event: EventOf<'task_ended'>): voi
 function applyPatched(state: State, at: number, event: EventOf<'task_patched'>): void {
   const { tasks } = state;
   const { slot, fields } = event;
-  if (fields & PATCHED_INPUT) storePayload(state, INPUT_PAYLOAD, slot, event.input);
+  if (fields & PATCHED_INPUT) {
+    // An ended task is changed before it is retried (retry.patched-before), and some do not count.
+    if (counts(state, slot)) storePayload(state, INPUT_PAYLOAD, slot, event.input);
+    else state.payloads.store(INPUT_PAYLOAD, slot, event.input);
+  }
   if (fields & PATCHED_TIMEOUTS)
     swap<unknown>(state.texts.timeouts, tasks.timeouts, slot, event.timeouts);
   if (fields & PATCHED_TAGS) swap<unknown>(state.texts.tags, tasks.tags, slot, event.tags);

@@ -9,7 +9,17 @@ import { CLAIM_WORDS, type DedupeClaim, KEY_WORDS } from '../task/dedupe-claim.t
 /** Read-only view for code outside `apply`. */
 export type DedupeReader = ReadonlyColumns<DedupeTable> &
   Readonly<
-    Pick<DedupeTable, 'capacity' | 'count' | 'find' | 'hasSameInput' | 'firstDue' | 'earliest'>
+    Pick<
+      DedupeTable,
+      | 'capacity'
+      | 'count'
+      | 'find'
+      | 'entryOf'
+      | 'copyKey'
+      | 'hasSameInput'
+      | 'firstDue'
+      | 'earliest'
+    >
   >;
 
 /** A part of the words of a claim. */
@@ -55,6 +65,23 @@ export class DedupeTable extends ColumnTable {
       entry = this.index.following(entry);
     }
     return entry;
+  }
+
+  /**
+   * The entry of the task's key; `NO_SLOT` when it has none. Looks at every entry, which is fast
+   * enough for what an operator asks for one task.
+   */
+  entryOf(task: TaskNumber): Slot {
+    for (let entry = 0; entry < this.fresh; entry++) {
+      if (this.task[entry] === task) return entry as Slot;
+    }
+    return NO_SLOT;
+  }
+
+  /** Writes the words of the entry's key to the start of `words`. */
+  copyKey(entry: Slot, words: Uint32Array): void {
+    const start = entry * CLAIM_WORDS;
+    words.set(this.words.subarray(start, start + KEY_WORDS));
   }
 
   hasSameInput(entry: Slot, claim: DedupeClaim): boolean {

@@ -131,7 +131,6 @@ class Crowd {
       state: TASK_STATES.indexOf('cancelled'),
       spec: { type },
       input: NOTHING,
-      dedupe: 0,
       ...COMMON,
     }).rejection;
   }

@@ -23,6 +23,11 @@ export function joined(texts: readonly string[]): { bytes: Uint8Array; ends: num
   return { bytes, ends };
 }
 
+/** The hash that a small number stands for. */
+export function hashWords(number: number): Uint32Array {
+  return Uint32Array.of(number % 2, 1, 2, number);
+}
+
 /** Keys share their first words, so that their hashes share a chain of the index. */
 export function claimsOf(tasks: readonly { readonly dedupe?: TestDedupe }[]): {
   dedupe?: DedupeClaims;
@@ -30,7 +35,7 @@ export function claimsOf(tasks: readonly { readonly dedupe?: TestDedupe }[]): {
   if (tasks.every(({ dedupe }) => dedupe === undefined)) return {};
   const words = tasks.flatMap(({ dedupe }) => {
     const { key = 0, input = 0 } = dedupe ?? {};
-    return [key % 2, 1, 2, key, input % 2, 1, 2, input];
+    return [...hashWords(key), ...hashWords(input)];
   });
   const windowsMs = tasks.map(({ dedupe }) => dedupe?.windowMs ?? 0);
   const onDuplicate = tasks.map(({ dedupe }) => dedupe?.onDuplicate ?? REFUSE_DUPLICATE);

@@ -4,8 +4,13 @@
  * a client that follows the document is refused only for what the document forbids.
  */
 interface Documented {
-  readonly documented: object;
+  readonly documented?: object;
+  /** Words for messages (`schema-words.ts`), which are no keywords of JSON Schema. */
+  readonly allowed?: string;
+  readonly allowedNames?: string;
 }
+
+const WORDS = ['documented', 'allowed', 'allowedNames'];
 
 type Pair = readonly [string, string];
 
@@ -22,8 +27,9 @@ export function exactlyOne(...names: readonly string[]) {
 /** The published document, including the rules that only code checks. */
 export function withDocumented(document: object): object {
   const text = JSON.stringify(document, (_name, value: unknown) => {
-    if (typeof value !== 'object' || value === null || !('documented' in value)) return value;
-    const { documented, ...schema } = value as Documented;
+    if (typeof value !== 'object' || value === null) return value;
+    if (!WORDS.some((word) => word in value)) return value;
+    const { documented, allowed: _, allowedNames: __, ...schema } = value as Documented;
     return { ...schema, ...documented };
   });
   return JSON.parse(text) as object;

@@ -6,6 +6,10 @@ export interface WordedSchema {
   readonly const?: unknown;
   readonly anyOf?: readonly WordedSchema[];
   readonly pattern?: string;
+  /** Says in words what `pattern` matches, with an example; it follows "must be". */
+  readonly allowed?: string;
+  /** The same for the names of fields that the user chooses. */
+  readonly allowedNames?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly description?: string;
@@ -30,15 +34,18 @@ export function unionProblem({ anyOf = [], description }: WordedSchema): string 
 }
 
 /** The problem of a string that does not match its pattern. */
-export function patternProblem({ pattern, description, examples }: WordedSchema): string {
-  const why = description === undefined ? '' : ` (${description.replace(/\.$/, '')})`;
-  const [example] = Array.isArray(examples) ? examples : [];
-  const such = typeof example === 'string' ? `, such as ${example}` : '';
-  return `must match ${pattern}${such}${why}`;
+export function patternProblem({ pattern, allowed }: WordedSchema): string {
+  return `must be ${allowed ?? `text that matches ${pattern}`}`;
+}
+
+/** The problem of a field whose name the schema of its object does not allow. */
+export function nameProblem({ allowedNames }: WordedSchema): string {
+  if (allowedNames === undefined) return 'is not a known field';
+  return `has a name that is not allowed: names are ${allowedNames}`;
 }
 
 function formText(schema: WordedSchema): string {
-  const { type = '', minimum, maximum, pattern } = schema;
+  const { type = '', minimum, maximum, pattern, allowed } = schema;
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.anyOf !== undefined) return schema.anyOf.map(formText).join(' or ');
   if (type === 'integer' || type === 'number') {
@@ -46,5 +53,6 @@ function formText(schema: WordedSchema): string {
     const from = minimum === undefined ? '' : ` from ${minimum}`;
     return `${kind}${from}${maximum === undefined ? '' : ` to ${maximum}`}`;
   }
-  return pattern === undefined ? (TYPES[type] ?? 'a value') : `text that matches ${pattern}`;
+  if (pattern === undefined) return TYPES[type] ?? 'a value';
+  return allowed ?? `text that matches ${pattern}`;
 }

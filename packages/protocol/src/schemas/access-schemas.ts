@@ -19,6 +19,7 @@ const Roles = Type.Array(Role, {
 
 const Namespace = Type.String({
   pattern: '^[A-Za-z0-9._:-]{1,64}$',
+  allowed: '1 to 64 letters A to Z or a to z, digits and . _ : - without spaces, such as team-a',
   description: 'Namespace of the key. Its holder cannot see tasks, queues and workers of others.',
 });
 
@@ -39,12 +40,14 @@ export const KeyRequest = Type.Object(
     name: Type.Optional(
       Type.String({
         pattern: '^[^\\u0000-\\u001f\\u007f]{0,128}$',
+        allowed: 'at most 128 characters on one line, such as laptop of Ada',
         description: 'Name of the key, such as its owner.',
       }),
     ),
     replaces: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z0-9_-]{1,64}$',
+        allowed: 'the id of a key, such as k_019a8b0c6d2f1a2b3c4d',
         description:
           'Id of an old key. The new key gets its roles, namespace and name, so do not send ' +
           'these. The old key expires after `overlapMs`.',

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 /** Replaces a payload that is too big for the request. */
 export const BlobHash = Type.String({
   pattern: '^[0-9a-f]{64}$',
+  allowed: 'the SHA-256 of the blob: 64 hexadecimal digits in lower case',
   description:
     'SHA-256 of a blob with the JSON, in lower-case hex. It must have been uploaded with ' +
     'PUT /v1/blobs/{sha256} to this namespace within 24 hours, or another task must name it.',

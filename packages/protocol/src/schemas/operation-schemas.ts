@@ -60,6 +60,7 @@ export type WorkerParams = Static<typeof WorkerParams>;
 
 const Fingerprint = Type.String({
   pattern: '^[0-9a-f]{12}$',
+  allowed: '12 hexadecimal digits in lower case, such as 3f9a0c1d2e4b',
   description: 'Fingerprint of an error, from `GET /v1/dead-letters/groups`.',
   examples: ['3f9a0c1d2e4b'],
 });

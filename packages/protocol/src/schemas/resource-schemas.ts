@@ -26,6 +26,9 @@ const FIELDS = {
       {
         maxProperties: LIMITS.customResourcesMax,
         additionalProperties: false,
+        allowedNames:
+          '1 to 64 letters A to Z or a to z, digits and . _ - that start with a letter or digit, ' +
+          'such as licence',
         description: 'Your own kinds of resources, by name, with up to three decimals.',
       },
     ),

@@ -124,7 +124,12 @@ export const WaitTasksReply = Type.Object({
 /** An idempotency key made by the client: new for each call, and the same for each repeat of it. */
 function requestKey(description: string) {
   return Type.Optional(
-    Type.String({ pattern: '^[A-Za-z0-9_.:-]{1,64}$', description, examples: ['c1a9e0f2-7'] }),
+    Type.String({
+      pattern: '^[A-Za-z0-9_.:-]{1,64}$',
+      allowed: '1 to 64 letters A to Z or a to z, digits and _ . : - , such as c1a9e0f2-7',
+      description,
+      examples: ['c1a9e0f2-7'],
+    }),
   );
 }
 
@@ -139,6 +144,25 @@ export const SignalRequest = Type.Object(
   { additionalProperties: false, examples: [{ name: 'bitrate', data: { kbps: 800 } }] },
 );
 export type SignalRequest = Static<typeof SignalRequest>;
+
+export const RetryRequest = Type.Object(
+  {
+    input: Type.Optional(
+      Type.Unknown({
+        description:
+          'Replaces the input: any JSON up to 256 KiB, taken whole. If absent, the task keeps ' +
+          'its input. The change is audited, and the history shows the old input.',
+      }),
+    ),
+    inputBlob: Type.Optional(BlobHash),
+  },
+  {
+    additionalProperties: false,
+    documented: notTogether(['input', 'inputBlob']),
+    examples: [{ input: { to: 'ada@example.com' } }],
+  },
+);
+export type RetryRequest = Static<typeof RetryRequest>;
 
 const EndKey = requestKey(
   'A repeated request with the same key gets the answer of the first one and changes ' +
@@ -182,6 +206,14 @@ export const HistoryEntry = Type.Object({
   worker: Type.Union([Type.String(), Type.Null()], {
     description: 'Name of the worker that held or got the task.',
   }),
+  inputBefore: Type.Optional(
+    Type.Unknown({
+      description:
+        'The input that this retry replaced. Absent if the input did not change or is a blob, ' +
+        'and in older entries of a task with very many replaced inputs.',
+    }),
+  ),
+  inputBlobBefore: Type.Optional(BlobHash),
 });
 
 export const TaskHistory = Type.Object({
@@ -254,6 +286,7 @@ export const ListQuery = Type.Object(
     cursor: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z0-9_-]{1,256}$',
+        allowed: 'the nextCursor of the page before',
         description: '`nextCursor` of the previous page; any other value is refused.',
       }),
     ),

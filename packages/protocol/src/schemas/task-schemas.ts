@@ -8,6 +8,9 @@ import { Constraints, TaskResources } from './resource-schemas.ts';
 
 export const TaskType = Type.String({
   pattern: '^(?!(?:command|container)$)[A-Za-z0-9._:-]{1,128}$',
+  allowed:
+    '1 to 128 letters A to Z or a to z, digits and . _ : - without spaces, such as send-mail; ' +
+    'command and container are reserved',
   description:
     'Name that workers register for: letters, digits and . _ : - , at most 128. ' +
     'The names command and container are reserved.',
@@ -79,7 +82,13 @@ const TagName = Type.String({ pattern: '^[\\s\\S]{1,128}$' });
 
 const TagValue = Type.String({ maxLength: 256 });
 
-const Tags = Type.Record(TagName, TagValue, { maxProperties: 32, additionalProperties: false });
+const TAG_NAMES = { allowedNames: '1 to 128 characters, such as customer' };
+
+const Tags = Type.Record(TagName, TagValue, {
+  ...TAG_NAMES,
+  maxProperties: 32,
+  additionalProperties: false,
+});
 
 /** 24 to 64 bytes in base64. */
 const SECRET_PATTERN =
@@ -88,7 +97,11 @@ const SECRET_PATTERN =
 
 export const Callback = Type.Object(
   {
-    url: Type.String({ pattern: '^https?://', maxLength: 2048 }),
+    url: Type.String({
+      pattern: '^https?://',
+      allowed: 'an address with http:// or https://, such as https://example.com/hook',
+      maxLength: 2048,
+    }),
     on: Type.Array(
       Type.Union(
         ['running', 'succeeded', 'failed', 'timed_out', 'expired', 'cancelled'].map((state) =>
@@ -152,6 +165,7 @@ export const TaskRequest = Type.Object(
     parentId: Type.Optional(
       Type.String({
         pattern: '^t_[0-9a-v]{20}$',
+        allowed: 'the id of a task, such as t_01k7f6b1oj0000000001',
         description: 'Id of the parent task.',
       }),
     ),
@@ -242,6 +256,7 @@ const PATCHABLE = {
   ),
   tags: orNull(
     Type.Record(TagName, Type.Union([TagValue, Type.Null()]), {
+      ...TAG_NAMES,
       maxProperties: 64,
       additionalProperties: false,
     }),
@@ -308,7 +323,7 @@ export const AttemptView = Type.Object({
   startedAt: Time,
   endedAt: Time,
   outcome: Type.Union([Type.String(), Type.Null()], {
-    description: 'Error that the worker reported, or why the attempt ended without a report.',
+    description: 'What the worker reported, or why the attempt ended without a report.',
   }),
   error: Type.Optional(TaskError),
   output: Type.Optional(
@@ -328,7 +343,11 @@ export const TaskView = Type.Object({
   resources: TaskResources,
   constraints: Constraints,
   attempt: Type.Integer({ description: 'Attempts so far; 0 before the first.' }),
-  attempts: Type.Array(AttemptView, { description: 'The newest attempt.' }),
+  attempts: Type.Array(AttemptView, {
+    description:
+      'Oldest first. `GET /v1/tasks/{id}` has all of them, of very many the newest; other ' +
+      'answers have at least the newest one. Numbers start at 1 again after a retry.',
+  }),
   submittedAt: Time,
   runAt: Type.Unsafe<string | null>({
     ...Time,

@@ -6,7 +6,7 @@ import type { BlobPort } from '../calls/remote-blobs.ts';
 import { errorOf, SluiceError } from '../calls/sluice-error.ts';
 import type { CancelOptions, WaitOptions } from '../task/task-handle.ts';
 import type { TaskOperations } from '../task/task-operations.ts';
-import type { TaskChanges, TaskDefaults } from '../task/task-options.ts';
+import type { RetryChanges, TaskChanges, TaskDefaults } from '../task/task-options.ts';
 import type { TaskError, TaskView } from '../task/task-view.ts';
 import type { TaskWaits, WaitOutcome } from './task-waits.ts';
 
@@ -83,6 +83,22 @@ export class RemoteTasks implements TaskOperations {
       body: JSON.stringify(body),
     });
     return viewOf(answer);
+  }
+
+  /** Not idempotent for the server, but a repeat is refused as long as the first one counts. */
+  async retry(id: string, { input, ...others }: RetryChanges): Promise<TaskView> {
+    const change = input === undefined ? {} : await this.sentInput(input);
+    const body = JSON.stringify({ ...others, ...change });
+    const path = `${pathOf(id)}/retry`;
+    const request = { method: 'POST', path, doneWhen: 'task_not_finished' } as const;
+    const answer = await this.options.call(body === '{}' ? request : { ...request, body });
+    return answer.text === '' ? this.get(id) : viewOf(answer);
+  }
+
+  /** A large input becomes a blob. */
+  private async sentInput(input: unknown): Promise<object> {
+    const text = JSON.stringify(input) ?? 'null';
+    return fitsRequest(text) ? { input } : { inputBlob: await this.options.blobs.put(text) };
   }
 
   // A call is sent again when its answer is lost. The server or the worker recognizes it by its

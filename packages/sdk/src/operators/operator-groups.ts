@@ -1,6 +1,6 @@
 import { traced } from '../calls/traced.ts';
 import type { CancelOptions } from '../task/task-handle.ts';
-import type { TaskChanges } from '../task/task-options.ts';
+import type { RetryChanges, TaskChanges } from '../task/task-options.ts';
 import type { TaskView } from '../task/task-view.ts';
 import type {
   CancelMatchingOptions,
@@ -107,9 +107,12 @@ export class TaskGroup<Port extends OperatorPort = OperatorPort> {
     return traced(this.port.cancelMatching(filter, options));
   }
 
-  /** Runs a task again that ended without success: the same id, and all its attempts again. */
-  retry(task: TaskReference): Promise<TaskView> {
-    return traced(this.port.retry(idOf(task)));
+  /**
+   * Runs a task again that ended without success: the same id, and all its attempts again. With
+   * `input` it gets another input.
+   */
+  retry(task: TaskReference, changes: RetryChanges = {}): Promise<TaskView> {
+    return traced(this.port.retry(idOf(task), changes));
   }
 
   /** Pauses a task that no worker holds. */

@@ -96,14 +96,13 @@ export interface DeadLetterQuery extends DeadLetterFilter, PageOptions {}
 export type DiscardRequest = Pick<RedriveRequest, 'filter' | 'dryRun'>;
 
 /** Operations for operators that a server and a server in the same process both have. */
-export interface OperatorPort extends Pick<TaskOperations, 'get' | 'cancel' | 'update'> {
+export interface OperatorPort extends Pick<TaskOperations, 'get' | 'cancel' | 'update' | 'retry'> {
   listTasks(query: TaskQuery & PageOptions): Promise<Page<ListedTask>>;
   /** At most 1,000 ids. */
   getTasks(ids: readonly string[]): Promise<TasksFound>;
   cancelTasks(ids: readonly string[], options: CancelOptions): Promise<readonly TaskOutcome[]>;
   cancelMatching(filter: TaskSelection, options: CancelMatchingOptions): Promise<CancelCounts>;
   updateTasks(updates: readonly TaskUpdate[]): Promise<readonly TaskOutcome[]>;
-  retry(id: string): Promise<TaskView>;
   pause(id: string): Promise<TaskView>;
   resume(id: string): Promise<TaskView>;
   explain(id: string): Promise<Explanation>;

@@ -70,6 +70,16 @@ export interface HistoryEntry {
   readonly attempt: number;
   /** Name of the worker that held or got the task. */
   readonly worker: string | null;
+  /**
+   * The input that this retry replaced. Absent if the input did not change or is a blob, and in
+   * older entries of a task with very many replaced inputs.
+   */
+  readonly inputBefore?: unknown;
+  /**
+   * SHA-256 of a blob with the JSON, in lower-case hex. It must have been uploaded with PUT
+   * /v1/blobs/{sha256} to this namespace within 24 hours, or another task must name it.
+   */
+  readonly inputBlobBefore?: string;
 }
 
 export interface Explanation {

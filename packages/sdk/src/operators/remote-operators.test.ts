@@ -57,6 +57,26 @@ test('many are read in parts, and what did not fit is asked for again', async ()
   expect(Math.max(...server.requests.map(({ body }) => body.ids.length))).toBe(1000);
 });
 
+test('a retry has the new input, if there is one, or names its blob', async () => {
+  const uploads: string[] = [];
+  server.answer = ({ method, path }) => {
+    if (method === 'PUT') uploads.push(path);
+    return { body: { id: 't_1', state: 'queued', sha256: path.split('/').at(-1), bytes: 1 } };
+  };
+
+  await sluice.tasks.retry('t_1');
+  await sluice.tasks.retry('t_1', { input: null });
+  await sluice.tasks.retry('t_1', { input: 'x'.repeat(300_000) });
+
+  const retries = server.requests.filter(({ method }) => method === 'POST');
+  const hash = uploads[0].split('/').at(-1);
+  expect(retries.map(({ body }) => body)).toEqual([
+    undefined,
+    { input: null },
+    { inputBlob: hash },
+  ]);
+});
+
 describe('when an answer is lost', () => {
   test('a retry that had its effect shows the task', async () => {
     const task = { id: 't_1', state: 'queued' };

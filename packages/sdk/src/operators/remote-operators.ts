@@ -4,7 +4,7 @@ import { type Followed, FollowedStream, type FollowOptions } from '../calls/foll
 import { bodyOf, type PromisedCall } from '../calls/promised-call.ts';
 import type { CancelOptions } from '../task/task-handle.ts';
 import type { TaskOperations } from '../task/task-operations.ts';
-import type { TaskChanges } from '../task/task-options.ts';
+import type { RetryChanges, TaskChanges } from '../task/task-options.ts';
 import type { TaskView } from '../task/task-view.ts';
 import type {
   CancelMatchingOptions,
@@ -103,11 +103,8 @@ export class RemoteOperators implements ServerPort {
     return (await this.send<Items<TaskOutcome>>(request)).items;
   }
 
-  /** Not idempotent for the server, but a repeat is refused as long as the first one counts. */
-  async retry(id: string): Promise<TaskView> {
-    const path = `${taskPath(id)}/retry`;
-    const answer = await this.call({ method: 'POST', path, doneWhen: 'task_not_finished' });
-    return answer.text === '' ? this.tasks.get(id) : bodyOf<TaskView>(answer);
+  retry(id: string, changes: RetryChanges): Promise<TaskView> {
+    return this.tasks.retry(id, changes);
   }
 
   pause(id: string): Promise<TaskView> {

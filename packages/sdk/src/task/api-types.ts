@@ -177,7 +177,7 @@ export interface AttemptView {
   readonly leasedAt: string | null;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
-  /** Error that the worker reported, or why the attempt ended without a report. */
+  /** What the worker reported, or why the attempt ended without a report. */
   readonly outcome: string | null;
   readonly error?: TaskError;
   /** Output of an attempt that succeeded although its task was cancelled. */
@@ -208,7 +208,10 @@ export interface TaskView {
   readonly constraints: readonly string[];
   /** Attempts so far; 0 before the first. */
   readonly attempt: number;
-  /** The newest attempt. */
+  /**
+   * Oldest first. `GET /v1/tasks/{id}` has all of them, of very many the newest; other answers have
+   * at least the newest one. Numbers start at 1 again after a retry.
+   */
   readonly attempts: readonly AttemptView[];
   readonly submittedAt: string | null;
   /** When a waiting task will be queued. */

@@ -26,7 +26,8 @@ export function defineTask<Input = unknown, Output = unknown>(
 ): TaskDefinition<Input, Output> {
   if (!TYPE.test(definition.type)) {
     throw new TypeError(
-      `'${definition.type}' is not a valid task type: letters, digits and . _ : - , at most 128`,
+      `'${definition.type}' is not a valid task type: use 1 to 128 letters A to Z or a to z, ` +
+        'digits and . _ : - without spaces, such as send-mail',
     );
   }
   return definition;

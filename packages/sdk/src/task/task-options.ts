@@ -19,3 +19,12 @@ export interface TaskChanges extends Omit<TaskPatch, 'inputBlob' | 'runAt'> {
   /** Not before this time: a date, ISO 8601, or milliseconds since 1970. Null: at once. */
   readonly runAt?: Date | string | number | null;
 }
+
+/** What changes in a task that is retried. */
+export interface RetryChanges {
+  /**
+   * Replaces the input. If absent, the task keeps its input. The change is audited, and the old
+   * input stays in the task's history.
+   */
+  readonly input?: unknown;
+}

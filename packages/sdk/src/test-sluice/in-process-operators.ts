@@ -38,7 +38,7 @@ import type {
 } from '../operators/operator-types.ts';
 import type { Page, PageOptions } from '../operators/pages.ts';
 import type { CancelOptions } from '../task/task-handle.ts';
-import type { TaskChanges } from '../task/task-options.ts';
+import type { RetryChanges, TaskChanges } from '../task/task-options.ts';
 import type { TaskView } from '../task/task-view.ts';
 import { check } from './checked-requests.ts';
 import { InProcessEvents } from './in-process-events.ts';
@@ -171,9 +171,8 @@ export class InProcessOperators implements OperatorPort {
     return outcomes;
   }
 
-  async retry(id: string): Promise<TaskView> {
-    const command = { type: 'retry_tasks', namespace, ids: [id] } as const;
-    return this.server.execute(command, ({ outcomes: [outcome] }) => this.viewAfter(id, outcome));
+  retry(id: string, changes: RetryChanges): Promise<TaskView> {
+    return this.tasks.retry(id, changes);
   }
 
   async pause(id: string): Promise<TaskView> {

@@ -4,11 +4,11 @@ import { NOT_MERGED } from '@sluice/protocol/task-rules';
 import { SluiceError } from '../calls/sluice-error.ts';
 import type { CancelOptions, WaitOptions } from '../task/task-handle.ts';
 import type { TaskOperations } from '../task/task-operations.ts';
-import type { TaskChanges } from '../task/task-options.ts';
+import type { RetryChanges, TaskChanges } from '../task/task-options.ts';
 import { hasEnded, type TaskError, type TaskView } from '../task/task-view.ts';
 import { check, patchOf } from './checked-requests.ts';
 import type { InProcessServer } from './in-process-server.ts';
-import { encoded } from './payloads.ts';
+import { encoded, inputWords } from './payloads.ts';
 import type { TestBlobs } from './test-blobs.ts';
 
 const GRACE_MS_DEFAULT = 10_000;
@@ -64,6 +64,22 @@ export class InProcessTasks implements TaskOperations {
       if (rejection !== undefined) throw refusal(rejection, id);
       return this.server.view(slot);
     });
+  }
+
+  async retry(id: string, changes: RetryChanges): Promise<TaskView> {
+    const { input } = changes;
+    check('RetryRequest', input === undefined ? changes : { ...changes, input: null });
+    const command = { type: 'retry_tasks', namespace, ids: [id] } as const;
+    const changed = input === undefined ? {} : { input: this.newInput(input) };
+    return this.server.execute({ ...command, ...changed }, ({ outcomes }) => {
+      const { rejection, slot } = outcomes[0];
+      if (rejection !== undefined) throw refusal(rejection, id);
+      return this.server.view(slot);
+    });
+  }
+
+  private newInput(input: unknown) {
+    return { bytes: encoded(input, '/input', this.blobs), words: inputWords(input) };
   }
 
   /** The input after a patch, as JSON text. */

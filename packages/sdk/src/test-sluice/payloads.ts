@@ -95,11 +95,16 @@ export function dedupeClaims(bodies: readonly TaskBody[]): DedupeClaims | undefi
     if (dedupeKey === undefined) return 0;
     const at = index * 2 * HASH_WORDS;
     words.set(hashOf(`${type}\0${dedupeKey}`), at);
-    words.set(hashOf(sortedJson(input)), at + HASH_WORDS);
+    words.set(inputWords(input), at + HASH_WORDS);
     return dedupeWindowMs ?? LIMITS.dedupeWindowMsDefault;
   });
   const onDuplicate = bodies.map(({ onDuplicate: policy = 'refuse' }) => POLICIES.indexOf(policy));
   return { words, windowsMs, onDuplicate };
+}
+
+/** The part of a dedupe claim that stands for the input. */
+export function inputWords(input: unknown): Uint32Array {
+  return hashOf(sortedJson(input));
 }
 
 /** Distinguishes the few keys of a test; a server uses a cryptographic hash. */

@@ -1,4 +1,4 @@
-import { patternProblem, unionProblem } from '@sluice/protocol/schema-words';
+import { nameProblem, patternProblem, unionProblem } from '@sluice/protocol/schema-words';
 import type { ErrorDetail } from '../calls/http-answers.ts';
 
 /** The part of JSON Schema that our requests use. A keyword that is missing here fails a test. */
@@ -7,6 +7,8 @@ export interface Schema {
   readonly const?: unknown;
   readonly anyOf?: readonly Schema[];
   readonly pattern?: string;
+  readonly allowed?: string;
+  readonly allowedNames?: string;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;
@@ -97,7 +99,7 @@ function objectProblems(schema: Schema, value: object, path: string): ErrorDetai
       const at = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
       const own = fieldSchema(schema, name);
       if (own !== undefined) return schemaProblems(own, field, at);
-      return additionalProperties ? [] : [{ path: at, problem: 'is not a known field' }];
+      return additionalProperties ? [] : [{ path: at, problem: nameProblem(schema) }];
     }),
   ];
 }

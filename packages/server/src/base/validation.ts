@@ -1,5 +1,6 @@
 import {
   type ErrorDetail,
+  nameProblem,
   patternProblem,
   SluiceError,
   unionProblem,
@@ -93,7 +94,7 @@ function explain(error: SchemaError, path: string, schema: TSchema): ErrorDetail
   switch (error.keyword) {
     case 'boolean':
       // A field that no schema names has the schema `false`.
-      return [{ path: at, problem: 'is not a known field' }];
+      return [{ path: at, problem: nameProblem(partOf(schema, parentOf(error.schemaPath))) }];
     case 'additionalProperties':
       // Lists the names of the fields that are reported one by one above.
       return [];
@@ -109,6 +110,10 @@ function explain(error: SchemaError, path: string, schema: TSchema): ErrorDetail
     default:
       return [{ path: at, problem: error.message }];
   }
+}
+
+function parentOf(pointer: string): string {
+  return pointer.slice(0, pointer.lastIndexOf('/'));
 }
 
 function names(value: unknown): string[] {

@@ -7,7 +7,8 @@ import {
   taskTypeOf,
 } from '@sluice/core';
 import { timeText } from '../base/time-text.ts';
-import type { ChangeRecord, TaskRecord } from './rows/task-record.ts';
+import type { ChangeRecord } from './rows/change-record.ts';
+import type { TaskRecord } from './rows/task-record.ts';
 
 const PARTITION = 0;
 

@@ -16,11 +16,12 @@ import { afterEach, expect, test } from 'vitest';
 import { UTF8 } from '../base/utf8.ts';
 import { shownTask } from '../tasks/task-view.ts';
 import { type ProjectedBatch, Projector, type ProjectorNotice } from './projector.ts';
+import type { ChangeRecord } from './rows/change-record.ts';
 import { DayFiles, type Passed } from './rows/day-files.ts';
 import { DAYS_FOLDER } from './rows/day-names.ts';
 import { MarkFile } from './rows/mark-file.ts';
 import { shownRecord } from './rows/record-view.ts';
-import type { ChangeRecord, TaskRecord } from './rows/task-record.ts';
+import type { TaskRecord } from './rows/task-record.ts';
 
 const RETENTION = { ageMs: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { type Event, EventDecoder, FAILED, readEvents, TASK_STATES, TIMED_OUT } from '@sluice/core';
 import { UTF8 } from '../base/utf8.ts';
 import { ChangeRing } from './change-ring.ts';
+import type { ChangeRecord } from './rows/change-record.ts';
 import { syncFolder } from './rows/database-file.ts';
 import { DayFiles, type FileNotice, type Passed, type Retention } from './rows/day-files.ts';
 import { DAYS_FOLDER } from './rows/day-names.ts';
@@ -14,7 +15,6 @@ import {
   advanceRecord,
   beginRecord,
   blobsNamedBy,
-  type ChangeRecord,
   readmitRecord,
   type TaskRecord,
   withText,

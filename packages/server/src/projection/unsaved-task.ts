@@ -1,12 +1,7 @@
 import { isTerminal } from '@sluice/core';
+import type { ChangeRecord } from './rows/change-record.ts';
 import type { Searched } from './rows/row-query.ts';
-import {
-  beginRecord,
-  type ChangeRecord,
-  firstChange,
-  type Submitted,
-  type TaskRecord,
-} from './rows/task-record.ts';
+import { beginRecord, firstChange, type Submitted, type TaskRecord } from './rows/task-record.ts';
 
 /** Memory of a record without its payloads, measured with one attempt. */
 const RECORD_BYTES = 1000;

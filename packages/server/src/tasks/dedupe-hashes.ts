@@ -36,8 +36,18 @@ export function dedupeClaims(
   return { words, windowsMs, onDuplicate };
 }
 
+/** The words that a claim has for this input. */
+export function inputWords(request: Pick<TaskRequest, 'input' | 'inputBlob'>): Uint32Array {
+  const words = new Uint32Array(HASH_WORDS);
+  inputHash.write(words, 0, comparedInput(request));
+  return words;
+}
+
 /** No input is null. A blob is named by its hash, in a form that no input has. */
-function comparedInput({ input = null, inputBlob }: TaskRequest): unknown {
+function comparedInput({
+  input = null,
+  inputBlob,
+}: Pick<TaskRequest, 'input' | 'inputBlob'>): unknown {
   return inputBlob === undefined ? [input] : { inputBlob };
 }
 

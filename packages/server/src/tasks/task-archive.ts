@@ -37,11 +37,14 @@ export class TaskArchive {
   async one(namespace: string, id: string): Promise<string> {
     const { engine, admission } = this.parts;
     admission.read();
-    const task = await engine.read((state, partition) => {
+    const found = await engine.read((state, partition) => {
       const slot = findTask(state, namespace, id);
-      return slot === NO_SLOT ? undefined : shownTask(state, slot, partition.progressOf(slot));
+      if (slot === NO_SLOT) return undefined;
+      const task = shownTask(state, slot, partition.progressOf(slot));
+      return { task, hasEarlier: task.attempt > 1 || state.tasks.retriedAt[slot] !== 0 };
     });
-    if (task !== undefined) return shownJson(await this.withAttempts(namespace, task));
+    if (found?.hasEarlier === false) return shownJson(found.task);
+    if (found !== undefined) return shownJson(await this.withAttempts(namespace, found.task));
     const [stored] = (await this.stored(namespace, [id], new AnswerRoom())).items;
     if (stored === undefined) throw taskNotFound(id);
     return stored;
@@ -54,7 +57,6 @@ export class TaskArchive {
 
   /** Memory has only the newest attempt. */
   private async withAttempts(namespace: string, task: ShownTask): Promise<ShownTask> {
-    if (task.attempt <= 1) return task;
     const { position } = this.parts.engine;
     const question = { namespace, ids: [task.id], form: 'attempts', charactersMax: 0 } as const;
     const [json] = await this.ask((projection) => projection.read(question, position));

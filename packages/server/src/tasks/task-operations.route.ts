@@ -3,11 +3,13 @@ import {
   CompleteRequest,
   FailRequest,
   NothingSaid,
+  RetryRequest,
   ROUTES,
   SignalRequest,
   type TaskParams,
 } from '@sluice/protocol';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { authorOf } from '../access/caller.ts';
 import { Checker } from '../base/validation.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { readBody } from '../http/whole-body.ts';
@@ -18,6 +20,7 @@ type OfTask = { Params: TaskParams };
 /** Operations of clients and operators on one task. */
 export function taskOperationRoutes(app: FastifyInstance, operations: TaskOperations): void {
   const cancel = new Checker(CancelRequest);
+  const retry = new Checker(RetryRequest);
   const nothing = new Checker(NothingSaid);
   app.route<OfTask>({
     ...routeOptions(ROUTES.cancelTask),
@@ -29,9 +32,11 @@ export function taskOperationRoutes(app: FastifyInstance, operations: TaskOperat
   });
   app.route<OfTask>({
     ...routeOptions(ROUTES.retryTask),
-    handler: async ({ params, raw, caller: { namespace } }, reply) => {
-      await readBody(raw, nothing);
-      return answer(reply, await operations.retry(namespace, params.id));
+    handler: async (request, reply) => {
+      const { params, raw, caller } = request;
+      const wanted = await readBody(raw, retry);
+      const by = authorOf(request, params.id);
+      return answer(reply, await operations.retry(caller.namespace, params.id, wanted, by));
     },
   });
   app.route<OfTask>({

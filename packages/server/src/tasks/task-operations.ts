@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  type Author,
   blobReference,
   type CancelTasks,
   type EndTask,
@@ -23,6 +24,7 @@ import {
   type CompleteRequest,
   type FailRequest,
   LIMITS,
+  type RetryRequest,
   type SignalRequest,
   SluiceError,
 } from '@sluice/protocol';
@@ -33,6 +35,7 @@ import type { BlobHolder } from '../blobs/blob-store.ts';
 import { blobsNamedIn, withBlobs } from '../blobs/named-blobs.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { TaskEnd } from '../projection/projection-messages.ts';
+import { inputWords } from './dedupe-hashes.ts';
 import { taskNotFound } from './read-task.ts';
 import type { TaskArchive } from './task-archive.ts';
 import { refusalOf } from './task-refusals.ts';
@@ -86,20 +89,38 @@ export class TaskOperations {
     });
   }
 
-  async retry(namespace: string, id: string): Promise<Operated> {
-    const done = (await this.retryInMemory(namespace, id)) ?? (await this.readmit(namespace, id));
+  /** The author is recorded if the request changes the input. */
+  retry(namespace: string, id: string, request: RetryRequest, by: Author): Promise<Operated> {
+    const { input, inputBlob } = request;
+    refuseBoth(request, 'input', 'inputBlob');
+    const named = blobsNamedIn([request], 'inputBlob', () => '');
+    return withBlobs(this.blobs, namespace, named, async () => {
+      if (input === undefined && inputBlob === undefined) return this.runAgain(namespace, id);
+      // A copy, because other requests use the scratch before the last step of this one.
+      const bytes = Buffer.from(this.payloadOf(input, inputBlob, '/input'));
+      return this.runAgain(namespace, id, { input: { bytes, words: inputWords(request) }, by });
+    });
+  }
+
+  private async runAgain(namespace: string, id: string, change?: InputChange): Promise<Operated> {
+    const first = await this.retryInMemory(namespace, id, change);
+    const done = first ?? (await this.readmit(namespace, id, change));
     if (done !== undefined) return done;
     // Another request ran it again meanwhile.
-    const again = await this.retryInMemory(namespace, id);
+    const again = await this.retryInMemory(namespace, id, change);
     if (again === undefined) throw taskNotFound(id);
     return again;
   }
 
   /** Undefined when the task is not in memory. */
-  private retryInMemory(namespace: string, id: string): Promise<Operated | undefined> {
+  private retryInMemory(
+    namespace: string,
+    id: string,
+    change: InputChange | undefined,
+  ): Promise<Operated | undefined> {
     const type = 'retry_tasks';
     this.admission.command(type);
-    const command = { type, namespace, ids: [id] } as const;
+    const command = { type, namespace, ids: [id], ...change } as const;
     return this.engine.execute<RetryTasks, Operated | undefined>(
       command,
       ({ outcomes: [{ rejection, slot }] }, ...seen) => {
@@ -136,15 +157,19 @@ export class TaskOperations {
   }
 
   /** Runs a task again that has left memory; undefined when it is in memory again. */
-  private async readmit(namespace: string, id: string): Promise<Operated | undefined> {
+  private async readmit(
+    namespace: string,
+    id: string,
+    change: InputChange | undefined,
+  ): Promise<Operated | undefined> {
     const known = await this.archive.readmission(namespace, id);
     if (known === undefined) throw taskNotFound(id);
     const { state, spec } = known;
-    const input = Buffer.from(known.input);
+    const input = change?.input.bytes ?? Buffer.from(known.input);
+    const changed = change === undefined ? {} : { changedWords: change.input.words, by: change.by };
     const type = 'readmit_task';
     this.admission.command(type);
-    // Only memory knows the entry of its dedupe key; the key itself still finds the task.
-    const command = { type, namespace, id, state, spec, input, dedupe: 0 } as const;
+    const command = { type, namespace, id, state, spec, input, ...changed } as const;
     return this.engine.execute<ReadmitTask, Operated | undefined>(
       command,
       ({ rejection, slot }, ...seen) => {
@@ -187,16 +212,10 @@ export class TaskOperations {
 
   complete(namespace: string, id: string, request: CompleteRequest): Promise<Operated> {
     const { output, outputBlob, key } = request;
-    if (output !== undefined && outputBlob !== undefined) {
-      const problem = 'cannot be combined with output';
-      throw invalid('the body is not valid', [{ path: '/outputBlob', problem }]);
-    }
+    refuseBoth(request, 'output', 'outputBlob');
     const named = blobsNamedIn([request], 'outputBlob', () => '');
     return withBlobs(this.blobs, namespace, named, () => {
-      const payload = () => {
-        if (outputBlob === undefined) return this.bytesOf(output, '/output');
-        return Buffer.from(blobReference(outputBlob));
-      };
+      const payload = () => this.payloadOf(output, outputBlob, '/output');
       return this.end(namespace, id, { outcome: 'succeeded', payload, key: keyNumber(key) });
     });
   }
@@ -235,11 +254,29 @@ export class TaskOperations {
   }
 
   /** Valid until the next call. */
+  private payloadOf(value: unknown, blob: string | undefined, path: string): Uint8Array {
+    return blob === undefined ? this.bytesOf(value, path) : Buffer.from(blobReference(blob));
+  }
+
+  /** Valid until the next call. */
   private bytesOf(value: unknown, path: string): Uint8Array {
     this.scratch.begin(() => path);
     this.scratch.add(value);
     return this.scratch.bytes.subarray(0, this.scratch.ends[0]);
   }
+}
+
+/** Another input for a task that is retried, and who gives it. */
+type InputChange = Required<Pick<RetryTasks, 'input' | 'by'>>;
+
+function refuseBoth<K extends string>(
+  request: { readonly [Name in K]?: unknown },
+  value: K,
+  blob: K,
+): void {
+  if (request[value] === undefined || request[blob] === undefined) return;
+  const problem = `cannot be combined with ${value}`;
+  throw invalid('the body is not valid', [{ path: `/${blob}`, problem }]);
 }
 
 function refuseEnded(id: string): () => never {

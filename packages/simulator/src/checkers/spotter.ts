@@ -50,6 +50,8 @@ export class Spotter implements StoryRule {
 
   event(event: Event, task: TaskStory | undefined, { at, command }: ToldCommand): void {
     this.note(`event ${nameOf(event)}`);
+    const isChange = event.type === 'task_patched' && command.type === 'retry_tasks';
+    if (isChange) this.note('a retry with another input');
     if (event.type === 'attempt_leased') {
       if (command.type === 'submit_tasks') this.note('leased in the turn of its submit');
       if (task !== undefined && at - task.queuedSince > 30_000)

@@ -1,11 +1,13 @@
 import type { RandomStream } from '../kernel/random.ts';
 import type { Operation } from '../server/operations.ts';
-import { TASK_TYPES } from './draw-task.ts';
+import { drawInput, TASK_TYPES } from './draw-task.ts';
 
 /** The objects that an operation may target. */
 export interface Targets {
   /** The id of a task, or an id that no task has. */
   task(): string;
+  /** A number that no input has. */
+  number(): number;
   /** The number of a redrive that was started. */
   redrive(): number;
   /** The id of a session, open or not. */
@@ -25,7 +27,11 @@ const cancel: Draw = (random, targets) => ({
   graceMs: random.pick([0, 500, 10_000]),
 });
 
-const retry: Draw = (random, targets) => ({ type: 'retry_tasks', ids: several(random, targets) });
+const retry: Draw = (random, targets) => ({
+  type: 'retry_tasks',
+  ids: several(random, targets),
+  ...(random.chance(0.4) ? { input: drawInput(random, targets.number()), by: BY } : {}),
+});
 
 const patch: Draw = (random, targets) => ({
   type: 'patch_tasks',

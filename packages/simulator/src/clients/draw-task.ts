@@ -48,14 +48,18 @@ const ENDS: readonly TaskInput['end'][] = [
   'hangs',
 ];
 
-/** A random task, as a client submits it. */
-export function drawTask(random: RandomStream, n: number): TaskRequest {
-  const input: TaskInput = {
+export function drawInput(random: RandomStream, n: number): TaskInput {
+  return {
     n,
     runMs: Math.round(random.logarithmic(1, 8000)),
     end: random.pick(ENDS),
     ...(random.chance(0.1) ? { padding: 'x'.repeat(random.integer(1, 3000)) } : {}),
   };
+}
+
+/** A random task, as a client submits it. */
+export function drawTask(random: RandomStream, n: number): TaskRequest {
+  const input = drawInput(random, n);
   const request: Record<string, unknown> = {
     type: random.pick(TASK_TYPES),
     input,

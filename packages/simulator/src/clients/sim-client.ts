@@ -83,6 +83,7 @@ export class SimClient {
     else {
       const targets = {
         task: () => known.pick(random),
+        number: () => this.number(),
         redrive: () => random.integer(1, 5),
         session: () => sessions.pick(random),
       };

@@ -67,9 +67,16 @@ export const CORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'dedupe-replace-keeps-key',
     file: 'core/src/commands/tasks/replace-task.ts',
-    find: '  Object.assign(changed.dedupe, claim);\n  emit(changed);\n',
+    find: '  setInputOfKey(decision, (tasks.dedupe[slot] - 1) as Slot, claim);\n',
     replace: '',
     what: 'After a replacement the key stands for the new input: here still for the old one.',
+  },
+  {
+    name: 'retry-with-input-keeps-key',
+    file: 'core/src/commands/tasks/change-input.ts',
+    find: '  changeInputOfKey(decision, slot, input);\n',
+    replace: '',
+    what: 'A retry with another input gives its key that input: here the key keeps the old one.',
   },
   {
     name: 'dedupe-window-extended',
@@ -105,7 +112,7 @@ export const CORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'retry-a-success',
     file: 'core/src/commands/tasks/retry-tasks.ts',
-    find: "if (taskState === SUCCEEDED) return { rejection: 'task_finished' as const, slot };",
+    find: "if (taskState === SUCCEEDED) return 'task_finished';",
     replace: '',
     what: 'A task that succeeded never runs again: here a retry runs it.',
   },

@@ -9,6 +9,7 @@ import {
   type TaskOutcome,
 } from '@sluice/core';
 import type { Request } from '@sluice/engine';
+import { inputWords } from '@sluice/server';
 import { UTF8 } from '../utf8.ts';
 
 /** Fields of commands that are bytes. In a request they are text. */
@@ -28,6 +29,10 @@ export function commandOf(operation: Operation): Request<OperationCommand> {
   for (const field of BYTE_FIELDS) {
     const text = command[field];
     if (typeof text === 'string') command[field] = UTF8.encode(text);
+  }
+  if (operation.type === 'retry_tasks' && operation.input !== undefined) {
+    const { input } = operation;
+    command.input = { bytes: UTF8.encode(JSON.stringify(input)), words: inputWords({ input }) };
   }
   if (operation.type === 'patch_tasks') Object.assign(command, patchesOf(operation));
   return command as unknown as Request<OperationCommand>;

@@ -61,7 +61,6 @@ const ON_A_TASK: readonly ((id: string) => Omit<TaskCommand, 'now' | 'namespace'
       state: 7,
       spec: { type: 'hello' },
       input: NOTHING,
-      dedupe: 0,
     }) satisfies Timeless<ReadmitTask>,
 ];
 

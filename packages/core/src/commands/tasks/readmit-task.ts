@@ -1,23 +1,25 @@
 import { NO_SLOT } from '../../base/ids.ts';
 import { queueKey } from '../../base/queue-key.ts';
 import { parseTaskId } from '../../base/task-id.ts';
-import type { TaskOutcome, Timed } from '../../decision/command-fields.ts';
+import { audit } from '../../decision/audit.ts';
+import type { Authored, TaskOutcome, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { TASK_TYPES_MAX } from '../../state/state.ts';
 import type { TaskSpec } from '../../task/task-spec.ts';
 import { isTerminal, SUCCEEDED } from '../../task/task-state.ts';
+import { changeInputOfKey } from './change-input.ts';
 import { fillDetails } from './submit-tasks.ts';
 
 /** Retries a task that left memory. The command carries everything known about the task. */
-export interface ReadmitTask extends Timed {
+export interface ReadmitTask extends Timed, Authored {
   readonly type: 'readmit_task';
   readonly id: string;
   /** Number of the state in which it ended. */
   readonly state: number;
   readonly spec: Omit<TaskSpec, 'runAt' | 'delayMs'>;
   readonly input: Uint8Array;
-  /** Value of its `dedupe` column when it left memory. */
-  readonly dedupe: number;
+  /** Present when the operator gave it another input: the hash of `input`, as in `NewInput`. */
+  readonly changedWords?: Uint32Array;
 }
 
 export type ReadmitTaskReply = TaskOutcome<
@@ -40,14 +42,19 @@ export function decideReadmitTask(decision: Decision, command: ReadmitTask): Rea
   event.slot = state.tasks.nextFree();
   event.task = key.number;
   event.submittedAt = key.submittedAt;
-  event.dedupe = state.dedupe.task[command.dedupe - 1] === key.number ? command.dedupe : 0;
+  event.dedupe = state.dedupe.entryOf(key.number) + 1;
   const queue = queueKey(command.namespace, command.spec.type);
   fillDetails(event, command.spec, queue, decision.shapeTexts);
   event.input.bytes = command.input;
   event.input.start = 0;
   event.input.end = command.input.length;
   emit(event);
-  return { slot: event.slot };
+  const { slot } = event;
+  if (command.changedWords === undefined) return { slot };
+  changeInputOfKey(decision, slot, { bytes: command.input, words: command.changedWords });
+  const { namespace, by } = command;
+  audit(decision, by, { namespace, action: 'task_input_changed' });
+  return { slot };
 }
 
 function whyNot({ state }: Decision, command: ReadmitTask): ReadmitTaskReply['rejection'] {

@@ -10,6 +10,7 @@ import type { DedupeClaim } from '../../task/dedupe-claim.ts';
 import { tagsText } from '../../task/task-labels.ts';
 import type { TaskSpec } from '../../task/task-spec.ts';
 import { DEFAULT_PRIORITY, QUEUED } from '../../task/task-state.ts';
+import { setInputOfKey } from './change-input.ts';
 
 /** What a task takes from a later submit with the same dedupe key. */
 export interface Replacement {
@@ -30,11 +31,10 @@ export function replaceTask(decision: Decision, replacement: Replacement): void 
   const { state, events, emit } = decision;
   const { tasks } = state;
   const { slot, task, runAt, input, claim } = replacement;
-  const number = tasks.number[slot] as TaskNumber;
 
   const patched = events.taskPatched;
   patched.slot = slot;
-  patched.task = number;
+  patched.task = tasks.number[slot] as TaskNumber;
   patched.priority = task.priority ?? DEFAULT_PRIORITY;
   patched.runAt = runAt;
   patched.timeouts = '';
@@ -49,11 +49,5 @@ export function replaceTask(decision: Decision, replacement: Replacement): void 
     (patched.tags === state.texts.tags.textAt(tasks.tags[slot]) ? 0 : PATCHED_TAGS);
   emit(patched);
 
-  const entry = (tasks.dedupe[slot] - 1) as Slot;
-  if (state.dedupe.hasSameInput(entry, claim)) return;
-  const changed = events.dedupeInputChanged;
-  changed.slot = entry;
-  changed.task = number;
-  Object.assign(changed.dedupe, claim);
-  emit(changed);
+  setInputOfKey(decision, (tasks.dedupe[slot] - 1) as Slot, claim);
 }

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import type { PartitionLimits } from '../../state/state.ts';
+import { REPLACE_DUPLICATE } from '../../task/dedupe-claim.ts';
 import { TASK_STATES } from '../../task/task-state.ts';
 import { leasedTask, passTime } from '../../testing/leased-task.ts';
 import { TestPartition } from '../../testing/test-partition.ts';
+import { hashWords } from '../../testing/test-payloads.ts';
 import { testUtf8 } from '../../testing/test-utf8.ts';
 import type { CancelTasks } from './cancel-tasks.ts';
+import type { NewInput } from './change-input.ts';
 import type { ReadmitTask } from './readmit-task.ts';
 import type { RetryTasks } from './retry-tasks.ts';
 
@@ -90,6 +93,86 @@ test('retry: the dedupe window is not extended, and still finds the task', () =>
   expect([within, after]).toEqual([1, undefined]);
 });
 
+test('retry with another input: the task runs with it, and the change is audited', () => {
+  const { partition, session, lease } = leasedTask({ input: '"bad"', retry: ONCE });
+  partition.report(session, { lease, kind: 'failed' });
+
+  const refusal = retry(partition, partition.id(1), other('"good"', 2));
+
+  expect(refusal).toBeUndefined();
+  const input = [...testUtf8.encode('"good"')];
+  expect(partition.task(1)).toMatchObject({ state: 'leased', attempt: 1, input });
+  expect(auditOf(partition)).toEqual(['task_input_changed']);
+});
+
+test('retry with another input: a task that does not count for its namespace', () => {
+  const partition = new TestPartition();
+  partition.submit({ input: '"bad"' });
+  partition.operate<CancelTasks>({ type: 'cancel_tasks', ids: [partition.id(1)], graceMs: 0 });
+
+  retry(partition, partition.id(1), other('"much longer"', 2));
+
+  const use = partition.state.namespaces.find('default');
+  expect(use?.payloadBytes).toBe('"much longer"'.length);
+});
+
+test('retry with another input: its dedupe key stands for that input', () => {
+  const dedupe = { key: 1, input: 1, windowMs: 1000 };
+  const { partition, session, lease } = leasedTask({ input: '1', retry: ONCE, dedupe });
+  partition.report(session, { lease, kind: 'failed' });
+
+  retry(partition, partition.id(1), other('2', 2));
+
+  expect(partition.submit({ dedupe }).rejection).toBe('dedupe_mismatch');
+  expect(partition.submit({ dedupe: { ...dedupe, input: 2 } }).known?.get(0)?.number).toBe(1);
+});
+
+test('retry with another input: a task that runs or succeeded keeps its input', () => {
+  const { partition, session, lease } = leasedTask({ input: '1' });
+  const running = retry(partition, partition.id(1), other('2', 2));
+  partition.report(session, { lease, kind: 'succeeded' });
+  const succeeded = retry(partition, partition.id(1), other('2', 2));
+
+  expect([running, succeeded]).toEqual(['task_not_finished', 'task_finished']);
+  expect(partition.task(1).input).toEqual([...testUtf8.encode('1')]);
+  expect(auditOf(partition)).toEqual([]);
+});
+
+test('retry with another input: one that does not fit is refused, and nothing changes', () => {
+  const partition = new TestPartition({ payloadBytesMax: 300 });
+  partition.submit({ input: '1' });
+  partition.operate<CancelTasks>({ type: 'cancel_tasks', ids: [partition.id(1)], graceMs: 0 });
+
+  const refusal = retry(partition, partition.id(1), other('x'.repeat(400), 2));
+
+  expect(refusal).toBe('too_many_bytes');
+  expect(partition.task(1)).toMatchObject({ state: 'cancelled', input: [49] });
+});
+
+test('a readmitted task with another input: its key stands for that input', () => {
+  const dedupe = { key: 1, input: 1, windowMs: 100_000 };
+  const { partition, id, spec } = forgotten({}, dedupe);
+
+  readmit(partition, { id, spec, input: other('"other"', 2) });
+
+  expect(partition.task(1).input).toEqual([...testUtf8.encode('"other"')]);
+  expect(partition.submit({ dedupe }).rejection).toBe('dedupe_mismatch');
+  expect(partition.submit({ dedupe: { ...dedupe, input: 2 } }).known?.get(0)?.number).toBe(1);
+  expect(auditOf(partition)).toEqual(['task_input_changed']);
+});
+
+test('a readmitted task can be replaced by a submit with its key', () => {
+  const dedupe = { key: 1, input: 1, windowMs: 100_000 };
+  const { partition, id, spec } = forgotten({}, dedupe);
+  readmit(partition, { id, spec });
+
+  const replacing = { ...dedupe, input: 2, onDuplicate: REPLACE_DUPLICATE };
+  const { known } = partition.submit({ input: '"new"', dedupe: replacing });
+
+  expect(known?.get(0)?.number).toBe(1);
+  expect(partition.task(1).input).toEqual([...testUtf8.encode('"new"')]);
+});
+
 test('task_readmitted carries the whole task back: one that left memory runs again', () => {
   const { partition, id, spec } = forgotten();
   expect(retry(partition, id)).toBe('task_not_found');
@@ -155,8 +238,7 @@ test('a task is readmitted as long as its input fits beside what is there, and n
 test('the key of a readmitted task says how it ended, when it is forgotten again', () => {
   const dedupe = { key: 1, input: 1, windowMs: 100_000 };
   const { partition, id, spec } = forgotten({}, dedupe);
-  const entry = 1;
-  readmit(partition, { id, spec, dedupe: entry });
+  readmit(partition, { id, spec });
   const { session } = partition.attach({ slots: 9 });
   for (const lease of partition.leasesOf(session)) {
     partition.report(session, { lease, kind: 'succeeded' });
@@ -168,8 +250,25 @@ test('the key of a readmitted task says how it ended, when it is forgotten again
   expect(TASK_STATES[known?.state ?? -1]).toBe('succeeded');
 });
 
-function retry(partition: TestPartition, id: string): string | undefined {
-  return partition.operate<RetryTasks>({ type: 'retry_tasks', ids: [id] }).outcomes[0].rejection;
+function retry(partition: TestPartition, id: string, input?: NewInput): string | undefined {
+  const changed = input === undefined ? {} : { input, by: OPERATOR };
+  const { outcomes } = partition.operate<RetryTasks>({
+    type: 'retry_tasks',
+    ids: [id],
+    ...changed,
+  });
+  return outcomes[0].rejection;
+}
+
+const OPERATOR = { actor: 'k_1', address: '::1', request: 'r_1', subject: 't_1', detail: '' };
+
+/** A new input, and a small number for its hash. */
+function other(text: string, hash: number): NewInput {
+  return { bytes: testUtf8.encode(text), words: hashWords(hash) };
+}
+
+function auditOf(partition: TestPartition): string[] {
+  return [...partition.state.audit.before(10)].map(({ action }) => action);
 }
 
 const SPEC = {
@@ -205,15 +304,15 @@ function futureId(): string {
 
 function readmit(
   partition: TestPartition,
-  given: { id: string; spec: typeof SPEC; state?: 'succeeded' | 'running'; dedupe?: number },
+  given: { id: string; spec: typeof SPEC; state?: 'succeeded' | 'running'; input?: NewInput },
 ): string | undefined {
-  const { id, spec, state = 'cancelled', dedupe = 0 } = given;
+  const { id, spec, state = 'cancelled', input } = given;
   return partition.operate<ReadmitTask>({
     type: 'readmit_task',
     id,
     state: TASK_STATES.indexOf(state),
     spec,
-    input: testUtf8.encode('"in"'),
-    dedupe,
+    input: input?.bytes ?? testUtf8.encode('"in"'),
+    ...(input === undefined ? {} : { changedWords: input.words, by: OPERATOR }),
   }).rejection;
 }

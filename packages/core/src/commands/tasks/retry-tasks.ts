@@ -1,33 +1,55 @@
 import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
-import type { TaskOutcome, Timed } from '../../decision/command-fields.ts';
+import { audit } from '../../decision/audit.ts';
+import type { Authored, TaskOutcome, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { findTask } from '../../state/find-task.ts';
 import { isTerminal, SUCCEEDED } from '../../task/task-state.ts';
+import { changeInput, type NewInput } from './change-input.ts';
 
 /** Retries tasks that ended without success. They get all their attempts again. */
-export interface RetryTasks extends Timed {
+export interface RetryTasks extends Timed, Authored {
   readonly type: 'retry_tasks';
   readonly ids: readonly string[];
+  /** Replaces the input of each task; absent to keep it. */
+  readonly input?: NewInput;
 }
+
+type Refusal = 'task_not_found' | 'task_not_finished' | 'task_finished' | 'too_many_bytes';
 
 export interface RetryTasksReply {
-  readonly outcomes: readonly TaskOutcome<
-    'task_not_found' | 'task_not_finished' | 'task_finished'
-  >[];
+  readonly outcomes: readonly TaskOutcome<Refusal>[];
 }
 
-/** Retries tasks that ended without success. Ids stay the same; attempts count from 1. */
+/**
+ * Retries tasks that ended without success. Ids stay the same; attempts count from 1. Only a retry
+ * that changes an input is audited.
+ */
 export function decideRetryTasks(decision: Decision, command: RetryTasks): RetryTasksReply {
-  const outcomes = command.ids.map((id) => {
-    const slot = findTask(decision.state, command.namespace, id);
-    if (slot === NO_SLOT) return { rejection: 'task_not_found' as const, slot };
-    const taskState = decision.state.tasks.state[slot];
-    if (taskState === SUCCEEDED) return { rejection: 'task_finished' as const, slot };
-    if (!isTerminal(taskState)) return { rejection: 'task_not_finished' as const, slot };
+  const { namespace, input, by } = command;
+  const outcomes = command.ids.map((id): TaskOutcome<Refusal> => {
+    const slot = findTask(decision.state, namespace, id);
+    const rejection = whyNot(decision, slot, input);
+    if (rejection !== undefined) return { rejection, slot };
+    // Before the retry: only a change by a retry finds an ended task (retry.patched-before).
+    if (input !== undefined) changeInput(decision, slot, input);
     retry(decision, slot, 0);
     return { slot };
   });
+  const isChange = input !== undefined && outcomes.some(({ rejection }) => rejection === undefined);
+  if (isChange) audit(decision, by, { namespace, action: 'task_input_changed' });
   return { outcomes };
+}
+
+function whyNot({ state }: Decision, slot: Slot, input: NewInput | undefined): Refusal | undefined {
+  if (slot === NO_SLOT) return 'task_not_found';
+  const { tasks, heldBytes, limits } = state;
+  const taskState = tasks.state[slot];
+  if (taskState === SUCCEEDED) return 'task_finished';
+  if (!isTerminal(taskState)) return 'task_not_finished';
+  if (input === undefined) return undefined;
+  const addedBytes = input.bytes.length - tasks.inputLength[slot];
+  const hasRoom = addedBytes <= 0 || heldBytes + addedBytes <= limits.payloadBytesMax;
+  return hasRoom ? undefined : 'too_many_bytes';
 }
 
 export function retry({ state, emit, events }: Decision, slot: Slot, redrive: number): void {

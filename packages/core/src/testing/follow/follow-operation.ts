@@ -12,6 +12,7 @@ import type { CancelTasks } from '../../commands/tasks/cancel-tasks.ts';
 import type { EndTask } from '../../commands/tasks/end-task.ts';
 import type { PatchTasks } from '../../commands/tasks/patch-tasks.ts';
 import type { ReadmitTask } from '../../commands/tasks/readmit-task.ts';
+import type { RetryTasks } from '../../commands/tasks/retry-tasks.ts';
 import type { SignalTask } from '../../commands/tasks/signal-task.ts';
 import { bytesOf } from '../model/model-bytes.ts';
 import {
@@ -46,7 +47,7 @@ export function followOperation(
     case 'cancel_tasks':
       return each(model, carried, command.ids, cancelOne(model, command, at));
     case 'retry_tasks':
-      return each(model, carried, command.ids, (task) => retry(model, task, at));
+      return retryTasks(model, { ...carried, command });
     case 'patch_tasks':
       return patchTasks(model, { ...carried, command });
     case 'pause_task':
@@ -138,6 +139,21 @@ function patchTasks(model: PartitionModel, carried: CarriedOf<PatchTasks>): stri
   });
 }
 
+function retryTasks(model: PartitionModel, carried: CarriedOf<RetryTasks>): string[] {
+  const { command, at, outcomes } = carried;
+  const { input } = command;
+  const met = each(model, carried, command.ids, (task) => {
+    if (input === undefined) return retry(model, task, at);
+    const refusal = retry(model, task, at, testUtf8.decode(input.bytes));
+    if (refusal === undefined) model.keys.changeInput(task.number, input.words.join());
+    return refusal;
+  });
+  if (input === undefined) return met;
+  const isChange = outcomes.some(({ rejection }) => rejection === undefined);
+  model.access.changed(isChange, command);
+  return isChange ? [...met, 'retry with another input'] : met;
+}
+
 /** A signal reaches the worker that runs the task, or no worker. */
 function signalTask(model: PartitionModel, carried: CarriedOf<SignalTask>): string[] {
   const { command, signals } = carried;
@@ -160,19 +176,27 @@ function readmit(model: PartitionModel, carried: CarriedOf<ReadmitTask>): string
   // Making room comes first, and may remove the task itself from memory.
   model.forgetOldest(command.input.length);
   const task = model.gone.get(number ?? 0);
-  const refusal = whyNotReadmitted(model, task);
+  const input = testUtf8.decode(command.input);
+  const refusal = whyNotReadmitted(model, task, input);
   agree('why a task is not readmitted', outcomes[0]?.rejection, refusal);
   if (refusal !== undefined || task === undefined) return [`readmit ${refusal}`];
-  model.readmit(task, at);
+  model.readmit(Object.assign(task, { input }), at);
+  const { changedWords } = command;
+  if (changedWords !== undefined) model.keys.changeInput(task.number, changedWords.join());
+  model.access.changed(changedWords !== undefined, command);
   return [model.keys.isHeldBy(task.number) ? 'readmitted with its key' : 'readmitted'];
 }
 
-function whyNotReadmitted(model: PartitionModel, task: ModelTask | undefined): Refusal {
+function whyNotReadmitted(
+  model: PartitionModel,
+  task: ModelTask | undefined,
+  input: string,
+): Refusal {
   const { tasksMax, payloadBytesMax } = model.limits;
   if (task === undefined) return 'task_not_found';
   if (task.state === 'succeeded') return 'task_finished';
   if (model.tasks.length >= tasksMax) return 'too_many_tasks';
-  return model.heldBytes + bytesOf(task.input) > payloadBytesMax ? 'too_many_bytes' : undefined;
+  return model.heldBytes + bytesOf(input) > payloadBytesMax ? 'too_many_bytes' : undefined;
 }
 
 function setQueuePaused(model: PartitionModel, command: SetQueuePaused): string[] {

@@ -42,9 +42,18 @@ export function resume(places: ModelPlaces, task: ModelTask, now: number): Refus
   return undefined;
 }
 
-export function retry(places: ModelPlaces, task: ModelTask, now: number): Refusal {
+export function retry(
+  places: ModelPlaces,
+  task: ModelTask,
+  now: number,
+  input = task.input,
+): Refusal {
   if (task.state === 'succeeded') return 'task_finished';
   if (!isOver(task)) return 'task_not_finished';
+  const addedBytes = bytesOf(input) - bytesOf(task.input);
+  const isTooMuch = addedBytes > 0 && places.heldBytes + addedBytes > places.limits.payloadBytesMax;
+  if (isTooMuch) return 'too_many_bytes';
+  task.input = input;
   runAgain(places, task, 'retried', now);
   return undefined;
 }

@@ -45,7 +45,10 @@ const operations = fc.record({
   operation: fc.oneof(
     { weight: 2, arbitrary: fc.record({ cancel: fc.constantFrom(0, 500, 10_000) }) },
     { weight: 4, arbitrary: fc.record({ pause: fc.boolean() }) },
-    { weight: 2, arbitrary: fc.record({ retry: fc.constant(true) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ retry: fc.option(fc.record({ input: payloads, hash: fc.nat(2) })) }),
+    },
     { weight: 1, arbitrary: fc.record({ end: fc.constantFrom('succeeded', 'failed') }) },
     {
       weight: 3,
@@ -138,6 +141,7 @@ export const actions = fc.oneof(
         of: fc.nat(200),
         isKeyed: fc.boolean(),
         isInMemory: fc.nat(9).map((n) => n === 0),
+        changed: fc.option(fc.record({ input: payloads, hash: fc.nat(2) })),
       }),
     }),
   },

@@ -1,6 +1,7 @@
 import type { TaskNumber } from '../../base/ids.ts';
 import { taskIdText } from '../../base/task-id.ts';
 import type { CancelTasks } from '../../commands/tasks/cancel-tasks.ts';
+import type { NewInput } from '../../commands/tasks/change-input.ts';
 import type { EndTask } from '../../commands/tasks/end-task.ts';
 import type { PatchTasks } from '../../commands/tasks/patch-tasks.ts';
 import type { PauseTask, ResumeTask } from '../../commands/tasks/pause-tasks.ts';
@@ -9,7 +10,7 @@ import type { SignalTask } from '../../commands/tasks/signal-task.ts';
 import { isOver, namespaceOf } from '../model/model-task.ts';
 import type { PartitionModel } from '../model/partition-model.ts';
 import type { TestPartition } from '../test-partition.ts';
-import { joined } from '../test-payloads.ts';
+import { hashWords, joined } from '../test-payloads.ts';
 import { testUtf8 } from '../test-utf8.ts';
 import type { Action } from './world-actions.ts';
 
@@ -69,7 +70,9 @@ function perform(partition: TestPartition, ids: readonly string[], operation: Op
   if ('cancel' in operation) {
     partition.operate<CancelTasks>({ type: 'cancel_tasks', ids, graceMs: operation.cancel });
   } else if ('retry' in operation) {
-    partition.operate<RetryTasks>({ type: 'retry_tasks', ids });
+    const { retry } = operation;
+    const input = retry === null ? {} : { input: newInput(retry) };
+    partition.operate<RetryTasks>({ type: 'retry_tasks', ids, ...input });
   } else if ('end' in operation) {
     const outcome = operation.end as 'succeeded' | 'failed';
     partition.operate<EndTask>({ type: 'end_task', id, outcome, payload: testUtf8.encode('"x"') });
@@ -84,6 +87,10 @@ function perform(partition: TestPartition, ids: readonly string[], operation: Op
     const patches = ids.map((_, place) => list[place % list.length]);
     sendPatches(partition, ids, patches);
   }
+}
+
+export function newInput({ input, hash }: { input: string; hash: number }): NewInput {
+  return { bytes: testUtf8.encode(input), words: hashWords(hash) };
 }
 
 function sendPatches(

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { ReadmitTask } from '../../commands/tasks/readmit-task.ts';
 import { TASK_STATES } from '../../task/task-state.ts';
 import { namespaceOf, typeOf } from '../model/model-task.ts';
+import { hashWords } from '../test-payloads.ts';
 import { testUtf8 } from '../test-utf8.ts';
 import type { Action } from './world-actions.ts';
 import type { Operated } from './world-operations.ts';
@@ -14,8 +15,8 @@ interface Keeper extends Operated {
   readonly keyEntries: ReadonlyMap<number, number>;
 }
 
-/** A task that left memory comes back as it was recorded. */
-export function readmit(world: Keeper, { of, isKeyed, isInMemory }: Readmission): void {
+/** A task that left memory comes back as it was recorded, sometimes with another input. */
+export function readmit(world: Keeper, { of, isKeyed, isInMemory, changed }: Readmission): void {
   const { model, partition, ids, keyEntries } = world;
   const gone = isInMemory ? model.tasks : [...model.gone.values()];
   const keyed = gone.filter(({ number }) => isKeyed && model.keys.isHeldBy(number));
@@ -33,8 +34,8 @@ export function readmit(world: Keeper, { of, isKeyed, isInMemory }: Readmission)
     id: ids.get(number) ?? '',
     state: TASK_STATES.indexOf(task.state),
     spec: { type: typeOf(task.type), priority, resources, constraints, timeouts, tags, ...policy },
-    input: testUtf8.encode(task.input),
-    dedupe: keyEntries.get(number) ?? 0,
+    input: testUtf8.encode(changed?.input ?? task.input),
+    ...(changed === null ? {} : { changedWords: hashWords(changed.hash) }),
   });
   if (rejection !== undefined) return;
   const entry = model.keys.isHeldBy(number) ? keyEntries.get(number) : 0;

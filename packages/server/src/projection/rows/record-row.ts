@@ -1,6 +1,7 @@
 import { listTexts, namedTexts } from '@sluice/core';
+import type { ChangeRecord } from './change-record.ts';
 import type { DeliveryRecord } from './delivery-record.ts';
-import type { AttemptRecord, ChangeRecord, TaskRecord } from './task-record.ts';
+import type { AttemptRecord, TaskRecord } from './task-record.ts';
 
 /**
  * The part of a record without separate columns, as JSON. It uses lists instead of objects, because

@@ -1,4 +1,5 @@
 import {
+  blobOf,
   isTerminal,
   parseCallback,
   parseRetry,
@@ -14,6 +15,7 @@ import {
 } from '@sluice/core';
 import { type ShownTask, shownJson } from '../../answers/shown-task.ts';
 import { timeText } from '../../base/time-text.ts';
+import type { ChangeRecord } from './change-record.ts';
 import type { TaskRecord } from './task-record.ts';
 
 const PARTITION = 0;
@@ -58,13 +60,23 @@ export function shownRecord(record: TaskRecord): ShownTask {
 
 /** Every change of a task as JSON text, oldest first. */
 export function historyJson({ changes }: TaskRecord): string {
-  const items = changes.map(([at, from, to, reason, attempt, worker]) => ({
+  return `{"items":[${changes.map(changeJson).join(',')}]}`;
+}
+
+function changeJson([at, from, to, reason, attempt, worker, inputBefore]: ChangeRecord): string {
+  const json = JSON.stringify({
     at: timeText(at),
     from: from < 0 ? null : TASK_STATES[from],
     to: TASK_STATES[to],
     reason: REASONS[reason],
     attempt,
     worker: worker || null,
-  }));
-  return JSON.stringify({ items });
+  });
+  if (inputBefore === undefined) return json;
+  const blob = blobOf(inputBefore);
+  const before =
+    blob === undefined
+      ? `"inputBefore":${inputBefore || 'null'}`
+      : `"inputBlobBefore":${JSON.stringify(blob)}`;
+  return `${json.slice(0, -1)},${before}}`;
 }

@@ -4,6 +4,7 @@ import {
   type Event,
   FAILED,
   isHeld,
+  isTerminal,
   LATER_ANSWER,
   LEASED,
   listTexts,
@@ -29,6 +30,7 @@ import {
 } from '@sluice/core';
 import { UTF8 } from '../../base/utf8.ts';
 import { blobName } from '../../blobs/blob-files.ts';
+import { addChange, type ChangeRecord, keepInput } from './change-record.ts';
 import { type DeliveryRecord, noteDelivery } from './delivery-record.ts';
 
 /** One attempt of a task. */
@@ -46,20 +48,6 @@ export interface AttemptRecord {
   error: string;
   output: string;
 }
-
-/**
- * A change of a task's state; the first one comes from state -1. States and reasons are the numbers
- * of the core. It is a list because it is stored as it is: with objects, serializing would be most
- * of the time of a row.
- */
-export type ChangeRecord = readonly [
-  at: number,
-  from: number,
-  to: number,
-  reason: number,
-  attempt: number,
-  worker: string,
-];
 
 /**
  * Everything that the log contains about one task: what the core has in memory, plus every attempt
@@ -84,6 +72,8 @@ export interface TaskRecord extends Record<TaskText, string> {
   /** JSON of the output, or of the error of the newest attempt that has one. */
   result: string;
   isDiscarded: boolean;
+  /** The replaced input of a retry, between its two events. They are in one batch of the log. */
+  inputBefore?: string | undefined;
   /** Oldest first; only the newest are kept. */
   attempts: AttemptRecord[];
   changes: ChangeRecord[];
@@ -92,7 +82,6 @@ export interface TaskRecord extends Record<TaskText, string> {
 
 /** Maximum number kept for a task that is retried forever. */
 const ATTEMPTS_KEPT = 100;
-const CHANGES_KEPT = 400;
 
 type DetailsEvent = Extract<Event, { type: 'task_submitted' | 'task_readmitted' }>;
 type Later = Exclude<Event, { type: 'task_submitted' | 'task_readmitted' }>;
@@ -154,8 +143,10 @@ export function beginRecord(event: Details, at: number): TaskRecord {
 
 /** A task that had left memory runs again. */
 export function readmitRecord(record: TaskRecord, event: Details, at: number): void {
+  const { input: before } = record;
   Object.assign(record, detailsOf(event));
   runAgain(record, at, reasonOf('retried'));
+  if (record.input !== before) keepInput(record.changes, before);
 }
 
 function detailsOf(event: Details) {
@@ -187,7 +178,10 @@ export function advanceRecord(record: TaskRecord, event: Later, at: number): voi
     case 'task_patched':
       return patch(record, event, at);
     case 'task_retried':
-      return runAgain(record, at, reasonOf(event.redrive === 0 ? 'retried' : 'redriven'));
+      runAgain(record, at, reasonOf(event.redrive === 0 ? 'retried' : 'redriven'));
+      if (record.inputBefore !== undefined) keepInput(record.changes, record.inputBefore);
+      record.inputBefore = undefined;
+      return;
     case 'dead_letter_dropped':
       record.isDiscarded = true;
       return;
@@ -305,7 +299,12 @@ type Patched = Extract<Event, { type: 'task_patched' }>;
 
 function patch(record: TaskRecord, event: Patched, at: number): void {
   const { fields, runAt } = event;
-  if (fields & PATCHED_INPUT) record.input = textOf(event.input);
+  if (fields & PATCHED_INPUT) {
+    // Only a retry changes an ended task, and the retry is the next event (retry.patched-before).
+    const { input, state } = record;
+    record.input = textOf(event.input);
+    if (isTerminal(state) && input !== record.input) record.inputBefore = input;
+  }
   if (fields & PATCHED_TIMEOUTS) record.timeouts = event.timeouts;
   if (fields & PATCHED_TAGS) record.tags = event.tags;
   if (fields & PATCHED_PRIORITY) record.priority = event.priority;
@@ -367,12 +366,12 @@ function move(record: TaskRecord, at: number, to: number, reason: number): void 
   const worker = isHeld(to) || isHeld(from) ? (record.attempts.at(-1)?.worker ?? '') : '';
   record.state = to;
   record.reason = reason;
-  record.changes.push([at, from, to, reason, attempt, worker]);
-  if (record.changes.length > CHANGES_KEPT) record.changes.shift();
+  addChange(record.changes, [at, from, to, reason, attempt, worker]);
 }
 
 /** Names of the blobs that hold payloads of the task. */
-export function blobsNamedBy({ queue, input, result, attempts }: TaskRecord): string[] {
+export function blobsNamedBy(record: TaskRecord): string[] {
+  const { queue, input, result, attempts, changes } = record;
   const names: string[] = [];
   const look = (payload: string): void => {
     const sha256 = blobOf(payload);
@@ -381,6 +380,7 @@ export function blobsNamedBy({ queue, input, result, attempts }: TaskRecord): st
   look(input);
   look(result);
   for (const { output } of attempts) look(output);
+  for (const [, , , , , , inputBefore = ''] of changes) look(inputBefore);
   return names;
 }
 

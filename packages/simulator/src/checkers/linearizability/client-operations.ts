@@ -32,11 +32,34 @@ export class ClientOperations {
   /** By task type and dedupe key. */
   readonly keys: ByName<KeyOperation> = new Map();
 
+  /** The keys that each task was submitted with. */
+  private readonly keysOf = new Map<string, Set<string>>();
+  private readonly retries: HistoryEntry[] = [];
+
   add(entry: HistoryEntry): void {
     const { asked } = entry;
     if (asked.kind === 'submit') this.addSubmit(entry, asked.tasks);
     else if (asked.kind === 'get') this.addGet(entry, asked.id);
     else this.addOperation(entry, asked.operation);
+  }
+
+  /** A retry with another input changes what the key of its task stands for. */
+  addRetries(): void {
+    for (const entry of this.retries) {
+      const { operation } = entry.asked as Extract<HistoryEntry['asked'], { kind: 'operate' }>;
+      const outcomes = entry.status === 200 ? (entry.answer as Outcomes).outcomes : [];
+      const change = { input: JSON.stringify(operation.input), isRetry: true, isShort: false };
+      idsOf(operation).forEach((id, place) => {
+        const what: KeyOperation = { ...change, id, policy: 'refuse' };
+        const outcome = outcomes.at(place);
+        for (const key of this.keysOf.get(id) ?? []) {
+          const { answered, loose } = operationsOf(this.keys, key);
+          if (mayStillHappen(entry)) loose.push({ ...entry, what });
+          const isDone = outcome !== undefined && outcome.rejection === undefined;
+          if (isDone) answered.push({ ...entry, what });
+        }
+      });
+    }
   }
 
   private addSubmit(entry: HistoryEntry, tasks: readonly TaskRequest[]): void {
@@ -53,6 +76,7 @@ export class ClientOperations {
       if (mayStillHappen(entry)) operations.loose.push({ ...entry, what: claim });
       if (item !== undefined) {
         const { id, deduplicated: isKnown } = item;
+        this.keysOf.set(id, (this.keysOf.get(id) ?? new Set()).add(key));
         operations.answered.push({ ...entry, what: { ...claim, id, isKnown } });
       } else if (place === mismatchAt && !isTwice(tasks, place)) {
         operations.answered.push({ ...entry, what: { ...claim, isMismatch: true } });
@@ -82,6 +106,7 @@ export class ClientOperations {
     if (operation.namespace !== 'default') return;
     const kind = kindOf(operation);
     if (kind === undefined) return;
+    if (kind === 'retry' && operation.input !== undefined) this.retries.push(entry);
     const outcomes = entry.status === 200 ? (entry.answer as Outcomes).outcomes : [];
     const heard = new Map<string, TaskOperation[]>();
     idsOf(operation).forEach((id, place) => {

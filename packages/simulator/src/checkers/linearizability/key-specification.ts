@@ -1,8 +1,10 @@
 import type { Specification } from './search.ts';
 
-/** A submit with a key, and what the answer said about it. */
+/** A submit with a key, and what the answer said about it; or a retry of the key's task. */
 export interface KeyOperation {
   readonly input: string;
+  /** The task `id` was retried with this input. */
+  readonly isRetry?: boolean;
   /** What happens when the key stands for a task with another input. */
   readonly policy: 'refuse' | 'existing' | 'replace';
   /** Whether the key may be forgotten while the world lasts. */
@@ -34,14 +36,18 @@ export class KeySpecification implements Specification<readonly Holder[], KeyOpe
     const all = [...holders];
     if (holders.some((holder) => holder?.isShort === true)) all.push(undefined);
     if (all.includes(undefined)) {
-      for (const { input, isShort } of loose) {
+      for (const { input, isShort, isRetry } of loose) {
+        if (isRetry === true) continue;
         all.push({ input, isShort, id: '' });
         if (isShort) all.push(undefined);
       }
     }
-    for (const { input, policy } of loose) {
-      if (policy !== 'replace') continue;
-      for (const holder of all.slice()) if (holder !== undefined) all.push({ ...holder, input });
+    for (const { input, policy, isRetry, id } of loose) {
+      if (policy !== 'replace' && isRetry !== true) continue;
+      for (const holder of all.slice()) {
+        const isOther = isRetry === true && holder?.id !== id && holder?.id !== '';
+        if (holder !== undefined && !isOther) all.push({ ...holder, input });
+      }
     }
     return distinct(all);
   }
@@ -61,6 +67,11 @@ function outcomes(
   holder: Holder,
   { input, isShort, id = '', policy, ...said }: KeyOperation,
 ): Holder[] {
+  if (said.isRetry === true) {
+    // The window of the key may be over, and another task may have it.
+    if (holder === undefined || (holder.id !== id && holder.id !== '')) return [holder];
+    return holder.id === id ? [{ ...holder, input }] : [{ ...holder, id, input }, holder];
+  }
   if (said.isMismatch === true) {
     const mayBe = holder !== undefined && holder.input !== input && policy !== 'existing';
     return mayBe ? [holder] : [];

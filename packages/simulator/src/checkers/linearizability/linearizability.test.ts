@@ -157,6 +157,15 @@ test('a second task for a key is noticed (I7)', () => {
   judge([early, submitted('u', 'queued', false, short)]);
 });
 
+test('after a retry with another input, the key is for that input (I7)', () => {
+  const first = submitted('t', 'queued', false, KEY);
+  const retried = did('retry_tasks', { state: 'queued' }, { ids: ['t'], input: 2 });
+  const same = submitted('t', 'queued', true, { ...KEY, input: 2 });
+  judge([first, retried, same]);
+  expect(() => judge([first, same])).toThrow(/^I7/);
+  expect(() => judge([first, retried, submitted('t', 'queued', true, KEY)])).toThrow(/^I7/);
+});
+
 test('a submit without an answer may have taken the key (I7)', () => {
   const lost = [{ kind: 'submit', tasks: [{ type: 'a', input: 1, ...KEY }] }, 0, undefined];
 

@@ -32,6 +32,7 @@ export class Linearizability implements Checker {
   ended(): void {
     const operations = new ClientOperations();
     for (const entry of this.parts.entries) operations.add(entry);
+    operations.addRetries();
     for (const [id, done] of operations.tasks) {
       const isSubmitAnswered = done.answered.some(({ what }) => what.kind === 'submit');
       this.judge('linearizability', id, new TaskSpecification(isSubmitAnswered), done);

@@ -26,6 +26,9 @@ test('every change has its event, and what changes nothing has none', () => {
   story.happens(cancel, [CANCELLED], { outcomes: [{}, {}] });
   const twice = { outcomes: [{}, { rejection: 'task_not_finished' }] };
   story.happens({ type: 'retry_tasks', ids: [id, id] }, [event('task_retried')], twice);
+  story.happens(cancel, [CANCELLED], { outcomes: [{}, {}] });
+  const changed = [event('task_patched'), event('task_retried')];
+  story.happens({ type: 'retry_tasks', ids: [id], input: {} }, changed, DONE);
   const pause = { type: 'set_queue_paused', taskType: 'a', paused: true } as const;
   story.happens(pause, [event('queue_changed')], {});
   story.happens(pause, [], {});

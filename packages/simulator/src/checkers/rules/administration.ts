@@ -91,10 +91,15 @@ export class Administration implements StoryRule {
     }
   }
 
-  /** A command may patch a task twice. Any other change that it repeats is made once. */
-  private expect({ type }: Administering, task: number): void {
-    const before = type === 'patch_tasks' ? (this.expected.get(task) ?? 0) : 0;
-    this.expected.set(task, before + 1);
+  /**
+   * A command may patch a task twice. Any other change that it repeats is made once. A retry with
+   * another input is two events.
+   */
+  private expect(command: Administering, task: number): void {
+    const isPatch = command.type === 'patch_tasks';
+    const before = isPatch ? (this.expected.get(task) ?? 0) : 0;
+    const hasInput = command.type === 'retry_tasks' && command.input !== undefined;
+    this.expected.set(task, before + (hasInput ? 2 : 1));
   }
 
   /** A command may name an id twice. The second refusal then depends on the effect of the first. */

@@ -22,6 +22,13 @@ test('a change has one audit record, and what changed nothing has none', () => {
   expect(() => story.happens(PAUSE, [CHANGED, RECORDED, RECORDED], {})).toThrow(/^I42/);
 });
 
+test('a retry has an audit record if it changes the input', () => {
+  const retry = { type: 'retry_tasks', namespace: 'default', by: BY } as const;
+  const changed = [event('task_patched'), event('task_retried')];
+  expect(() => begun().happens(retry, [...changed, RECORDED], {})).not.toThrow();
+  expect(() => begun().happens(retry, changed, {})).toThrow(/^I42.*0 audit records/);
+});
+
 test('a change that is put down to somebody else is noticed', () => {
   const other = event('audit_recorded', { actor: 'k_2', request: 'q_1' });
   expect(() => begun().happens(PAUSE, [CHANGED, other], {})).toThrow(/^I42.*k_1.*k_2/);

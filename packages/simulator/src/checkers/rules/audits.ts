@@ -39,7 +39,8 @@ export class Audits implements StoryRule {
   event(event: Event, _task: unknown, { command, at }: ToldCommand): void {
     const { simulation } = this.story;
     const isOverflow = event.type === 'dead_letter_dropped' && event.isOverflow;
-    if (CHANGES.includes(event.type) && !isOverflow) this.changes += 1;
+    const isInput = event.type === 'task_patched' && command.type === 'retry_tasks';
+    if (isInput || (CHANGES.includes(event.type) && !isOverflow)) this.changes += 1;
     if (event.type === 'access_key_created') {
       this.keys.set(event.key, event.namespace);
       this.checkReach(command, event.namespace);

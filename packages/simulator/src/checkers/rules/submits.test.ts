@@ -94,6 +94,23 @@ test('a key that is forgotten early, or remembered too long, is noticed', () => 
   expect(late).toThrow(/^I7/);
 });
 
+test('after a retry with another input, a key that stands for the old one is noticed', () => {
+  const words = Uint32Array.of(7, 0, 0, 0);
+  const dedupe = { words: Uint32Array.of(5, 0, 0, 0, ...words), start: 0, windowMs: 1000 };
+  const retried = () => {
+    const story = told().happens(submit({ key: 5 }), [stored(1, { key: 5 })], {});
+    const ids = [story.id()];
+    return (...events: readonly ReturnType<typeof event>[]) =>
+      story.happens({ type: 'retry_tasks', ids, input: { words } }, events, { outcomes: [{}] });
+  };
+  const changed = event('dedupe_input_changed', { dedupe });
+  const other = event('dedupe_input_changed', { dedupe: { ...dedupe, words: new Uint32Array(8) } });
+
+  expect(() => retried()(changed)).not.toThrow();
+  expect(() => retried()()).toThrow(/^I7.*before its replacement/);
+  expect(() => retried()(other)).toThrow(/^I7.*nobody sent/);
+});
+
 test('a task that is stored otherwise than it was sent is noticed', () => {
   expect(() => told().happens(submit({}), [stored(1, {}, 7)], {})).toThrow(/^I2.*input/);
   const priority = () => told().happens(submit({ priority: 2 }), [stored(1, {})], {});

@@ -4,6 +4,8 @@ import {
   EXISTING_DUPLICATE,
   REFUSE_DUPLICATE,
   REPLACE_DUPLICATE,
+  type RetryTasks,
+  type RetryTasksReply,
   type SubmitTasks,
   type SubmitTasksReply,
 } from '@sluice/core';
@@ -49,10 +51,11 @@ export class Submits implements StoryRule {
   }
 
   begins({ command, reply, at }: ToldCommand): void {
+    this.replaced.clear();
+    if (command.type === 'retry_tasks') this.retried(command, reply as RetryTasksReply);
     if (command.type !== 'submit_tasks') return;
     const answer = reply as SubmitTasksReply;
     this.due = [];
-    this.replaced.clear();
     if (answer.rejection === 'dedupe_mismatch') this.mismatch(command, answer, at);
     if (answer.rejection !== undefined) return;
     const first = new Map<string, number>();
@@ -86,9 +89,19 @@ export class Submits implements StoryRule {
     this.claim(event, at);
   }
 
+  /** The key of a task that is retried with another input must stand for that input. */
+  private retried({ ids, input }: RetryTasks, { outcomes }: RetryTasksReply): void {
+    if (input === undefined) return;
+    outcomes.forEach(({ rejection }, place) => {
+      const key = this.byTask.get(this.story.get(ids[place])?.number ?? 0);
+      if (rejection === undefined && key !== undefined) this.replaced.set(key, input.words.join());
+    });
+  }
+
   ends({ command }: ToldCommand): void {
-    if (command.type !== 'submit_tasks') return;
-    this.check(this.due.length === 0, 'I1', () => `${this.due.length} tasks are not stored`);
+    if (command.type === 'submit_tasks') {
+      this.check(this.due.length === 0, 'I1', () => `${this.due.length} tasks are not stored`);
+    }
     for (const [key, input] of this.replaced) {
       this.check(key.input === input, 'I7', () => {
         return `the key of task ${key.task} stands for the input before its replacement`;
@@ -153,12 +166,9 @@ export class Submits implements StoryRule {
     const { words, start } = dedupe;
     const input = words.subarray(start + HALF, start + 2 * HALF).join();
     const isAsked =
-      command.type === 'submit_tasks' &&
-      command.tasks.some((_, place) => {
-        const claim = claimOf(command, place);
-        const isReplacing = claim?.policy === REPLACE_DUPLICATE;
-        return isReplacing && claim?.text === key?.text && claim?.input === input;
-      });
+      command.type === 'submit_tasks'
+        ? isReplaced(command, key?.text, input)
+        : key !== undefined && this.replaced.get(key) === input;
     this.check(isAsked, 'I7', () => `the key of task ${task} got an input that nobody sent`);
     if (key !== undefined) key.input = input;
   }
@@ -180,6 +190,15 @@ export class Submits implements StoryRule {
   private check(holds: boolean, rule: string, what: () => string): void {
     this.story.simulation.check(holds, rule, what);
   }
+}
+
+/** Whether a task of the submit gives the key this input. */
+function isReplaced(command: SubmitTasks, text: string | undefined, input: string): boolean {
+  return command.tasks.some((_, place) => {
+    const claim = claimOf(command, place);
+    const isReplacing = claim?.policy === REPLACE_DUPLICATE;
+    return isReplacing && claim?.text === text && claim?.input === input;
+  });
 }
 
 function claimOf({ dedupe }: SubmitTasks, place: number) {

@@ -1,6 +1,6 @@
 import { TASK_STATES } from '@sluice/core';
 import { expect, test } from 'vitest';
-import { event, SUBMIT, TestStory } from '../testing/test-story.ts';
+import { event, SUBMIT, state, TestStory } from '../testing/test-story.ts';
 import { Leases } from './leases.ts';
 import { TaskLives } from './task-lives.ts';
 
@@ -13,6 +13,19 @@ function begun(): TestStory {
   );
   return story.happens(SUBMIT, [event('task_submitted'), event('attempt_leased')]);
 }
+
+test('only a retry changes a task that has ended (retry.patched-before)', () => {
+  const ended = () => {
+    const story = new TestStory((of) => new TaskLives(of));
+    return story.happens(SUBMIT, [
+      event('task_submitted'),
+      event('task_ended', { state: state('failed') }),
+    ]);
+  };
+  const patched = [event('task_patched')];
+  expect(() => ended().happens({ type: 'retry_tasks' }, patched)).not.toThrow();
+  expect(() => ended().happens({ type: 'patch_tasks' }, patched)).toThrow(/^I3/);
+});
 
 test('the life of a task that fails, is run again, succeeds and is forgotten', () => {
   expect(() =>

@@ -1,4 +1,4 @@
-import { type Event, TASK_STATES } from '@sluice/core';
+import { type Command, type Event, TASK_STATES } from '@sluice/core';
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { hasEnded, isDeadLetter, type TaskStory } from '../story/task-story.ts';
@@ -47,8 +47,8 @@ export class TaskLives implements StoryRule {
     if (event.type === 'task_submitted') this.submitted(event, command.type);
     else if (event.type === 'task_readmitted') this.readmitted(event, task);
     else if (event.type.startsWith('attempt') || event.type.startsWith('task_')) {
-      if (event.type !== 'task_type_changed') this.happens(event, task);
-    } else if (event.type === 'dead_letter_dropped') this.happens(event, task);
+      if (event.type !== 'task_type_changed') this.happens(event, task, command);
+    } else if (event.type === 'dead_letter_dropped') this.happens(event, task, command);
   }
 
   private submitted(event: Event, cause: string): void {
@@ -75,7 +75,7 @@ export class TaskLives implements StoryRule {
     this.slots.set(slot, task);
   }
 
-  private happens(event: Event, task: TaskStory | undefined): void {
+  private happens(event: Event, task: TaskStory | undefined, cause: Command): void {
     const { simulation } = this.story;
     const { type, slot } = event;
     const what = () => `${type} for task ${event.task}`;
@@ -90,7 +90,9 @@ export class TaskLives implements StoryRule {
       simulation.check(isDeadLetter(task), 'I3', () => `${what()}, which is ${task.phase}`);
     } else {
       const rule = hasEnded(task) ? 'I3' : 'I4';
-      const isPossible = HAPPENS_IN[type]?.includes(task.phase) ?? false;
+      // A retry changes the input of an ended task (retry.patched-before).
+      const isRetry = type === 'task_patched' && cause.type === 'retry_tasks';
+      const isPossible = HAPPENS_IN[isRetry ? 'task_retried' : type]?.includes(task.phase) ?? false;
       simulation.check(isPossible, rule, () => `${what()}, which is ${task.phase}`);
     }
     if (type === 'task_ended') this.endsAs(event as Extract<Event, { type: 'task_ended' }>);
