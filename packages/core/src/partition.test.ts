@@ -20,6 +20,7 @@ import { RecordWriter } from './events/record-writer.ts';
 import { Partition } from './partition.ts';
 import { REPLACE_DUPLICATE } from './task/dedupe-claim.ts';
 import { TASK_STATES } from './task/task-state.ts';
+import { cancelledRun } from './testing/cancelled-run.ts';
 import { decodeBatch } from './testing/decode-batch.ts';
 import { describeState } from './testing/describe-state.ts';
 import { LEASE_MS, TestPartition } from './testing/test-partition.ts';
@@ -255,7 +256,7 @@ function busyPartition(): TestPartition {
   partition.attach({ slots: 2 });
   partition.submit({ input: '"last"' });
   operateOnAll(partition);
-  runThrough(partition);
+  cancelledRun(partition);
   return partition;
 }
 
@@ -395,22 +396,4 @@ function submit(now: number, count: number) {
     inputs: new Uint8Array(0),
     inputEnds: Array.from({ length: count }, () => 0),
   } as const;
-}
-
-/** A run that is cancelled while a worker holds its task, and then leaves memory. */
-function runThrough(partition: TestPartition): void {
-  const { session } = partition.attach({ types: ['step'], slots: 1 });
-  const tasks = [
-    { name: 'step', taskReferenceName: 'one' },
-    { name: 'step', taskReferenceName: 'two' },
-  ];
-  partition.register('flow', { tasks });
-  const { slots } = partition.start('flow');
-  const number = partition.state.runs.table.number[slots[0]];
-  const id = partition.runId(number, partition.run(number).startedAt);
-  partition.operate({ type: 'cancel_runs', ids: [id] });
-  const [lease] = partition.leasesOf(session);
-  partition.report(session, { lease, kind: 'succeeded', payload: '1' });
-  partition.operate({ type: 'delete_workflow', name: 'flow', version: 1 });
-  partition.submit({}, {});
 }

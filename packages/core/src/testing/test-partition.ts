@@ -1,6 +1,5 @@
 import type { LeaseNumber, SessionId, Slot, TaskNumber } from '../base/ids.ts';
 import { leaseTokenText } from '../base/lease-token.ts';
-import { runIdText } from '../base/run-id.ts';
 import { taskIdText } from '../base/task-id.ts';
 import type { ReportAttempts, ReportAttemptsReply } from '../commands/attempts/report-attempts.ts';
 import type {
@@ -12,8 +11,6 @@ import type {
   RunCommand,
   TaskCommand,
 } from '../commands/commands.ts';
-import type { PutWorkflow, PutWorkflowReply } from '../commands/runs/put-workflow.ts';
-import type { RunSpec, StartRuns, StartRunsReply } from '../commands/runs/start-runs.ts';
 import type { AttachSession, AttachSessionReply } from '../commands/sessions/attach-session.ts';
 import type { DetachSession } from '../commands/sessions/end-sessions.ts';
 import type { DrainSession } from '../commands/sessions/session-stream.ts';
@@ -31,7 +28,6 @@ import type { PartitionLimits, ReadonlyState } from '../state/state.ts';
 import { REASONS } from '../task/task-state.ts';
 import type { Progress } from '../workers/lease-activity.ts';
 import type { Offer } from '../workers/room.ts';
-import { describeRun, type RunDescription } from './describe-runs.ts';
 import { describeTask, type TaskDescription } from './describe-state.ts';
 import { type Carried, carriedCommand, pushOf, reservationsOf } from './follow/carried-command.ts';
 import { KnownSessions } from './follow/known-sessions.ts';
@@ -189,35 +185,6 @@ export class TestPartition {
     });
   }
 
-  /** Registers version 1 of a definition, or the version that it names. */
-  register(name: string, definition: object, version = 1): PutWorkflowReply {
-    const text = JSON.stringify(definition);
-    return this.operate<PutWorkflow>({
-      type: 'put_workflow',
-      name,
-      version,
-      definition: { text, hash: text },
-    });
-  }
-
-  /** Starts one run of the newest version. */
-  start(workflow: string, input: unknown = {}, more: Partial<RunSpec> = {}): StartRunsReply {
-    const { bytes, ends } = joined([JSON.stringify(input)]);
-    return this.operate<StartRuns>({
-      type: 'start_runs',
-      runs: [{ workflow, version: 0, ...more }],
-      inputs: bytes,
-      inputEnds: ends,
-    });
-  }
-
-  /** A run in memory. */
-  run(number: number): RunDescription {
-    const slot = this.state.runs.table.find(number as TaskNumber);
-    if (slot < 0) throw new Error(`run ${number} is not in memory`);
-    return describeRun(this.state, slot);
-  }
-
   /** Executes an operator's command. */
   operate<C extends Operable>(operation: Operation<C>): Replies[C['type']] {
     return this.execute<C>({ ...operation, namespace: this.namespace } as unknown as Timeless<C>);
@@ -227,10 +194,6 @@ export class TestPartition {
   id(number: number): string {
     const { submittedAt } = this.task(number);
     return taskIdText({ submittedAt, partition: 0, number: number as TaskNumber });
-  }
-
-  runId(number: number, submittedAt: number): string {
-    return runIdText({ submittedAt, partition: 0, number: number as TaskNumber });
   }
 
   progressOf(number: number): Progress | undefined {

@@ -17,7 +17,7 @@ export interface Expression {
   readonly source: string;
 }
 
-export type PathStep =
+type PathStep =
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'index'; readonly index: number }
   | { readonly kind: 'all' };
@@ -75,7 +75,7 @@ function endOfExpression(text: string, from: number): number {
   throw new ExpressionError(`"${text.slice(from - 2)}" has no closing brace`);
 }
 
-export function parseExpression(source: string): Expression {
+function parseExpression(source: string): Expression {
   const trimmed = source.trim();
   const root = NAME.exec(trimmed)?.[0];
   if (root === undefined) {

@@ -17,10 +17,10 @@ export const NO_PLACE = -1;
 /**
  * Finds out what follows each step.
  *
- * After a step comes its sibling. After the last step of a case comes what follows the SWITCH; after
- * a member of a join comes the JOIN. A member inside a SWITCH or an inner fork is lifted to its
- * branch: what counts is that the SWITCH or the inner JOIN is over. So no join waits for a case that
- * was not taken.
+ * After a step comes its sibling. After the last step of a case comes what follows the SWITCH, and
+ * after a member of a join comes the JOIN. A member inside a SWITCH or an inner fork is lifted to
+ * its branch: what counts is that the SWITCH or the inner JOIN is over. So no join waits for a case
+ * that was not taken.
  */
 export class GraphBuilder {
   readonly links: Links[];

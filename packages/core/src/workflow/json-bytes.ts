@@ -45,14 +45,14 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-export function skipSpace(bytes: Uint8Array, at: number): number {
+function skipSpace(bytes: Uint8Array, at: number): number {
   let next = at;
   while (isSpace(bytes[next])) next += 1;
   return next;
 }
 
 /** Where the value that begins at `at` ends. */
-export function endOfValue(bytes: Uint8Array, at: number): number {
+function endOfValue(bytes: Uint8Array, at: number): number {
   const first = bytes[at];
   if (first === QUOTE) return endOfString(bytes, at);
   if (first === OPEN_OBJECT || first === OPEN_ARRAY) return endOfNested(bytes, at);

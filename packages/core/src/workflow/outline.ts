@@ -2,9 +2,9 @@ import { isObject, type Place, type Problems, pointerOf } from './problems.ts';
 import { STEP_KINDS, type StepKind } from './program.ts';
 
 /** Bounds of a definition. */
-export const STEPS_MAX = 2000;
-export const DEPTH_MAX = 32;
-export const BRANCHES_MAX = 500;
+const STEPS_MAX = 2000;
+const DEPTH_MAX = 32;
+const BRANCHES_MAX = 500;
 
 /** A step of the definition with the lists of steps inside it, numbered in reading order. */
 export interface Outline extends Place {

@@ -55,7 +55,7 @@ function* childrenOf(found: JsonRange | undefined): Iterable<JsonRange> {
 }
 
 /** Follows some steps of a path; undefined when one of them leads nowhere. */
-export function follow(
+function follow(
   range: JsonRange,
   { expression, names }: ValuePart,
   { from, to }: { readonly from: number; readonly to: number },

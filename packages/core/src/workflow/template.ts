@@ -12,7 +12,7 @@ export interface Template {
   readonly parts: readonly TemplatePart[];
 }
 
-export type TemplatePart = Uint8Array | ValuePart;
+type TemplatePart = Uint8Array | ValuePart;
 
 export interface ValuePart {
   readonly expression: Expression;
@@ -78,7 +78,7 @@ export function compileTemplate(value: unknown, utf8: Utf8): Template {
   return { parts };
 }
 
-export function valuePart(expression: Expression, isWhole: boolean, utf8: Utf8): ValuePart {
+function valuePart(expression: Expression, isWhole: boolean, utf8: Utf8): ValuePart {
   const names = expression.path.map((step) =>
     step.kind === 'name' ? utf8.encode(step.name) : NOTHING,
   );

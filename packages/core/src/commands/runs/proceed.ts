@@ -18,8 +18,8 @@ import { enterStep, fill } from './enter-step.ts';
 
 /**
  * Bounds on the work for runs of one command. A unit is one event, or some bytes that are looked at
- * or copied. What is left stays in the line and goes on with the next command or alarm, also after a
- * restart.
+ * or copied. What is left stays in the line and goes on with the next command or alarm, also after
+ * a restart.
  */
 const UNITS_PER_COMMAND = 100;
 const UNITS_PER_EVENT = 2;

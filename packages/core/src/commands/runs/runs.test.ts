@@ -1,16 +1,23 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { SessionId } from '../../base/ids.ts';
+import type { PartitionLimits } from '../../state/state.ts';
 import { describeState } from '../../testing/describe-state.ts';
 import { TestPartition } from '../../testing/test-partition.ts';
-import type { CancelRuns } from './cancel-runs.ts';
+import { TestRuns } from '../../testing/test-runs.ts';
 
 let partition: TestPartition;
 let session: SessionId;
+let runs: TestRuns;
 
 beforeEach(() => {
-  partition = new TestPartition();
-  session = partition.attach({ types: ['a', 'b', 'c'], slots: 10 }).session as SessionId;
+  begin();
 });
+
+function begin(limits: Partial<PartitionLimits> = {}): void {
+  partition = new TestPartition(limits);
+  runs = new TestRuns(partition);
+  session = partition.attach({ types: ['a', 'b', 'c'], slots: 10 }).session as SessionId;
+}
 
 const simple = (reference: string, inputParameters: object = {}, more: object = {}) => ({
   name: reference.slice(0, 1),
@@ -35,9 +42,8 @@ function finish(output: unknown = {}, kind: 'succeeded' | 'failed' = 'succeeded'
 }
 
 function start(definition: object, input: unknown = {}): number {
-  expect(partition.register('flow', definition).rejection).toBeUndefined();
-  const { slots } = partition.start('flow', input);
-  return partition.state.runs.table.number[slots[0]];
+  expect(runs.register('flow', definition).rejection).toBeUndefined();
+  return runs.begin('flow', input);
 }
 
 function same(): void {
@@ -61,7 +67,7 @@ test('three steps run one after the other, each with what the ones before gave',
   expect(JSON.parse(finish({ b: [1, 2] }))).toEqual({ from: '/p', text: 'at /p!' });
   expect(JSON.parse(finish({ n: 7 }))).toEqual({ all: { b: [1, 2] } });
 
-  const { state, output, steps } = partition.run(run);
+  const { state, output, steps } = runs.run(run);
   expect(state).toBe('succeeded');
   expect(JSON.parse(output)).toEqual({ result: 7, missing: null });
   expect(steps.map((step) => step.state)).toEqual(['succeeded', 'succeeded', 'succeeded']);
@@ -83,11 +89,11 @@ test('a join waits for every branch and shows their outputs', () => {
   );
   finish({ x: 1 });
   finish({ x: 2 });
-  expect(partition.run(run).steps[4].state).toBe('pending');
+  expect(runs.run(run).steps[4].state).toBe('pending');
   finish({ x: 3 });
 
   expect(JSON.parse(finish())).toEqual({ a: 3, all: { a2: { x: 3 }, b1: { x: 2 } } });
-  expect(partition.run(run).state).toBe('succeeded');
+  expect(runs.run(run).state).toBe('succeeded');
   same();
 });
 
@@ -108,10 +114,10 @@ test('a switch takes one case, and a join does not wait for the others', () => {
   );
   const taken = (input: unknown): string[] => {
     const run = start(definition, input);
-    const { program } = partition.run(run);
+    const { program } = runs.run(run);
     expect(program).toBe('flow/1');
     const types: string[] = [];
-    while (partition.run(run).state === 'running') {
+    while (runs.run(run).state === 'running') {
       types.push(partition.task(partition.heldBy(session)[0]).type);
       finish();
     }
@@ -138,9 +144,9 @@ test('a failure stops the run: what nobody holds ends, what runs is asked to sto
   );
   finish('boom', 'failed');
 
-  expect(partition.run(run).state).toBe('stopping');
+  expect(runs.run(run).state).toBe('stopping');
   expect(partition.cancels).toHaveLength(1);
-  expect(partition.run(run).steps.map(({ state }) => state)).toEqual([
+  expect(runs.run(run).steps.map(({ state }) => state)).toEqual([
     'succeeded',
     'failed',
     'stopping',
@@ -148,7 +154,7 @@ test('a failure stops the run: what nobody holds ends, what runs is asked to sto
     'pending',
   ]);
   finish({ late: true });
-  const { state, reason, output } = partition.run(run);
+  const { state, reason, output } = runs.run(run);
   expect([state, reason]).toEqual(['failed', 'step_failed']);
   expect(JSON.parse(output)).toMatchObject({ code: 'step_failed', step: 'a1' });
   same();
@@ -157,17 +163,16 @@ test('a failure stops the run: what nobody holds ends, what runs is asked to sto
 test('an optional step may fail, a permissive one fails the run at its end', () => {
   const optional = start(define(simple('a1', {}, { optional: true }), simple('b1')));
   finish('no', 'failed');
-  expect(partition.run(optional).steps[0].state).toBe('completed_with_errors');
+  expect(runs.run(optional).steps[0].state).toBe('completed_with_errors');
   finish({ ok: true });
-  expect(partition.run(optional).state).toBe('succeeded');
+  expect(runs.run(optional).state).toBe('succeeded');
 
-  partition.register('flow', define(simple('a1', {}, { permissive: true }), simple('b1')), 2);
-  const { slots } = partition.start('flow');
-  const permissive = partition.state.runs.table.number[slots[0]];
+  runs.register('flow', define(simple('a1', {}, { permissive: true }), simple('b1')), 2);
+  const permissive = runs.begin('flow');
   finish('no', 'failed');
-  expect(partition.run(permissive).state).toBe('running');
+  expect(runs.run(permissive).state).toBe('running');
   finish();
-  expect(partition.run(permissive).state).toBe('failed');
+  expect(runs.run(permissive).state).toBe('failed');
   same();
 });
 
@@ -192,7 +197,7 @@ test('variables are merged, and TERMINATE ends the run with its output', () => {
     variables: { start: true },
   });
 
-  const { state, output } = partition.run(run);
+  const { state, output } = runs.run(run);
   expect(state).toBe('succeeded');
   expect(JSON.parse(output)).toEqual({ variables: { start: true, a: 1, b: 2 } });
   same();
@@ -200,33 +205,24 @@ test('variables are merged, and TERMINATE ends the run with its output', () => {
 
 test('a cancelled run ends when its tasks have stopped', () => {
   const run = start(define(simple('a1'), simple('b1')));
-  const id = runId(run);
-  partition.operate({ type: 'cancel_runs', ids: [id] });
-  expect(partition.run(run).state).toBe('stopping');
+  runs.cancel(run);
+  expect(runs.run(run).state).toBe('stopping');
   finish();
 
-  expect(partition.run(run)).toMatchObject({ state: 'cancelled', reason: 'cancelled' });
-  const again = partition.operate<CancelRuns>({ type: 'cancel_runs', ids: [id] });
-  expect(again.outcomes[0].rejection).toBeUndefined();
+  expect(runs.run(run)).toMatchObject({ state: 'cancelled', reason: 'cancelled' });
+  expect(runs.cancel(run).rejection).toBeUndefined();
 });
 
-function runId(number: number): string {
-  const { startedAt } = partition.run(number);
-  return partition.runId(number, startedAt);
-}
-
 test('a value that is too large fails its step and nothing else', () => {
-  partition = new TestPartition({ payloadBytesMax: 2 ** 22, arenaChunkBytes: 2 ** 20 });
-  session = partition.attach({ types: ['a', 'b'], slots: 10 }).session as SessionId;
+  begin({ payloadBytesMax: 2 ** 22, arenaChunkBytes: 2 ** 20 });
   const run = start(define(simple('a1'), simple('b1', { x: '${a1.output}', y: '${a1.output}' })));
   finish('x'.repeat(2 ** 17));
 
-  expect(partition.run(run)).toMatchObject({ state: 'failed', reason: 'value_too_large' });
+  expect(runs.run(run)).toMatchObject({ state: 'failed', reason: 'value_too_large' });
 });
 
 test('ended runs leave memory, oldest first, with their tasks', () => {
-  partition = new TestPartition({ finishedTasksMax: 3 });
-  session = partition.attach({ types: ['a', 'b'], slots: 10 }).session as SessionId;
+  begin({ finishedTasksMax: 3 });
   for (let n = 0; n < 10; n++) {
     start(define(simple('a1'), simple('b1')));
     finish();
