@@ -4,7 +4,7 @@ import type { AuditRecord } from '../state/access/audit-trail.ts';
 import type { Delivery } from '../state/outbox.ts';
 import type { ReadonlyState } from '../state/state.ts';
 import { NO_STOP, QUEUED, REASONS, TASK_STATES } from '../task/task-state.ts';
-import { describeRuns, type RunDescription } from './describe-runs.ts';
+import { describeRuns, type RunDescription } from './runs/describe-runs.ts';
 
 /**
  * The whole durable state as plain values, so that two states can be compared and a difference can

@@ -4,7 +4,7 @@ import { type ColumnTable, columnsOf } from '../structures/columns.ts';
 import { PRIORITY_LEVELS, QUEUED } from '../task/task-state.ts';
 import { describeState, type StateDescription } from './describe-state.ts';
 import { type ModelNeed, ModelRoom, type ModelWorker } from './model/model-room.ts';
-import { runPayloadBytes, runProblems } from './run-problems.ts';
+import { runPayloadBytes, runProblems } from './runs/run-problems.ts';
 
 /** Broken invariants of a durable state. */
 export function stateProblems(state: ReadonlyState): string[] {

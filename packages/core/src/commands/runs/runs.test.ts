@@ -2,8 +2,8 @@ import { beforeEach, expect, test } from 'vitest';
 import type { SessionId } from '../../base/ids.ts';
 import type { PartitionLimits } from '../../state/state.ts';
 import { describeState } from '../../testing/describe-state.ts';
+import { TestRuns } from '../../testing/runs/test-runs.ts';
 import { TestPartition } from '../../testing/test-partition.ts';
-import { TestRuns } from '../../testing/test-runs.ts';
 
 let partition: TestPartition;
 let session: SessionId;

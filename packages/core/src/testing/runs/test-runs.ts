@@ -1,11 +1,11 @@
-import type { TaskNumber } from '../base/ids.ts';
-import { runIdText } from '../base/run-id.ts';
-import type { CancelRuns, RunOutcome } from '../commands/runs/cancel-runs.ts';
-import type { PutWorkflow, PutWorkflowReply } from '../commands/runs/put-workflow.ts';
-import type { RunSpec, StartRuns, StartRunsReply } from '../commands/runs/start-runs.ts';
+import type { TaskNumber } from '../../base/ids.ts';
+import { runIdText } from '../../base/run-id.ts';
+import type { CancelRuns, RunOutcome } from '../../commands/runs/cancel-runs.ts';
+import type { PutWorkflow, PutWorkflowReply } from '../../commands/runs/put-workflow.ts';
+import type { RunSpec, StartRuns, StartRunsReply } from '../../commands/runs/start-runs.ts';
+import type { TestPartition } from '../test-partition.ts';
+import { joined } from '../test-payloads.ts';
 import { describeRun, type RunDescription } from './describe-runs.ts';
-import type { TestPartition } from './test-partition.ts';
-import { joined } from './test-payloads.ts';
 
 /** Workflows and runs of a test partition. */
 export class TestRuns {

@@ -1,8 +1,8 @@
-import { NO_SLOT } from '../base/ids.ts';
-import type { ReadonlyState } from '../state/state.ts';
-import { BuddyBlocks } from '../structures/buddy-blocks.ts';
+import { NO_SLOT } from '../../base/ids.ts';
+import type { ReadonlyState } from '../../state/state.ts';
+import { BuddyBlocks } from '../../structures/buddy-blocks.ts';
+import { testUtf8 } from '../test-utf8.ts';
 import { describeRuns, type RunDescription } from './describe-runs.ts';
-import { testUtf8 } from './test-utf8.ts';
 
 /** Broken invariants of runs: their counters and lists against a recount. */
 export function runProblems(state: ReadonlyState): string[] {

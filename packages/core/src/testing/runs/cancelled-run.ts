@@ -1,4 +1,4 @@
-import type { TestPartition } from './test-partition.ts';
+import type { TestPartition } from '../test-partition.ts';
 import { TestRuns } from './test-runs.ts';
 
 /** A run that is cancelled while a worker holds its task, and then leaves memory. */

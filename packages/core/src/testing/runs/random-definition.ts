@@ -1,0 +1,145 @@
+import type { SeededRandom } from '../world/seeded-random.ts';
+import type { ModelDefinition, ModelStep } from './run-model.ts';
+
+/** Draws definitions of all kinds of steps, nested. */
+export class RandomDefinition {
+  private readonly random: SeededRandom;
+  /** References so far: later steps use the outputs of earlier ones. */
+  private readonly known: string[] = [];
+  private steps = 0;
+  private readonly most: number;
+
+  constructor(random: SeededRandom, most: number) {
+    this.random = random;
+    this.most = most;
+  }
+
+  draw(): ModelDefinition {
+    const tasks = this.list({ depth: 0, inFork: false, least: 1 });
+    const hasOutput = this.chance(0.5);
+    return {
+      tasks,
+      ...(this.chance(0.3) ? { variables: { n: 1, text: 'a' } } : {}),
+      ...(hasOutput ? { outputParameters: { out: this.value(), more: [this.value()] } } : {}),
+    };
+  }
+
+  private list(where: { depth: number; inFork: boolean; least: number }): ModelStep[] {
+    const steps: ModelStep[] = [];
+    const length = where.least + this.below(4);
+    for (let n = 0; n < length && this.steps < this.most; n++) {
+      steps.push(...this.step(where.depth, where.inFork));
+      if (steps.at(-1)?.type === 'TERMINATE') break;
+    }
+    return steps.length === 0 && where.least > 0 ? [this.simple()] : steps;
+  }
+
+  private step(depth: number, inFork: boolean): ModelStep[] {
+    const dice = this.below(20);
+    if (dice < 3 && depth < 4) return this.fork(depth);
+    if (dice < 6 && depth < 4) return [this.choice(depth, inFork)];
+    // Two branches that set variables or end the run would race.
+    if (dice < 8 && !inFork) {
+      const inputParameters = { n: this.value(), [`v${this.below(3)}`]: this.value() };
+      return [{ ...this.named('set'), type: 'SET_VARIABLE', inputParameters }];
+    }
+    if (dice === 8 && !inFork && depth > 0) return [this.terminate()];
+    if (dice === 9) return [{ ...this.named('noop'), type: 'NOOP' }];
+    return [this.simple()];
+  }
+
+  private simple(): ModelStep {
+    const inputParameters = { a: this.value(), b: { c: this.value() }, d: 'x' };
+    const optional = this.chance(0.15) ? { optional: true } : {};
+    const permissive = this.chance(0.1) ? { permissive: true } : {};
+    const name = `t${this.below(3)}`;
+    return { ...this.named('s'), name, inputParameters, ...optional, ...permissive };
+  }
+
+  private fork(depth: number): ModelStep[] {
+    const own = this.named('fork');
+    const branches = Array.from({ length: 1 + this.below(3) }, () =>
+      this.list({ depth: depth + 1, inFork: true, least: 1 }),
+    );
+    const inside = branches.flatMap((branch) => branch.map((step) => step.taskReferenceName));
+    const joinOn = this.chance(0.5) ? [] : inside.filter(() => this.chance(0.4)).slice(0, 5);
+    return [
+      { ...own, type: 'FORK_JOIN', forkTasks: branches },
+      { ...this.named('join'), type: 'JOIN', joinOn },
+    ];
+  }
+
+  private choice(depth: number, inFork: boolean): ModelStep {
+    const own = this.named('switch');
+    const inside = { depth: depth + 1, inFork, least: 0 };
+    return {
+      ...own,
+      type: 'SWITCH',
+      expression: 'k',
+      inputParameters: { k: this.value() },
+      decisionCases: { x: this.list(inside), 1: this.list(inside), null: this.list(inside) },
+      defaultCase: this.list(inside),
+    };
+  }
+
+  private terminate(): ModelStep {
+    const terminationStatus = this.chance(0.5) ? 'COMPLETED' : 'FAILED';
+    const inputParameters = { terminationStatus, workflowOutput: { done: this.value() } };
+    return { ...this.named('end'), type: 'TERMINATE', inputParameters };
+  }
+
+  private named(prefix: string): { taskReferenceName: string } {
+    this.steps += 1;
+    const taskReferenceName = `${prefix}${this.steps}`;
+    this.known.push(taskReferenceName);
+    return { taskReferenceName };
+  }
+
+  private value(): unknown {
+    const step = this.known[this.below(this.known.length)] ?? 'workflow';
+    const forms = [
+      1,
+      'x',
+      null,
+      '${workflow.input.k}',
+      '${workflow.input}',
+      '${workflow.variables.n}',
+      ...(step === 'workflow'
+        ? []
+        : [
+            `\${${step}.output}`,
+            `\${${step}.output.k}`,
+            `\${${step}.output.list[0]}`,
+            `\${${step}.output.list[-1].q}`,
+            `\${${step}.output.list[*].q}`,
+            `\${${step}.output.list.length()}`,
+            `\${${step}.status}`,
+            `in \${${step}.output.k} and \${workflow.input.k}!`,
+          ]),
+    ];
+    return forms[this.below(forms.length)];
+  }
+
+  private below(end: number): number {
+    return this.random.between(0, end - 1);
+  }
+
+  private chance(share: number): boolean {
+    return this.random.next() < share;
+  }
+}
+
+/** An output of a task: small, with what expressions ask for. */
+export function randomOutput(random: SeededRandom): unknown {
+  const outputs = [
+    {},
+    { k: 'x' },
+    { k: 1 },
+    { k: 'quote " and \\ and é' },
+    { k: null, list: [] },
+    { list: [{ q: 1 }, { r: 2 }, { q: [3] }] },
+    7,
+    null,
+  ];
+  return outputs[random.between(0, outputs.length - 1)];
+}
