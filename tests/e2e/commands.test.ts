@@ -284,6 +284,24 @@ describe('changing', () => {
     expect((await sluice('task', 'cancel', 't_no')).code).toBe(1);
   });
 
+  test('only a submit of a type that nobody knows says what to do', async () => {
+    await api.put('/v1/task-types/registered-type', { priority: 5 });
+
+    const unknown = await sluice('task', 'submit', 'tpyo');
+    const registered = await sluice('task', 'submit', 'registered-type');
+    const later = await sluice('task', 'submit', 'tpyo', '--delay', '1h');
+    const json = await sluice('task', 'submit', 'tpyo', '--json');
+
+    expect(unknown.stdout).toMatch(/^t_\w+\n$/);
+    expect(unknown.stderr).toBe(
+      "sluice: the type 'tpyo' is not registered, and no worker for it is connected: " +
+        'start one, or check the name\n',
+    );
+    expect([registered, later, json].map(({ code, stderr }) => [code, stderr])).toEqual(
+      Array.from({ length: 3 }, () => [0, '']),
+    );
+  });
+
   test('a retry with another input, which the history shows', async () => {
     const { body } = await api.post('/v1/tasks', { type: 'changed', input: { n: 'bad' } });
     await sluice('task', 'cancel', body.id);

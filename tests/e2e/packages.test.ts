@@ -27,7 +27,19 @@ beforeAll(async () => {
   ]);
 }, 300_000);
 
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(async () => {
+  for (const server of servers) await server.kill();
+  await rm(folder, { recursive: true });
+});
+
+const servers: ServerProcess[] = [];
+
+/** Starts a server in its project. It is killed at the end, if it still runs then. */
+async function serve(...words: readonly string[]): Promise<ServerProcess> {
+  const server = await ServerProcess.start(host.command(...words));
+  servers.push(server);
+  return server;
+}
 
 /** The first block of code in this language on a page. */
 async function documented(page: string, language: string): Promise<string> {
@@ -39,7 +51,7 @@ async function documented(page: string, language: string): Promise<string> {
 
 test('in an empty project: serve, run workers, see the result, stop', async () => {
   const data = ['--port', '0', '--data', join(folder, 'data')];
-  const server = await ServerProcess.start(host.command('npx', 'sluice', 'dev', ...data));
+  const server = await serve('npx', 'sluice', 'dev', ...data);
   const env = { SLUICE_URL: server.url };
   await app.write('hello.mjs', await documented('docs/packages.md', 'js'));
   await app.write('hello.ts', await documented('docs/sdk.md', 'ts'));
@@ -58,8 +70,7 @@ test('in an empty project: serve, run workers, see the result, stop', async () =
 /** The server has the tasks, and the process that makes a snapshot of them works, too. */
 async function expectDataAndSnapshot(data: readonly string[]): Promise<void> {
   const flags = [...data, '--snapshot-every-bytes', String(2 ** 20)];
-  const command = host.command('node_modules/.bin/sluice', 'server', ...flags);
-  const server = await ServerProcess.start(command);
+  const server = await serve('node_modules/.bin/sluice', 'server', ...flags);
   const { items } = (await (await fetch(`${server.url}/v1/tasks`)).json()) as { items: unknown[] };
   expect(items).toHaveLength(2);
 

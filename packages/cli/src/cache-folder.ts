@@ -32,7 +32,7 @@ export function cacheFolder(
   }
 }
 
-/** Compares the folders' times; each start sets the time of its own folder. */
+/** Compares the folders' times; each start sets the time of the folder that it uses. */
 function removeUnused(all: string, used: string): void {
   const now = Date.now();
   utimesSync(used, now / 1000, now / 1000);

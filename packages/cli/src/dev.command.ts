@@ -18,7 +18,6 @@ export const dev = defineCommand({
       help: `port on ${HOST} (default ${DEFAULT_PORT}; 0 takes any free port)`,
     },
     data: { value: 'DIR', help: `data folder (default ./${DEFAULT_DATA})` },
-    'no-agent': { help: 'do not start an agent (there is none yet)' },
   },
   examples: ['sluice dev', 'sluice dev --port 8000 --data /var/lib/sluice'],
   run: ({ flags }, io) => runDev(portOf(flags.port), flags.data ?? DEFAULT_DATA, io),

@@ -57,7 +57,7 @@ export function codeOf(error: Error): string {
   return (error.cause as NodeJS.ErrnoException | undefined)?.code ?? '';
 }
 
-/** Codes of `fetch` for requests of which no byte was sent. */
+/** Codes of `fetch` for requests that failed before the first byte was sent. */
 const UNSENT_BY_FETCH: readonly string[] = ['ERR_INVALID_URL', 'UND_ERR_CONNECT_TIMEOUT'];
 
 export function mayHaveArrived(error: Error): boolean {

@@ -19,6 +19,7 @@ import {
   widthOf,
 } from './shared.ts';
 import { errorText, taskText } from './task-text.ts';
+import { unknownTypeAdvice } from './unknown-type.ts';
 
 /** Longer than the tries of all addresses take together. */
 const OWN_KEY_WINDOW_MS = 600_000;
@@ -78,11 +79,13 @@ export const submitTask = defineCommand({
         tags: tagsOf(flags.tag),
       }),
     );
-    if (flags.wait !== true) {
-      print(io, flags, isKeyOurs ? submitted : { ...submitted, deduplicated }, ({ id }) => id);
-      return ExitCode.done;
+    if (flags.wait === true) io.stderr(`submitted ${submitted.id}`);
+    else print(io, flags, isKeyOurs ? submitted : { ...submitted, deduplicated }, ({ id }) => id);
+    if (flags.json !== true && submitted.state === 'queued') {
+      const advice = await unknownTypeAdvice(api, { id: submitted.id, type });
+      if (advice !== undefined) io.stderr(advice);
     }
-    io.stderr(`submitted ${submitted.id}`);
+    if (flags.wait !== true) return ExitCode.done;
     const task = await followTask(api, submitted.id, { io, timeoutMs });
     const hasOutput = task.state === 'succeeded' || flags.json === true;
     const output = flags.json === true ? undefined : await outputOf(api, task);

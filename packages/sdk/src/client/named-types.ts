@@ -1,5 +1,4 @@
 import { visibleText } from '../base/visible-text.ts';
-import type { TaskDefaults } from '../task/task-options.ts';
 
 /** Maximum number of types that are looked up; later ones are not. */
 const TYPES_MAX = 1000;
@@ -8,7 +7,7 @@ const TYPE_CHARACTERS_MAX = 128;
 
 export interface NamedTypesOptions {
   /** The definition that the server has of a type; undefined when it has none. */
-  readonly registered: (type: string) => Promise<TaskDefaults | undefined>;
+  readonly registered: (type: string) => Promise<object | undefined>;
   readonly warn: (message: string) => void;
 }
 

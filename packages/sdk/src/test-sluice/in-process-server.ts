@@ -8,6 +8,7 @@ import {
   NO_SLOT,
   Partition,
   parseLeaseToken,
+  queueKey,
   REASONS,
   type ReadonlyState,
   RecordWriter,
@@ -165,6 +166,11 @@ export class InProcessServer {
   find(id: string): Slot | undefined {
     const slot = findTask(this.partition.state, DEFAULT_NAMESPACE, id);
     return slot === NO_SLOT ? undefined : slot;
+  }
+
+  /** What `register` stored for the type; undefined when it stored nothing. */
+  definitionOf(type: string) {
+    return this.partition.state.taskTypes.get(queueKey(DEFAULT_NAMESPACE, type));
   }
 
   view(slot: Slot): TaskView {

@@ -375,3 +375,15 @@ describe('update', () => {
     await expect(task.update({ priority: 1 })).rejects.toMatchObject({ code: 'task_finished' });
   });
 });
+
+test('a type that is submitted by name and not registered is a warning, once', async () => {
+  const warnings: string[] = [];
+  const sluice = new TestSluice([echo], { onWarning: (message) => warnings.push(message) });
+
+  await sluice.submit(echo, 'x');
+  await (await sluice.submit('echo', 'x')).wait();
+  await (await sluice.submit('echo', 'x')).wait();
+  await sluice.register(echo);
+
+  expect(warnings).toEqual([expect.stringContaining("the type 'echo' are submitted by name")]);
+});

@@ -1,6 +1,7 @@
 import { DEFAULT_NAMESPACE, taskIdText } from '@sluice/core';
 import { messageOf } from '../base/shown-value.ts';
 import { SluiceError } from '../calls/sluice-error.ts';
+import { NamedTypes } from '../client/named-types.ts';
 import { pathOfTask, type Submitted, TaskClient } from '../client/task-client.ts';
 import { DeadLetterGroup, QueueGroup, TaskGroup } from '../operators/operator-groups.ts';
 import type { OperatorPort } from '../operators/operator-port.ts';
@@ -42,6 +43,8 @@ export interface TestSluiceOptions {
   readonly onListenerError?: (taskId: string, cause: unknown) => void;
   /** Called as by a worker. `TestSluice` writes no lines about failed attempts. */
   readonly onAttempt?: (event: AttemptEvent) => void;
+  /** Called with warnings, as by a client. `TestSluice` writes none itself. */
+  readonly onWarning?: (message: string) => void;
 }
 
 /** Number of turns without a command before `advance` lets time pass. */
@@ -71,6 +74,7 @@ export class TestSluice extends TaskClient {
   private readonly waits: TestWaits;
   private readonly blobs = new TestBlobs();
   private readonly logs = new TestLogs();
+  private readonly namedTypes: NamedTypes;
 
   constructor(tasks: readonly AnyTask[], options: TestSluiceOptions = {}) {
     super();
@@ -109,6 +113,10 @@ export class TestSluice extends TaskClient {
     const operations = new InProcessTasks(this.server, this.blobs, waitFor);
     const { server, logs } = this;
     const operators = new InProcessOperators({ server, tasks: operations, logs });
+    this.namedTypes = new NamedTypes({
+      registered: async (type) => this.server.definitionOf(type),
+      warn: guarded('onWarning', options.onWarning ?? (() => undefined)),
+    });
     this.operations = operations;
     this.operators = operators;
     this.tasks = new TaskGroup(operators);
@@ -182,6 +190,10 @@ export class TestSluice extends TaskClient {
     const namespace = DEFAULT_NAMESPACE;
     const command = { type: 'put_task_type', namespace, taskType } as const;
     this.server.execute({ ...command, definition: definitionOf(definition) });
+  }
+
+  protected override submittedByName(type: string, sent: Promise<unknown>): void {
+    this.namedTypes.submitted(type, sent);
   }
 
   private makeRuns(
