@@ -41,9 +41,13 @@ export interface PartitionOptions {
   readonly matching?: Partial<MatchingOptions>;
   /** Number of events between two state hashes. */
   readonly hashEvery?: number;
+  /** Bound on the work for runs that one command does. */
+  readonly runUnits?: number;
 }
 
 const HASH_EVERY = 10_000;
+
+const RUN_UNITS = 1000;
 
 /** A saved durable state. */
 export interface StateSnapshot {
@@ -92,7 +96,7 @@ export class Partition {
       events: makeEvents(),
       outputs: this.outputs,
       shapeTexts: new ShapeTexts(),
-      runWork: new RunWork(this.durable, options.utf8),
+      runWork: new RunWork(this.durable, options.utf8, options.runUnits ?? RUN_UNITS),
       matching: { ...MATCHING_DEFAULTS, ...options.matching },
       pending: new PendingMatches(this.durable, this.roster),
     };

@@ -9,6 +9,8 @@ import { RunValues } from './run-values.ts';
 /** Caches and working memory for decisions about runs. Volatile: nothing durable depends on it. */
 export class RunWork {
   readonly utf8: Utf8;
+  /** Bound on the work for runs that one command does. */
+  readonly unitsMax: number;
   readonly programs: ProgramCache;
   readonly values: RunValues;
   readonly filler: TemplateFiller;
@@ -21,7 +23,8 @@ export class RunWork {
   /** While memory is full, no step enters before this time. */
   restsUntil = 0;
 
-  constructor(state: ReadonlyState, utf8: Utf8) {
+  constructor(state: ReadonlyState, utf8: Utf8, unitsMax: number) {
+    this.unitsMax = unitsMax;
     this.utf8 = utf8;
     this.programs = new ProgramCache(utf8);
     this.values = new RunValues(state, utf8);

@@ -64,6 +64,7 @@ export const LEASE_MS = 10_000;
 interface TestOptions {
   readonly hashEvery?: number;
   readonly matching?: Partial<MatchingOptions>;
+  readonly runUnits?: number;
   /** Called with every executed command. */
   readonly watch?: (carried: Carried) => void;
 }

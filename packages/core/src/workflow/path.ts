@@ -13,11 +13,14 @@ const NULL = Uint8Array.from([0x6e, 0x75, 0x6c, 0x6c]);
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 
-/** Writes the value at the end of the path; null when there is none. */
-export function writePath({ range, used }: FoundSource, part: ValuePart, target: Target): void {
+/** Writes the value at the end of the path; null when there is none, or no source. */
+export function writePath(source: FoundSource | undefined, part: ValuePart, target: Target): void {
   const { path, isLength } = part.expression;
+  const used = source?.used ?? 0;
   const all = path.findIndex(({ kind }, place) => place >= used && kind === 'all');
-  const found = follow(range, part, { from: used, to: all < 0 ? path.length : all }, target.utf8);
+  const to = all < 0 ? path.length : all;
+  const found =
+    source === undefined ? undefined : follow(source.range, part, { from: used, to }, target.utf8);
   if (all >= 0) return writeAll(found, part, all, target);
   if (found === undefined) target.into.copy(NULL);
   else if (isLength) writeText(String(lengthOf(found, target.utf8)), target);

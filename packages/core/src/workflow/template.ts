@@ -86,7 +86,6 @@ function valuePart(expression: Expression, isWhole: boolean, utf8: Utf8): ValueP
 }
 
 const NOTHING = new Uint8Array(0);
-const NULL = Uint8Array.from([0x6e, 0x75, 0x6c, 0x6c]);
 
 /** Fills templates with values. Its memory is reused, so a result is valid until the next one. */
 export class TemplateFiller {
@@ -108,9 +107,7 @@ export class TemplateFiller {
 
   /** Appends the value of one expression. */
   write(part: ValuePart, find: FindSource, into: JsonWriter): void {
-    const source = find(part);
-    if (source === undefined) into.copy(NULL);
-    else writePath(source, part, { utf8: this.utf8, into });
+    writePath(find(part), part, { utf8: this.utf8, into });
   }
 
   private interpolate(part: ValuePart, find: FindSource, into: JsonWriter): void {

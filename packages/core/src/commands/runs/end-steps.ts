@@ -53,20 +53,23 @@ export function endStep(visit: Visit, node: StepNode, end: StepEnd): void {
   const { decision, run, base } = visit;
   const { state, emit, events } = decision;
   const isFailure = end.state >= STEP_FAILED;
-  const isAllowed = isFailure && (node.isOptional || node.isPermissive);
+  const isRunning = state.runs.table.state[run] === RUN_RUNNING;
+  // In a run that stops, a step that was stopped shows as what it is.
+  const isOptional = isFailure && isRunning && node.isOptional;
+  const isAllowed = isOptional || (isFailure && isRunning && node.isPermissive);
   const event = events.stepEnded;
   event.slot = (base + node.place) as Slot;
   event.task = state.runs.table.number[run] as TaskNumber;
   event.kind = STEP_KINDS.indexOf(node.kind);
   event.reference = node.reference;
-  event.state = isFailure && node.isOptional ? STEP_WITH_ERRORS : end.state;
+  event.state = isOptional ? STEP_WITH_ERRORS : end.state;
   event.reason = runReason(end.reason ?? '');
-  event.isTolerated = isAllowed && !node.isOptional;
+  event.isTolerated = isAllowed && !isOptional;
   Object.assign(event.output, end.output ?? NOTHING);
   const goesOn = !isFailure || isAllowed;
   event.nexts = goesOn ? end.nexts.map((place) => base + place) : [];
   emit(event);
-  if (goesOn || state.runs.table.state[run] !== RUN_RUNNING) return;
+  if (goesOn || !isRunning) return;
   stopRun(visit, {
     outcome: OUTCOMES.get(end.state) ?? RUN_FAILED,
     reason: end.reason ?? 'step_failed',

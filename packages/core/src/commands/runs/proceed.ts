@@ -23,7 +23,6 @@ import { enterStep, fill } from './enter-step.ts';
  */
 const UNITS_PER_COMMAND = 100;
 const UNITS_PER_EVENT = 2;
-const UNITS_MAX = 1000;
 /** A run has this many before the next run in the line has its turn. */
 const UNITS_PER_TURN = 64;
 const BYTES_PER_UNIT = 2048;
@@ -41,10 +40,8 @@ export function proceed(decision: Decision, { events }: RunBudget): void {
   const { state, runWork, now } = decision;
   const { line } = state.runs;
   if (line.length === 0 || now < runWork.restsUntil) return;
-  let units =
-    events === 'all'
-      ? UNITS_MAX
-      : Math.min(UNITS_MAX, UNITS_PER_COMMAND + UNITS_PER_EVENT * events);
+  const wanted = events === 'all' ? Infinity : UNITS_PER_COMMAND + UNITS_PER_EVENT * events;
+  let units = Math.min(runWork.unitsMax, wanted);
   while (units > 0 && line.length > 0) {
     const run = turnOf(decision);
     runWork.next = state.runs.table.next[run] as Slot;

@@ -240,7 +240,7 @@ export class RunModel {
   /** Looks a path up in plain objects; null when it leads nowhere. */
   private look(source: string): unknown {
     const isLength = source.endsWith('.length()');
-    const [root, ...path] = source.replace('.length()', '').match(/[^.[\]]+/g) ?? [];
+    const [root = '', ...path] = source.replace('.length()', '').match(/[^.[\]]+/g) ?? [];
     let found = this.root(root);
     for (const [place, name] of path.entries()) {
       if (name === '*') {
