@@ -11,6 +11,8 @@ import {
   describeState,
   type StateDescription,
 } from '../../packages/core/src/testing/describe-state.ts';
+import { cancelledRun } from '../../packages/core/src/testing/runs/cancelled-run.ts';
+import { TestPartition } from '../../packages/core/src/testing/test-partition.ts';
 import { testUtf8 } from '../../packages/core/src/testing/test-utf8.ts';
 import { World } from '../../packages/core/src/testing/world/world.ts';
 import {
@@ -29,6 +31,9 @@ export interface GoldenState {
 const STEPS = 1500;
 const SEGMENT_BYTES = 4096;
 const SEEDS_MAX = 500;
+const RUNS = 9;
+/** Room for several runs at once. */
+export const RUN_LIMITS = { ...LIMITS, tasksMax: 100, finishedTasksMax: 10, sessionsMax: 100 };
 
 /** Records of random commands in batches, with every type of event. */
 export function makeBatches(types: readonly string[]): readonly Uint8Array[] {
@@ -56,6 +61,13 @@ function batchesOf(steps: readonly (readonly [Action, number])[]): readonly Uint
   return partition.log();
 }
 
+/** Records of runs in batches, with every type of event that runs have. */
+export function runBatches(): readonly Uint8Array[] {
+  const partition = new TestPartition(RUN_LIMITS);
+  for (let n = 0; n < RUNS; n++) cancelledRun(partition);
+  return partition.log();
+}
+
 export function typesIn(batches: readonly Uint8Array[]): Set<string> {
   const events = batches.flatMap((batch) => decodeBatch(batch)).flatMap((record) => record.events);
   return new Set(events.map((event) => event.type));
@@ -65,11 +77,12 @@ export function typesIn(batches: readonly Uint8Array[]): Set<string> {
 export async function writeGoldenLog(
   folder: string,
   batches: readonly Uint8Array[],
+  limits: typeof LIMITS = LIMITS,
 ): Promise<void> {
   const temporary = `${folder}.unfinished`;
   rmSync(temporary, { recursive: true, force: true });
   mkdirSync(temporary, { recursive: true });
-  const partition = newPartition(LIMITS);
+  const partition = newPartition(limits);
   const log = await FileLog.open({ folder: join(temporary, 'log'), segmentBytes: SEGMENT_BYTES });
   const { epoch } = await log.acquire();
   let tail = 0;
@@ -84,7 +97,7 @@ export async function writeGoldenLog(
   for (const file of readdirSync(join(temporary, 'log'))) {
     if (!file.endsWith('.log')) rmSync(join(temporary, 'log', file));
   }
-  const state: GoldenState = { limits: LIMITS, description: describeState(partition.state) };
+  const state: GoldenState = { limits, description: describeState(partition.state) };
   writeFileSync(join(temporary, 'state.txt'), `${JSON.stringify(state)}\n`);
   rmSync(folder, { recursive: true, force: true });
   renameSync(temporary, folder);

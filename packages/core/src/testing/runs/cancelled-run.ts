@@ -13,6 +13,8 @@ export function cancelledRun(partition: TestPartition): void {
   runs.cancel(runs.begin('flow'));
   const [lease] = partition.leasesOf(session);
   partition.report(session, { lease, kind: 'succeeded', payload: '1' });
+  partition.detach(session);
   partition.operate({ type: 'delete_workflow', name: 'flow', version: 1 });
-  partition.submit({}, {});
+  // A submit makes room.
+  partition.submit({});
 }
