@@ -161,7 +161,7 @@ export const CORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'forgotten-task-keeps-its-payloads',
     file: 'core/src/apply/apply-tasks.ts',
-    find: '  state.payloads.releaseAll(slot);\n',
+    find: '  state.payloads.releaseAll(slot, TASK_PAYLOADS);\n',
     replace: '',
     what: 'Memory is bounded (L9): here payloads of forgotten tasks stay.',
   },
