@@ -33,7 +33,7 @@ export class KeySpecification implements Specification<readonly Holder[], KeyOpe
 
   /** A short window may end at any time. An unanswered submit may take a free key. */
   settle(holders: readonly Holder[], loose: readonly KeyOperation[]): readonly Holder[] {
-    const all = [...holders];
+    let all = [...holders];
     if (holders.some((holder) => holder?.isShort === true)) all.push(undefined);
     if (all.includes(undefined)) {
       for (const { input, isShort, isRetry } of loose) {
@@ -48,6 +48,8 @@ export class KeySpecification implements Specification<readonly Holder[], KeyOpe
         const isOther = isRetry === true && holder?.id !== id && holder?.id !== '';
         if (holder !== undefined && !isOther) all.push({ ...holder, input });
       }
+      // Otherwise each operation would double the list.
+      all = distinct(all);
     }
     return distinct(all);
   }
