@@ -168,8 +168,8 @@ export const CORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'finished-tasks-stay',
     file: 'core/src/commands/forget-finished.ts',
-    find: 'state.finished.length <= finishedTasksMax && state',
-    replace: 'state',
+    find: 'kept <= finishedTasksMax && !isTooMuch',
+    replace: '!isTooMuch',
     what: 'Finished tasks are kept within a bound (L9): here all of them stay.',
   },
   {

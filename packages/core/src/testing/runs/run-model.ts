@@ -1,7 +1,7 @@
 /**
  * A naive interpreter of definitions. It knows neither programs nor counters: after each outcome it
- * walks the whole definition again and asks of every step whether it may begin. Its expressions work
- * on plain objects.
+ * walks the whole definition again and asks of every step whether it may begin. Its expressions
+ * work on plain objects.
  */
 export interface ModelStep {
   readonly name?: string;
