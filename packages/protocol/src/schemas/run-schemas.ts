@@ -101,11 +101,16 @@ const StepState = Type.Union(
   ].map((name) => Type.Literal(name)),
 );
 
-const OutputAndError = {
+const Output = {
   output: Type.Optional(Type.Unknown({ description: 'Absent if it is a blob.' })),
   outputBlob: Type.Optional(BlobHash),
-  error: Type.Union([TaskError, Type.Null()]),
 };
+
+const RunError = Type.Object({
+  message: Type.String(),
+  code: Type.String({ description: 'The same as `reason`.' }),
+  step: Type.Optional(Type.String({ description: 'Reference of the step that decided it.' })),
+});
 
 export const StepView = Type.Object({
   reference: Type.String(),
@@ -119,7 +124,8 @@ export const StepView = Type.Object({
   endedAt: Time,
   input: Type.Optional(Type.Unknown({ description: 'Input of its task. Absent if it is a blob.' })),
   inputBlob: Type.Optional(BlobHash),
-  ...OutputAndError,
+  ...Output,
+  error: Type.Union([TaskError, Type.Null()], { description: 'Error of its task.' }),
 });
 
 const SUMMARY = {
@@ -144,7 +150,8 @@ const SUMMARY = {
   counts: Type.Record(Type.String(), Type.Integer(), { description: 'Steps by state.' }),
   input: Type.Optional(Type.Unknown()),
   inputBlob: Type.Optional(BlobHash),
-  ...OutputAndError,
+  ...Output,
+  error: Type.Union([RunError, Type.Null()]),
 };
 
 /** A run in a list. */
