@@ -311,6 +311,61 @@ const ACCESS_CALLS = {
   }),
 } satisfies Partial<Record<RouteName, Prepare>>;
 
+const DEFINITION = { tasks: [{ name: 'nobody-runs-it', taskReferenceName: 'only' }] };
+
+async function newWorkflow(shop: KeyedApi): Promise<string> {
+  const name = fresh('workflow');
+  const path = `/v1/workflows/${name}/versions/1`;
+  await done(shop.call({ method: 'PUT', path, body: DEFINITION }));
+  return name;
+}
+
+async function newRun(shop: KeyedApi): Promise<string> {
+  const body = { workflow: fresh('workflow'), definition: DEFINITION };
+  return (await done(shop.post('/v1/runs', body))).id;
+}
+
+function ofWorkflow(action: string, body?: object, own = 200): Prepare {
+  return async (shop) => {
+    const path = `/v1/workflows/${await newWorkflow(shop)}${action}`;
+    const call = { path, ...(body === undefined ? {} : { body }) };
+    return { call, own, foreign: { code: 'workflow_not_found' } };
+  };
+}
+
+function ofRun(action: string, own = 200): Prepare {
+  return async (shop) => {
+    const call = { path: `/v1/runs/${await newRun(shop)}${action}` };
+    return { call, own, foreign: { code: 'run_not_found' } };
+  };
+}
+
+const RUN_CALLS = {
+  listWorkflows: async (shop) => {
+    const name = await newWorkflow(shop);
+    return { call: { path: '/v1/workflows?limit=1000' }, own: 200, foreign: { hides: name } };
+  },
+  getWorkflow: ofWorkflow(''),
+  getWorkflowVersion: ofWorkflow('/versions/1'),
+  putWorkflowVersion: async (shop) => {
+    const path = `/v1/workflows/${await newWorkflow(shop)}/versions/1`;
+    return { call: { path, body: DEFINITION }, own: 200, foreign: { hides: 'shop' } };
+  },
+  deleteWorkflowVersion: ofWorkflow('/versions/1', undefined, 204),
+  startRuns: async (shop) => {
+    const call = { path: '/v1/runs', body: { workflow: await newWorkflow(shop) } };
+    return { call, own: 201, foreign: { code: 'workflow_not_found' } };
+  },
+  listRuns: async (shop) => {
+    const id = await newRun(shop);
+    return { call: { path: '/v1/runs?limit=1000' }, own: 200, foreign: { hides: id } };
+  },
+  getRun: ofRun(''),
+  listRunSteps: ofRun('/steps'),
+  waitForRun: ofRun('/wait?timeoutMs=0'),
+  cancelRun: ofRun('/cancel'),
+} satisfies Partial<Record<RouteName, Prepare>>;
+
 /** A route that is added to the protocol must be added here. */
 export const ACCESS_MATRIX: Readonly<Record<RouteName, Prepare>> = {
   ...TASK_CALLS,
@@ -318,4 +373,5 @@ export const ACCESS_MATRIX: Readonly<Record<RouteName, Prepare>> = {
   ...BLOB_CALLS,
   ...QUEUE_CALLS,
   ...ACCESS_CALLS,
+  ...RUN_CALLS,
 };

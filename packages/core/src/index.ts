@@ -17,6 +17,7 @@ export {
 } from './base/lease-token.ts';
 export { LimitError } from './base/limit-error.ts';
 export { DEFAULT_NAMESPACE, namespaceOf, queueKey, taskTypeOf } from './base/queue-key.ts';
+export { parseRunId, runIdText } from './base/run-id.ts';
 export {
   parseTaskId,
   TASK_ID_LENGTH,
@@ -61,6 +62,14 @@ export type {
 } from './commands/dead-letters/redrive-tasks.ts';
 export type { PutTaskType, PutTaskTypeReply } from './commands/queues/put-task-type.ts';
 export type { SetQueuePaused, SetQueuePausedReply } from './commands/queues/set-queue-paused.ts';
+export type { CancelRuns, RunOutcome } from './commands/runs/cancel-runs.ts';
+export type {
+  DefinitionText,
+  DeleteWorkflow,
+  PutWorkflow,
+  PutWorkflowReply,
+} from './commands/runs/put-workflow.ts';
+export type { RunSpec, StartRuns, StartRunsReply } from './commands/runs/start-runs.ts';
 export type { AttachSession, AttachSessionReply } from './commands/sessions/attach-session.ts';
 export type { DetachSession, ExpireSessions } from './commands/sessions/end-sessions.ts';
 export type { RenewSessions } from './commands/sessions/renew-sessions.ts';
@@ -109,10 +118,12 @@ export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot/snapshot-archive.ts';
 export { StateHashError } from './snapshot/state-hash.ts';
 export { type AccessKey, hasExpired, isOver } from './state/access/access-keys.ts';
 export type { AuditRecord } from './state/access/audit-trail.ts';
+export { findRun } from './state/find-run.ts';
 export { findTask } from './state/find-task.ts';
 export type { NamespaceUse } from './state/namespaces.ts';
 export type { Delivery } from './state/outbox.ts';
 export type { QuotaName, Quotas } from './state/quotas.ts';
+export type { StoredProgram } from './state/runs/programs.ts';
 export type { PartitionLimits, ReadonlyQueue, ReadonlyState } from './state/state.ts';
 export type { PayloadRange } from './structures/payload-range.ts';
 export {
@@ -162,3 +173,7 @@ export { listTexts, namedTexts, specOfTexts, type TaskText } from './task/task-t
 export { statedTimeouts, type Timeouts } from './task/timeouts.ts';
 export type { Progress } from './workers/lease-activity.ts';
 export type { SessionView } from './workers/session-view.ts';
+export { compileDefinition } from './workflow/compile.ts';
+export type { DefinitionProblem } from './workflow/problems.ts';
+export { type Program, STEP_KINDS, type StepNode } from './workflow/program.ts';
+export { isRunOver, RUN_REASONS, RUN_STATES, STEP_STATES } from './workflow/run-state.ts';

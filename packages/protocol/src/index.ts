@@ -49,6 +49,12 @@ export {
 } from './schemas/operation-schemas.ts';
 export { Capacity } from './schemas/resource-schemas.ts';
 export {
+  RunListQuery,
+  type RunParams,
+  RunRequest,
+  StartQuery,
+} from './schemas/run-schemas.ts';
+export {
   CancelRequest,
   CancelTasksRequest,
   CompleteRequest,
@@ -82,3 +88,4 @@ export {
   SessionParams,
   WorkerSessionRequest,
 } from './schemas/worker-schemas.ts';
+export { StepOptions, VersionParams, WorkflowParams } from './schemas/workflow-schemas.ts';

@@ -40,6 +40,10 @@ import { DeadLetterOperations } from './queues/dead-letters.ts';
 import { queueRoutes } from './queues/queue.route.ts';
 import type { QueueRates } from './queues/queue-rates.ts';
 import { taskTypeRoutes } from './queues/task-type.route.ts';
+import { runRoutes } from './runs/run.route.ts';
+import { RunArchive } from './runs/run-archive.ts';
+import { RunOperations } from './runs/run-operations.ts';
+import { RunWaiting } from './runs/run-waiting.ts';
 import { statsRoute } from './stats/stats.route.ts';
 import { manyTasksRoutes } from './tasks/many-tasks.route.ts';
 import { patchTasksRoutes } from './tasks/patch-tasks.route.ts';
@@ -52,6 +56,7 @@ import type { TaskWaiters } from './tasks/task-waiters.ts';
 import { TaskWaiting } from './tasks/task-waiting.ts';
 import { workerListRoutes } from './workers/worker-list.route.ts';
 import { WorkerList } from './workers/worker-list.ts';
+import { workflowRoutes } from './workflows/workflow.route.ts';
 
 /** The parts that answer requests. */
 export interface AppParts {
@@ -121,6 +126,8 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
 
   const archive = new TaskArchive(parts);
   taskRoutes(app, { ...parts, archive, keyStreams, stalledMs: limits.stalledReaderMs });
+  workflowRoutes(app, engine, parts.admission);
+  runsOf(app, { ...parts, keyStreams });
   workerRoutes(app, { ...parts, keyStreams });
   queueRoutes(app, parts);
   taskTypeRoutes(app, engine, parts.admission);
@@ -170,6 +177,14 @@ function taskRoutes(
   patchTasksRoutes(app, new TaskPatcher(parts));
   taskOperationRoutes(app, new TaskOperations(parts));
   blobRoutes(app, parts.blobs, admission);
+}
+
+function runsOf(app: FastifyInstance, parts: StreamParts): void {
+  const runs = new RunArchive(parts);
+  const waiting = new RunWaiting({ ...parts, runs });
+  const refuseWhileWaking = () => parts.gateway.refuseWhileWaking();
+  const operations = new RunOperations({ ...parts, runs, refuseWhileWaking });
+  runRoutes(app, { runs, waiting, operations });
 }
 
 function backupRoutes(

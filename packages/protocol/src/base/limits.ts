@@ -2,6 +2,10 @@
 export const LIMITS = {
   bodyBytesMax: 4 * 1024 * 1024,
   batchTasksMax: 1000,
+  batchRunsMax: 1000,
+  /** Maximum size of a workflow definition as JSON text. */
+  definitionBytesMax: 1024 * 1024,
+  workflowVersionMax: 999_999_999,
   pageDefault: 50,
   pageMax: 1000,
   payloadBytesMax: 256 * 1024,

@@ -4,6 +4,8 @@ import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 export interface ErrorDetail {
   readonly path: string;
   readonly problem: string;
+  /** Kind of the problem, where there are several: in workflow definitions. */
+  readonly code?: string;
 }
 
 export interface SluiceErrorOptions {

@@ -198,6 +198,7 @@ export const TASK_ROUTES = {
       'blob_not_found',
       'task_finished',
       'task_not_finished',
+      'task_of_run',
     ],
   },
   pauseTask: {

@@ -9,6 +9,9 @@ export const ErrorBody = Type.Object({
       Type.Object({
         path: Type.String({ description: 'JSON pointer into the request.' }),
         problem: Type.String(),
+        code: Type.Optional(
+          Type.String({ description: 'Kind of the problem, in workflow definitions.' }),
+        ),
       }),
     ),
     requestId: Type.String(),
@@ -20,7 +23,11 @@ export interface ErrorBody {
   readonly error: {
     readonly code: string;
     readonly message: string;
-    readonly details: readonly { readonly path: string; readonly problem: string }[];
+    readonly details: readonly {
+      readonly path: string;
+      readonly problem: string;
+      readonly code?: string;
+    }[];
     readonly requestId: string;
   };
 }

@@ -84,7 +84,7 @@ const TagValue = Type.String({ maxLength: 256 });
 
 const TAG_NAMES = { allowedNames: '1 to 128 characters, such as customer' };
 
-const Tags = Type.Record(TagName, TagValue, {
+export const Tags = Type.Record(TagName, TagValue, {
   ...TAG_NAMES,
   maxProperties: 32,
   additionalProperties: false,
@@ -120,7 +120,12 @@ export const Callback = Type.Object(
   },
 );
 
-const Priority = Type.Integer({ minimum: 0, maximum: 8, default: 4, description: '8 runs first.' });
+export const Priority = Type.Integer({
+  minimum: 0,
+  maximum: 8,
+  default: 4,
+  description: '8 runs first.',
+});
 
 /** A time as requests give it. */
 export const GivenTime = Type.Union(
@@ -305,7 +310,7 @@ export const SubmittedTask = Type.Object({
 
 export const SubmittedTasks = Type.Object({ items: Type.Array(SubmittedTask) });
 
-const Time = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
+export const Time = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
 
 export const TaskError = Type.Object(
   {
@@ -357,6 +362,10 @@ export const TaskView = Type.Object({
   timeouts: Timeouts,
   tags: Tags,
   parentId: Type.Union([Type.String(), Type.Null()]),
+  runId: Type.Optional(
+    Type.String({ description: 'The run that it is a step of. Absent for other tasks.' }),
+  ),
+  step: Type.Optional(Type.String({ description: 'Reference of that step.' })),
   callback: Type.Union([Callback, Type.Null()], {
     description: 'Where to call back, without the secret; or null.',
   }),

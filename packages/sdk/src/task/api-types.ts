@@ -225,6 +225,10 @@ export interface TaskView {
   readonly timeouts: TimeoutOptions;
   readonly tags: Readonly<Record<string, string>>;
   readonly parentId: string | null;
+  /** The run that it is a step of. Absent for other tasks. */
+  readonly runId?: string;
+  /** Reference of that step. */
+  readonly step?: string;
   /** Where to call back, without the secret; or null. */
   readonly callback: CallbackOptions | null;
   /** When it was cancelled while a worker held it. */

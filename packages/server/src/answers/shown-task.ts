@@ -32,6 +32,9 @@ export interface ShownTask {
   readonly timeouts: Timeouts;
   readonly tags: Tags;
   readonly parentId: string;
+  /** Id of the run and reference of the step; empty for a task of no run. */
+  readonly runId: string;
+  readonly step: string;
   readonly callback: Callback | undefined;
   readonly cancelRequestedAt: number;
   readonly endedAt: number;
@@ -61,6 +64,7 @@ export function shownJson(task: ShownTask): string {
     timeouts: task.timeouts,
     tags: task.tags,
     parentId: task.parentId || null,
+    ...(task.runId === '' ? {} : { runId: task.runId, step: task.step }),
     callback: shownCallback(task.callback),
     cancelRequestedAt: time(task.cancelRequestedAt),
     endedAt: time(task.endedAt),
@@ -75,7 +79,7 @@ export function shownJson(task: ShownTask): string {
 }
 
 /** The payload as a field of an object, or the name of its blob. */
-function payloadField(name: string, text: string): string {
+export function payloadField(name: string, text: string): string {
   const blob = blobOf(text);
   return blob === undefined ? `"${name}":${text}` : `"${name}Blob":"${blob}"`;
 }

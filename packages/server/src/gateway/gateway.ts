@@ -85,7 +85,7 @@ export class Gateway {
     admit?: () => void,
   ): Promise<Submitted> {
     const command = this.submits.parse(namespace, body);
-    if (this.standstill.isWaking) throw stoodStill();
+    this.refuseWhileWaking();
     this.options.admission.command(command.type);
     admit?.();
     const isArray = Array.isArray(body);
@@ -98,6 +98,11 @@ export class Gateway {
         firstId: firstIdOf(reply, state),
       };
     });
+  }
+
+  /** Refuses what would submit something, right after a standstill. */
+  refuseWhileWaking(): void {
+    if (this.standstill.isWaking) throw stoodStill();
   }
 
   private countSubmitted({ slots, known }: SubmitTasksReply, { tasks }: ReadonlyState): void {

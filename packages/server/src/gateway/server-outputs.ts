@@ -9,8 +9,10 @@ import {
   signalCost,
 } from '@sluice/core';
 import type { OutputPort, Releasable } from '@sluice/engine';
+import { runJson } from '../answers/shown-run.ts';
 import { UTF8 } from '../base/utf8.ts';
 import type { QueueRates } from '../queues/queue-rates.ts';
+import { runSource } from '../runs/run-view.ts';
 import { taskIdOf } from '../tasks/task-view.ts';
 import type { TaskWaiters } from '../tasks/task-waiters.ts';
 import type { WorkerStream } from '../workers/worker-stream.ts';
@@ -76,6 +78,12 @@ export class ServerOutputs implements OutputPort {
     }
     for (const slot of outputs.endedSlots) this.rates.ended(state.tasks.queue[slot]);
     this.told.push(...this.waiters.stage(state, outputs.endedSlots));
+    const { table } = state.runs;
+    const runs = {
+      numberOf: (slot: Slot) => table.number[slot],
+      render: (slot: Slot) => runJson(runSource(state, slot)),
+    };
+    this.told.push(...this.waiters.stageEach(outputs.endedRuns, runs));
     if (outputs.deliveries.length > 0) {
       const owed = this.hooks.owed?.(outputs.deliveries, state);
       if (owed !== undefined) this.told.push(owed);

@@ -13,6 +13,20 @@ export function parseQuery<T extends TSchema>(checker: Checker<T>, query: unknow
   return checker.parse(values, 'the query string is not valid');
 }
 
+const TAG_PREFIX = 'tag.';
+
+/** The tags of a filter, `tag.NAME=VALUE`. They have arbitrary names, so no schema can list them. */
+export function tagsInQuery(query: Record<string, unknown>) {
+  const isTag = ([name]: [string, unknown]) => name.startsWith(TAG_PREFIX);
+  const entries = Object.entries(query);
+  const tags: Record<string, string> = {};
+  for (const [name, value] of entries.filter(isTag)) {
+    // A tag that appears twice becomes one joined value, which matches neither.
+    tags[name.slice(TAG_PREFIX.length)] = String(value);
+  }
+  return { tags, plain: Object.fromEntries(entries.filter((entry) => !isTag(entry))) };
+}
+
 interface SchemaShape {
   readonly type?: string;
   readonly anyOf?: readonly SchemaShape[];

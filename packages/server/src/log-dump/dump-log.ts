@@ -7,7 +7,11 @@ import {
   type Field,
   type PayloadRange,
   REASONS,
+  RUN_REASONS,
+  RUN_STATES,
   readEvents,
+  runIdText,
+  STEP_STATES,
   TASK_STATES,
   taskIdText,
 } from '@sluice/core';
@@ -24,6 +28,13 @@ export interface DumpOptions {
   readonly withPayloads: boolean;
   readonly print: (line: string) => void;
 }
+
+/** Events that make something with an id. */
+const ID_TEXTS = {
+  task_submitted: taskIdText,
+  step_submitted: taskIdText,
+  run_started: runIdText,
+} as const;
 
 /** Prints the events of a data folder as JSON lines. The server may run meanwhile. */
 export async function dumpLog(dataFolder: string, options: DumpOptions): Promise<void> {
@@ -42,10 +53,8 @@ export async function dumpLog(dataFolder: string, options: DumpOptions): Promise
         });
         const about = { slot: event.slot, task: event.task };
         const time = new Date(at).toISOString();
-        const id =
-          type === 'task_submitted'
-            ? { id: taskIdText({ submittedAt: at, partition, number: event.task }) }
-            : {};
+        const key = { submittedAt: at, partition, number: event.task };
+        const id = type in ID_TEXTS ? { id: ID_TEXTS[type as keyof typeof ID_TEXTS](key) } : {};
         const fields = Object.fromEntries(shown);
         print(JSON.stringify({ record, at: time, type, ...id, ...about, ...fields }));
       };
@@ -56,7 +65,7 @@ export async function dumpLog(dataFolder: string, options: DumpOptions): Promise
 
 /** The table of events declares how each field is shown. */
 function shownValue({ kind, dump }: Field, value: unknown, withPayloads: boolean): unknown {
-  if (kind === 'payload') {
+  if (kind === 'payload' || kind === 'pieces') {
     const range = value as PayloadRange;
     return withPayloads ? payloadOf(range) : `${range.end - range.start} bytes`;
   }
@@ -71,6 +80,12 @@ function shownValue({ kind, dump }: Field, value: unknown, withPayloads: boolean
       return TASK_STATES[value as number];
     case 'reason':
       return REASONS[value as number];
+    case 'runState':
+      return RUN_STATES[value as number];
+    case 'stepState':
+      return STEP_STATES[value as number];
+    case 'runReason':
+      return RUN_REASONS[value as number];
     default:
       return value;
   }

@@ -1,5 +1,7 @@
 /** Messages between the server and the projection's thread. */
+import type { Tags } from '@sluice/core';
 import type { CommittedBatch } from '@sluice/engine';
+import type { ShownSteps } from '../answers/shown-run.ts';
 import type { ChangeQuery } from './change-ring.ts';
 import type { ProjectorNotice, ProjectorOptions } from './projector.ts';
 import type { CountScope } from './rows/dead-letter-count.ts';
@@ -32,6 +34,40 @@ export interface TaskEnd {
   readonly endedAt: number;
 }
 
+/** Runs as tasks; the namespace is that of the caller. */
+export interface RunQuery {
+  readonly namespace: string;
+  /** Numbers below this, newest first. */
+  readonly before: number;
+  readonly limit: number;
+  readonly workflow?: string;
+  readonly status?: string;
+  readonly correlation?: string;
+  readonly tags?: Tags;
+}
+
+export interface FindRunsQuestion extends Pick<FindQuestion, 'times' | 'charactersMax'> {
+  readonly type: 'find_runs';
+  readonly query: RunQuery;
+}
+
+/** One run with its steps. */
+export interface RunQuestion {
+  readonly type: 'run';
+  readonly namespace: string;
+  readonly id: string;
+}
+
+/** Steps of a run from a place on. */
+export interface StepsQuestion extends Pick<RunQuestion, 'namespace' | 'id'> {
+  readonly type: 'steps';
+  readonly from: number;
+  readonly limit: number;
+}
+
+/** Steps as JSON texts, and the place of the next one. */
+export type StoredSteps = ShownSteps;
+
 interface ChangesQuestion {
   readonly type: 'changes';
   readonly query: ChangeQuery;
@@ -51,6 +87,9 @@ interface BlobsQuestion {
 export type Question =
   | FindQuestion
   | ReadQuestion
+  | FindRunsQuestion
+  | RunQuestion
+  | StepsQuestion
   | ChangesQuestion
   | GroupsQuestion
   | BlobsQuestion;

@@ -2,10 +2,12 @@
 import { flushCompileCache } from 'node:module';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { namespaceOf, parseTaskId } from '@sluice/core';
+import { namespaceOf, parseRunId, parseTaskId } from '@sluice/core';
 import { AnswerRoom } from '../answers/answer-room.ts';
+import { type RunSource, runJson, runSummaryJson, stepsFrom } from '../answers/shown-run.ts';
 import type {
   FindQuestion,
+  FindRunsQuestion,
   Found,
   Question,
   ReadQuestion,
@@ -19,7 +21,11 @@ import { DeadLetterCount } from './rows/dead-letter-count.ts';
 import { callbacksJson } from './rows/delivery-record.ts';
 import { readmissionOf } from './rows/readmission.ts';
 import { historyJson, recordJson } from './rows/record-view.ts';
+import type { RowQuery } from './rows/row-query.ts';
+import type { AnyRecord } from './rows/stored-row.ts';
 import type { TaskRecord } from './rows/task-record.ts';
+import { runRecordSource } from './run-record-view.ts';
+import { isRun, namespaceOfRun, type RunRecord, runKey, runNamespace } from './runs/run-record.ts';
 
 /** How often changes are saved while there are any. */
 const SAVE_EVERY_MS = 500;
@@ -154,6 +160,16 @@ function valueFor(question: Question): unknown {
       return read(question);
     case 'find':
       return find(question);
+    case 'find_runs':
+      return findRuns(question);
+    case 'run': {
+      const run = runOf(question);
+      return run === undefined ? null : rendered(run, () => runJson(sourceOf(run)));
+    }
+    case 'steps': {
+      const run = runOf(question);
+      return run === undefined ? null : stepsFrom(sourceOf(run), question.from, question.limit);
+    }
     case 'groups':
       return deadLetters.groups(question);
     case 'changes':
@@ -175,6 +191,36 @@ function read({ ids, namespace, form, charactersMax }: ReadQuestion): (string | 
   return answers;
 }
 
+function findRuns({ query, times, charactersMax }: FindRunsQuestion): Found {
+  const { namespace, before, limit, workflow, status, correlation, tags } = query;
+  const rows: RowQuery = {
+    namespace: runNamespace(namespace),
+    before,
+    from: 0,
+    limit,
+    ...(workflow === undefined ? {} : { queue: runKey(namespace, workflow) }),
+    ...(status === undefined ? {} : { state: status }),
+    ...(correlation === undefined ? {} : { parent: correlation }),
+    ...(tags === undefined ? {} : { tags }),
+  };
+  return find({ type: 'find', query: rows, times, charactersMax });
+}
+
+function sourceOf(record: RunRecord): RunSource {
+  return runRecordSource(record, (number) => projector.read(number));
+}
+
+/** A run of another namespace is not found. */
+function runOf({ id, namespace }: { id: string; namespace: string }): RunRecord | undefined {
+  const key = parseRunId(id);
+  const record = key?.partition === 0 ? projector.readRun(key.number) : undefined;
+  const isMeant =
+    record !== undefined &&
+    record.submittedAt === key?.submittedAt &&
+    namespaceOfRun(record) === namespace;
+  return isMeant ? record : undefined;
+}
+
 function find({ query, times, charactersMax }: FindQuestion): Found {
   const room = AnswerRoom.of(charactersMax);
   const items: string[] = [];
@@ -186,7 +232,7 @@ function find({ query, times, charactersMax }: FindQuestion): Found {
       last = found.passed;
       isMore = performance.now() > isLateAt;
     } else {
-      const text = rendered(found, recordJson);
+      const text = rendered(found, summaryJson);
       if (text !== undefined) items.push(room.take(text));
       last = found.number;
       isMore = items.length === query.limit || room.isFull;
@@ -196,8 +242,15 @@ function find({ query, times, charactersMax }: FindQuestion): Found {
   return { items, last, isMore };
 }
 
+function summaryJson(record: AnyRecord): string {
+  return isRun(record) ? runSummaryJson(sourceOf(record)) : recordJson(record);
+}
+
 /** A record that cannot be rendered is left out, and the rest of the answer is kept. */
-function rendered(record: TaskRecord, render: (record: TaskRecord) => string): string | undefined {
+function rendered<T extends AnyRecord>(
+  record: T,
+  render: (record: T) => string,
+): string | undefined {
   try {
     return render(record);
   } catch (cause) {

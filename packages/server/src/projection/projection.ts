@@ -3,11 +3,15 @@ import { type CommittedFeed, envWithCompileCache, type FeedOptions } from '@slui
 import type { ChangeEvents, ChangeQuery } from './change-ring.ts';
 import type {
   FindQuestion,
+  FindRunsQuestion,
   Found,
   GroupsQuestion,
   Question,
   ReadQuestion,
+  RunQuestion,
   Say,
+  StepsQuestion,
+  StoredSteps,
   Tell,
   ThreadData,
 } from './projection-messages.ts';
@@ -177,6 +181,22 @@ export class Projection {
   async find(question: Omit<FindQuestion, 'type'>, fresh: number): Promise<Found> {
     await this.reaches(fresh);
     return (await this.ask({ type: 'find', ...question })) as Found;
+  }
+
+  /** A run with its steps as JSON text; null when it does not have it. */
+  async run(question: Omit<RunQuestion, 'type'>): Promise<string | null> {
+    return (await this.ask({ type: 'run', ...question })) as string | null;
+  }
+
+  /** Steps of a run; null when it does not have the run. */
+  async steps(question: Omit<StepsQuestion, 'type'>): Promise<StoredSteps | null> {
+    return (await this.ask({ type: 'steps', ...question })) as StoredSteps | null;
+  }
+
+  /** A page of matching runs, as `find` is of tasks. */
+  async findRuns(question: Omit<FindRunsQuestion, 'type'>, fresh: number): Promise<Found> {
+    await this.reaches(fresh);
+    return (await this.ask({ type: 'find_runs', ...question })) as Found;
   }
 
   /** Dead letters, grouped by error. */

@@ -21,7 +21,7 @@ import { DayFiles, type Passed } from './rows/day-files.ts';
 import { DAYS_FOLDER } from './rows/day-names.ts';
 import { MarkFile } from './rows/mark-file.ts';
 import { shownRecord } from './rows/record-view.ts';
-import type { TaskRecord } from './rows/task-record.ts';
+import type { AnyRecord } from './rows/stored-row.ts';
 
 const RETENTION = { ageMs: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
 
@@ -187,7 +187,7 @@ function expectFound(projector: Projector, { ids }: World): void {
         const isIn = state === undefined || TASK_STATES[record.state] === state;
         return namespaceOf(record.queue) === namespace && isIn;
       });
-      const found: TaskRecord[] = [];
+      const found: AnyRecord[] = [];
       for (let before = Number.MAX_SAFE_INTEGER; ; before = found.at(-1)?.number ?? 0) {
         const query = { namespace, before, from: 0, limit: LIMIT, ...(state ? { state } : {}) };
         const times = { since: 0, until: Number.POSITIVE_INFINITY };
@@ -200,8 +200,8 @@ function expectFound(projector: Projector, { ids }: World): void {
   }
 }
 
-function firstOf(results: Iterable<TaskRecord | Passed>): TaskRecord[] {
-  const page: TaskRecord[] = [];
+function firstOf(results: Iterable<AnyRecord | Passed>): AnyRecord[] {
+  const page: AnyRecord[] = [];
   for (const result of results) {
     if (!('passed' in result) && page.push(result) === LIMIT) break;
   }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { type Event, EventDecoder, FAILED, readEvents, TASK_STATES, TIMED_OUT } from '@sluice/core';
 import { UTF8 } from '../base/utf8.ts';
 import { ChangeRing } from './change-ring.ts';
+import { isOfRuns, ProjectedRuns } from './projected-runs.ts';
 import type { ChangeRecord } from './rows/change-record.ts';
 import { syncFolder } from './rows/database-file.ts';
 import { DayFiles, type FileNotice, type Passed, type Retention } from './rows/day-files.ts';
@@ -11,6 +12,7 @@ import type { CountScope } from './rows/dead-letter-count.ts';
 import { MarkFile, type MarkNotice, type ProjectionMark } from './rows/mark-file.ts';
 import type { RowQuery, Times } from './rows/row-query.ts';
 import { StoredRecords } from './rows/stored-records.ts';
+import type { AnyRecord } from './rows/stored-row.ts';
 import {
   advanceRecord,
   beginRecord,
@@ -19,6 +21,7 @@ import {
   type TaskRecord,
   withText,
 } from './rows/task-record.ts';
+import { blobsNamedByRun, isRun, type RunRecord } from './runs/run-record.ts';
 import { UnsavedSearch } from './unsaved-search.ts';
 import { type Since, UnsavedTask } from './unsaved-task.ts';
 
@@ -52,7 +55,7 @@ export type RowStore = Pick<
   'bytes' | 'newest' | 'write' | 'read' | 'readAhead' | 'find' | 'names' | 'retain' | 'close'
 >;
 
-export type MarkStore = Pick<MarkFile, 'read' | 'write' | 'close'>;
+export type MarkStore = Pick<MarkFile, 'read' | 'write' | 'programs' | 'close'>;
 
 interface ProjectorHabits {
   readonly retention: Retention;
@@ -105,8 +108,9 @@ export class Projector {
   private readonly notify: ProjectorParts['notify'];
   private readonly decoder = new EventDecoder();
   /** By task number, in the order of `since`. */
-  private readonly unsaved = new Map<number, UnsavedTask>();
-  private readonly stored: StoredRecords;
+  readonly unsaved = new Map<number, UnsavedTask>();
+  readonly stored: StoredRecords;
+  private readonly runs: ProjectedRuns;
   private taken: ProjectionMark;
   private savedMark: ProjectionMark;
   /** Tasks that were submitted before this record are rebuilt, whatever their rows contain. */
@@ -131,6 +135,7 @@ export class Projector {
     this.taken = this.savedMark;
     this.newestStored = this.files.newest;
     this.stored = new StoredRecords(this.files);
+    this.runs = new ProjectedRuns(this, this.markFile.programs());
   }
 
   static open({ folder, notify, ...habits }: ProjectorOptions): Projector {
@@ -233,14 +238,25 @@ export class Projector {
 
   /** The task with that number, as of the log taken so far. */
   read(number: number): TaskRecord | undefined {
+    const record = this.recordOf(number);
+    return record === undefined || isRun(record) ? undefined : record;
+  }
+
+  /** The run with that number, as of the log taken so far. */
+  readRun(number: number): RunRecord | undefined {
+    const record = this.recordOf(number);
+    return record === undefined || !isRun(record) ? undefined : record;
+  }
+
+  private recordOf(number: number): AnyRecord | undefined {
     return (this.unsaved.get(number) ?? this.files.read(number))?.record;
   }
 
   /**
-   * Matching tasks, newest first; rows are read on demand. From time to time it yields how far it
+   * Matching tasks or runs, newest first; rows are read on demand. From time to time it yields how far it
    * is.
    */
-  *find(query: RowQuery, times: Times): Generator<TaskRecord | Passed> {
+  *find(query: RowQuery, times: Times): Generator<AnyRecord | Passed> {
     const isOld = (number: number): boolean => this.unsaved.has(number);
     const young = new UnsavedSearch(this.unsaved.values(), query, times);
     for (const found of this.files.find(query, times, isOld)) {
@@ -259,7 +275,7 @@ export class Projector {
       let last = Number.POSITIVE_INFINITY;
       for (const found of this.find(query as RowQuery, EVER)) {
         // A row that was written or moved meanwhile is found in both places.
-        if ('passed' in found || found.number >= last) continue;
+        if ('passed' in found || isRun(found) || found.number >= last) continue;
         last = found.number;
         yield found;
       }
@@ -269,7 +285,9 @@ export class Projector {
   /** Those of the blobs that tasks name. */
   named(blobs: readonly string[]): string[] {
     const unsaved = new Set(
-      [...this.unsaved.values()].flatMap(({ record }) => blobsNamedBy(record)),
+      [...this.unsaved.values()].flatMap(({ record }) => {
+        return isRun(record) ? blobsNamedByRun(record) : blobsNamedBy(record);
+      }),
     );
     return blobs.filter((blob) => unsaved.has(blob) || this.files.names(blob));
   }
@@ -303,12 +321,16 @@ export class Projector {
 
   private mark(mark: ProjectionMark): void {
     if (mark.position <= this.savedMark.position) return;
-    this.markFile.write({ ...mark, rebuildTo: this.rebuildTo });
+    const { position } = mark;
+    const programs = this.runs.programs.unsavedBefore(position);
+    this.markFile.write({ ...mark, rebuildTo: this.rebuildTo }, programs);
+    this.runs.programs.saved(position);
     this.savedMark = mark;
   }
 
   /** Returns the task if the event was applied to it now. */
   private apply(event: Event, at: number): UnsavedTask | undefined {
+    if (isOfRuns(event)) return this.runs.apply(event, at);
     if (event.task === 0 || QUIET.includes(event.type)) return undefined;
     const unsaved = this.unsaved.get(event.task);
     if (unsaved !== undefined) {
@@ -317,8 +339,7 @@ export class Projector {
     }
     // The log contains everything about the task from its submit on, so a rebuild does not need its
     // row.
-    const isNew = event.task > this.newestStored || this.batchStart < this.rebuildTo;
-    if (event.type === 'task_submitted' && isNew) {
+    if (event.type === 'task_submitted' && this.isNew(event.task)) {
       return this.add(UnsavedTask.submitted(withText(event), this.since(at)));
     }
     return this.applyToStored(event, at);
@@ -338,18 +359,27 @@ export class Projector {
 
   private advance(task: UnsavedTask, event: Event, at: number): UnsavedTask {
     const record = task.grow();
+    if (record === undefined) return task;
     this.unchanged = record.changes.at(-1);
     if (event.type === 'task_readmitted') readmitRecord(record, withText(event), at);
-    else if (event.type !== 'task_submitted') advanceRecord(record, event, at);
+    else if (event.type !== 'task_submitted' && event.type !== 'step_submitted') {
+      advanceRecord(record, event, at);
+    }
     return task;
   }
 
-  private add(task: UnsavedTask): UnsavedTask {
+  /** Whether no row can have seen the events of this task or run. */
+  isNew(number: number): boolean {
+    return number > this.newestStored || this.batchStart < this.rebuildTo;
+  }
+
+  add(task: UnsavedTask): UnsavedTask {
     this.unsaved.set(task.number, task);
     return task;
   }
 
-  private since(at: number): Since {
+  /** Where the batch being taken is in the log. */
+  since(at: number): Since {
     return { since: this.batchStart, sinceAt: at, position: this.batchEnd };
   }
 }

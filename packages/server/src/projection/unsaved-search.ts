@@ -1,6 +1,6 @@
 import type { Passed } from './rows/day-files.ts';
 import { isMeant, type RowQuery, type Times } from './rows/row-query.ts';
-import type { TaskRecord } from './rows/task-record.ts';
+import type { AnyRecord } from './rows/stored-row.ts';
 import type { UnsavedTask } from './unsaved-task.ts';
 
 /** After this many tasks without a match, the search yields how far it is. */
@@ -23,7 +23,7 @@ export class UnsavedSearch {
   }
 
   /** Matches with this number or a higher one that were not returned yet. */
-  *downTo(number: number): Generator<TaskRecord | Passed> {
+  *downTo(number: number): Generator<AnyRecord | Passed> {
     for (let looked = 1; this.left > 0; looked++) {
       const task = this.tasks[this.left - 1];
       if (task.number < number) return;

@@ -1,7 +1,9 @@
 import { isTerminal } from '@sluice/core';
 import type { ChangeRecord } from './rows/change-record.ts';
 import type { Searched } from './rows/row-query.ts';
+import type { AnyRecord } from './rows/stored-row.ts';
 import { beginRecord, firstChange, type Submitted, type TaskRecord } from './rows/task-record.ts';
+import { isRun, type RunRecord, runBytes } from './runs/run-record.ts';
 
 /** Memory of a record without its payloads, measured with one attempt. */
 const RECORD_BYTES = 1000;
@@ -19,7 +21,7 @@ export interface Since {
 }
 
 /**
- * A task with events that its row has not seen.
+ * A task or run with events that its row has not seen.
  *
  * A task with no event after its submit is kept as that event. Most of a backlog is such tasks, and
  * apart from the payload a record is three times as large.
@@ -29,9 +31,9 @@ export class UnsavedTask implements Searched {
   readonly since: number;
   readonly sinceAt: number;
   position: number;
-  private told: TaskRecord | Submitted;
+  private told: AnyRecord | Submitted;
 
-  private constructor(number: number, told: TaskRecord | Submitted, where: Since) {
+  private constructor(number: number, told: AnyRecord | Submitted, where: Since) {
     this.number = number;
     this.told = told;
     this.since = where.since;
@@ -39,7 +41,7 @@ export class UnsavedTask implements Searched {
     this.position = where.position;
   }
 
-  static of(record: TaskRecord, where: Since): UnsavedTask {
+  static of(record: AnyRecord, where: Since): UnsavedTask {
     return new UnsavedTask(record.number, record, where);
   }
 
@@ -48,14 +50,21 @@ export class UnsavedTask implements Searched {
   }
 
   /** The record, for reading only. */
-  get record(): TaskRecord {
+  get record(): AnyRecord {
     return isSubmitted(this.told) ? beginRecord(this.told, this.sinceAt) : this.told;
   }
 
-  /** The record, for applying the next event. */
-  grow(): TaskRecord {
-    this.told = this.record;
-    return this.told;
+  /** The record of a task, for applying the next event; undefined for a run. */
+  grow(): TaskRecord | undefined {
+    const { record } = this;
+    this.told = record;
+    return isRun(record) ? undefined : record;
+  }
+
+  /** The run; undefined for a task. */
+  get run(): RunRecord | undefined {
+    const { told } = this;
+    return isRun(told) ? told : undefined;
   }
 
   get hasEnded(): boolean {
@@ -64,14 +73,16 @@ export class UnsavedTask implements Searched {
 
   get lastChange(): ChangeRecord | undefined {
     const { told } = this;
-    return isSubmitted(told) ? firstChange(told, this.sinceAt) : told.changes.at(-1);
+    if (isSubmitted(told)) return firstChange(told, this.sinceAt);
+    return isRun(told) ? undefined : told.changes.at(-1);
   }
 
   /** Its size in memory. */
   get bytes(): number {
     const { told } = this;
     if (isSubmitted(told)) return SUBMITTED_BYTES + told.input.length;
-    return RECORD_BYTES + told.input.length + told.result.length;
+    const inside = isRun(told) ? runBytes(told) : 0;
+    return RECORD_BYTES + told.input.length + told.result.length + inside;
   }
 
   get submittedAt(): number {
@@ -110,6 +121,6 @@ export class UnsavedTask implements Searched {
   }
 }
 
-function isSubmitted(told: TaskRecord | Submitted): told is Submitted {
+function isSubmitted(told: AnyRecord | Submitted): told is Submitted {
   return 'taskType' in told;
 }

@@ -55,7 +55,7 @@ function comparedInput({
  * A cryptographic hash, because with a weak one a namespace could claim keys of another. The digest
  * as text costs a third of the digest as a buffer.
  */
-function writeKeyHash(words: Uint32Array, at: number, text: string): void {
+export function writeKeyHash(words: Uint32Array, at: number, text: string): void {
   const digest = hash('sha256', text, 'binary');
   for (let i = 0; i < HASH_WORDS; i++) {
     const first = i * 4;

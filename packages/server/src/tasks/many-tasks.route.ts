@@ -10,7 +10,7 @@ import {
 } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
 import { Checker, invalid } from '../base/validation.ts';
-import { parseQuery } from '../http/query.ts';
+import { parseQuery, tagsInQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { readBody } from '../http/whole-body.ts';
 import type { Admission } from '../limits/admission.ts';
@@ -67,18 +67,8 @@ export function manyTasksRoutes(app: FastifyInstance, parts: Parts): void {
   });
 }
 
-const TAG_PREFIX = 'tag.';
-
-/** Tags have arbitrary names, so no schema can list them. */
 function parseListQuery(checker: Checker<typeof TaskListQuery>, query: Record<string, unknown>) {
-  const isTag = ([name]: [string, unknown]) => name.startsWith(TAG_PREFIX);
-  const entries = Object.entries(query);
-  const tags: Record<string, string> = {};
-  for (const [name, value] of entries.filter(isTag)) {
-    // A tag that appears twice becomes one joined value, which matches neither.
-    tags[name.slice(TAG_PREFIX.length)] = String(value);
-  }
-  const plain = Object.fromEntries(entries.filter((entry) => !isTag(entry)));
+  const { tags, plain } = tagsInQuery(query);
   const { limit, cursor, parent, q, ...rest } = parseQuery(checker, plain);
   checkTimes(rest, '', 'the query string is not valid');
   const filter: TaskFilter = {

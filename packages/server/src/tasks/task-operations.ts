@@ -16,6 +16,7 @@ import {
   type RetryTasks,
   type SignalTask,
   type Slot,
+  SUCCEEDED,
   TASK_STATES,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
@@ -165,6 +166,7 @@ export class TaskOperations {
     const known = await this.archive.readmission(namespace, id);
     if (known === undefined) throw taskNotFound(id);
     const { state, spec } = known;
+    if (known.isOfRun && state !== SUCCEEDED) throw refusalOf('task_of_run', id);
     const input = change?.input.bytes ?? Buffer.from(known.input);
     const changed = change === undefined ? {} : { changedWords: change.input.words, by: change.by };
     const type = 'readmit_task';

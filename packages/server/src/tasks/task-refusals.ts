@@ -8,6 +8,7 @@ type Refusal =
   | 'task_finished'
   | 'task_not_finished'
   | 'task_not_leased'
+  | 'task_of_run'
   | 'worker_unreachable'
   | 'too_many_tags'
   | 'too_many_tasks'
@@ -27,6 +28,11 @@ export function refusalOf(refusal: Refusal, id: string): SluiceError {
       return new SluiceError(refusal, `task '${id}' has not ended yet`);
     case 'task_not_leased':
       return new SluiceError(refusal, `no worker holds task '${id}'`);
+    case 'task_of_run': {
+      const why =
+        'is a step of a run, so it cannot be retried by itself; see the runId of the task';
+      return new SluiceError(refusal, `task '${id}' ${why}`);
+    }
     case 'worker_unreachable':
       return new SluiceError(refusal, `the worker that holds task '${id}' is not connected`);
     case 'too_many_tags': {

@@ -5,6 +5,7 @@ import {
   type Progress,
   REASONS,
   type ReadonlyState,
+  runIdText,
   type Slot,
   SUCCEEDED_ANSWER,
   statedTimeouts,
@@ -13,6 +14,7 @@ import {
   taskIdText,
 } from '@sluice/core';
 import { type ShownAttempt, type ShownTask, shownJson } from '../answers/shown-task.ts';
+import { outlineOfProgram } from '../base/step-outline.ts';
 
 export function taskIdOf(state: ReadonlyState, slot: Slot): string {
   return taskIdText({
@@ -44,6 +46,7 @@ export function shownTask(state: ReadonlyState, slot: Slot, progress?: Progress)
     timeouts: statedTimeouts(state.texts.timeouts.textAt(tasks.timeouts[slot])),
     tags: state.texts.tags.at(tasks.tags[slot]),
     parentId: state.texts.parent.at(tasks.parent[slot]),
+    ...stepOf(state, slot),
     callback: state.texts.callback.at(tasks.callback[slot]),
     cancelRequestedAt: tasks.cancelAskedAt[slot],
     endedAt: isTerminal(tasks.state[slot]) ? tasks.endedAt[slot] : 0,
@@ -52,6 +55,18 @@ export function shownTask(state: ReadonlyState, slot: Slot, progress?: Progress)
     result: payloadText(state, tasks.result[slot], tasks.resultLength[slot]),
     isResultOld: wasTooLate(state, slot) || REASONS[tasks.reason[slot]] === 'worker_lost',
   };
+}
+
+/** The run and the step of a task that belongs to one. */
+function stepOf({ tasks, runs, programs, partition }: ReadonlyState, slot: Slot) {
+  const step = tasks.step[slot] - 1;
+  if (step < 0) return { runId: '', step: '' };
+  const { table } = runs;
+  const run = runs.steps.run[step];
+  const number = table.number[run] as TaskNumber;
+  const runId = runIdText({ submittedAt: table.startedAt[run], partition, number });
+  const { reference } = outlineOfProgram(programs.at(table.program[run]))[step - table.base[run]];
+  return { runId, step: reference };
 }
 
 /** The worker succeeded after the task was cancelled, so the output belongs to the attempt only. */

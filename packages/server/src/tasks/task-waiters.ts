@@ -21,7 +21,13 @@ interface WaiterOptions {
   readonly stagedMax?: number;
 }
 
-/** Requests that wait for tasks to end. */
+/** How ended tasks or runs are told apart and shown. */
+interface Ended {
+  readonly numberOf: (slot: Slot) => number;
+  readonly render: (slot: Slot) => string;
+}
+
+/** Requests that wait for tasks or runs to end. */
 export class TaskWaiters {
   private readonly waiters = new Map<TaskNumber, Set<Waiter>>();
   private requests = 0;
@@ -82,13 +88,21 @@ export class TaskWaiters {
 
   /** Renders the views for the waiters of these tasks. The returned functions release them. */
   stage(state: ReadonlyState, ended: readonly Slot[]): (() => void)[] {
+    return this.stageEach(ended, {
+      numberOf: (slot) => state.tasks.number[slot],
+      render: (slot) => taskViewJson(state, slot),
+    });
+  }
+
+  /** The same for anything with a number of that sequence: runs have such numbers, too. */
+  stageEach(ended: readonly Slot[], { numberOf, render }: Ended): (() => void)[] {
     if (this.pairs === 0) return [];
     const releases: (() => void)[] = [];
     const { stagedMax = STAGED_CHARACTERS_MAX } = this.options;
     for (const slot of ended) {
-      const waiters = this.waiters.get(state.tasks.number[slot] as TaskNumber);
+      const waiters = this.waiters.get(numberOf(slot) as TaskNumber);
       if (waiters === undefined) continue;
-      const viewJson = this.staged < stagedMax ? taskViewJson(state, slot) : undefined;
+      const viewJson = this.staged < stagedMax ? render(slot) : undefined;
       const characters = viewJson?.length ?? 0;
       this.staged += characters;
       releases.push(() => {

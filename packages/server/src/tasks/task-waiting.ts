@@ -42,7 +42,7 @@ export class TaskWaiting {
   /** Returns when the task has ended, or its current state at the timeout. */
   async wait(caller: Caller, id: string, timeoutMs: number, reply: FastifyReply): Promise<string> {
     const { namespace } = caller;
-    const signal = this.endSignal(caller, reply);
+    const signal = endSignal(this.keyStreams, caller, reply);
     const waited = await this.engine.read((state) => {
       const slot = findTask(state, namespace, id);
       if (slot === NO_SLOT || isTerminal(state.tasks.state[slot])) return undefined;
@@ -66,7 +66,7 @@ export class TaskWaiting {
     reply: FastifyReply,
   ): Promise<string> {
     const { namespace } = caller;
-    const signal = this.endSignal(caller, reply);
+    const signal = endSignal(this.keyStreams, caller, reply);
     const room = new AnswerRoom();
     const { ended, gone, views } = await this.engine.read((state) => {
       const sorted = sortOut(state, namespace, ids, room);
@@ -83,15 +83,6 @@ export class TaskWaiting {
     return `{"items":[${items.join(',')}],"unknown":${JSON.stringify(stored.unknown)}}`;
   }
 
-  /** Aborts when the client disconnected or its key ended: then no answer is needed. */
-  private endSignal(caller: Caller, { raw }: FastifyReply): AbortSignal {
-    const ended = new AbortController();
-    const end = (): void => ended.abort();
-    raw.once('close', end);
-    this.keyStreams.add(caller, { once: (event, told) => raw.once(event, told), destroy: end });
-    return ended.signal;
-  }
-
   /** The tasks that ended. Those that were too large to keep in memory are read now. */
   private async ended(
     namespace: string,
@@ -103,6 +94,19 @@ export class TaskWaiting {
     if (views.length > 0) return views;
     return this.engine.read((state) => sortOut(state, namespace, ids, new AnswerRoom()).ended);
   }
+}
+
+/** Aborts when the client disconnected or its key ended: then no answer is needed. */
+export function endSignal(
+  keyStreams: KeyStreams,
+  caller: Caller,
+  { raw }: FastifyReply,
+): AbortSignal {
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  raw.once('close', end);
+  keyStreams.add(caller, { once: (event, told) => raw.once(event, told), destroy: end });
+  return ended.signal;
 }
 
 function sortOut(

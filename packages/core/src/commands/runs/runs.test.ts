@@ -4,6 +4,7 @@ import type { PartitionLimits } from '../../state/state.ts';
 import { describeState } from '../../testing/describe-state.ts';
 import { TestRuns } from '../../testing/runs/test-runs.ts';
 import { TestPartition } from '../../testing/test-partition.ts';
+import type { RetryTasks } from '../tasks/retry-tasks.ts';
 
 let partition: TestPartition;
 let session: SessionId;
@@ -233,4 +234,16 @@ test('ended runs leave memory, oldest first, with their tasks', () => {
   expect(partition.state.runs.table.count).toBeLessThanOrEqual(2);
   expect(partition.state.runs.steps.inUse).toBeLessThanOrEqual(4);
   same();
+});
+
+test('the ended task of a step is not retried by itself', () => {
+  start(define(simple('a1')));
+  const [number] = partition.heldBy(session);
+  const id = partition.id(number);
+  finish({ message: 'no' }, 'failed');
+
+  const retry = { type: 'retry_tasks', ids: [id] } as const;
+  const { outcomes } = partition.operate<RetryTasks>(retry);
+
+  expect(outcomes).toMatchObject([{ rejection: 'task_of_run' }]);
 });

@@ -14,7 +14,12 @@ export interface RetryTasks extends Timed, Authored {
   readonly input?: NewInput;
 }
 
-type Refusal = 'task_not_found' | 'task_not_finished' | 'task_finished' | 'too_many_bytes';
+type Refusal =
+  | 'task_not_found'
+  | 'task_not_finished'
+  | 'task_finished'
+  | 'task_of_run'
+  | 'too_many_bytes';
 
 export interface RetryTasksReply {
   readonly outcomes: readonly TaskOutcome<Refusal>[];
@@ -46,6 +51,8 @@ function whyNot({ state }: Decision, slot: Slot, input: NewInput | undefined): R
   const taskState = tasks.state[slot];
   if (taskState === SUCCEEDED) return 'task_finished';
   if (!isTerminal(taskState)) return 'task_not_finished';
+  // Its run has already decided what follows from its end.
+  if (tasks.step[slot] !== 0) return 'task_of_run';
   if (input === undefined) return undefined;
   const addedBytes = input.bytes.length - tasks.inputLength[slot];
   const hasRoom = addedBytes <= 0 || heldBytes + addedBytes <= limits.payloadBytesMax;

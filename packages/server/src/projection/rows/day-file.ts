@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { namespaceOf, TASK_STATES, type Tags, type TaskNumber, taskIdText } from '@sluice/core';
+import { blobsNamedByRun, isRun } from '../runs/run-record.ts';
 import { openDatabase, resultOf } from './database-file.ts';
 import { FORM, READ, SHRINKING_FORM, UPSERT } from './day-schema.ts';
 import { searchOf, tagText } from './row-conditions.ts';
@@ -256,7 +257,8 @@ export class DayFile {
       row.result,
       row.body,
     );
-    for (const blob of blobsNamedBy(record)) {
+    const blobs = isRun(record) ? blobsNamedByRun(record) : blobsNamedBy(record);
+    for (const blob of blobs) {
       this.prepare('INSERT OR IGNORE INTO blobs VALUES (?, ?)').run(blob, number);
     }
     // Tags that a task has lost stay here; a search compares them with the record.

@@ -5,8 +5,7 @@ import { DayFile } from './day-file.ts';
 import { DAY_NAME, endOf, KEPT, nameOf, startOf } from './day-names.ts';
 import { isCovered } from './row-conditions.ts';
 import { hasTags, type RowQuery, type Times } from './row-query.ts';
-import type { StoredRecord } from './stored-row.ts';
-import type { TaskRecord } from './task-record.ts';
+import type { AnyRecord, StoredRecord } from './stored-row.ts';
 
 /** A row or record is left out of search and history from here on. */
 interface LeftOut {
@@ -112,7 +111,7 @@ export class DayFiles {
    * Matching tasks, newest first, over all days, except those for which `isOld` is true. `limit` of
    * them are looked up at once.
    */
-  *find(query: RowQuery, times: Times, isOld: IsOld): Generator<TaskRecord | Passed> {
+  *find(query: RowQuery, times: Times, isOld: IsOld): Generator<AnyRecord | Passed> {
     for (const day of this.days.toReversed()) {
       // A search may pause between two steps, and a day may be removed meanwhile.
       if (!this.has(day)) continue;
@@ -137,7 +136,7 @@ export class DayFiles {
   }
 
   /** Payloads may be large, so records are read one by one, on demand. */
-  private *findIn(day: Day, query: RowQuery, isOld: IsOld): Generator<TaskRecord | Passed> {
+  private *findIn(day: Day, query: RowQuery, isOld: IsOld): Generator<AnyRecord | Passed> {
     let { before } = query;
     const lowest = Math.max(query.from, day.first);
     while (before > lowest && this.has(day)) {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import type { ProjectedProgram } from '../runs/run-record.ts';
 import { isUnusable, openDatabase, setAside } from './database-file.ts';
 
 /** How far the projection has read the log. */
@@ -33,7 +34,8 @@ const FORM = {
   pragmas: 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;',
   schema: `CREATE TABLE IF NOT EXISTS mark (
     id INTEGER PRIMARY KEY, position INTEGER NOT NULL, at INTEGER NOT NULL,
-    rebuild_to INTEGER NOT NULL)`,
+    rebuild_to INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS programs (place INTEGER PRIMARY KEY, program TEXT NOT NULL)`,
   version: 1,
   probe: MARK_ROW,
 };
@@ -66,9 +68,27 @@ export class MarkFile {
     });
   }
 
-  write({ position, at, rebuildTo }: SavedMark): void {
+  /** Saves the mark and the definitions that came before it, both or none. */
+  write({ position, at, rebuildTo }: SavedMark, programs: readonly ProjectedProgram[] = []): void {
     this.guarded((db) => {
-      db.prepare('INSERT OR REPLACE INTO mark VALUES (1, ?, ?, ?)').run(position, at, rebuildTo);
+      db.exec('BEGIN IMMEDIATE');
+      try {
+        const put = db.prepare('INSERT OR REPLACE INTO programs VALUES (?, ?)');
+        for (const program of programs) put.run(program.place, JSON.stringify(program));
+        db.prepare('INSERT OR REPLACE INTO mark VALUES (1, ?, ?, ?)').run(position, at, rebuildTo);
+        db.exec('COMMIT');
+      } catch (cause) {
+        if (db.isTransaction) db.exec('ROLLBACK');
+        throw cause;
+      }
+    });
+  }
+
+  /** The definitions at the mark. */
+  programs(): ProjectedProgram[] {
+    return this.guarded((db) => {
+      const rows = db.prepare('SELECT program FROM programs').all();
+      return rows.map(({ program }) => JSON.parse(program as string) as ProjectedProgram);
     });
   }
 

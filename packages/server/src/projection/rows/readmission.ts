@@ -5,9 +5,13 @@ import type { TaskRecord } from './task-record.ts';
 export interface Readmission extends Pick<ReadmitTask, 'state' | 'spec'> {
   /** JSON; empty stands for null. */
   readonly input: string;
+  /** A step's task is not run again by itself. */
+  readonly isOfRun: boolean;
 }
 
 export function readmissionOf(record: TaskRecord): Readmission {
   const { state, queue, priority, input } = record;
-  return { state, input, spec: { type: taskTypeOf(queue), priority, ...specOfTexts(record) } };
+  const isOfRun = record.step !== undefined;
+  const spec = { type: taskTypeOf(queue), priority, ...specOfTexts(record) };
+  return { state, input, spec, isOfRun };
 }

@@ -1,7 +1,7 @@
 import { listTexts, namedTexts } from '@sluice/core';
 import type { ChangeRecord } from './change-record.ts';
 import type { DeliveryRecord } from './delivery-record.ts';
-import type { AttemptRecord, TaskRecord } from './task-record.ts';
+import type { AttemptRecord, StepOfRun, TaskRecord } from './task-record.ts';
 
 /**
  * The part of a record without separate columns, as JSON. It uses lists instead of objects, because
@@ -15,7 +15,8 @@ export function packBody(record: TaskRecord): string {
     [state, reason, attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded ? 1 : 0],
     record.attempts.map(packAttempt),
     record.changes,
-    ...(record.deliveries.length === 0 ? [] : [record.deliveries]),
+    ...(record.deliveries.length === 0 && record.step === undefined ? [] : [record.deliveries]),
+    ...(record.step === undefined ? [] : [record.step]),
   ]);
 }
 
@@ -31,7 +32,9 @@ export interface RowColumns {
 }
 
 export function unpackRecord(row: RowColumns): TaskRecord {
-  const [details, progress, attempts, changes, deliveries = []] = JSON.parse(row.body) as Body;
+  const [details, progress, attempts, changes, deliveries = [], step] = JSON.parse(
+    row.body,
+  ) as Body;
   const [priority, ...said] = details;
   const [state, reason, attempt, dueAt, endedAt, cancelAskedAt, answer, isDiscarded] = progress;
   return {
@@ -54,6 +57,7 @@ export function unpackRecord(row: RowColumns): TaskRecord {
     attempts: attempts.map(unpackAttempt),
     changes,
     deliveries,
+    ...(step === undefined ? {} : { step }),
   };
 }
 
@@ -65,6 +69,7 @@ type Body = readonly [
   readonly PackedAttempt[],
   ChangeRecord[],
   DeliveryRecord[]?,
+  StepOfRun?,
 ];
 
 function packAttempt(record: AttemptRecord): PackedAttempt {

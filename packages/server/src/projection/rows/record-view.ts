@@ -6,6 +6,7 @@ import {
   parseShape,
   parseTags,
   REASONS,
+  runIdText,
   SUCCEEDED_ANSWER,
   statedTimeouts,
   TASK_STATES,
@@ -48,6 +49,7 @@ export function shownRecord(record: TaskRecord): ShownTask {
     timeouts: statedTimeouts(record.timeouts),
     tags: parseTags(record.tags),
     parentId: record.parent,
+    ...stepOf(record),
     callback: parseCallback(record.callback),
     cancelRequestedAt: record.cancelAskedAt,
     endedAt: isTerminal(state) ? record.endedAt : 0,
@@ -56,6 +58,13 @@ export function shownRecord(record: TaskRecord): ShownTask {
     result: record.result,
     isResultOld: isTooLate || REASONS[record.reason] === 'worker_lost',
   };
+}
+
+function stepOf({ step }: TaskRecord) {
+  if (step === undefined) return { runId: '', step: '' };
+  const [run, submittedAt, reference] = step;
+  const number = run as TaskNumber;
+  return { runId: runIdText({ submittedAt, partition: PARTITION, number }), step: reference };
 }
 
 /** Every change of a task as JSON text, oldest first. */

@@ -1,11 +1,16 @@
-/** A task record as a row of a day file, with a checksum over all of it. */
+/** A record of a task or run as a row of a day file, with a checksum over all of it. */
 import { crc32 } from 'node:zlib';
+import { isRun, isRunKey, type RunRecord } from '../runs/run-record.ts';
+import { packRun, unpackRun } from '../runs/run-row.ts';
 import { packBody, type RowColumns, unpackRecord } from './record-row.ts';
 import type { TaskRecord } from './task-record.ts';
 
+/** Tasks and runs share the table of rows. */
+export type AnyRecord = TaskRecord | RunRecord;
+
 /** A record, and how much of the log it has seen. */
 export interface StoredRecord {
-  readonly record: TaskRecord;
+  readonly record: AnyRecord;
   readonly position: number;
 }
 
@@ -22,7 +27,8 @@ class UnreadableRowError extends Error {
 
 export function packRow({ record, position }: StoredRecord): StoredRow {
   const { number, queue, submittedAt, parent, input, result } = record;
-  const row = { number, queue, submittedAt, parent, input, result, body: packBody(record) };
+  const body = isRun(record) ? packRun(record) : packBody(record);
+  const row = { number, queue, submittedAt, parent, input, result, body };
   return { ...row, position, checksum: checksumOf({ ...row, position }) };
 }
 
@@ -31,7 +37,8 @@ export function unpackRow(row: StoredRow): StoredRecord {
     throw new UnreadableRowError('its checksum is another one');
   }
   try {
-    return { record: unpackRecord(row), position: row.position };
+    const record = isRunKey(row.queue) ? unpackRun(row) : unpackRecord(row);
+    return { record, position: row.position };
   } catch (cause) {
     throw new UnreadableRowError((cause as Error).message, { cause });
   }

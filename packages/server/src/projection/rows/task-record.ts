@@ -78,13 +78,19 @@ export interface TaskRecord extends Record<TaskText, string> {
   attempts: AttemptRecord[];
   changes: ChangeRecord[];
   deliveries: DeliveryRecord[];
+  /** Absent for a task that belongs to no run. */
+  readonly step?: StepOfRun;
 }
+
+/** The step that a task runs. */
+export type StepOfRun = readonly [run: number, runStartedAt: number, reference: string];
 
 /** Maximum number kept for a task that is retried forever. */
 const ATTEMPTS_KEPT = 100;
 
-type DetailsEvent = Extract<Event, { type: 'task_submitted' | 'task_readmitted' }>;
-type Later = Exclude<Event, { type: 'task_submitted' | 'task_readmitted' }>;
+type DetailsName = 'task_submitted' | 'step_submitted' | 'task_readmitted';
+type DetailsEvent = Extract<Event, { type: DetailsName }>;
+type Later = Exclude<Event, { type: DetailsName }>;
 
 function reasonOf(name: (typeof REASONS)[number]): number {
   return REASONS.indexOf(name);
@@ -105,14 +111,14 @@ export function withText<E extends DetailsEvent>(event: E): WithText<E> {
 }
 
 /** The change that a submit makes. */
-export function firstChange({ runAt }: Submitted, at: number): ChangeRecord {
+export function firstChange({ runAt }: Pick<Submitted, 'runAt'>, at: number): ChangeRecord {
   if (runAt > at) return [at, -1, WAITING, reasonOf('delayed'), 0, ''];
   return [at, -1, QUEUED, reasonOf('submitted'), 0, ''];
 }
 
 /** The record of a task that had none before. */
 export function beginRecord(event: Details, at: number): TaskRecord {
-  const isNew = event.type === 'task_submitted';
+  const isNew = event.type !== 'task_readmitted';
   const record: TaskRecord = {
     number: event.task,
     submittedAt: isNew ? at : event.submittedAt,

@@ -230,7 +230,7 @@ const SAME = [
   'isDiscarded',
 ] as const;
 
-function phaseOf(row: TaskRecord | undefined): string {
+function phaseOf(row: Pick<TaskRecord, 'state'> | undefined): string {
   if (row === undefined) return 'absent';
   // Users see this state as running.
   return row.state === DEFERRED ? 'deferred' : TASK_STATES[row.state];

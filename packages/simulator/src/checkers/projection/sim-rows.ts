@@ -1,9 +1,10 @@
 import { namespaceOf } from '@sluice/core';
-import type { MarkStore, RowStore, TaskRecord } from '@sluice/server';
+import type { MarkStore, RowStore } from '@sluice/server';
 import type { RandomStream } from '../../kernel/random.ts';
 
 type StoredRecord = ReturnType<RowStore['readAhead']> extends Map<number, infer T> ? T : never;
 type Mark = ReturnType<MarkStore['read']>;
+type Program = ReturnType<MarkStore['programs']>[number];
 
 /** The disk of the projection refuses a write. Earlier writes are kept. */
 export class RowsRefused extends Error {
@@ -27,12 +28,15 @@ export class SimRows implements RowStore {
     this.random = random;
     this.failureRate = failureRate;
     let mark: Mark = { position: 0, at: 0, rebuildTo: 0 };
+    const programs = new Map<number, Program>();
     this.mark = {
       read: () => mark,
-      write: (next) => {
+      write: (next, added = []) => {
         this.mayFail();
         mark = next;
+        for (const program of added) programs.set(program.place, program);
       },
+      programs: () => [...programs.values()],
       close: () => undefined,
     };
   }
@@ -66,7 +70,7 @@ export class SimRows implements RowStore {
     { namespace }: { readonly namespace: string },
     _times: unknown,
     isOld: (number: number) => boolean,
-  ): Generator<TaskRecord> {
+  ): Generator<StoredRecord['record']> {
     for (const number of [...this.texts.keys()].sort((a, b) => b - a)) {
       const stored = isOld(number) ? undefined : this.read(number);
       if (stored !== undefined && namespaceOf(stored.record.queue) === namespace) {

@@ -1,0 +1,89 @@
+import { Type } from 'typebox';
+import { CHANGE_ERRORS, READ_ERRORS, type Route } from '../base/route.ts';
+import {
+  RunListQuery,
+  RunPage,
+  RunParams,
+  RunRequest,
+  RunRequests,
+  RunView,
+  StartedRun,
+  StartedRuns,
+  StartQuery,
+  StepPage,
+} from '../schemas/run-schemas.ts';
+import { ListQuery } from '../schemas/task-operation-schemas.ts';
+import { WaitQuery } from '../schemas/task-schemas.ts';
+
+/** Calls about runs of workflows. */
+export const RUN_ROUTES = {
+  startRuns: {
+    method: 'POST',
+    path: '/v1/runs',
+    access: 'submit',
+    summary: 'Start one run, or an array of up to 1,000: all or nothing',
+    query: StartQuery,
+    body: Type.Union([RunRequest, RunRequests]),
+    answers: {
+      200: Type.Union([StartedRun, RunView]),
+      201: Type.Union([StartedRun, StartedRuns, RunView]),
+    },
+    errors: [
+      ...CHANGE_ERRORS,
+      'invalid_definition',
+      'workflow_not_found',
+      'dedupe_mismatch',
+      'too_many_workflows',
+      'disk_full',
+    ],
+  },
+  listRuns: {
+    method: 'GET',
+    path: '/v1/runs',
+    access: 'read',
+    summary: 'Search runs, newest first',
+    description:
+      'Filter by a tag with tag.NAME=VALUE. A page of very large runs ends early, with a cursor.',
+    query: RunListQuery,
+    answers: { 200: RunPage },
+    errors: READ_ERRORS,
+  },
+  getRun: {
+    method: 'GET',
+    path: '/v1/runs/{id}',
+    access: 'read',
+    summary: 'Read one run with its steps',
+    params: RunParams,
+    answers: { 200: RunView },
+    errors: [...READ_ERRORS, 'run_not_found'],
+  },
+  listRunSteps: {
+    method: 'GET',
+    path: '/v1/runs/{id}/steps',
+    access: 'read',
+    summary: 'List the steps of a run',
+    params: RunParams,
+    query: ListQuery,
+    answers: { 200: StepPage },
+    errors: [...READ_ERRORS, 'run_not_found'],
+  },
+  waitForRun: {
+    method: 'GET',
+    path: '/v1/runs/{id}/wait',
+    access: 'read',
+    summary: 'Wait until the run ends, or answer with its current state at the timeout',
+    params: RunParams,
+    query: WaitQuery,
+    answers: { 200: RunView },
+    errors: [...READ_ERRORS, 'run_not_found'],
+  },
+  cancelRun: {
+    method: 'POST',
+    path: '/v1/runs/{id}/cancel',
+    access: 'operate',
+    summary: 'Cancel a run; 202 if tasks of it still have to stop',
+    params: RunParams,
+    answers: { 200: RunView, 202: RunView },
+    errors: [...CHANGE_ERRORS, 'run_not_found', 'run_finished'],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,190 @@
+import { type Static, Type } from 'typebox';
+import { notTogether } from '../base/documented.ts';
+import { LIMITS } from '../base/limits.ts';
+import { BlobHash } from './blob-schemas.ts';
+import { RunId } from './id-schemas.ts';
+import { ListQuery, pageOf } from './task-operation-schemas.ts';
+import { GivenTime, Priority, Tags, TaskError, Time } from './task-schemas.ts';
+import { WorkflowDefinition, WorkflowName, WorkflowVersion } from './workflow-schemas.ts';
+
+const CorrelationId = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: 'Your own id for what the run is about. Runs are found by it.',
+});
+
+export const RunRequest = Type.Object(
+  {
+    workflow: WorkflowName,
+    version: Type.Optional(
+      Type.Unsafe<number>({ ...WorkflowVersion, description: 'Default: the newest one.' }),
+    ),
+    definition: Type.Optional(
+      Type.Unsafe<object>({
+        ...WorkflowDefinition,
+        description: 'A definition for this run, which need not be registered.',
+      }),
+    ),
+    input: Type.Optional(
+      Type.Unknown({ description: 'Any JSON up to 256 KiB. Numbers are doubles. Default null.' }),
+    ),
+    priority: Type.Optional(Priority),
+    dedupeKey: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description:
+          'A second start of this workflow with this key and the same input returns the same run.',
+      }),
+    ),
+    dedupeWindowMs: Type.Optional(
+      Type.Integer({
+        minimum: LIMITS.dedupeWindowMsMin,
+        maximum: LIMITS.dedupeWindowMsMax,
+        default: LIMITS.dedupeWindowMsDefault,
+        description: 'How long the key is stored, from the first start.',
+      }),
+    ),
+    correlationId: Type.Optional(CorrelationId),
+    tags: Type.Optional(Tags),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ workflow: 'transcode-video', input: { url: 'https://example.com/a.mp4' } }],
+    documented: {
+      ...notTogether(['version', 'definition']),
+      dependentRequired: { dedupeWindowMs: ['dedupeKey'] },
+    },
+  },
+);
+export type RunRequest = Static<typeof RunRequest>;
+
+export const RunRequests = Type.Array(RunRequest, { minItems: 1, maxItems: LIMITS.batchRunsMax });
+
+export const StartQuery = Type.Object(
+  {
+    waitMs: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: LIMITS.waitMsMax,
+        description: 'Answer with the whole run when it ends or after this time. Single run only.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const RunStatus = Type.Union(
+  ['running', 'paused', 'succeeded', 'failed', 'timed_out', 'cancelled'].map((name) =>
+    Type.Literal(name),
+  ),
+);
+
+export const StartedRun = Type.Object({
+  id: Type.String({ examples: ['r_01k7f6b1oj0000000001'] }),
+  status: RunStatus,
+  deduplicated: Type.Boolean(),
+});
+
+export const StartedRuns = Type.Object({ items: Type.Array(StartedRun) });
+
+const StepState = Type.Union(
+  [
+    'pending',
+    'running',
+    'succeeded',
+    'completed_with_errors',
+    'failed',
+    'timed_out',
+    'skipped',
+    'cancelled',
+  ].map((name) => Type.Literal(name)),
+);
+
+const Output = {
+  output: Type.Optional(Type.Unknown({ description: 'Absent if it is a blob.' })),
+  outputBlob: Type.Optional(BlobHash),
+};
+
+const RunError = Type.Object({
+  message: Type.String(),
+  code: Type.String({ description: 'The same as `reason`.' }),
+  step: Type.Optional(Type.String({ description: 'Reference of the step that decided it.' })),
+});
+
+export const StepView = Type.Object({
+  reference: Type.String(),
+  type: Type.String({ description: 'Type of the step, such as SIMPLE.' }),
+  name: Type.String({ description: 'Task type of a SIMPLE step.' }),
+  state: StepState,
+  reason: Type.String({ description: 'Why it ended so; empty where the state says it all.' }),
+  attempt: Type.Integer({ description: 'Attempts of its task so far.' }),
+  taskId: Type.Union([Type.String(), Type.Null()]),
+  startedAt: Time,
+  endedAt: Time,
+  input: Type.Optional(Type.Unknown({ description: 'Input of its task. Absent if it is a blob.' })),
+  inputBlob: Type.Optional(BlobHash),
+  ...Output,
+  error: Type.Union([TaskError, Type.Null()], { description: 'Error of its task.' }),
+});
+
+const SUMMARY = {
+  id: Type.String(),
+  workflow: WorkflowName,
+  version: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Null for a definition that came with the run.',
+  }),
+  status: RunStatus,
+  endingAs: Type.Optional(
+    Type.Unsafe<string>({
+      ...RunStatus,
+      description: 'How a running run will end, once its tasks have stopped.',
+    }),
+  ),
+  reason: Type.String({ description: 'Why it ended so; empty where the status says it all.' }),
+  priority: Type.Integer(),
+  correlationId: Type.Union([Type.String(), Type.Null()]),
+  tags: Tags,
+  startedAt: Time,
+  endedAt: Time,
+  counts: Type.Record(Type.String(), Type.Integer(), { description: 'Steps by state.' }),
+  input: Type.Optional(Type.Unknown()),
+  inputBlob: Type.Optional(BlobHash),
+  ...Output,
+  error: Type.Union([RunError, Type.Null()]),
+};
+
+/** A run in a list. */
+export const RunSummary = Type.Object(SUMMARY);
+
+export const RunView = Type.Object({
+  ...SUMMARY,
+  variables: Type.Unknown(),
+  steps: Type.Array(StepView, {
+    description:
+      'In the order of the definition: at most 1,000, and at most 1 MiB of payloads. The output ' +
+      'of a JOIN is not repeated: see the steps that it waits for.',
+  }),
+  stepsCursor: Type.Union([Type.String(), Type.Null()], {
+    description: 'Cursor of GET /v1/runs/{id}/steps for the steps that are not shown, or null.',
+  }),
+});
+
+export const RunParams = Type.Object({ id: RunId });
+export type RunParams = Static<typeof RunParams>;
+
+export const RunListQuery = Type.Object(
+  {
+    ...ListQuery.properties,
+    workflow: Type.Optional(WorkflowName),
+    status: Type.Optional(RunStatus),
+    correlationId: Type.Optional(CorrelationId),
+    since: Type.Optional(GivenTime),
+    until: Type.Optional(GivenTime),
+  },
+  { additionalProperties: false, description: 'Filter by a tag with tag.NAME=VALUE.' },
+);
+export type RunListQuery = Static<typeof RunListQuery>;
+
+export const RunPage = pageOf(RunSummary);
+export const StepPage = pageOf(StepView);

@@ -1,0 +1,82 @@
+import { type Static, Type } from 'typebox';
+import { LIMITS } from '../base/limits.ts';
+import { Constraints, TaskResources } from './resource-schemas.ts';
+import { Retry, Tags, Timeouts } from './task-schemas.ts';
+
+export const WorkflowName = Type.String({
+  pattern: '^[A-Za-z0-9._:-]{1,128}$',
+  allowed:
+    '1 to 128 letters A to Z or a to z, digits and . _ : - without spaces, such as transcode-video',
+  description: 'Name of a workflow: letters, digits and . _ : - , at most 128.',
+  examples: ['transcode-video'],
+});
+
+export const WorkflowVersion = Type.Integer({ minimum: 1, maximum: LIMITS.workflowVersionMax });
+
+export const WorkflowParams = Type.Object({ name: WorkflowName });
+export type WorkflowParams = Static<typeof WorkflowParams>;
+
+export const VersionParams = Type.Object({ name: WorkflowName, version: WorkflowVersion });
+export type VersionParams = Static<typeof VersionParams>;
+
+/**
+ * A definition is checked as a whole by the core, which lists every problem. Unknown fields are
+ * kept and ignored.
+ */
+export const WorkflowDefinition = Type.Object(
+  {
+    tasks: Type.Array(Type.Object({}, { additionalProperties: true }), {
+      minItems: 1,
+      description:
+        'The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, ' +
+        'SET_VARIABLE, NOOP, TERMINATE), name, inputParameters and the fields of the type.',
+    }),
+    inputTemplate: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'Defaults of input fields.' }),
+    ),
+    outputParameters: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'The output of a run; by default the output of its last step.',
+      }),
+    ),
+    variables: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'Variables at the start.' }),
+    ),
+  },
+  {
+    additionalProperties: true,
+    description: 'A definition in the form of Conductor, up to 1 MiB of JSON.',
+    examples: [{ tasks: [{ name: 'probe', taskReferenceName: 'probe', type: 'SIMPLE' }] }],
+  },
+);
+
+/** Options of a SIMPLE step and of its taskDefinition that have the same form as in a submit. */
+export const StepOptions = Type.Object(
+  {
+    resources: Type.Optional(TaskResources),
+    constraints: Type.Optional(Constraints),
+    retry: Type.Optional(Retry),
+    timeouts: Type.Optional(Timeouts),
+    tags: Type.Optional(Tags),
+  },
+  { additionalProperties: false },
+);
+export type StepOptions = Static<typeof StepOptions>;
+
+const VERSION = {
+  version: WorkflowVersion,
+  hash: Type.String({ description: 'SHA-256 of the definition as compact JSON, in hex.' }),
+  steps: Type.Integer({ description: 'Number of steps.' }),
+  registeredAt: Type.String({ format: 'date-time' }),
+};
+
+export const WorkflowView = Type.Object({
+  name: WorkflowName,
+  versions: Type.Array(Type.Object(VERSION), { description: 'Newest first.' }),
+});
+
+export const WorkflowVersionView = Type.Object({
+  name: WorkflowName,
+  ...VERSION,
+  definition: WorkflowDefinition,
+});

@@ -1,0 +1,128 @@
+import type { Event, EventOf } from '@sluice/core';
+import { ProjectedPrograms } from './projected-programs.ts';
+import type { StoredRecords } from './rows/stored-records.ts';
+import { beginRecord, withText } from './rows/task-record.ts';
+import {
+  advanceRun,
+  beginRun,
+  isRun,
+  noteStepTask,
+  type ProjectedProgram,
+  type RunChange,
+  type RunRecord,
+} from './runs/run-record.ts';
+import { type Since, UnsavedTask } from './unsaved-task.ts';
+
+/** The records of the projector, and where it is in the log. */
+export interface RecordDesk {
+  readonly unsaved: ReadonlyMap<number, UnsavedTask>;
+  readonly stored: StoredRecords;
+  isNew(number: number): boolean;
+  add(record: UnsavedTask): UnsavedTask;
+  since(at: number): Since;
+}
+
+const OF_RUNS = [
+  'workflow_registered',
+  'workflow_removed',
+  'step_submitted',
+  'run_started',
+  'step_ended',
+  'step_stopping',
+  'run_stopping',
+  'run_ended',
+  'run_forgotten',
+] as const;
+
+type EventOfRuns = Extract<Event, { type: (typeof OF_RUNS)[number] }>;
+
+const NAMES: ReadonlySet<string> = new Set(OF_RUNS);
+
+export function isOfRuns(event: Event): event is EventOfRuns {
+  return NAMES.has(event.type);
+}
+
+/** The part of the projector for runs. Their records follow the rules of the projector. */
+export class ProjectedRuns {
+  readonly programs: ProjectedPrograms;
+  private readonly desk: RecordDesk;
+
+  constructor(desk: RecordDesk, programs: readonly ProjectedProgram[]) {
+    this.desk = desk;
+    this.programs = new ProjectedPrograms(programs);
+  }
+
+  /** Returns the task of a step that was submitted. */
+  apply(event: EventOfRuns, at: number): UnsavedTask | undefined {
+    switch (event.type) {
+      case 'workflow_registered':
+        this.programs.register(event, this.desk.since(at).since);
+        return undefined;
+      case 'step_submitted':
+        return this.submitStep(event, at);
+      case 'run_started':
+        this.start(event, at);
+        return undefined;
+      case 'workflow_removed':
+      case 'run_forgotten':
+        // Runs keep showing their definition, and rows outlive memory.
+        return undefined;
+      default:
+        this.change(event, at);
+        return undefined;
+    }
+  }
+
+  private start(event: EventOf<'run_started'>, at: number): void {
+    if (this.hasRow(event.task)) return;
+    const record = beginRun(event, this.programs.at(event.program), at);
+    this.desk.add(UnsavedTask.of(record, this.desk.since(at)));
+  }
+
+  private change(event: RunChange, at: number): void {
+    const run = this.open(event.task, at);
+    if (run?.isBehind) advanceRun(run.record, event, at);
+  }
+
+  /**
+   * A step's task is a task like any other, and its run knows of it. It never counts as a dead
+   * letter: its run deals with its failure.
+   */
+  private submitStep(event: EventOf<'step_submitted'>, at: number): UnsavedTask | undefined {
+    const run = this.open(event.run, at);
+    if (run?.isBehind) noteStepTask(run.record, event, at);
+    if (this.hasRow(event.task)) return undefined;
+    const record = { ...beginRecord(withText(event), at), isDiscarded: true };
+    // The row of the run may be lost.
+    const startedAt = run?.record.submittedAt;
+    const step = startedAt === undefined ? {} : { step: [event.run, startedAt, event.reference] };
+    const task = { ...record, ...(step as { step?: [number, number, string] }) };
+    return this.desk.add(UnsavedTask.of(task, this.desk.since(at)));
+  }
+
+  /** Whether a row has seen the first event of this task or run. */
+  private hasRow(number: number): boolean {
+    return !this.desk.isNew(number) && this.desk.stored.take(number) !== undefined;
+  }
+
+  /** A run and whether it has not seen this batch; undefined when its row was removed or lost. */
+  private open(number: number, at: number): OpenRun | undefined {
+    const since = this.desk.since(at);
+    const unsaved = this.desk.unsaved.get(number);
+    if (unsaved?.run !== undefined) {
+      unsaved.position = since.position;
+      return { record: unsaved.run, isBehind: true };
+    }
+    const stored = this.desk.stored.take(number);
+    if (stored === undefined || !isRun(stored.record)) return undefined;
+    const { record, position } = stored;
+    const isBehind = position <= since.since;
+    if (isBehind) this.desk.add(UnsavedTask.of(record, since));
+    return { record, isBehind };
+  }
+}
+
+interface OpenRun {
+  readonly record: RunRecord;
+  readonly isBehind: boolean;
+}

@@ -1,0 +1,65 @@
+import {
+  parseTags,
+  RUN_REASONS,
+  RUN_STATES,
+  runIdText,
+  STEP_STATES,
+  type TaskNumber,
+  taskIdText,
+  taskTypeOf,
+} from '@sluice/core';
+import { type RunSource, type ShownStep, stepOfTask } from '../answers/shown-run.ts';
+import { shownRecord } from './rows/record-view.ts';
+import type { TaskRecord } from './rows/task-record.ts';
+import type { RunRecord, StepRecord } from './runs/run-record.ts';
+
+const PARTITION = 0;
+
+/** A run of the projection. The rows of its tasks are read when their steps are shown. */
+export function runRecordSource(
+  record: RunRecord,
+  taskOf: (number: number) => TaskRecord | undefined,
+): RunSource {
+  return {
+    run: {
+      id: idOf(runIdText, record.number, record.submittedAt),
+      workflow: taskTypeOf(record.queue),
+      version: record.version,
+      state: RUN_STATES[record.runState],
+      outcome: RUN_STATES[record.outcome],
+      reason: RUN_REASONS[record.reason],
+      priority: record.priority,
+      correlation: record.parent,
+      tags: parseTags(record.tags),
+      startedAt: record.submittedAt,
+      endedAt: record.endedAt,
+      variables: record.variables,
+      input: record.input,
+      result: record.result,
+    },
+    steps: record.steps.length,
+    stateAt: (place) => STEP_STATES[record.steps[place].state],
+    stepAt: (place) => shownStep(record.steps[place], taskOf),
+  };
+}
+
+function shownStep(
+  step: StepRecord,
+  taskOf: (number: number) => TaskRecord | undefined,
+): ShownStep {
+  const { reference, kind: type, name, endedAt, output } = step;
+  const state = STEP_STATES[step.state];
+  const of = { reference, type, name, state, reason: RUN_REASONS[step.reason] };
+  const task = step.task === 0 ? undefined : taskOf(step.task);
+  if (task !== undefined) return { ...of, ...stepOfTask(shownRecord(task)) };
+  // Retention may have removed the task of an old step.
+  const taskId = step.task === 0 ? '' : idOf(taskIdText, step.task, step.taskSubmittedAt);
+  const nothing = { attempt: 0, startedAt: endedAt, input: '', error: '' };
+  return { ...of, ...nothing, taskId, endedAt, output };
+}
+
+type IdText = typeof taskIdText;
+
+function idOf(textOf: IdText, number: number, submittedAt: number): string {
+  return textOf({ submittedAt, partition: PARTITION, number: number as TaskNumber });
+}

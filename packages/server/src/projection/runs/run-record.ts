@@ -1,0 +1,201 @@
+import {
+  blobOf,
+  type Event,
+  namespaceOf,
+  type PayloadRange,
+  RUN_STATES,
+  STEP_KINDS,
+  STEP_STATES,
+  TASK_STATES,
+} from '@sluice/core';
+import type { StepOutline } from '../../base/step-outline.ts';
+import { UTF8 } from '../../base/utf8.ts';
+import { blobName } from '../../blobs/blob-files.ts';
+
+/** A definition, as far as rows of its runs need it. Runs name it by its place. */
+export interface ProjectedProgram {
+  readonly place: number;
+  readonly namespace: string;
+  readonly name: string;
+  /** 0 for a definition that came with a run. */
+  readonly version: number;
+  readonly steps: readonly StepOutline[];
+}
+
+/** A step of a run. What its task knows is in the row of the task. */
+export interface StepRecord extends StepOutline {
+  /** Numbers of the core. */
+  state: number;
+  reason: number;
+  /** Number of its task and the time of its submit; 0 without a task. */
+  task: number;
+  taskSubmittedAt: number;
+  /** For a step without a task. */
+  endedAt: number;
+  output: string;
+}
+
+/**
+ * Everything that the log contains about one run. Runs and tasks share one sequence of numbers, and
+ * their rows share one table. So a run has the columns of a task:
+ *
+ * - `queue` is a key that no queue has, made of namespace and workflow.
+ * - `parent` is the correlation id, `result` the output or error.
+ * - `state` is the state of a task with the same name.
+ */
+export interface RunRecord {
+  readonly number: number;
+  readonly submittedAt: number;
+  readonly queue: string;
+  readonly parent: string;
+  readonly tags: string;
+  readonly input: string;
+  result: string;
+  state: number;
+  endedAt: number;
+  /** Retention may remove ended runs: none is a dead letter. */
+  readonly isDiscarded: true;
+  readonly version: number;
+  readonly priority: number;
+  /** Slot of its first step. */
+  readonly base: number;
+  /** Numbers of the core. */
+  runState: number;
+  outcome: number;
+  reason: number;
+  variables: string;
+  readonly steps: StepRecord[];
+}
+
+const MARK = '#runs';
+
+/** What a search takes for the namespace when it means runs. No namespace contains the mark. */
+export function runNamespace(namespace: string): string {
+  return `${namespace}${MARK}`;
+}
+
+export function runKey(namespace: string, workflow: string): string {
+  return `${runNamespace(namespace)}/${workflow}`;
+}
+
+export function isRunKey(key: string): boolean {
+  return namespaceOf(key).endsWith(MARK);
+}
+
+/** The namespace of a run. */
+export function namespaceOfRun({ queue }: Pick<RunRecord, 'queue'>): string {
+  return namespaceOf(queue).slice(0, -MARK.length);
+}
+
+export function isRun(record: object): record is RunRecord {
+  return 'runState' in record;
+}
+
+type Started = Extract<Event, { type: 'run_started' }>;
+
+export function beginRun(event: Started, program: ProjectedProgram, at: number): RunRecord {
+  const nothing = { state: 0, reason: 0, task: 0, taskSubmittedAt: 0, endedAt: 0, output: '' };
+  return {
+    number: event.task,
+    submittedAt: at,
+    queue: runKey(program.namespace, program.name),
+    parent: event.correlation,
+    tags: event.tags,
+    input: textOf(event.input),
+    result: '',
+    state: stateOf('running'),
+    endedAt: 0,
+    isDiscarded: true,
+    version: program.version,
+    priority: event.priority,
+    base: event.base,
+    runState: RUN_STATES.indexOf('running'),
+    outcome: 0,
+    reason: 0,
+    variables: textOf(event.variables),
+    steps: program.steps.map((outline) => ({ ...outline, ...nothing })),
+  };
+}
+
+type StepSubmitted = Extract<Event, { type: 'step_submitted' }>;
+
+/** The task of a step was submitted. */
+export function noteStepTask(record: RunRecord, event: StepSubmitted, at: number): void {
+  const step = record.steps[event.step - record.base];
+  if (step === undefined) return;
+  step.state = STEP_STATES.indexOf('running');
+  step.task = event.task;
+  step.taskSubmittedAt = at;
+}
+
+export type RunChange = Extract<
+  Event,
+  { type: 'step_ended' | 'step_stopping' | 'run_stopping' | 'run_ended' }
+>;
+
+const SET_VARIABLE = STEP_KINDS.indexOf('SET_VARIABLE');
+
+/** Applies one more event to a run, as the core's `apply` does to the state. */
+export function advanceRun(record: RunRecord, event: RunChange, at: number): void {
+  switch (event.type) {
+    case 'step_stopping': {
+      const step = record.steps[event.slot - record.base];
+      if (step !== undefined) step.state = STEP_STATES.indexOf('stopping');
+      return;
+    }
+    case 'step_ended':
+      return endStep(record, event, at);
+    case 'run_stopping':
+      record.runState = RUN_STATES.indexOf('stopping');
+      record.outcome = event.outcome;
+      record.reason = event.reason;
+      record.result = textOf(event.output);
+      return;
+    case 'run_ended':
+      record.runState = event.state;
+      record.reason = event.reason;
+      record.state = stateOf(RUN_STATES[event.state]);
+      record.endedAt = at;
+      if (event.hasOutput) record.result = textOf(event.output);
+      return;
+  }
+}
+
+type StepEnded = Extract<Event, { type: 'step_ended' }>;
+
+function endStep(record: RunRecord, event: StepEnded, at: number): void {
+  const step = record.steps[event.slot - record.base];
+  if (step === undefined) return;
+  step.state = event.state;
+  step.reason = event.reason;
+  if (step.task !== 0) return;
+  step.endedAt = at;
+  step.output = textOf(event.output);
+  if (event.kind === SET_VARIABLE) record.variables = step.output;
+}
+
+/** Names of the blobs that the payloads of the run are. */
+export function blobsNamedByRun(record: RunRecord): string[] {
+  const namespace = namespaceOfRun(record);
+  return [record.input, record.result].flatMap((payload) => {
+    const sha256 = blobOf(payload);
+    return sha256 === undefined ? [] : [blobName({ namespace, sha256 })];
+  });
+}
+
+/** Memory of a step. */
+const STEP_BYTES = 200;
+
+/** Its size in memory, without input and result. */
+export function runBytes({ variables, steps }: RunRecord): number {
+  const outputs = steps.reduce((sum, { output }) => sum + output.length, 0);
+  return variables.length + outputs + STEP_BYTES * steps.length;
+}
+
+function stateOf(name: string): number {
+  return (TASK_STATES as readonly string[]).indexOf(name);
+}
+
+function textOf({ bytes, start, end }: PayloadRange): string {
+  return start === end ? '' : UTF8.decode(bytes.subarray(start, end));
+}

@@ -1,0 +1,92 @@
+import {
+  type Author,
+  type CancelRuns,
+  isRunOver,
+  type ReadonlyState,
+  type Slot,
+  type StartRuns,
+} from '@sluice/core';
+import type { Engine } from '@sluice/engine';
+import { type RunRequest, SluiceError } from '@sluice/protocol';
+import { runJson } from '../answers/shown-run.ts';
+import type { Admission } from '../limits/admission.ts';
+import { type RunArchive, runNotFound } from './run-archive.ts';
+import { RunParser } from './run-parser.ts';
+import { runSource } from './run-view.ts';
+import { type StartedRun, startedRuns, startRefusal } from './start-answer.ts';
+
+interface Parts {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly runs: Pick<RunArchive, 'one'>;
+  /** Throws right after a standstill of the server. */
+  readonly refuseWhileWaking: () => void;
+}
+
+/** The run after an operation, as JSON text. */
+export interface OperatedRun {
+  /** Whether the run has ended. Tasks that workers hold may still have to stop. */
+  readonly hasEnded: boolean;
+  readonly json: string;
+}
+
+/** Starts and cancels runs. Each call returns once it is durable. */
+export class RunOperations {
+  private readonly parts: Parts;
+  private readonly parser = new RunParser();
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+  }
+
+  /** Takes one run or an array, all or nothing. `admit` may refuse before there is an effect. */
+  async start(namespace: string, body: unknown, admit?: () => void): Promise<StartedRun[]> {
+    const { engine, admission, refuseWhileWaking } = this.parts;
+    const command = this.parser.parse(namespace, body);
+    refuseWhileWaking();
+    admission.command(command.type);
+    admit?.();
+    const isArray = Array.isArray(body);
+    const requests = (isArray ? body : [body]) as RunRequest[];
+    return engine.execute<StartRuns, StartedRun[]>(command, (reply, state) => {
+      if (reply.rejection === undefined) return startedRuns(reply, state);
+      throw startRefusal(reply, state, {
+        command,
+        keys: requests.map(({ dedupeKey }) => dedupeKey),
+        pathOf: (index) => (isArray ? `/${index}` : ''),
+      });
+    });
+  }
+
+  /** The tasks of the run that nobody holds end at once; workers of others are asked to stop. */
+  async cancel(namespace: string, id: string, by: Author): Promise<OperatedRun> {
+    const { engine, admission, runs } = this.parts;
+    const type = 'cancel_runs';
+    admission.command(type);
+    const command = { type, namespace, ids: [id], by } as const;
+    const found = await engine.execute<CancelRuns, OperatedRun | undefined>(
+      command,
+      ({ outcomes: [{ rejection, slot }] }, state) => {
+        if (rejection === 'run_not_found') return undefined;
+        if (rejection !== undefined) throw runFinished(id);
+        return operated(state, slot);
+      },
+    );
+    if (found !== undefined) return found;
+    // It may have left memory, which only runs that ended do.
+    const { status } = JSON.parse(await runs.one(namespace, id)) as { readonly status: string };
+    if (status === 'cancelled') return { hasEnded: true, json: await runs.one(namespace, id) };
+    throw status === 'running' ? runNotFound(id) : runFinished(id);
+  }
+}
+
+function operated(state: ReadonlyState, slot: Slot): OperatedRun {
+  return {
+    hasEnded: isRunOver(state.runs.table.state[slot]),
+    json: runJson(runSource(state, slot)),
+  };
+}
+
+function runFinished(id: string): SluiceError {
+  return new SluiceError('run_finished', `run '${id}' has ended`);
+}

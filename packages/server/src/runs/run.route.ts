@@ -1,0 +1,127 @@
+import {
+  LIMITS,
+  ListQuery,
+  NothingSaid,
+  ROUTES,
+  RunListQuery,
+  type RunParams,
+  StartQuery,
+  timeProblems,
+  WaitQuery,
+} from '@sluice/protocol';
+import type { FastifyInstance } from 'fastify';
+import { authorOf } from '../access/caller.ts';
+import { Checker, invalid } from '../base/validation.ts';
+import { parseQuery, tagsInQuery } from '../http/query.ts';
+import { routeOptions } from '../http/route-options.ts';
+import { readBody, readJsonBody } from '../http/whole-body.ts';
+import type { RunArchive } from './run-archive.ts';
+import type { RunOperations } from './run-operations.ts';
+import type { RunWaiting } from './run-waiting.ts';
+
+interface Parts {
+  readonly runs: RunArchive;
+  readonly waiting: RunWaiting;
+  readonly operations: RunOperations;
+}
+
+type OfRun = { Params: RunParams };
+
+/** Runs of workflows: start, read, wait, search and cancel. */
+export function runRoutes(app: FastifyInstance, parts: Parts): void {
+  startRoute(app, parts);
+  readRoutes(app, parts);
+  listRoute(app, parts);
+  cancelRoute(app, parts);
+}
+
+function startRoute(app: FastifyInstance, { operations, waiting }: Parts): void {
+  const start = new Checker(StartQuery);
+  app.route({
+    ...routeOptions(ROUTES.startRuns),
+    handler: async (request, reply) => {
+      const { caller } = request;
+      const { waitMs } = parseQuery(start, request.query);
+      const body = await readJsonBody(request.raw);
+      if (waitMs !== undefined && Array.isArray(body)) {
+        throw invalid('the query string is not valid', [
+          { path: '/waitMs', problem: 'is allowed only with a single run, not with an array' },
+        ]);
+      }
+      const started = await operations.start(caller.namespace, body, () => {
+        if (waitMs !== undefined) waiting.admit(caller);
+      });
+      if (Array.isArray(body)) return reply.code(201).send({ items: started });
+      const [run] = started;
+      reply.code(run.deduplicated ? 200 : 201).type('application/json');
+      if (waitMs === undefined) return run;
+      return reply.send(await waiting.wait(caller, run.id, waitMs, reply));
+    },
+  });
+}
+
+function readRoutes(app: FastifyInstance, { runs, waiting }: Parts): void {
+  app.route<OfRun>({
+    ...routeOptions(ROUTES.getRun),
+    handler: async ({ params, caller }, reply) => {
+      const json = await runs.one(caller.namespace, params.id);
+      return reply.type('application/json').send(json);
+    },
+  });
+  const list = new Checker(ListQuery);
+  app.route<OfRun>({
+    ...routeOptions(ROUTES.listRunSteps),
+    handler: async ({ params, query, caller }, reply) => {
+      const page = parseQuery(list, query);
+      const json = await runs.steps(caller.namespace, params.id, page);
+      return reply.type('application/json').send(json);
+    },
+  });
+  const wait = new Checker(WaitQuery);
+  app.route<OfRun>({
+    ...routeOptions(ROUTES.waitForRun),
+    handler: async ({ params, query, caller }, reply) => {
+      const { timeoutMs = LIMITS.waitMsDefault } = parseQuery(wait, query);
+      waiting.admit(caller);
+      const json = await waiting.wait(caller, params.id, timeoutMs, reply);
+      return reply.type('application/json').send(json);
+    },
+  });
+}
+
+function listRoute(app: FastifyInstance, { runs }: Parts): void {
+  const list = new Checker(RunListQuery);
+  app.route({
+    ...routeOptions(ROUTES.listRuns),
+    handler: async ({ query, caller: { namespace } }, reply) => {
+      const { tags, plain } = tagsInQuery(query as Record<string, unknown>);
+      const { limit, cursor, ...rest } = parseQuery(list, plain);
+      const problems = [
+        ...timeProblems(rest.since, '/since'),
+        ...timeProblems(rest.until, '/until'),
+      ];
+      if (problems.length > 0) throw invalid('the query string is not valid', problems);
+      const filter = { ...rest, ...(Object.keys(tags).length === 0 ? {} : { tags }) };
+      const page = {
+        ...(limit === undefined ? {} : { limit }),
+        ...(cursor === undefined ? {} : { cursor }),
+      };
+      return reply.type('application/json').send(await runs.list(namespace, filter, page));
+    },
+  });
+}
+
+function cancelRoute(app: FastifyInstance, { operations }: Parts): void {
+  const nothing = new Checker(NothingSaid);
+  app.route<OfRun>({
+    ...routeOptions(ROUTES.cancelRun),
+    handler: async (request, reply) => {
+      const { params, raw, caller } = request;
+      await readBody(raw, nothing);
+      const by = authorOf(request, params.id);
+      const { hasEnded, json } = await operations.cancel(caller.namespace, params.id, by);
+      reply.code(hasEnded ? 200 : 202);
+      return reply.type('application/json').send(json);
+    },
+  });
+}

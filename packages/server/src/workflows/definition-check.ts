@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { compileDefinition, type DefinitionText } from '@sluice/core';
+import {
+  checkDefinition,
+  type ErrorDetail,
+  LIMITS,
+  SluiceError,
+  StepOptions,
+} from '@sluice/protocol';
+import { CORE_RULES } from '../base/core-rules.ts';
+import { UTF8 } from '../base/utf8.ts';
+import { Checker } from '../base/validation.ts';
+
+/**
+ * Checks definitions before they reach the core: their size, their syntax and graph by compiling
+ * them, and the options of tasks by the schemas that a submit has.
+ */
+
+/** Deeper definitions are no real ones, and would exhaust the stack. */
+const DEPTH_MAX = 200;
+
+/** The core refuses definitions with more steps. */
+const STEPS_MAX = 2000;
+
+const OPTIONS = Object.keys(StepOptions.properties);
+
+const options = new Checker(StepOptions);
+
+/** The definition as the core takes it. `problems` gets everything that is wrong with it. */
+export function checkedDefinition(
+  value: unknown,
+  path: string,
+  problems: ErrorDetail[],
+): DefinitionText {
+  if (isTooDeep(value)) {
+    problems.push({ path, problem: `is nested more than ${DEPTH_MAX} deep`, code: 'too_deep' });
+    return { text: '', hash: '' };
+  }
+  const text = JSON.stringify(value) ?? '';
+  const bytes = Buffer.byteLength(text);
+  if (bytes > LIMITS.definitionBytesMax) throw tooLarge(bytes, path);
+  const compiled = compileDefinition(value, UTF8);
+  for (const found of compiled.problems ?? []) {
+    const at = found.path === '/' ? '' : found.path;
+    problems.push({ path: path + at, problem: found.message, code: found.code });
+  }
+  checkOptions(value, path, problems);
+  return { text, hash: createHash('sha256').update(text).digest('hex') };
+}
+
+/** Throws unless there are no problems. */
+export function refuseProblems(problems: readonly ErrorDetail[]): void {
+  if (problems.length === 0) return;
+  const [{ path, problem }] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  const message = `the definition is not valid: ${path} ${problem}${more}`;
+  throw new SluiceError('invalid_definition', message, { details: problems });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Place {
+  readonly value: unknown;
+  readonly path: string;
+}
+
+/** Looks at every step, however steps are nested. */
+function checkOptions(definition: unknown, path: string, problems: ErrorDetail[]): void {
+  const waiting = stepsIn(fieldsOf(definition).tasks, `${path}/tasks`).reverse();
+  for (let looked = 0; looked < STEPS_MAX; looked++) {
+    const next = waiting.pop();
+    if (next === undefined) return;
+    const step = fieldsOf(next.value);
+    if ((step.type ?? 'SIMPLE') === 'SIMPLE') {
+      const inner = fieldsOf(step.taskDefinition);
+      checkOwnOptions(inner, `${next.path}/taskDefinition`, problems);
+      checkOwnOptions(step, next.path, problems);
+    }
+    for (const inner of innerSteps(step, next.path).reverse()) waiting.push(inner);
+  }
+}
+
+/** Fields that are absent or null leave the option to the task type. */
+function checkOwnOptions(fields: Fields, path: string, problems: ErrorDetail[]): void {
+  const given = Object.fromEntries(
+    OPTIONS.filter((name) => (fields[name] ?? undefined) !== undefined).map((name) => [
+      name,
+      fields[name],
+    ]),
+  );
+  const found: ErrorDetail[] = [];
+  if (options.accepts(given)) checkDefinition(given, path, found, CORE_RULES);
+  else found.push(...options.problems(given, path));
+  problems.push(...found.map((each) => ({ ...each, code: 'bad_field' })));
+}
+
+function innerSteps(step: Fields, path: string): Place[] {
+  const branches = listOf(step.forkTasks).flatMap((branch, index) =>
+    stepsIn(branch, `${path}/forkTasks/${index}`),
+  );
+  const cases = Object.entries(fieldsOf(step.decisionCases)).flatMap(([name, steps]) =>
+    stepsIn(steps, `${path}/decisionCases/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+  );
+  return [...branches, ...cases, ...stepsIn(step.defaultCase, `${path}/defaultCase`)];
+}
+
+function stepsIn(list: unknown, path: string): Place[] {
+  return listOf(list).map((value, index) => ({ value, path: `${path}/${index}` }));
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Fields)
+    : {};
+}
+
+function isTooDeep(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; depth <= DEPTH_MAX; depth++) {
+    level = level.flatMap((each) =>
+      typeof each === 'object' && each !== null ? Object.values(each) : [],
+    );
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
+function tooLarge(bytes: number, path: string): SluiceError {
+  const problem = `is ${bytes} bytes of JSON; at most ${LIMITS.definitionBytesMax} are taken`;
+  const message = `the definition ${problem}`;
+  return new SluiceError('payload_too_large', message, { details: [{ path, problem }] });
+}
