@@ -16,11 +16,15 @@ import { workerCommands } from './commands/worker-commands.ts';
 import { dev } from './dev.command.ts';
 import { server } from './server.command.ts';
 import { VERSION } from './version.ts';
+import { runCommands } from './workflows/run-commands.ts';
+import { workflowCommands } from './workflows/workflow-commands.ts';
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   dev,
   server,
   task: taskCommands,
+  workflow: workflowCommands,
+  run: runCommands,
   queue: queueCommands,
   worker: workerCommands,
   'dead-letter': deadLetterCommands,

@@ -52,7 +52,11 @@ export {
   RunListQuery,
   type RunParams,
   RunRequest,
+  type RunSummary,
+  type RunView,
+  type StartedRun,
   StartQuery,
+  type StepView,
 } from './schemas/run-schemas.ts';
 export {
   CancelRequest,
@@ -88,4 +92,12 @@ export {
   SessionParams,
   WorkerSessionRequest,
 } from './schemas/worker-schemas.ts';
-export { StepOptions, VersionParams, WorkflowParams } from './schemas/workflow-schemas.ts';
+export {
+  PutWorkflowQuery,
+  StepOptions,
+  VersionParams,
+  type WorkflowChange,
+  WorkflowParams,
+  type WorkflowVersionView,
+  type WorkflowView,
+} from './schemas/workflow-schemas.ts';

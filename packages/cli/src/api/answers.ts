@@ -4,13 +4,25 @@ import type {
   KeyView,
   NewKeyView,
   QueueView,
+  RunSummary,
+  RunView,
+  StepView,
   TaskView,
   WorkerView,
+  WorkflowChange,
+  WorkflowVersionView,
+  WorkflowView,
 } from '@sluice/protocol';
 
 export type Task = TaskView;
 export type Queue = QueueView;
 export type Worker = WorkerView;
+export type Run = RunView;
+export type RunEntry = RunSummary;
+export type Step = StepView;
+export type Workflow = WorkflowView;
+export type WorkflowVersion = WorkflowVersionView;
+export type Change = WorkflowChange;
 export type AccessKey = KeyView;
 export type NewAccessKey = NewKeyView;
 export type AuditRecord = AuditView;

@@ -93,6 +93,10 @@ export class ApiCaller {
     return this.call<T>({ method: 'POST', path, body, isOnce: true }, fields);
   }
 
+  put<T>(path: string, fields: readonly Field<T>[], body: unknown): Promise<T> {
+    return this.call<T>({ method: 'PUT', path, body }, fields);
+  }
+
   patch<T>(path: string, fields: readonly Field<T>[], body: unknown): Promise<T> {
     return this.call<T>({ method: 'PATCH', path, body }, fields);
   }

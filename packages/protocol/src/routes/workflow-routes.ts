@@ -1,7 +1,9 @@
 import { CHANGE_ERRORS, READ_ERRORS, type Route } from '../base/route.ts';
 import { ListQuery, pageOf } from '../schemas/task-operation-schemas.ts';
 import {
+  PutWorkflowQuery,
   VersionParams,
+  WorkflowChange,
   WorkflowDefinition,
   WorkflowParams,
   WorkflowVersionView,
@@ -46,8 +48,9 @@ export const WORKFLOW_ROUTES = {
       'The definition is checked as a whole, and every problem is listed with its path. A version ' +
       'that had a run never changes; the same definition again changes nothing.',
     params: VersionParams,
+    query: PutWorkflowQuery,
     body: WorkflowDefinition,
-    answers: { 200: WorkflowVersionView, 201: WorkflowVersionView },
+    answers: { 200: WorkflowChange, 201: WorkflowChange },
     errors: [...CHANGE_ERRORS, 'invalid_definition', 'version_in_use', 'too_many_workflows'],
   },
   deleteWorkflowVersion: {

@@ -188,3 +188,7 @@ export type RunListQuery = Static<typeof RunListQuery>;
 
 export const RunPage = pageOf(RunSummary);
 export const StepPage = pageOf(StepView);
+export type RunSummary = Static<typeof RunSummary>;
+export type RunView = Static<typeof RunView>;
+export type StepView = Static<typeof StepView>;
+export type StartedRun = Static<typeof StartedRun>;

@@ -80,3 +80,28 @@ export const WorkflowVersionView = Type.Object({
   ...VERSION,
   definition: WorkflowDefinition,
 });
+
+export const PutWorkflowQuery = Type.Object(
+  {
+    dryRun: Type.Optional(
+      Type.Union([Type.Literal('true'), Type.Literal('false')], {
+        description: 'With true the definition is checked and compared, and nothing is registered.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** What registering a version changes. */
+export const WorkflowChange = Type.Object({
+  name: WorkflowName,
+  version: WorkflowVersion,
+  hash: VERSION.hash,
+  change: Type.Union([Type.Literal('new'), Type.Literal('changed'), Type.Literal('unchanged')], {
+    description: 'Against what was registered before.',
+  }),
+  dryRun: Type.Boolean(),
+});
+export type WorkflowChange = Static<typeof WorkflowChange>;
+export type WorkflowView = Static<typeof WorkflowView>;
+export type WorkflowVersionView = Static<typeof WorkflowVersionView>;

@@ -1,11 +1,13 @@
-import type { DeleteWorkflow, PutWorkflow } from '@sluice/core';
+import type { DeleteWorkflow, PutWorkflow, PutWorkflowReply, ReadonlyState } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import {
   type ErrorDetail,
   ListQuery,
+  PutWorkflowQuery,
   ROUTES,
   SluiceError,
   VersionParams,
+  type WorkflowChange,
   WorkflowParams,
 } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
@@ -27,6 +29,7 @@ import {
 const names = new Checker(WorkflowParams);
 const versions = new Checker(VersionParams);
 const list = new Checker(ListQuery);
+const puts = new Checker(PutWorkflowQuery);
 
 /** Definitions of workflows. */
 export function workflowRoutes(app: FastifyInstance, engine: Engine, admission: Admission): void {
@@ -98,21 +101,22 @@ function changeRoutes(app: FastifyInstance, engine: Engine, admission: Admission
       const problems: ErrorDetail[] = [];
       const definition = checkedDefinition(await readJsonBody(request.raw), '', problems);
       refuseProblems(problems);
+      const { dryRun = 'false' } = parseQuery(puts, request.query);
       const type = 'put_workflow';
       admission.command(type);
+      if (dryRun === 'true') {
+        const order = { namespace, name, version };
+        return engine.read((state) => plannedChange(state, order, definition.hash));
+      }
       const by = authorOf(request, `${name}/${version}`);
       const command = { type, namespace, name, version, definition, by } as const;
-      const put = await engine.execute<PutWorkflow, Put>(command, (reply, { programs }) => {
-        const program = programs.version(namespace, name, version);
-        if (reply.rejection !== undefined || program === undefined) {
-          throw refusalOf(reply.rejection, name, version);
-        }
-        return { existed: reply.existed, json: definitionJson(program) };
+      const put = await engine.execute<PutWorkflow, PutWorkflowReply>(command, (answer) => {
+        if (answer.rejection !== undefined) throw refusalOf(answer.rejection, name, version);
+        return answer;
       });
-      return reply
-        .code(put.existed ? 200 : 201)
-        .type('application/json')
-        .send(put.json);
+      const { hash } = definition;
+      reply.code(put.existed ? 200 : 201);
+      return { name, version, hash, change: changeOf(put), dryRun: false };
     },
   });
 
@@ -133,13 +137,32 @@ function changeRoutes(app: FastifyInstance, engine: Engine, admission: Admission
   });
 }
 
-interface Put {
-  readonly existed: boolean;
-  readonly json: string;
+interface Order {
+  readonly namespace: string;
+  readonly name: string;
+  readonly version: number;
+}
+
+/** What `put_workflow` would answer. */
+function plannedChange(
+  { programs }: ReadonlyState,
+  { namespace, name, version }: Order,
+  hash: string,
+): WorkflowChange {
+  const before = programs.version(namespace, name, version);
+  const changed = before?.hash !== hash;
+  if (changed && before?.wasUsed) throw refusalOf('version_in_use', name, version);
+  const change = changeOf({ existed: before !== undefined, changed });
+  return { name, version, hash, change, dryRun: true };
+}
+
+function changeOf({ existed, changed }: PutWorkflowReply): 'new' | 'changed' | 'unchanged' {
+  if (!existed) return 'new';
+  return changed ? 'changed' : 'unchanged';
 }
 
 function refusalOf(
-  rejection: 'invalid_definition' | 'version_in_use' | 'too_many_workflows' | undefined,
+  rejection: NonNullable<PutWorkflowReply['rejection']>,
   name: string,
   version: number,
 ): SluiceError {

@@ -1,0 +1,60 @@
+import type { Run, RunEntry } from '../api/answers.ts';
+import { type Styles, stateText } from '../screen/styles.ts';
+import { ago, duration, table } from '../screen/table.ts';
+import { visible } from '../screen/visible.ts';
+import { runTree } from './run-tree.ts';
+import { isOver } from './wait-for-run.ts';
+
+export function runTable(runs: readonly RunEntry[], columns?: number, now = Date.now()): string {
+  const hasErrors = runs.some(({ error }) => error !== null);
+  const head = ['ID', 'WORKFLOW', 'VERSION', 'STATUS', 'STEPS', 'AGE', 'CORRELATION'];
+  return table(
+    hasErrors ? [...head, 'ERROR'] : head,
+    runs.map(({ id, workflow, version, status, counts, startedAt, correlationId, error }) => {
+      const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+      const done = all - (counts.pending ?? 0) - (counts.running ?? 0);
+      const age = ago(startedAt, now);
+      const which = version === null ? 'inline' : String(version);
+      const row = [id, workflow, which, status, `${done}/${all}`, age, correlationId ?? ''];
+      return hasErrors ? [...row, error?.message ?? ''] : row;
+    }),
+    columns,
+  );
+}
+
+interface Options {
+  readonly styles: Styles;
+  readonly now?: number;
+  readonly definition?: object | undefined;
+}
+
+/** A run with its steps, and what it waits for. */
+export function runText(run: Run, { styles, now = Date.now(), definition }: Options): string {
+  const { id, workflow, version, status, startedAt, endedAt, error, correlationId } = run;
+  const until = endedAt === null ? now : Date.parse(endedAt);
+  const took = startedAt === null ? '' : duration(Math.max(0, until - Date.parse(startedAt)));
+  const which = version === null ? 'inline' : `version ${version}`;
+  const ending = run.endingAs === undefined ? '' : `, ending as ${run.endingAs}`;
+  const lines = [
+    `${styles.bold(id)}  ${visible(workflow)} (${which})  ${stateText(status, styles)}${ending}  ${took}`,
+    ...(correlationId === null ? [] : [`correlation  ${visible(correlationId)}`]),
+    ...(error === null ? [] : [`error  ${visible(error.message)} (${error.code})`]),
+    '',
+    ...runTree(run, { styles, now, definition }),
+    ...(run.stepsCursor === null ? [] : ['   … more steps; --json and the API show them']),
+    ...waitsFor(run),
+  ];
+  if (status === 'succeeded' && run.output !== undefined) {
+    lines.push('', `output  ${visible(JSON.stringify(run.output))}`);
+  }
+  return lines.join('\n');
+}
+
+function waitsFor(run: Run): string[] {
+  const running = run.steps.filter(({ state, taskId }) => state === 'running' && taskId !== null);
+  if (isOver(run) || running.length === 0) return [];
+  const [first, ...others] = running;
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  const hint = `'sluice task explain ${first.taskId}' says why it is not running`;
+  return ['', `waits for ${visible(first.reference)} (task ${first.taskId})${more}; ${hint}`];
+}

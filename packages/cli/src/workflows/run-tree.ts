@@ -1,0 +1,91 @@
+import type { Run, Step } from '../api/answers.ts';
+import { type Styles, stateText } from '../screen/styles.ts';
+import { duration } from '../screen/table.ts';
+import { visible } from '../screen/visible.ts';
+
+/** A step of a definition, as far as the tree needs it. */
+interface Node {
+  readonly taskReferenceName?: string;
+  readonly forkTasks?: readonly (readonly Node[])[];
+  readonly decisionCases?: Readonly<Record<string, readonly Node[]>>;
+  readonly defaultCase?: readonly Node[];
+}
+
+const MARKS: Readonly<Record<string, string>> = {
+  pending: '○',
+  running: '●',
+  succeeded: '✓',
+  completed_with_errors: '!',
+  failed: '✗',
+  timed_out: '✗',
+  cancelled: '–',
+  skipped: '–',
+};
+
+interface Options {
+  readonly styles: Styles;
+  readonly now: number;
+  /** The definition, if it is known; without it the steps are a plain list. */
+  readonly definition?: { readonly tasks?: readonly Node[] } | undefined;
+}
+
+/** The steps of a run as a tree, with states, durations and what went wrong. */
+export function runTree({ steps }: Pick<Run, 'steps'>, options: Options): string[] {
+  const byReference = new Map(steps.map((step) => [step.reference, step]));
+  const tasks = options.definition?.tasks ?? steps.map(({ reference }) => leaf(reference));
+  return branch(tasks, '', { ...options, byReference });
+}
+
+interface Drawing extends Options {
+  readonly byReference: ReadonlyMap<string, Step>;
+}
+
+function leaf(taskReferenceName: string): Node {
+  return { taskReferenceName };
+}
+
+function branch(nodes: readonly Node[], indent: string, drawing: Drawing): string[] {
+  return nodes.flatMap((node, index) => {
+    const isLast = index === nodes.length - 1;
+    const step = drawing.byReference.get(node.taskReferenceName ?? '');
+    const head = `${indent}${isLast ? '└─' : '├─'} `;
+    const inner = `${indent}${isLast ? '   ' : '│  '}`;
+    const own = `${head}${step === undefined ? node.taskReferenceName : stepText(step, drawing)}`;
+    return [own, ...inside(node, inner, drawing)];
+  });
+}
+
+/** Branches of a fork and cases of a switch, each under its name. */
+function inside(node: Node, indent: string, drawing: Drawing): string[] {
+  const forks = (node.forkTasks ?? []).map((steps, n) => [`branch ${n + 1}`, steps] as const);
+  const cases = Object.entries(node.decisionCases ?? {}).map(
+    ([name, steps]) => [`case ${name}`, steps] as const,
+  );
+  const others = node.defaultCase ?? [];
+  const lists = [
+    ...forks,
+    ...cases,
+    ...(others.length > 0 ? [['otherwise', others] as const] : []),
+  ];
+  return lists.flatMap(([name, steps], index) => {
+    const isLast = index === lists.length - 1;
+    const head = `${indent}${isLast ? '└─' : '├─'} ${drawing.styles.dim(visible(name))}`;
+    return [head, ...branch(steps, `${indent}${isLast ? '   ' : '│  '}`, drawing)];
+  });
+}
+
+function stepText(step: Step, { styles, now }: Drawing): string {
+  const { reference, type, name, state, attempt, error, startedAt, endedAt } = step;
+  const mark = MARKS[state] ?? '?';
+  const kind = type === 'SIMPLE' && name !== reference ? ` (${visible(name)})` : '';
+  const shown = type === 'SIMPLE' ? kind : ` ${styles.dim(type)}`;
+  const times = startedAt === null ? '' : `  ${tookText(startedAt, endedAt, now)}`;
+  const tries = attempt > 1 ? `  attempt ${attempt}` : '';
+  const why = error === null ? '' : `  ${visible(error.message)}`;
+  return `${mark} ${visible(reference)}${shown}  ${stateText(state, styles)}${times}${tries}${why}`;
+}
+
+function tookText(startedAt: string, endedAt: string | null, now: number): string {
+  const until = endedAt === null ? now : Date.parse(endedAt);
+  return duration(Math.max(0, until - Date.parse(startedAt)));
+}
