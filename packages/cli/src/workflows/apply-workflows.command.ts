@@ -23,7 +23,7 @@ export const applyWorkflows = defineCommand({
     'Takes JSON, YAML, TypeScript and JavaScript files, and folders of them. A definition has a\n' +
     'name, a version (default 1) and tasks. A module may export several of them.\n' +
     'The plan says of each what it is: new, changed, unchanged or refused. Nothing is registered\n' +
-    'when one of them is refused, or with --dry-run. A version that had a run never changes.',
+    'when one of them is refused, or with --dry-run. A version that had a run does not change.',
   args: ['PATH...'],
   flags: {
     'dry-run': { help: 'only show the plan; exit code 1 when something would be refused' },

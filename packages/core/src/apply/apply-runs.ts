@@ -39,6 +39,7 @@ export const STEP_TASK_APPLIERS: Appliers<typeof STEP_TASK_EVENTS> = {
     runs.steps.link[event.step] = slot + 1;
     runs.lists.move(event.step, STEP_RUNNING);
     runs.table.live[run] += 1;
+    runs.promise(run, -1);
     runs.updateLine(run);
     if (event.runAt > at) wait(state, slot, { until: event.runAt, reason: DELAYED_REASON });
     else enqueue(state, slot, { at, reason: SUBMITTED_REASON, toHead: false });
@@ -49,10 +50,10 @@ export const STEP_TASK_APPLIERS: Appliers<typeof STEP_TASK_EVENTS> = {
 /** The part of `apply` for workflows, runs and steps. */
 export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
   workflow_registered: (state, at, event) => {
-    const { program, namespace, name, workflowVersion, hash, arrivals, text } = event;
+    const { program, namespace, name, workflowVersion, hash, arrivals, tasks, text } = event;
     const place = program;
     const version = workflowVersion;
-    const kept = { place, namespace, name, version, hash, arrivals: [...arrivals] };
+    const kept = { place, namespace, name, version, hash, arrivals: [...arrivals], tasks };
     state.programs.register({ ...kept, text, registeredAt: at });
   },
   workflow_removed: (state, _at, { program }) => state.programs.unregister(program),
@@ -79,6 +80,7 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
     table.state[run] = event.state;
     table.reason[run] = event.reason;
     table.endedAt[run] = at;
+    state.runs.promise(run, -table.promised[run]);
     if (event.hasOutput) state.payloads.store(RUN_OUTPUT_PAYLOAD, run, event.output);
     state.runs.updateLine(run);
     state.runs.ended.append(run);
@@ -90,7 +92,7 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
 function applyStarted(state: State, at: number, event: EventOf<'run_started'>): void {
   const { runs, programs, changes } = state;
   const { table } = runs;
-  const { arrivals, namespace } = programs.at(event.program);
+  const { arrivals, tasks, namespace } = programs.at(event.program);
   const run = table.allocate(event.task);
   invariant(run === event.slot, 'a run is stored in the slot that its event names');
   changes.noteRun(run);
@@ -104,6 +106,7 @@ function applyStarted(state: State, at: number, event: EventOf<'run_started'>): 
   for (let place = 0; place < arrivals.length; place++) changes.noteStep(base + place);
   table.base[run] = base;
   table.size[run] = arrivals.length;
+  runs.promise(run, tasks);
   table.correlation[run] = runs.correlations.hold(event.correlation);
   table.tags[run] = state.texts.tags.hold(event.tags);
   table.dedupe[run] = claim(state, at, event, namespace);

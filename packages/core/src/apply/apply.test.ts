@@ -94,7 +94,13 @@ const HISTORY: readonly Event[] = [
   event('accessKeyExpirySet', { key: 'k_1', expiresAt: 900 }),
   event('accessKeyCreated', { key: 'k_2', namespace: 'x', role: 'viewer', expiresAt: 500 }),
   event('accessKeyRevoked', { key: 'k_2' }),
-  event('workflowRegistered', { program: 0, name: 'w', workflowVersion: 1, arrivals: [1, 1] }),
+  event('workflowRegistered', {
+    program: 0,
+    name: 'w',
+    workflowVersion: 1,
+    arrivals: [1, 1],
+    tasks: 2,
+  }),
   event('runStarted', {
     slot: 0,
     task: 9,

@@ -55,6 +55,8 @@ export const RUN_EVENTS = {
       hash: text,
       /** Arrivals that each step waits for, so that replay needs no compiler. */
       arrivals: numbers,
+      /** Number of steps that have a task: a run has room for all of them from its start. */
+      tasks: number,
       /** The definition as JSON text. */
       text,
     },

@@ -46,6 +46,15 @@ export class BuddyBlocks extends ColumnTable {
     return this.find(orderOf(slots)) !== NO_SLOT;
   }
 
+  /** Whether blocks of all these sizes fit, one after the other. May say no when they just fit. */
+  hasRoomForAll(sizes: readonly number[]): boolean {
+    if (sizes.length === 1) return this.hasRoomFor(sizes[0]);
+    const blocks = sizes.map(BuddyBlocks.sizeFor);
+    const total = blocks.reduce((sum, size) => sum + size, 0);
+    // Memory that was never used has no gaps. Twice the largest is lost to alignment at most.
+    return total + 2 * Math.max(0, ...blocks) <= this.capacity - this.fresh;
+  }
+
   /** The first slot of the block that the next `take` of this size returns. */
   next(slots: number): number {
     const found = this.find(orderOf(slots));

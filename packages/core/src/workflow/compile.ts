@@ -63,6 +63,7 @@ export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
     nodes,
     byReference: new Map(nodes.map(({ reference, place }) => [reference, place])),
     arrivals: nodes.map(({ arrivals }) => arrivals),
+    tasks: nodes.filter(({ task }) => task !== undefined).length,
     output,
     last: top.at(-1)?.place ?? NO_PLACE,
     variables: Object.keys(variables).length > 0 ? JSON.stringify(variables) : '',

@@ -50,6 +50,8 @@ export interface Program {
   readonly byReference: ReadonlyMap<string, number>;
   /** Arrivals of each node: part of the log, so that replay needs no compiler. */
   readonly arrivals: readonly number[];
+  /** Number of steps that have a task. */
+  readonly tasks: number;
   readonly output: Template | undefined;
   /** The last step of the definition: its output is the run's, unless there is a template. */
   readonly last: number;

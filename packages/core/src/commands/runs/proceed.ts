@@ -42,15 +42,18 @@ export function proceed(decision: Decision, { events }: RunBudget): void {
   if (line.length === 0 || now < runWork.restsUntil) return;
   const wanted = events === 'all' ? Infinity : UNITS_PER_COMMAND + UNITS_PER_EVENT * events;
   let units = Math.min(runWork.unitsMax, wanted);
+  let fullInRow = 0;
   while (units > 0 && line.length > 0) {
     const run = turnOf(decision);
     runWork.next = state.runs.table.next[run] as Slot;
     const spent = visitRun(decision, run, Math.min(units, UNITS_PER_TURN));
-    if (spent === FULL) {
+    units -= Math.abs(spent);
+    fullInRow = spent === FULL ? fullInRow + 1 : 0;
+    // Other runs may still end, which makes room. None can when all of them wait for memory.
+    if (fullInRow > line.length) {
       runWork.restsUntil = now + REST_MS;
       return;
     }
-    units -= spent;
   }
 }
 

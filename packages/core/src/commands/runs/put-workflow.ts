@@ -69,6 +69,7 @@ export function register(decision: Decision, added: NewProgram): Unusable | unde
   event.workflowVersion = version;
   event.hash = hash;
   event.arrivals = program.arrivals;
+  event.tasks = program.tasks;
   event.text = text;
   emit(event);
   return undefined;

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { SessionId } from '../../base/ids.ts';
 import type { PartitionLimits } from '../../state/state.ts';
 import { describeState } from '../../testing/describe-state.ts';
+import { describeRuns } from '../../testing/runs/describe-runs.ts';
 import { TestRuns } from '../../testing/runs/test-runs.ts';
 import { TestPartition } from '../../testing/test-partition.ts';
 import type { RetryTasks } from '../tasks/retry-tasks.ts';
@@ -246,4 +247,38 @@ test('the ended task of a step is not retried by itself', () => {
   const { outcomes } = partition.operate<RetryTasks>(retry);
 
   expect(outcomes).toMatchObject([{ rejection: 'task_of_run' }]);
+});
+
+test('with full memory, runs that are under way go on and end', () => {
+  begin({ tasksMax: 20, finishedTasksMax: 4, payloadBytesMax: 3000 });
+  const run = start(define(simple('a1'), simple('b1'), simple('c1')));
+  const others = Array.from({ length: 30 }, () => runs.start('flow'));
+  expect(others.some(({ rejection }) => rejection === 'too_many_tasks')).toBe(true);
+  while (partition.submit({ type: 'unknown' }).rejection === undefined);
+
+  for (let n = 0; n < 200 && partition.heldBy(session).length > 0; n++) {
+    finish({ x: 'y'.repeat(20) });
+    partition.now += 100;
+    partition.advance();
+  }
+
+  const states = describeRuns(partition.state).map(({ state }) => state);
+  expect(new Set(states)).toEqual(new Set(['succeeded']));
+  expect(() => runs.run(run)).toThrow('not in memory');
+  same();
+});
+
+test('a definition that came with a run goes with its last run', () => {
+  begin({ finishedTasksMax: 0 });
+  const definition = { text: JSON.stringify(define(simple('a1'))), hash: 'h' };
+  const first = runs.begin('inline', {}, { definition });
+  runs.begin('inline', {}, { definition });
+  expect(runs.run(first).program).toBe('inline/0');
+  expect(partition.state.programs.count).toBe(1);
+  finish();
+  finish();
+  partition.submit({ type: 'a' });
+
+  expect(partition.state.programs.count).toBe(0);
+  same();
 });

@@ -12,11 +12,9 @@ import { VALUE_BYTES_MAX } from '../../workflow/json-writer.ts';
 import { mergeObjects } from '../../workflow/merge-objects.ts';
 import type { Program } from '../../workflow/program.ts';
 import { type DedupeClaims, findDuplicates, pointAtClaim } from '../tasks/duplicates.ts';
+import { ROOM_FOR_STEPS } from '../tasks/refused-submit.ts';
 import type { KnownTask } from '../tasks/submit-tasks.ts';
 import { compileNew, type DefinitionText, register } from './put-workflow.ts';
-
-/** Share of the memory that new runs leave to the steps of others. */
-const ROOM_FOR_STEPS = 0.1;
 
 export interface RunSpec {
   readonly workflow: string;
@@ -105,13 +103,15 @@ function whyRefused(
   fresh: readonly number[],
 ): Refusal | undefined {
   const { state } = decision;
-  let steps = 0;
+  const frames: number[] = [];
+  let promised = 0;
   let bytes = 0;
   let keys = 0;
   for (const at of fresh) {
     const program = programOf(decision, command, at);
     if (typeof program === 'string') return { rejection: program, at };
-    steps += program.arrivals.length;
+    frames.push(program.arrivals.length);
+    promised += program.tasks;
     bytes += inputBytes(command, at);
     if ((command.dedupe?.windowsMs[at] ?? 0) !== 0) keys += 1;
     if (hasHugeInput(program, inputBytes(command, at))) {
@@ -119,14 +119,13 @@ function whyRefused(
     }
   }
   const { limits, tasks, runs, heldBytes, dedupe } = state;
-  const share = 1 - ROOM_FOR_STEPS;
-  const hasSlots = runs.table.count + fresh.length <= limits.tasksMax * share;
-  const hasFrames = runs.steps.inUse + 2 * steps <= runs.steps.capacity * share;
+  const hasSlots =
+    runs.table.count + fresh.length <= limits.tasksMax &&
+    tasks.count + runs.promised + promised <= limits.tasksMax;
   if (fresh.length === 0) return undefined;
-  if (!hasSlots || !hasFrames || tasks.count > limits.tasksMax * share) {
-    return { rejection: 'too_many_tasks' };
-  }
-  if (heldBytes + bytes > limits.payloadBytesMax * share) return { rejection: 'too_many_bytes' };
+  if (!hasSlots || !runs.steps.hasRoomFor(frames)) return { rejection: 'too_many_tasks' };
+  if (heldBytes + bytes > limits.payloadBytesMax * (1 - ROOM_FOR_STEPS))
+    return { rejection: 'too_many_bytes' };
   if (dedupe.count + keys > dedupe.capacity) return { rejection: 'too_many_keys' };
   const added = { payloadBytes: bytes, dedupeKeys: keys, tasks: fresh.length };
   const quota = exceededQuota(state, command.namespace, added);

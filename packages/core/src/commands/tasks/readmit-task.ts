@@ -59,7 +59,7 @@ export function decideReadmitTask(decision: Decision, command: ReadmitTask): Rea
 
 function whyNot({ state }: Decision, command: ReadmitTask): ReadmitTaskReply['rejection'] {
   if (command.state === SUCCEEDED || !isTerminal(command.state)) return 'task_finished';
-  if (state.tasks.count >= state.limits.tasksMax) return 'too_many_tasks';
+  if (state.tasks.count + state.runs.promised >= state.limits.tasksMax) return 'too_many_tasks';
   if (state.heldBytes + command.input.length > state.limits.payloadBytesMax) {
     return 'too_many_bytes';
   }

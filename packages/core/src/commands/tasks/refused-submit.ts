@@ -10,6 +10,9 @@ import type { TaskSpec } from '../../task/task-spec.ts';
 import { type Duplicates, forgetKeys, slotOfEntry } from './duplicates.ts';
 import type { SubmitTasks, SubmitTasksReply } from './submit-tasks.ts';
 
+/** Share of the bytes that new tasks and runs leave to the steps of runs. */
+export const ROOM_FOR_STEPS = 0.1;
+
 /** A task of the submit with the defaults of its type. */
 export function specAt(
   state: ReadonlyState,
@@ -40,11 +43,13 @@ export function whyRefused(
   added.payloadBytes += replacingBytes(state, command, duplicates);
   // Keys whose windows are over must not keep others out; as many go as are in the way (L9).
   forgetKeys(decision, state.dedupe.count + added.dedupeKeys - state.dedupe.capacity);
-  if (state.tasks.count + added.tasks > state.limits.tasksMax) {
+  // Runs that are under way need room for their next steps, or they could never end.
+  if (state.tasks.count + state.runs.promised + added.tasks > state.limits.tasksMax) {
     return { rejection: 'too_many_tasks' };
   }
   // What else is said of them counts as soon as it is held; a request has a bound.
-  if (state.heldBytes + added.payloadBytes > state.limits.payloadBytesMax) {
+  const share = state.runs.promised > 0 ? 1 - ROOM_FOR_STEPS : 1;
+  if (state.heldBytes + added.payloadBytes > state.limits.payloadBytesMax * share) {
     return { rejection: 'too_many_bytes' };
   }
   if (state.dedupe.count + added.dedupeKeys > state.dedupe.capacity) {

@@ -11,6 +11,8 @@ export interface StoredProgram {
   readonly hash: string;
   /** Arrivals of each step. */
   readonly arrivals: readonly number[];
+  /** Number of steps that have a task. */
+  readonly tasks: number;
   /** The definition as JSON text. */
   readonly text: string;
   readonly registeredAt: number;
@@ -117,6 +119,7 @@ export class Programs implements ProgramsReader {
         each.wasUsed ? 1 : 0,
         each.isRegistered ? 1 : 0,
         each.arrivals.length,
+        each.tasks,
       ]),
     );
     const arrivals = archive.numbers(
@@ -137,12 +140,10 @@ export class Programs implements ProgramsReader {
     let at = 0;
     for (let place = 0; place < texts.length / 4; place++) {
       const [namespace, name, hash, text] = texts.slice(place * 4, place * 4 + 4);
-      const [version, registeredAt, references, wasUsed, isRegistered, steps] = figures.slice(
-        place * FIGURES,
-        place * FIGURES + FIGURES,
-      );
+      const [version, registeredAt, references, wasUsed, isRegistered, steps, tasks] =
+        figures.slice(place * FIGURES, place * FIGURES + FIGURES);
       const program = {
-        ...{ place, namespace, name, hash, text, version, registeredAt, references },
+        ...{ place, namespace, name, hash, text, version, registeredAt, references, tasks },
         wasUsed: wasUsed === 1,
         isRegistered: isRegistered === 1,
         arrivals: arrivals.slice(at, at + steps),
@@ -193,7 +194,7 @@ export class Programs implements ProgramsReader {
   }
 }
 
-const FIGURES = 6;
+const FIGURES = 7;
 
 const NO_PROGRAM: StoredProgram = {
   place: 0,
@@ -202,6 +203,7 @@ const NO_PROGRAM: StoredProgram = {
   version: 0,
   hash: '',
   arrivals: [],
+  tasks: 0,
   text: '',
   registeredAt: 0,
   references: 0,

@@ -28,6 +28,8 @@ export class RunTable extends ColumnTable {
   readonly decider = new Uint32Array(this.capacity);
   /** Steps that are running, stopping or reported. */
   readonly live = new Uint32Array(this.capacity);
+  /** Tasks that its steps may still submit: there is room for all of them. */
+  readonly promised = new Uint32Array(this.capacity);
   /** Whether a permissive step failed: the run fails at its end. */
   readonly hasFailure = new Uint8Array(this.capacity);
   /** Ends of the lists of its steps, by state: due, running, stopping and reported. */
@@ -91,6 +93,7 @@ export class RunTable extends ColumnTable {
       column[slot] = 0;
     }
     this.live[slot] = 0;
+    this.promised[slot] = 0;
     this.hasFailure[slot] = 0;
     this.isInLine[slot] = 0;
     for (const ends of [this.dueHead, this.dueTail, this.runningHead, this.runningTail]) {

@@ -20,6 +20,8 @@ export interface RunsReader {
   readonly ended: Readonly<Pick<TaskList, 'head' | 'length'>>;
   /** Steps of ended runs. */
   readonly endedSteps: number;
+  /** Tasks that the steps of all runs may still submit. */
+  readonly promised: number;
   readonly correlations: InternerReader<string>;
 }
 
@@ -37,6 +39,7 @@ export class Runs implements RunsReader {
   readonly ended: TaskList;
   readonly correlations = new Interner<string>((text) => text);
   endedSteps = 0;
+  promised = 0;
 
   constructor(tasksMax: number) {
     this.table = new RunTable(tasksMax);
@@ -44,6 +47,15 @@ export class Runs implements RunsReader {
     this.lists = new RunLists(this.table, this.steps);
     this.line = new TaskList(this.table);
     this.ended = new TaskList(this.table);
+  }
+
+  /**
+   * Changes the number of tasks that the run may still submit. Ended tasks of a run stay until the
+   * run ends, so runs without this room could block each other for ever.
+   */
+  promise(run: Slot, by: number): void {
+    this.table.promised[run] += by;
+    this.promised += by;
   }
 
   /** Puts the run into the line or takes it out, as its steps demand (runs.in-line). */
@@ -70,6 +82,7 @@ export class Runs implements RunsReader {
     archive.section('runLists');
     persistLists(archive, 'ends', [this.line, this.ended]);
     this.endedSteps = archive.number('endedSteps', this.endedSteps);
+    this.promised = archive.number('promised', this.promised);
     archive.section('correlations');
     this.correlations.persist(archive);
   }

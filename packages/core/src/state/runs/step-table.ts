@@ -39,8 +39,9 @@ export class StepTable extends ColumnTable {
     return this.blocks.inUse;
   }
 
-  hasRoomFor(steps: number): boolean {
-    return this.blocks.hasRoomFor(steps);
+  /** Whether frames of these sizes fit. */
+  hasRoomFor(frames: readonly number[]): boolean {
+    return this.blocks.hasRoomForAll(frames);
   }
 
   /** Where the next frame of this size begins. */

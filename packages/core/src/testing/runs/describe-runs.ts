@@ -16,6 +16,7 @@ export interface RunDescription {
   readonly endedAt: number;
   readonly base: number;
   readonly live: number;
+  readonly promised: number;
   readonly decider: number;
   readonly isInLine: boolean;
   readonly correlation: string;
@@ -61,6 +62,7 @@ export function describeRun(state: ReadonlyState, slot: Slot): RunDescription {
     endedAt: table.endedAt[slot],
     base: table.base[slot],
     live: table.live[slot],
+    promised: table.promised[slot],
     decider: table.decider[slot],
     isInLine: table.isInLine[slot] === 1,
     correlation: correlations.textAt(table.correlation[slot]),

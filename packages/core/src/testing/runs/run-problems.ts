@@ -17,6 +17,11 @@ export function runProblems(state: ReadonlyState): string[] {
     ...claim(state.runs.table.count === runs.length, 'the number of runs'),
     ...claim(state.runs.steps.inUse === inUse, `${state.runs.steps.inUse} slots, not ${inUse}`),
     ...claim(state.runs.endedSteps === endedSteps, 'the steps of ended runs'),
+    ...claim(state.runs.promised === sum(runs.map(({ promised }) => promised)), 'promised tasks'),
+    ...claim(
+      state.tasks.count + state.runs.promised <= state.limits.tasksMax,
+      'every run has room for its tasks',
+    ),
   ];
 }
 
