@@ -101,8 +101,8 @@ async function play(options: Options, folder: string): Promise<Verdict> {
   const rounds = await Rounds.start({ dataFolder, ledger, random, startServer });
   try {
     const data = new DataFolder(dataFolder);
-    // On a slow machine, kills end nearly every fold. Further rounds go on until two have ended.
-    const lacksFolds = (): boolean => foldBytes !== undefined && data.snapshots.length < 2;
+    // On a slow machine, kills end nearly every fold. Further rounds go on until one has ended.
+    const lacksFolds = (): boolean => foldBytes !== undefined && data.snapshots.length === 0;
     const most = options.rounds * MORE_ROUNDS;
     for (let number = 1; number <= options.rounds || (lacksFolds() && number <= most); number++) {
       const turn = number % 2 === 1 ? 'http1' : 'h2c';
