@@ -7,6 +7,7 @@ import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { ApiClient } from './api-client.ts';
 import { SessionUnderTest } from './session-under-test.ts';
+import { VIDEO } from './video-workflow.ts';
 
 let folder: string;
 let server: ServerProcess;
@@ -40,45 +41,8 @@ async function kill(): Promise<void> {
   await server.kill();
 }
 
-const simple = (name: string, reference: string, inputParameters: object = {}) => ({
-  name,
-  taskReferenceName: reference,
-  type: 'SIMPLE',
-  inputParameters,
-});
-
-/** Probes a file, cuts it into two parts at once if it is long, and adds them up. */
-const VIDEO = {
-  tasks: [
-    simple('probe', 'probe', { url: '${workflow.input.url}' }),
-    {
-      taskReferenceName: 'by-length',
-      type: 'SWITCH',
-      evaluatorType: 'value-param',
-      expression: 'length',
-      inputParameters: { length: '${probe.output.length}' },
-      decisionCases: {
-        long: [
-          {
-            taskReferenceName: 'fork',
-            type: 'FORK_JOIN',
-            forkTasks: [
-              [simple('cut', 'left', { part: 1 })],
-              [simple('cut', 'right', { part: 2 })],
-            ],
-          },
-          { taskReferenceName: 'join', type: 'JOIN', joinOn: ['left', 'right'] },
-        ],
-      },
-      defaultCase: [{ taskReferenceName: 'whole', type: 'NOOP' }],
-    },
-    simple('sum', 'sum', { left: '${left.output.n}', right: '${right.output.n}' }),
-  ],
-  outputParameters: { total: '${sum.output.total}' },
-};
-
-async function register(name = 'video', definition: object = VIDEO, version = 1) {
-  const { status, body } = await api.put(`/v1/workflows/${name}/versions/${version}`, definition);
+async function register(name = 'video', definition: object = VIDEO) {
+  const { status, body } = await api.put(`/v1/workflows/${name}/versions/1`, definition);
   expect(status, JSON.stringify(body)).toBe(201);
 }
 
@@ -103,76 +67,6 @@ async function finish(request: object = {}): Promise<string> {
   for (const output of FOUR_STEPS) await answer(output);
   return id;
 }
-
-describe('registering', () => {
-  test('a version can be read, listed, repeated and deleted', async () => {
-    await register('video', VIDEO, 1);
-    await register('video', VIDEO, 2);
-
-    expect((await api.put('/v1/workflows/video/versions/2', VIDEO)).status).toBe(200);
-    const { body } = await api.get('/v1/workflows/video/versions/2');
-    expect(body).toMatchObject({ name: 'video', version: 2, steps: 8, definition: VIDEO });
-    expect((await api.get('/v1/workflows/video')).body).toMatchObject({
-      name: 'video',
-      versions: [{ version: 2, hash: body.hash }, { version: 1 }],
-    });
-    expect((await api.get('/v1/workflows')).body.items).toMatchObject([{ name: 'video' }]);
-    expect((await api.delete('/v1/workflows/video/versions/2')).status).toBe(204);
-    expect(await api.get('/v1/workflows/video/versions/2')).toMatchObject({
-      status: 404,
-      body: { error: { code: 'workflow_not_found' } },
-    });
-  });
-
-  test('every problem is named at once, with its place and its kind', async () => {
-    const definition = {
-      tasks: [
-        { ...simple('probe', 'one'), retry: { maxAttempts: 0 }, taskDefinition: { tags: [] } },
-        { ...simple('probe', 'one'), constraints: ['zone =='] },
-        { taskReferenceName: 'two', type: 'LATER' },
-        simple('probe', 'three', { from: '${nobody.output}' }),
-      ],
-    };
-
-    const { status, body } = await api.put('/v1/workflows/bad/versions/1', definition);
-
-    expect([status, body.error.code]).toEqual([400, 'invalid_definition']);
-    const found = body.error.details.map(({ path, code }: never) => `${code} ${path}`).sort();
-    expect(found).toEqual([
-      'bad_field /tasks/0/retry/maxAttempts',
-      'bad_field /tasks/0/taskDefinition/tags',
-      'bad_field /tasks/1/constraints/0',
-      'duplicate_reference /tasks/1/taskReferenceName',
-      'unknown_reference /tasks/3/inputParameters',
-      'unknown_type /tasks/2/type',
-    ]);
-  });
-
-  test.each([
-    ['no object', 7, 400],
-    ['nothing', null, 400],
-    ['too large', { tasks: [simple('probe', 'a', { text: 'x'.repeat(2 ** 20) })] }, 413],
-    ['too deep', JSON.parse(`{"tasks":${'['.repeat(1000)}${']'.repeat(1000)}}`), 400],
-  ])('a definition that is %s is refused', async (_, definition, status) => {
-    expect((await api.put('/v1/workflows/bad/versions/1', definition)).status).toBe(status);
-  });
-
-  test.each(['0', '-1', '1.5', 'x', '99999999999'])('version %s is refused', async (version) => {
-    const { status, body } = await api.put(`/v1/workflows/a/versions/${version}`, VIDEO);
-    expect([status, body.error.details[0].path]).toEqual([400, '/version']);
-  });
-
-  test('a version that had a run never changes', async () => {
-    await register();
-    await begin();
-    const other = { tasks: [simple('probe', 'probe')] };
-
-    const { status, body } = await api.put('/v1/workflows/video/versions/1', other);
-
-    expect([status, body.error.code]).toEqual([409, 'version_in_use']);
-    expect((await api.put('/v1/workflows/video/versions/1', VIDEO)).status).toBe(200);
-  });
-});
 
 describe('a run', () => {
   beforeEach(async () => register());
@@ -309,82 +203,6 @@ describe('a run', () => {
     await start();
     expect((await api.get(`/v1/runs/${id}`)).body).toEqual(before);
     expect((await api.get('/v1/runs?tag.team=red')).body.items).toMatchObject([{ id }]);
-  });
-});
-
-describe('starting', () => {
-  beforeEach(async () => register());
-
-  test('the same key and input is the same run; another input is refused', async () => {
-    const request = { workflow: 'video', dedupeKey: 'k', input: 1 };
-    const first = await api.post('/v1/runs', request);
-    const second = await api.post('/v1/runs', request);
-    const other = await api.post('/v1/runs', { ...request, input: 2 });
-    const task = await api.post('/v1/tasks', { type: 'video', dedupeKey: 'k', input: 1 });
-
-    expect(first).toMatchObject({ status: 201, body: { status: 'running', deduplicated: false } });
-    expect(second).toMatchObject({
-      status: 200,
-      body: { id: first.body.id, status: 'running', deduplicated: true },
-    });
-    expect(other).toMatchObject({
-      status: 409,
-      body: { error: { code: 'dedupe_mismatch', details: [{ path: '/dedupeKey' }] } },
-    });
-    expect(task).toMatchObject({ status: 201, body: { deduplicated: false } });
-  });
-
-  test('with a definition of its own and waitMs it answers with the ended run', async () => {
-    const definition = {
-      tasks: [
-        {
-          taskReferenceName: 'set',
-          type: 'SET_VARIABLE',
-          inputParameters: { greeting: 'hello ${workflow.input.name}' },
-        },
-      ],
-      outputParameters: { text: '${workflow.variables.greeting}' },
-    };
-    const request = { workflow: 'inline', definition, input: { name: 'Ada' } };
-
-    const { status, body } = await api.post('/v1/runs?waitMs=10000', request);
-
-    expect(status).toBe(201);
-    expect(body).toMatchObject({
-      ...{ workflow: 'inline', version: null, status: 'succeeded' },
-      ...{ output: { text: 'hello Ada' }, variables: { greeting: 'hello Ada' } },
-    });
-    expect((await api.get('/v1/workflows/inline')).status).toBe(404);
-  });
-
-  test('an array is all or nothing', async () => {
-    const good = { workflow: 'video' };
-    const two = await api.post('/v1/runs', [good, good]);
-    const unknown = await api.post('/v1/runs', [good, { workflow: 'nobody' }]);
-    const wrong = await api.post('/v1/runs', [good, { ...good, definition: { tasks: [] } }]);
-
-    expect(two).toMatchObject({ status: 201, body: { items: [{}, {}] } });
-    expect(unknown).toMatchObject({ status: 404, body: { error: { code: 'workflow_not_found' } } });
-    expect(wrong.body.error).toMatchObject({
-      code: 'invalid_definition',
-      details: [{ path: '/1/definition/tasks' }],
-    });
-    expect((await api.get('/v1/runs')).body.items).toHaveLength(2);
-  });
-
-  test.each([
-    [{}, '/workflow'],
-    [{ workflow: 'video', colour: 'red' }, '/colour'],
-    [{ workflow: 'a b' }, '/workflow'],
-    [{ workflow: 'video', version: 0 }, '/version'],
-    [{ workflow: 'video', version: 1, definition: VIDEO }, '/version'],
-    [{ workflow: 'video', priority: 9 }, '/priority'],
-    [{ workflow: 'video', dedupeWindowMs: 5000 }, '/dedupeWindowMs'],
-    [{ workflow: 'video', correlationId: '' }, '/correlationId'],
-    [{ workflow: 'video', tags: { a: 1 } }, '/tags/a'],
-  ])('%j is refused by its name', async (request, path) => {
-    const { status, body } = await api.post('/v1/runs', request);
-    expect([status, body.error.details[0].path]).toEqual([400, path]);
   });
 });
 
