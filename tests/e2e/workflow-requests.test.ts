@@ -1,8 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { ApiClient } from './api-client.ts';
 import { simple, VIDEO } from './video-workflow.ts';
 
@@ -171,5 +174,51 @@ describe('starting', () => {
   ])('%j is refused by its name', async (request, path) => {
     const { status, body } = await api.post('/v1/runs', request);
     expect([status, body.error.details[0].path]).toEqual([400, path]);
+  });
+});
+
+describe('docs/workflows.md', () => {
+  const run = promisify(execFile);
+
+  async function pageBlocks(language: string): Promise<string[]> {
+    const page = await readFile(join(import.meta.dirname, '../../docs/workflows.md'), 'utf8');
+    const blocks = [...page.matchAll(/^```(\w*)\n(.*?)^```/gms)];
+    return blocks.flatMap(([, name, block]) => (name === language ? [block] : []));
+  }
+
+  /** Ends the next open task of this type from outside. */
+  async function complete(type: string, output: object): Promise<void> {
+    let id: string | undefined;
+    const isThere = async () => {
+      const { body } = await api.get(`/v1/tasks?type=${type}&state=queued`);
+      id = body.items[0]?.id;
+      return id !== undefined;
+    };
+    await waitUntil(isThere, { what: `a task of type ${type} is queued`, timeoutMs: 10_000 });
+    await api.post(`/v1/tasks/${id}/complete`, { output });
+  }
+
+  test('its definition and its commands work', async () => {
+    const [definition] = await pageBlocks('json');
+    const [register, start, look] = (await pageBlocks('')).map((command) =>
+      command.replace('localhost:7420', new URL(server.url).host),
+    );
+    await writeFile(join(folder, 'order.json'), definition);
+    const curl = async (command: string) => {
+      const { stdout } = await run('bash', ['-c', `${command.trim()} -s`], { cwd: folder });
+      return JSON.parse(stdout);
+    };
+
+    expect(await curl(register)).toMatchObject({ name: 'order', version: 1, steps: 8 });
+    const { id } = await curl(start);
+    expect((await curl(look)).items).toMatchObject([{ id, status: 'running' }]);
+    await complete('charge', { receipt: 'r-1' });
+    await complete('invoice', {});
+    await complete('pack', { parcel: 'p-1' });
+    await complete('drive', {});
+
+    const { body } = await api.get(`/v1/runs/${id}/wait`);
+    expect(body.output).toEqual({ receipt: 'r-1', parcel: 'p-1' });
+    expect(body.steps[0].input).toEqual({ amount: 12 });
   });
 });
