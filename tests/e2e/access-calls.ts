@@ -349,7 +349,8 @@ const RUN_CALLS = {
   getWorkflowVersion: ofWorkflow('/versions/1'),
   putWorkflowVersion: async (shop) => {
     const path = `/v1/workflows/${await newWorkflow(shop)}/versions/1`;
-    return { call: { path, body: DEFINITION }, own: 200, foreign: { hides: 'shop' } };
+    const body = { ...DEFINITION, description: fresh('text') };
+    return { call: { path, body }, own: 200, foreign: { hides: 'shop' } };
   },
   deleteWorkflowVersion: ofWorkflow('/versions/1', undefined, 204),
   startRuns: async (shop) => {

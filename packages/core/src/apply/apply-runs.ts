@@ -11,6 +11,7 @@ import {
   VARIABLES_PAYLOAD,
 } from '../state/payload-columns.ts';
 import type { State } from '../state/state.ts';
+import { LEFT_RUN } from '../state/task-table.ts';
 import { DELAYED_REASON, isTerminal, SUBMITTED_REASON } from '../task/task-state.ts';
 import { STEP_KINDS } from '../workflow/program.ts';
 import {
@@ -160,7 +161,7 @@ function applyForgotten(state: State, _at: number, event: EventOf<'run_forgotten
     if (task < 0) continue;
     invariant(isTerminal(tasks.state[task]), 'the tasks of an ended run have ended');
     changes.noteTask(task);
-    tasks.step[task] = 0;
+    tasks.step[task] = LEFT_RUN;
     tasks.isDiscarded[task] = 1;
     state.finished.prepend(task);
     steps.link[step] = 0;

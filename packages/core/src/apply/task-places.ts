@@ -1,6 +1,7 @@
 import type { Slot } from '../base/ids.ts';
 import { deadlineOf } from '../state/deadlines.ts';
 import type { State } from '../state/state.ts';
+import { LEFT_RUN } from '../state/task-table.ts';
 import { isDead, isHeld, isTerminal, NO_STOP, QUEUED, WAITING } from '../task/task-state.ts';
 import { oweCallback } from './apply-callbacks.ts';
 import { uncountTask } from './namespace-counts.ts';
@@ -20,7 +21,7 @@ export function leave(state: State, slot: Slot): void {
   } else if (isHeld(taskState)) {
     state.holders.letGo(tasks.holderOf(slot), slot);
     if (tasks.stop[slot] !== NO_STOP) tasks.stop[slot] = NO_STOP;
-  } else if (tasks.step[slot] !== 0) {
+  } else if (tasks.step[slot] !== 0 && tasks.step[slot] !== LEFT_RUN) {
     // The ended task of a step is in no list: its run keeps it.
   } else if (isDead(taskState) && tasks.isDiscarded[slot] === 0) {
     state.deadLetters.remove(state.queues[tasks.queue[slot]], slot);

@@ -2,6 +2,7 @@ import { NO_SLOT, type Slot } from '../base/ids.ts';
 import { parseTaskId } from '../base/task-id.ts';
 import { isTerminal, PAUSED, QUEUED, WAITING } from '../task/task-state.ts';
 import type { ReadonlyState } from './state.ts';
+import { LEFT_RUN } from './task-table.ts';
 
 /**
  * Finds a task by its id. Returns `NO_SLOT` when it is not in memory or belongs to another
@@ -12,6 +13,8 @@ export function findTask(state: ReadonlyState, namespace: string, id: string): S
   if (key === undefined || key.partition !== state.partition) return NO_SLOT;
   const slot = state.tasks.find(key.number);
   if (slot === NO_SLOT || state.tasks.submittedAt[slot] !== key.submittedAt) return NO_SLOT;
+  // It leaves memory with the next commands, and only its row still knows its run.
+  if (state.tasks.step[slot] === LEFT_RUN) return NO_SLOT;
   return state.queues[state.tasks.queue[slot]].namespace === namespace ? slot : NO_SLOT;
 }
 

@@ -12,6 +12,9 @@ import { ColumnTable, columnsOf, type ReadonlyColumns } from '../structures/colu
 import { hashNumber, SlotIndex } from '../structures/slot-index.ts';
 import { taskPayloads } from './payload-columns.ts';
 
+/** In place of a step: the run of the task has left memory, and the task leaves next. */
+export const LEFT_RUN = 2 ** 32 - 1;
+
 /** Read-only view for code outside `apply`. */
 export type TaskReader = ReadonlyColumns<TaskTable> &
   Readonly<
@@ -90,7 +93,7 @@ export class TaskTable extends ColumnTable {
   readonly endKey = new Float64Array(this.capacity);
   /** 1 for a failed or timed-out task that is no longer a dead letter. */
   readonly isDiscarded = new Uint8Array(this.capacity);
-  /** Slot of its step plus one; 0 for a task that belongs to no run. */
+  /** Slot of its step plus one; 0 for a task that belongs to no run, or `LEFT_RUN`. */
   readonly step = new Uint32Array(this.capacity);
   /** Links in the list that holds the task: its lane, dead letters or finished tasks. */
   readonly next = new Int32Array(this.capacity);

@@ -1,5 +1,6 @@
 import type { SessionId, Slot, TaskNumber } from '../base/ids.ts';
 import type { ReadonlyState } from '../state/state.ts';
+import { LEFT_RUN } from '../state/task-table.ts';
 import { type ColumnTable, columnsOf } from '../structures/columns.ts';
 import { PRIORITY_LEVELS, QUEUED } from '../task/task-state.ts';
 import { describeState, type StateDescription } from './describe-state.ts';
@@ -57,7 +58,7 @@ function expectedPlace(task: StateDescription['tasks'][number]): string {
   if (isDeferred(task)) return '';
   if (task.state === 'leased' || task.state === 'running') return `holder ${task.session}`;
   if (['waiting', 'paused'].includes(task.state)) return '';
-  if (task.step !== 0) return '';
+  if (task.step !== 0 && task.step !== LEFT_RUN) return '';
   const isDead = ['failed', 'timed_out'].includes(task.state) && task.isDiscarded === 0;
   return isDead ? `dead letters of ${task.type}` : 'finished';
 }

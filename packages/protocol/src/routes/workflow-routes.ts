@@ -45,8 +45,8 @@ export const WORKFLOW_ROUTES = {
     access: 'operate',
     summary: 'Register a version of a workflow',
     description:
-      'The definition is checked as a whole, and every problem is listed with its path. A version ' +
-      'that had a run never changes; the same definition again changes nothing.',
+      'The definition is checked as a whole, and every problem is listed with its path. A ' +
+      'version that had a run never changes; the same definition again changes nothing.',
     params: VersionParams,
     query: PutWorkflowQuery,
     body: WorkflowDefinition,

@@ -74,7 +74,7 @@ export const StartQuery = Type.Object(
   { additionalProperties: false },
 );
 
-export const RunStatus = Type.Union(
+const RunStatus = Type.Union(
   ['running', 'paused', 'succeeded', 'failed', 'timed_out', 'cancelled'].map((name) =>
     Type.Literal(name),
   ),
@@ -112,7 +112,7 @@ const RunError = Type.Object({
   step: Type.Optional(Type.String({ description: 'Reference of the step that decided it.' })),
 });
 
-export const StepView = Type.Object({
+const StepView = Type.Object({
   reference: Type.String(),
   type: Type.String({ description: 'Type of the step, such as SIMPLE.' }),
   name: Type.String({ description: 'Task type of a SIMPLE step.' }),
@@ -155,7 +155,7 @@ const SUMMARY = {
 };
 
 /** A run in a list. */
-export const RunSummary = Type.Object(SUMMARY);
+const RunSummary = Type.Object(SUMMARY);
 
 export const RunView = Type.Object({
   ...SUMMARY,

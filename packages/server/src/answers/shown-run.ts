@@ -7,7 +7,7 @@ const STEPS_SHOWN_MAX = 1000;
 const STEP_CHARACTERS_MAX = 1024 * 1024;
 
 /** What an answer shows of a run, from whatever source. A time is 0 when there is none. */
-export interface ShownRun {
+interface ShownRun {
   readonly id: string;
   readonly workflow: string;
   /** 0 for a definition that came with the run. */
@@ -112,7 +112,7 @@ export function stepsFrom(source: RunSource, from: number, limit: number): Shown
   return { items, next: place < source.steps ? place : undefined };
 }
 
-export function stepCursor(place: number): string {
+function stepCursor(place: number): string {
   return Buffer.from(String(place)).toString('base64url');
 }
 

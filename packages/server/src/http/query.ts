@@ -15,7 +15,7 @@ export function parseQuery<T extends TSchema>(checker: Checker<T>, query: unknow
 
 const TAG_PREFIX = 'tag.';
 
-/** The tags of a filter, `tag.NAME=VALUE`. They have arbitrary names, so no schema can list them. */
+/** Tags of a filter, `tag.NAME=VALUE`. They have arbitrary names, so no schema can list them. */
 export function tagsInQuery(query: Record<string, unknown>) {
   const isTag = ([name]: [string, unknown]) => name.startsWith(TAG_PREFIX);
   const entries = Object.entries(query);

@@ -9,16 +9,21 @@ const LINGER_MS = 1000;
 const MESSAGE_MAX = 2000;
 const TEXT_MAX = 500;
 const DETAILS_MAX = 50;
+/** Every step of a definition may have one. */
+const PROBLEMS_MAX = 2000;
 
 /**
  * An error as every answer shows it. Quotes of the request are clipped here, for all errors: names,
  * numbers and texts of a request may be megabytes long.
  */
 export function errorJson(error: SluiceError, requestId: string): string {
-  const details = error.details.slice(0, DETAILS_MAX).map(({ path, problem }) => {
-    return { path: clipped(path, TEXT_MAX), problem: clipped(problem, TEXT_MAX) };
-  });
   const { code } = error;
+  const most = code === 'invalid_definition' ? PROBLEMS_MAX : DETAILS_MAX;
+  const details = error.details.slice(0, most).map(({ path, problem, code: kind }) => ({
+    path: clipped(path, TEXT_MAX),
+    problem: clipped(problem, TEXT_MAX),
+    ...(kind === undefined ? {} : { code: kind }),
+  }));
   const message = clipped(error.message, MESSAGE_MAX);
   const body: ErrorBody = { error: { code, message, details, requestId } };
   return JSON.stringify(body);

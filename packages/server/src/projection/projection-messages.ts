@@ -35,7 +35,7 @@ export interface TaskEnd {
 }
 
 /** Runs as tasks; the namespace is that of the caller. */
-export interface RunQuery {
+interface RunQuery {
   readonly namespace: string;
   /** Numbers below this, newest first. */
   readonly before: number;

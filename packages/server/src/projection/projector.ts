@@ -253,8 +253,8 @@ export class Projector {
   }
 
   /**
-   * Matching tasks or runs, newest first; rows are read on demand. From time to time it yields how far it
-   * is.
+   * Matching tasks or runs, newest first; rows are read on demand. From time to time it yields how
+   * far it is.
    */
   *find(query: RowQuery, times: Times): Generator<AnyRecord | Passed> {
     const isOld = (number: number): boolean => this.unsaved.has(number);

@@ -11,7 +11,7 @@ import { type RunSource, type ShownStep, stepOfTask } from '../answers/shown-run
 import { outlineOfProgram } from '../base/step-outline.ts';
 import { payloadText, shownTask } from '../tasks/task-view.ts';
 
-export function runIdOf(state: ReadonlyState, slot: Slot): string {
+function runIdOf(state: ReadonlyState, slot: Slot): string {
   const { table } = state.runs;
   return runIdText({
     submittedAt: table.startedAt[slot],

@@ -280,5 +280,18 @@ test('a definition that came with a run goes with its last run', () => {
   partition.submit({ type: 'a' });
 
   expect(partition.state.programs.count).toBe(0);
+
+test('a version without runs is replaced, and its place is used again', () => {
+  const reply = (...tasks: object[]) => runs.register('flow', define(...tasks));
+
+  expect(reply(simple('a1'))).toEqual({ existed: false, changed: true });
+  expect(reply(simple('b1'))).toEqual({ existed: true, changed: true });
+  expect(reply(simple('b1'))).toEqual({ existed: true, changed: false });
+  expect(reply(simple('c1'))).toEqual({ existed: true, changed: true });
+
+  expect(partition.state.programs.count).toBe(1);
+  runs.begin('flow');
+  expect(partition.heldBy(session)).toHaveLength(1);
+  expect(reply(simple('a1')).rejection).toBe('version_in_use');
   same();
 });

@@ -78,10 +78,12 @@ export class Programs implements ProgramsReader {
 
   /** A version that was there before is replaced. */
   register(program: Omit<StoredProgram, 'references' | 'wasUsed' | 'isRegistered'>): void {
+    invariant(program.place === this.nextPlace, 'a definition takes the next free place');
+    // First, because the version that is replaced may leave its place free.
+    if (this.freed.length > 0) this.freed.pop();
+    else this.places.push(undefined);
     const before = this.version(program.namespace, program.name, program.version);
     if (program.version !== 0 && before !== undefined) this.unregister(before.place);
-    invariant(program.place === this.nextPlace, 'a definition takes the next free place');
-    if (this.freed.length > 0) this.freed.pop();
     this.put({ ...program, references: 0, wasUsed: false, isRegistered: program.version !== 0 });
   }
 
