@@ -181,7 +181,8 @@ test('a worker that stood still for longer than its lease is fenced out', async 
   // Its handler ends as soon as the process continues, while the other handler still runs.
   stopped.signal('SIGUSR2');
   stopped.signal('SIGCONT');
-  await stopped.printed(/heard stale_lease\n/);
+  // Whichever comes first: the answer to its report, or the server's word that the lease is gone.
+  await stopped.printed(/heard stale_lease\n|told lease_lost\n/);
   const { state, attempt } = await task.get();
   other.signal('SIGUSR2');
 

@@ -169,7 +169,7 @@ export class InProcessServer {
   }
 
   /** What `register` stored for the type; undefined when it stored nothing. */
-  definitionOf(type: string) {
+  definitionOf(type: string): object | undefined {
     return this.partition.state.taskTypes.get(queueKey(DEFAULT_NAMESPACE, type));
   }
 
