@@ -209,7 +209,7 @@ describe('docs/workflows.md', () => {
       return JSON.parse(stdout);
     };
 
-    expect(await curl(register)).toMatchObject({ name: 'order', version: 1, steps: 8 });
+    expect(await curl(register)).toMatchObject({ name: 'order', change: 'new' });
     const { id } = await curl(start);
     expect((await curl(look)).items).toMatchObject([{ id, status: 'running' }]);
     await complete('charge', { receipt: 'r-1' });

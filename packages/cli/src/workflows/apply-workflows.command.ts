@@ -22,8 +22,8 @@ export const applyWorkflows = defineCommand({
   details:
     'Takes JSON, YAML, TypeScript and JavaScript files, and folders of them. A definition has a\n' +
     'name, a version (default 1) and tasks. A module may export several of them.\n' +
-    'The plan says of each what it is: new, changed, unchanged or refused. Nothing is registered\n' +
-    'when one of them is refused, or with --dry-run. A version that had a run does not change.',
+    'The plan says of each what it is: new, changed, unchanged or refused. Nothing is\n' +
+    'registered when one is refused, or with --dry-run. A version that had a run cannot change.',
   args: ['PATH...'],
   flags: {
     'dry-run': { help: 'only show the plan; exit code 1 when something would be refused' },
@@ -77,7 +77,7 @@ async function applyOne(
   }
 }
 
-export function planText(items: readonly Applied[]): string {
+function planText(items: readonly Applied[]): string {
   return table(
     ['WORKFLOW', 'VERSION', 'CHANGE', 'FILE'],
     items.map(({ workflow, version, change, file }) => [

@@ -26,7 +26,7 @@ const listWorkflows = defineCommand({
   },
 });
 
-export function workflowTable(workflows: readonly Workflow[], now = Date.now()): string {
+function workflowTable(workflows: readonly Workflow[], now = Date.now()): string {
   return table(
     ['WORKFLOW', 'NEWEST', 'VERSIONS', 'STEPS', 'REGISTERED'],
     workflows.map(({ name, versions }) => [

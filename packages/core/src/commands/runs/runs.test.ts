@@ -280,6 +280,8 @@ test('a definition that came with a run goes with its last run', () => {
   partition.submit({ type: 'a' });
 
   expect(partition.state.programs.count).toBe(0);
+  same();
+});
 
 test('a version without runs is replaced, and its place is used again', () => {
   const reply = (...tasks: object[]) => runs.register('flow', define(...tasks));

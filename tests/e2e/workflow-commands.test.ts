@@ -1,0 +1,140 @@
+/** `sluice workflow` and `sluice run`, as people type them. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ServerProcess } from '../support/server-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { ApiClient } from './api-client.ts';
+
+const LAUNCHER = join(import.meta.dirname, '../../packages/cli/bin/sluice');
+
+let folder: string;
+let flows: string;
+let server: ServerProcess;
+let api: ApiClient;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-e2e-'));
+  flows = join(folder, 'flows');
+  await mkdir(join(flows, 'nested'), { recursive: true });
+  server = await ServerProcess.startDev(join(folder, 'data'));
+  api = new ApiClient(server.url, 'http1');
+});
+
+afterAll(async () => {
+  api.close();
+  await server.kill();
+  await rm(folder, { recursive: true });
+});
+
+interface Ended {
+  readonly code: number | string | null | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function sluice(...args: string[]): Promise<Ended> {
+  const options = { env: { ...process.env, SLUICE_URL: server.url } };
+  return new Promise((resolve) => {
+    execFile(LAUNCHER, args, options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : error.code, stdout, stderr });
+    });
+  });
+}
+
+const YAML = `name: video
+tasks:
+  - { name: probe, taskReferenceName: probe, inputParameters: { url: '\${workflow.input.url}' } }
+  - { taskReferenceName: fork, type: FORK_JOIN,
+      forkTasks: [[{ name: cut, taskReferenceName: left }], [{ name: cut, taskReferenceName: right }]] }
+  - { taskReferenceName: join, type: JOIN }
+`;
+
+/** Ends the oldest queued task of a type from outside. */
+async function complete(type: string): Promise<void> {
+  let id = '';
+  const isThere = async (): Promise<boolean> => {
+    const { body } = await api.get(`/v1/tasks?type=${type}&state=queued`);
+    id = body.items.at(-1)?.id ?? '';
+    return id !== '';
+  };
+  await waitUntil(isThere, { what: `a task of type ${type} is queued`, timeoutMs: 10_000 });
+  await api.post(`/v1/tasks/${id}/complete`, { output: { type } });
+}
+
+test('files of all kinds are planned and applied, all of them or none', async () => {
+  await writeFile(join(flows, 'video.yaml'), YAML);
+  const module = `export const a = { name: 'typed', version: 2, tasks: [{ name: 'a', taskReferenceName: 'a' }] };
+export const other: number = 3;\n`;
+  await writeFile(join(flows, 'nested', 'typed.ts'), module);
+  const bad = { name: 'bad', tasks: [{ name: 'a b', taskReferenceName: 'a' }, { type: 'WIAT' }] };
+  await writeFile(join(flows, 'bad.json'), JSON.stringify(bad));
+
+  const refused = await sluice('workflow', 'apply', flows);
+  expect(refused.code).toBe(1);
+  expect(refused.stdout).toMatch(/^bad +1 +refused/m);
+  expect(refused.stderr).toContain('/tasks/0/name');
+  expect(refused.stderr).toContain('/tasks/1/taskReferenceName');
+  expect(refused.stderr).toContain('nothing was registered');
+  expect((await sluice('workflow', 'list')).stderr).toContain('no workflows');
+
+  await rm(join(flows, 'bad.json'));
+  const plan = await sluice('workflow', 'apply', flows, '--dry-run');
+  expect([plan.code, plan.stdout]).toEqual([0, expect.stringMatching(/^typed +2 +new/m)]);
+  expect((await sluice('workflow', 'list')).stderr).toContain('no workflows');
+
+  expect((await sluice('workflow', 'apply', flows)).stdout).toMatch(/^video +1 +new/m);
+  expect((await sluice('workflow', 'apply', flows)).stdout).toMatch(/^video +1 +unchanged/m);
+  expect((await sluice('workflow', 'list')).stdout).toMatch(/^typed +2 +1 +1 /m);
+  const { stdout } = await sluice('workflow', 'get', 'video');
+  expect(JSON.parse(stdout).tasks[0].taskReferenceName).toBe('probe');
+});
+
+test('a run is started, drawn, waited for and listed', async () => {
+  const started = await sluice('workflow', 'start', 'video', '-i', '{"url":"a"}', '--tag', 'a=b');
+  const id = started.stdout.trim();
+  await complete('probe');
+  await complete('cut');
+
+  const { stdout } = await sluice('run', 'get', id);
+  expect(stdout).toMatch(/├─ ✓ probe {2}succeeded/);
+  expect(stdout).toMatch(/│ {2}├─ branch 1\n│ {2}│ {2}└─ . left \(cut\)/);
+  expect(stdout).toContain('└─ ○ join JOIN  pending');
+  expect(stdout).toMatch(/waits for (?:left|right) \(task t_/);
+  const waiting = sluice('run', 'wait', id);
+  await complete('cut');
+  const waited = await waiting;
+  expect([waited.code, JSON.parse(waited.stdout)]).toEqual([
+    0,
+    { left: { type: 'cut' }, right: { type: 'cut' } },
+  ]);
+  const list = await sluice('run', 'list', '--tag', 'a=b', '--status', 'succeeded');
+  expect(list.stdout).toMatch(new RegExp(`^${id} +video +1 +succeeded +5/5`, 'm'));
+});
+
+test('a run that is cancelled ends with exit code 1', async () => {
+  const id = (await sluice('workflow', 'start', 'video')).stdout.trim();
+
+  expect((await sluice('run', 'cancel', id)).stdout).toContain('cancelled');
+  const waited = await sluice('run', 'wait', id);
+  expect([waited.code, waited.stderr]).toEqual([1, expect.stringContaining('cancelled')]);
+});
+
+test('what does not exist is named', async () => {
+  const answers = [
+    await sluice('workflow', 'apply', join(folder, 'nowhere')),
+    await sluice('workflow', 'start', 'nothing'),
+    await sluice('run', 'get', 'r_01k7f6b1oj0000000001'),
+    await sluice('workflow', 'start', 'video', '--version', '9'),
+  ];
+
+  expect(answers.map(({ code }) => code)).toEqual([2, 1, 1, 1]);
+  expect(answers.map(({ stderr }) => stderr)).toEqual([
+    expect.stringContaining("there is no file or folder '"),
+    expect.stringContaining("no workflow 'nothing'"),
+    expect.stringContaining('run_not_found'),
+    expect.stringContaining('9'),
+  ]);
+});
