@@ -231,6 +231,8 @@ test('runs are found by each filter', async () => {
   const page = await api.get('/v1/runs?limit=1');
   expect(await find(`cursor=${page.body.nextCursor}`)).toEqual([first]);
   expect((await api.get('/v1/tasks')).body.items).toHaveLength(1);
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toContain('\nsluice_tasks_submitted_total 1\n');
 });
 
 test('a key sees the runs of its namespace, and each role does what it may', async () => {

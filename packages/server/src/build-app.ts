@@ -183,7 +183,8 @@ function runsOf(app: FastifyInstance, parts: StreamParts): void {
   const runs = new RunArchive(parts);
   const waiting = new RunWaiting({ ...parts, runs });
   const refuseWhileWaking = () => parts.gateway.refuseWhileWaking();
-  const operations = new RunOperations({ ...parts, runs, refuseWhileWaking });
+  const onStarted = parts.observation.runsStarted;
+  const operations = new RunOperations({ ...parts, runs, refuseWhileWaking, onStarted });
   runRoutes(app, { runs, waiting, operations });
 }
 

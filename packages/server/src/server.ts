@@ -120,8 +120,11 @@ export class Server {
       const { feedOptions } = projection;
       const parts = { log, outputs, clock: time, observation, beforeTimers, feedOptions };
       const engine = await startEngine(options, parts);
-      if (engine.feed !== undefined) projection.follow(engine.feed, engine.position);
       observation.begin();
+      if (engine.feed !== undefined) {
+        const { programs } = observation.partition.state;
+        projection.follow(engine.feed, engine.position, programs.all());
+      }
       checkKeys(options.host, observation.partition.state);
       const memory = new MemoryWatch(options.maxMemory ?? DEFAULTS.maxMemory);
       const admission = new Admission(engine, file, memory);
