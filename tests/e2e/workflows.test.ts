@@ -127,6 +127,27 @@ describe('a run', () => {
     expect((await api.get(`/v1/runs/${id}/steps?cursor=eA`)).status).toBe(400);
   });
 
+  test('is followed by the changes of its tasks', async () => {
+    const id = await begin();
+    await api.post('/v1/tasks', { type: 'other' });
+    const stream = await fetch(`${server.url}/v1/events?run=${id}`);
+    await answer(FOUR_STEPS[0]);
+
+    let text = '';
+    for await (const bytes of stream.body ?? []) {
+      text += Buffer.from(bytes).toString();
+      if (text.includes('"to":"succeeded"')) break;
+    }
+
+    const changes = [...text.matchAll(/^data: (\{"task".*)$/gm)].map(([, data]) =>
+      JSON.parse(data),
+    );
+    expect(changes.length).toBeGreaterThan(0);
+    for (const { run } of changes) expect(run).toBe(id);
+    const unknown = await api.get('/v1/events?run=r_00000000000000000000');
+    expect(unknown.body.error.code).toBe('run_not_found');
+  });
+
   test('fails with its step, whose task is not retried by itself', async () => {
     const id = await begin();
     const { id: taskId, lease } = await session.takeTask();

@@ -172,7 +172,7 @@ function taskRoutes(
   submitTasksRoute(app, gateway, waiting);
   readTaskRoutes(app, archive, waiting);
   taskLogsRoute(app, parts);
-  eventsRoute(app, parts);
+  eventsRoute(app, { ...parts, runs: new RunArchive(parts) });
   manyTasksRoutes(app, { engine, admission, waiting, archive });
   patchTasksRoutes(app, new TaskPatcher(parts));
   taskOperationRoutes(app, new TaskOperations(parts));

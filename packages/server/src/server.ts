@@ -121,11 +121,9 @@ export class Server {
       const parts = { log, outputs, clock: time, observation, beforeTimers, feedOptions };
       const engine = await startEngine(options, parts);
       observation.begin();
-      if (engine.feed !== undefined) {
-        const { programs } = observation.partition.state;
-        projection.follow(engine.feed, engine.position, programs.all());
-      }
-      checkKeys(options.host, observation.partition.state);
+      const { state } = observation.partition;
+      projection.follow(engine.feed, engine.position, state.programs.all());
+      checkKeys(options.host, state);
       const memory = new MemoryWatch(options.maxMemory ?? DEFAULTS.maxMemory);
       const admission = new Admission(engine, file, memory);
       gateway = new Gateway({

@@ -170,7 +170,12 @@ export class Projection {
   }
 
   /** Starts to take committed batches; the log has `tail` records and these definitions now. */
-  follow(feed: CommittedFeed, tail: number, programs: readonly KnownProgram[] = []): void {
+  follow(
+    feed: CommittedFeed | undefined,
+    tail: number,
+    programs: readonly KnownProgram[] = [],
+  ): void {
+    if (feed === undefined) return;
     this.feed = feed;
     const unknown = programs.flatMap(({ place, namespace, name, version, text }) => {
       return this.knownPrograms.has(place) ? [] : [{ place, namespace, name, version, text }];
