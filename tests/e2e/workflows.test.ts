@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { ApiClient } from './api-client.ts';
 import { SessionUnderTest } from './session-under-test.ts';
-import { VIDEO } from './video-workflow.ts';
+import { simple, VIDEO } from './video-workflow.ts';
 
 let folder: string;
 let server: ServerProcess;
@@ -146,6 +147,35 @@ describe('a run', () => {
     for (const { run } of changes) expect(run).toBe(id);
     const unknown = await api.get('/v1/events?run=r_00000000000000000000');
     expect(unknown.body.error.code).toBe('run_not_found');
+  });
+
+  test('hands a blob on as its output', async () => {
+    const text = JSON.stringify('x'.repeat(300_000));
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    await fetch(`${server.url}/v1/blobs/${sha256}`, { method: 'PUT', body: text });
+    const definition = {
+      tasks: [
+        simple('probe', 'probe'),
+        simple('cut', 'cut', { whole: '${probe.output}' }),
+        simple('sum', 'sum'),
+      ],
+    };
+    const id = await begin({ workflow: 'large', definition });
+    const { lease } = await session.takeTask();
+    await api.report(sessionId, [{ lease, kind: 'succeeded', outputBlob: sha256 }]);
+
+    const { body: run } = await api.get(`/v1/runs/${id}/wait`);
+
+    expect(run.steps[0]).toMatchObject({ state: 'succeeded', outputBlob: sha256 });
+    expect(run).toMatchObject({ status: 'failed', error: { code: 'bad_value', step: 'cut' } });
+    const only = await begin({ workflow: 'only', definition: { tasks: [simple('sum', 'sum')] } });
+    const { lease: next } = await session.takeTask();
+    await api.report(sessionId, [{ lease: next, kind: 'succeeded', outputBlob: sha256 }]);
+    const { body: ended } = await api.get(`/v1/runs/${only}/wait`);
+    expect(ended).toMatchObject({ status: 'succeeded', outputBlob: sha256, error: null });
+    expect((await api.get('/v1/runs?workflow=only')).body.items).toMatchObject([
+      { id: only, outputBlob: sha256 },
+    ]);
   });
 
   test('fails with its step, whose task is not retried by itself', async () => {
