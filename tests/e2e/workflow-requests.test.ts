@@ -222,3 +222,22 @@ describe('docs/workflows.md', () => {
     expect(body.steps[0].input).toEqual({ amount: 12 });
   });
 });
+
+// The projection has much to read after this, so it comes last.
+test('definitions have a bound on their memory, and a deleted one makes room', async () => {
+  const large = { tasks: [simple('probe', 'a', { text: 'x'.repeat(1_000_000) })] };
+  const put = (version: number) => api.put(`/v1/workflows/large/versions/${version}`, large);
+  let version = 1;
+  let answer = await put(version);
+  while (answer.status === 201 && version < 100) {
+    version += 1;
+    answer = await put(version);
+  }
+
+  expect(answer).toMatchObject({ status: 429, body: { error: { code: 'too_many_workflows' } } });
+  const inline = await api.post('/v1/runs', { workflow: 'inline', definition: large });
+  expect(inline.body.error.code).toBe('too_many_workflows');
+  await api.delete('/v1/workflows/large/versions/1');
+  expect((await put(version)).status).toBe(201);
+  for (let n = 2; n <= version; n++) await api.delete(`/v1/workflows/large/versions/${n}`);
+}, 60_000);

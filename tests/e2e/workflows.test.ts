@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { ApiClient } from './api-client.ts';
 import { SessionUnderTest } from './session-under-test.ts';
-import { VIDEO } from './video-workflow.ts';
+import { simple, VIDEO } from './video-workflow.ts';
 
 let folder: string;
 let server: ServerProcess;
@@ -127,6 +128,56 @@ describe('a run', () => {
     expect((await api.get(`/v1/runs/${id}/steps?cursor=eA`)).status).toBe(400);
   });
 
+  test('is followed by the changes of its tasks', async () => {
+    const id = await begin();
+    await api.post('/v1/tasks', { type: 'other' });
+    const stream = await fetch(`${server.url}/v1/events?run=${id}`);
+    await answer(FOUR_STEPS[0]);
+
+    let text = '';
+    for await (const bytes of stream.body ?? []) {
+      text += Buffer.from(bytes).toString();
+      if (text.includes('"to":"succeeded"')) break;
+    }
+
+    const changes = [...text.matchAll(/^data: (\{"task".*)$/gm)].map(([, data]) =>
+      JSON.parse(data),
+    );
+    expect(changes.length).toBeGreaterThan(0);
+    for (const { run } of changes) expect(run).toBe(id);
+    const unknown = await api.get('/v1/events?run=r_00000000000000000000');
+    expect(unknown.body.error.code).toBe('run_not_found');
+  });
+
+  test('hands a blob on as its output', async () => {
+    const text = JSON.stringify('x'.repeat(300_000));
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    await fetch(`${server.url}/v1/blobs/${sha256}`, { method: 'PUT', body: text });
+    const definition = {
+      tasks: [
+        simple('probe', 'probe'),
+        simple('cut', 'cut', { whole: '${probe.output}' }),
+        simple('sum', 'sum'),
+      ],
+    };
+    const id = await begin({ workflow: 'large', definition });
+    const { lease } = await session.takeTask();
+    await api.report(sessionId, [{ lease, kind: 'succeeded', outputBlob: sha256 }]);
+
+    const { body: run } = await api.get(`/v1/runs/${id}/wait`);
+
+    expect(run.steps[0]).toMatchObject({ state: 'succeeded', outputBlob: sha256 });
+    expect(run).toMatchObject({ status: 'failed', error: { code: 'bad_value', step: 'cut' } });
+    const only = await begin({ workflow: 'only', definition: { tasks: [simple('sum', 'sum')] } });
+    const { lease: next } = await session.takeTask();
+    await api.report(sessionId, [{ lease: next, kind: 'succeeded', outputBlob: sha256 }]);
+    const { body: ended } = await api.get(`/v1/runs/${only}/wait`);
+    expect(ended).toMatchObject({ status: 'succeeded', outputBlob: sha256, error: null });
+    expect((await api.get('/v1/runs?workflow=only')).body.items).toMatchObject([
+      { id: only, outputBlob: sha256 },
+    ]);
+  });
+
   test('fails with its step, whose task is not retried by itself', async () => {
     const id = await begin();
     const { id: taskId, lease } = await session.takeTask();
@@ -231,6 +282,8 @@ test('runs are found by each filter', async () => {
   const page = await api.get('/v1/runs?limit=1');
   expect(await find(`cursor=${page.body.nextCursor}`)).toEqual([first]);
   expect((await api.get('/v1/tasks')).body.items).toHaveLength(1);
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toContain('\nsluice_tasks_submitted_total 1\n');
 });
 
 test('a key sees the runs of its namespace, and each role does what it may', async () => {

@@ -172,7 +172,7 @@ function taskRoutes(
   submitTasksRoute(app, gateway, waiting);
   readTaskRoutes(app, archive, waiting);
   taskLogsRoute(app, parts);
-  eventsRoute(app, parts);
+  eventsRoute(app, { ...parts, runs: new RunArchive(parts) });
   manyTasksRoutes(app, { engine, admission, waiting, archive });
   patchTasksRoutes(app, new TaskPatcher(parts));
   taskOperationRoutes(app, new TaskOperations(parts));
@@ -183,7 +183,8 @@ function runsOf(app: FastifyInstance, parts: StreamParts): void {
   const runs = new RunArchive(parts);
   const waiting = new RunWaiting({ ...parts, runs });
   const refuseWhileWaking = () => parts.gateway.refuseWhileWaking();
-  const operations = new RunOperations({ ...parts, runs, refuseWhileWaking });
+  const onStarted = parts.observation.runsStarted;
+  const operations = new RunOperations({ ...parts, runs, refuseWhileWaking, onStarted });
   runRoutes(app, { runs, waiting, operations });
 }
 

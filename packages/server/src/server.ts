@@ -120,9 +120,10 @@ export class Server {
       const { feedOptions } = projection;
       const parts = { log, outputs, clock: time, observation, beforeTimers, feedOptions };
       const engine = await startEngine(options, parts);
-      if (engine.feed !== undefined) projection.follow(engine.feed, engine.position);
       observation.begin();
-      checkKeys(options.host, observation.partition.state);
+      const { state } = observation.partition;
+      projection.follow(engine.feed, engine.position, state.programs.all());
+      checkKeys(options.host, state);
       const memory = new MemoryWatch(options.maxMemory ?? DEFAULTS.maxMemory);
       const admission = new Admission(engine, file, memory);
       gateway = new Gateway({

@@ -147,14 +147,15 @@ export const TASK_ROUTES = {
     access: 'read',
     summary: 'Follow the changes of tasks as a stream of events',
     description:
-      'Events with one line of JSON each: change {task, type, from, to, reason, attempt, at}, ' +
+      'Events with one line of JSON each: change {task, type, run?, from, to, reason, attempt, ' +
+      'at}, ' +
       'gap {from, to} (these records of the log are no longer available), ping {}, drain {} ' +
       '(connect again). An id is a position in this log. With an id as Last-Event-ID the stream ' +
       'continues after it, and a change may arrive twice. An id of another log, or from before ' +
       'a restore, gives a gap from 0. Without an id the stream starts now.',
     query: EventQuery,
     answers: { 200: 'text/event-stream' },
-    errors: [...READ_ERRORS, 'task_not_found'],
+    errors: [...READ_ERRORS, 'task_not_found', 'run_not_found'],
   },
   explainTask: {
     method: 'GET',

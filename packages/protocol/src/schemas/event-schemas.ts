@@ -5,6 +5,9 @@ import { TaskStateName } from './task-schemas.ts';
 export const TaskChange = Type.Object({
   task: Type.String({ description: 'Id of the task.' }),
   type: Type.String({ description: 'Type of the task.' }),
+  run: Type.Optional(
+    Type.String({ description: 'Id of the run that the task is a step of. Absent for others.' }),
+  ),
   from: Type.Union([TaskStateName, Type.Null()], { description: 'Null for a new task.' }),
   to: TaskStateName,
   reason: Type.String({ description: 'Why the task changed.' }),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { exactlyOne, notTogether } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
 import { BlobHash } from './blob-schemas.ts';
-import { TaskId } from './id-schemas.ts';
+import { RunId, TaskId } from './id-schemas.ts';
 import {
   GivenTime,
   TaskError,
@@ -322,6 +322,9 @@ export const EventQuery = Type.Object(
   {
     task: Type.Optional(
       Type.Unsafe<string>({ ...TaskId, description: 'Only changes of this task.' }),
+    ),
+    run: Type.Optional(
+      Type.Unsafe<string>({ ...RunId, description: 'Only changes of the tasks of this run.' }),
     ),
     type: FILTER.type,
   },

@@ -115,6 +115,8 @@ export interface TaskChange {
   readonly task: string;
   /** Type of the task. */
   readonly type: string;
+  /** Id of the run that the task is a step of. Absent for others. */
+  readonly run?: string;
   /** Null for a new task. */
   readonly from: TaskState | null;
   readonly to: TaskState;

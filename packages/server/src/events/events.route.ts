@@ -1,4 +1,4 @@
-import { parseTaskId, queueKey } from '@sluice/core';
+import { parseRunId, parseTaskId, queueKey } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { EventQuery, ROUTES, SluiceError } from '@sluice/protocol';
 import type { FastifyInstance } from 'fastify';
@@ -9,6 +9,7 @@ import { routeOptions } from '../http/route-options.ts';
 import { type Admission, overloaded } from '../limits/admission.ts';
 import type { ChangeQuery } from '../projection/change-ring.ts';
 import type { Projection } from '../projection/projection.ts';
+import type { RunArchive } from '../runs/run-archive.ts';
 import type { TaskArchive } from '../tasks/task-archive.ts';
 import { EventFollowers } from './event-followers.ts';
 import type { LogStarts } from './log-starts.ts';
@@ -18,6 +19,7 @@ interface Parts {
   readonly admission: Admission;
   readonly projection: Projection;
   readonly archive: TaskArchive;
+  readonly runs: Pick<RunArchive, 'one'>;
   readonly starts: LogStarts;
   readonly keyStreams: KeyStreams;
   readonly stalledMs: number;
@@ -26,14 +28,14 @@ interface Parts {
 const FOLLOWERS_MAX = 1000;
 
 export function eventsRoute(app: FastifyInstance, parts: Parts): void {
-  const { admission, archive } = parts;
+  const { admission, archive, runs } = parts;
   const query = new Checker(EventQuery);
   const followers = new EventFollowers(parts);
   app.addHook('preClose', async () => followers.stop());
   app.route({
     ...routeOptions(ROUTES.followEvents),
     handler: async (request, reply) => {
-      const { task, type } = parseQuery(query, request.query);
+      const { task, run, type } = parseQuery(query, request.query);
       // A HEAD request has no stream to wait for.
       if (request.method === 'HEAD') return reply.type('text/event-stream').send();
       const { namespace } = request.caller;
@@ -42,10 +44,12 @@ export function eventsRoute(app: FastifyInstance, parts: Parts): void {
         start: parts.starts.current,
         ...placeIn(request.headers['last-event-id'], parts),
         ...(task === undefined ? {} : { task: parseTaskId(task)?.number ?? 0 }),
+        ...(run === undefined ? {} : { run: parseRunId(run)?.number ?? 0 }),
         ...(type === undefined ? {} : { queue: queueKey(namespace, type) }),
       };
       admission.read();
       if (task !== undefined) await archive.mustHave(namespace, task);
+      if (run !== undefined) await runs.one(namespace, run);
       if (followers.count >= FOLLOWERS_MAX) throw overloaded('too many requests follow events');
       parts.keyStreams.add(request.caller, reply.raw);
       return followers.follow(wanted, reply);

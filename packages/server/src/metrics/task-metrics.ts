@@ -26,6 +26,11 @@ export class TaskMetrics {
   /** Tasks from this number on are counted; set once the number of existing tasks is known. */
   firstTask = 1;
 
+  /** Runs take numbers of the same sequence, and are not counted as tasks. */
+  runsStarted(runs: number): void {
+    this.firstTask += runs;
+  }
+
   staged({ pushSlots, endedSlots }: Outputs, { tasks }: ReadonlyState): void {
     this.leased += pushSlots.length;
     for (const slot of pushSlots) this.queueMs.observe(tasks.leasedAt[slot] - tasks.dueAt[slot]);

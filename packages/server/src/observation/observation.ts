@@ -56,6 +56,11 @@ export class Observation {
     this.stats.begin(this.partition.state.nextTask);
   }
 
+  readonly runsStarted = (runs: number): void => {
+    this.tasks.runsStarted(runs);
+    this.stats.runsStarted(runs);
+  };
+
   measured(log: BoundedLog): BoundedLog {
     return measuredLog(log, this.server.commits);
   }

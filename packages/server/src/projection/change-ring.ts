@@ -1,6 +1,7 @@
 import {
   namespaceOf,
   REASONS,
+  runIdText,
   TASK_STATES,
   type TaskNumber,
   taskIdText,
@@ -8,7 +9,7 @@ import {
 } from '@sluice/core';
 import { timeText } from '../base/time-text.ts';
 import type { ChangeRecord } from './rows/change-record.ts';
-import type { TaskRecord } from './rows/task-record.ts';
+import type { StepOfRun, TaskRecord } from './rows/task-record.ts';
 
 const PARTITION = 0;
 
@@ -25,6 +26,8 @@ export interface ChangeQuery {
   readonly queue?: string;
   /** Number of a task. */
   readonly task?: number;
+  /** Number of a run: changes of the tasks of its steps. */
+  readonly run?: number;
 }
 
 /** Changes as server-sent events, up to a record and none beyond. */
@@ -36,7 +39,9 @@ export interface ChangeEvents {
 }
 
 /** The task of a change. */
-type ChangedTask = Readonly<Pick<TaskRecord, 'number' | 'submittedAt' | 'queue'>>;
+type ChangedTask = Readonly<Pick<TaskRecord, 'number' | 'submittedAt' | 'queue'>> & {
+  readonly step?: StepOfRun | undefined;
+};
 
 /**
  * Columns instead of objects, because every change of every task is stored here. Long-lived objects
@@ -52,6 +57,7 @@ class Columns {
   readonly reason: Uint8Array;
   readonly attempt: Float64Array;
   readonly queue: string[] = [];
+  readonly step: (StepOfRun | undefined)[] = [];
 
   constructor(size: number) {
     this.position = new Float64Array(size);
@@ -109,6 +115,7 @@ export class ChangeRing {
     columns.number[place] = task.number;
     columns.submittedAt[place] = task.submittedAt;
     columns.queue[place] = task.queue;
+    columns.step[place] = task.step;
     [
       columns.at[place],
       columns.from[place],
@@ -174,6 +181,7 @@ export class ChangeRing {
     return (
       (query.task === undefined || query.task === number) &&
       (query.queue === undefined || query.queue === queue) &&
+      (query.run === undefined || query.run === this.columns.step[place]?.[0]) &&
       namespaceOf(queue) === query.namespace
     );
   }
@@ -187,6 +195,7 @@ export class ChangeRing {
     const data = {
       task: taskIdText(key),
       type: taskTypeOf(columns.queue[place]),
+      ...runOf(columns.step[place]),
       from: from < 0 ? null : TASK_STATES[from],
       to: TASK_STATES[columns.to[place]],
       reason: REASONS[columns.reason[place]],
@@ -196,6 +205,12 @@ export class ChangeRing {
     const id = start === undefined ? undefined : eventId(start, columns.position[place]);
     return frame('change', data, id);
   }
+}
+
+function runOf(step: StepOfRun | undefined): { run?: string } {
+  if (step === undefined) return {};
+  const [run, submittedAt] = step;
+  return { run: runIdText({ submittedAt, partition: PARTITION, number: run as TaskNumber }) };
 }
 
 /** The id that a reader sends to continue after a record. */

@@ -4,6 +4,11 @@ import type { ProjectedProgram } from './runs/run-record.ts';
 
 type Registered = Extract<Event, { type: 'workflow_registered' }>;
 
+/** A definition with its text. */
+export interface KnownProgram extends Omit<ProjectedProgram, 'steps'> {
+  readonly text: string;
+}
+
 /**
  * The definitions that runs name by place. A place is used again once nothing names it, so what is
  * saved must fit to the saved mark: later definitions come with the log again.
@@ -22,6 +27,24 @@ export class ProjectedPrograms {
     const program = { place, namespace, name, version, steps: outlineOf(text) };
     this.byPlace.set(place, program);
     this.fresh.push({ since, program });
+  }
+
+  /** Places whose definition is known. */
+  get places(): number[] {
+    return [...this.byPlace.keys()];
+  }
+
+  /**
+   * Takes definitions of the server whose events are neither saved nor in the log any more, after a
+   * loss of files. Definitions in the log replace them.
+   */
+  fill(programs: readonly KnownProgram[]): void {
+    for (const { text, ...known } of programs) {
+      if (this.byPlace.has(known.place)) continue;
+      const program = { ...known, steps: outlineOf(text) };
+      this.byPlace.set(known.place, program);
+      this.fresh.push({ since: -1, program });
+    }
   }
 
   at(place: number): ProjectedProgram {

@@ -206,3 +206,29 @@ function batchesOf(log: readonly Uint8Array[]): ProjectedBatch[] {
     return batch;
   });
 }
+
+test('after a loss of its files it learns the definitions that the log no longer has', () => {
+  const world = new RunWorld();
+  world.act(['register', 0]);
+  const lost = world.partition.log().length;
+  world.act(['start', 0]);
+  world.act(['succeed', 0]);
+  const kept = batchesOf(world.partition.log()).slice(lost);
+  const folder = newFolder();
+  const projector = Projector.open({ folder, retention: RETENTION, notify: fail });
+
+  projector.begin(kept[0].firstRecord, world.partition.state.programs.all());
+  projector.skipTo(kept[0].firstRecord);
+  for (const batch of kept) projector.take(batch);
+
+  expect(expectSame(projector, world.partition)).toBe(1);
+  projector.saveAll();
+  projector.close();
+  const again = Projector.open({ folder, retention: RETENTION, notify: fail });
+  expect(again.knownPrograms).toEqual([0]);
+  again.close();
+});
+
+function fail(notice: ProjectorNotice): void {
+  throw new Error(JSON.stringify(notice));
+}

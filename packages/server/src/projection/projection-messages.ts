@@ -3,6 +3,7 @@ import type { Tags } from '@sluice/core';
 import type { CommittedBatch } from '@sluice/engine';
 import type { ShownSteps } from '../answers/shown-run.ts';
 import type { ChangeQuery } from './change-ring.ts';
+import type { KnownProgram } from './projected-programs.ts';
 import type { ProjectorNotice, ProjectorOptions } from './projector.ts';
 import type { CountScope } from './rows/dead-letter-count.ts';
 import type { ProjectionMark } from './rows/mark-file.ts';
@@ -108,13 +109,24 @@ export type Tell =
   | { readonly type: 'batches'; readonly batches: readonly CommittedBatch[] }
   | { readonly type: 'skip'; readonly position: number }
   /** Changes are followed from here on: some earlier ones are already in rows. */
-  | { readonly type: 'begin'; readonly position: number }
+  | {
+      readonly type: 'begin';
+      readonly position: number;
+      /** Definitions that the thread does not know. */
+      readonly programs: readonly KnownProgram[];
+    }
   | { readonly type: 'question'; readonly id: number; readonly question: Question }
   | { readonly type: 'close' };
 
 /** Messages from the thread. */
 export type Say =
-  | { readonly type: 'ready'; readonly saved: ProjectionMark; readonly bytes: number }
+  | {
+      readonly type: 'ready';
+      readonly saved: ProjectionMark;
+      readonly bytes: number;
+      /** Places of the definitions that it knows. */
+      readonly programs: readonly number[];
+    }
   | { readonly type: 'taken'; readonly saved: ProjectionMark; readonly seen: ProjectionMark }
   | { readonly type: 'saved'; readonly saved: ProjectionMark; readonly bytes: number }
   | ({ readonly type: 'answer'; readonly id: number } & (

@@ -69,7 +69,7 @@ parentPort?.on('message', (told: Tell) => {
   } else if (told.type === 'skip') {
     projector.skipTo(told.position);
   } else if (told.type === 'begin') {
-    projector.begin(told.position);
+    projector.begin(told.position, told.programs);
   } else if (told.type === 'question') {
     answer(told.id, told.question);
   } else {
@@ -85,7 +85,12 @@ parentPort?.on('message', (told: Tell) => {
 if (process.platform === 'linux') setPriority(0, NICENESS);
 
 const timer = setInterval(work, SAVE_EVERY_MS);
-say({ type: 'ready', saved: projector.saved, bytes: projector.bytes });
+say({
+  type: 'ready',
+  saved: projector.saved,
+  bytes: projector.bytes,
+  programs: projector.knownPrograms,
+});
 // A server that is killed would otherwise leave no compile cache for the next one.
 setImmediate(flushCompileCache);
 

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { type CommittedFeed, envWithCompileCache, type FeedOptions } from '@sluice/engine';
 import type { ChangeEvents, ChangeQuery } from './change-ring.ts';
+import type { KnownProgram } from './projected-programs.ts';
 import type {
   FindQuestion,
   FindRunsQuestion,
@@ -94,6 +95,8 @@ export class Projection {
   private feed: CommittedFeed | undefined;
   private seenMark: ProjectionMark;
   private storedBytes = 0;
+  /** Places of the definitions that the thread knew at its start. */
+  private readonly knownPrograms: ReadonlySet<number>;
   /** Since when there are records that it has not seen. */
   private behindSince: number | undefined;
   /** Why it cannot write; undefined while it can. */
@@ -111,8 +114,10 @@ export class Projection {
   private readonly onSeen = new Set<() => void>();
   private readonly onPassed = new Set<() => void>();
 
-  private constructor(options: ProjectionOptions, worker: Worker, { saved, bytes }: Ready) {
+  private constructor(options: ProjectionOptions, worker: Worker, ready: Ready) {
+    const { saved, bytes, programs } = ready;
     this.options = options;
+    this.knownPrograms = new Set(programs);
     this.storedBytes = bytes;
     this.worker = worker;
     this.feedOptions = {
@@ -164,10 +169,18 @@ export class Projection {
     };
   }
 
-  /** Starts to take committed batches; the log has `tail` records now. */
-  follow(feed: CommittedFeed, tail: number): void {
+  /** Starts to take committed batches; the log has `tail` records and these definitions now. */
+  follow(
+    feed: CommittedFeed | undefined,
+    tail: number,
+    programs: readonly KnownProgram[] = [],
+  ): void {
+    if (feed === undefined) return;
     this.feed = feed;
-    this.tell({ type: 'begin', position: tail });
+    const unknown = programs.flatMap(({ place, namespace, name, version, text }) => {
+      return this.knownPrograms.has(place) ? [] : [{ place, namespace, name, version, text }];
+    });
+    this.tell({ type: 'begin', position: tail, programs: unknown });
     this.pump(feed).catch((cause: Error) => this.ended(cause.message));
   }
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { type Event, EventDecoder, FAILED, readEvents, TASK_STATES, TIMED_OUT } from '@sluice/core';
 import { UTF8 } from '../base/utf8.ts';
 import { ChangeRing } from './change-ring.ts';
+import type { KnownProgram } from './projected-programs.ts';
 import { isOfRuns, ProjectedRuns } from './projected-runs.ts';
 import type { ChangeRecord } from './rows/change-record.ts';
 import { syncFolder } from './rows/database-file.ts';
@@ -152,6 +153,11 @@ export class Projector {
     }
   }
 
+  /** Places of the definitions that it knows. */
+  get knownPrograms(): number[] {
+    return this.runs.programs.places;
+  }
+
   /** How much of the log is durable in rows. */
   get saved(): ProjectionMark {
     return this.savedMark;
@@ -208,8 +214,9 @@ export class Projector {
    * The log had `tail` records at the start. Changes are followed from there, and tasks submitted
    * from there on are new.
    */
-  begin(tail: number): void {
+  begin(tail: number, programs: readonly KnownProgram[] = []): void {
     this.changes.begin(tail);
+    this.runs.programs.fill(programs);
     this.rebuildTo = Math.min(this.rebuildTo, tail);
   }
 

@@ -2,7 +2,13 @@ import { isTerminal } from '@sluice/core';
 import type { ChangeRecord } from './rows/change-record.ts';
 import type { Searched } from './rows/row-query.ts';
 import type { AnyRecord } from './rows/stored-row.ts';
-import { beginRecord, firstChange, type Submitted, type TaskRecord } from './rows/task-record.ts';
+import {
+  beginRecord,
+  firstChange,
+  type StepOfRun,
+  type Submitted,
+  type TaskRecord,
+} from './rows/task-record.ts';
 import { isRun, type RunRecord, runBytes } from './runs/run-record.ts';
 
 /** Memory of a record without its payloads, measured with one attempt. */
@@ -98,6 +104,11 @@ export class UnsavedTask implements Searched {
     if (!isSubmitted(told)) return told.state;
     const [, , state] = firstChange(told, this.sinceAt);
     return state;
+  }
+
+  /** Absent for a task of no run. */
+  get step(): StepOfRun | undefined {
+    return 'step' in this.told ? this.told.step : undefined;
   }
 
   get parent(): string {

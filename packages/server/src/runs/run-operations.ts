@@ -21,6 +21,8 @@ interface Parts {
   readonly runs: Pick<RunArchive, 'one'>;
   /** Throws right after a standstill of the server. */
   readonly refuseWhileWaking: () => void;
+  /** Called with the number of new runs. */
+  readonly onStarted: (runs: number) => void;
 }
 
 /** The run after an operation, as JSON text. */
@@ -41,7 +43,7 @@ export class RunOperations {
 
   /** Takes one run or an array, all or nothing. `admit` may refuse before there is an effect. */
   async start(namespace: string, body: unknown, admit?: () => void): Promise<StartedRun[]> {
-    const { engine, admission, refuseWhileWaking } = this.parts;
+    const { engine, admission, refuseWhileWaking, onStarted } = this.parts;
     const command = this.parser.parse(namespace, body);
     refuseWhileWaking();
     admission.command(command.type);
@@ -49,7 +51,11 @@ export class RunOperations {
     const isArray = Array.isArray(body);
     const requests = (isArray ? body : [body]) as RunRequest[];
     return engine.execute<StartRuns, StartedRun[]>(command, (reply, state) => {
-      if (reply.rejection === undefined) return startedRuns(reply, state);
+      if (reply.rejection === undefined) {
+        const started = startedRuns(reply, state);
+        onStarted(started.filter(({ deduplicated }) => !deduplicated).length);
+        return started;
+      }
       throw startRefusal(reply, state, {
         command,
         keys: requests.map(({ dedupeKey }) => dedupeKey),

@@ -61,6 +61,11 @@ export class Stats {
     this.nextTask = nextTask;
   }
 
+  /** Runs take numbers of the same sequence, and are not counted as tasks. */
+  runsStarted(runs: number): void {
+    this.nextTask += runs;
+  }
+
   readonly staged = ({ endedSlots }: Outputs, { tasks }: ReadonlyState): void => {
     this.ended += endedSlots.length;
     for (const slot of endedSlots) {

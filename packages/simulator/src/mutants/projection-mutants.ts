@@ -26,8 +26,8 @@ export const PROJECTION_MUTANTS: readonly Mutant[] = [
   {
     name: 'record-that-does-not-grow',
     file: 'server/src/projection/unsaved-task.ts',
-    find: 'this.told = this.record;',
-    replace: 'if (isSubmitted(this.told)) return this.record;',
+    find: 'this.told = record;',
+    replace: 'if (isSubmitted(this.told)) return isRun(record) ? undefined : record;',
     what: 'The row of a task has all that happened to it (I36): here what came first is all.',
   },
 ];

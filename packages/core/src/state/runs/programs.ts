@@ -37,6 +37,8 @@ export interface ProgramsReader {
   inline(namespace: string, hash: string): StoredProgram | undefined;
   /** All registered versions of a namespace, by name and number. */
   registered(namespace: string): StoredProgram[];
+  /** Every definition, also those that only runs still name. */
+  all(): StoredProgram[];
 }
 
 /** Measured: what a definition costs beside its text. */
@@ -74,6 +76,10 @@ export class Programs implements ProgramsReader {
     return all
       .filter((each) => each.namespace === namespace)
       .sort((a, b) => (a.name === b.name ? a.version - b.version : a.name < b.name ? -1 : 1));
+  }
+
+  all(): StoredProgram[] {
+    return this.places.filter((program) => program !== undefined);
   }
 
   /** A version that was there before is replaced. */

@@ -71,11 +71,16 @@ export class MarkFile {
   /** Saves the mark and the definitions that came before it, both or none. */
   write({ position, at, rebuildTo }: SavedMark, programs: readonly ProjectedProgram[] = []): void {
     this.guarded((db) => {
+      const mark = db.prepare('INSERT OR REPLACE INTO mark VALUES (1, ?, ?, ?)');
+      if (programs.length === 0) {
+        mark.run(position, at, rebuildTo);
+        return;
+      }
       db.exec('BEGIN IMMEDIATE');
       try {
         const put = db.prepare('INSERT OR REPLACE INTO programs VALUES (?, ?)');
         for (const program of programs) put.run(program.place, JSON.stringify(program));
-        db.prepare('INSERT OR REPLACE INTO mark VALUES (1, ?, ?, ?)').run(position, at, rebuildTo);
+        mark.run(position, at, rebuildTo);
         db.exec('COMMIT');
       } catch (cause) {
         if (db.isTransaction) db.exec('ROLLBACK');
