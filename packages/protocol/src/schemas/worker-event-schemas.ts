@@ -25,6 +25,9 @@ export const PushedTask = Type.Object({
   runTimeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
   heartbeatTimeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
   tags: Type.Optional(Type.Record(Type.String(), Type.String())),
+  maxAttempts: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Attempts that the task may have. Absent: 3.' }),
+  ),
 });
 export type PushedTask = Static<typeof PushedTask>;
 

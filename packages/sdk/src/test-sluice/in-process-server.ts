@@ -218,6 +218,7 @@ export class InProcessServer {
       id: taskIdOf(state, slot),
       type: state.typeOf(slot),
       attempt: tasks.attempt[slot],
+      maxAttempts: state.texts.retry.at(tasks.retry[slot]).maxAttempts,
       lease,
       ...inputOf(state, slot),
       tags: state.texts.tags.at(tasks.tags[slot]) ?? {},

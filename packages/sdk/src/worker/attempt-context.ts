@@ -37,6 +37,8 @@ export interface Attempt {
   /** SHA-256 of the blob that holds the input. */
   readonly inputBlob?: string;
   readonly tags?: Readonly<Record<string, string>>;
+  /** Attempts that the task may have; absent for the default. */
+  readonly maxAttempts?: number;
 }
 
 interface Signal {
@@ -149,7 +151,7 @@ export class AttemptContext implements TaskContext {
   }
 
   private get children(): ChildSubmits {
-    this.childSubmits ??= new ChildSubmits(this.given.id, this.ports.submits);
+    this.childSubmits ??= new ChildSubmits(this.given.id, this.ports.submits, () => this.signal);
     return this.childSubmits;
   }
 

@@ -1,7 +1,7 @@
 import { TaskDefinition } from '@sluice/protocol';
 import { describe, expect, test } from 'vitest';
 import type { AttemptEvent } from '../task/attempt-event.ts';
-import { type AnyTask, defineTask } from '../task/define-task.ts';
+import { defineTask } from '../task/define-task.ts';
 import { PermanentFailure, RetryAfter, TaskAborted } from '../task/failures.ts';
 import type { TaskContext } from '../task/task-context.ts';
 import { TestSluice } from '../test-sluice/test-sluice.ts';
@@ -32,17 +32,17 @@ async function eventsOf(
 function failWith(
   thrown: unknown,
   more: {
-    definition?: AnyTask;
+    maxAttempts?: number;
     attempt?: number;
     aborted?: TaskAborted;
     retryAfterMs?: number;
   } = {},
 ): AttemptEvent[] {
-  const { definition, attempt = 1, aborted, retryAfterMs } = more;
+  const { maxAttempts = 3, attempt = 1, aborted, retryAfterMs } = more;
   const error = { message: 'boom' };
   const ending = { kind: 'failed', error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   const end = { ending: ending as never, thrown, aborted, durationMs: 35.4, endedAt: NOW };
-  return endEvents({ ...ATTEMPT, attempt }, definition, end);
+  return endEvents({ ...ATTEMPT, attempt, maxAttempts }, end);
 }
 
 test('an attempt that succeeds starts and ends', async () => {
@@ -87,10 +87,8 @@ test('an output that is not JSON is a failure with an error', async () => {
 });
 
 test('a list of delays has one attempt more', () => {
-  const definition = defineTask({ type: 'a', retry: { delaysMs: [5] } });
-
-  expect(typesOf(failWith('x', { definition, attempt: 1 }))).toContain('retrying');
-  expect(typesOf(failWith('x', { definition, attempt: 2 }))).not.toContain('retrying');
+  expect(typesOf(failWith('x', { maxAttempts: 2, attempt: 1 }))).toContain('retrying');
+  expect(typesOf(failWith('x', { maxAttempts: 2, attempt: 2 }))).not.toContain('retrying');
 });
 
 test('the default is that of the protocol', () => {
@@ -150,4 +148,11 @@ describe('the line of a failed attempt', () => {
   test('there is none for other events', () => {
     expect(failureLine({ type: 'started', ...FACTS })).toBeUndefined();
   });
+});
+
+test('a cancelled task ends as cancelled, whatever its handler returns after that', () => {
+  const aborted = new TaskAborted('cancelled', 'cancelled', 1000);
+  const end = { ending: { kind: 'succeeded' } as never, aborted, durationMs: 1, endedAt: NOW };
+
+  expect(endEvents(ATTEMPT, end)).toMatchObject([{ type: 'ended', outcome: 'cancelled' }]);
 });

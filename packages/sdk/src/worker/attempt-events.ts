@@ -1,5 +1,4 @@
 import type { AttemptEvent } from '../task/attempt-event.ts';
-import type { AnyTask } from '../task/define-task.ts';
 import type { TaskAborted } from '../task/failures.ts';
 import type { Attempt } from './attempt-context.ts';
 import { asDelay, type Ending } from './final-reports.ts';
@@ -21,11 +20,7 @@ export function startEvent(attempt: Attempt): AttemptEvent {
   return { type: 'started', ...factsOf(attempt) };
 }
 
-export function endEvents(
-  attempt: Attempt,
-  definition: AnyTask | undefined,
-  end: AttemptEnd,
-): AttemptEvent[] {
+export function endEvents(attempt: Attempt, end: AttemptEnd): AttemptEvent[] {
   const { durationMs } = end;
   const outcome = outcomeOf(end);
   const ended: AttemptEvent = { type: 'ended', ...factsOf(attempt), outcome, durationMs };
@@ -34,7 +29,7 @@ export function endEvents(
 
   const { retryable = true } = ending;
   const delayMs = asDelay(ending.retryAfterMs);
-  const willRetry = retryable && attempt.attempt < attemptsMax(definition);
+  const willRetry = retryable && attempt.attempt < (attempt.maxAttempts ?? MAX_ATTEMPTS_DEFAULT);
   const failure: Omit<Failed, 'type'> = {
     ...factsOf(attempt),
     error: 'thrown' in end ? end.thrown : Object.assign(new Error(), ending.error),
@@ -56,14 +51,11 @@ type Outcome = Extract<AttemptEvent, { type: 'ended' }>['outcome'];
 
 function outcomeOf({ ending, aborted }: AttemptEnd): Outcome {
   if (aborted?.type === 'lease_lost') return 'lost';
+  // The task ends as cancelled, whatever its handler returned after that.
+  if (aborted?.type === 'cancelled') return 'cancelled';
   if (ending.kind === 'refused') return 'handed_back';
   if (ending.kind !== 'failed' || aborted?.type !== 'stopping') return ending.kind;
   // As in `HeldLeases`: the handler did not decide what happens next, so the task is handed back.
   const isDecided = ending.retryable === false || ending.retryAfterMs !== undefined;
   return isDecided ? 'failed' : 'handed_back';
-}
-
-function attemptsMax(definition: AnyTask | undefined): number {
-  const { maxAttempts = MAX_ATTEMPTS_DEFAULT, delaysMs } = definition?.retry ?? {};
-  return delaysMs === undefined ? maxAttempts : delaysMs.length + 1;
 }

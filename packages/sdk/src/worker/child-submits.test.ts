@@ -11,8 +11,33 @@ const resize = defineTask({ type: 'resize', priority: 6, run: (width: number) =>
 
 function childrenOf(parentId: string) {
   const recorded = new RecordedSubmits();
-  return { recorded, children: new ChildSubmits(parentId, recorded.submits) };
+  const { signal } = new AbortController();
+  return { recorded, children: new ChildSubmits(parentId, recorded.submits, () => signal) };
 }
+
+test('waiting for a child ends with the attempt', async () => {
+  const ended = new AbortController();
+  const given: unknown[] = [];
+  const handle = {
+    id: 't_8',
+    result: (options: unknown) => Promise.resolve(given.push(options)),
+    wait: (options: unknown) => Promise.resolve(given.push(options)),
+  };
+  const submits = { submit: () => Promise.resolve(handle) } as never;
+  const child = await new ChildSubmits('t_7', submits, () => ended.signal).submit('a', 1);
+  const other = new AbortController().signal;
+
+  await child.result();
+  await child.wait({ timeoutMs: 5 });
+  await child.result({ signal: other });
+
+  expect(child.id).toBe('t_8');
+  expect(given).toEqual([
+    { signal: ended.signal },
+    { signal: ended.signal, timeoutMs: 5 },
+    { signal: other },
+  ]);
+});
 
 test('children have their parent, and keys from the number of the call', async () => {
   const { recorded, children } = childrenOf('t_7');

@@ -1,5 +1,5 @@
 import type { AnyTask } from '../task/define-task.ts';
-import type { TaskHandle } from '../task/task-handle.ts';
+import type { TaskHandle, WaitOptions } from '../task/task-handle.ts';
 import type { SubmitOptions } from '../task/task-options.ts';
 import type { SubmitManyOptions, TaskSubmits } from '../task/task-submits.ts';
 
@@ -13,11 +13,14 @@ import type { SubmitManyOptions, TaskSubmits } from '../task/task-submits.ts';
 export class ChildSubmits {
   private readonly parentId: string;
   private readonly submits: TaskSubmits;
+  private readonly signal: () => AbortSignal;
   private calls = 0;
 
-  constructor(parentId: string, submits: TaskSubmits) {
+  /** `signal` ends the waiting for children, so that a cancelled parent does not keep its slot. */
+  constructor(parentId: string, submits: TaskSubmits, signal: () => AbortSignal) {
     this.parentId = parentId;
     this.submits = submits;
+    this.signal = signal;
   }
 
   // Async, so that a bad argument rejects the promise. The number is taken before the first wait.
@@ -27,7 +30,7 @@ export class ChildSubmits {
     options?: SubmitOptions,
   ): Promise<TaskHandle> {
     const own = this.withKey(`${this.nextCall()}`, options);
-    return this.submits.submit(task as string, input, own);
+    return this.heard(await this.submits.submit(task as string, input, own));
   }
 
   async submitMany(
@@ -36,9 +39,23 @@ export class ChildSubmits {
     options?: SubmitManyOptions<never>,
   ): Promise<TaskHandle[]> {
     const call = this.nextCall();
-    return this.submits.submitMany(task as string, inputs, (input, index) => {
+    const handles = await this.submits.submitMany(task as string, inputs, (input, index) => {
       const given = typeof options === 'function' ? options(input as never, index) : options;
       return this.withKey(`${call}.${index}`, given);
+    });
+    return handles.map((handle) => this.heard(handle));
+  }
+
+  /** The handle of a child. Waiting for it ends with the attempt, unless a signal is given. */
+  private heard(handle: TaskHandle): TaskHandle {
+    return new Proxy(handle, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== 'function') return value;
+        if (name !== 'result' && name !== 'wait') return value.bind(target);
+        return (options: WaitOptions = {}) =>
+          value.call(target, { signal: this.signal(), ...options });
+      },
     });
   }
 

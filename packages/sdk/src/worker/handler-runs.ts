@@ -61,7 +61,7 @@ export class HandlerRuns {
       const durationMs = ticks() - startedAt;
       const { aborted } = context;
       const ended = { ending, aborted, durationMs, endedAt: now(), ...failure };
-      endEvents(task, this.definitions.get(task.type), ended).forEach(onAttempt);
+      endEvents(task, ended).forEach(onAttempt);
       reports.finish(task.lease, ending);
     };
     onAttempt(startEvent(task));

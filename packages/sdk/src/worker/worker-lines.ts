@@ -17,21 +17,21 @@ export function guarded<T>(name: string, call: (given: T) => unknown): (given: T
 }
 
 /**
- * Writes one line when the server becomes unreachable, however often it is tried, and one when it
- * is reachable again.
+ * Writes one line for each reason why the server is unreachable, however often it is tried, and one
+ * when it is reachable again.
  */
 export function writeTrouble(addresses: readonly string[]): (notice: WorkerNotice) => void {
-  let isSaid = false;
+  const said = new Set<string>();
   return (notice) => {
     if (notice.type === 'connected') {
-      if (isSaid) console.error(`sluice: connected to ${notice.address}`);
-      isSaid = false;
+      if (said.size > 0) console.error(`sluice: connected to ${notice.address}`);
+      said.clear();
     } else if (notice.type === 'disconnected') {
-      if (!isSaid) {
+      if (!said.has(notice.why)) {
         const where = addresses.join(', ');
         console.error(`sluice: no connection to ${where} (${notice.why}); trying again`);
       }
-      isSaid = true;
+      said.add(notice.why);
     } else if (notice.type === 'report_refused') {
       console.error(`sluice: the server refused a report: ${notice.why}`);
     } else if (notice.type === 'definition_differs') {

@@ -39,9 +39,17 @@ function registered(path: string) {
 }
 
 /** Pushes a task on the newest stream. */
-function push(type: string, input: unknown, lease: string): void {
+function push(type: string, input: unknown, lease: string, more: object = {}): void {
   const { response } = server.requests.findLast(({ path }) => path === '/v1/worker-sessions') ?? {};
-  const task = { id: `t_${lease}`, type, attempt: 1, lease, resources: { slots: 1 }, input };
+  const task = {
+    id: `t_${lease}`,
+    type,
+    attempt: 1,
+    lease,
+    resources: { slots: 1 },
+    input,
+    ...more,
+  };
   response?.write(`event: tasks\ndata: ${JSON.stringify([task])}\n\n`);
 }
 
@@ -263,7 +271,8 @@ test('what onNotice throws does not hurt the worker', async () => {
 describe('failed attempts', () => {
   const boom = defineTask({
     type: 'boom',
-    retry: { maxAttempts: 1 },
+    // The server says how often this task is tried: a submit may have said something else.
+    retry: { maxAttempts: 5 },
     run: (input: string) => Promise.reject(new Error(`boom ${input.length}`)),
   });
 
@@ -274,7 +283,7 @@ describe('failed attempts', () => {
     console.error = (line: string) => written.push(line);
     try {
       await sluice.work([boom], { handleSignals: false, onNotice: () => undefined, ...options });
-      push('boom', 'secret', 'l_1');
+      push('boom', 'secret', 'l_1', { maxAttempts: 1 });
       await expect.poll(() => reports().some(({ kind }) => kind === 'failed')).toBe(true);
     } finally {
       console.error = original;

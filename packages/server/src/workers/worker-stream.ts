@@ -208,6 +208,10 @@ function writeExtras(frame: ByteBuilder, state: ReadonlyState, slot: Slot): void
     if (Number.isFinite(runMs)) frame.ascii(`,"runTimeoutMs":${runMs}`);
     if (Number.isFinite(heartbeatMs)) frame.ascii(`,"heartbeatTimeoutMs":${heartbeatMs}`);
   }
+  if (tasks.retry[slot] !== 0) {
+    const { maxAttempts } = state.texts.retry.at(tasks.retry[slot]);
+    frame.ascii(`,"maxAttempts":${maxAttempts}`);
+  }
   if (tasks.tags[slot] === 0) return;
   const tags = Buffer.from(state.texts.tags.textAt(tasks.tags[slot]));
   frame.ascii(',"tags":');
