@@ -98,10 +98,10 @@ function changeRoutes(app: FastifyInstance, engine: Engine, admission: Admission
     handler: async (request, reply) => {
       const { namespace } = request.caller;
       const { name, version } = versionOf(request.params);
+      const { dryRun = 'false' } = parseQuery(puts, request.query);
       const problems: ErrorDetail[] = [];
       const definition = checkedDefinition(await readJsonBody(request.raw), '', problems);
       refuseProblems(problems);
-      const { dryRun = 'false' } = parseQuery(puts, request.query);
       const type = 'put_workflow';
       admission.command(type);
       if (dryRun === 'true') {
