@@ -4,9 +4,14 @@ import type { ModelDefinition, ModelStep } from './run-model.ts';
 /** Draws definitions of all kinds of steps, nested. */
 export class RandomDefinition {
   private readonly random: SeededRandom;
-  /** References so far: later steps use the outputs of earlier ones. */
-  private readonly known: string[] = [];
+  /**
+   * References that a step may use: those of steps that are over before it begins. A step of
+   * another branch would be a race.
+   */
+  private known: string[] = [];
   private steps = 0;
+  /** A join did not wait for all branches: what follows races with the others. */
+  private hasOpenBranches = false;
   private readonly most: number;
 
   constructor(random: SeededRandom, most: number) {
@@ -36,14 +41,15 @@ export class RandomDefinition {
 
   private step(depth: number, inFork: boolean): ModelStep[] {
     const dice = this.below(20);
+    const isAlone = !inFork && !this.hasOpenBranches;
     if (dice < 3 && depth < 4) return this.fork(depth);
     if (dice < 6 && depth < 4) return [this.choice(depth, inFork)];
     // Two branches that set variables or end the run would race.
-    if (dice < 8 && !inFork) {
+    if (dice < 8 && isAlone) {
       const inputParameters = { n: this.value(), [`v${this.below(3)}`]: this.value() };
       return [{ ...this.named('set'), type: 'SET_VARIABLE', inputParameters }];
     }
-    if (dice === 8 && !inFork && depth > 0) return [this.terminate()];
+    if (dice === 8 && isAlone && depth > 0) return [this.terminate()];
     if (dice === 9) return [{ ...this.named('noop'), type: 'NOOP' }];
     return [this.simple()];
   }
@@ -58,11 +64,16 @@ export class RandomDefinition {
 
   private fork(depth: number): ModelStep[] {
     const own = this.named('fork');
-    const branches = Array.from({ length: 1 + this.below(3) }, () =>
-      this.list({ depth: depth + 1, inFork: true, least: 1 }),
-    );
+    const before = this.known;
+    const branches = Array.from({ length: 1 + this.below(3) }, () => {
+      this.known = [...before];
+      return this.list({ depth: depth + 1, inFork: true, least: 1 });
+    });
     const inside = branches.flatMap((branch) => branch.map((step) => step.taskReferenceName));
     const joinOn = this.chance(0.5) ? [] : inside.filter(() => this.chance(0.4)).slice(0, 5);
+    if (joinOn.length > 0) this.hasOpenBranches = true;
+    // Without names the join waits for all branches, and everything in them is over.
+    this.known = [...before, ...(joinOn.length > 0 ? joinOn : inside)];
     return [
       { ...own, type: 'FORK_JOIN', forkTasks: branches },
       { ...this.named('join'), type: 'JOIN', joinOn },

@@ -171,7 +171,8 @@ export class RunModel {
         return;
       }
       case 'SET_VARIABLE':
-        this.variables = { ...this.variables, ...input };
+        // A variable that is set again moves to the end, which its JSON text shows.
+        this.variables = { ...without(this.variables, input), ...input };
         entered.output = this.variables;
         return;
       case 'TERMINATE':
@@ -271,6 +272,10 @@ function member(value: unknown, name: string): unknown {
   if (Array.isArray(value)) return /^-?\d+$/.test(name) ? value.at(Number(name)) : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function without(values: object, others: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !(name in others)));
 }
 
 function listsIn(step: ModelStep): (readonly ModelStep[])[] {
