@@ -18,7 +18,7 @@ interface Answer {
 
 /** Whether the answer can depend on the state. A request that was refused at admission cannot. */
 export function hasSeenState({ status, body }: Answer): boolean {
-  return status < 500 && !body.includes('the disk is behind');
+  return status < 500 && !body.includes('"overloaded"');
 }
 
 /** Executes a request; undefined when its answer is a stream, which is open by now. */
