@@ -1,6 +1,6 @@
 /**
- * The folder from which a package is packed: its files, and `BUNDLED.json`, which says for each
- * file from which files of which commit it was made. Paths in it are relative to the repository.
+ * The folder from which a package is packed: its files, and `BUNDLED.json`. For each file, that
+ * names the commit and the source files. Paths in it are relative to the repository.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -123,7 +123,7 @@ describe('starting', () => {
     expect(task).toMatchObject({ status: 201, body: { deduplicated: false } });
   });
 
-  test('with a definition of its own and waitMs it answers with the ended run', async () => {
+  test('with an inline definition and waitMs it answers with the ended run', async () => {
     const definition = {
       tasks: [
         {

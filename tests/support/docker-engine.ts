@@ -73,7 +73,7 @@ export class DockerEngine {
     return stdout.trim();
   }
 
-  /** Makes an image with the Node of this repository and a shell, in place of a downloaded one. */
+  /** Makes a base image with the Node of this repository and a shell: none can be downloaded. */
   async makeBaseImage(name: string): Promise<void> {
     const root = join(this.folder, 'base');
     const node = process.execPath;

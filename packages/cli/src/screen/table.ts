@@ -2,7 +2,7 @@ import { visible } from './visible.ts';
 
 /**
  * Rows as aligned columns; numbers are right-aligned. If `columns` is given, texts are cut so that
- * a line has at most so many columns.
+ * no line is wider than that.
  */
 export function table(
   head: readonly string[],

@@ -14,8 +14,8 @@ import {
 import { TASK_DETAILS } from './task-events.ts';
 
 /**
- * The task of a step was accepted. Slot and task name the task, as in `task_submitted`. It is an
- * event of its own, so that plain tasks have no fields for steps.
+ * The task of a step was accepted. Slot and task name the task, as in `task_submitted`. It is a
+ * separate event, so that plain tasks have no fields for steps.
  */
 export const STEP_TASK_EVENTS = {
   step_submitted: {

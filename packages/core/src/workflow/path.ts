@@ -3,7 +3,7 @@ import { elementsOf, isText, type JsonRange, kindOf, membersOf, textOf } from '.
 import type { JsonWriter } from './json-writer.ts';
 import type { FoundSource, ValuePart } from './template.ts';
 
-/** Follows a path through a JSON text and writes what is there. */
+/** Where the value at the end of a path is written. */
 interface Target {
   readonly utf8: Utf8;
   readonly into: JsonWriter;

@@ -24,7 +24,7 @@ export class RunWaiting {
     this.parts = parts;
   }
 
-  /** Refuses a request that would wait, before it has any effect. */
+  /** Refuses a request that wants to wait when too many wait, before it has any effect. */
   admit({ namespace }: Caller): void {
     this.parts.admission.read();
     this.parts.waiters.admit(namespace);
