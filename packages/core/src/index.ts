@@ -63,12 +63,15 @@ export type {
 export type { PutTaskType, PutTaskTypeReply } from './commands/queues/put-task-type.ts';
 export type { SetQueuePaused, SetQueuePausedReply } from './commands/queues/set-queue-paused.ts';
 export type { CancelRuns, RunOutcome } from './commands/runs/cancel-runs.ts';
+export type { OperateStep, OperateStepReply } from './commands/runs/operate-step.ts';
+export type { PauseOutcome, PauseRuns } from './commands/runs/pause-runs.ts';
 export type {
   DefinitionText,
   DeleteWorkflow,
   PutWorkflow,
   PutWorkflowReply,
 } from './commands/runs/put-workflow.ts';
+export type { EvaluationResult, ScriptsEvaluated } from './commands/runs/script-evaluated.ts';
 export type { RunSpec, StartRuns, StartRunsReply } from './commands/runs/start-runs.ts';
 export type { AttachSession, AttachSessionReply } from './commands/sessions/attach-session.ts';
 export type { DetachSession, ExpireSessions } from './commands/sessions/end-sessions.ts';
@@ -97,8 +100,10 @@ export type { AdvanceTime } from './commands/time/advance-time.ts';
 export { ATTEMPT_OUTCOMES } from './decision/attempt-ends.ts';
 export type { Author } from './decision/audit.ts';
 export type { TaskOutcome } from './decision/command-fields.ts';
+export type { EvaluationRequest } from './decision/evaluation-request.ts';
 export { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
 export type { Outputs } from './decision/outputs.ts';
+export { referenceOf } from './decision/run-place.ts';
 export { EventDecoder, UnknownEventError } from './events/event-codec.ts';
 export { EVENTS, type Event, type EventOf } from './events/events.ts';
 export type { EventDeclaration, Field } from './events/fields.ts';

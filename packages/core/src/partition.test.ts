@@ -54,6 +54,7 @@ test('the same log replayed twice gives equal states, and replaying writes nothi
     pushSlots: [],
     endedSlots: [],
     endedRuns: [],
+    evaluations: [],
     attemptSlots: [],
     attemptOutcomes: [],
     attemptMs: [],

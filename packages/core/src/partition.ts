@@ -7,6 +7,11 @@ import { decide } from './commands/decide.ts';
 import { expectHolders } from './commands/sessions/expect-holders.ts';
 import { noteAttemptEnd } from './decision/attempt-ends.ts';
 import type { Decision } from './decision/decision.ts';
+import {
+  type EvaluationRequest,
+  evaluationRequest,
+  openEvaluations,
+} from './decision/evaluation-request.ts';
 import { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
 import { clearOutputs, makeOutputs, type Outputs } from './decision/outputs.ts';
 import { PendingMatches } from './decision/pending-matches.ts';
@@ -31,7 +36,7 @@ import { type SessionView, viewSession } from './workers/session-view.ts';
 /** Read access to the volatile parts of a partition. */
 export type PartitionReader = Pick<
   Partition,
-  'progressOf' | 'explain' | 'sessions' | 'sessionCountOf'
+  'progressOf' | 'explain' | 'sessions' | 'sessionCountOf' | 'evaluation'
 >;
 
 export interface PartitionOptions {
@@ -117,6 +122,7 @@ export class Partition {
       timers.earliest(),
       dedupe.earliest(),
       redrives.earliest(),
+      runs.earliest(),
       this.activity.earliest(),
       this.roster.nextRefusalEndsAt,
     );
@@ -139,6 +145,16 @@ export class Partition {
   /** Why the task in this slot is not running, as of the last command. */
   explain(slot: Slot): Explanation {
     return explainTask({ state: this.durable, roster: this.roster }, slot);
+  }
+
+  /** The script that the step in this slot waits for; undefined when it waits for none. */
+  evaluation(step: number): EvaluationRequest | undefined {
+    return evaluationRequest(this.durable, this.decision.runWork, step);
+  }
+
+  /** Slots of all steps that wait for a script. */
+  openEvaluations(): number[] {
+    return openEvaluations(this.durable);
   }
 
   /** The task that the session's room is reserved for. */

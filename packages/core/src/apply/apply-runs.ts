@@ -6,20 +6,24 @@ import {
   RUN_INPUT_PAYLOAD,
   RUN_OUTPUT_PAYLOAD,
   RUN_PAYLOADS,
+  STEP_INPUT_PAYLOAD,
   STEP_OUTPUT_PAYLOAD,
   STEP_PAYLOADS,
   VARIABLES_PAYLOAD,
 } from '../state/payload-columns.ts';
+import { type StoredProgram, type StoredScope, scopesFrom } from '../state/runs/programs.ts';
 import type { State } from '../state/state.ts';
 import { LEFT_RUN } from '../state/task-table.ts';
 import { DELAYED_REASON, isTerminal, SUBMITTED_REASON } from '../task/task-state.ts';
 import { STEP_KINDS } from '../workflow/program.ts';
 import {
+  isStepLive,
   isStepOver,
   RUN_RUNNING,
   RUN_STOPPING,
   STEP_RUNNING,
   STEP_STOPPING,
+  STEP_SUCCEEDED,
 } from '../workflow/run-state.ts';
 import type { Appliers } from './applier.ts';
 import { admit } from './apply-tasks.ts';
@@ -51,23 +55,39 @@ export const STEP_TASK_APPLIERS: Appliers<typeof STEP_TASK_EVENTS> = {
 /** The part of `apply` for workflows, runs and steps. */
 export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
   workflow_registered: (state, at, event) => {
-    const { program, namespace, name, workflowVersion, hash, arrivals, tasks, text } = event;
-    const place = program;
-    const version = workflowVersion;
-    const kept = { place, namespace, name, version, hash, arrivals: [...arrivals], tasks };
-    state.programs.register({ ...kept, text, registeredAt: at });
+    const { program: place, namespace, name, workflowVersion: version, hash, text } = event;
+    const scopes = scopesFrom(event.sizes, event.tasks, event.arrivals);
+    state.programs.register({
+      place,
+      namespace,
+      name,
+      version,
+      hash,
+      scopes,
+      text,
+      registeredAt: at,
+    });
   },
   workflow_removed: (state, _at, { program }) => state.programs.unregister(program),
   run_started: applyStarted,
+  step_started: applyStepStarted,
   step_ended: applyStepEnded,
+  frame_opened: applyFrameOpened,
   step_stopping: (state, _at, { slot, task }) => {
     runOf(state, slot, task);
     state.runs.lists.move(slot, STEP_STOPPING);
     state.runs.updateLine(state.runs.steps.run[slot] as Slot);
   },
+  run_changed: (state, _at, event) => {
+    const run = checkRun(state, event);
+    state.runs.table.state[run] = event.state;
+    setTimer(state, run, event.until);
+    state.runs.updateLine(run);
+  },
   run_stopping: (state, _at, event) => {
     const { table } = state.runs;
     const run = checkRun(state, event);
+    setTimer(state, run, 0);
     table.state[run] = RUN_STOPPING;
     table.outcome[run] = event.outcome;
     table.reason[run] = event.reason;
@@ -78,6 +98,7 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
   run_ended: (state, at, event) => {
     const { table } = state.runs;
     const run = checkRun(state, event);
+    setTimer(state, run, 0);
     table.state[run] = event.state;
     table.reason[run] = event.reason;
     table.endedAt[run] = at;
@@ -93,7 +114,8 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
 function applyStarted(state: State, at: number, event: EventOf<'run_started'>): void {
   const { runs, programs, changes } = state;
   const { table } = runs;
-  const { arrivals, tasks, namespace } = programs.at(event.program);
+  const { scopes, namespace } = programs.at(event.program);
+  const { first, arrivals, tasks } = scopes[0];
   const run = table.allocate(event.task);
   invariant(run === event.slot, 'a run is stored in the slot that its event names');
   changes.noteRun(run);
@@ -102,7 +124,7 @@ function applyStarted(state: State, at: number, event: EventOf<'run_started'>): 
   table.priority[run] = event.priority;
   table.program[run] = event.program;
   programs.hold(event.program);
-  const base = runs.steps.openFrame(run, arrivals);
+  const base = runs.steps.openFrame({ run, first, owner: 0 }, arrivals);
   invariant(base === event.base, 'the steps of a run are where its event says');
   for (let place = 0; place < arrivals.length; place++) changes.noteStep(base + place);
   table.base[run] = base;
@@ -113,6 +135,7 @@ function applyStarted(state: State, at: number, event: EventOf<'run_started'>): 
   table.dedupe[run] = claim(state, at, event, namespace);
   state.payloads.store(RUN_INPUT_PAYLOAD, run, event.input);
   state.payloads.store(VARIABLES_PAYLOAD, run, event.variables);
+  setTimer(state, run, event.until);
   makeDue(state, base);
   state.nextTask = (event.task + 1) as TaskNumber;
 }
@@ -132,34 +155,123 @@ function claim(
   return entry + 1;
 }
 
-function applyStepEnded(state: State, at: number, event: EventOf<'step_ended'>): void {
+function applyStepStarted(state: State, at: number, event: EventOf<'step_started'>): void {
   const { runs, payloads } = state;
+  const { steps, table } = runs;
   const step = event.slot;
   const run = runOf(state, step, event.task);
-  const isTask = runs.steps.link[step] !== 0;
-  if (isTask) runs.table.live[run] -= 1;
-  else runs.steps.endedAt[step] = at;
+  // A loop starts again for each of its conditions.
+  if (steps.startedAt[step] === 0) steps.startedAt[step] = at;
+  steps.evaluation[step] = event.evaluation;
+  steps.isEvaluating[step] = event.evaluation === 0 ? 0 : 1;
+  // A loop that asks for its condition keeps the input that it began with.
+  const { start, end } = event.input;
+  if (start !== end) payloads.store(STEP_INPUT_PAYLOAD, step, event.input);
+  if (event.items > 0) steps.items[step] = event.items;
+  if (event.until > 0) {
+    steps.until[step] = event.until;
+    runs.stepTimers.add(step);
+  }
+  if (!isStepLive(steps.state[step])) table.live[run] += 1;
+  runs.lists.move(step, STEP_RUNNING);
+  runs.updateLine(run);
+}
+
+function applyStepEnded(state: State, at: number, event: EventOf<'step_ended'>): void {
+  const { runs, payloads } = state;
+  const { steps } = runs;
+  const step = event.slot;
+  const run = runOf(state, step, event.task);
+  if (isStepLive(steps.state[step])) runs.table.live[run] -= 1;
+  if (steps.link[step] === 0) steps.endedAt[step] = at;
+  if (runs.stepTimers.has(step)) runs.stepTimers.remove(step);
+  steps.isEvaluating[step] = 0;
   runs.lists.move(step, event.state);
-  runs.steps.reason[step] = event.reason;
-  if (event.kind === SET_VARIABLE) payloads.store(VARIABLES_PAYLOAD, run, event.output);
+  steps.reason[step] = event.reason;
+  const isSet = event.kind === SET_VARIABLE && event.state === STEP_SUCCEEDED;
+  if (isSet) payloads.store(VARIABLES_PAYLOAD, run, event.output);
   payloads.store(STEP_OUTPUT_PAYLOAD, step, event.output);
   if (event.isTolerated) runs.table.hasFailure[run] = 1;
+  takeBackPromise(state, run, step);
   for (const next of event.nexts) arrive(state, next);
   runs.updateLine(run);
 }
 
-function applyForgotten(state: State, _at: number, event: EventOf<'run_forgotten'>): void {
-  const { runs, payloads, tasks, changes } = state;
-  const { table, steps } = runs;
-  const run = checkRun(state, event);
-  const base = table.base[run];
-  const size = table.size[run];
+/** An iteration begins with the first step of the body. The loop runs until its body arrives. */
+function applyFrameOpened(state: State, _at: number, event: EventOf<'frame_opened'>): void {
+  const { runs, programs, changes } = state;
+  const { steps, table } = runs;
+  const loop = event.slot;
+  const run = runOf(state, loop, event.task);
+  const { first, arrivals, tasks } = programs.at(table.program[run]).scopes[event.scope];
+  takeBackPromise(state, run, loop);
+  const base = steps.openFrame({ run, first, owner: loop + 1 }, arrivals);
+  invariant(base === event.base, 'the steps of an iteration are where its event says');
+  for (let place = 0; place < arrivals.length; place++) changes.noteStep(base + place);
+  steps.earlier[base] = steps.inner[loop];
+  steps.inner[loop] = base + 1;
+  if (event.dropped !== 0) dropFrame(state, loop, event.dropped - 1);
+  steps.iteration[loop] = event.iteration;
+  steps.isEvaluating[loop] = 0;
+  steps.waiting[loop] = 1;
+  if (!isStepLive(steps.state[loop])) table.live[run] += 1;
+  runs.lists.move(loop, STEP_RUNNING);
+  table.size[run] += arrivals.length;
+  runs.promise(run, tasks);
+  makeDue(state, base);
+}
+
+/** The newest iteration of a loop is over: tasks that it did not need were promised for nothing. */
+function takeBackPromise({ runs, programs }: State, run: Slot, loop: number): void {
+  const { steps, table } = runs;
+  const base = steps.inner[loop] - 1;
+  if (base < 0) return;
+  const { arrivals, tasks } = scopeOf(programs.at(table.program[run]), steps.node[base]);
+  let unused = tasks;
+  for (let step = base; step < base + arrivals.length; step++) {
+    if (steps.link[step] !== 0) unused -= 1;
+  }
+  runs.promise(run, -unused);
+}
+
+function scopeOf({ scopes }: StoredProgram, firstNode: number): StoredScope {
+  const scope = scopes.find(({ first }) => first === firstNode);
+  invariant(scope !== undefined, 'a frame begins with the first step of its scope');
+  return scope;
+}
+
+/** The oldest iteration of a loop leaves memory. */
+function dropFrame(state: State, loop: number, base: number): void {
+  const { runs, changes } = state;
+  const { steps } = runs;
+  let frame = steps.inner[loop] - 1;
+  while (steps.earlier[frame] !== base + 1) frame = steps.earlier[frame] - 1;
+  invariant(steps.earlier[base] === 0, 'the oldest iteration goes first');
+  changes.noteStep(frame);
+  steps.earlier[frame] = 0;
+  const run = steps.run[base] as Slot;
+  runs.table.size[run] -= releaseFrame(state, run, base);
+}
+
+/** Frees the steps of a frame and of the loops in it; returns how many. Their tasks have ended. */
+function releaseFrame(state: State, run: Slot, base: number): number {
+  const { runs, payloads, tasks, changes, programs } = state;
+  const { steps } = runs;
+  const { arrivals } = scopeOf(programs.at(runs.table.program[run]), steps.node[base]);
+  const size = arrivals.length;
+  let freed = size;
   for (let step = base; step < base + size; step++) {
     changes.noteStep(step);
     payloads.releaseAll(step as Slot, STEP_PAYLOADS);
+    let inner = steps.inner[step];
+    while (inner !== 0) {
+      const earlier = steps.earlier[inner - 1];
+      freed += releaseFrame(state, run, inner - 1);
+      inner = earlier;
+    }
     const task = (steps.link[step] - 1) as Slot;
     if (task < 0) continue;
-    invariant(isTerminal(tasks.state[task]), 'the tasks of an ended run have ended');
+    invariant(isTerminal(tasks.state[task]), 'the tasks of a frame that goes have ended');
     changes.noteTask(task);
     tasks.step[task] = LEFT_RUN;
     tasks.isDiscarded[task] = 1;
@@ -167,8 +279,16 @@ function applyForgotten(state: State, _at: number, event: EventOf<'run_forgotten
     steps.link[step] = 0;
   }
   steps.closeFrame(base, size);
+  return freed;
+}
+
+function applyForgotten(state: State, _at: number, event: EventOf<'run_forgotten'>): void {
+  const { runs, payloads, changes } = state;
+  const { table } = runs;
+  const run = checkRun(state, event);
+  runs.endedSteps -= table.size[run];
+  releaseFrame(state, run, table.base[run]);
   runs.ended.remove(run);
-  runs.endedSteps -= size;
   payloads.releaseAll(run, RUN_PAYLOADS);
   runs.correlations.release(table.correlation[run]);
   state.texts.tags.release(table.tags[run]);
@@ -179,6 +299,14 @@ function applyForgotten(state: State, _at: number, event: EventOf<'run_forgotten
   }
   state.programs.release(table.program[run]);
   table.free(run);
+}
+
+function setTimer(state: State, run: Slot, until: number): void {
+  const { timers, table } = state.runs;
+  if (timers.has(run)) timers.remove(run);
+  if (until === 0) return;
+  table.timerAt[run] = until;
+  timers.add(run);
 }
 
 function checkRun(state: State, { slot, task }: { slot: Slot; task: TaskNumber }): Slot {

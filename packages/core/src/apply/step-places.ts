@@ -1,6 +1,6 @@
 import type { Slot } from '../base/ids.ts';
 import type { State } from '../state/state.ts';
-import { STEP_DUE, STEP_REPORTED } from '../workflow/run-state.ts';
+import { isStepLive, STEP_DUE, STEP_REPORTED } from '../workflow/run-state.ts';
 
 /**
  * Moves steps between the lists of their run. Only `apply` calls these functions.
@@ -12,6 +12,8 @@ export function makeDue(state: State, step: number): void {
   const run = runs.steps.run[step] as Slot;
   changes.noteStep(step);
   changes.noteRun(run);
+  // A loop whose body is over is due again.
+  if (isStepLive(runs.steps.state[step])) runs.table.live[run] -= 1;
   runs.lists.move(step, STEP_DUE);
   runs.updateLine(run);
 }

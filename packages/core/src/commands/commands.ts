@@ -11,7 +11,10 @@ import { decideEndRedrive, decideStartRedrive } from './dead-letters/redrive-tas
 import { decidePutTaskType } from './queues/put-task-type.ts';
 import { decideSetQueuePaused } from './queues/set-queue-paused.ts';
 import { decideCancelRuns } from './runs/cancel-runs.ts';
+import { decideOperateStep, type OperateStep } from './runs/operate-step.ts';
+import { decidePauseRuns } from './runs/pause-runs.ts';
 import { decideDeleteWorkflow, decidePutWorkflow } from './runs/put-workflow.ts';
+import { decideScriptsEvaluated } from './runs/script-evaluated.ts';
 import { decideStartRuns, type StartRuns } from './runs/start-runs.ts';
 import { decideAttachSession } from './sessions/attach-session.ts';
 import { decideDetachSession, decideExpireSessions } from './sessions/end-sessions.ts';
@@ -81,6 +84,13 @@ const RUN_COMMANDS = {
     addedBytes: ({ runs, inputEnds }: StartRuns) => inputEnds[runs.length - 1] ?? 0,
   },
   cancel_runs: { decide: decideCancelRuns, admission: 'operate' },
+  pause_runs: { decide: decidePauseRuns, admission: 'operate' },
+  operate_step: {
+    decide: decideOperateStep,
+    admission: 'operate',
+    addedBytes: ({ payload }: OperateStep) => payload.length,
+  },
+  scripts_evaluated: { decide: decideScriptsEvaluated, admission: 'internal' },
 } as const satisfies Record<string, CommandDeclaration>;
 
 /** Operations of an admin on access keys. */

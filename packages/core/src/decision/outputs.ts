@@ -15,6 +15,8 @@ export interface Outputs {
   readonly endedSlots: Slot[];
   /** Runs that ended. */
   readonly endedRuns: Slot[];
+  /** Slots of the steps whose scripts are to be evaluated. */
+  readonly evaluations: number[];
   /** Tasks whose attempt ended, whether or not another one follows. */
   readonly attemptSlots: Slot[];
   /** How each of these attempts ended, as an index of `ATTEMPT_OUTCOMES`. */
@@ -56,6 +58,7 @@ export function makeOutputs(): Outputs {
     pushSlots: [],
     endedSlots: [],
     endedRuns: [],
+    evaluations: [],
     attemptSlots: [],
     attemptOutcomes: [],
     attemptMs: [],
@@ -71,6 +74,7 @@ export function clearOutputs(outputs: Outputs): void {
   outputs.pushSlots.length = 0;
   outputs.endedSlots.length = 0;
   outputs.endedRuns.length = 0;
+  outputs.evaluations.length = 0;
   outputs.attemptSlots.length = 0;
   outputs.attemptOutcomes.length = 0;
   outputs.attemptMs.length = 0;

@@ -19,9 +19,15 @@ export class ProgramCache {
     const { program } = compileDefinition(JSON.parse(stored.text), this.utf8);
     // The steps in memory were laid out by these arrivals. A compiler that counts differently must
     // stop the partition before it mixes them up.
-    const agrees = program?.arrivals.join() === stored.arrivals.join();
+    const agrees = layoutOf(program?.scopes ?? []) === layoutOf(stored.scopes);
     invariant(program !== undefined && agrees, 'a definition compiles as it did when it came');
     this.compiled.set(stored, program);
     return program;
   }
+}
+
+function layoutOf(scopes: StoredProgram['scopes']): string {
+  return scopes
+    .map(({ first, tasks, arrivals }) => `${first}:${tasks}:${arrivals.join()}`)
+    .join(';');
 }

@@ -1,5 +1,5 @@
 import { isBlobReference } from '../base/blob-reference.ts';
-import type { Slot, TaskNumber } from '../base/ids.ts';
+import { NO_SLOT, type Slot, type TaskNumber } from '../base/ids.ts';
 import { runIdText } from '../base/run-id.ts';
 import { taskIdText } from '../base/task-id.ts';
 import type { Utf8 } from '../base/utf8.ts';
@@ -17,6 +17,8 @@ import {
   STEP_WITH_ERRORS,
 } from '../workflow/run-state.ts';
 import type { FoundSource, ValuePart } from '../workflow/template.ts';
+import { LoopValues } from './loop-values.ts';
+import { type RunPlace, slotOf } from './run-place.ts';
 
 /** Words of Conductor, which expressions and TERMINATE see. */
 const STEP_STATUS = new Map([
@@ -27,12 +29,6 @@ const STEP_STATUS = new Map([
   [STEP_CANCELLED, 'CANCELED'],
 ]);
 
-/** A run whose expressions are evaluated. */
-export interface RunPlace {
-  readonly run: Slot;
-  readonly program: Program;
-}
-
 /**
  * Finds what an expression names in the payloads and columns of a run. A value is valid until the
  * next command, because the arena does not move payloads within one.
@@ -40,14 +36,17 @@ export interface RunPlace {
 export class RunValues {
   private readonly state: ReadonlyState;
   private readonly utf8: Utf8;
+  readonly loops: LoopValues;
 
   constructor(state: ReadonlyState, utf8: Utf8) {
     this.state = state;
     this.utf8 = utf8;
+    this.loops = new LoopValues(state.runs, this, utf8);
   }
 
   /** Where the path of an expression begins; undefined when the value is missing. */
-  find({ run, program }: RunPlace, { expression }: ValuePart): FoundSource | undefined {
+  find(where: RunPlace, { expression }: ValuePart): FoundSource | undefined {
+    const { run, program } = where;
     const [first] = expression.path;
     const field = first?.kind === 'name' ? first.name : '';
     if (expression.root === 'workflow') {
@@ -56,13 +55,14 @@ export class RunValues {
     }
     const place = program.byReference.get(expression.root);
     if (place === undefined) return undefined;
-    return this.ofStep({ run, program }, program.nodes[place], expression.path, field);
+    return this.ofStep(where, program.nodes[place], expression.path, field);
   }
 
   /** The output of a step; undefined while it has none. */
-  outputOf({ run, program }: RunPlace, node: StepNode): JsonRange | undefined {
-    const { table, steps } = this.state.runs;
-    const step = table.base[run] + node.place;
+  outputOf(where: RunPlace, node: StepNode): JsonRange | undefined {
+    const { steps } = this.state.runs;
+    const step = slotOf(this.state.runs, where, node);
+    if (step === NO_SLOT) return undefined;
     const { state } = this;
     if (steps.link[step] !== 0) {
       const task = (steps.link[step] - 1) as Slot;
@@ -71,8 +71,10 @@ export class RunValues {
       if (tasks.state[task] !== SUCCEEDED) return undefined;
       return this.payload(tasks.result[task], tasks.resultLength[task]);
     }
-    if (node.kind === 'JOIN' && steps.endedAt[step] !== 0)
-      return this.joinOutput({ run, program }, node);
+    if (node.kind === 'DO_WHILE') return this.loops.whole(where, step, node);
+    if (node.kind === 'JOIN' && steps.endedAt[step] !== 0) return this.joinOutput(where, node);
+    // A step that did not succeed has an error there.
+    if (steps.state[step] !== STEP_SUCCEEDED) return undefined;
     return this.payload(steps.output[step], steps.outputLength[step]);
   }
 
@@ -113,6 +115,10 @@ export class RunValues {
         return range === undefined ? undefined : { range, used: 2 };
       }
     }
+    if (field === 'output' && node.kind === 'DO_WHILE') {
+      const step = slotOf(this.state.runs, place, node);
+      return step === NO_SLOT ? undefined : this.loops.find(place, { step, node }, path);
+    }
     const range = field === 'output' ? this.outputOf(place, node) : this.column(place, node, field);
     return range === undefined ? undefined : { range, used: 1 };
   }
@@ -141,10 +147,11 @@ export class RunValues {
     return { bytes: joined.bytes, start: 0, end: joined.length };
   }
 
-  private column({ run }: RunPlace, node: StepNode, field: string): JsonRange | undefined {
+  private column(where: RunPlace, node: StepNode, field: string): JsonRange | undefined {
     const { runs, tasks } = this.state;
-    const { steps, table } = runs;
-    const step = table.base[run] + node.place;
+    const { steps } = runs;
+    const step = slotOf(runs, where, node);
+    if (step === NO_SLOT) return undefined;
     const task = steps.link[step] - 1;
     switch (field) {
       case 'status':
@@ -156,7 +163,7 @@ export class RunValues {
       case 'referenceTaskName':
         return this.text(node.reference);
     }
-    if (task < 0) return field === 'endTime' ? this.json(steps.endedAt[step] || null) : undefined;
+    if (task < 0) return this.ownColumn(step, field);
     switch (field) {
       case 'input':
         return this.payload(tasks.input[task], tasks.inputLength[task]);
@@ -171,7 +178,15 @@ export class RunValues {
     }
   }
 
-  private payload(reference: number, length: number): JsonRange | undefined {
+  /** What a step without a task knows itself. */
+  private ownColumn(step: number, field: string): JsonRange | undefined {
+    const { steps } = this.state.runs;
+    if (field === 'startTime') return this.json(steps.startedAt[step] || null);
+    if (field === 'endTime') return this.json(steps.endedAt[step] || null);
+    return field === 'input' ? this.payload(steps.input[step], steps.inputLength[step]) : undefined;
+  }
+
+  payload(reference: number, length: number): JsonRange | undefined {
     if (length === 0) return undefined;
     const bytes = this.state.payloads.bytesOf(reference);
     const start = this.state.payloads.startOf(reference);
@@ -185,7 +200,7 @@ export class RunValues {
     return this.json(text);
   }
 
-  private json(value: unknown): JsonRange {
+  json(value: unknown): JsonRange {
     const bytes = this.utf8.encode(JSON.stringify(value));
     return { bytes, start: 0, end: bytes.length };
   }

@@ -53,10 +53,12 @@ export const RUN_EVENTS = {
       workflowVersion: number,
       /** Hash of the text. */
       hash: text,
+      /** Number of steps in each scope: the definition itself, then the body of each loop. */
+      sizes: numbers,
+      /** Steps of each scope that have a task: there is room for all of them before it begins. */
+      tasks: numbers,
       /** Arrivals that each step waits for, so that replay needs no compiler. */
       arrivals: numbers,
-      /** Number of steps that have a task: a run has room for all of them from its start. */
-      tasks: number,
       /** The definition as JSON text. */
       text,
     },
@@ -73,11 +75,30 @@ export const RUN_EVENTS = {
       /** Slot of its first step. */
       base: number,
       priority: byte,
+      /** When it times out; 0 for never. */
+      until: number,
       dedupe: claim,
       correlation: text,
       tags: text,
       /** The variables at the start. */
       variables: pieces,
+      input: pieces,
+    },
+  },
+
+  /** A step without a task began, or a loop asks for its condition. */
+  step_started: {
+    number: 73,
+    version: 1,
+    fields: {
+      kind: byte,
+      reference: text,
+      /** When a WAIT is over; 0 for when it is told so. */
+      until: number,
+      /** Number of the evaluation whose result it waits for; 0 for none. */
+      evaluation: number,
+      /** Length of the list that a loop goes over. */
+      items: number,
       input: pieces,
     },
   },
@@ -101,8 +122,34 @@ export const RUN_EVENTS = {
     },
   },
 
+  /** A loop begins an iteration: there are slots for the steps of its body. */
+  frame_opened: {
+    number: 75,
+    version: 1,
+    fields: {
+      scope: number,
+      /** Slot of its first step. */
+      base: number,
+      /** From 1 on. */
+      iteration: number,
+      /** Start of the oldest frame plus one, if it goes; 0 if none does. */
+      dropped: number,
+    },
+  },
+
   /** The task of a step is asked to stop, because its run stops. */
   step_stopping: { number: 76, version: 1, fields: {} },
+
+  /** A run was paused or resumed. */
+  run_changed: {
+    number: 78,
+    version: 1,
+    fields: {
+      state: runStateNumber,
+      /** When it times out from now on; 0 for never. */
+      until: number,
+    },
+  },
 
   /** From now on the outcome of the run is fixed. What still runs is stopped. */
   run_stopping: {

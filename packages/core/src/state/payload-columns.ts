@@ -8,11 +8,12 @@ export const RUN_INPUT_PAYLOAD = 2;
 export const RUN_OUTPUT_PAYLOAD = 3;
 export const VARIABLES_PAYLOAD = 4;
 export const STEP_OUTPUT_PAYLOAD = 5;
+export const STEP_INPUT_PAYLOAD = 6;
 
 /** The columns of each table. */
 export const TASK_PAYLOADS = [INPUT_PAYLOAD, RESULT_PAYLOAD];
 export const RUN_PAYLOADS = [RUN_INPUT_PAYLOAD, RUN_OUTPUT_PAYLOAD, VARIABLES_PAYLOAD];
-export const STEP_PAYLOADS = [STEP_OUTPUT_PAYLOAD];
+export const STEP_PAYLOADS = [STEP_OUTPUT_PAYLOAD, STEP_INPUT_PAYLOAD];
 
 /**
  * The payload columns of tasks, at the indexes that the constants above name. The arena moves their
@@ -36,5 +37,8 @@ export function runPayloads({ table }: Runs): readonly PayloadColumn[] {
 
 /** Those of steps. */
 export function stepPayloads({ steps }: Runs): readonly PayloadColumn[] {
-  return [{ name: 'stepOutput', references: steps.output, lengths: steps.outputLength }];
+  return [
+    { name: 'stepOutput', references: steps.output, lengths: steps.outputLength },
+    { name: 'stepInput', references: steps.input, lengths: steps.inputLength },
+  ];
 }

@@ -151,6 +151,8 @@ export class State {
     hasher.number('runs', this.runs.table.count);
     hasher.number('line', this.runs.line.length);
     hasher.number('steps', this.runs.steps.inUse);
+    hasher.number('runTimers', this.runs.timers.count);
+    hasher.number('stepTimers', this.runs.stepTimers.count);
     this.changes.hash(hasher);
     return hasher.value;
   }

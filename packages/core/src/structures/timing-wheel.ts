@@ -11,8 +11,8 @@ import { TaskList } from './task-list.ts';
  * it depends on when `firstDue` was called, and no result depends on it.
  *
  * timers.never-early: A timer is never due before its time.
- * - Due timers come in the order of time; those of one millisecond in the order of `order`, so
- *   that a restored state fires in the same order as the one that was saved (L3).
+ * - Due timers come in the order of time; those of one millisecond in the order of `order`, or
+ *   of their slots. So a restored state fires in the same order as the one that was saved (L3).
  */
 const WHEELS = 8;
 const BITS = 6;
@@ -33,8 +33,8 @@ const LOOKS_MAX = 8;
 export interface TimerColumns {
   /** When the timer of each slot is due, in milliseconds. */
   readonly dueAt: Float64Array;
-  /** Decides between timers of the same millisecond. */
-  readonly order: Float64Array;
+  /** Decides between timers of the same millisecond. Without it, the slot does. */
+  readonly order?: Float64Array;
 }
 
 export class TimingWheel {
@@ -167,7 +167,9 @@ export class TimingWheel {
     const { dueAt, order } = this.columns;
     const slots: Slot[] = [];
     for (let slot = list.head; slot !== NO_SLOT; slot = this.next[slot] as Slot) slots.push(slot);
-    slots.sort((a, b) => dueAt[a] - dueAt[b] || order[a] - order[b]);
+    slots.sort(
+      (a, b) => dueAt[a] - dueAt[b] || (order === undefined ? a - b : order[a] - order[b]),
+    );
     list.clear();
     for (const slot of slots) list.append(slot);
     this.sortedBucket = bucket;

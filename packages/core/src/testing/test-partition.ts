@@ -11,12 +11,14 @@ import type {
   RunCommand,
   TaskCommand,
 } from '../commands/commands.ts';
+import type { ScriptsEvaluated } from '../commands/runs/script-evaluated.ts';
 import type { AttachSession, AttachSessionReply } from '../commands/sessions/attach-session.ts';
 import type { DetachSession } from '../commands/sessions/end-sessions.ts';
 import type { DrainSession } from '../commands/sessions/session-stream.ts';
 import type { SubmitTasks, SubmitTasksReply } from '../commands/tasks/submit-tasks.ts';
 import type { AdvanceTime } from '../commands/time/advance-time.ts';
 import type { Author } from '../decision/audit.ts';
+import type { EvaluationRequest } from '../decision/evaluation-request.ts';
 import type { MatchingOptions } from '../decision/matching-options.ts';
 import type { Outputs } from '../decision/outputs.ts';
 import { RecordWriter } from '../events/record-writer.ts';
@@ -221,6 +223,15 @@ export class TestPartition {
   }
 
   /** Fires everything that is due, in as many commands as needed. */
+  /** The script that a step waits for. */
+  evaluation(step: number): EvaluationRequest | undefined {
+    return this.partition.evaluation(step);
+  }
+
+  evaluated(results: ScriptsEvaluated['results']): number {
+    return this.execute<ScriptsEvaluated>({ type: 'scripts_evaluated', results }).stale;
+  }
+
   advance(): void {
     while (this.execute<AdvanceTime>({ type: 'advance_time', seed: this.seed }).more);
   }

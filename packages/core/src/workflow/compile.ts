@@ -1,17 +1,22 @@
 import type { Utf8 } from '../base/utf8.ts';
 import { type Expression, ExpressionError } from './expression.ts';
 import { GraphBuilder, type Links, NO_PLACE } from './graph.ts';
-import { type Outline, OutlineReader } from './outline.ts';
-import { type DefinitionProblem, isObject, Problems } from './problems.ts';
-import type { Program, StepNode } from './program.ts';
-import { stepTask } from './step-task.ts';
+import { kindFields } from './kind-fields.ts';
+import { type Outline, OutlineReader, type ScopeOutline } from './outline.ts';
+import { type DefinitionProblem, isObject, type Place, Problems } from './problems.ts';
+import {
+  ITERATIONS_MAX,
+  type LoopNode,
+  type Program,
+  type Scope,
+  type StepNode,
+} from './program.ts';
+import { SECONDS_MAX, stepTask } from './step-task.ts';
 import { compileTemplate, type Template } from './template.ts';
 
 export type Compiled =
   | { readonly program: Program; readonly problems?: undefined }
   | { readonly problems: readonly DefinitionProblem[]; readonly program?: undefined };
-
-const DELAY_SECONDS_MAX = 3_155_760_000;
 
 /** What an expression may ask of the run, and of a step. */
 const RUN_FIELDS = [
@@ -45,91 +50,105 @@ export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
   }
   const root = { value: definition, path: '' };
   const reader = new OutlineReader(problems);
-  const top = reader.list(problems.array(root, 'tasks'), '/tasks');
+  const top = reader.read(problems.array(root, 'tasks'), '/tasks');
   if (top.length === 0 && problems.list.length === 0) {
     problems.add('/tasks', 'missing_field', 'a definition needs at least one step in tasks');
   }
-  const graph = new GraphBuilder(reader.all, problems);
+  const steps = reader.all;
+  const { scopes } = reader;
+  const graph = new GraphBuilder(steps, problems);
   graph.list(top, []);
-  const checker = new TemplateCompiler(problems, utf8, reader.all);
-  const nodes = reader.all.map((step) => makeNode(step, graph.links[step.place], checker));
+  const checker = new TemplateCompiler(problems, utf8, steps);
+  const compiling = { checker, scopes };
+  const nodes = steps.map((step) => makeNode(step, graph.links[step.place], compiling));
   const outputs = problems.object(root, 'outputParameters');
   const hasOutput = Object.keys(outputs).length > 0;
   const output = hasOutput ? checker.compile(outputs, '/outputParameters') : undefined;
   const variables = problems.object(root, 'variables');
   const defaults = problems.object(root, 'inputTemplate');
+  const timeoutMs = timeoutOf(root, problems);
   if (problems.list.length > 0) return { problems: problems.list };
   const program = {
     nodes,
     byReference: new Map(nodes.map(({ reference, place }) => [reference, place])),
-    arrivals: nodes.map(({ arrivals }) => arrivals),
-    tasks: nodes.filter(({ task }) => task !== undefined).length,
+    scopes: scopes.map((scope) => makeScope(scope, nodes)),
     output,
     last: top.at(-1)?.place ?? NO_PLACE,
     variables: Object.keys(variables).length > 0 ? JSON.stringify(variables) : '',
     inputDefaults: new Map(
       Object.entries(defaults).map(([name, value]) => [name, JSON.stringify(value)]),
     ),
+    timeoutMs,
   };
   return { program };
 }
 
-function makeNode(step: Outline, links: Links, checker: TemplateCompiler): StepNode {
+function makeScope({ first, size, loop }: ScopeOutline, nodes: readonly StepNode[]): Scope {
+  const inside = nodes.slice(first, first + size);
+  return {
+    first,
+    loop: loop?.place ?? NO_PLACE,
+    arrivals: inside.map(({ arrivals }) => arrivals),
+    tasks: inside.filter(({ task }) => task !== undefined).length,
+  };
+}
+
+const TIMEOUT_POLICIES = ['TIME_OUT_WF', 'ALERT_ONLY'];
+
+/** A run that only alerts has no bound: its age shows in the list of runs. */
+function timeoutOf(root: Place, problems: Problems): number {
+  const seconds = problems.count(root, 'timeoutSeconds', SECONDS_MAX) ?? 0;
+  const policy = root.value.timeoutPolicy ?? 'TIME_OUT_WF';
+  if (!TIMEOUT_POLICIES.includes(String(policy))) {
+    const what = `timeoutPolicy must be one of ${TIMEOUT_POLICIES.join(', ')}`;
+    problems.add('/timeoutPolicy', 'bad_field', what);
+  }
+  return policy === 'ALERT_ONLY' ? 0 : seconds * 1000;
+}
+
+function makeNode(step: Outline, links: Links, { checker, scopes }: Compiling): StepNode {
   const { problems } = checker;
   const { value, path, kind } = step;
-  const inputs = problems.object(step, 'inputParameters');
-  const isOptional = problems.flag(step, 'optional');
+  const given = problems.object(step, 'inputParameters');
+  const { inputs, ...own } = kindFields(step, given, problems);
   const name = kind === 'SIMPLE' ? problems.text(step, 'name') : String(value.name ?? '');
-  if (kind === 'TERMINATE') checkTerminate(step, inputs, problems);
   return {
     ...links,
+    ...own,
     place: step.place,
+    scope: step.scope,
     kind,
     reference: step.reference,
     name,
     input: checker.compile(inputs, `${path}/inputParameters`),
-    isOptional,
+    isOptional: problems.flag(step, 'optional'),
     isPermissive: problems.flag(step, 'permissive'),
-    startDelayMs: (problems.count(step, 'startDelay', DELAY_SECONDS_MAX) ?? 0) * 1000,
+    startDelayMs: (problems.count(step, 'startDelay', SECONDS_MAX) ?? 0) * 1000,
     task: kind === 'SIMPLE' ? stepTask(problems, step, name) : undefined,
-    decidedBy: kind === 'SWITCH' ? decidingInput(step, inputs, problems) : '',
+    loop: kind === 'DO_WHILE' ? makeLoop(step, given, { checker, scopes }) : undefined,
   };
 }
 
-function decidingInput(
+/** A loop has a condition, a list, or both. */
+function makeLoop(
   step: Outline,
   inputs: Readonly<Record<string, unknown>>,
-  problems: Problems,
-): string {
-  const evaluator = step.value.evaluatorType ?? 'value-param';
-  if (evaluator !== 'value-param') {
-    const what = `evaluatorType "${String(evaluator)}" is not supported; use value-param`;
-    problems.add(`${step.path}/evaluatorType`, 'bad_field', what);
-  }
-  const name = problems.text(step, 'expression');
-  if (name !== '' && !(name in inputs)) {
-    const what = `expression must be the name of an input; "${name}" is not in inputParameters`;
-    problems.add(`${step.path}/expression`, 'bad_expression', what);
-  }
-  return name;
+  { checker, scopes }: Compiling,
+): LoopNode {
+  const listed = step.value.items ?? inputs._items;
+  const path = step.value.items === undefined ? 'inputParameters/_items' : 'items';
+  const items = listed === undefined ? undefined : checker.compile(listed, `${step.path}/${path}`);
+  const place = { value: inputs, path: `${step.path}/inputParameters` };
+  return {
+    scope: scopes.findIndex(({ loop }) => loop === step),
+    items,
+    keepLastN: checker.problems.count(place, 'keepLastN', ITERATIONS_MAX) ?? 0,
+  };
 }
 
-const TERMINATIONS = ['COMPLETED', 'FAILED', 'TERMINATED'];
-
-function checkTerminate(
-  step: Outline,
-  inputs: Readonly<Record<string, unknown>>,
-  problems: Problems,
-): void {
-  const status = inputs.terminationStatus ?? 'COMPLETED';
-  const isExpression = typeof status === 'string' && status.startsWith('${');
-  if (!isExpression && !TERMINATIONS.includes(String(status))) {
-    const path = `${step.path}/inputParameters/terminationStatus`;
-    problems.add(path, 'bad_field', `terminationStatus must be one of ${TERMINATIONS.join(', ')}`);
-  }
-  if (step.value.optional !== true) return;
-  const what = 'a TERMINATE ends the run, so it cannot be optional';
-  problems.add(`${step.path}/optional`, 'terminate_optional', what);
+interface Compiling {
+  readonly checker: TemplateCompiler;
+  readonly scopes: readonly ScopeOutline[];
 }
 
 /** Compiles templates and checks that every expression names something that exists. */

@@ -17,10 +17,10 @@ export const NO_PLACE = -1;
 /**
  * Finds out what follows each step.
  *
- * After a step comes its sibling. After the last step of a case comes what follows the SWITCH, and
- * after a member of a join comes the JOIN. A member inside a SWITCH or an inner fork is lifted to
- * its branch: what counts is that the SWITCH or the inner JOIN is over. So no join waits for a case
- * that was not taken.
+ * After a step comes its sibling. After the last step of a case comes what follows the SWITCH,
+ * after the last step of a body its loop, and after a member of a join the JOIN. A member inside a
+ * SWITCH, a loop or an inner fork is lifted to its branch: what counts is that the SWITCH, the loop
+ * or the inner JOIN is over. So no join waits for a case that was not taken.
  */
 export class GraphBuilder {
   readonly links: Links[];
@@ -65,6 +65,8 @@ export class GraphBuilder {
     const links = this.links[step.place];
     if (step.kind === 'SWITCH') return this.cases(step, follows);
     if (step.kind === 'FORK_JOIN') return this.fork(step, sibling);
+    // The end of the body leads back to the loop, which then decides.
+    if (step.kind === 'DO_WHILE') this.list(step.branches[0] ?? [], [step.place]);
     links.nexts = step.kind === 'TERMINATE' ? [] : follows;
   }
 
@@ -106,8 +108,19 @@ export class GraphBuilder {
       }
       this.list(branch, [], joined);
     }
+    this.checkBranches(step, join, lifted);
     this.links[join.place].arrivals = lifted.size;
     this.links[join.place].members = members.map(({ place }) => place);
+  }
+
+  /** The next iteration begins when the body is over, so nothing of the body may still run then. */
+  private checkBranches(step: Outline, join: Outline, joined: ReadonlySet<number>): void {
+    if (step.scope === 0) return;
+    const open = step.branches.find((branch) => !joined.has(branch.at(-1)?.place ?? NO_PLACE));
+    if (open === undefined) return;
+    const last = open.at(-1)?.reference;
+    const what = `in a loop a JOIN waits for every branch; add "${last}", or leave joinOn empty`;
+    this.problems.add(`${join.path}/joinOn`, 'open_branch', what);
   }
 
   /** An empty `joinOn` means the last step of every branch. */

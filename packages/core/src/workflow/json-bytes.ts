@@ -117,9 +117,12 @@ export function* membersOf({ bytes, start }: JsonRange): Iterable<JsonMember> {
   }
 }
 
-/** The elements of an array, in order. */
-export function* elementsOf({ bytes, start }: JsonRange): Iterable<JsonRange> {
-  let at = skipSpace(bytes, start + 1);
+/**
+ * The elements of an array, in order; `from` may be the start of one of them. Only the start of the
+ * range counts.
+ */
+export function* elementsOf({ bytes, start }: JsonRange, from = start + 1): Iterable<JsonRange> {
+  let at = skipSpace(bytes, from);
   while (bytes[at] !== CLOSE_ARRAY) {
     const end = endOfValue(bytes, at);
     yield { bytes, start: at, end };

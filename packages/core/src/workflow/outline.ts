@@ -6,60 +6,103 @@ const STEPS_MAX = 2000;
 const DEPTH_MAX = 32;
 const BRANCHES_MAX = 500;
 
-/** A step of the definition with the lists of steps inside it, numbered in reading order. */
+/** A step of the definition with the lists of steps inside it. */
 export interface Outline extends Place {
+  /** Place among all steps. The steps of a scope follow each other, in reading order. */
   readonly place: number;
+  /** Number of its scope: 0 for the definition itself; the body of each loop is another one. */
+  readonly scope: number;
   readonly kind: StepKind;
   readonly reference: string;
-  /** Branches of a FORK_JOIN, or the cases of a SWITCH. */
+  /** Branches of a FORK_JOIN, cases of a SWITCH, or the body of a DO_WHILE. */
   readonly branches: readonly (readonly Outline[])[];
   /** The value of each case, in the order of `branches`; the default case has none. */
   readonly caseNames: readonly (string | undefined)[];
 }
 
+/** The steps of a definition, or of the body of a loop. */
+export interface ScopeOutline {
+  /** Place of its first step. */
+  readonly first: number;
+  readonly size: number;
+  /** The loop that it is the body of. */
+  readonly loop: Outline | undefined;
+}
+
 /** Other names for kinds of steps. */
 const ALIASES: Readonly<Record<string, StepKind>> = { FORK: 'FORK_JOIN' };
 
+type Mutable = { -readonly [K in keyof Outline]: Outline[K] };
+
 const REFERENCE = /^[^.[\]{}$'"\s()*?@,:/~]{1,128}$/;
 
-/** Reads the steps of a definition, in pre-order, and notes what cannot be read. */
+/** Reads the steps of a definition and notes what cannot be read. */
 export class OutlineReader {
-  readonly all: Outline[] = [];
   private readonly problems: Problems;
   private readonly paths = new Map<string, string>();
+  private readonly inScopes: { loop: Outline | undefined; steps: Mutable[] }[] = [
+    { loop: undefined, steps: [] },
+  ];
+  private count = 0;
 
   constructor(problems: Problems) {
     this.problems = problems;
   }
 
-  list(steps: readonly unknown[], path: string, depth = 1): Outline[] {
-    if (depth > DEPTH_MAX) {
+  /** Reads the whole definition. Returns its outermost steps. */
+  read(steps: readonly unknown[], path: string): Outline[] {
+    const top = this.list(steps, path, { depth: 1, scope: 0 });
+    this.all.forEach((step, place) => {
+      step.place = place;
+    });
+    return top;
+  }
+
+  /** Every step, by place. */
+  get all(): Mutable[] {
+    return this.inScopes.flatMap(({ steps }) => steps);
+  }
+
+  get scopes(): ScopeOutline[] {
+    let first = 0;
+    return this.inScopes.map(({ loop, steps }) => {
+      const scope = { first, size: steps.length, loop };
+      first += steps.length;
+      return scope;
+    });
+  }
+
+  private list(steps: readonly unknown[], path: string, where: Where): Outline[] {
+    if (where.depth > DEPTH_MAX) {
       this.problems.add(path, 'too_deep', `steps are nested more than ${DEPTH_MAX} deep`);
       return [];
     }
-    return steps.flatMap((step, index) => this.step(step, `${path}/${index}`, depth));
+    return steps.flatMap((step, index) => this.step(step, `${path}/${index}`, where));
   }
 
-  private step(value: unknown, path: string, depth: number): Outline[] {
-    const { problems, all } = this;
+  private step(value: unknown, path: string, where: Where): Outline[] {
+    const { problems } = this;
     if (!isObject(value)) {
       problems.add(path, 'bad_field', 'a step must be an object');
       return [];
     }
-    if (all.length === STEPS_MAX) {
+    if (this.count === STEPS_MAX) {
       problems.add(path, 'too_many_steps', `a definition has at most ${STEPS_MAX} steps`);
     }
-    if (all.length >= STEPS_MAX) return [];
+    if (this.count >= STEPS_MAX) return [];
+    this.count += 1;
     const here = { value, path };
     const reference = this.reference(here);
     const kind = this.kind(here);
-    const outline = { value, path, place: all.length, kind, reference };
+    const outline = { value, path, place: 0, scope: where.scope, kind, reference };
     const branches: Outline[][] = [];
     const caseNames: (string | undefined)[] = [];
     const whole = { ...outline, branches, caseNames };
-    all.push(whole);
-    if (kind === 'FORK_JOIN') branches.push(...this.forkBranches(here, depth));
-    if (kind === 'SWITCH') this.cases(here, depth, { branches, caseNames });
+    this.inScopes[where.scope].steps.push(whole);
+    const inside = { depth: where.depth + 1, scope: where.scope };
+    if (kind === 'FORK_JOIN') branches.push(...this.forkBranches(here, inside));
+    if (kind === 'SWITCH') this.cases(here, inside, { branches, caseNames });
+    if (kind === 'DO_WHILE') branches.push(this.body(whole, inside.depth));
     return [whole];
   }
 
@@ -92,7 +135,7 @@ export class OutlineReader {
     return 'NOOP';
   }
 
-  private forkBranches(here: Place, depth: number): Outline[][] {
+  private forkBranches(here: Place, inside: Where): Outline[][] {
     const { problems } = this;
     const path = `${here.path}/forkTasks`;
     const branches = problems.array(here, 'forkTasks');
@@ -107,13 +150,13 @@ export class OutlineReader {
         problems.add(`${path}/${index}`, 'empty_branch', 'a branch needs at least one step');
         return [];
       }
-      return this.list(branch, `${path}/${index}`, depth + 1);
+      return this.list(branch, `${path}/${index}`, inside);
     });
   }
 
   private cases(
     here: Place,
-    depth: number,
+    inside: Where,
     into: { branches: Outline[][]; caseNames: (string | undefined)[] },
   ): void {
     const { problems } = this;
@@ -126,10 +169,24 @@ export class OutlineReader {
       const at = `${path}/${pointerOf(name)}`;
       if (!Array.isArray(steps)) problems.add(at, 'bad_field', 'a case is a list of steps');
       into.caseNames.push(name);
-      into.branches.push(this.list(Array.isArray(steps) ? steps : [], at, depth + 1));
+      into.branches.push(this.list(Array.isArray(steps) ? steps : [], at, inside));
     }
     into.caseNames.push(undefined);
     const others = problems.array(here, 'defaultCase');
-    into.branches.push(this.list(others, `${here.path}/defaultCase`, depth + 1));
+    into.branches.push(this.list(others, `${here.path}/defaultCase`, inside));
   }
+  private body(loop: Outline, depth: number): Outline[] {
+    const steps = this.problems.array(loop, 'loopOver');
+    const path = `${loop.path}/loopOver`;
+    if (steps.length === 0) {
+      this.problems.add(path, 'missing_field', 'a DO_WHILE needs loopOver: a list of steps');
+    }
+    const scope = this.inScopes.push({ loop, steps: [] }) - 1;
+    return this.list(steps, path, { depth, scope });
+  }
+}
+
+interface Where {
+  readonly depth: number;
+  readonly scope: number;
 }

@@ -10,14 +10,23 @@ export const STEP_KINDS = [
   'SET_VARIABLE',
   'NOOP',
   'TERMINATE',
+  'WAIT',
+  'HUMAN',
+  'INLINE',
+  'DO_WHILE',
 ] as const;
+
+/** Bound on the iterations of a loop. */
+export const ITERATIONS_MAX = 10_000;
 
 export type StepKind = (typeof STEP_KINDS)[number];
 
 /** One step of a compiled definition. Steps name each other by place. */
 export interface StepNode {
-  /** Place in its frame: the slot of a step is the start of its frame plus this. */
+  /** Place among all steps. */
   readonly place: number;
+  /** Number of its scope. */
+  readonly scope: number;
   readonly kind: StepKind;
   readonly reference: string;
   /** Task type of a step with a task. */
@@ -42,20 +51,45 @@ export interface StepNode {
   /** For SWITCH: last step of each case, to find the output of a run that ends with it. */
   readonly lastOfCases: ReadonlyMap<string, number>;
   readonly lastOtherwise: number;
+  /** Source of the script of an INLINE, of a SWITCH or of the condition of a loop. */
+  readonly script: string;
+  /** For DO_WHILE. */
+  readonly loop: LoopNode | undefined;
+}
+
+export interface LoopNode {
+  /** Scope of its body. */
+  readonly scope: number;
+  /** The list that it goes over; undefined without one. */
+  readonly items: Template | undefined;
+  /** Number of iterations that stay in memory; 0 for all. */
+  readonly keepLastN: number;
+}
+
+/** The steps of a definition, or of the body of a loop: a frame has a slot for each of them. */
+export interface Scope {
+  /** Place of its first step. The slot of a step is the start of its frame plus its distance. */
+  readonly first: number;
+  /** Place of the loop that it is the body of. */
+  readonly loop: number;
+  /** Arrivals that each step waits for. */
+  readonly arrivals: readonly number[];
+  /** Number of steps that have a task. */
+  readonly tasks: number;
 }
 
 /** A compiled definition. Nothing in it changes. */
 export interface Program {
   readonly nodes: readonly StepNode[];
   readonly byReference: ReadonlyMap<string, number>;
-  /** Arrivals of each node: part of the log, so that replay needs no compiler. */
-  readonly arrivals: readonly number[];
-  /** Number of steps that have a task. */
-  readonly tasks: number;
+  /** The first one is the definition itself. */
+  readonly scopes: readonly Scope[];
   readonly output: Template | undefined;
   /** The last step of the definition: its output is the run's, unless there is a template. */
   readonly last: number;
   /** JSON texts; empty without any. */
   readonly variables: string;
   readonly inputDefaults: ReadonlyMap<string, string>;
+  /** How long a run may take; 0 without a bound. */
+  readonly timeoutMs: number;
 }

@@ -14,6 +14,7 @@ export const RUN_STATES = [
 
 export const RUN_RUNNING = RUN_STATES.indexOf('running');
 export const RUN_STOPPING = RUN_STATES.indexOf('stopping');
+export const RUN_PAUSED = RUN_STATES.indexOf('paused');
 export const RUN_SUCCEEDED = RUN_STATES.indexOf('succeeded');
 export const RUN_FAILED = RUN_STATES.indexOf('failed');
 export const RUN_TIMED_OUT = RUN_STATES.indexOf('timed_out');
@@ -51,6 +52,11 @@ export const STEP_FAILED = STEP_STATES.indexOf('failed');
 export const STEP_TIMED_OUT = STEP_STATES.indexOf('timed_out');
 export const STEP_CANCELLED = STEP_STATES.indexOf('cancelled');
 
+/** Whether a step in this state counts as live: the run does not end before it. */
+export function isStepLive(state: number): boolean {
+  return state >= STEP_RUNNING && state <= STEP_REPORTED;
+}
+
 export function isStepOver(state: number): boolean {
   return state >= STEP_SUCCEEDED;
 }
@@ -66,6 +72,9 @@ export const RUN_REASONS = [
   'run_too_large',
   'too_many_types',
   'run_timeout',
+  'script_failed',
+  'too_many_iterations',
+  'failed_by_call',
 ] as const;
 
 export type RunReason = (typeof RUN_REASONS)[number];

@@ -4,7 +4,7 @@ import type { Timeouts } from '../task/timeouts.ts';
 import { isObject, type Place, type Problems } from './problems.ts';
 
 /** Seconds in a hundred years: no timeout or delay is longer. */
-const SECONDS_MAX = 3_155_760_000;
+export const SECONDS_MAX = 3_155_760_000;
 const RETRIES_MAX = 999;
 
 const TASK_TYPE = /^(?!(?:command|container)$)[A-Za-z0-9._:-]{1,128}$/;

@@ -133,6 +133,29 @@ export function stepOfTask(
   };
 }
 
+/** The part of a step without a task: what it gave is an output or an error, as its state says. */
+export function stepWithoutTask(step: {
+  readonly state: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly input: string;
+  readonly result: string;
+}): Omit<ShownStep, 'reference' | 'type' | 'name' | 'state' | 'reason' | 'taskId'> {
+  const { endedAt, input, result } = step;
+  const hasFailed = FAILURES.includes(step.state);
+  return {
+    attempt: 0,
+    // Most of these steps end when they begin.
+    startedAt: step.startedAt || endedAt,
+    endedAt,
+    input,
+    output: hasFailed ? '' : result,
+    error: hasFailed ? result : '',
+  };
+}
+
+const FAILURES = ['failed', 'timed_out', 'cancelled', 'completed_with_errors'];
+
 /** States that only the server tells apart. */
 const SHOWN_STATES: Readonly<Record<string, string>> = {
   due: 'pending',

@@ -1,4 +1,4 @@
-import { compileDefinition, type StoredProgram } from '@sluice/core';
+import { compileDefinition, type Program, type StoredProgram } from '@sluice/core';
 import { UTF8 } from './utf8.ts';
 
 /** What answers show of a step besides its state. */
@@ -8,20 +8,39 @@ export interface StepOutline {
   readonly name: string;
 }
 
-/** The steps of a definition that was checked before, in the order of their places. */
-export function outlineOf(text: string): StepOutline[] {
-  const { program } = compileDefinition(JSON.parse(text), UTF8);
-  return (program?.nodes ?? []).map(({ reference, kind, name }) => ({ reference, kind, name }));
+/** The steps of a definition, in the order of their places. */
+export interface ProgramOutline {
+  readonly steps: readonly StepOutline[];
+  /** Number of steps in each scope: the definition itself, then the body of each loop. */
+  readonly sizes: readonly number[];
 }
 
-const outlines = new WeakMap<StoredProgram, readonly StepOutline[]>();
+/** Of a definition that was checked before. */
+export function outlineOf(text: string): ProgramOutline {
+  return outlineFrom(compiled(text));
+}
 
-/** The steps of a stored definition; compiling it for each answer would cost more than the rest. */
-export function outlineOfProgram(program: StoredProgram): readonly StepOutline[] {
-  let outline = outlines.get(program);
-  if (outline === undefined) {
-    outline = outlineOf(program.text);
-    outlines.set(program, outline);
+function outlineFrom({ nodes, scopes }: Program): ProgramOutline {
+  return {
+    steps: nodes.map(({ reference, kind, name }) => ({ reference, kind, name })),
+    sizes: scopes.map(({ arrivals }) => arrivals.length),
+  };
+}
+
+function compiled(text: string): Program {
+  const { program } = compileDefinition(JSON.parse(text), UTF8);
+  if (program === undefined) throw new Error('a stored definition does not compile');
+  return program;
+}
+
+const programs = new WeakMap<StoredProgram, Program>();
+
+/** A stored definition; compiling it for each answer would cost more than the rest. */
+export function programOf(stored: StoredProgram): Program {
+  let program = programs.get(stored);
+  if (program === undefined) {
+    program = compiled(stored.text);
+    programs.set(stored, program);
   }
-  return outline;
+  return program;
 }

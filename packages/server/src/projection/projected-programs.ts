@@ -5,7 +5,7 @@ import type { ProjectedProgram } from './runs/run-record.ts';
 type Registered = Extract<Event, { type: 'workflow_registered' }>;
 
 /** A definition with its text. */
-export interface KnownProgram extends Omit<ProjectedProgram, 'steps'> {
+export interface KnownProgram extends Omit<ProjectedProgram, 'steps' | 'sizes'> {
   readonly text: string;
 }
 
@@ -24,7 +24,7 @@ export class ProjectedPrograms {
 
   register(event: Registered, since: number): void {
     const { program: place, namespace, name, workflowVersion: version, text } = event;
-    const program = { place, namespace, name, version, steps: outlineOf(text) };
+    const program = { place, namespace, name, version, ...outlineOf(text) };
     this.byPlace.set(place, program);
     this.fresh.push({ since, program });
   }
@@ -41,7 +41,7 @@ export class ProjectedPrograms {
   fill(programs: readonly KnownProgram[]): void {
     for (const { text, ...known } of programs) {
       if (this.byPlace.has(known.place)) continue;
-      const program = { ...known, steps: outlineOf(text) };
+      const program = { ...known, ...outlineOf(text) };
       this.byPlace.set(known.place, program);
       this.fresh.push({ since: -1, program });
     }

@@ -7,6 +7,7 @@ import {
   beginRun,
   isRun,
   noteStepTask,
+  openFrame,
   type ProjectedProgram,
   type RunChange,
   type RunRecord,
@@ -27,8 +28,11 @@ const OF_RUNS = [
   'workflow_removed',
   'step_submitted',
   'run_started',
+  'step_started',
+  'frame_opened',
   'step_ended',
   'step_stopping',
+  'run_changed',
   'run_stopping',
   'run_ended',
   'run_forgotten',
@@ -63,6 +67,11 @@ export class ProjectedRuns {
       case 'run_started':
         this.start(event, at);
         return undefined;
+      case 'frame_opened': {
+        const run = this.open(event.task, at);
+        if (run?.isBehind) openFrame(run.record, event, this.programs.at(run.record.program));
+        return undefined;
+      }
       case 'workflow_removed':
       case 'run_forgotten':
         // Runs keep showing their definition, and rows outlive memory.

@@ -26,8 +26,11 @@ import type { ProjectionMark } from './rows/mark-file.ts';
 const GATHER_MS = 50;
 const GATHERED_BYTES_MAX = 512 * 1024;
 
-/** The API's promise: a list waits this long for what was committed before the request. */
-const FRESH_WITHIN_MS = 250;
+/**
+ * An answer waits this long for what was committed before its request. That takes a few
+ * milliseconds; on a machine without free cores it can take much longer.
+ */
+const FRESH_WITHIN_MS = 2000;
 
 type Ready = Extract<Say, { readonly type: 'ready' }>;
 

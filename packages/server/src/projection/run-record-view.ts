@@ -8,7 +8,12 @@ import {
   taskIdText,
   taskTypeOf,
 } from '@sluice/core';
-import { type RunSource, type ShownStep, stepOfTask } from '../answers/shown-run.ts';
+import {
+  type RunSource,
+  type ShownStep,
+  stepOfTask,
+  stepWithoutTask,
+} from '../answers/shown-run.ts';
 import { shownRecord } from './rows/record-view.ts';
 import type { TaskRecord } from './rows/task-record.ts';
 import type { RunRecord, StepRecord } from './runs/run-record.ts';
@@ -47,15 +52,14 @@ function shownStep(
   step: StepRecord,
   taskOf: (number: number) => TaskRecord | undefined,
 ): ShownStep {
-  const { reference, kind: type, name, endedAt, output } = step;
+  const { reference, kind: type, name } = step;
   const state = STEP_STATES[step.state];
   const of = { reference, type, name, state, reason: RUN_REASONS[step.reason] };
   const task = step.task === 0 ? undefined : taskOf(step.task);
   if (task !== undefined) return { ...of, ...stepOfTask(shownRecord(task)) };
   // Retention may have removed the task of an old step.
   const taskId = step.task === 0 ? '' : idOf(taskIdText, step.task, step.taskSubmittedAt);
-  const nothing = { attempt: 0, startedAt: endedAt, input: '', error: '' };
-  return { ...of, ...nothing, taskId, endedAt, output };
+  return { ...of, ...stepWithoutTask({ ...step, state }), taskId };
 }
 
 type IdText = typeof taskIdText;

@@ -7,8 +7,13 @@ import {
   STEP_STATES,
   type TaskNumber,
 } from '@sluice/core';
-import { type RunSource, type ShownStep, stepOfTask } from '../answers/shown-run.ts';
-import { outlineOfProgram } from '../base/step-outline.ts';
+import {
+  type RunSource,
+  type ShownStep,
+  stepOfTask,
+  stepWithoutTask,
+} from '../answers/shown-run.ts';
+import { programOf } from '../base/step-outline.ts';
 import { payloadText, shownTask } from '../tasks/task-view.ts';
 
 function runIdOf(state: ReadonlyState, slot: Slot): string {
@@ -24,7 +29,11 @@ function runIdOf(state: ReadonlyState, slot: Slot): string {
 export function runSource(state: ReadonlyState, slot: Slot): RunSource {
   const { table, steps, correlations } = state.runs;
   const program = state.programs.at(table.program[slot]);
-  const base = table.base[slot];
+  let known: StepPlace[] | undefined;
+  const slots = (): StepPlace[] => {
+    known ??= slotsOf(state, slot);
+    return known;
+  };
   return {
     run: {
       id: runIdOf(state, slot),
@@ -43,33 +52,60 @@ export function runSource(state: ReadonlyState, slot: Slot): RunSource {
       result: payloadText(state, table.output[slot], table.outputLength[slot]),
     },
     steps: table.size[slot],
-    stateAt: (place) => STEP_STATES[steps.state[base + place]],
-    stepAt: (place) => stepAt(state, slot, place),
+    stateAt: (place) => STEP_STATES[steps.state[slots()[place].slot]],
+    stepAt: (place) => stepAt(state, slots()[place]),
   };
 }
 
-function stepAt(state: ReadonlyState, run: Slot, place: number): ShownStep {
+/** A step of a run in memory. */
+interface StepPlace {
+  readonly slot: number;
+  /** Iterations of the loops around it. */
+  readonly suffix: string;
+}
+
+/** The steps of a run: those outside of loops first, then each iteration, oldest first. */
+function slotsOf(state: ReadonlyState, run: Slot): StepPlace[] {
   const { table, steps } = state.runs;
-  const slot = table.base[run] + place;
-  const { reference, kind, name } = outlineOfProgram(state.programs.at(table.program[run]))[place];
+  const { scopes } = state.programs.at(table.program[run]);
+  const sizes = new Map(scopes.map(({ first, arrivals }) => [first, arrivals.length]));
+  const found: StepPlace[] = [];
+  const frames = [{ base: table.base[run], suffix: '' }];
+  for (const { base, suffix } of frames) {
+    const size = sizes.get(steps.node[base]) ?? 0;
+    for (let slot = base; slot < base + size; slot++) {
+      found.push({ slot, suffix });
+      const inner: typeof frames = [];
+      let iteration = steps.iteration[slot];
+      for (let each = steps.inner[slot]; each !== 0; each = steps.earlier[each - 1]) {
+        inner.push({ base: each - 1, suffix: `${suffix}__${iteration}` });
+        iteration -= 1;
+      }
+      frames.push(...inner.reverse());
+    }
+  }
+  return found;
+}
+
+function stepAt(state: ReadonlyState, { slot, suffix }: StepPlace): ShownStep {
+  const { table, steps } = state.runs;
+  const program = state.programs.at(table.program[steps.run[slot]]);
+  const { reference, kind, name } = programOf(program).nodes[steps.node[slot]];
   const task = (steps.link[slot] - 1) as Slot;
   const of = {
-    reference,
+    reference: reference + suffix,
     type: kind,
     name,
     state: STEP_STATES[steps.state[slot]],
     reason: RUN_REASONS[steps.reason[slot]],
   };
   if (task >= 0) return { ...of, ...stepOfTask(shownTask(state, task)) };
-  return {
-    ...of,
-    attempt: 0,
-    taskId: '',
-    // A step without a task ends when it begins.
-    startedAt: steps.endedAt[slot],
+  const step = {
+    state: of.state,
+    startedAt: steps.startedAt[slot],
     endedAt: steps.endedAt[slot],
-    input: '',
-    output: payloadText(state, steps.output[slot], steps.outputLength[slot]),
-    error: '',
+    input: payloadText(state, steps.input[slot], steps.inputLength[slot]),
+    result: payloadText(state, steps.output[slot], steps.outputLength[slot]),
   };
+  return { ...of, ...stepWithoutTask(step), taskId: '' };
 }

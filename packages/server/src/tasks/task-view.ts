@@ -5,6 +5,7 @@ import {
   type Progress,
   REASONS,
   type ReadonlyState,
+  referenceOf,
   runIdText,
   type Slot,
   SUCCEEDED_ANSWER,
@@ -14,7 +15,7 @@ import {
   taskIdText,
 } from '@sluice/core';
 import { type ShownAttempt, type ShownTask, shownJson } from '../answers/shown-task.ts';
-import { outlineOfProgram } from '../base/step-outline.ts';
+import { programOf } from '../base/step-outline.ts';
 
 export function taskIdOf(state: ReadonlyState, slot: Slot): string {
   return taskIdText({
@@ -65,8 +66,8 @@ function stepOf({ tasks, runs, programs, partition }: ReadonlyState, slot: Slot)
   const run = runs.steps.run[step];
   const number = table.number[run] as TaskNumber;
   const runId = runIdText({ submittedAt: table.startedAt[run], partition, number });
-  const { reference } = outlineOfProgram(programs.at(table.program[run]))[step - table.base[run]];
-  return { runId, step: reference };
+  const program = programOf(programs.at(table.program[run]));
+  return { runId, step: referenceOf(runs, program, step) };
 }
 
 /** The worker succeeded after the task was cancelled, so the output belongs to the attempt only. */

@@ -18,8 +18,9 @@ export function definitionJson(program: StoredProgram): string {
   return `${view.slice(0, -1)},"definition":${program.text}}`;
 }
 
-function versionView({ version, hash, arrivals, registeredAt }: StoredProgram): object {
-  return { version, hash, steps: arrivals.length, registeredAt: timeText(registeredAt) };
+function versionView({ version, hash, scopes, registeredAt }: StoredProgram): object {
+  const steps = scopes.reduce((sum, { arrivals }) => sum + arrivals.length, 0);
+  return { version, hash, steps, registeredAt: timeText(registeredAt) };
 }
 
 export function workflowNotFound(name: string, version = 0): SluiceError {

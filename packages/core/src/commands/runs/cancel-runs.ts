@@ -32,7 +32,7 @@ export function decideCancelRuns(
     if (isRunOver(table.state[run])) return { rejection: 'run_finished', slot: run };
     const program = runWork.programs.of(state.programs.at(table.program[run]));
     stopRun(
-      { decision, run, program, base: table.base[run] },
+      { decision, run, program },
       { outcome: RUN_CANCELLED, reason: 'cancelled', message: 'the run was cancelled' },
     );
     return { slot: run };

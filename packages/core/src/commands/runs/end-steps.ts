@@ -1,6 +1,7 @@
 import type { Slot, TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { endTask } from '../../decision/lease-ends.ts';
+import { placeOf, type RunPlace, referenceOf } from '../../decision/run-place.ts';
 import { askToStop, GRACE_MS_DEFAULT } from '../../decision/stop-attempts.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import {
@@ -15,6 +16,7 @@ import { type Program, STEP_KINDS, type StepNode } from '../../workflow/program.
 import {
   RUN_CANCELLED,
   RUN_FAILED,
+  RUN_PAUSED,
   RUN_RUNNING,
   RUN_TIMED_OUT,
   type RunReason,
@@ -31,8 +33,19 @@ export interface Visit {
   readonly decision: Decision;
   readonly run: Slot;
   readonly program: Program;
-  /** Slot of its first step. */
-  readonly base: number;
+}
+
+/** A step while it is worked on. */
+export interface StepVisit extends Visit, RunPlace {
+  readonly step: number;
+  readonly node: StepNode;
+}
+
+export function visitStep(visit: Visit, step: number): StepVisit {
+  const { decision, program } = visit;
+  const { runs } = decision.state;
+  const node = program.nodes[runs.steps.node[step]];
+  return { ...visit, ...placeOf(runs, program, step), step, node };
 }
 
 export const NOTHING: PayloadRange = { bytes: new Uint8Array(0), start: 0, end: 0 };
@@ -49,33 +62,49 @@ export interface StepEnd {
 }
 
 /** Ends a step. A failure that the definition does not allow stops the run. */
-export function endStep(visit: Visit, node: StepNode, end: StepEnd): void {
-  const { decision, run, base } = visit;
-  const { state, emit, events } = decision;
+export function endStep(visit: StepVisit, end: StepEnd): void {
+  const { decision, run, program, step, node } = visit;
+  const { state, emit, events, runWork } = decision;
+  const { runs } = state;
   const isFailure = end.state >= STEP_FAILED;
-  const isRunning = state.runs.table.state[run] === RUN_RUNNING;
+  const isRunning = GOING_ON.includes(runs.table.state[run]);
   // In a run that stops, a step that was stopped shows as what it is.
   const isOptional = isFailure && isRunning && node.isOptional;
   const isAllowed = isOptional || (isFailure && isRunning && node.isPermissive);
   const event = events.stepEnded;
-  event.slot = (base + node.place) as Slot;
-  event.task = state.runs.table.number[run] as TaskNumber;
+  event.slot = step as Slot;
+  event.task = runs.table.number[run] as TaskNumber;
   event.kind = STEP_KINDS.indexOf(node.kind);
-  event.reference = node.reference;
+  event.reference = referenceOf(runs, program, step);
   event.state = isOptional ? STEP_WITH_ERRORS : end.state;
   event.reason = runReason(end.reason ?? '');
   event.isTolerated = isAllowed && !isOptional;
   Object.assign(event.output, end.output ?? NOTHING);
+  if (isFailure && end.message !== undefined) {
+    const error = { code: end.reason ?? 'step_failed', message: end.message };
+    const bytes = runWork.utf8.encode(JSON.stringify(error));
+    Object.assign(event.output, { bytes, start: 0, end: bytes.length });
+  }
   const goesOn = !isFailure || isAllowed;
-  event.nexts = goesOn ? end.nexts.map((place) => base + place) : [];
+  event.nexts = goesOn ? end.nexts.map((place) => nextSlot(visit, place)) : [];
   emit(event);
   if (goesOn || !isRunning) return;
   stopRun(visit, {
     outcome: OUTCOMES.get(end.state) ?? RUN_FAILED,
     reason: end.reason ?? 'step_failed',
-    step: node,
-    message: end.message ?? `step "${node.reference}" did not succeed`,
+    step,
+    message: end.message ?? `step "${event.reference}" did not succeed`,
   });
+}
+
+/** States of a run that has not been decided yet. */
+const GOING_ON = [RUN_RUNNING, RUN_PAUSED];
+
+/** What comes next is in the same frame, but for the end of a body: there it is the loop. */
+function nextSlot({ decision, program, node, step, frame }: StepVisit, place: number): number {
+  const { scope } = program.nodes[place];
+  if (scope === node.scope) return frame + place - program.scopes[scope].first;
+  return decision.state.runs.steps.owner[step] - 1;
 }
 
 const OUTCOMES = new Map([
@@ -87,24 +116,26 @@ const OUTCOMES = new Map([
 interface RunStop {
   readonly outcome: number;
   readonly reason: RunReason;
-  readonly step?: StepNode;
+  /** Slot of the step that decided it. */
+  readonly step?: number;
   /** The output of a run that succeeds; otherwise its error is made of the message. */
   readonly output?: PayloadRange;
   readonly message?: string;
 }
 
 /** Fixes the outcome of a run. What still runs is stopped next. */
-export function stopRun({ decision, run, base }: Visit, stop: RunStop): void {
+export function stopRun({ decision, run, program }: Visit, stop: RunStop): void {
   const { state, emit, events, runWork } = decision;
   const event = events.runStopping;
   event.slot = run;
   event.task = state.runs.table.number[run] as TaskNumber;
   event.outcome = stop.outcome;
   event.reason = runReason(stop.reason);
-  event.step = stop.step === undefined ? 0 : base + stop.step.place + 1;
+  event.step = stop.step === undefined ? 0 : stop.step + 1;
   if (stop.output === undefined) {
     const { reason: code, message, step } = stop;
-    const error = { code, message, ...(step === undefined ? {} : { step: step.reference }) };
+    const reference = step === undefined ? {} : { step: referenceOf(state.runs, program, step) };
+    const error = { code, message, ...reference };
     const bytes = runWork.utf8.encode(JSON.stringify(error));
     Object.assign(event.output, { bytes, start: 0, end: bytes.length });
   } else Object.assign(event.output, stop.output);
@@ -113,13 +144,10 @@ export function stopRun({ decision, run, base }: Visit, stop: RunStop): void {
 
 /** The task of a step has ended: so does the step. */
 export function endReported(visit: Visit, step: number): void {
-  const { decision, base, program } = visit;
-  const { runs, tasks } = decision.state;
-  const node = program.nodes[step - base];
+  const { runs, tasks } = visit.decision.state;
   const task = runs.steps.link[step] - 1;
-  const taskState = tasks.state[task];
-  const state = stepStateOf(taskState);
-  endStep(visit, node, { state, nexts: node.nexts });
+  const at = visitStep(visit, step);
+  endStep(at, { state: stepStateOf(tasks.state[task]), nexts: at.node.nexts });
 }
 
 function stepStateOf(taskState: number): number {
@@ -129,10 +157,12 @@ function stepStateOf(taskState: number): number {
 }
 
 /** Stops a step of a run that stops. The end of its task ends the step. */
-export function stopStep({ decision, run }: Visit, step: number): void {
+export function stopStep(visit: Visit, step: number): void {
+  const { decision, run } = visit;
   const { state, emit, events } = decision;
   const { tasks, runs } = state;
   const task = (runs.steps.link[step] - 1) as Slot;
+  if (task < 0) return endStep(visitStep(visit, step), { state: STEP_CANCELLED, nexts: [] });
   if (!isHeld(tasks.state[task])) {
     endTask(decision, task, { state: CANCELLED, reason: CANCELLED_REASON });
     return;

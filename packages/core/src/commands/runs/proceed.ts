@@ -1,6 +1,7 @@
 import { isBlobReference } from '../../base/blob-reference.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
+import { outermost } from '../../decision/run-place.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { NO_PLACE } from '../../workflow/graph.ts';
 import { ValueError } from '../../workflow/json-writer.ts';
@@ -14,7 +15,8 @@ import {
   runReason,
 } from '../../workflow/run-state.ts';
 import { endReported, NOTHING, stopStep, type Visit } from './end-steps.ts';
-import { enterStep, fill } from './enter-step.ts';
+import { enterStep } from './enter-step.ts';
+import { fill } from './fill-template.ts';
 
 /**
  * Bounds on the work for runs of one command. A unit is one event, or some bytes that are looked at
@@ -70,7 +72,7 @@ function visitRun(decision: Decision, run: Slot, units: number): number {
   const { state, runWork } = decision;
   const { table } = state.runs;
   const program = runWork.programs.of(state.programs.at(table.program[run]));
-  const visit = { decision, run, program, base: table.base[run] };
+  const visit = { decision, run, program };
   let spent = 0;
   while (spent < units && table.isInLine[run] === 1) {
     runWork.value.clear();
@@ -106,7 +108,11 @@ function finishRun(visit: Visit): void {
     return failAtEnd(visit, 'step_failed', 'a permissive step did not succeed');
   }
   try {
-    const output = program.output === undefined ? lastOutput(visit) : fill(visit, program.output);
+    const { runs } = decision.state;
+    const output =
+      program.output === undefined
+        ? lastOutput(visit)
+        : fill(decision, outermost(runs, run, program), program.output);
     endRun(visit, { state: RUN_SUCCEEDED, reason: 0, output });
   } catch (error) {
     if (!(error instanceof ValueError)) throw error;
@@ -142,23 +148,23 @@ function endRun({ decision, run }: Visit, end: RunEnd): void {
 
 /** Without a template the output is that of the last step; after a SWITCH, of the case taken. */
 function lastOutput(visit: Visit): PayloadRange {
-  const { decision, run, program, base } = visit;
-  const { steps } = decision.state.runs;
+  const { decision, run, program } = visit;
+  const { runs } = decision.state;
+  const base = runs.table.base[run];
   let node: StepNode = program.nodes[program.last];
-  while (node.kind === 'SWITCH' && isStepOver(steps.state[base + node.place])) {
+  while (node.kind === 'SWITCH' && isStepOver(runs.steps.state[base + node.place])) {
     const last = lastOfCase(visit, node);
     if (last === NO_PLACE) break;
     node = program.nodes[last];
   }
-  return (
-    rawOutput(visit, node) ?? decision.runWork.values.outputOf({ run, program }, node) ?? NOTHING
-  );
+  const where = outermost(runs, run, program);
+  return rawOutput(visit, node) ?? decision.runWork.values.outputOf(where, node) ?? NOTHING;
 }
 
 function lastOfCase(visit: Visit, node: StepNode): number {
   const { decision, run, program } = visit;
   const { utf8, values } = decision.runWork;
-  const output = values.outputOf({ run, program }, node);
+  const output = values.outputOf(outermost(decision.state.runs, run, program), node);
   if (output === undefined) return NO_PLACE;
   const text = utf8.decode(output.bytes.subarray(output.start, output.end));
   const { selectedCase } = JSON.parse(text) as { selectedCase: string };
@@ -166,9 +172,9 @@ function lastOfCase(visit: Visit, node: StepNode): number {
 }
 
 /** The output of a task as it is, which may be a blob. */
-function rawOutput({ decision, base }: Visit, node: StepNode): PayloadRange | undefined {
+function rawOutput({ decision, run }: Visit, node: StepNode): PayloadRange | undefined {
   const { runs, tasks, payloads } = decision.state;
-  const task = runs.steps.link[base + node.place] - 1;
+  const task = runs.steps.link[runs.table.base[run] + node.place] - 1;
   if (task < 0 || tasks.resultLength[task] === 0) return undefined;
   const bytes = payloads.bytesOf(tasks.result[task]);
   const start = payloads.startOf(tasks.result[task]);

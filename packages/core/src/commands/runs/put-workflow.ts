@@ -68,8 +68,9 @@ export function register(decision: Decision, added: NewProgram): Unusable | unde
   event.name = name;
   event.workflowVersion = version;
   event.hash = hash;
-  event.arrivals = program.arrivals;
-  event.tasks = program.tasks;
+  event.sizes = program.scopes.map(({ arrivals }) => arrivals.length);
+  event.tasks = program.scopes.map(({ tasks }) => tasks);
+  event.arrivals = program.scopes.flatMap(({ arrivals }) => arrivals);
   event.text = text;
   emit(event);
   return undefined;

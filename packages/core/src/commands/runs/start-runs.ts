@@ -110,8 +110,8 @@ function whyRefused(
   for (const at of fresh) {
     const program = programOf(decision, command, at);
     if (typeof program === 'string') return { rejection: program, at };
-    frames.push(program.arrivals.length);
-    promised += program.tasks;
+    frames.push(program.scopes[0].arrivals.length);
+    promised += program.scopes[0].tasks;
     bytes += inputBytes(command, at);
     if ((command.dedupe?.windowsMs[at] ?? 0) !== 0) keys += 1;
     if (hasHugeInput(program, inputBytes(command, at))) {
@@ -178,8 +178,9 @@ function start(decision: Decision, command: StartRuns, at: number): Slot {
   event.slot = state.runs.table.nextFree();
   event.task = state.nextTask;
   event.program = stored.place;
-  event.base = state.runs.steps.nextFrame(stored.arrivals.length);
+  event.base = state.runs.steps.nextFrame(stored.scopes[0].arrivals.length);
   event.priority = spec.priority ?? DEFAULT_PRIORITY;
+  event.until = program.timeoutMs === 0 ? 0 : decision.now + program.timeoutMs;
   event.correlation = spec.correlationId?.toWellFormed() ?? '';
   event.tags = tagsText(spec.tags);
   const variables = runWork.utf8.encode(program.variables);

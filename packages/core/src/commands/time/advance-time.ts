@@ -22,6 +22,7 @@ import {
   WAITING,
 } from '../../task/task-state.ts';
 import { redriveDue } from '../dead-letters/redrive-tasks.ts';
+import { fireRunTimers } from '../runs/run-timers.ts';
 import { forgetKeys } from '../tasks/duplicates.ts';
 
 /** Time has passed: fires the timers that are due. */
@@ -58,6 +59,7 @@ export function decideAdvanceTime(decision: Decision, command: AdvanceTime): Adv
     if (state.tasks.stop[slot] !== NO_STOP) continue;
     askToStop(decision, slot, { reason: HEARTBEAT_TIMEOUT_REASON, graceMs: GRACE_MS_DEFAULT });
   }
+  fired += fireRunTimers(decision, TIMERS_PER_COMMAND - fired);
   fired += forgetKeys(decision, TIMERS_PER_COMMAND - fired);
   return { more: fired === TIMERS_PER_COMMAND };
 }

@@ -1,6 +1,30 @@
 import { invariant } from '../../base/invariant.ts';
 import type { Archive } from '../../structures/archive.ts';
 
+/** What apply must know of a scope, so that replay needs no compiler. */
+export interface StoredScope {
+  /** Place of its first step. */
+  readonly first: number;
+  /** Arrivals that each step waits for. */
+  readonly arrivals: readonly number[];
+  /** Number of steps that have a task. */
+  readonly tasks: number;
+}
+
+/** The scopes from what the log and snapshots have: sizes, tasks, and the arrivals of all steps. */
+export function scopesFrom(
+  sizes: readonly number[],
+  tasks: readonly number[],
+  arrivals: readonly number[],
+): StoredScope[] {
+  let end = 0;
+  return sizes.map((size, index) => {
+    const first = end;
+    end += size;
+    return { first, arrivals: arrivals.slice(first, end), tasks: tasks[index] };
+  });
+}
+
 /** A definition that is registered, or that came with a run. */
 export interface StoredProgram {
   readonly place: number;
@@ -9,10 +33,8 @@ export interface StoredProgram {
   /** 0 for a definition that came with a run. */
   readonly version: number;
   readonly hash: string;
-  /** Arrivals of each step. */
-  readonly arrivals: readonly number[];
-  /** Number of steps that have a task. */
-  readonly tasks: number;
+  /** Of the definition itself, then of the body of each loop. */
+  readonly scopes: readonly StoredScope[];
   /** The definition as JSON text. */
   readonly text: string;
   readonly registeredAt: number;
@@ -126,37 +148,48 @@ export class Programs implements ProgramsReader {
         each.references,
         each.wasUsed ? 1 : 0,
         each.isRegistered ? 1 : 0,
-        each.arrivals.length,
-        each.tasks,
+        each.scopes.length,
       ]),
+    );
+    const scopes = archive.numbers(
+      'scopes',
+      used.flatMap((each) => each.scopes.flatMap((one) => [one.arrivals.length, one.tasks])),
     );
     const arrivals = archive.numbers(
       'arrivals',
-      used.flatMap((each) => each.arrivals),
+      used.flatMap((each) => each.scopes.flatMap((one) => one.arrivals)),
     );
     const freed = archive.numbers('freed', this.freed);
-    if (archive.isLoading) this.load(texts, figures, { arrivals, freed });
+    if (archive.isLoading) this.load(texts, figures, { scopes, arrivals, freed });
   }
 
   private load(
     texts: readonly string[],
     figures: readonly number[],
-    { arrivals, freed }: { arrivals: readonly number[]; freed: readonly number[] },
+    { scopes, arrivals, freed }: Record<'scopes' | 'arrivals' | 'freed', readonly number[]>,
   ): void {
     this.freed.push(...freed);
     const isFree = new Set(freed);
-    let at = 0;
+    let scopeAt = 0;
+    let stepAt = 0;
     for (let place = 0; place < texts.length / 4; place++) {
       const [namespace, name, hash, text] = texts.slice(place * 4, place * 4 + 4);
-      const [version, registeredAt, references, wasUsed, isRegistered, steps, tasks] =
-        figures.slice(place * FIGURES, place * FIGURES + FIGURES);
+      const [version, registeredAt, references, wasUsed, isRegistered, scopeCount] = figures.slice(
+        place * FIGURES,
+        place * FIGURES + FIGURES,
+      );
+      const pairs = scopes.slice(2 * scopeAt, 2 * (scopeAt + scopeCount));
+      const sizes = pairs.filter((_, index) => index % 2 === 0);
+      const tasks = pairs.filter((_, index) => index % 2 === 1);
+      const steps = sizes.reduce((sum, size) => sum + size, 0);
       const program = {
-        ...{ place, namespace, name, hash, text, version, registeredAt, references, tasks },
+        ...{ place, namespace, name, hash, text, version, registeredAt, references },
         wasUsed: wasUsed === 1,
         isRegistered: isRegistered === 1,
-        arrivals: arrivals.slice(at, at + steps),
+        scopes: scopesFrom(sizes, tasks, arrivals.slice(stepAt, stepAt + steps)),
       };
-      at += steps;
+      scopeAt += scopeCount;
+      stepAt += steps;
       if (isFree.has(place)) this.places[place] = undefined;
       else this.put(program);
     }
@@ -202,7 +235,7 @@ export class Programs implements ProgramsReader {
   }
 }
 
-const FIGURES = 7;
+const FIGURES = 6;
 
 const NO_PROGRAM: StoredProgram = {
   place: 0,
@@ -210,8 +243,7 @@ const NO_PROGRAM: StoredProgram = {
   name: '',
   version: 0,
   hash: '',
-  arrivals: [],
-  tasks: 0,
+  scopes: [],
   text: '',
   registeredAt: 0,
   references: 0,
@@ -223,6 +255,7 @@ function keyOf(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-function bytesOf({ text, arrivals }: StoredProgram): number {
-  return ENTRY_BYTES + 2 * text.length + 8 * arrivals.length;
+function bytesOf({ text, scopes }: StoredProgram): number {
+  const steps = scopes.reduce((sum, { arrivals }) => sum + arrivals.length, 0);
+  return ENTRY_BYTES + 2 * text.length + 8 * steps;
 }

@@ -21,11 +21,13 @@ export class RunTable extends ColumnTable {
   readonly priority = new Uint8Array(this.capacity);
   /** Place of its definition. */
   readonly program = new Uint32Array(this.capacity);
-  /** Slot of its first step, and the number of steps in its frame. */
+  /** Slot of its first step, and the number of steps in all its frames. */
   readonly base = new Uint32Array(this.capacity);
   readonly size = new Uint32Array(this.capacity);
   /** Slot of the step that decided its outcome plus one; 0 for none. */
   readonly decider = new Uint32Array(this.capacity);
+  /** When it times out; meaningful while it has a timer. */
+  readonly timerAt = new Float64Array(this.capacity);
   /** Steps that are running, stopping or reported. */
   readonly live = new Uint32Array(this.capacity);
   /** Tasks that its steps may still submit: there is room for all of them. */

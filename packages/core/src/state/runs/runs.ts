@@ -2,6 +2,7 @@ import { NO_SLOT, type Slot } from '../../base/ids.ts';
 import type { Archive } from '../../structures/archive.ts';
 import { Interner, type InternerReader } from '../../structures/interner.ts';
 import { persistLists, TaskList } from '../../structures/task-list.ts';
+import { TimingWheel } from '../../structures/timing-wheel.ts';
 import { RUN_RUNNING, RUN_STOPPING } from '../../workflow/run-state.ts';
 import { RunLists } from './run-lists.ts';
 import { type RunReader, RunTable } from './run-table.ts';
@@ -23,6 +24,9 @@ export interface RunsReader {
   /** Tasks that the steps of all runs may still submit. */
   readonly promised: number;
   readonly correlations: InternerReader<string>;
+  /** Timeouts of runs, and the ends of waits. */
+  readonly timers: TimingWheel;
+  readonly stepTimers: TimingWheel;
 }
 
 /**
@@ -30,6 +34,7 @@ export interface RunsReader {
  *
  * runs.in-line: A run is in the line exactly while something is to be decided: a step is due or its
  *   task has ended, a run that stops has steps to stop, or nothing is left and the run must end.
+ *   In a paused run only the ends of tasks are taken.
  */
 export class Runs implements RunsReader {
   readonly table: RunTable;
@@ -38,6 +43,8 @@ export class Runs implements RunsReader {
   readonly line: TaskList;
   readonly ended: TaskList;
   readonly correlations = new Interner<string>((text) => text);
+  readonly timers: TimingWheel;
+  readonly stepTimers: TimingWheel;
   endedSteps = 0;
   promised = 0;
 
@@ -47,6 +54,9 @@ export class Runs implements RunsReader {
     this.lists = new RunLists(this.table, this.steps);
     this.line = new TaskList(this.table);
     this.ended = new TaskList(this.table);
+    const { timerAt, number, capacity } = this.table;
+    this.timers = new TimingWheel(capacity, { dueAt: timerAt, order: number });
+    this.stepTimers = new TimingWheel(this.steps.capacity, { dueAt: this.steps.until });
   }
 
   /**
@@ -67,6 +77,11 @@ export class Runs implements RunsReader {
     else this.line.remove(run);
   }
 
+  /** No timer of a run or of a step is due before this time. */
+  earliest(): number {
+    return Math.min(this.timers.earliest(), this.stepTimers.earliest());
+  }
+
   private needsWork(run: Slot): boolean {
     const { state, live, dueHead, runningHead, reportedHead } = this.table;
     if (reportedHead[run] !== NO_SLOT) return true;
@@ -83,6 +98,10 @@ export class Runs implements RunsReader {
     persistLists(archive, 'ends', [this.line, this.ended]);
     this.endedSteps = archive.number('endedSteps', this.endedSteps);
     this.promised = archive.number('promised', this.promised);
+    archive.section('runTimers');
+    this.timers.persist(archive, this.table.used);
+    archive.section('stepTimers');
+    this.stepTimers.persist(archive, this.steps.used);
     archive.section('correlations');
     this.correlations.persist(archive);
   }

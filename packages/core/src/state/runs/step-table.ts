@@ -1,19 +1,39 @@
 import type { Archive } from '../../structures/archive.ts';
 import { BuddyBlocks } from '../../structures/buddy-blocks.ts';
-import { ColumnTable, columnsOf, type ReadonlyColumns } from '../../structures/columns.ts';
+import {
+  type Column,
+  ColumnTable,
+  columnsOf,
+  type ReadonlyColumns,
+} from '../../structures/columns.ts';
 import { STEP_PENDING } from '../../workflow/run-state.ts';
 
 /** Read-only view for code outside `apply`. */
 export type StepReader = ReadonlyColumns<StepTable> &
   Readonly<Pick<StepTable, 'capacity' | 'used' | 'hasRoomFor' | 'nextFrame' | 'inUse'>>;
 
+/** Where a frame belongs. */
+export interface FrameOwner {
+  /** Slot of the run. */
+  readonly run: number;
+  /** Place of the first step of the scope. */
+  readonly first: number;
+  /** Slot of the loop plus one; 0 for the frame of the definition itself. */
+  readonly owner: number;
+}
+
 /**
- * Steps in columns. The steps of a run are one frame: contiguous slots, in the order of the
- * definition, so that a step is found by adding its place to the start of the frame.
+ * Steps in columns. The steps of a scope are one frame: contiguous slots, in the order of the
+ * definition, so that a step is found by adding its distance to the start of the frame. A loop
+ * has a frame for each iteration.
  */
 export class StepTable extends ColumnTable {
   /** Slot of the run. */
   readonly run = new Uint32Array(this.capacity);
+  /** Its place in the definition. */
+  readonly node = new Uint16Array(this.capacity);
+  /** Slot of the loop whose body it is in, plus one; 0 outside of loops. */
+  readonly owner = new Uint32Array(this.capacity);
   readonly state = new Uint8Array(this.capacity);
   readonly reason = new Uint8Array(this.capacity);
   /** Number of arrivals that it still waits for. */
@@ -23,11 +43,37 @@ export class StepTable extends ColumnTable {
   /** Links in the list of its run that its state names. */
   readonly next = new Int32Array(this.capacity);
   readonly previous = new Int32Array(this.capacity);
-  /** Times and output of a step without a task. */
+  /** Start of the newest frame of a loop plus one; 0 without one. */
+  readonly inner = new Uint32Array(this.capacity);
+  /** In the first slot of a frame: start of the frame before it plus one; 0 for the oldest. */
+  readonly earlier = new Uint32Array(this.capacity);
+  /** Number of iterations that a loop has begun. */
+  readonly iteration = new Uint32Array(this.capacity);
+  /** Length of the list that a loop goes over. */
+  readonly items = new Uint32Array(this.capacity);
+  /** Number of its newest evaluation, and 1 while its result is awaited. */
+  readonly evaluation = new Uint32Array(this.capacity);
+  readonly isEvaluating = new Uint8Array(this.capacity);
+  /** When a WAIT is over; meaningful while it has a timer. */
+  readonly until = new Float64Array(this.capacity);
+  /** Times, input and output of a step without a task. */
+  readonly startedAt = new Float64Array(this.capacity);
   readonly endedAt = new Float64Array(this.capacity);
+  readonly input = new Float64Array(this.capacity);
+  readonly inputLength = new Uint32Array(this.capacity);
   readonly output = new Float64Array(this.capacity);
   readonly outputLength = new Uint32Array(this.capacity);
   private readonly blocks = new BuddyBlocks(this.capacity);
+  private readonly rarelyUsed: readonly Column[] = [
+    this.inner,
+    this.earlier,
+    this.iteration,
+    this.items,
+    this.evaluation,
+    this.isEvaluating,
+    this.startedAt,
+    this.endedAt,
+  ];
 
   /** Slots from here on were never in use. */
   get used(): number {
@@ -49,18 +95,20 @@ export class StepTable extends ColumnTable {
     return this.blocks.next(steps);
   }
 
-  /** Takes a frame for a run. Every step is pending and waits for its arrivals. */
-  openFrame(run: number, arrivals: readonly number[]): number {
+  /** Takes a frame. Every step is pending and waits for its arrivals. */
+  openFrame({ run, first, owner }: FrameOwner, arrivals: readonly number[]): number {
     const base = this.blocks.take(arrivals.length);
     arrivals.forEach((waiting, place) => {
       const slot = base + place;
       this.run[slot] = run;
+      this.node[slot] = first + place;
       this.state[slot] = STEP_PENDING;
       this.waiting[slot] = waiting;
       this.reason[slot] = 0;
       this.link[slot] = 0;
       // Untouched pages cost nothing, and most steps have a task that knows the time.
-      if (this.endedAt[slot] !== 0) this.endedAt[slot] = 0;
+      for (const column of this.rarelyUsed) if (column[slot] !== 0) column[slot] = 0;
+      if (owner !== this.owner[slot]) this.owner[slot] = owner;
     });
     return base;
   }
@@ -72,7 +120,7 @@ export class StepTable extends ColumnTable {
   persist(archive: Archive): void {
     this.blocks.persist(archive);
     for (const [name, column] of columnsOf(this)) {
-      if (column !== this.output) archive.column(name, column, this.used);
+      if (column !== this.input && column !== this.output) archive.column(name, column, this.used);
     }
   }
 }

@@ -93,6 +93,9 @@ export class ModelFollower {
       case 'delete_workflow':
       case 'start_runs':
       case 'cancel_runs':
+      case 'pause_runs':
+      case 'operate_step':
+      case 'scripts_evaluated':
         // Runs have their own model (`run-model.ts`).
         return;
       case 'record_delivery':

@@ -15,6 +15,9 @@ export interface RunDescription {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly base: number;
+  /** When its timer is due; 0 without one. */
+  readonly until: number;
+  readonly size: number;
   readonly live: number;
   readonly promised: number;
   readonly decider: number;
@@ -29,6 +32,18 @@ export interface RunDescription {
 }
 
 export interface StepDescription {
+  readonly slot: number;
+  /** Its place in the definition. */
+  readonly node: number;
+  /** Iterations of the loops around it, as `__2`. */
+  readonly suffix: string;
+  readonly iteration: number;
+  readonly evaluation: number;
+  readonly isEvaluating: boolean;
+  /** When its timer is due; 0 without one. */
+  readonly until: number;
+  readonly startedAt: number;
+  readonly input: string;
   readonly state: string;
   readonly reason: string;
   readonly waiting: number;
@@ -61,6 +76,8 @@ export function describeRun(state: ReadonlyState, slot: Slot): RunDescription {
     startedAt: table.startedAt[slot],
     endedAt: table.endedAt[slot],
     base: table.base[slot],
+    until: state.runs.timers.has(slot) ? table.timerAt[slot] : 0,
+    size: table.size[slot],
     live: table.live[slot],
     promised: table.promised[slot],
     decider: table.decider[slot],
@@ -71,16 +88,46 @@ export function describeRun(state: ReadonlyState, slot: Slot): RunDescription {
     input: text(state, table.input[slot], table.inputLength[slot]),
     output: text(state, table.output[slot], table.outputLength[slot]),
     variables: text(state, table.variables[slot], table.variablesLength[slot]),
-    steps: Array.from({ length: table.size[slot] }, (_, place) =>
-      describeStep(state, table.base[slot] + place),
-    ),
+    steps: describeFrame(state, { run: slot, base: table.base[slot], suffix: '' }),
   };
 }
 
-function describeStep(state: ReadonlyState, step: number): StepDescription {
-  const { steps } = state.runs;
+interface Frame {
+  readonly run: Slot;
+  readonly base: number;
+  readonly suffix: string;
+}
+
+/** The steps of a frame, each followed by the frames of its loop, newest first. */
+function describeFrame(state: ReadonlyState, { run, base, suffix }: Frame): StepDescription[] {
+  const { steps, table } = state.runs;
+  const { scopes } = state.programs.at(table.program[run]);
+  const size = scopes.find(({ first }) => first === steps.node[base])?.arrivals.length ?? 0;
+  return Array.from({ length: size }, (_, place) => base + place).flatMap((step) => {
+    const inside: StepDescription[] = [];
+    let iteration = steps.iteration[step];
+    for (let each = steps.inner[step]; each !== 0; each = steps.earlier[each - 1]) {
+      const frame = { run, base: each - 1, suffix: `${suffix}__${iteration}` };
+      inside.push(...describeFrame(state, frame));
+      iteration -= 1;
+    }
+    return [describeStep(state, step, suffix), ...inside];
+  });
+}
+
+function describeStep(state: ReadonlyState, step: number, suffix: string): StepDescription {
+  const { steps, stepTimers } = state.runs;
   const task = steps.link[step] - 1;
   return {
+    slot: step,
+    node: steps.node[step],
+    suffix,
+    iteration: steps.iteration[step],
+    evaluation: steps.evaluation[step],
+    isEvaluating: steps.isEvaluating[step] === 1,
+    until: stepTimers.has(step as Slot) ? steps.until[step] : 0,
+    startedAt: steps.startedAt[step],
+    input: text(state, steps.input[step], steps.inputLength[step]),
     state: STEP_STATES[steps.state[step]],
     reason: RUN_REASONS[steps.reason[step]],
     waiting: steps.waiting[step],

@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../world/seeded-random.ts';
-import type { ModelDefinition, ModelStep } from './run-model.ts';
+import type { ModelDefinition, ModelStep } from './model-steps.ts';
 
 /** Draws definitions of all kinds of steps, nested. */
 export class RandomDefinition {
@@ -13,6 +13,8 @@ export class RandomDefinition {
   /** A join did not wait for all branches: what follows races with the others. */
   private hasOpenBranches = false;
   private readonly most: number;
+  /** The loops around the current place. */
+  private readonly loops: string[] = [];
 
   constructor(random: SeededRandom, most: number) {
     this.random = random;
@@ -51,6 +53,12 @@ export class RandomDefinition {
     }
     if (dice === 8 && isAlone && depth > 0) return [this.terminate()];
     if (dice === 9) return [{ ...this.named('noop'), type: 'NOOP' }];
+    if (dice === 10 && depth < 3) return [this.loop(depth, inFork)];
+    if (dice === 11) return [this.waiting()];
+    if (dice === 12) {
+      const inputParameters = { expression: '$.a', a: this.value() };
+      return [{ ...this.named('script'), type: 'INLINE', inputParameters }];
+    }
     return [this.simple()];
   }
 
@@ -70,7 +78,9 @@ export class RandomDefinition {
       return this.list({ depth: depth + 1, inFork: true, least: 1 });
     });
     const inside = branches.flatMap((branch) => branch.map((step) => step.taskReferenceName));
-    const joinOn = this.chance(0.5) ? [] : inside.filter(() => this.chance(0.4)).slice(0, 5);
+    // In a loop a join waits for everything.
+    const isOpen = this.loops.length === 0 && this.chance(0.5);
+    const joinOn = isOpen ? inside.filter(() => this.chance(0.4)).slice(0, 5) : [];
     if (joinOn.length > 0) this.hasOpenBranches = true;
     // Without names the join waits for all branches, and everything in them is over.
     this.known = [...before, ...(joinOn.length > 0 ? joinOn : inside)];
@@ -86,11 +96,43 @@ export class RandomDefinition {
     return {
       ...own,
       type: 'SWITCH',
+      ...(this.chance(0.2) ? { evaluatorType: 'javascript' } : {}),
       expression: 'k',
       inputParameters: { k: this.value() },
       decisionCases: { x: this.list(inside), 1: this.list(inside), null: this.list(inside) },
       defaultCase: this.list(inside),
     };
+  }
+
+  /** Over a list, with a condition, or both. */
+  private loop(depth: number, inFork: boolean): ModelStep {
+    const own = this.named('loop');
+    const condition = this.chance(0.5) ? { loopCondition: 'true' } : {};
+    const lists: unknown[] = [[1, { k: 'x' }], ['${workflow.input.k}', null, 3], []];
+    // What is no list fails the step, and beside other branches that would race.
+    if (!inFork && !this.hasOpenBranches) lists.push('${workflow.input.k.list}');
+    const items = lists[this.below(lists.length)];
+    const before = this.known;
+    // In its body the output of a loop is not whole yet: branches would race.
+    this.known = before.filter((name) => name !== own.taskReferenceName);
+    this.loops.push(own.taskReferenceName);
+    const loopOver = this.list({ depth: depth + 1, inFork, least: 1 });
+    this.loops.pop();
+    const inside = loopOver.map((step) => step.taskReferenceName);
+    this.known = [...before, ...inside];
+    return {
+      ...own,
+      type: 'DO_WHILE',
+      ...condition,
+      ...('loopCondition' in condition && this.chance(0.5) ? {} : { items }),
+      loopOver,
+    };
+  }
+
+  private waiting(): ModelStep {
+    if (this.chance(0.5)) return { ...this.named('human'), type: 'HUMAN' };
+    const inputParameters = this.chance(0.7) ? { duration: `${this.below(30)}ms` } : {};
+    return { ...this.named('wait'), type: 'WAIT', inputParameters };
   }
 
   private terminate(): ModelStep {
@@ -125,8 +167,15 @@ export class RandomDefinition {
             `\${${step}.output.list[*].q}`,
             `\${${step}.output.list.length()}`,
             `\${${step}.status}`,
+            `\${${step}.output.iteration}`,
+            `\${${step}.output.2}`,
             `in \${${step}.output.k} and \${workflow.input.k}!`,
           ]),
+      ...this.loops.flatMap((loop) => [
+        `\${${loop}.output.iteration}`,
+        `\${${loop}.output.loopIndex}`,
+        `\${${loop}.output.loopItem.k}`,
+      ]),
     ];
     return forms[this.below(forms.length)];
   }

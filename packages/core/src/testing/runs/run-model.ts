@@ -1,34 +1,31 @@
+import { fillTexts } from './model-expressions.ts';
+import {
+  chosenBy,
+  flatten,
+  listsIn,
+  type ModelDefinition,
+  type ModelStep,
+  scopeSteps,
+} from './model-steps.ts';
+
 /**
  * A naive interpreter of definitions. It knows neither programs nor counters: after each outcome it
  * walks the whole definition again and asks of every step whether it may begin. Its expressions
  * work on plain objects.
  */
-export interface ModelStep {
-  readonly name?: string;
-  readonly taskReferenceName: string;
-  readonly type?: string;
-  readonly inputParameters?: Readonly<Record<string, unknown>>;
-  readonly optional?: boolean;
-  readonly permissive?: boolean;
-  readonly forkTasks?: readonly (readonly ModelStep[])[];
-  readonly joinOn?: readonly string[];
-  readonly expression?: string;
-  readonly decisionCases?: Readonly<Record<string, readonly ModelStep[]>>;
-  readonly defaultCase?: readonly ModelStep[];
-}
-
-export interface ModelDefinition {
-  readonly tasks: readonly ModelStep[];
-  readonly outputParameters?: Readonly<Record<string, unknown>>;
-  readonly variables?: Readonly<Record<string, unknown>>;
-}
-
-type StepState = 'pending' | 'running' | 'succeeded' | 'completed_with_errors' | 'failed';
+type StepState = 'running' | 'succeeded' | 'completed_with_errors' | 'failed' | 'cancelled';
 
 interface Entered {
   state: StepState;
   input?: unknown;
   output?: unknown;
+  /** Iterations that a loop has begun, and the list that it goes over. */
+  iteration?: number;
+  items?: readonly unknown[];
+  /** Whether it waits for a script. */
+  isEvaluating?: boolean;
+  /** When a WAIT is over; 0 for when it is told so. */
+  until?: number;
 }
 
 const STATUS: Readonly<Record<string, string>> = {
@@ -38,27 +35,31 @@ const STATUS: Readonly<Record<string, string>> = {
 };
 
 export class RunModel {
+  /** By reference, with the iterations of the loops around it. */
   readonly entered = new Map<string, Entered>();
   variables: Record<string, unknown>;
-  status: 'running' | 'stopping' | 'succeeded' | 'failed' | 'cancelled' = 'running';
+  status: 'running' | 'paused' | 'stopping' | 'succeeded' | 'failed' | 'cancelled' = 'running';
+  now = 0;
   output: unknown;
   private readonly definition: ModelDefinition;
   private readonly input: unknown;
   private outcome: 'succeeded' | 'failed' | 'cancelled' = 'succeeded';
   private hasFailure = false;
 
-  constructor(definition: ModelDefinition, input: unknown) {
+  constructor(definition: ModelDefinition, input: unknown, now: number) {
     this.definition = definition;
     this.input = input;
+    this.now = now;
     this.variables = { ...definition.variables };
     this.settle();
   }
 
-  /** The worker of a step answered. */
-  report(reference: string, succeeded: boolean, output: unknown): void {
-    const step = this.find(reference);
-    const entered = this.entered.get(reference);
-    if (step === undefined || entered === undefined) throw new Error(`${reference} is not running`);
+  /** The worker of a step answered, or somebody ended the step. */
+  report(key: string, succeeded: boolean, output: unknown): void {
+    const step = this.find(key);
+    const entered = this.entered.get(key);
+    if (step === undefined || entered === undefined) throw new Error(`${key} is not running`);
+    entered.isEvaluating = false;
     if (this.status === 'stopping') entered.state = 'failed';
     else if (succeeded) Object.assign(entered, { state: 'succeeded', output });
     else if (step.optional) entered.state = 'completed_with_errors';
@@ -70,9 +71,46 @@ export class RunModel {
     this.settle();
   }
 
-  cancel(): void {
-    if (this.status === 'running') this.stop('cancelled');
+  /** The script of a step gave this. */
+  evaluated(key: string, value: unknown): void {
+    const step = this.find(key) as ModelStep;
+    const entered = this.entered.get(key) as Entered;
+    entered.isEvaluating = false;
+    if (step.type === 'DO_WHILE') this.goOn(step, entered, value === true);
+    else {
+      entered.state = 'succeeded';
+      entered.output = step.type === 'SWITCH' ? chosenBy(value) : { result: value };
+    }
     this.settle();
+  }
+
+  cancel(): void {
+    if (this.status === 'running' || this.status === 'paused') this.stop('cancelled');
+    this.settle();
+  }
+
+  pause(isPause: boolean): void {
+    if (isPause && this.status === 'running') this.status = 'paused';
+    if (!isPause && this.status === 'paused') this.status = 'running';
+    this.settle();
+  }
+
+  /** Time has passed. */
+  passTo(now: number): void {
+    this.now = now;
+    for (const entered of this.entered.values()) {
+      const isDue = (entered.until ?? 0) > 0 && (entered.until ?? 0) <= now;
+      if (isDue && entered.state === 'running') entered.state = 'succeeded';
+    }
+    this.settle();
+  }
+
+  private goOn(step: ModelStep, entered: Entered, isWanted: boolean): void {
+    const begun = entered.iteration ?? 0;
+    const isMore = entered.items === undefined || begun < entered.items.length;
+    if (isWanted && isMore) entered.iteration = begun + 1;
+    else entered.state = 'succeeded';
+    if (step.type !== 'DO_WHILE') throw new Error('only a loop goes on');
   }
 
   private stop(outcome: RunModel['outcome']): void {
@@ -82,57 +120,85 @@ export class RunModel {
 
   /** Begins everything that may begin, until nothing changes. */
   private settle(): void {
-    while (this.status === 'running' && this.walk(this.definition.tasks).changed);
-    const isBusy = [...this.entered.values()].some(({ state }) => state === 'running');
+    while (this.status === 'running' && this.walk(this.definition.tasks, '').changed);
+    const isBusy = [...this.entered].some(([key, { state }]) => {
+      return (
+        state === 'running' && (this.status === 'running' || this.find(key)?.type !== 'DO_WHILE')
+      );
+    });
     if (isBusy || (this.status !== 'running' && this.status !== 'stopping')) return;
     if (this.status === 'running') {
       this.outcome = this.hasFailure ? 'failed' : 'succeeded';
       if (!this.hasFailure) this.output = this.finalOutput();
     }
     this.status = this.outcome;
+    // A loop that a TERMINATE in its body ended.
+    for (const entered of this.entered.values()) {
+      if (entered.state === 'running') entered.state = 'cancelled';
+    }
   }
 
   /** Walks a list of steps. Each step begins when the one before it is over. */
-  private walk(steps: readonly ModelStep[]): { changed: boolean; over: boolean } {
+  private walk(steps: readonly ModelStep[], suffix: string): { changed: boolean; over: boolean } {
     for (const [index, step] of steps.entries()) {
-      if (!this.entered.has(step.taskReferenceName)) {
+      if (!this.entered.has(step.taskReferenceName + suffix)) {
         const isJoin = step.type === 'JOIN';
-        if (isJoin && !this.isJoined(steps[index - 1], step))
+        if (isJoin && !this.isJoined(steps[index - 1], step, suffix))
           return { changed: false, over: false };
-        this.enter(step);
+        this.enter(step, suffix);
         return { changed: true, over: false };
       }
       if (this.status !== 'running') return { changed: false, over: false };
-      const inner = this.walkInside(step);
+      const inner = this.walkInside(step, suffix);
       if (inner.changed) return inner;
       if (!inner.over) return inner;
     }
     return { changed: false, over: true };
   }
 
-  private walkInside(step: ModelStep): { changed: boolean; over: boolean } {
-    if (step.type === 'SWITCH') return this.walk(this.caseOf(step));
+  private walkInside(step: ModelStep, suffix: string): { changed: boolean; over: boolean } {
+    const entered = this.entered.get(step.taskReferenceName + suffix) as Entered;
+    if (step.type === 'SWITCH' && entered.state !== 'running') {
+      return this.walk(this.caseOf(step, suffix), suffix);
+    }
     if (step.type === 'FORK_JOIN') {
       for (const branch of step.forkTasks ?? []) {
-        if (this.walk(branch).changed) return { changed: true, over: false };
+        if (this.walk(branch, suffix).changed) return { changed: true, over: false };
       }
       return { changed: false, over: true };
     }
-    const { state } = this.entered.get(step.taskReferenceName) as Entered;
-    return { changed: false, over: state !== 'running' };
+    if (step.type === 'DO_WHILE' && entered.state === 'running' && !entered.isEvaluating) {
+      return this.walkLoop(step, entered, suffix);
+    }
+    return { changed: false, over: entered.state !== 'running' };
   }
 
-  private caseOf(step: ModelStep): readonly ModelStep[] {
-    const { output } = this.entered.get(step.taskReferenceName) as Entered;
+  private walkLoop(
+    step: ModelStep,
+    entered: Entered,
+    suffix: string,
+  ): { changed: boolean; over: boolean } {
+    const body = this.walk(step.loopOver ?? [], `${suffix}__${entered.iteration}`);
+    if (body.changed || !body.over) return { ...body, over: false };
+    if (step.loopCondition === undefined) this.goOn(step, entered, true);
+    else entered.isEvaluating = true;
+    return { changed: true, over: false };
+  }
+
+  private caseOf(step: ModelStep, suffix: string): readonly ModelStep[] {
+    const { output } = this.entered.get(step.taskReferenceName + suffix) as Entered;
+    if (output === undefined) return step.defaultCase ?? [];
     const { selectedCase } = output as { selectedCase: string };
     return step.decisionCases?.[selectedCase] ?? step.defaultCase ?? [];
   }
 
   /** Whether every member of the join is over, or what it is in. */
-  private isJoined(fork: ModelStep, join: ModelStep): boolean {
+  private isJoined(fork: ModelStep, join: ModelStep, suffix: string): boolean {
     const branches = fork.forkTasks ?? [];
     const names = join.joinOn ?? [];
-    if (names.length === 0) return branches.every((branch) => this.isOver(branch, branch.length));
+    if (names.length === 0) {
+      return branches.every((branch) => this.isOver(branch, branch.length, suffix));
+    }
     return names.every((name) => {
       const branch = branches.find((each) =>
         flatten(each).some((s) => s.taskReferenceName === name),
@@ -141,35 +207,46 @@ export class RunModel {
         flatten([each]).some((s) => s.taskReferenceName === name),
       );
       const isFork = branch?.[index].type === 'FORK_JOIN';
-      return this.isOver(branch ?? [], index + (isFork ? 2 : 1));
+      return this.isOver(branch ?? [], index + (isFork ? 2 : 1), suffix);
     });
   }
 
   /** Whether the first steps of a list are over. */
-  private isOver(steps: readonly ModelStep[], count: number): boolean {
+  private isOver(steps: readonly ModelStep[], count: number, suffix: string): boolean {
     return steps.slice(0, count).every((step) => {
-      const entered = this.entered.get(step.taskReferenceName);
+      const entered = this.entered.get(step.taskReferenceName + suffix);
       if (entered === undefined || entered.state === 'running') return false;
       if (step.type !== 'SWITCH') return true;
-      const inner = this.caseOf(step);
-      return this.isOver(inner, inner.length);
+      const inner = this.caseOf(step, suffix);
+      return this.isOver(inner, inner.length, suffix);
     });
   }
 
-  private enter(step: ModelStep): void {
-    const input = this.fill(step.inputParameters ?? {}) as Record<string, unknown>;
+  private enter(step: ModelStep, suffix: string): void {
+    const where = this.whereOf(step, suffix);
+    const input = this.fill(step.inputParameters ?? {}, where) as Record<string, unknown>;
     const entered: Entered = { state: 'succeeded', input };
-    this.entered.set(step.taskReferenceName, entered);
+    this.entered.set(step.taskReferenceName + suffix, entered);
     switch (step.type ?? 'SIMPLE') {
       case 'SIMPLE':
+      case 'HUMAN':
         entered.state = 'running';
         return;
-      case 'SWITCH': {
-        const value = input[step.expression ?? ''] ?? null;
-        const chosen = typeof value === 'string' ? value : JSON.stringify(value);
-        entered.output = { evaluationResult: [chosen], selectedCase: chosen };
+      case 'WAIT': {
+        const ms = /^(\d+)ms$/.exec(String(input.duration))?.[1];
+        Object.assign(entered, { state: 'running', until: ms ? this.now + Number(ms) : 0 });
         return;
       }
+      case 'INLINE':
+        Object.assign(entered, { state: 'running', isEvaluating: true });
+        return;
+      case 'DO_WHILE':
+        return this.beginLoop(step, entered, where);
+      case 'SWITCH':
+        if (step.evaluatorType === 'javascript') {
+          Object.assign(entered, { state: 'running', isEvaluating: true });
+        } else entered.output = chosenBy(input[step.expression ?? ''] ?? null);
+        return;
       case 'SET_VARIABLE':
         // A variable that is set again moves to the end, which its JSON text shows.
         this.variables = { ...without(this.variables, input), ...input };
@@ -181,15 +258,83 @@ export class RunModel {
         if (this.outcome === 'succeeded') this.output = input.workflowOutput ?? null;
         return;
       case 'JOIN': {
-        const members = this.membersOf(step);
-        const states = members.map((name) => this.entered.get(name)?.state);
+        const members = this.membersOf(step).map((name) => ({
+          name,
+          key: this.keyOf(name, where),
+        }));
+        const states = members.map(({ key }) => this.entered.get(key ?? '')?.state);
         if (states.includes('completed_with_errors')) entered.state = 'completed_with_errors';
         entered.output = Object.fromEntries(
-          members.map((name) => [name, this.entered.get(name)?.output ?? null]),
+          members.map(({ name, key }) => [name, this.outputOf(key) ?? null]),
         );
         return;
       }
     }
+  }
+
+  private beginLoop(step: ModelStep, entered: Entered, where: Where): void {
+    Object.assign(entered, { state: 'running', iteration: 1 });
+    if (step.items === undefined) return;
+    const items = this.fill(step.items, where);
+    entered.items = items as readonly unknown[];
+    if (!Array.isArray(items)) {
+      entered.state = 'failed';
+      this.stop('failed');
+    } else if (items.length === 0) Object.assign(entered, { state: 'succeeded', iteration: 0 });
+  }
+
+  /** The output of a step; that of a loop is made of its iterations. */
+  private outputOf(key: string | undefined): unknown {
+    const entered = this.entered.get(key ?? '');
+    const step = this.find(key ?? '');
+    if (entered === undefined || step?.type !== 'DO_WHILE') return entered?.output;
+    const iteration = entered.iteration ?? 0;
+    const output: Record<string, unknown> = { iteration };
+    if (Array.isArray(entered.items) && iteration > 0) {
+      Object.assign(output, { loopIndex: iteration - 1, loopItem: entered.items[iteration - 1] });
+    }
+    for (let n = 1; n <= iteration; n++) {
+      const body = scopeSteps(step.loopOver ?? []).flatMap(({ taskReferenceName: name }) => {
+        const value = this.outputOf(`${name}${suffixOf(key ?? '')}__${n}`);
+        return value === undefined ? [] : [[name, value]];
+      });
+      output[n] = Object.fromEntries(body);
+    }
+    return output;
+  }
+
+  /** The loops around a step and their iterations. */
+  private whereOf(step: ModelStep, suffix: string): Where {
+    const loops = this.loopsAround(step.taskReferenceName);
+    return { loops, iterations: suffix.split('__').slice(1) };
+  }
+
+  private loopsAround(reference: string): string[] {
+    const search = (steps: readonly ModelStep[], loops: string[]): string[] | undefined => {
+      for (const step of steps) {
+        if (step.taskReferenceName === reference) return loops;
+        const isLoop = step.type === 'DO_WHILE';
+        const inner = isLoop ? [...loops, step.taskReferenceName] : loops;
+        for (const list of listsIn(step)) {
+          const found = search(list, inner);
+          if (found !== undefined) return found;
+        }
+      }
+      return undefined;
+    };
+    return search(this.definition.tasks, []) ?? [];
+  }
+
+  /** The iteration in which we are for loops around us, the newest one for others. */
+  private keyOf(reference: string, where: Where): string | undefined {
+    let suffix = '';
+    for (const [index, loop] of this.loopsAround(reference).entries()) {
+      const isAround = where.loops[index] === loop;
+      const newest = this.entered.get(loop + suffix)?.iteration;
+      if (!isAround && newest === undefined) return undefined;
+      suffix += `__${isAround ? where.iterations[index] : newest}`;
+    }
+    return reference + suffix;
   }
 
   private membersOf(join: ModelStep): string[] {
@@ -210,82 +355,47 @@ export class RunModel {
 
   private finalOutput(): unknown {
     const { outputParameters = {}, tasks } = this.definition;
-    if (Object.keys(outputParameters).length > 0) return this.fill(outputParameters);
+    if (Object.keys(outputParameters).length > 0) return this.fill(outputParameters, OUTSIDE);
     let step = tasks.at(-1) as ModelStep;
-    while (step.type === 'SWITCH' && this.caseOf(step).length > 0) {
-      step = this.caseOf(step).at(-1) as ModelStep;
+    while (step.type === 'SWITCH' && this.caseOf(step, '').length > 0) {
+      step = this.caseOf(step, '').at(-1) as ModelStep;
     }
-    return this.entered.get(step.taskReferenceName)?.output ?? null;
+    return this.outputOf(step.taskReferenceName) ?? null;
   }
 
-  private find(reference: string): ModelStep | undefined {
+  private find(key: string): ModelStep | undefined {
+    const [reference] = key.split('__');
     return flatten(this.definition.tasks).find((step) => step.taskReferenceName === reference);
   }
 
-  private fill(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map((each) => this.fill(each));
-    if (typeof value === 'object' && value !== null) {
-      return Object.fromEntries(
-        Object.entries(value).map(([name, each]) => [name, this.fill(each)]),
-      );
-    }
-    if (typeof value !== 'string') return value;
-    const whole = /^\$\{([^}]*)\}$/.exec(value);
-    if (whole !== null) return this.look(whole[1]);
-    return value.replaceAll(/\$\{([^}]*)\}/g, (_, path: string) => {
-      const found = this.look(path);
-      return typeof found === 'string' ? found : JSON.stringify(found);
-    });
+  private fill(value: unknown, where: Where): unknown {
+    return fillTexts(value, (root) => this.root(root, where));
   }
 
-  /** Looks a path up in plain objects; null when it leads nowhere. */
-  private look(source: string): unknown {
-    const isLength = source.endsWith('.length()');
-    const [root = '', ...path] = source.replace('.length()', '').match(/[^.[\]]+/g) ?? [];
-    let found = this.root(root);
-    for (const [place, name] of path.entries()) {
-      if (name === '*') {
-        const rest = path.slice(place + 1);
-        const each = Array.isArray(found) ? found : [];
-        found = each.flatMap((element) => {
-          const inner = rest.reduce<unknown>((at, key) => member(at, key), element);
-          return inner === undefined ? [] : [inner];
-        });
-        break;
-      }
-      found = member(found, name);
-    }
-    if (isLength) return Array.isArray(found) ? found.length : null;
-    return found ?? null;
-  }
-
-  private root(name: string): unknown {
+  private root(name: string, where: Where): unknown {
     if (name === 'workflow') return { input: this.input, variables: this.variables };
-    const entered = this.entered.get(name);
+    const key = this.keyOf(name, where);
+    const entered = this.entered.get(key ?? '');
     if (entered === undefined) return undefined;
     const isOver = entered.state !== 'running';
-    return { ...entered, status: isOver ? STATUS[entered.state] : null };
+    const status = isOver ? STATUS[entered.state] : null;
+    return { ...entered, output: this.outputOf(key), status };
   }
-}
-
-function member(value: unknown, name: string): unknown {
-  if (Array.isArray(value)) return /^-?\d+$/.test(name) ? value.at(Number(name)) : undefined;
-  if (typeof value !== 'object' || value === null) return undefined;
-  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 function without(values: object, others: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([name]) => !(name in others)));
 }
 
-function listsIn(step: ModelStep): (readonly ModelStep[])[] {
-  return [
-    ...(step.forkTasks ?? []),
-    ...Object.values(step.decisionCases ?? {}),
-    ...(step.defaultCase === undefined ? [] : [step.defaultCase]),
-  ];
+/** A place in the definition and the iterations of the loops around it. */
+interface Where {
+  readonly loops: readonly string[];
+  readonly iterations: readonly string[];
 }
 
-function flatten(steps: readonly ModelStep[]): ModelStep[] {
-  return steps.flatMap((step) => [step, ...listsIn(step).flatMap(flatten)]);
+const OUTSIDE: Where = { loops: [], iterations: [] };
+
+function suffixOf(key: string): string {
+  const [reference] = key.split('__');
+  return key.slice(reference.length);
 }

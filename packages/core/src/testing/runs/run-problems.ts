@@ -2,7 +2,7 @@ import { NO_SLOT } from '../../base/ids.ts';
 import type { ReadonlyState } from '../../state/state.ts';
 import { BuddyBlocks } from '../../structures/buddy-blocks.ts';
 import { testUtf8 } from '../test-utf8.ts';
-import { describeRuns, type RunDescription } from './describe-runs.ts';
+import { describeRuns, type RunDescription, type StepDescription } from './describe-runs.ts';
 
 /** Broken invariants of runs: their counters and lists against a recount. */
 export function runProblems(state: ReadonlyState): string[] {
@@ -10,7 +10,7 @@ export function runProblems(state: ReadonlyState): string[] {
   const line = listFrom(state, state.runs.line.head);
   const ended = listFrom(state, state.runs.ended.head);
   const sum = (sizes: readonly number[]): number => sizes.reduce((total, size) => total + size, 0);
-  const inUse = sum(runs.map(({ steps }) => BuddyBlocks.sizeFor(steps.length)));
+  const inUse = sum(runs.map((run) => slotsOf(state, run)));
   const endedSteps = sum(runs.filter(isOver).map(({ steps }) => steps.length));
   return [
     ...runs.flatMap((run) => problemsOf(state, run, { line, ended })),
@@ -30,7 +30,7 @@ export function runPayloadBytes(runs: readonly RunDescription[]): number {
   const size = (text: string): number => testUtf8.encode(text).length;
   const payloads = runs.flatMap(({ input, output, variables, steps }) => [
     ...[input, output, variables],
-    ...steps.map((step) => step.output),
+    ...steps.flatMap((step) => [step.output, step.input]),
   ]);
   return payloads.reduce((sum, text) => sum + size(text), 0);
 }
@@ -58,12 +58,15 @@ function problemsOf(state: ReadonlyState, run: RunDescription, lists: Lists): st
   };
   const listed = Object.entries(heads).flatMap(([name, head]) => {
     const found: number[] = [];
-    for (let step = head; step !== NO_SLOT; step = steps.next[step]) found.push(step - run.base);
-    const expected = run.steps.flatMap((step, place) => (step.state === name ? [place] : []));
-    return claim(found.toSorted((a, b) => a - b).join() === expected.join(), `its ${name} list`);
+    for (let step = head; step !== NO_SLOT; step = steps.next[step]) found.push(step);
+    const expected = run.steps.flatMap((step) => (step.state === name ? [step.slot] : []));
+    return claim(sorted(found) === sorted(expected), `its ${name} list`);
   });
   const problems = [
     ...listed,
+    ...run.steps.flatMap((step) => stepProblems(run, step)),
+    ...claim(run.size === run.steps.length, `${run.size} steps, not ${run.steps.length}`),
+    ...claim(run.until === 0 || isGoingOn(run), 'a timer of a run that is decided'),
     ...claim(run.live === live, `${run.live} live steps, not ${live}`),
     ...claim(run.isInLine === needs, `runs.in-line: in line ${run.isInLine}, needs work ${needs}`),
     ...claim(lists.line.includes(run.slot) === run.isInLine, `the line of ${line.length}`),
@@ -73,10 +76,38 @@ function problemsOf(state: ReadonlyState, run: RunDescription, lists: Lists): st
   return problems.map((problem) => `${name}: ${problem}`);
 }
 
+function isGoingOn({ state }: RunDescription): boolean {
+  return state === 'running' || state === 'paused';
+}
+
+function stepProblems(run: RunDescription, step: StepDescription): string[] {
+  const name = `step ${step.node}${step.suffix} (${step.state})`;
+  return [
+    ...claim(step.until === 0 || step.state === 'running', `${name} has a timer`),
+    ...claim(!step.isEvaluating || step.state === 'running', `${name} waits for a script`),
+    ...claim(step.iteration === 0 || step.waiting <= 1, `${name} waits for ${step.waiting}`),
+    ...claim(!isOver(run) || !['stopping', 'running'].includes(step.state), `${name} is live`),
+  ];
+}
+
+function sorted(slots: readonly number[]): string {
+  return slots.toSorted((a, b) => a - b).join();
+}
+
+/** Slots of all its frames: each has a power of two. */
+function slotsOf(state: ReadonlyState, run: RunDescription): number {
+  const { scopes } = state.programs.at(state.runs.table.program[run.slot]);
+  const firsts = new Map(scopes.map(({ first, arrivals }) => [first, arrivals.length]));
+  const sizes = run.steps.flatMap(({ node }) => firsts.get(node) ?? []);
+  return sizes.reduce((sum, size) => sum + BuddyBlocks.sizeFor(size), 0);
+}
+
 function needsWork(run: RunDescription, live: number): boolean {
   const has = (state: string): boolean => run.steps.some((step) => step.state === state);
   if (isOver(run)) return false;
-  if (has('reported') || live === 0) return true;
+  if (has('reported')) return true;
+  if (run.state === 'paused') return false;
+  if (live === 0) return true;
   return run.state === 'running' ? has('due') : has('running');
 }
 

@@ -1,11 +1,17 @@
 import type { TaskNumber } from '../../base/ids.ts';
 import { runIdText } from '../../base/run-id.ts';
 import type { CancelRuns, RunOutcome } from '../../commands/runs/cancel-runs.ts';
+import type { OperateStep, OperateStepReply } from '../../commands/runs/operate-step.ts';
+import type { PauseOutcome, PauseRuns } from '../../commands/runs/pause-runs.ts';
 import type { PutWorkflow, PutWorkflowReply } from '../../commands/runs/put-workflow.ts';
+import type { EvaluationResult } from '../../commands/runs/script-evaluated.ts';
 import type { RunSpec, StartRuns, StartRunsReply } from '../../commands/runs/start-runs.ts';
 import type { TestPartition } from '../test-partition.ts';
 import { joined } from '../test-payloads.ts';
+import { testUtf8 } from '../test-utf8.ts';
 import { describeRun, type RunDescription } from './describe-runs.ts';
+
+const MISSING = { run: 0, evaluation: 0 };
 
 /** Workflows and runs of a test partition. */
 export class TestRuns {
@@ -41,6 +47,34 @@ export class TestRuns {
   cancel(number: number): RunOutcome {
     const cancel = { type: 'cancel_runs', ids: [this.id(number)] } as const;
     return this.partition.operate<CancelRuns>(cancel).outcomes[0];
+  }
+
+  pause(number: number, isPause: boolean): PauseOutcome {
+    const pause = { type: 'pause_runs', ids: [this.id(number)], isPause } as const;
+    return this.partition.operate<PauseRuns>(pause).outcomes[0];
+  }
+
+  /** Ends a step from outside. */
+  end(
+    number: number,
+    reference: string,
+    operation: OperateStep['operation'] = 'complete',
+    output: unknown = null,
+  ): OperateStepReply {
+    return this.partition.operate<OperateStep>({
+      type: 'operate_step',
+      id: this.id(number),
+      reference,
+      operation,
+      payload: testUtf8.encode(JSON.stringify(output)),
+      message: operation === 'fail' ? 'no' : '',
+    });
+  }
+
+  /** Answers the script that the step in this slot waits for. */
+  evaluated(step: number, result: Pick<EvaluationResult, 'value' | 'message'>): number {
+    const { run, evaluation } = this.partition.evaluation(step) ?? MISSING;
+    return this.partition.evaluated([{ run, step, evaluation, ...result }]);
   }
 
   /** A run in memory. */

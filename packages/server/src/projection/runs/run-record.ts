@@ -8,31 +8,34 @@ import {
   STEP_STATES,
   TASK_STATES,
 } from '@sluice/core';
-import type { StepOutline } from '../../base/step-outline.ts';
+import type { ProgramOutline, StepOutline } from '../../base/step-outline.ts';
 import { UTF8 } from '../../base/utf8.ts';
 import { blobName } from '../../blobs/blob-files.ts';
 
 /** A definition, as far as rows of its runs need it. Runs name it by its place. */
-export interface ProjectedProgram {
+export interface ProjectedProgram extends ProgramOutline {
   readonly place: number;
   readonly namespace: string;
   readonly name: string;
   /** 0 for a definition that came with a run. */
   readonly version: number;
-  readonly steps: readonly StepOutline[];
 }
 
 /** A step of a run. What its task knows is in the row of the task. */
 export interface StepRecord extends StepOutline {
+  /** Its slot in memory. A slot may be used again, by an iteration of another loop. */
+  readonly slot: number;
   /** Numbers of the core. */
   state: number;
   reason: number;
   /** Number of its task and the time of its submit; 0 without a task. */
   task: number;
   taskSubmittedAt: number;
-  /** For a step without a task. */
+  /** For a step without a task. `result` is its output or its error. */
+  startedAt: number;
   endedAt: number;
-  output: string;
+  input: string;
+  result: string;
 }
 
 /**
@@ -57,8 +60,8 @@ export interface RunRecord {
   readonly isDiscarded: true;
   readonly version: number;
   readonly priority: number;
-  /** Slot of its first step. */
-  readonly base: number;
+  /** Place of its definition. */
+  readonly program: number;
   /** Numbers of the core. */
   runState: number;
   outcome: number;
@@ -94,7 +97,6 @@ export function isRun(record: object): record is RunRecord {
 type Started = Extract<Event, { type: 'run_started' }>;
 
 export function beginRun(event: Started, program: ProjectedProgram, at: number): RunRecord {
-  const nothing = { state: 0, reason: 0, task: 0, taskSubmittedAt: 0, endedAt: 0, output: '' };
   return {
     number: event.task,
     submittedAt: at,
@@ -108,20 +110,74 @@ export function beginRun(event: Started, program: ProjectedProgram, at: number):
     isDiscarded: true,
     version: program.version,
     priority: event.priority,
-    base: event.base,
+    program: event.program,
     runState: RUN_STATES.indexOf('running'),
     outcome: 0,
     reason: 0,
     variables: textOf(event.variables),
-    steps: program.steps.map((outline) => ({ ...outline, ...nothing })),
+    steps: freshSteps(program, { scope: 0, base: event.base, suffix: '' }),
   };
+}
+
+interface Frame {
+  readonly scope: number;
+  /** Slot of its first step. */
+  readonly base: number;
+  /** Iterations of the loops around it. */
+  readonly suffix: string;
+}
+
+const UNTOUCHED = {
+  state: 0,
+  reason: 0,
+  task: 0,
+  taskSubmittedAt: 0,
+  startedAt: 0,
+  endedAt: 0,
+  input: '',
+  result: '',
+};
+
+function freshSteps({ steps, sizes }: ProgramOutline, { scope, base, suffix }: Frame) {
+  const first = sizes.slice(0, scope).reduce((sum, size) => sum + size, 0);
+  return steps.slice(first, first + sizes[scope]).map(({ reference, kind, name }, index) => {
+    const outline = { reference: reference + suffix, kind, name, slot: base + index };
+    return { ...outline, ...UNTOUCHED };
+  });
+}
+
+/** Places of steps by slot, the newest of each. */
+const placesBySlot = new WeakMap<RunRecord, Map<number, number>>();
+
+function stepAt(record: RunRecord, slot: number): StepRecord | undefined {
+  let places = placesBySlot.get(record);
+  if (places === undefined) {
+    places = new Map(record.steps.map((step, place) => [step.slot, place]));
+    placesBySlot.set(record, places);
+  }
+  const place = places.get(slot);
+  return place === undefined ? undefined : record.steps[place];
+}
+
+type FrameOpened = Extract<Event, { type: 'frame_opened' }>;
+
+/** A loop began an iteration: the run has more steps. */
+export function openFrame(record: RunRecord, event: FrameOpened, program: ProgramOutline): void {
+  const loop = stepAt(record, event.slot);
+  if (loop === undefined) return;
+  loop.state = STEP_STATES.indexOf('running');
+  const [reference] = loop.reference.split('__');
+  const suffix = `${loop.reference.slice(reference.length)}__${event.iteration}`;
+  const { scope, base } = event;
+  record.steps.push(...freshSteps(program, { scope, base, suffix }));
+  placesBySlot.delete(record);
 }
 
 type StepSubmitted = Extract<Event, { type: 'step_submitted' }>;
 
 /** The task of a step was submitted. */
 export function noteStepTask(record: RunRecord, event: StepSubmitted, at: number): void {
-  const step = record.steps[event.step - record.base];
+  const step = stepAt(record, event.step);
   if (step === undefined) return;
   step.state = STEP_STATES.indexOf('running');
   step.task = event.task;
@@ -130,7 +186,15 @@ export function noteStepTask(record: RunRecord, event: StepSubmitted, at: number
 
 export type RunChange = Extract<
   Event,
-  { type: 'step_ended' | 'step_stopping' | 'run_stopping' | 'run_ended' }
+  {
+    type:
+      | 'step_started'
+      | 'step_ended'
+      | 'step_stopping'
+      | 'run_changed'
+      | 'run_stopping'
+      | 'run_ended';
+  }
 >;
 
 const SET_VARIABLE = STEP_KINDS.indexOf('SET_VARIABLE');
@@ -138,8 +202,14 @@ const SET_VARIABLE = STEP_KINDS.indexOf('SET_VARIABLE');
 /** Applies one more event to a run, as the core's `apply` does to the state. */
 export function advanceRun(record: RunRecord, event: RunChange, at: number): void {
   switch (event.type) {
+    case 'step_started':
+      return startStep(record, event, at);
+    case 'run_changed':
+      record.runState = event.state;
+      record.state = stateOf(RUN_STATES[event.state]);
+      return;
     case 'step_stopping': {
-      const step = record.steps[event.slot - record.base];
+      const step = stepAt(record, event.slot);
       if (step !== undefined) step.state = STEP_STATES.indexOf('stopping');
       return;
     }
@@ -161,17 +231,28 @@ export function advanceRun(record: RunRecord, event: RunChange, at: number): voi
   }
 }
 
+type StepStarted = Extract<Event, { type: 'step_started' }>;
+
+function startStep(record: RunRecord, event: StepStarted, at: number): void {
+  const step = stepAt(record, event.slot);
+  if (step === undefined) return;
+  step.state = STEP_STATES.indexOf('running');
+  if (step.startedAt === 0) step.startedAt = at;
+  if (event.input.start !== event.input.end) step.input = textOf(event.input);
+}
+
 type StepEnded = Extract<Event, { type: 'step_ended' }>;
 
 function endStep(record: RunRecord, event: StepEnded, at: number): void {
-  const step = record.steps[event.slot - record.base];
+  const step = stepAt(record, event.slot);
   if (step === undefined) return;
   step.state = event.state;
   step.reason = event.reason;
   if (step.task !== 0) return;
   step.endedAt = at;
-  step.output = textOf(event.output);
-  if (event.kind === SET_VARIABLE) record.variables = step.output;
+  step.result = textOf(event.output);
+  const isSet = event.kind === SET_VARIABLE && event.state === STEP_STATES.indexOf('succeeded');
+  if (isSet) record.variables = step.result;
 }
 
 /** Names of the blobs that the payloads of the run are. */
@@ -188,7 +269,7 @@ const STEP_BYTES = 200;
 
 /** Its size in memory, without input and result. */
 export function runBytes({ variables, steps }: RunRecord): number {
-  const outputs = steps.reduce((sum, { output }) => sum + output.length, 0);
+  const outputs = steps.reduce((sum, { input, result }) => sum + input.length + result.length, 0);
   return variables.length + outputs + STEP_BYTES * steps.length;
 }
 

@@ -2,10 +2,10 @@ import type { RunRecord, StepRecord } from './run-record.ts';
 
 /** The part of a run without separate columns, as JSON. Lists, as for tasks. */
 export function packRun(record: RunRecord): string {
-  const { tags, state, endedAt, version, priority, base } = record;
+  const { tags, state, endedAt, version, priority, program } = record;
   const { runState, outcome, reason, variables } = record;
   return JSON.stringify([
-    [state, endedAt, version, priority, base, runState, outcome, reason],
+    [state, endedAt, version, priority, program, runState, outcome, reason],
     [tags, variables],
     record.steps.map(packStep),
   ]);
@@ -19,27 +19,36 @@ type RunColumns = Pick<
 
 export function unpackRun(row: RunColumns): RunRecord {
   const [numbers, texts, steps] = JSON.parse(row.body) as Body;
-  const [state, endedAt, version, priority, base, runState, outcome, reason] = numbers;
+  const [state, endedAt, version, priority, program, runState, outcome, reason] = numbers;
   const [tags, variables] = texts;
   const { number, submittedAt, queue, parent, input, result } = row;
   return {
     ...{ number, submittedAt, queue, parent, tags, input, result, state, endedAt },
     isDiscarded: true,
-    ...{ version, priority, base, runState, outcome, reason, variables },
+    ...{ version, priority, program, runState, outcome, reason, variables },
     steps: steps.map(unpackStep),
   };
 }
 
 type Numbers = readonly [number, number, number, number, number, number, number, number];
-type PackedStep = readonly [string, string, string, number, number, number, number, number, string];
+type PackedStep = readonly [
+  texts: readonly [reference: string, kind: string, name: string, input: string, result: string],
+  numbers: readonly [number, number, number, number, number, number, number],
+];
 type Body = readonly [Numbers, readonly [string, string], readonly PackedStep[]];
 
 function packStep(step: StepRecord): PackedStep {
-  const { reference, kind, name, state, reason, task, taskSubmittedAt, endedAt, output } = step;
-  return [reference, kind, name, state, reason, task, taskSubmittedAt, endedAt, output];
+  const { reference, kind, name, input, result } = step;
+  const { slot, state, reason, task, taskSubmittedAt, startedAt, endedAt } = step;
+  return [
+    [reference, kind, name, input, result],
+    [slot, state, reason, task, taskSubmittedAt, startedAt, endedAt],
+  ];
 }
 
-function unpackStep(packed: PackedStep): StepRecord {
-  const [reference, kind, name, state, reason, task, taskSubmittedAt, endedAt, output] = packed;
-  return { reference, kind, name, state, reason, task, taskSubmittedAt, endedAt, output };
+function unpackStep([texts, numbers]: PackedStep): StepRecord {
+  const [reference, kind, name, input, result] = texts;
+  const [slot, state, reason, task, taskSubmittedAt, startedAt, endedAt] = numbers;
+  const outline = { reference, kind, name, slot, input, result };
+  return { ...outline, state, reason, task, taskSubmittedAt, startedAt, endedAt };
 }

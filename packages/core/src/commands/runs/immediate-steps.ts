@@ -1,0 +1,83 @@
+import { slotOf } from '../../decision/run-place.ts';
+import { wholeValue } from '../../workflow/json-bytes.ts';
+import { mergeObjects } from '../../workflow/merge-objects.ts';
+import {
+  RUN_CANCELLED,
+  RUN_FAILED,
+  RUN_SUCCEEDED,
+  STEP_SUCCEEDED,
+  STEP_WITH_ERRORS,
+} from '../../workflow/run-state.ts';
+import { endStep, type StepVisit, stopRun } from './end-steps.ts';
+import { fill, fillAndParse, jsonBytes } from './fill-template.ts';
+
+/** Texts are compared as they are, other scalars as JSON, a missing value as null. */
+export function decideSwitch(at: StepVisit): void {
+  const { decision, node } = at;
+  const input = fillAndParse(decision, at, node.input) as Record<string, unknown>;
+  takeCase(at, input[node.decidedBy] ?? null);
+}
+
+/** Ends a SWITCH with the case that a value names. */
+export function takeCase(at: StepVisit, value: unknown): void {
+  const { decision, node } = at;
+  const chosen = typeof value === 'string' ? value : JSON.stringify(value);
+  const output = jsonBytes(decision, { evaluationResult: [chosen], selectedCase: chosen });
+  const nexts = node.cases.get(chosen) ?? node.otherwise;
+  endStep(at, { state: STEP_SUCCEEDED, output, nexts });
+}
+
+export function setVariables(at: StepVisit): void {
+  const { decision, run, node } = at;
+  const { runWork, state } = decision;
+  const { table } = state.runs;
+  const given = fill(decision, at, node.input);
+  let output = given;
+  if (table.variablesLength[run] > 0) {
+    const bytes = state.payloads.bytesOf(table.variables[run]);
+    const start = state.payloads.startOf(table.variables[run]);
+    const before = wholeValue(bytes, start, start + table.variablesLength[run]);
+    const over = { ...given, bytes: given.bytes.slice(0, given.end) };
+    runWork.value.clear();
+    mergeObjects(before, over, { into: runWork.value, utf8: runWork.utf8 });
+    output = { bytes: runWork.value.bytes, start: 0, end: runWork.value.length };
+  }
+  endStep(at, { state: STEP_SUCCEEDED, output, nexts: node.nexts });
+}
+
+const TERMINATIONS: Readonly<Record<string, number>> = {
+  COMPLETED: RUN_SUCCEEDED,
+  FAILED: RUN_FAILED,
+  TERMINATED: RUN_CANCELLED,
+};
+
+export function terminate(at: StepVisit): void {
+  const { decision, node, step } = at;
+  const output = fill(decision, at, node.input);
+  const text = decision.runWork.utf8.decode(output.bytes.subarray(output.start, output.end));
+  const input = JSON.parse(text) as Record<string, unknown>;
+  endStep(at, { state: STEP_SUCCEEDED, output, nexts: [] });
+  const status = String(input.terminationStatus ?? 'COMPLETED');
+  const outcome = TERMINATIONS[status] ?? RUN_FAILED;
+  const reason = 'terminated' as const;
+  if (outcome === RUN_SUCCEEDED) {
+    const result = jsonBytes(decision, input.workflowOutput ?? null);
+    stopRun(at, { outcome, reason, step, output: result });
+    return;
+  }
+  const said = input.terminationReason;
+  const message = typeof said === 'string' ? said : `step "${node.reference}" ended the run`;
+  stopRun(at, { outcome, reason, step, message });
+}
+
+/** An optional member that failed shows in the join. */
+export function endJoin(at: StepVisit): void {
+  const { decision, program, node } = at;
+  const { runs } = decision.state;
+  const hasErrors = node.members.some((place) => {
+    const step = slotOf(runs, at, program.nodes[place]);
+    return runs.steps.state[step] === STEP_WITH_ERRORS;
+  });
+  const state = hasErrors ? STEP_WITH_ERRORS : STEP_SUCCEEDED;
+  endStep(at, { state, nexts: node.nexts });
+}

@@ -1,0 +1,87 @@
+import { NO_SLOT, type Slot } from '../../base/ids.ts';
+import { audit } from '../../decision/audit.ts';
+import type { Authored, Timed } from '../../decision/command-fields.ts';
+import type { Decision } from '../../decision/decision.ts';
+import { endTask } from '../../decision/lease-ends.ts';
+import { findStep, outermost } from '../../decision/run-place.ts';
+import { tellToStop } from '../../decision/stop-attempts.ts';
+import { findRun } from '../../state/find-run.ts';
+import { ENDED_OUTSIDE_REASON, FAILED, SUCCEEDED } from '../../task/task-state.ts';
+import {
+  RUN_PAUSED,
+  RUN_RUNNING,
+  STEP_FAILED,
+  STEP_RUNNING,
+  STEP_SUCCEEDED,
+} from '../../workflow/run-state.ts';
+import { endStep, type StepVisit, visitStep } from './end-steps.ts';
+import { nextsAfterFailure } from './enter-step.ts';
+import { takeCase } from './immediate-steps.ts';
+
+/** Ends a step from outside: a WAIT or a HUMAN that waits for it, or any other that runs. */
+export interface OperateStep extends Timed, Authored {
+  readonly type: 'operate_step';
+  readonly id: string;
+  /** Reference of the step, with the iterations of the loops around it. */
+  readonly reference: string;
+  readonly operation: 'complete' | 'fail';
+  /** The output as JSON text, or the error; empty for null. */
+  readonly payload: Uint8Array;
+  /** What is said of a failure. */
+  readonly message: string;
+}
+
+export interface OperateStepReply {
+  readonly rejection?: 'run_not_found' | 'step_not_found' | 'run_finished' | 'step_not_waiting';
+  readonly slot: Slot;
+}
+
+export function decideOperateStep(decision: Decision, command: OperateStep): OperateStepReply {
+  const { state, runWork } = decision;
+  const { namespace, id, reference, by } = command;
+  const { runs } = state;
+  const slot = findRun(state, namespace, id);
+  if (slot === NO_SLOT) return { rejection: 'run_not_found', slot };
+  const program = runWork.programs.of(state.programs.at(runs.table.program[slot]));
+  const step = findStep(runs, outermost(runs, slot, program), reference);
+  if (step === NO_SLOT) return { rejection: 'step_not_found', slot };
+  const isGoingOn = [RUN_RUNNING, RUN_PAUSED].includes(runs.table.state[slot]);
+  if (!isGoingOn) return { rejection: 'run_finished', slot };
+  const at = visitStep({ decision, run: slot, program }, step);
+  // A loop ends with its body.
+  const isEndable = runs.steps.state[step] === STEP_RUNNING && at.node.kind !== 'DO_WHILE';
+  if (!isEndable) return { rejection: 'step_not_waiting', slot };
+  if (runs.steps.link[step] === 0) endWaiting(at, command);
+  else endTaskOf(at, command);
+  const isFail = command.operation === 'fail';
+  audit(decision, by, { namespace, action: isFail ? 'step_failed' : 'step_completed' });
+  return { slot };
+}
+
+function endWaiting(at: StepVisit, { operation, payload, message, reference }: OperateStep): void {
+  const { decision, node } = at;
+  if (operation === 'fail') {
+    const said = message === '' ? `step "${reference}" was failed by a call` : message;
+    const nexts = nextsAfterFailure(node);
+    endStep(at, { state: STEP_FAILED, reason: 'failed_by_call', message: said, nexts });
+    return;
+  }
+  if (node.kind === 'SWITCH') {
+    const text = decision.runWork.utf8.decode(payload);
+    takeCase(at, text === '' ? null : JSON.parse(text));
+    return;
+  }
+  const output = { bytes: payload, start: 0, end: payload.length };
+  endStep(at, { state: STEP_SUCCEEDED, output, nexts: node.nexts });
+}
+
+/** The worker of its task is told to stop. The end of the task ends the step. */
+function endTaskOf({ decision, step }: StepVisit, { operation, payload }: OperateStep): void {
+  const task = (decision.state.runs.steps.link[step] - 1) as Slot;
+  tellToStop(decision, task, { reason: ENDED_OUTSIDE_REASON, graceMs: 0 });
+  endTask(decision, task, {
+    state: operation === 'complete' ? SUCCEEDED : FAILED,
+    reason: ENDED_OUTSIDE_REASON,
+    payload: { bytes: payload, start: 0, end: payload.length },
+  });
+}

@@ -1,0 +1,95 @@
+import type { Slot } from '../../base/ids.ts';
+import type { Decision } from '../../decision/decision.ts';
+import { referenceOf } from '../../decision/run-place.ts';
+import { VALUE_BYTES_MAX } from '../../workflow/json-writer.ts';
+import { RUN_STOPPING, STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
+import { endStep, type StepVisit, visitStep } from './end-steps.ts';
+import { nextsAfterFailure } from './enter-step.ts';
+import { takeCase } from './immediate-steps.ts';
+import { goOn } from './loop-steps.ts';
+import { startStep } from './waiting-steps.ts';
+
+/** What the script of a step gave. */
+export interface EvaluationResult {
+  /** Number of the run, and slot of the step. */
+  readonly run: number;
+  readonly step: number;
+  readonly evaluation: number;
+  /** JSON text; undefined when the script failed. */
+  readonly value?: string;
+  /** Why it failed. */
+  readonly message?: string;
+}
+
+/** Scripts were evaluated. */
+export interface ScriptsEvaluated {
+  readonly type: 'scripts_evaluated';
+  readonly now: number;
+  readonly results: readonly EvaluationResult[];
+}
+
+/** Results that are no longer awaited are left out: the step ended, or asked again. */
+export function decideScriptsEvaluated(
+  decision: Decision,
+  { results }: ScriptsEvaluated,
+): { readonly stale: number } {
+  let stale = 0;
+  for (const result of results) {
+    if (isAwaited(decision, result)) take(decision, result);
+    else stale += 1;
+  }
+  return { stale };
+}
+
+function isAwaited({ state }: Decision, { run, step, evaluation }: EvaluationResult): boolean {
+  const { steps, table } = state.runs;
+  if (step >= steps.used) return false;
+  const slot = steps.run[step];
+  const isSame = table.number[slot] === run && steps.evaluation[step] === evaluation;
+  return isSame && steps.isEvaluating[step] === 1 && table.state[slot] !== RUN_STOPPING;
+}
+
+function take(decision: Decision, { step, value, message }: EvaluationResult): void {
+  const { state, runWork } = decision;
+  const { steps, table } = state.runs;
+  const run = steps.run[step] as Slot;
+  const program = runWork.programs.of(state.programs.at(table.program[run]));
+  const at = visitStep({ decision, run, program }, step);
+  const bytes = runWork.utf8.encode(value ?? '');
+  if (value === undefined) fail(at, message ?? 'the script failed');
+  else if (bytes.length > VALUE_BYTES_MAX - 16) {
+    fail(at, `its script gave more than ${VALUE_BYTES_MAX} bytes`);
+  } else if (at.node.kind === 'DO_WHILE') takeCondition(at, JSON.parse(value));
+  else if (at.node.kind === 'SWITCH') takeCase(at, JSON.parse(value));
+  else {
+    const output = runWork.utf8.encode(`{"result":${value}}`);
+    const range = { bytes: output, start: 0, end: output.length };
+    endStep(at, { state: STEP_SUCCEEDED, output: range, nexts: at.node.nexts });
+  }
+}
+
+/** True, or a number above 0, means to go on. */
+function takeCondition(at: StepVisit, value: unknown): void {
+  const isWanted = value === true || (typeof value === 'number' && value > 0);
+  if (goOn(at, isWanted)) return;
+  // There is no room for an iteration any more. The condition is asked for again.
+  const { decision, step } = at;
+  startAgain(at, decision.state.runs.steps.evaluation[step] + 1);
+}
+
+function startAgain(at: StepVisit, evaluation: number): void {
+  startStep(at, { evaluation });
+  at.decision.outputs.evaluations.push(at.step);
+}
+
+function fail(at: StepVisit, why: string): void {
+  const { decision, program, node, step } = at;
+  const reference = referenceOf(decision.state.runs, program, step);
+  const message = `step "${reference}": ${why}`;
+  endStep(at, {
+    state: STEP_FAILED,
+    reason: 'script_failed',
+    message,
+    nexts: nextsAfterFailure(node),
+  });
+}

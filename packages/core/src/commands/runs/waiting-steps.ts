@@ -1,0 +1,60 @@
+import type { Slot, TaskNumber } from '../../base/ids.ts';
+import { referenceOf } from '../../decision/run-place.ts';
+import type { PayloadRange } from '../../structures/payload-range.ts';
+import { ValueError } from '../../workflow/json-writer.ts';
+import { STEP_KINDS } from '../../workflow/program.ts';
+import { WAIT_FORMS, waitUntil } from '../../workflow/wait-time.ts';
+import { NOTHING, type StepVisit } from './end-steps.ts';
+import { fill } from './fill-template.ts';
+
+interface StepStart {
+  /** When it ends by itself; 0 for never. */
+  readonly until?: number;
+  /** Number of the evaluation that it waits for; 0 for none. */
+  readonly evaluation?: number;
+  /** Length of the list that a loop goes over. */
+  readonly items?: number;
+  readonly input?: PayloadRange;
+}
+
+/** A step without a task begins, and waits for something. */
+export function startStep(at: StepVisit, { until, evaluation, items, input }: StepStart): void {
+  const { decision, run, program, node, step } = at;
+  const { state, emit, events } = decision;
+  const event = events.stepStarted;
+  event.slot = step as Slot;
+  event.task = state.runs.table.number[run] as TaskNumber;
+  event.kind = STEP_KINDS.indexOf(node.kind);
+  event.reference = referenceOf(state.runs, program, step);
+  event.until = until ?? 0;
+  event.evaluation = evaluation ?? 0;
+  event.items = items ?? 0;
+  Object.assign(event.input, input ?? NOTHING);
+  emit(event);
+}
+
+/** A WAIT ends at its time, or when it is told so; a HUMAN when it is told so. */
+export function startWait(at: StepVisit): void {
+  const { decision, node } = at;
+  const input = fill(decision, at, node.input);
+  const text = decision.runWork.utf8.decode(input.bytes.subarray(input.start, input.end));
+  const given = JSON.parse(text) as Record<string, unknown>;
+  const until = node.kind === 'WAIT' ? waitUntil(given, decision.now) : 0;
+  if (until === undefined) {
+    const field = given.duration == null ? 'until' : 'duration';
+    const found = JSON.stringify(given[field]).slice(0, SHOWN_MAX);
+    throw new ValueError('bad_value', `${field} is ${found}; it must be ${WAIT_FORMS[field]}`);
+  }
+  startStep(at, { until, input });
+}
+
+/** Characters of a bad value in a message. */
+const SHOWN_MAX = 100;
+
+/** The shell evaluates the script and reports the result. */
+export function startScript(at: StepVisit): void {
+  const { decision, step, node } = at;
+  const evaluation = decision.state.runs.steps.evaluation[step] + 1;
+  startStep(at, { evaluation, input: fill(decision, at, node.input) });
+  decision.outputs.evaluations.push(step);
+}

@@ -1,0 +1,51 @@
+/** A definition, as the naive interpreter reads it. */
+export interface ModelStep {
+  readonly name?: string;
+  readonly taskReferenceName: string;
+  readonly type?: string;
+  readonly inputParameters?: Readonly<Record<string, unknown>>;
+  readonly optional?: boolean;
+  readonly permissive?: boolean;
+  readonly forkTasks?: readonly (readonly ModelStep[])[];
+  readonly joinOn?: readonly string[];
+  readonly expression?: string;
+  readonly evaluatorType?: string;
+  readonly loopOver?: readonly ModelStep[];
+  readonly loopCondition?: string;
+  readonly items?: unknown;
+  readonly decisionCases?: Readonly<Record<string, readonly ModelStep[]>>;
+  readonly defaultCase?: readonly ModelStep[];
+}
+
+export interface ModelDefinition {
+  readonly tasks: readonly ModelStep[];
+  readonly outputParameters?: Readonly<Record<string, unknown>>;
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+/** The steps of a body, without those of the loops in it. */
+export function scopeSteps(steps: readonly ModelStep[]): ModelStep[] {
+  return steps.flatMap((step) => [
+    step,
+    ...(step.type === 'DO_WHILE' ? [] : listsIn(step).flatMap(scopeSteps)),
+  ]);
+}
+
+export function listsIn(step: ModelStep): (readonly ModelStep[])[] {
+  return [
+    ...(step.loopOver === undefined ? [] : [step.loopOver]),
+    ...(step.forkTasks ?? []),
+    ...Object.values(step.decisionCases ?? {}),
+    ...(step.defaultCase === undefined ? [] : [step.defaultCase]),
+  ];
+}
+
+export function flatten(steps: readonly ModelStep[]): ModelStep[] {
+  return steps.flatMap((step) => [step, ...listsIn(step).flatMap(flatten)]);
+}
+
+/** The output of a SWITCH. */
+export function chosenBy(value: unknown): unknown {
+  const chosen = typeof value === 'string' ? value : JSON.stringify(value);
+  return { evaluationResult: [chosen], selectedCase: chosen };
+}
