@@ -49,3 +49,9 @@ export function chosenBy(value: unknown): unknown {
   const chosen = typeof value === 'string' ? value : JSON.stringify(value);
   return { evaluationResult: [chosen], selectedCase: chosen };
 }
+
+/** The iterations in the name of a step. */
+export function suffixOf(key: string): string {
+  const [reference] = key.split('__');
+  return key.slice(reference.length);
+}

@@ -6,6 +6,7 @@ import {
   type ModelDefinition,
   type ModelStep,
   scopeSteps,
+  suffixOf,
 } from './model-steps.ts';
 
 /**
@@ -394,8 +395,3 @@ interface Where {
 }
 
 const OUTSIDE: Where = { loops: [], iterations: [] };
-
-function suffixOf(key: string): string {
-  const [reference] = key.split('__');
-  return key.slice(reference.length);
-}
