@@ -340,6 +340,16 @@ function ofRun(action: string, own = 200): Prepare {
   };
 }
 
+function ofStep(action: string, body?: object): Prepare {
+  return async (shop) => {
+    const tasks = [{ taskReferenceName: 'ask', type: 'HUMAN' }];
+    const start = { workflow: fresh('workflow'), definition: { tasks } };
+    const { id } = await done(shop.post('/v1/runs', start));
+    const call = { path: `/v1/runs/${id}/steps/ask${action}`, ...(body ? { body } : {}) };
+    return { call, own: 200, foreign: { code: 'run_not_found' } };
+  };
+}
+
 const RUN_CALLS = {
   listWorkflows: async (shop) => {
     const name = await newWorkflow(shop);
@@ -365,6 +375,10 @@ const RUN_CALLS = {
   listRunSteps: ofRun('/steps'),
   waitForRun: ofRun('/wait?timeoutMs=0'),
   cancelRun: ofRun('/cancel'),
+  pauseRun: ofRun('/pause'),
+  resumeRun: ofRun('/resume'),
+  completeRunStep: ofStep('/complete'),
+  failRunStep: ofStep('/fail', { error: { message: 'no' } }),
 } satisfies Partial<Record<RouteName, Prepare>>;
 
 /** A route that is added to the protocol must be added here. */

@@ -51,6 +51,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'projection/rows',
     'projection',
     'tasks',
+    'scripts',
     'workflows',
     'runs',
     'queues',

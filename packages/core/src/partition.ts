@@ -36,7 +36,7 @@ import { type SessionView, viewSession } from './workers/session-view.ts';
 /** Read access to the volatile parts of a partition. */
 export type PartitionReader = Pick<
   Partition,
-  'progressOf' | 'explain' | 'sessions' | 'sessionCountOf' | 'evaluation'
+  'progressOf' | 'explain' | 'sessions' | 'sessionCountOf' | 'openEvaluations'
 >;
 
 export interface PartitionOptions {
@@ -152,9 +152,9 @@ export class Partition {
     return evaluationRequest(this.durable, this.decision.runWork, step);
   }
 
-  /** Slots of all steps that wait for a script. */
-  openEvaluations(): number[] {
-    return openEvaluations(this.durable);
+  /** The scripts that steps wait for: a server that starts evaluates them again. */
+  openEvaluations(): EvaluationRequest[] {
+    return openEvaluations(this.durable).flatMap((step) => this.evaluation(step) ?? []);
   }
 
   /** The task that the session's room is reserved for. */

@@ -390,7 +390,7 @@ export class Engine {
 function hasOutputs(outputs: Outputs): boolean {
   return (
     outputs.pushSlots.length > 0 ||
-    outputs.endedSlots.length + outputs.endedRuns.length > 0 ||
+    outputs.endedSlots.length + outputs.endedRuns.length + outputs.evaluations.length > 0 ||
     outputs.attemptSlots.length > 0 ||
     outputs.cancels.length > 0 ||
     outputs.signals.length > 0 ||

@@ -49,9 +49,12 @@ export {
 } from './schemas/operation-schemas.ts';
 export { Capacity } from './schemas/resource-schemas.ts';
 export {
+  CompleteStepRequest,
+  FailStepRequest,
   RunListQuery,
   type RunParams,
   RunRequest,
+  type RunStepParams,
   type RunSummary,
   type RunView,
   type StartedRun,

@@ -44,6 +44,7 @@ import { runRoutes } from './runs/run.route.ts';
 import { RunArchive } from './runs/run-archive.ts';
 import { RunOperations } from './runs/run-operations.ts';
 import { RunWaiting } from './runs/run-waiting.ts';
+import type { Scripts } from './scripts/scripts.ts';
 import { statsRoute } from './stats/stats.route.ts';
 import { manyTasksRoutes } from './tasks/many-tasks.route.ts';
 import { patchTasksRoutes } from './tasks/patch-tasks.route.ts';
@@ -69,6 +70,7 @@ export interface AppParts {
   readonly rates: QueueRates;
   readonly logs: TaskLogs;
   readonly blobs: BlobStore;
+  readonly scripts: Scripts;
   readonly clock: () => number;
   readonly time: Pick<SteadyClock, 'status'>;
   readonly observation: Observation;
@@ -126,7 +128,7 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
 
   const archive = new TaskArchive(parts);
   taskRoutes(app, { ...parts, archive, keyStreams, stalledMs: limits.stalledReaderMs });
-  workflowRoutes(app, engine, parts.admission);
+  workflowRoutes(app, parts);
   runsOf(app, { ...parts, keyStreams });
   workerRoutes(app, { ...parts, keyStreams });
   queueRoutes(app, parts);
@@ -185,7 +187,7 @@ function runsOf(app: FastifyInstance, parts: StreamParts): void {
   const refuseWhileWaking = () => parts.gateway.refuseWhileWaking();
   const onStarted = parts.observation.runsStarted;
   const operations = new RunOperations({ ...parts, runs, refuseWhileWaking, onStarted });
-  runRoutes(app, { runs, waiting, operations });
+  runRoutes(app, { runs, waiting, operations, scripts: parts.scripts });
 }
 
 function backupRoutes(

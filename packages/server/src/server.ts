@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Server as TlsServer } from 'node:tls';
-import type { ReadonlyState } from '@sluice/core';
+import type { EvaluationResult, ReadonlyState, ScriptsEvaluated } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import type { BoundedLog } from '@sluice/log';
 import type { FastifyInstance } from 'fastify';
@@ -42,6 +42,7 @@ import { Observation } from './observation/observation.ts';
 import { ServerLog } from './observation/server-log.ts';
 import type { Projection } from './projection/projection.ts';
 import { QueueRates } from './queues/queue-rates.ts';
+import { Scripts } from './scripts/scripts.ts';
 import { Stats } from './stats/stats.ts';
 import { StatsKeeper } from './stats/stats-keeper.ts';
 import { TaskWaiters } from './tasks/task-waiters.ts';
@@ -54,6 +55,7 @@ export class Server {
   private readonly engine: Engine;
   private readonly log: BoundedLog;
   private readonly logs: TaskLogs;
+  private readonly scripts: Scripts;
   private readonly sweep: BlobSweep;
   private readonly projection: Projection;
   private readonly streams: WorkerStreams;
@@ -74,6 +76,7 @@ export class Server {
     this.engine = parts.engine;
     this.log = parts.log;
     this.logs = parts.logs;
+    this.scripts = parts.scripts;
     this.projection = parts.projection;
     this.streams = parts.streams;
     this.waiters = parts.waiters;
@@ -110,9 +113,11 @@ export class Server {
       const logs = await openTaskLogs(options);
       const blobs = await openBlobs(options, observation, now);
       let courier: RunningCourier | undefined;
+      const scripts = new Scripts((results) => reportScripts(engine, results));
       const outputs = new ServerOutputs(streams, waiters, rates, {
         observe: observation.staged,
         owed: (deliveries, state) => courier?.staged(deliveries, state),
+        evaluate: (asked) => scripts.evaluate(asked),
       });
       let gateway: Gateway | undefined;
       const beforeTimers = () => gateway?.beforeTimers();
@@ -142,7 +147,9 @@ export class Server {
       const shared = { engine, admission, gateway, waiters, observation, log, projection, time };
       const startsFile = join(options.dataFolder, 'starts.json');
       const starts = await LogStarts.begin(startsFile, engine.position);
-      const served = { ...shared, starts, logFiles: file, rates, logs, blobs, clock: now };
+      const served = { ...shared, starts, logFiles: file, rates, logs, blobs, scripts, clock: now };
+      const open = await engine.read((_, partition) => partition.openEvaluations());
+      scripts.evaluate(open);
       const app = buildApp(appOptions(options, certificate), served);
       await app.listen({ host: options.host, port: options.port });
       courier = courierOf(options, served);
@@ -175,6 +182,7 @@ export class Server {
     await Promise.all([this.app.close(), this.courier.close(this.drainMs)]);
     await this.stats.close();
     await this.sweep.close();
+    await this.scripts.close();
     await this.engine.close();
     await this.projection.close();
     await this.log.close();
@@ -196,6 +204,12 @@ function checkKeys(host: string, { accessKeys }: ReadonlyState): void {
   ]);
 }
 
+/** A server that stops evaluates the scripts again when it starts. */
+function reportScripts(engine: Engine, results: readonly EvaluationResult[]): void {
+  const command = { type: 'scripts_evaluated', results } as const;
+  engine.execute<ScriptsEvaluated, void>(command, () => undefined).catch(() => undefined);
+}
+
 function clockOf(
   { acceptClockJumps: acceptsJumps = false }: ServerOptions,
   { timed }: Observation,
@@ -212,6 +226,7 @@ interface Parts {
   readonly log: BoundedLog;
   readonly logs: TaskLogs;
   readonly blobs: BlobStore;
+  readonly scripts: Scripts;
   readonly projection: Projection;
   readonly streams: WorkerStreams;
   readonly waiters: TaskWaiters;

@@ -14,7 +14,7 @@ export const SERVER_FLAGS = {
   json: { help: 'print the answer as JSON' },
 } as const;
 
-interface ServerFlags {
+export interface ServerFlags {
   readonly url?: string;
   readonly json?: boolean;
 }

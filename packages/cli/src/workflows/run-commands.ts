@@ -5,11 +5,13 @@ import { DURATION, defineCommand, defineGroup } from '../command.ts';
 import {
   connect,
   durationOf,
+  jsonOf,
   limitOf,
   print,
   printList,
   readList,
   SERVER_FLAGS,
+  type ServerFlags,
   stated,
   tagsOf,
 } from '../commands/shared.ts';
@@ -112,18 +114,86 @@ const cancelRun = defineCommand({
   args: ['ID'],
   flags: SERVER_FLAGS,
   examples: ['sluice run cancel r_01k7f6b1oj0000000001'],
-  run: async ({ args: [id], flags }, io) => {
-    const api = connect(flags, io);
-    const path = `/v1/runs/${encodeURIComponent(id)}/cancel`;
-    const run = await api.post<Run>(path, ['id', 'status']);
-    await show(io, flags, { api, run });
-    return ExitCode.done;
+  run: ({ args: [id], flags }, io) => operate(io, flags, { id, action: 'cancel' }),
+});
+
+const pauseRun = defineCommand({
+  name: 'run pause',
+  summary: 'Pause a run: tasks under way go on, and no step begins',
+  args: ['ID'],
+  flags: SERVER_FLAGS,
+  examples: ['sluice run pause r_01k7f6b1oj0000000001'],
+  run: ({ args: [id], flags }, io) => operate(io, flags, { id, action: 'pause' }),
+});
+
+const resumeRun = defineCommand({
+  name: 'run resume',
+  summary: 'Resume a paused run; its timeout starts again',
+  args: ['ID'],
+  flags: SERVER_FLAGS,
+  examples: ['sluice run resume r_01k7f6b1oj0000000001'],
+  run: ({ args: [id], flags }, io) => operate(io, flags, { id, action: 'resume' }),
+});
+
+const completeStep = defineCommand({
+  name: 'run complete',
+  summary: 'Complete a step that waits: a WAIT, a HUMAN, or any other that runs',
+  args: ['ID', 'STEP'],
+  flags: {
+    output: { value: 'JSON', help: 'output of the step: JSON, @FILE, or - for standard input' },
+    ...SERVER_FLAGS,
+  },
+  examples: ['sluice run complete r_01k7f6b1oj0000000001 approve --output \'{"by":"ada"}\''],
+  run: async ({ args: [id, step], flags }, io) => {
+    const output = (await jsonOf(flags.output, 'output', io)) ?? null;
+    const action = `steps/${encodeURIComponent(step)}/complete`;
+    return operate(io, flags, { id, action, body: { output } });
   },
 });
 
-export const runCommands = defineGroup('run', 'List, show, wait for and cancel runs', {
+const failStep = defineCommand({
+  name: 'run fail',
+  summary: 'Fail a step that waits or runs',
+  args: ['ID', 'STEP'],
+  flags: {
+    message: { value: 'TEXT', help: 'why it failed (default: "failed by an operator")' },
+    ...SERVER_FLAGS,
+  },
+  examples: ['sluice run fail r_01k7f6b1oj0000000001 approve --message "not approved"'],
+  run: async ({ args: [id, step], flags }, io) => {
+    const message = flags.message ?? 'failed by an operator';
+    const action = `steps/${encodeURIComponent(step)}/fail`;
+    return operate(io, flags, { id, action, body: { error: { message } } });
+  },
+});
+
+interface Operation {
+  readonly id: string;
+  /** The end of the path. */
+  readonly action: string;
+  readonly body?: object;
+}
+
+/** Calls the server and shows the run as it is then. */
+async function operate(
+  io: CommandIo,
+  flags: ServerFlags,
+  { id, action, body }: Operation,
+): Promise<ExitCode> {
+  const api = connect(flags, io);
+  const path = `/v1/runs/${encodeURIComponent(id)}/${action}`;
+  const run = await api.post<Run>(path, ['id', 'status', 'steps'], body);
+  await show(io, flags, { api, run });
+  return ExitCode.done;
+}
+
+export const runCommands = defineGroup('run', 'List, show, wait for and operate on runs', {
   list: listRuns,
   get: getRun,
   wait: waitRun,
   cancel: cancelRun,
+  pause: pauseRun,
+  resume: resumeRun,
+  complete: completeStep,
+  fail: failStep,
 });

@@ -9,7 +9,11 @@ interface Node {
   readonly forkTasks?: readonly (readonly Node[])[];
   readonly decisionCases?: Readonly<Record<string, readonly Node[]>>;
   readonly defaultCase?: readonly Node[];
+  readonly loopOver?: readonly Node[];
 }
+
+/** Iterations of a loop that are drawn: the newest ones. */
+const ITERATIONS_SHOWN_MAX = 5;
 
 const MARKS: Readonly<Record<string, string>> = {
   pending: '○',
@@ -33,11 +37,13 @@ interface Options {
 export function runTree({ steps }: Pick<Run, 'steps'>, options: Options): string[] {
   const byReference = new Map(steps.map((step) => [step.reference, step]));
   const tasks = options.definition?.tasks ?? steps.map(({ reference }) => leaf(reference));
-  return branch(tasks, '', { ...options, byReference });
+  return branch(tasks, '', { ...options, byReference, suffix: '' });
 }
 
 interface Drawing extends Options {
   readonly byReference: ReadonlyMap<string, Step>;
+  /** Iterations of the loops around the current place, as `__2`. */
+  readonly suffix: string;
 }
 
 function leaf(taskReferenceName: string): Node {
@@ -47,7 +53,7 @@ function leaf(taskReferenceName: string): Node {
 function branch(nodes: readonly Node[], indent: string, drawing: Drawing): string[] {
   return nodes.flatMap((node, index) => {
     const isLast = index === nodes.length - 1;
-    const step = drawing.byReference.get(node.taskReferenceName ?? '');
+    const step = drawing.byReference.get(`${node.taskReferenceName ?? ''}${drawing.suffix}`);
     const head = `${indent}${isLast ? '└─' : '├─'} `;
     const inner = `${indent}${isLast ? '   ' : '│  '}`;
     const own = `${head}${step === undefined ? node.taskReferenceName : stepText(step, drawing)}`;
@@ -67,11 +73,31 @@ function inside(node: Node, indent: string, drawing: Drawing): string[] {
     ...cases,
     ...(others.length > 0 ? [['otherwise', others] as const] : []),
   ];
-  return lists.flatMap(([name, steps], index) => {
-    const isLast = index === lists.length - 1;
+  const named = lists.map(([name, steps]) => ({ name, steps, drawing }));
+  const all = [...named, ...iterations(node, drawing)];
+  return all.flatMap(({ name, steps, drawing: inner }, index) => {
+    const isLast = index === all.length - 1;
     const head = `${indent}${isLast ? '└─' : '├─'} ${drawing.styles.dim(visible(name))}`;
-    return [head, ...branch(steps, `${indent}${isLast ? '   ' : '│  '}`, drawing)];
+    return [head, ...branch(steps, `${indent}${isLast ? '   ' : '│  '}`, inner)];
   });
+}
+
+/** The newest iterations of a loop, oldest first. */
+function iterations({ loopOver = [] }: Node, drawing: Drawing) {
+  const { byReference, suffix } = drawing;
+  const first = `${loopOver[0]?.taskReferenceName}${suffix}`;
+  const numbers = [...byReference.keys()].flatMap((reference) => {
+    const rest = reference.startsWith(`${first}__`) ? reference.slice(first.length + 2) : '';
+    return /^\d+$/.test(rest) ? [Number(rest)] : [];
+  });
+  return numbers
+    .sort((a, b) => a - b)
+    .slice(-ITERATIONS_SHOWN_MAX)
+    .map((number) => ({
+      name: `iteration ${number}`,
+      steps: loopOver,
+      drawing: { ...drawing, suffix: `${suffix}__${number}` },
+    }));
 }
 
 function stepText(step: Step, { styles, now }: Drawing): string {

@@ -1,4 +1,5 @@
 import type { SessionId, Slot } from '../base/ids.ts';
+import type { EvaluationRequest } from './evaluation-request.ts';
 
 /**
  * What a command wants done in the world, as values.
@@ -15,8 +16,8 @@ export interface Outputs {
   readonly endedSlots: Slot[];
   /** Runs that ended. */
   readonly endedRuns: Slot[];
-  /** Slots of the steps whose scripts are to be evaluated. */
-  readonly evaluations: number[];
+  /** Scripts to evaluate. */
+  readonly evaluations: EvaluationRequest[];
   /** Tasks whose attempt ended, whether or not another one follows. */
   readonly attemptSlots: Slot[];
   /** How each of these attempts ended, as an index of `ATTEMPT_OUTCOMES`. */

@@ -28,6 +28,8 @@ export const ERROR_CODES = {
   task_not_leased: { status: 409 },
   task_of_run: { status: 409 },
   run_finished: { status: 409 },
+  step_not_found: { status: 404 },
+  step_not_waiting: { status: 409 },
   version_in_use: { status: 409 },
   worker_unreachable: { status: 409 },
   resume_outdated: { status: 409 },

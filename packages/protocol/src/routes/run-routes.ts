@@ -1,11 +1,14 @@
 import { Type } from 'typebox';
 import { CHANGE_ERRORS, READ_ERRORS, type Route } from '../base/route.ts';
 import {
+  CompleteStepRequest,
+  FailStepRequest,
   RunListQuery,
   RunPage,
   RunParams,
   RunRequest,
   RunRequests,
+  RunStepParams,
   RunView,
   StartedRun,
   StartedRuns,
@@ -14,6 +17,21 @@ import {
 } from '../schemas/run-schemas.ts';
 import { ListQuery } from '../schemas/task-operation-schemas.ts';
 import { WaitQuery } from '../schemas/task-schemas.ts';
+
+const RUN_OPERATION = {
+  method: 'POST',
+  access: 'operate',
+  params: RunParams,
+  answers: { 200: RunView },
+  errors: [...CHANGE_ERRORS, 'run_not_found', 'run_finished'],
+} as const;
+
+const STEP_OPERATION = {
+  ...RUN_OPERATION,
+  access: 'end',
+  params: RunStepParams,
+  errors: [...RUN_OPERATION.errors, 'step_not_found', 'step_not_waiting'],
+} as const;
 
 /** Calls about runs of workflows. */
 export const RUN_ROUTES = {
@@ -85,5 +103,28 @@ export const RUN_ROUTES = {
     params: RunParams,
     answers: { 200: RunView, 202: RunView },
     errors: [...CHANGE_ERRORS, 'run_not_found', 'run_finished'],
+  },
+  pauseRun: {
+    ...RUN_OPERATION,
+    path: '/v1/runs/{id}/pause',
+    summary: 'Pause a run: tasks under way go on, and no step begins',
+  },
+  resumeRun: {
+    ...RUN_OPERATION,
+    path: '/v1/runs/{id}/resume',
+    summary: 'Resume a paused run; its timeout starts again',
+  },
+  completeRunStep: {
+    ...STEP_OPERATION,
+    path: '/v1/runs/{id}/steps/{step}/complete',
+    summary: 'End a step that runs as succeeded: a WAIT, a HUMAN, or any other',
+    body: CompleteStepRequest,
+    isBodyOptional: true,
+  },
+  failRunStep: {
+    ...STEP_OPERATION,
+    path: '/v1/runs/{id}/steps/{step}/fail',
+    summary: 'End a step that runs as failed',
+    body: FailStepRequest,
   },
 } as const satisfies Record<string, Route>;

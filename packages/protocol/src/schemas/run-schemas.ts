@@ -173,6 +173,31 @@ export const RunView = Type.Object({
 export const RunParams = Type.Object({ id: RunId });
 export type RunParams = Static<typeof RunParams>;
 
+/** A step of a run. A step of a loop has the number of its iteration in its name. */
+export const RunStepParams = Type.Object({
+  id: RunId,
+  step: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description:
+      'Reference of the step. In a loop `ref__2` is the second iteration, and `ref` the newest.',
+    examples: ['approve'],
+  }),
+});
+export type RunStepParams = Static<typeof RunStepParams>;
+
+export const CompleteStepRequest = Type.Object(
+  { output: Type.Optional(Type.Unknown({ description: 'Any JSON up to 256 KiB. Default null.' })) },
+  { additionalProperties: false, examples: [{ output: { approved: true } }] },
+);
+export type CompleteStepRequest = Static<typeof CompleteStepRequest>;
+
+export const FailStepRequest = Type.Object(
+  { error: TaskError },
+  { additionalProperties: false, examples: [{ error: { message: 'not approved' } }] },
+);
+export type FailStepRequest = Static<typeof FailStepRequest>;
+
 export const RunListQuery = Type.Object(
   {
     ...ListQuery.properties,

@@ -22,10 +22,15 @@ export class PayloadScratch {
   bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   readonly ends: number[] = [];
   private length = 0;
+  private takesBlobs = true;
   private pathOf: (index: number) => string = String;
 
-  /** Starts a request. `pathOf` names the payload of an entry in errors, as a JSON pointer. */
-  begin(pathOf: (index: number) => string): void {
+  /**
+   * Starts a request. `pathOf` names the payload of an entry in errors, as a JSON pointer;
+   * `takesBlobs` says whether a blob may be sent in its place.
+   */
+  begin(pathOf: (index: number) => string, takesBlobs = true): void {
+    this.takesBlobs = takesBlobs;
     this.length = 0;
     this.ends.length = 0;
     this.pathOf = pathOf;
@@ -90,7 +95,7 @@ export class PayloadScratch {
   /** Large inputs and outputs can be sent as blobs. */
   private wayOut(): string {
     const [name] = /[a-z]+$/i.exec(this.pathOf(this.ends.length)) ?? [];
-    const isBlob = name === 'input' || name === 'output';
+    const isBlob = this.takesBlobs && (name === 'input' || name === 'output');
     return isBlob ? `: upload it with PUT /v1/blobs/{sha256} and name it as ${name}Blob` : '';
   }
 

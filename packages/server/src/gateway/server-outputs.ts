@@ -1,4 +1,5 @@
 import {
+  type EvaluationRequest,
   type LeaseNumber,
   leaseTokenText,
   type Outputs,
@@ -30,6 +31,8 @@ type OwedObserver = (
 interface OutputHooks {
   readonly observe?: OutputObserver;
   readonly owed?: OwedObserver;
+  /** Called once the steps that ask are durable. */
+  readonly evaluate?: (asked: readonly EvaluationRequest[]) => void;
 }
 
 /**
@@ -87,6 +90,10 @@ export class ServerOutputs implements OutputPort {
     if (outputs.deliveries.length > 0) {
       const owed = this.hooks.owed?.(outputs.deliveries, state);
       if (owed !== undefined) this.told.push(owed);
+    }
+    if (outputs.evaluations.length > 0) {
+      const asked = [...outputs.evaluations];
+      this.told.push(() => this.hooks.evaluate?.(asked));
     }
     for (const session of outputs.closedSessions) {
       this.streams.ended(session);

@@ -2,13 +2,16 @@ import {
   type Author,
   type CancelRuns,
   isRunOver,
+  type OperateStep,
+  type PauseRuns,
   type ReadonlyState,
   type Slot,
   type StartRuns,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
-import { type RunRequest, SluiceError } from '@sluice/protocol';
+import { type RunRequest, type RunStepParams, SluiceError } from '@sluice/protocol';
 import { runJson } from '../answers/shown-run.ts';
+import { PayloadScratch } from '../base/payload-scratch.ts';
 import type { Admission } from '../limits/admission.ts';
 import { type RunArchive, runNotFound } from './run-archive.ts';
 import { RunParser } from './run-parser.ts';
@@ -32,10 +35,11 @@ export interface OperatedRun {
   readonly json: string;
 }
 
-/** Starts and cancels runs. Each call returns once it is durable. */
+/** Starts runs and operates on them. Each call returns once it is durable. */
 export class RunOperations {
   private readonly parts: Parts;
   private readonly parser = new RunParser();
+  private readonly scratch = new PayloadScratch();
 
   constructor(parts: Parts) {
     this.parts = parts;
@@ -84,6 +88,74 @@ export class RunOperations {
     if (status === 'cancelled') return { hasEnded: true, json: await runs.one(namespace, id) };
     throw status === 'running' ? runNotFound(id) : runFinished(id);
   }
+
+  async pause(
+    namespace: string,
+    id: string,
+    { isPause, by }: { readonly isPause: boolean; readonly by: Author },
+  ): Promise<OperatedRun> {
+    const { engine, admission } = this.parts;
+    const type = 'pause_runs';
+    admission.command(type);
+    const command = { type, namespace, ids: [id], isPause, by } as const;
+    const found = await engine.execute<PauseRuns, OperatedRun | undefined>(
+      command,
+      ({ outcomes: [{ rejection, slot }] }, state) => {
+        if (rejection === 'run_not_found') return undefined;
+        if (rejection !== undefined) throw runFinished(id);
+        return operated(state, slot);
+      },
+    );
+    return found ?? this.refuseForgotten(namespace, id);
+  }
+
+  /** Ends a step that runs: a WAIT, a HUMAN, or any other. */
+  async endStep(
+    namespace: string,
+    { id, step: reference }: RunStepParams,
+    { operation, value, message, by }: StepEnd,
+  ): Promise<OperatedRun> {
+    const { engine, admission } = this.parts;
+    const type = 'operate_step';
+    this.scratch.begin(() => (operation === 'complete' ? '/output' : '/error'), false);
+    this.scratch.add(value);
+    const payload = this.scratch.bytes.slice(0, this.scratch.ends[0]);
+    admission.command(type);
+    const command = { type, namespace, id, reference, operation, payload, message, by } as const;
+    const found = await engine.execute<OperateStep, OperatedRun | undefined>(
+      command,
+      ({ rejection, slot }, state) => {
+        if (rejection === 'run_not_found') return undefined;
+        if (rejection === 'run_finished') throw runFinished(id);
+        if (rejection !== undefined) throw stepRefusal(rejection, reference);
+        return operated(state, slot);
+      },
+    );
+    return found ?? this.refuseForgotten(namespace, id);
+  }
+
+  /** Only runs that ended leave memory. */
+  private async refuseForgotten(namespace: string, id: string): Promise<never> {
+    await this.parts.runs.one(namespace, id);
+    throw runFinished(id);
+  }
+}
+
+function stepRefusal(code: 'step_not_found' | 'step_not_waiting', reference: string): SluiceError {
+  const message = {
+    step_not_found: `the run has no step '${reference}'`,
+    step_not_waiting: `step '${reference}' does not run now`,
+  };
+  return new SluiceError(code, message[code]);
+}
+
+/** How a step is ended from outside. */
+interface StepEnd {
+  readonly operation: OperateStep['operation'];
+  /** The output, or the error. */
+  readonly value: unknown;
+  readonly message: string;
+  readonly by: Author;
 }
 
 function operated(state: ReadonlyState, slot: Slot): OperatedRun {

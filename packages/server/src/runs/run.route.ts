@@ -1,10 +1,13 @@
 import {
+  CompleteStepRequest,
+  FailStepRequest,
   LIMITS,
   ListQuery,
   NothingSaid,
   ROUTES,
   RunListQuery,
   type RunParams,
+  type RunStepParams,
   StartQuery,
   timeProblems,
   WaitQuery,
@@ -15,6 +18,8 @@ import { Checker, invalid } from '../base/validation.ts';
 import { parseQuery, tagsInQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { readBody, readJsonBody } from '../http/whole-body.ts';
+import type { Scripts } from '../scripts/scripts.ts';
+import { refuseProblems, scriptProblems } from '../workflows/definition-check.ts';
 import type { RunArchive } from './run-archive.ts';
 import type { RunOperations } from './run-operations.ts';
 import type { RunWaiting } from './run-waiting.ts';
@@ -23,19 +28,22 @@ interface Parts {
   readonly runs: RunArchive;
   readonly waiting: RunWaiting;
   readonly operations: RunOperations;
+  readonly scripts: Pick<Scripts, 'check'>;
 }
 
 type OfRun = { Params: RunParams };
+type OfStep = { Params: RunStepParams };
 
-/** Runs of workflows: start, read, wait, search and cancel. */
+/** Runs of workflows: start, read, wait, search and operate. */
 export function runRoutes(app: FastifyInstance, parts: Parts): void {
   startRoute(app, parts);
   readRoutes(app, parts);
   listRoute(app, parts);
-  cancelRoute(app, parts);
+  operateRoutes(app, parts);
+  stepRoutes(app, parts);
 }
 
-function startRoute(app: FastifyInstance, { operations, waiting }: Parts): void {
+function startRoute(app: FastifyInstance, { operations, waiting, scripts }: Parts): void {
   const start = new Checker(StartQuery);
   app.route({
     ...routeOptions(ROUTES.startRuns),
@@ -48,6 +56,7 @@ function startRoute(app: FastifyInstance, { operations, waiting }: Parts): void 
           { path: '/waitMs', problem: 'is allowed only with a single run, not with an array' },
         ]);
       }
+      await checkScripts(body, scripts);
       const started = await operations.start(caller.namespace, body, () => {
         if (waitMs !== undefined) waiting.admit(caller);
       });
@@ -58,6 +67,16 @@ function startRoute(app: FastifyInstance, { operations, waiting }: Parts): void 
       return reply.send(await waiting.wait(caller, run.id, waitMs, reply));
     },
   });
+}
+
+/** Definitions that come with runs; everything else about them is checked with the runs. */
+async function checkScripts(body: unknown, scripts: Parts['scripts']): Promise<void> {
+  const items: unknown[] = Array.isArray(body) ? body.slice(0, LIMITS.batchRunsMax) : [body];
+  for (const [index, item] of items.entries()) {
+    const { definition } = (item ?? {}) as { readonly definition?: unknown };
+    const path = `${Array.isArray(body) ? `/${index}` : ''}/definition`;
+    if (definition !== undefined) refuseProblems(await scriptProblems(definition, path, scripts));
+  }
 }
 
 function readRoutes(app: FastifyInstance, { runs, waiting }: Parts): void {
@@ -111,7 +130,7 @@ function listRoute(app: FastifyInstance, { runs }: Parts): void {
   });
 }
 
-function cancelRoute(app: FastifyInstance, { operations }: Parts): void {
+function operateRoutes(app: FastifyInstance, { operations }: Parts): void {
   const nothing = new Checker(NothingSaid);
   app.route<OfRun>({
     ...routeOptions(ROUTES.cancelRun),
@@ -121,6 +140,50 @@ function cancelRoute(app: FastifyInstance, { operations }: Parts): void {
       const by = authorOf(request, params.id);
       const { hasEnded, json } = await operations.cancel(caller.namespace, params.id, by);
       reply.code(hasEnded ? 200 : 202);
+      return reply.type('application/json').send(json);
+    },
+  });
+  for (const [route, isPause] of [
+    [ROUTES.pauseRun, true],
+    [ROUTES.resumeRun, false],
+  ] as const) {
+    app.route<OfRun>({
+      ...routeOptions(route),
+      handler: async (request, reply) => {
+        const { params, raw, caller } = request;
+        await readBody(raw, nothing);
+        const by = authorOf(request, params.id);
+        const { json } = await operations.pause(caller.namespace, params.id, { isPause, by });
+        return reply.type('application/json').send(json);
+      },
+    });
+  }
+}
+
+/** Steps that are ended from outside. */
+function stepRoutes(app: FastifyInstance, { operations }: Parts): void {
+  const completed = new Checker(CompleteStepRequest);
+  const failed = new Checker(FailStepRequest);
+  app.route<OfStep>({
+    ...routeOptions(ROUTES.completeRunStep),
+    handler: async (request, reply) => {
+      const { params, raw, caller } = request;
+      const { output } = await readBody(raw, completed);
+      const by = authorOf(request, `${params.id}/${params.step}`);
+      const end = { operation: 'complete', value: output ?? null, message: '', by } as const;
+      const { json } = await operations.endStep(caller.namespace, params, end);
+      return reply.type('application/json').send(json);
+    },
+  });
+  app.route<OfStep>({
+    ...routeOptions(ROUTES.failRunStep),
+    handler: async (request, reply) => {
+      const { params, raw, caller } = request;
+      const { error } = await readBody(raw, failed);
+      const by = authorOf(request, `${params.id}/${params.step}`);
+      const { message } = error;
+      const end = { operation: 'fail', value: error, message, by } as const;
+      const { json } = await operations.endStep(caller.namespace, params, end);
       return reply.type('application/json').send(json);
     },
   });

@@ -10,6 +10,7 @@ import {
 import { CORE_RULES } from '../base/core-rules.ts';
 import { UTF8 } from '../base/utf8.ts';
 import { Checker } from '../base/validation.ts';
+import type { Scripts } from '../scripts/scripts.ts';
 
 /**
  * Checks definitions before they reach the core: their size, their syntax and graph by compiling
@@ -64,19 +65,54 @@ interface Place {
   readonly path: string;
 }
 
-/** Looks at every step, however steps are nested. */
+/** What is wrong with the scripts of a definition. A definition without scripts costs nothing. */
+export async function scriptProblems(
+  definition: unknown,
+  path: string,
+  scripts: Pick<Scripts, 'check'>,
+): Promise<ErrorDetail[]> {
+  const problems: ErrorDetail[] = [];
+  for (const step of allSteps(definition, path)) {
+    const script = scriptOf(step);
+    if (script === undefined) continue;
+    const problem = await scripts.check(script.source);
+    if (problem !== undefined) problems.push({ path: script.path, problem, code: 'bad_script' });
+  }
+  return problems;
+}
+
+function scriptOf({ value, path }: Place): { source: string; path: string } | undefined {
+  const step = fieldsOf(value);
+  const inputs = fieldsOf(step.inputParameters);
+  const isSwitch = step.type === 'SWITCH' && SCRIPTS.includes(String(step.evaluatorType));
+  const found: readonly (readonly [isMeant: boolean, source: unknown, field: string])[] = [
+    [isSwitch, step.expression, 'expression'],
+    [step.type === 'INLINE', inputs.expression, 'inputParameters/expression'],
+    [step.type === 'DO_WHILE', step.loopCondition, 'loopCondition'],
+  ];
+  const [, source, field] = found.find(([isMeant]) => isMeant) ?? [];
+  return typeof source === 'string' ? { source, path: `${path}/${field}` } : undefined;
+}
+
+const SCRIPTS = ['javascript', 'graaljs'];
+
 function checkOptions(definition: unknown, path: string, problems: ErrorDetail[]): void {
+  for (const { value, path: at } of allSteps(definition, path)) {
+    const step = fieldsOf(value);
+    if ((step.type ?? 'SIMPLE') !== 'SIMPLE') continue;
+    checkOwnOptions(fieldsOf(step.taskDefinition), `${at}/taskDefinition`, problems);
+    checkOwnOptions(step, at, problems);
+  }
+}
+
+/** Every step, however steps are nested. */
+function* allSteps(definition: unknown, path: string): Iterable<Place> {
   const waiting = stepsIn(fieldsOf(definition).tasks, `${path}/tasks`).reverse();
   for (let looked = 0; looked < STEPS_MAX; looked++) {
     const next = waiting.pop();
     if (next === undefined) return;
-    const step = fieldsOf(next.value);
-    if ((step.type ?? 'SIMPLE') === 'SIMPLE') {
-      const inner = fieldsOf(step.taskDefinition);
-      checkOwnOptions(inner, `${next.path}/taskDefinition`, problems);
-      checkOwnOptions(step, next.path, problems);
-    }
-    for (const inner of innerSteps(step, next.path).reverse()) waiting.push(inner);
+    yield next;
+    for (const inner of innerSteps(fieldsOf(next.value), next.path).reverse()) waiting.push(inner);
   }
 }
 
@@ -101,7 +137,8 @@ function innerSteps(step: Fields, path: string): Place[] {
   const cases = Object.entries(fieldsOf(step.decisionCases)).flatMap(([name, steps]) =>
     stepsIn(steps, `${path}/decisionCases/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
   );
-  return [...branches, ...cases, ...stepsIn(step.defaultCase, `${path}/defaultCase`)];
+  const others = stepsIn(step.defaultCase, `${path}/defaultCase`);
+  return [...branches, ...cases, ...others, ...stepsIn(step.loopOver, `${path}/loopOver`)];
 }
 
 function stepsIn(list: unknown, path: string): Place[] {

@@ -18,7 +18,8 @@ import { parseQuery } from '../http/query.ts';
 import { routeOptions } from '../http/route-options.ts';
 import { readJsonBody } from '../http/whole-body.ts';
 import type { Admission } from '../limits/admission.ts';
-import { checkedDefinition, refuseProblems } from './definition-check.ts';
+import type { Scripts } from '../scripts/scripts.ts';
+import { checkedDefinition, refuseProblems, scriptProblems } from './definition-check.ts';
 import {
   definitionJson,
   tooManyWorkflows,
@@ -32,9 +33,15 @@ const list = new Checker(ListQuery);
 const puts = new Checker(PutWorkflowQuery);
 
 /** Definitions of workflows. */
-export function workflowRoutes(app: FastifyInstance, engine: Engine, admission: Admission): void {
-  readRoutes(app, engine, admission);
-  changeRoutes(app, engine, admission);
+export function workflowRoutes(app: FastifyInstance, parts: Parts): void {
+  readRoutes(app, parts);
+  changeRoutes(app, parts);
+}
+
+interface Parts {
+  readonly engine: Engine;
+  readonly admission: Admission;
+  readonly scripts: Pick<Scripts, 'check'>;
 }
 
 function nameOf(params: unknown): string {
@@ -48,7 +55,7 @@ function versionOf(params: unknown): VersionParams {
   return versions.parse({ name, version: number }, 'the path is not valid');
 }
 
-function readRoutes(app: FastifyInstance, engine: Engine, admission: Admission): void {
+function readRoutes(app: FastifyInstance, { engine, admission }: Parts): void {
   app.route({
     ...routeOptions(ROUTES.listWorkflows),
     handler: async ({ query, caller: { namespace } }, reply) => {
@@ -92,7 +99,7 @@ function readRoutes(app: FastifyInstance, engine: Engine, admission: Admission):
   });
 }
 
-function changeRoutes(app: FastifyInstance, engine: Engine, admission: Admission): void {
+function changeRoutes(app: FastifyInstance, { engine, admission, scripts }: Parts): void {
   app.route({
     ...routeOptions(ROUTES.putWorkflowVersion),
     handler: async (request, reply) => {
@@ -100,7 +107,9 @@ function changeRoutes(app: FastifyInstance, engine: Engine, admission: Admission
       const { name, version } = versionOf(request.params);
       const { dryRun = 'false' } = parseQuery(puts, request.query);
       const problems: ErrorDetail[] = [];
-      const definition = checkedDefinition(await readJsonBody(request.raw), '', problems);
+      const body = await readJsonBody(request.raw);
+      const definition = checkedDefinition(body, '', problems);
+      problems.push(...(await scriptProblems(body, '', scripts)));
       refuseProblems(problems);
       const type = 'put_workflow';
       admission.command(type);

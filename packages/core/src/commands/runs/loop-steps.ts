@@ -7,7 +7,7 @@ import { ITERATIONS_MAX, type LoopNode } from '../../workflow/program.ts';
 import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { endStep, type StepVisit } from './end-steps.ts';
 import { fill } from './fill-template.ts';
-import { startStep } from './waiting-steps.ts';
+import { askForScript, startStep } from './waiting-steps.ts';
 
 /** Bound on the steps of a run, in all iterations that are in memory. */
 const STEPS_PER_RUN_MAX = 50_000;
@@ -20,8 +20,7 @@ export function enterLoop(at: StepVisit): boolean {
   if (steps.inner[step] === 0) return beginLoop(at, loop);
   if (node.script === '') return goOn(at, true);
   if (!hasRoom(at, loop)) return false;
-  startStep(at, { evaluation: steps.evaluation[step] + 1 });
-  decision.outputs.evaluations.push(step);
+  askForScript(at);
   return true;
 }
 

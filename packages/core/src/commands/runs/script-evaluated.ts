@@ -7,7 +7,7 @@ import { endStep, type StepVisit, visitStep } from './end-steps.ts';
 import { nextsAfterFailure } from './enter-step.ts';
 import { takeCase } from './immediate-steps.ts';
 import { goOn } from './loop-steps.ts';
-import { startStep } from './waiting-steps.ts';
+import { askForScript } from './waiting-steps.ts';
 
 /** What the script of a step gave. */
 export interface EvaluationResult {
@@ -73,13 +73,7 @@ function takeCondition(at: StepVisit, value: unknown): void {
   const isWanted = value === true || (typeof value === 'number' && value > 0);
   if (goOn(at, isWanted)) return;
   // There is no room for an iteration any more. The condition is asked for again.
-  const { decision, step } = at;
-  startAgain(at, decision.state.runs.steps.evaluation[step] + 1);
-}
-
-function startAgain(at: StepVisit, evaluation: number): void {
-  startStep(at, { evaluation });
-  at.decision.outputs.evaluations.push(at.step);
+  askForScript(at);
 }
 
 function fail(at: StepVisit, why: string): void {

@@ -171,7 +171,7 @@ test('with ALERT_ONLY a run has no time limit', () => {
 test('a script is asked for with its input, and its value is the output', () => {
   const run = start([script('$.n + 1')], { inputTemplate: { n: 4 } });
   const { slot } = runs.run(run).steps[0];
-  expect(partition.outputs.evaluations).toEqual([slot]);
+  expect(partition.outputs.evaluations).toEqual([partition.evaluation(slot)]);
   expect(partition.evaluation(slot)).toMatchObject({
     run,
     evaluation: 1,

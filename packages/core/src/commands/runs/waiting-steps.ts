@@ -1,4 +1,5 @@
 import type { Slot, TaskNumber } from '../../base/ids.ts';
+import { evaluationRequest } from '../../decision/evaluation-request.ts';
 import { referenceOf } from '../../decision/run-place.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { ValueError } from '../../workflow/json-writer.ts';
@@ -53,8 +54,16 @@ const SHOWN_MAX = 100;
 
 /** The shell evaluates the script and reports the result. */
 export function startScript(at: StepVisit): void {
-  const { decision, step, node } = at;
-  const evaluation = decision.state.runs.steps.evaluation[step] + 1;
-  startStep(at, { evaluation, input: fill(decision, at, node.input) });
-  decision.outputs.evaluations.push(step);
+  const { decision, node } = at;
+  askForScript(at, fill(decision, at, node.input));
+}
+
+/** Without an input, as for a loop, the step keeps the one it has. */
+export function askForScript(at: StepVisit, input?: PayloadRange): void {
+  const { decision, step } = at;
+  const { state, runWork, outputs } = decision;
+  const evaluation = state.runs.steps.evaluation[step] + 1;
+  startStep(at, { evaluation, ...(input === undefined ? {} : { input }) });
+  const request = evaluationRequest(state, runWork, step);
+  if (request !== undefined) outputs.evaluations.push(request);
 }

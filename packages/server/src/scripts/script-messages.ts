@@ -1,0 +1,16 @@
+import type { ScriptResult } from './sandbox.ts';
+
+/** A script to evaluate, or only to check when there is no input. */
+export interface ScriptQuestion {
+  readonly id: number;
+  readonly source: string;
+  /** JSON text of `$`. */
+  readonly input?: string;
+}
+
+export interface ScriptAnswer {
+  readonly id: number;
+  readonly result?: ScriptResult;
+  /** Why a checked script is none. */
+  readonly problem?: string | undefined;
+}
