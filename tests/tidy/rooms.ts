@@ -72,6 +72,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   sdk: [
     'base',
     'task',
+    'workflow',
     'calls',
     'worker',
     'operators',

@@ -76,3 +76,16 @@ export type {
 export type { SubmitManyOptions, TaskSubmits } from './task/task-submits.ts';
 export type { AttemptView, TaskError, TaskState, TaskView } from './task/task-view.ts';
 export type { StopOptions, Worker, WorkerNotice, WorkOptions } from './worker/worker.ts';
+export { defineWorkflow, type WorkflowOptions } from './workflow/define-workflow.ts';
+export type { Iteration, LoopOptions, LoopOverOptions } from './workflow/loop-steps.ts';
+export type { Given, GivenFields, Perhaps, Reference, Step } from './workflow/reference.ts';
+export type { Termination, WaitFor } from './workflow/single-steps.ts';
+export type { StepOptions } from './workflow/step-options.ts';
+export {
+  type AnyWorkflow,
+  type InputType,
+  inputOf,
+  type Workflow,
+  type WorkflowJson,
+} from './workflow/workflow.ts';
+export type { NameOptions, WorkflowBuilder } from './workflow/workflow-builder.ts';
