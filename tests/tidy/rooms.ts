@@ -79,6 +79,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'client',
     'node',
     'browser',
+    'test-sluice/server',
+    'test-sluice/runs',
     'test-sluice',
     '',
   ],

@@ -9,7 +9,9 @@ import {
   ListQuery,
   RedriveRequest,
   RetryRequest,
+  RunRequest,
   SignalRequest,
+  StepOptions,
   TaskDefinition,
   TaskListQuery,
   TaskPatch,
@@ -22,6 +24,9 @@ import { expect, test } from 'vitest';
 const NO_RULES = ['description', 'default', 'examples', 'documented'];
 
 test('request-schemas.json has the rules of the server; -u writes it anew', async () => {
+  // A definition is checked as a whole.
+  const { definition: _, ...fields } = RunRequest.properties;
+  const withoutDefinition = { ...RunRequest, properties: fields };
   const schemas = {
     CancelRequest,
     CancelTasksRequest,
@@ -33,7 +38,9 @@ test('request-schemas.json has the rules of the server; -u writes it anew', asyn
     ListQuery,
     RedriveRequest,
     RetryRequest,
+    RunRequest: withoutDefinition,
     SignalRequest,
+    StepOptions,
     TaskDefinition,
     TaskListQuery,
     TaskPatch,

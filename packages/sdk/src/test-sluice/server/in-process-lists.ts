@@ -9,11 +9,11 @@ import {
 } from '@sluice/core';
 import { LIMITS } from '@sluice/protocol/limits';
 import { timeProblems } from '@sluice/protocol/task-rules';
-import { problemText } from '../calls/http-answers.ts';
-import { errorOf } from '../calls/sluice-error.ts';
-import type { TaskQuery } from '../operators/operator-port.ts';
-import type { QueueView } from '../operators/operator-types.ts';
-import type { Page, PageOptions } from '../operators/pages.ts';
+import { problemText } from '../../calls/http-answers.ts';
+import { errorOf } from '../../calls/sluice-error.ts';
+import type { TaskQuery } from '../../operators/operator-port.ts';
+import type { QueueView } from '../../operators/operator-types.ts';
+import type { Page, PageOptions } from '../../operators/pages.ts';
 import { payloadText } from './task-views.ts';
 
 /** A filter as JSON has it: without dates. */

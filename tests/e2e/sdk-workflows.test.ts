@@ -1,0 +1,227 @@
+/** Workflows of the SDK on a real server, and the same in TestSluice. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  defineTask,
+  defineWorkflow,
+  inputOf,
+  Later,
+  PermanentFailure,
+  type RunHandle,
+  type RunView,
+  Sluice,
+  type TaskClient,
+} from '@sluice/sdk';
+import { TestSluice } from '@sluice/sdk/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ServerProcess } from '../support/server-process.ts';
+
+const charge = defineTask({
+  type: 'charge',
+  retry: { maxAttempts: 2, delayMs: 10, backoff: 'fixed', jitter: false },
+  run: ({ amount }: { amount: number }, { attempt }) => {
+    if (amount > 100) throw new PermanentFailure('card declined');
+    if (amount > 50 && attempt === 1) throw new Error('no answer');
+    return { receipt: `r-${amount}`, parts: [{ id: 1 }, { id: 2 }] };
+  },
+});
+const pack = defineTask({
+  type: 'pack',
+  run: ({ receipt, ids }: { receipt: string; ids: readonly number[] }) => ({
+    label: `${receipt}: ${ids.join()}`,
+  }),
+});
+const fly = defineTask({ type: 'fly', run: () => ({ flight: 7 }) });
+const review = defineTask({ type: 'review', run: (): { ok: boolean } | Later => Later });
+const HANDLERS = [charge, pack, fly, review];
+
+const order = defineWorkflow(
+  'order',
+  {
+    version: 1,
+    input: inputOf<{ amount: number; speed?: 'express' | 'stop' }>(),
+    variables: { note: 'none' },
+  },
+  (w) => {
+    const paid = w.step('charge', charge, { amount: w.input.amount });
+    const { box } = w.fork({
+      box: (w) => {
+        const ids = w.eachOf(paid.output.parts, 'id');
+        return w.step('pack', pack, { receipt: paid.output.receipt, ids });
+      },
+      note: (w) => w.set({ note: `\${x} for ${paid.output.receipt}` }),
+    });
+    const sent = w.switch(
+      w.input.speed,
+      {
+        express: (w) => w.step('fly', fly, {}, { tags: { by: 'plane' } }),
+        stop: (w) => w.terminate({ status: 'failed', reason: `no ${paid.output.receipt}` }),
+      },
+      (w) => w.noop(),
+    );
+    return {
+      label: box.output.label,
+      flight: sent.express.output,
+      note: w.variables.note,
+      parts: w.lengthOf(paid.output.parts),
+    };
+  },
+);
+const waiting = defineWorkflow('waiting', { version: 1 }, (w) => w.step('review', review));
+
+let folder: string;
+let server: ServerProcess;
+let sluice: Sluice;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-e2e-'));
+  server = await ServerProcess.startDev(folder);
+  sluice = new Sluice({ url: server.url });
+  await sluice.work(HANDLERS, { handleSignals: false, logFailures: false });
+});
+
+afterAll(async () => {
+  await sluice.close();
+  await server.kill();
+  await rm(folder, { recursive: true });
+});
+
+type Scenario = (client: TaskClient) => Promise<RunHandle>;
+
+const options = { tags: { a: 'b' }, correlationId: 'c', priority: 7 };
+
+const SCENARIOS: Record<string, Scenario> = {
+  succeeds: (client) => client.start(order, { amount: 12 }, options),
+  'takes a case': (client) => client.start(order, { amount: 12, speed: 'express' }),
+  'is retried': (client) => client.start(order, { amount: 60 }),
+  fails: (client) => client.start(order, { amount: 101 }),
+  'is ended by a step': (client) => client.start(order, { amount: 1, speed: 'stop' }),
+  'is cancelled': async (client) => {
+    const run = await client.start(waiting);
+    await run.cancel();
+    return run;
+  },
+  'is completed from outside': async (client) => {
+    const run = await client.start(waiting);
+    const task = client.task<{ ok: boolean }>(await startedTask(run));
+    await task.complete({ ok: true });
+    return run;
+  },
+  'is started by name': async (client) => {
+    await client.workflows.put(order);
+    return client.start('order', { amount: 3 });
+  },
+};
+
+async function startedTask(run: RunHandle): Promise<string> {
+  for (;;) {
+    const [{ taskId, startedAt }] = (await run.get()).steps;
+    if (taskId !== null && startedAt !== null) return taskId;
+  }
+}
+
+/** Everything but ids, times and stacks. */
+function story({ id: _, startedAt, endedAt, error, steps, ...run }: RunView): object {
+  return {
+    ...run,
+    hasTimes: [startedAt, endedAt].map((time) => time !== null),
+    error: error === null ? null : { ...error, message: error.message.replace(/t_\w+/, 't') },
+    steps: steps.map(({ taskId, startedAt: began, endedAt: ended, error: own, ...step }) => ({
+      ...step,
+      has: [taskId, began, ended].map((value) => value !== null),
+      error: own?.message,
+    })),
+  };
+}
+
+test.each(Object.entries(SCENARIOS))('a run that %s ends as on a server', async (_, scenario) => {
+  const real = await scenario(sluice);
+  const simulated = await scenario(new TestSluice(HANDLERS));
+
+  const seen = story(await real.wait());
+
+  expect(story(await simulated.wait())).toEqual(seen);
+});
+
+test('a run has the typed output of its workflow', async () => {
+  const run = await sluice.start(order, { amount: 12, speed: 'express' });
+
+  expect(await run.result()).toEqual({
+    label: 'r-12: 1,2',
+    flight: { flight: 7 },
+    note: '${x} for r-12',
+    parts: 2,
+  });
+});
+
+test('a failure names the run, the step and its error', async () => {
+  const run = await sluice.start(order, { amount: 101 });
+
+  await expect(run.result()).rejects.toMatchObject({
+    name: 'RunFailed',
+    message: `run ${run.id} (order) ended as failed: step charge: card declined`,
+    step: 'charge',
+    error: { message: 'card declined' },
+  });
+});
+
+test('many runs are waited for at once, found and listed with their steps', async () => {
+  const inputs = Array.from({ length: 100 }, (_, amount) => ({ amount: amount % 50 }));
+  const tags = { batch: 'many' };
+
+  const runs = await sluice.startMany(order, inputs, { tags });
+  const results = await Promise.all(runs.map((run) => run.result()));
+
+  expect(results.map(({ label }) => label)).toEqual(inputs.map(({ amount }) => `r-${amount}: 1,2`));
+  const found: string[] = [];
+  for await (const { id } of sluice.runs.list({ tags, status: 'succeeded' })) found.push(id);
+  expect(found.sort()).toEqual(runs.map(({ id }) => id).sort());
+  const steps: string[] = [];
+  for await (const { reference } of sluice.runs.steps(runs[0])) steps.push(reference);
+  expect(steps).toContain('pack');
+});
+
+const REFUSED: Record<string, (client: TaskClient) => Promise<unknown>> = {
+  'a workflow that is not registered': (client) => client.start('nothing', 1),
+  'a version that is not registered': (client) => client.start('nothing', 1, { version: 3 }),
+  'a priority of 9': (client) => client.start(order, { amount: 1 }, { priority: 9 }),
+  'an unknown option': (client) => client.start(order, { amount: 1 }, { prio: 1 } as object),
+  'one of many': (client) => client.startMany(order, [{ amount: 1 }], { priority: 9 }),
+  'a window without a key': (client) => client.start('order', 1, { dedupeWindowMs: 5000 }),
+  'an input that is too large': (client) => client.start('order', 'x'.repeat(300_000)),
+  'another definition of a version': async (client) => {
+    await client.start(order, { amount: 1 });
+    return client.start(defineWorkflow('order', { version: 1 }, (w) => w.noop()));
+  },
+  'a change of a version with runs': async (client) => {
+    await client.start(order, { amount: 1 });
+    return client.workflows.put(defineWorkflow('order', { version: 1 }, (w) => w.noop()));
+  },
+  'a run that does not exist': (client) => client.runs.get('r_none'),
+  'a wait for a run that does not exist': (client) => client.run('r_none').result(),
+  'a cancel of a run that has ended': async (client) => {
+    const run = await client.start(order, { amount: 1 });
+    await run.result();
+    return run.cancel();
+  },
+  'another input for a key': async (client) => {
+    await client.start(order, { amount: 1 }, { dedupeKey: 'k' });
+    return client.start(order, { amount: 2 }, { dedupeKey: 'k' });
+  },
+};
+
+async function refusal(made: Promise<unknown>): Promise<object> {
+  const { code, status } = await made.then(
+    () => Promise.reject(new Error('it was taken')),
+    (cause) => cause,
+  );
+  return { code, status };
+}
+
+test.each(Object.entries(REFUSED))('%s is refused as by a server', async (_, attempt) => {
+  const real = await refusal(attempt(sluice));
+  const simulated = await refusal(attempt(new TestSluice(HANDLERS)));
+
+  expect(simulated).toEqual(real);
+});
