@@ -92,6 +92,45 @@ export const other: number = 3;\n`;
   expect(JSON.parse(stdout).tasks[0].taskReferenceName).toBe('probe');
 });
 
+test('a module may export workflows of the SDK', async () => {
+  const path = join(folder, 'sdk.ts');
+  const sdk = join(import.meta.dirname, '../../packages/sdk/src/index.ts');
+  const lines = [
+    `import { defineWorkflow, inputOf } from ${JSON.stringify(sdk)};`,
+    'const options = { version: 3, input: inputOf<{ url: string }>() };',
+    "export const built = defineWorkflow('built', options, (w) => {",
+    "  w.step('probe', 'probe', { url: w.input.url });",
+    '});',
+    "export default { definition: 'of something else' };",
+  ];
+  await writeFile(path, lines.join('\n'));
+
+  const applied = await sluice('workflow', 'apply', path);
+
+  expect([applied.code, applied.stdout]).toEqual([0, expect.stringMatching(/^built +3 +new/m)]);
+  expect((await sluice('workflow', 'apply', path)).stdout).toMatch(/^built +3 +unchanged/m);
+  const { tasks } = JSON.parse((await sluice('workflow', 'get', 'built')).stdout);
+  expect(tasks[0].inputParameters).toEqual({ url: '${workflow.input.url}' });
+});
+
+test('a workflow that cannot be built is refused with its place', async () => {
+  const path = join(folder, 'twice.ts');
+  const sdk = join(import.meta.dirname, '../../packages/sdk/src/index.ts');
+  const lines = [
+    `import { defineWorkflow } from ${JSON.stringify(sdk)};`,
+    "export default defineWorkflow('twice', { version: 1 }, (w) => {",
+    "  w.step('a', 'a', {});",
+    "  w.step('a', 'a', {});",
+    '});',
+  ];
+  await writeFile(path, lines.join('\n'));
+
+  const applied = await sluice('workflow', 'apply', path);
+
+  expect(applied.code).toBe(1);
+  expect(applied.stderr).toContain("twice.ts: workflow 'twice': the name 'a' is used twice");
+});
+
 test('a run is started, drawn, waited for and listed', async () => {
   const started = await sluice('workflow', 'start', 'video', '-i', '{"url":"a"}', '--tag', 'a=b');
   const id = started.stdout.trim();
