@@ -1,7 +1,9 @@
 /** Workflows of the SDK on a real server, and the same in TestSluice. */
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import {
   defineTask,
   defineWorkflow,
@@ -180,6 +182,15 @@ test('many runs are waited for at once, found and listed with their steps', asyn
   const steps: string[] = [];
   for await (const { reference } of sluice.runs.steps(runs[0])) steps.push(reference);
   expect(steps).toContain('pack');
+});
+
+test('the example runs', async () => {
+  const file = join(import.meta.dirname, '../../examples/order/main.ts');
+  const env = { ...process.env, SLUICE_URL: server.url };
+
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { env });
+
+  expect(stdout).toBe('Invoice receipt-12.pdf, LH 7 with pen + ink\ncharge: card declined\n');
 });
 
 const REFUSED: Record<string, (client: TaskClient) => Promise<unknown>> = {
