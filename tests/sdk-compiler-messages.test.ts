@@ -164,6 +164,14 @@ const MISTAKES: readonly (readonly [what: string, code: string, text: string])[]
     "Type 'null' is not assignable to type",
   ],
   [
+    'the output of a permissive step',
+    workflow(
+      "const s = w.step('s', resize, { url: 'a', height: 1 }, { permissive: true }); " +
+        "w.step('t', resize, { «url»: s.output.url, height: 1 });",
+    ),
+    "Type 'null' is not assignable to type",
+  ],
+  [
     'the output of a case that may not be taken',
     workflow(
       'const s = w.switch(w.input.url, { a: (w) => ' +

@@ -5,9 +5,6 @@ import { errorOf, noAnswer } from '../calls/sluice-error.ts';
 import type { WaitOptions } from '../task/task-handle.ts';
 import { hasRunEnded, type RunView } from '../workflow/run-view.ts';
 
-/** A wait is one request, so only so many wait at once; others take turns. */
-const AT_ONCE = 32;
-
 /** How long a request waits on the server: shorter while others wait for their turn. */
 const WAIT_MS = 5000;
 const TURN_MS = 250;
@@ -18,9 +15,11 @@ interface Parts {
   readonly until: Until;
   readonly addresses: readonly string[];
   readonly now: ClientPorts['now'];
+  /** Maximum number of waits that have a request. */
+  readonly atOnce: number;
 }
 
-/** Waits for the ends of runs. */
+/** Waits for the ends of runs. Each wait is a request; if there are too many, they take turns. */
 export class RunWaits {
   private readonly parts: Parts;
   private waiting = 0;
@@ -69,7 +68,7 @@ export class RunWaits {
   }
 
   private async enter(): Promise<void> {
-    if (this.waiting >= AT_ONCE) {
+    if (this.waiting >= this.parts.atOnce) {
       await this.parts.until<void>((resolve) => this.line.push(resolve));
     } else this.waiting += 1;
   }

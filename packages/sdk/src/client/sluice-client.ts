@@ -128,7 +128,13 @@ export abstract class SluiceClient extends TaskClient {
     const { runCalls: calls, addresses } = this;
     const runs = new RemoteRuns({
       call,
-      waits: new RunWaits({ calls, until, addresses, now: ports.now }),
+      waits: new RunWaits({
+        calls,
+        until,
+        addresses,
+        now: ports.now,
+        atOnce: platform.runWaitsMax,
+      }),
       blobs,
       newKey,
       resentWithinMs: resentWithin(giveUpAfterMs),

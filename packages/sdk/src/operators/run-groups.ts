@@ -1,7 +1,7 @@
 import { traced } from '../calls/traced.ts';
 import type { RunSummary, StepView, WorkflowChange, WorkflowView } from '../workflow/run-types.ts';
 import type { RunView, WorkflowVersionView } from '../workflow/run-view.ts';
-import type { AnyWorkflow } from '../workflow/workflow.ts';
+import type { AnyWorkflow, WorkflowJson } from '../workflow/workflow.ts';
 import { eachItem, type Page, type PageOptions } from './pages.ts';
 import type { PutWorkflowOptions, RunPort, RunQuery } from './run-port.ts';
 
@@ -60,12 +60,16 @@ export class WorkflowGroup {
   }
 
   /**
-   * Registers a version. The same definition again changes nothing. Throws a `SluiceError` with
-   * code `version_in_use` when the version had a run of another definition, and
-   * `invalid_definition` with every problem of the definition.
+   * Registers a version of a workflow, or of a definition as JSON. The same definition again
+   * changes nothing. Throws a `SluiceError` with code `version_in_use` when the version had a run
+   * of another definition, and `invalid_definition` with every problem of the definition.
    */
-  put(workflow: AnyWorkflow, options: PutWorkflowOptions = {}): Promise<WorkflowChange> {
-    return traced(this.port.putWorkflow(workflow.definition, options));
+  put(
+    workflow: AnyWorkflow | WorkflowJson,
+    options: PutWorkflowOptions = {},
+  ): Promise<WorkflowChange> {
+    const definition = 'definition' in workflow ? workflow.definition : workflow;
+    return traced(this.port.putWorkflow(definition, options));
   }
 
   /** All workflows with their versions. */

@@ -153,6 +153,36 @@ test('a wait that is over before the run has ended is a timeout', async () => {
   await expect(run.wait({ signal: AbortSignal.abort('gone') })).rejects.toBe('gone');
 });
 
+test('time passes while a handler waits for a run', async () => {
+  const parent = defineTask({
+    type: 'parent',
+    run: async ({ amount }: { amount: number }): Promise<string> => {
+      const run = await tests.start(order, { amount });
+      return (await run.result()).receipt;
+    },
+  });
+  tests = new TestSluice([charge, pack, fly, parent]);
+
+  const task = await tests.submit(parent, { amount: 60 });
+
+  expect(await task.result()).toBe('r-60');
+});
+
+test('a handler that waits for a run that will never end says why', async () => {
+  const stuck = defineWorkflow('stuck', { version: 1 }, (w) => w.step('nobody', nobody, {}));
+  const parent = defineTask({
+    type: 'parent',
+    run: async (): Promise<string> => (await tests.start(stuck)).result(),
+  });
+  tests = new TestSluice([parent]);
+
+  const task = await tests.submit(parent);
+
+  await expect(task.result()).rejects.toThrow(
+    /^task t_\w+ will never end: its handler waits for r_\w+; .*\(nobody\): .*no worker/,
+  );
+});
+
 test('a run that will never end says why', async () => {
   const stuck = defineWorkflow('stuck', { version: 1 }, (w) => w.step('nobody', nobody, {}));
   const run = await tests.start(stuck);

@@ -10,7 +10,7 @@ export type Build<Input, Variables, Result, Extra = never> = (
 ) => Result;
 
 /** Builds a list of steps in a scope, with a builder for that scope. */
-export type BuildIn = (scope: Scope) => unknown;
+type BuildIn = (scope: Scope) => unknown;
 
 export type BuildAll = Readonly<Record<string, BuildIn>>;
 
@@ -65,5 +65,5 @@ export function addSwitch(
     defaultCase: other.scope.steps,
   });
   const results = built.map(({ match, result }) => [match, lifted(result, scope)]);
-  return { ...Object.fromEntries(results), otherwise: lifted(other.result, scope) };
+  return { otherwise: lifted(other.result, scope), ...Object.fromEntries(results) };
 }

@@ -3,12 +3,15 @@ import type { TaskDefaults } from '../task/task-options.ts';
 import type { Scope } from './scope.ts';
 
 /** What a step says of its task. What it leaves out comes from the definition of the task. */
-export interface StepOptions<Optional extends boolean = boolean>
+export interface StepOptions<MayFail extends boolean = boolean>
   extends Pick<TaskDefaults, 'resources' | 'constraints' | 'retry' | 'timeouts' | 'tags'> {
   /** If the step fails, the run goes on, and the output of the step is null. */
-  readonly optional?: Optional;
-  /** If the step fails, the other steps go on, and the run fails at its end. */
-  readonly permissive?: boolean;
+  readonly optional?: MayFail;
+  /**
+   * If the step fails, the other steps go on, the output of the step is null, and the run fails at
+   * its end.
+   */
+  readonly permissive?: MayFail;
   /** Seconds before the task of the step may start. */
   readonly startDelay?: number;
   /** Retries after the first attempt; the short form of `retry.maxAttempts`. */

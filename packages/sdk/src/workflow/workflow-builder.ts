@@ -52,12 +52,12 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
    * Runs a task. `task` is a definition, or the name of a type that is defined elsewhere. Its input
    * is an object whose fields are values or references.
    */
-  step<Output = unknown, TaskInput = unknown, Optional extends boolean = false>(
+  step<Output = unknown, TaskInput = unknown, MayFail extends boolean = false>(
     name: string,
     task: TaskDefinition<TaskInput, Output> | string,
     input: NoInfer<GivenFields<TaskInput>>,
-    options?: StepOptions<Optional>,
-  ): Step<Optional extends true ? Output | null : Output>;
+    options?: StepOptions<MayFail>,
+  ): Step<MayFail extends true ? Output | null : Output>;
   /** Runs a task that needs no input. */
   step<Output = unknown>(
     name: string,
