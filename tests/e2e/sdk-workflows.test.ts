@@ -18,6 +18,7 @@ import {
 import { TestSluice } from '@sluice/sdk/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const charge = defineTask({
   type: 'charge',
@@ -38,8 +39,8 @@ const fly = defineTask({ type: 'fly', run: () => ({ flight: 7 }) });
 const review = defineTask({ type: 'review', run: (): { ok: boolean } | Later => Later });
 const HANDLERS = [charge, pack, fly, review];
 
-const order = defineWorkflow(
-  'order',
+const sale = defineWorkflow(
+  'sale',
   {
     version: 1,
     input: inputOf<{ amount: number; speed?: 'express' | 'stop' }>(),
@@ -94,11 +95,11 @@ type Scenario = (client: TaskClient) => Promise<RunHandle>;
 const options = { tags: { a: 'b' }, correlationId: 'c', priority: 7 };
 
 const SCENARIOS: Record<string, Scenario> = {
-  succeeds: (client) => client.start(order, { amount: 12 }, options),
-  'takes a case': (client) => client.start(order, { amount: 12, speed: 'express' }),
-  'is retried': (client) => client.start(order, { amount: 60 }),
-  fails: (client) => client.start(order, { amount: 101 }),
-  'is ended by a step': (client) => client.start(order, { amount: 1, speed: 'stop' }),
+  succeeds: (client) => client.start(sale, { amount: 12 }, options),
+  'takes a case': (client) => client.start(sale, { amount: 12, speed: 'express' }),
+  'is retried': (client) => client.start(sale, { amount: 60 }),
+  fails: (client) => client.start(sale, { amount: 101 }),
+  'is ended by a step': (client) => client.start(sale, { amount: 1, speed: 'stop' }),
   'is cancelled': async (client) => {
     const run = await client.start(waiting);
     await run.cancel();
@@ -111,8 +112,8 @@ const SCENARIOS: Record<string, Scenario> = {
     return run;
   },
   'is started by name': async (client) => {
-    await client.workflows.put(order);
-    return client.start('order', { amount: 3 });
+    await client.workflows.put(sale);
+    return client.start('sale', { amount: 3 });
   },
 };
 
@@ -147,7 +148,7 @@ test.each(Object.entries(SCENARIOS))('a run that %s ends as on a server', async 
 });
 
 test('a run has the typed output of its workflow', async () => {
-  const run = await sluice.start(order, { amount: 12, speed: 'express' });
+  const run = await sluice.start(sale, { amount: 12, speed: 'express' });
 
   expect(await run.result()).toEqual({
     label: 'r-12: 1,2',
@@ -158,11 +159,11 @@ test('a run has the typed output of its workflow', async () => {
 });
 
 test('a failure names the run, the step and its error', async () => {
-  const run = await sluice.start(order, { amount: 101 });
+  const run = await sluice.start(sale, { amount: 101 });
 
   await expect(run.result()).rejects.toMatchObject({
     name: 'RunFailed',
-    message: `run ${run.id} (order) ended as failed: step charge: card declined`,
+    message: `run ${run.id} (sale) ended as failed: step charge: card declined`,
     step: 'charge',
     error: { message: 'card declined' },
   });
@@ -172,13 +173,18 @@ test('many runs are waited for at once, found and listed with their steps', asyn
   const inputs = Array.from({ length: 100 }, (_, amount) => ({ amount: amount % 50 }));
   const tags = { batch: 'many' };
 
-  const runs = await sluice.startMany(order, inputs, { tags });
+  const runs = await sluice.startMany(sale, inputs, { tags });
   const results = await Promise.all(runs.map((run) => run.result()));
 
   expect(results.map(({ label }) => label)).toEqual(inputs.map(({ amount }) => `r-${amount}: 1,2`));
-  const found: string[] = [];
-  for await (const { id } of sluice.runs.list({ tags, status: 'succeeded' })) found.push(id);
-  expect(found.sort()).toEqual(runs.map(({ id }) => id).sort());
+  const found = new Set<string>();
+  // Lists are a little behind.
+  const areFound = async (): Promise<boolean> => {
+    for await (const { id } of sluice.runs.list({ tags, status: 'succeeded' })) found.add(id);
+    return found.size >= runs.length;
+  };
+  await waitUntil(areFound, { what: 'all runs are listed', timeoutMs: 10_000 });
+  expect([...found].sort()).toEqual(runs.map(({ id }) => id).sort());
   const steps: string[] = [];
   for await (const { reference } of sluice.runs.steps(runs[0])) steps.push(reference);
   expect(steps).toContain('pack');
@@ -196,29 +202,29 @@ test('the example runs', async () => {
 const REFUSED: Record<string, (client: TaskClient) => Promise<unknown>> = {
   'a workflow that is not registered': (client) => client.start('nothing', 1),
   'a version that is not registered': (client) => client.start('nothing', 1, { version: 3 }),
-  'a priority of 9': (client) => client.start(order, { amount: 1 }, { priority: 9 }),
-  'an unknown option': (client) => client.start(order, { amount: 1 }, { prio: 1 } as object),
-  'one of many': (client) => client.startMany(order, [{ amount: 1 }], { priority: 9 }),
-  'a window without a key': (client) => client.start('order', 1, { dedupeWindowMs: 5000 }),
-  'an input that is too large': (client) => client.start('order', 'x'.repeat(300_000)),
+  'a priority of 9': (client) => client.start(sale, { amount: 1 }, { priority: 9 }),
+  'an unknown option': (client) => client.start(sale, { amount: 1 }, { prio: 1 } as object),
+  'one of many': (client) => client.startMany(sale, [{ amount: 1 }], { priority: 9 }),
+  'a window without a key': (client) => client.start('sale', 1, { dedupeWindowMs: 5000 }),
+  'an input that is too large': (client) => client.start('sale', 'x'.repeat(300_000)),
   'another definition of a version': async (client) => {
-    await client.start(order, { amount: 1 });
-    return client.start(defineWorkflow('order', { version: 1 }, (w) => w.noop()));
+    await client.start(sale, { amount: 1 });
+    return client.start(defineWorkflow('sale', { version: 1 }, (w) => w.noop()));
   },
   'a change of a version with runs': async (client) => {
-    await client.start(order, { amount: 1 });
-    return client.workflows.put(defineWorkflow('order', { version: 1 }, (w) => w.noop()));
+    await client.start(sale, { amount: 1 });
+    return client.workflows.put(defineWorkflow('sale', { version: 1 }, (w) => w.noop()));
   },
   'a run that does not exist': (client) => client.runs.get('r_none'),
   'a wait for a run that does not exist': (client) => client.run('r_none').result(),
   'a cancel of a run that has ended': async (client) => {
-    const run = await client.start(order, { amount: 1 });
+    const run = await client.start(sale, { amount: 1 });
     await run.result();
     return run.cancel();
   },
   'another input for a key': async (client) => {
-    await client.start(order, { amount: 1 }, { dedupeKey: 'k' });
-    return client.start(order, { amount: 2 }, { dedupeKey: 'k' });
+    await client.start(sale, { amount: 1 }, { dedupeKey: 'k' });
+    return client.start(sale, { amount: 2 }, { dedupeKey: 'k' });
   },
 };
 
