@@ -215,6 +215,22 @@ const REFUSED: Record<string, (client: TaskClient) => Promise<unknown>> = {
     await client.start(sale, { amount: 1 });
     return client.workflows.put(defineWorkflow('sale', { version: 1 }, (w) => w.noop()));
   },
+  'a page without items': (client) => client.runs.page({ limit: 0 }),
+  'a page after nothing': (client) => client.runs.page({ cursor: '!' }),
+  'a status that does not exist': (client) => client.runs.page({ status: 'broken' as 'failed' }),
+  'a time that does not exist': (client) => client.runs.page({ since: '2030-02-30' }),
+  'a page of too many workflows': (client) => client.workflows.page({ limit: 5000 }),
+  'a name that no workflow has': (client) => client.workflows.get('two words'),
+  'a version of nothing': (client) => client.workflows.version('sale', 0),
+  'a delete of what is not there': (client) => client.workflows.delete('sale', 77),
+  'a definition that cannot work': (client) =>
+    client.workflows.put({ name: 'bad', version: 1, tasks: [{ type: 'WIAT' }] }),
+  'a definition with a wrong option': (client) =>
+    client.workflows.put(
+      defineWorkflow('bad', { version: 1 }, (w) =>
+        w.step('a', 'a', {}, { timeouts: { runMs: 0 } }),
+      ),
+    ),
   'a run that does not exist': (client) => client.runs.get('r_none'),
   'a wait for a run that does not exist': (client) => client.run('r_none').result(),
   'a cancel of a run that has ended': async (client) => {

@@ -2,16 +2,10 @@ import {
   DEFAULT_NAMESPACE,
   findRun,
   isRunOver,
-  type KnownTask,
   NO_SLOT,
-  type ReadonlyState,
-  RUN_STATES,
-  runIdText,
   type Slot,
-  type StartRunsReply,
   type StoredProgram,
 } from '@sluice/core';
-import { SluiceError } from '../../calls/sluice-error.ts';
 import type { Page, PageOptions } from '../../operators/pages.ts';
 import type { PutWorkflowOptions, RunPort, RunQuery } from '../../operators/run-port.ts';
 import type { WaitOptions } from '../../task/task-handle.ts';
@@ -25,11 +19,26 @@ import type {
 } from '../../workflow/run-types.ts';
 import type { RunView, WorkflowVersionView } from '../../workflow/run-view.ts';
 import type { WorkflowJson } from '../../workflow/workflow.ts';
-import { pageOf, sentFilter, sortable } from '../server/in-process-lists.ts';
+import { check } from '../server/checked-requests.ts';
+import {
+  checkTimes,
+  type Placed,
+  pageOf,
+  sentFilter,
+  sortable,
+} from '../server/in-process-lists.ts';
 import type { InProcessServer } from '../server/in-process-server.ts';
 import { joinedPayloads } from '../server/payloads.ts';
-import { runIdOf } from '../server/step-outline.ts';
 import type { TestBlobs } from '../server/test-blobs.ts';
+import {
+  isMeant,
+  refusal,
+  runNotFound,
+  startedRun,
+  startRefusal,
+  versionView,
+  workflowNotFound,
+} from './run-answers.ts';
 import { definitionText, runClaims, runSpecs } from './run-requests.ts';
 import { runSummary, runView, stepViews } from './run-views.ts';
 
@@ -40,6 +49,19 @@ interface Parts {
   readonly blobs: TestBlobs;
   /** Returns when the run has ended, or its current state at the timeout. */
   readonly waitFor: (id: string, options: WaitOptions, show: () => RunView) => Promise<RunView>;
+}
+
+interface AskedPage {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | null | undefined;
+}
+
+/** What is stated of a page. */
+function pageFields({ limit, cursor }: AskedPage): { limit?: number; cursor?: string } {
+  return {
+    ...(limit === undefined ? {} : { limit }),
+    ...(cursor == null ? {} : { cursor }),
+  };
 }
 
 /** The operations on workflows and runs, on a server in the same process. */
@@ -97,9 +119,13 @@ export class InProcessRuns implements RunPort {
   async listRuns({ limit, cursor, ...query }: RunQuery & PageOptions): Promise<Page<RunSummary>> {
     const { state } = this.parts.server.partition;
     const { table } = state.runs;
+    const sent = sentFilter<RunQuery>(query);
+    const { tags: _, ...named } = sent;
+    check('RunListQuery', { ...named, ...pageFields({ limit, cursor }) });
+    checkTimes(sent, '', 'the query string is not valid');
     const slots = Array.from({ length: table.used }, (_, slot) => slot as Slot);
     const runs = slots.filter((slot) => table.number[slot] !== 0);
-    const found = runs.filter((slot) => isMeant(runSummary(state, slot), query));
+    const found = runs.filter((slot) => isMeant(runSummary(state, slot), sent));
     const placed = found.map((slot) => ({
       // Newest first.
       place: sortable(Number.MAX_SAFE_INTEGER - table.number[slot]),
@@ -121,6 +147,7 @@ export class InProcessRuns implements RunPort {
     { dryRun = false }: PutWorkflowOptions,
   ): Promise<WorkflowChange> {
     const { name, version } = definition;
+    check('VersionParams', { name, version });
     const text = definitionText(definition);
     const { hash } = text;
     const { server } = this.parts;
@@ -133,7 +160,9 @@ export class InProcessRuns implements RunPort {
     }
     if (!dryRun) {
       const command = { type: 'put_workflow', namespace, name, version, definition: text } as const;
-      server.execute(command);
+      server.execute(command, ({ rejection }) => {
+        if (rejection !== undefined) throw refusal(429, rejection, `refused: ${rejection}`);
+      });
     }
     const change = before === undefined ? 'new' : isChanged ? 'changed' : 'unchanged';
     return { name, version, hash, change, dryRun };
@@ -148,16 +177,19 @@ export class InProcessRuns implements RunPort {
   }
 
   async getWorkflow(name: string): Promise<WorkflowView> {
+    check('WorkflowParams', { name });
     return this.workflow(name);
   }
 
   async getVersion(name: string, version: number): Promise<WorkflowVersionView> {
+    check('VersionParams', { name, version });
     const found = this.registered().find((each) => each.name === name && each.version === version);
     if (found === undefined) throw workflowNotFound(name, version);
     return { name, ...versionView(found), definition: JSON.parse(found.text) };
   }
 
   async deleteVersion(name: string, version: number): Promise<void> {
+    check('VersionParams', { name, version });
     const command = { type: 'delete_workflow', namespace, name, version } as const;
     this.parts.server.execute(command, ({ rejection }) => {
       if (rejection !== undefined) throw workflowNotFound(name, version);
@@ -174,12 +206,9 @@ export class InProcessRuns implements RunPort {
     return this.parts.server.partition.state.programs.registered(namespace);
   }
 
-  private page<T>(
-    items: readonly { readonly place: string; show(): T }[],
-    { limit, cursor }: { limit?: number | undefined; cursor?: string | null | undefined },
-  ): Page<T> {
-    const asked = { cursor, ...(limit === undefined ? {} : { limit }) };
-    return pageOf(items, asked, this.parts.server.now);
+  private page<T>(items: readonly Placed<T>[], page: AskedPage): Page<T> {
+    check('ListQuery', pageFields(page));
+    return pageOf(items, pageFields(page), this.parts.server.now);
   }
 
   private view(slot: Slot): RunView {
@@ -191,55 +220,4 @@ export class InProcessRuns implements RunPort {
     if (slot === NO_SLOT) throw runNotFound(id);
     return slot;
   }
-}
-
-function startedRun(state: ReadonlyState, slot: Slot, known: KnownTask | undefined): StartedRun {
-  if (known === undefined) {
-    return { id: runIdOf(state, slot), status: 'running', deduplicated: false };
-  }
-  const word = RUN_STATES[known.state];
-  const id = runIdText({ ...known, partition: state.partition });
-  return { id, status: word === 'stopping' ? 'running' : word, deduplicated: true };
-}
-
-function isMeant(run: RunSummary, query: RunQuery): boolean {
-  const { workflow, status, correlationId, tags = {} } = query;
-  const { since, until } = sentFilter(query as object);
-  const at = Date.parse(run.startedAt ?? '');
-  return (
-    (workflow === undefined || run.workflow === workflow) &&
-    (status === undefined || run.status === status) &&
-    (correlationId === undefined || run.correlationId === correlationId) &&
-    at >= (since === undefined ? 0 : new Date(since).getTime()) &&
-    at < (until === undefined ? Number.POSITIVE_INFINITY : new Date(until).getTime()) &&
-    Object.entries(tags).every(([name, value]) => run.tags[name] === value)
-  );
-}
-
-function versionView({ version, hash, arrivals, registeredAt }: StoredProgram) {
-  const at = new Date(registeredAt).toISOString();
-  return { version, hash, steps: arrivals.length, registeredAt: at };
-}
-
-function startRefusal(
-  { rejection = 'too_many_tasks', at = 0 }: StartRunsReply,
-  requests: readonly RunRequest[],
-): SluiceError {
-  const { workflow, version } = requests[at];
-  if (rejection === 'workflow_not_found') return workflowNotFound(workflow, version);
-  const status = rejection === 'dedupe_mismatch' ? 409 : 429;
-  return refusal(status, rejection, `the runs were refused: ${rejection}`);
-}
-
-function workflowNotFound(name: string, version?: number): SluiceError {
-  const which = version === undefined ? '' : ` with version ${version}`;
-  return refusal(404, 'workflow_not_found', `no workflow '${name}'${which}`);
-}
-
-function runNotFound(id: string): SluiceError {
-  return refusal(404, 'run_not_found', `no run '${id}'`);
-}
-
-function refusal(status: number, code: string, message: string): SluiceError {
-  return new SluiceError(code, message, { status });
 }

@@ -9,6 +9,7 @@ import {
   ListQuery,
   RedriveRequest,
   RetryRequest,
+  RunListQuery,
   RunRequest,
   SignalRequest,
   StepOptions,
@@ -17,6 +18,8 @@ import {
   TaskPatch,
   TaskRequest,
   TypeParams,
+  VersionParams,
+  WorkflowParams,
 } from '@sluice/protocol';
 import { expect, test } from 'vitest';
 
@@ -38,6 +41,7 @@ test('request-schemas.json has the rules of the server; -u writes it anew', asyn
     ListQuery,
     RedriveRequest,
     RetryRequest,
+    RunListQuery,
     RunRequest: withoutDefinition,
     SignalRequest,
     StepOptions,
@@ -46,6 +50,8 @@ test('request-schemas.json has the rules of the server; -u writes it anew', asyn
     TaskPatch,
     TaskRequest,
     TypeParams,
+    VersionParams,
+    WorkflowParams,
   };
   const isRule = (name: string) => !NO_RULES.includes(name);
   const text = JSON.stringify(
