@@ -102,12 +102,13 @@ const SCENARIOS: Record<string, Scenario> = {
   'is ended by a step': (client) => client.start(sale, { amount: 1, speed: 'stop' }),
   'is cancelled': async (client) => {
     const run = await client.start(waiting);
+    await laterTask(client, run);
     await run.cancel();
     return run;
   },
   'is completed from outside': async (client) => {
     const run = await client.start(waiting);
-    const task = client.task<{ ok: boolean }>(await startedTask(run));
+    const task = client.task<{ ok: boolean }>(await laterTask(client, run));
     await task.complete({ ok: true });
     return run;
   },
@@ -117,11 +118,15 @@ const SCENARIOS: Record<string, Scenario> = {
   },
 };
 
-async function startedTask(run: RunHandle): Promise<string> {
-  for (;;) {
-    const [{ taskId, startedAt }] = (await run.get()).steps;
-    if (taskId !== null && startedAt !== null) return taskId;
-  }
+/** The task of the first step, once its handler has returned `Later`. */
+async function laterTask(client: TaskClient, run: RunHandle): Promise<string> {
+  let id = '';
+  const isLater = async (): Promise<boolean> => {
+    id = (await run.get()).steps[0].taskId ?? '';
+    return id !== '' && (await client.tasks.get(id)).reason === 'later';
+  };
+  await waitUntil(isLater, { what: 'the handler has returned', timeoutMs: 10_000 });
+  return id;
 }
 
 /** Everything but ids, times and stacks. */
