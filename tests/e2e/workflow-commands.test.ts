@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Sluice, type Workflow } from '@sluice/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -111,6 +112,12 @@ test('a module may export workflows of the SDK', async () => {
   expect((await sluice('workflow', 'apply', path)).stdout).toMatch(/^built +3 +unchanged/m);
   const { tasks } = JSON.parse((await sluice('workflow', 'get', 'built')).stdout);
   expect(tasks[0].inputParameters).toEqual({ url: '${workflow.input.url}' });
+  // A program that has the same workflow starts it as it is registered.
+  const client = new Sluice({ url: server.url });
+  const { built } = (await import(path)) as { built: Workflow<{ url: string }> };
+  const run = await client.start(built, { url: 'a' });
+  expect((await run.cancel()).version).toBe(3);
+  await client.close();
 });
 
 test('a workflow that cannot be built is refused with its place', async () => {

@@ -122,3 +122,19 @@ test('waits, people, scripts and other workflows are steps', () => {
     { type: 'SUB_WORKFLOW', subWorkflowParam: { name: 'other', version: 4 } },
   ]);
 });
+
+test('a workflow may run itself behind a switch', () => {
+  const { definition } = defineWorkflow(
+    'countdown',
+    { version: 1, input: inputOf<{ n: number }>() },
+    (w) => {
+      w.switch(w.input.n, { 0: (w) => w.noop() }, (w) => {
+        w.subWorkflow('next', 'countdown', { n: 0 });
+      });
+    },
+  );
+
+  expect(definition.tasks[0].defaultCase).toMatchObject([
+    { type: 'SUB_WORKFLOW', subWorkflowParam: { name: 'countdown' } },
+  ]);
+});

@@ -140,6 +140,22 @@ const MISTAKES: readonly [what: string, (w: Builder) => object | undefined, erro
     'a text has a $ right before ${workflow.input.amount}',
   ],
   [
+    'a reference that is encoded',
+    (w) => w.step('a', 'any', { url: `?q=${encodeURIComponent(`${w.input.url}`)}` }),
+    'a text with a reference was cut or encoded; do that in a handler',
+  ],
+  [
+    'a reference that is cut',
+    (w) => w.step('a', 'any', { url: `at ${w.input.url}`.slice(0, -1) }),
+    'a text with a reference was cut or encoded',
+  ],
+  [
+    'a workflow that runs itself without a condition',
+    (w) => w.subWorkflow('again', 'order', {}),
+    "step 'again' runs the workflow 'order' itself, and no w.switch before it can prevent that: " +
+      'a run would never end',
+  ],
+  [
     'a reference as a name',
     (w) => w.step('a', 'any', { [`${w.input.url}`]: 1 }),
     'a reference cannot be the name of a field',

@@ -49,6 +49,7 @@ export function addSwitch(
   { value, cases, otherwise }: Decision,
 ): object {
   scope.take(name);
+  scope.draft.hasSwitch = true;
   const built = Object.entries(cases).map(([match, build]) => {
     const inner = scope.inside(`case '${match}' of '${name}'`, build);
     return { match, steps: inner.scope.steps, result: inner.result };

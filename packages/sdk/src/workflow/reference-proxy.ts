@@ -17,8 +17,16 @@ const NAME = /^[^.[\]{}$'"\s()*?@,:]+$/;
 
 const INDEX = /^(?:0|[1-9]\d{0,8})$/;
 
-/** The form of references inside texts while a workflow is built: a number between two marks. */
-const MARK = /\u{E000}(\d+)\.(\d+)\u{E001}/gu;
+/**
+ * The form of references inside texts while a workflow is built: numbers between two characters
+ * that no text has.
+ */
+const OPEN = '\u{F5A1E}';
+const CLOSE = '\u{F5A1F}';
+const MARK = new RegExp(`${OPEN}(\\d+)\\.(\\d+)${CLOSE}`, 'gu');
+
+/** What is left of a mark when code has changed the text. */
+const BROKEN = new RegExp(`[${OPEN}${CLOSE}]|${encodeURIComponent(OPEN)}`, 'iu');
 
 /** Makes the object that stands for a value. Its fields stand for the fields of the value. */
 export function referenceTo(target: Target): unknown {
@@ -62,7 +70,7 @@ function textOf(target: Target, hint: string): string {
   }
   const { draft } = target.scope;
   draft.targets.push(target);
-  return `\u{E000}${draft.number}.${draft.targets.length - 1}\u{E001}`;
+  return `${OPEN}${draft.number}.${draft.targets.length - 1}${CLOSE}`;
 }
 
 /**
@@ -89,6 +97,9 @@ export function expressionsIn(
 }
 
 function escaped(text: string): string {
+  if (BROKEN.test(text)) {
+    throw new TypeError('a text with a reference was cut or encoded; do that in a handler');
+  }
   return text.replaceAll('${', '$$$${');
 }
 

@@ -15,6 +15,8 @@ export class Draft {
   readonly number: number;
   /** Targets of references that were put into texts; texts hold their indexes. */
   readonly targets: Target[] = [];
+  /** A step so far decides between paths. */
+  hasSwitch = false;
   /** Where each name is used. */
   private readonly places = new Map<string, string>();
 

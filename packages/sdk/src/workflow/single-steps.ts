@@ -106,6 +106,11 @@ export function addSubWorkflow<Output>(scope: Scope, child: Child): Step<Output>
   const { name, workflow, input, version } = child;
   const inputParameters = fieldsJson(scope, input, `the input of '${name}'`);
   const known = typeof workflow === 'string' ? { name: workflow, version } : versionOf(workflow);
+  if (known.name === scope.draft.workflow && !scope.draft.hasSwitch) {
+    const what = `step '${name}' runs the workflow '${known.name}' itself`;
+    const why = 'no w.switch before it can prevent that: a run would never end';
+    throw scope.draft.error(`${what}, and ${why}`);
+  }
   return addStep(scope, {
     ...named(name, 'SUB_WORKFLOW'),
     inputParameters,
