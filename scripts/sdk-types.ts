@@ -7,7 +7,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { OPERATOR_SCHEMAS, SDK_SCHEMAS } from '@sluice/protocol/sdk-schemas';
+import { OPERATOR_SCHEMAS, RUN_SCHEMAS, SDK_SCHEMAS } from '@sluice/protocol/sdk-schemas';
 
 interface Schema {
   readonly type?: string;
@@ -26,9 +26,10 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 const BIOME = path.join(ROOT, 'node_modules/.bin/biome');
 const TASK_TYPES = path.join(ROOT, 'packages/sdk/src/task/api-types.ts');
 const OPERATOR_TYPES = path.join(ROOT, 'packages/sdk/src/operators/operator-types.ts');
+const RUN_TYPES = path.join(ROOT, 'packages/sdk/src/workflow/run-types.ts');
 
 /** The files that are written. */
-export const TARGETS = [TASK_TYPES, OPERATOR_TYPES] as const;
+export const TARGETS = [TASK_TYPES, OPERATOR_TYPES, RUN_TYPES] as const;
 
 const HEADER = `// Made by scripts/sdk-types.ts from the schemas of the protocol. Change those, and run it again.
 `;
@@ -39,16 +40,22 @@ type Named = readonly (readonly [name: string, schema: Schema])[];
 export function sdkTypes(): ReadonlyMap<string, string> {
   const tasks = plain(SDK_SCHEMAS);
   const operators = plain(OPERATOR_SCHEMAS);
+  const runs = plain(RUN_SCHEMAS);
   const names = new Map(
-    [...tasks, ...operators].map(([name, schema]) => [shapeOf(schema), name] as const),
+    [...tasks, ...operators, ...runs].map(([name, schema]) => [shapeOf(schema), name] as const),
   );
-  const operatorText = declarations(operators, names);
-  const imported = tasks.map(([name]) => name).filter((name) => isUsed(name, operatorText));
-  const imports = `import type { ${imported.join(', ')} } from '../task/api-types.ts';\n`;
   return new Map([
     [TASK_TYPES, formatted(TASK_TYPES, declarations(tasks, names))],
-    [OPERATOR_TYPES, formatted(OPERATOR_TYPES, imports + operatorText)],
+    [OPERATOR_TYPES, formatted(OPERATOR_TYPES, withImports(operators, tasks, names))],
+    [RUN_TYPES, formatted(RUN_TYPES, withImports(runs, tasks, names))],
   ]);
+}
+
+/** The declarations, with imports of the tasks' types that they use. */
+function withImports(schemas: Named, tasks: Named, names: Names): string {
+  const text = declarations(schemas, names);
+  const imported = tasks.map(([name]) => name).filter((name) => isUsed(name, text));
+  return `import type { ${imported.join(', ')} } from '../task/api-types.ts';\n${text}`;
 }
 
 function plain(schemas: object): Named {
@@ -127,7 +134,7 @@ function typeOf(schema: Schema, names: Names, indent: string): string {
     case 'array':
       return `readonly ${grouped(typeOf(schema.items ?? {}, names, indent))}[]`;
     case 'object':
-      if (schema.properties !== undefined) return fieldsOf(schema, names, indent);
+      if (Object.keys(schema.properties ?? {}).length > 0) return fieldsOf(schema, names, indent);
       return `Readonly<Record<string, ${typeOf(valuesOf(schema), names, indent)}>>`;
     default:
       return 'unknown';

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 const ROOT = join(import.meta.dirname, '..');
 
 const PREAMBLE = `
-import { defineTask, Sluice, type TaskDefinition, type TaskHandle } from '@sluice/sdk';
+import { defineTask, defineWorkflow, inputOf, Sluice } from '@sluice/sdk';
+import type { TaskDefinition, TaskHandle, Workflow } from '@sluice/sdk';
 import { TestSluice } from '@sluice/sdk/testing';
 
 const sluice = new Sluice();
@@ -19,8 +20,16 @@ const resize = defineTask({
   run: (input: { url: string; height: number }) => ({ url: input.url, pixels: input.height }),
 });
 const sweep = defineTask({ type: 'sweep', run: () => 7 });
-export const used = [tests, sweep];
+interface Order { url: string; speed?: 'fast' | 'slow'; list: { url: string }[] }
+const options = { version: 1, input: inputOf<Order>(), variables: { total: 0 } };
+const maybe = defineTask({ type: 'maybe', run: (input: { speed?: string }) => input.speed });
+const counted = defineTask({ type: 'counted', run: (input: number) => input });
+const shrink = defineTask({ type: 'shrink', run: (input: { url: string }) => input.url });
+export const used = [tests, sweep, options, maybe, counted, shrink];
 `;
+
+/** A workflow with this body. */
+const workflow = (body: string): string => `defineWorkflow('a', options, (w) => { ${body} });`;
 
 /** `«…»` marks where the mistake is. The text is part of what the compiler says there. */
 const MISTAKES: readonly (readonly [what: string, code: string, text: string])[] = [
@@ -100,6 +109,112 @@ const MISTAKES: readonly (readonly [what: string, code: string, text: string])[]
     "sluice.tasks.list({ «state»: 'broken' });",
     `Type '"broken"' is not assignable to type`,
   ],
+  [
+    'a wrong type in the input of a step',
+    workflow("w.step('s', resize, { url: 'a', «height»: '720' });"),
+    "Type 'string' is not assignable to type",
+  ],
+  [
+    'a reference of a wrong type',
+    workflow("w.step('s', resize, { url: 'a', «height»: w.input.url });"),
+    "Type 'string' is not assignable to type 'number'",
+  ],
+  [
+    'a text where a number must be',
+    workflow("w.step('s', resize, { url: 'a', «height»: `${w.input.url}` });"),
+    "Type 'string' is not assignable to type",
+  ],
+  [
+    'a typo in the input of a step',
+    workflow("w.step('s', resize, { url: 'a', «heigth»: 720 });"),
+    "'heigth' does not exist in type",
+  ],
+  [
+    'a field that the input of a step lacks',
+    workflow("w.step('s', resize, «{» url: 'a' });"),
+    "Property 'height' is missing",
+  ],
+  ['no input where a step needs one', workflow("w.step('s', «resize»);"), 'is not assignable to'],
+  [
+    'a typo in the options of a step',
+    workflow("w.step('s', sweep, {}, { «retryCont»: 1 });"),
+    "'retryCont' does not exist in type 'StepOptions<",
+  ],
+  [
+    'a typo in a reference to an output',
+    workflow("const s = w.step('s', resize, { url: 'a', height: 1 }); s.output.«ulr»;"),
+    "Property 'ulr' does not exist on type",
+  ],
+  [
+    'a typo in a reference to the input',
+    workflow("w.step('s', 'any', { a: w.input.«ulr» });"),
+    "Property 'ulr' does not exist on type",
+  ],
+  [
+    'an output that may be absent',
+    workflow("w.step('s', maybe, { «speed»: w.input.speed });"),
+    "Type 'null' is not assignable to type",
+  ],
+  [
+    'the output of an optional step',
+    workflow(
+      "const s = w.step('s', resize, { url: 'a', height: 1 }, { optional: true }); " +
+        "w.step('t', resize, { «url»: s.output.url, height: 1 });",
+    ),
+    "Type 'null' is not assignable to type",
+  ],
+  [
+    'the output of a permissive step',
+    workflow(
+      "const s = w.step('s', resize, { url: 'a', height: 1 }, { permissive: true }); " +
+        "w.step('t', resize, { «url»: s.output.url, height: 1 });",
+    ),
+    "Type 'null' is not assignable to type",
+  ],
+  [
+    'the output of a case that may not be taken',
+    workflow(
+      'const s = w.switch(w.input.url, { a: (w) => ' +
+        "w.step('s', resize, { url: '', height: 1 }) }); " +
+        "w.step('t', resize, { «url»: s.a.output.url, height: 1 });",
+    ),
+    "Type 'null' is not assignable to type",
+  ],
+  [
+    'a case that the value cannot be',
+    workflow('w.switch(w.input.speed, { «fsat»: () => undefined });'),
+    "is not assignable to type 'never'",
+  ],
+  [
+    'a variable of a wrong type',
+    workflow('w.set({ «total»: w.input.url });'),
+    "Type 'string' is not assignable to type 'number'",
+  ],
+  [
+    'a variable that does not exist',
+    workflow('w.set({ «totl»: 1 });'),
+    "'totl' does not exist in type",
+  ],
+  [
+    'a task whose input is no object',
+    workflow("w.step('s', counted, «3»);"),
+    "is not assignable to parameter of type 'never'",
+  ],
+  [
+    'a reference as the whole input',
+    workflow("w.step('s', maybe, «w».input);"),
+    'is not assignable to',
+  ],
+  [
+    'a list of the wrong inputs',
+    workflow('w.map(«w».input.list, resize);'),
+    "Property 'height' is missing",
+  ],
+  [
+    'a default of a wrong type',
+    "defineWorkflow('a', { ...options, inputTemplate: { «speed»: 3 } }, (w) => w.noop());",
+    "Type 'number' is not assignable to type",
+  ],
 ];
 
 /** Code without a mistake. */
@@ -113,7 +228,25 @@ const many: Promise<TaskHandle<string>[]> = sluice.submitMany<string>('any', [1]
 export function wrapped<I, O>(task: TaskDefinition<I, O>, input: I): Promise<TaskHandle<O>> {
   return sluice.submit(task, input, { tags: { wrapped: 'yes' } });
 }
-export const all = [typed, named, bare, nothing, many];
+const order: Workflow<Order, { url: string; pixels: number | null }> = defineWorkflow(
+  'order',
+  { ...options, inputTemplate: { speed: 'slow' } },
+  (w) => {
+    const { a } = w.fork({ a: (w) => w.step('a', resize, { url: w.input.url, height: 1 }) });
+    const b = w.switch(
+      w.input.speed,
+      { slow: (w) => w.step('b', resize, { url: \`a \${a.output.url}\`, height: a.output.pixels }) },
+      (w) => w.terminate({ status: 'failed' }),
+    );
+    w.step('c', maybe, { speed: w.input.speed });
+    w.step('d', sweep);
+    w.step('e', sweep, {}, { startDelay: 3 });
+    w.map(w.input.list, shrink);
+    w.set({ total: w.lengthOf(w.input.list) });
+    return { url: a.output.url, pixels: b.slow.output.pixels };
+  },
+);
+export const all = [order, typed, named, bare, nothing, many];
 `;
 
 let folder: string;

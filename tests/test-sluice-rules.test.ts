@@ -5,7 +5,7 @@ import { type ErrorDetail, TaskRequest } from '@sluice/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { TaskBody } from '../packages/sdk/src/task/define-task.ts';
-import { taskSpecs } from '../packages/sdk/src/test-sluice/checked-requests.ts';
+import { taskSpecs } from '../packages/sdk/src/test-sluice/server/checked-requests.ts';
 import { TaskRequestParser } from '../packages/server/src/tasks/task-request.ts';
 import { valuesOf } from './support/schema-arbitrary.ts';
 

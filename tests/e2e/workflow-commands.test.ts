@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Sluice, type Workflow } from '@sluice/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -90,6 +91,51 @@ export const other: number = 3;\n`;
   expect((await sluice('workflow', 'list')).stdout).toMatch(/^typed +2 +1 +1 /m);
   const { stdout } = await sluice('workflow', 'get', 'video');
   expect(JSON.parse(stdout).tasks[0].taskReferenceName).toBe('probe');
+});
+
+test('a module may export workflows of the SDK', async () => {
+  const path = join(folder, 'sdk.ts');
+  const sdk = join(import.meta.dirname, '../../packages/sdk/src/index.ts');
+  const lines = [
+    `import { defineWorkflow, inputOf } from ${JSON.stringify(sdk)};`,
+    'const options = { version: 3, input: inputOf<{ url: string }>() };',
+    "export const built = defineWorkflow('built', options, (w) => {",
+    "  w.step('probe', 'probe', { url: w.input.url });",
+    '});',
+    "export default { definition: 'of something else' };",
+  ];
+  await writeFile(path, lines.join('\n'));
+
+  const applied = await sluice('workflow', 'apply', path);
+
+  expect([applied.code, applied.stdout]).toEqual([0, expect.stringMatching(/^built +3 +new/m)]);
+  expect((await sluice('workflow', 'apply', path)).stdout).toMatch(/^built +3 +unchanged/m);
+  const { tasks } = JSON.parse((await sluice('workflow', 'get', 'built')).stdout);
+  expect(tasks[0].inputParameters).toEqual({ url: '${workflow.input.url}' });
+  // A program that has the same workflow starts it as it is registered.
+  const client = new Sluice({ url: server.url });
+  const { built } = (await import(path)) as { built: Workflow<{ url: string }> };
+  const run = await client.start(built, { url: 'a' });
+  expect((await run.cancel()).version).toBe(3);
+  await client.close();
+});
+
+test('a workflow that cannot be built is refused with its place', async () => {
+  const path = join(folder, 'twice.ts');
+  const sdk = join(import.meta.dirname, '../../packages/sdk/src/index.ts');
+  const lines = [
+    `import { defineWorkflow } from ${JSON.stringify(sdk)};`,
+    "export default defineWorkflow('twice', { version: 1 }, (w) => {",
+    "  w.step('a', 'a', {});",
+    "  w.step('a', 'a', {});",
+    '});',
+  ];
+  await writeFile(path, lines.join('\n'));
+
+  const applied = await sluice('workflow', 'apply', path);
+
+  expect(applied.code).toBe(1);
+  expect(applied.stderr).toContain("twice.ts: workflow 'twice': the name 'a' is used twice");
 });
 
 test('a run is started, drawn, waited for and listed', async () => {

@@ -2,7 +2,7 @@
 export type { ServerUrl } from './base/addresses.ts';
 export type { Followed } from './calls/followed-stream.ts';
 export type { ErrorDetail } from './calls/http-answers.ts';
-export { SluiceError, TaskFailed } from './calls/sluice-error.ts';
+export { RunFailed, SluiceError, TaskFailed } from './calls/sluice-error.ts';
 export type { SluiceOptions } from './client/sluice-client.ts';
 export type { TaskClient } from './client/task-client.ts';
 export type {
@@ -47,6 +47,8 @@ export type {
   WorkerView,
 } from './operators/operator-types.ts';
 export type { Page, PageOptions } from './operators/pages.ts';
+export type { RunGroup, RunReference, WorkflowGroup } from './operators/run-groups.ts';
+export type { PutWorkflowOptions, RunQuery } from './operators/run-port.ts';
 export type {
   KeyGroup,
   ServerDeadLetterGroup,
@@ -76,3 +78,32 @@ export type {
 export type { SubmitManyOptions, TaskSubmits } from './task/task-submits.ts';
 export type { AttemptView, TaskError, TaskState, TaskView } from './task/task-view.ts';
 export type { StopOptions, Worker, WorkerNotice, WorkOptions } from './worker/worker.ts';
+export { defineWorkflow, type WorkflowOptions } from './workflow/define-workflow.ts';
+export type { Iteration, LoopOptions, LoopOverOptions } from './workflow/loop-steps.ts';
+export type { Given, GivenFields, Perhaps, Reference, Step } from './workflow/reference.ts';
+export type { RunHandle } from './workflow/run-handle.ts';
+export type {
+  RunError,
+  RunStatus,
+  RunSummary,
+  StepState,
+  StepView,
+  WorkflowChange,
+  WorkflowView,
+} from './workflow/run-types.ts';
+export type {
+  RunView,
+  StartManyOptions,
+  StartOptions,
+  WorkflowVersionView,
+} from './workflow/run-view.ts';
+export type { Termination, WaitFor } from './workflow/single-steps.ts';
+export type { StepOptions } from './workflow/step-options.ts';
+export {
+  type AnyWorkflow,
+  type InputType,
+  inputOf,
+  type Workflow,
+  type WorkflowJson,
+} from './workflow/workflow.ts';
+export type { NameOptions, WorkflowBuilder } from './workflow/workflow-builder.ts';

@@ -21,7 +21,8 @@ export const applyWorkflows = defineCommand({
   summary: 'Register the definitions in files and folders',
   details:
     'Takes JSON, YAML, TypeScript and JavaScript files, and folders of them. A definition has a\n' +
-    'name, a version (default 1) and tasks. A module may export several of them.\n' +
+    'name, a version (default 1) and tasks. A module may export several of them, as objects or\n' +
+    'made with defineWorkflow of the SDK.\n' +
     'The plan says of each what it is: new, changed, unchanged or refused. Nothing is\n' +
     'registered when one is refused, or with --dry-run. A version that had a run cannot change.',
   args: ['PATH...'],

@@ -46,7 +46,7 @@ async function filesAt(path: string): Promise<string[]> {
 
 async function readOne(file: string): Promise<(WorkflowFile | UnreadableFile)[]> {
   try {
-    const values = (await valuesIn(file)).filter(isDefinition);
+    const values = (await valuesIn(file)).map(definitionIn).filter(isDefinition);
     if (values.length > 0) return values.map((value) => describe(file, value));
     return [{ file, problem: 'it has no definition: an object with a name and tasks' }];
   } catch (cause) {
@@ -61,6 +61,12 @@ async function valuesIn(file: string): Promise<unknown[]> {
   if (['.yaml', '.yml'].includes(extension)) return [parse(await readFile(file, 'utf8'))].flat();
   const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   return [...new Set(Object.values(module))];
+}
+
+/** `defineWorkflow` of the SDK makes an object that has the definition as a field. */
+function definitionIn(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('definition' in value)) return value;
+  return isDefinition(value.definition) ? value.definition : value;
 }
 
 function isDefinition(value: unknown): value is Record<string, unknown> {

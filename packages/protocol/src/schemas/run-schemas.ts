@@ -74,7 +74,7 @@ export const StartQuery = Type.Object(
   { additionalProperties: false },
 );
 
-const RunStatus = Type.Union(
+export const RunStatus = Type.Union(
   ['running', 'paused', 'succeeded', 'failed', 'timed_out', 'cancelled'].map((name) =>
     Type.Literal(name),
   ),
@@ -88,7 +88,7 @@ export const StartedRun = Type.Object({
 
 export const StartedRuns = Type.Object({ items: Type.Array(StartedRun) });
 
-const StepState = Type.Union(
+export const StepState = Type.Union(
   [
     'pending',
     'running',
@@ -106,13 +106,13 @@ const Output = {
   outputBlob: Type.Optional(BlobHash),
 };
 
-const RunError = Type.Object({
+export const RunError = Type.Object({
   message: Type.String(),
   code: Type.String({ description: 'The same as `reason`.' }),
   step: Type.Optional(Type.String({ description: 'Reference of the step that decided it.' })),
 });
 
-const StepView = Type.Object({
+export const StepView = Type.Object({
   reference: Type.String(),
   type: Type.String({ description: 'Type of the step, such as SIMPLE.' }),
   name: Type.String({ description: 'Task type of a SIMPLE step.' }),
@@ -155,7 +155,7 @@ const SUMMARY = {
 };
 
 /** A run in a list. */
-const RunSummary = Type.Object(SUMMARY);
+export const RunSummary = Type.Object(SUMMARY);
 
 export const RunView = Type.Object({
   ...SUMMARY,

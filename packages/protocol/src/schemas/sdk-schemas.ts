@@ -14,6 +14,16 @@ import {
 } from './operation-schemas.ts';
 import { TaskResources } from './resource-schemas.ts';
 import {
+  RunError,
+  RunRequest,
+  RunStatus,
+  RunSummary,
+  RunView,
+  StartedRun,
+  StepState,
+  StepView,
+} from './run-schemas.ts';
+import {
   CancelCounts,
   Explanation,
   GetTasksReply,
@@ -35,6 +45,7 @@ import {
   TaskView,
   Timeouts,
 } from './task-schemas.ts';
+import { WorkflowChange, WorkflowVersionView, WorkflowView } from './workflow-schemas.ts';
 
 /**
  * Schemas whose types the SDK shows to its users, by the names that they have there. A schema that
@@ -79,4 +90,19 @@ export const OPERATOR_SCHEMAS = {
   KeyRequest,
   KeyView,
   NewKeyView,
+} as const satisfies Record<string, TSchema>;
+
+/** The same for workflows and their runs. */
+export const RUN_SCHEMAS = {
+  RunStatus,
+  StepState,
+  RunRequest,
+  StartedRun,
+  RunError,
+  StepView,
+  RunSummary,
+  RunView,
+  WorkflowView,
+  WorkflowVersionView,
+  WorkflowChange,
 } as const satisfies Record<string, TSchema>;

@@ -14,6 +14,8 @@ export const BROWSER_PLATFORM: Platform = {
   // Timers in pages are slow, and a microtask still runs after all synchronous calls. It is called
   // as a plain function, because a browser refuses it as a method of any object but the window.
   atEndOfTurn: (run) => queueMicrotask(run),
+  // A page has six connections to a server, and other calls need some of them.
+  runWaitsMax: 2,
   workerName: () => {
     const [word] = crypto.getRandomValues(new Uint32Array(1));
     return `browser-${word.toString(RANDOM_NAME_RADIX)}`;

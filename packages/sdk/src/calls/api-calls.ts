@@ -55,11 +55,11 @@ export class ApiCalls {
     this.ports = ports;
   }
 
-  /** Calls `done` once with the outcome. */
+  /** Calls `done` once with the outcome, unless it is cancelled before. */
   call(
     { isOnce = false, doneWhen, ...request }: ApiRequest,
     done: (outcome: CallOutcome) => void,
-  ): void {
+  ): Cancel {
     const { ports, options } = this;
     const { addresses, answerWithinMs, giveUpAfterMs } = options;
     const backoff = new Backoff(ports, options.backoff, addresses);
@@ -110,6 +110,10 @@ export class ApiCalls {
     };
     this.open.add(forget);
     attempt();
+    return () => {
+      forget();
+      this.open.delete(forget);
+    };
   }
 
   /** Cancels everything; no callback runs afterwards. */

@@ -20,6 +20,8 @@ export interface Platform {
   setting(name: string): string | undefined;
   connect(options: TransportOptions): Transport;
   readonly atEndOfTurn: TimePort['atEndOfTurn'];
+  /** How many waits for runs have a request at once; browsers open few connections. */
+  readonly runWaitsMax: number;
   /** The default name of a worker. */
   workerName(): string;
   /** Calls `stop` when the process is asked to end, and lets it end afterwards. */

@@ -53,6 +53,19 @@ export class RemoteBlobs implements BlobPort {
   }
 }
 
+/** The JSON in a downloaded payload. */
+export function payloadIn(sha256: string, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new SluiceError(
+      'output_not_json',
+      `the output is a blob without JSON, ${sha256}: ${why}`,
+    );
+  }
+}
+
 function blobTooLarge(bytes: number): SluiceError {
   const problem = `is ${bytes} bytes of JSON; at most ${LIMITS.blobBytesMax} are allowed`;
   return new SluiceError('payload_too_large', `the payload ${problem}`, { status: 413 });

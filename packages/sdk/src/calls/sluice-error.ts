@@ -1,5 +1,6 @@
 import type { SendProblem } from '../base/ports.ts';
 import type { TaskView } from '../task/task-view.ts';
+import type { RunView } from '../workflow/run-view.ts';
 import { type ErrorDetail, problemText, type Refusal } from './http-answers.ts';
 
 /** Number of problems that a message quotes. */
@@ -10,7 +11,7 @@ const DETAILS_SHOWN = 3;
  *
  * `code` is one of the server's (docs/errors has a page for each), or one that the SDK adds:
  * `no_answer` when no server answered in time, `untrusted_certificate` when the program does not
- * trust the server's certificate, `wait_timeout` when a task did not end in time,
+ * trust the server's certificate, `wait_timeout` when a task or run did not end in time,
  * `output_not_json` when its output is an uploaded blob that is not JSON, `insecure_page` when the
  * browser does not allow hashing on the page, and `closed` when the client was closed meanwhile.
  */
@@ -51,6 +52,32 @@ export class TaskFailed extends Error {
     this.state = task.state;
     this.error = task.error;
     this.task = task;
+  }
+}
+
+/** A run of a workflow ended without success. */
+export class RunFailed extends Error {
+  override readonly name: string = 'RunFailed';
+  /** Id of the run. */
+  readonly id: string;
+  readonly status: RunView['status'];
+  /** Name of the step that decided it; undefined when no step did, as after a cancel. */
+  readonly step: string | undefined;
+  /** The error of that step's last attempt, if it failed. */
+  readonly error: TaskView['error'];
+  /** The whole run. */
+  readonly run: RunView;
+
+  constructor(run: RunView) {
+    const step = run.steps.find(({ reference }) => reference === run.error?.step);
+    const why = step?.error?.message ?? run.error?.message ?? run.reason;
+    const where = run.error?.step === undefined ? '' : `step ${run.error.step}: `;
+    super(`run ${run.id} (${run.workflow}) ended as ${run.status}: ${where}${why}`);
+    this.id = run.id;
+    this.status = run.status;
+    this.step = run.error?.step;
+    this.error = step?.error ?? null;
+    this.run = run;
   }
 }
 

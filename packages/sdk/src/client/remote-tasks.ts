@@ -2,7 +2,7 @@ import { fitsRequest } from '../base/json-text.ts';
 import type { HttpAnswer, TimePort } from '../base/ports.ts';
 import { jsonOf } from '../calls/http-answers.ts';
 import type { PromisedCall, Until } from '../calls/promised-call.ts';
-import type { BlobPort } from '../calls/remote-blobs.ts';
+import { type BlobPort, payloadIn } from '../calls/remote-blobs.ts';
 import { errorOf, SluiceError } from '../calls/sluice-error.ts';
 import type { CancelOptions, WaitOptions } from '../task/task-handle.ts';
 import type { TaskOperations } from '../task/task-operations.ts';
@@ -154,18 +154,6 @@ export class RemoteTasks implements TaskOperations {
 /** Ids are opaque and may come from any source. */
 function pathOf(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`;
-}
-
-function payloadIn(sha256: string, text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (cause) {
-    const why = (cause as Error).message;
-    throw new SluiceError(
-      'output_not_json',
-      `the output is a blob without JSON, ${sha256}: ${why}`,
-    );
-  }
 }
 
 function viewOf(answer: HttpAnswer): TaskView {

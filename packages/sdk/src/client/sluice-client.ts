@@ -1,4 +1,5 @@
 import type { TaskRequest } from '@sluice/protocol';
+import { LIMITS } from '@sluice/protocol/limits';
 import { addressesOf, authorization, type ServerUrl } from '../base/addresses.ts';
 import { freshKeys } from '../base/fresh-keys.ts';
 import type { ClientPorts } from '../base/ports.ts';
@@ -12,6 +13,7 @@ import { closedError, errorOf, noAnswer, SluiceError } from '../calls/sluice-err
 import { QueueGroup } from '../operators/operator-groups.ts';
 import type { OperatorPort } from '../operators/operator-port.ts';
 import { type FollowSetup, RemoteOperators } from '../operators/remote-operators.ts';
+import { RunGroup, WorkflowGroup } from '../operators/run-groups.ts';
 import {
   KeyGroup,
   ServerDeadLetterGroup,
@@ -24,7 +26,10 @@ import type { TaskDefaults } from '../task/task-options.ts';
 import { Worker, type WorkOptions } from '../worker/worker.ts';
 import { guarded } from '../worker/worker-lines.ts';
 import { NamedTypes } from './named-types.ts';
+import { RemoteRuns } from './remote-runs.ts';
 import { RemoteTasks } from './remote-tasks.ts';
+import { RunStarts } from './run-starts.ts';
+import { RunWaits } from './run-waits.ts';
 import { type SubmitOutcome, Submitter } from './submitter.ts';
 import { pathOfTask, type Submitted, TaskClient } from './task-client.ts';
 import { TaskWaits } from './task-waits.ts';
@@ -51,6 +56,17 @@ const GIVE_UP_AFTER_MS = 60_000;
 /** Uploading tens of megabytes takes time. */
 const BLOB_WITHIN_MS = 120_000;
 
+/** A wait for a run is sent again until it is answered, as one for a task. */
+const RUN_WAITS = { answerWithinMs: 20_000, giveUpAfterMs: Number.POSITIVE_INFINITY };
+
+/** How long a request may still be under way after it was given up. */
+const STRAY_MS = 60_000;
+
+/** The server must remember the key of a start for so long. */
+function resentWithin(giveUpAfterMs = GIVE_UP_AFTER_MS): number {
+  return Math.min(Math.ceil(giveUpAfterMs) + STRAY_MS, LIMITS.dedupeWindowMsMax);
+}
+
 /** The whole SDK, independent of the platform. */
 export abstract class SluiceClient extends TaskClient {
   /** Addresses of the server, in the order in which they are tried. */
@@ -62,13 +78,17 @@ export abstract class SluiceClient extends TaskClient {
   readonly workers: WorkerGroup;
   /** Creates, lists and revokes access keys. */
   readonly keys: KeyGroup;
+  override readonly runs: RunGroup;
+  override readonly workflows: WorkflowGroup;
   protected readonly operations: TaskOperations;
+  protected readonly starts: RunStarts;
   protected readonly operators: OperatorPort;
   private readonly remote: RemoteTasks;
   private readonly blobs: RemoteBlobs;
   private readonly waits: TaskWaits;
   private readonly calls: ApiCalls;
   private readonly blobCalls: ApiCalls;
+  private readonly runCalls: ApiCalls;
   private readonly platform: Platform;
   private readonly transport: Transport;
   private readonly submitter: Submitter;
@@ -104,6 +124,24 @@ export abstract class SluiceClient extends TaskClient {
     const newKey = freshKeys(ports);
     this.remote = new RemoteTasks({ call, waits, blobs, until, startTimer, newKey });
     this.operations = this.remote;
+    this.runCalls = new ApiCalls({ addresses: this.addresses.length, ...RUN_WAITS }, ports);
+    const { runCalls: calls, addresses } = this;
+    const runs = new RemoteRuns({
+      call,
+      waits: new RunWaits({
+        calls,
+        until,
+        addresses,
+        now: ports.now,
+        atOnce: platform.runWaitsMax,
+      }),
+      blobs,
+      newKey,
+      resentWithinMs: resentWithin(giveUpAfterMs),
+    });
+    this.starts = new RunStarts(runs);
+    this.runs = new RunGroup(runs);
+    this.workflows = new WorkflowGroup(runs);
     const registered = (type: string) => this.remote.getType(type);
     this.namedTypes = new NamedTypes({ registered, warn: guarded('onWarning', onWarning) });
     const operators = new RemoteOperators({
@@ -166,6 +204,7 @@ export abstract class SluiceClient extends TaskClient {
     this.waits.close();
     this.calls.close();
     this.blobCalls.close();
+    this.runCalls.close();
     this.transport.close();
   }
 

@@ -4,6 +4,7 @@ import { SluiceError } from '../calls/sluice-error.ts';
 import { traced } from '../calls/traced.ts';
 import type { DeadLetterGroup, QueueGroup, TaskGroup } from '../operators/operator-groups.ts';
 import type { EventOptions, OperatorPort, TaskEvent } from '../operators/operator-port.ts';
+import type { RunGroup, WorkflowGroup } from '../operators/run-groups.ts';
 import {
   type AnyTask,
   defaultsOf,
@@ -16,6 +17,10 @@ import type { TaskOperations } from '../task/task-operations.ts';
 import type { SubmitOptions, TaskChanges, TaskDefaults } from '../task/task-options.ts';
 import type { SubmitManyOptions, TaskSubmits } from '../task/task-submits.ts';
 import type { TaskView } from '../task/task-view.ts';
+import type { RunHandle } from '../workflow/run-handle.ts';
+import type { StartManyOptions, StartOptions } from '../workflow/run-view.ts';
+import type { AnyWorkflow, Workflow } from '../workflow/workflow.ts';
+import type { RunStarts } from './run-starts.ts';
 import { ClientTaskHandle } from './task-handle.ts';
 
 /** Number of calls of a large `submitMany` under way at once. */
@@ -35,7 +40,12 @@ export abstract class TaskClient implements TaskSubmits {
   abstract readonly deadLetters: DeadLetterGroup;
   /** Lists, pauses and resumes queues. */
   abstract readonly queues: QueueGroup;
+  /** Lists, reads and cancels runs, whoever started them. */
+  abstract readonly runs: RunGroup;
+  /** Registers, lists, reads and deletes the definitions of workflows. */
+  abstract readonly workflows: WorkflowGroup;
   protected abstract readonly operations: TaskOperations;
+  protected abstract readonly starts: RunStarts;
   protected abstract readonly operators: OperatorPort;
 
   /**
@@ -125,6 +135,48 @@ export abstract class TaskClient implements TaskSubmits {
     if (typeof task === 'string' && inputs.length > 0) this.submittedByName(task, sent);
     await sent;
     return handles;
+  }
+
+  /**
+   * Starts a run of a workflow. It is on disk when this resolves, and never started twice.
+   *
+   * `workflow` is a definition, which is registered if the server does not know this version, or
+   * the name of a workflow. Throws a `SluiceError` with code `version_in_use` when the server has
+   * another definition of this version.
+   */
+  start<Output = unknown, Input = unknown>(
+    workflow: Workflow<Input, Output> | string,
+    input: NoInfer<Input>,
+    options?: StartOptions,
+  ): Promise<RunHandle<Output>>;
+  /** Starts a run that needs no input. */
+  start<Output = unknown>(
+    workflow: Workflow<undefined, Output> | string,
+  ): Promise<RunHandle<Output>>;
+  start(
+    workflow: AnyWorkflow | string,
+    input?: unknown,
+    options: StartOptions = {},
+  ): Promise<RunHandle> {
+    return traced(this.starts.one(workflow, input, options));
+  }
+
+  /**
+   * Starts one run per input; the handles are in the same order. Up to 1,000 are started all or
+   * none. Larger numbers are split into several such calls, one after the other.
+   */
+  startMany<Output = unknown, Input = unknown>(
+    workflow: Workflow<Input, Output> | string,
+    inputs: readonly NoInfer<Input>[],
+    options: StartManyOptions<NoInfer<Input>> = {},
+  ): Promise<RunHandle<Output>[]> {
+    const started = this.starts.many(workflow as AnyWorkflow | string, inputs, options);
+    return traced(started) as Promise<RunHandle<Output>[]>;
+  }
+
+  /** A handle for a run whose id is known. */
+  run<Output = unknown>(id: string): RunHandle<Output> {
+    return this.starts.handle({ id }) as RunHandle<Output>;
   }
 
   /** A handle for a task whose id is known. */

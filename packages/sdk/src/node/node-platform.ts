@@ -10,6 +10,7 @@ export const NODE_PLATFORM: Platform = {
   setting: (name) => process.env[name],
   connect: (options) => new NodeTransport(options),
   atEndOfTurn: (run) => void setImmediate(run),
+  runWaitsMax: 32,
   workerName: () => `${hostname()}-${process.pid}`.slice(-128),
   onTermination,
 };

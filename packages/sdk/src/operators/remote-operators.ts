@@ -39,6 +39,7 @@ import type {
   WorkerView,
 } from './operator-types.ts';
 import type { Page, PageOptions } from './pages.ts';
+import { queryText } from './query-text.ts';
 import { RepeatedLines } from './repeated-lines.ts';
 
 /** What every stream of the client has in common. */
@@ -239,14 +240,4 @@ interface Sent extends Omit<ApiRequest, 'body'> {
 
 function taskPath(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`;
-}
-
-/** Conditions that are undefined or null are left out. */
-function queryText(query: object): string {
-  const given = Object.entries(query).flatMap(([name, value]: [string, unknown]) => {
-    if (value === undefined || value === null) return [];
-    const text = value instanceof Date ? value.toISOString() : String(value);
-    return [[name, text] as [string, string]];
-  });
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }

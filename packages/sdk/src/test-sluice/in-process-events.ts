@@ -2,7 +2,7 @@ import type { Followed } from '../calls/followed-stream.ts';
 import { SluiceError } from '../calls/sluice-error.ts';
 import type { EventOptions, TaskEvent } from '../operators/operator-port.ts';
 import type { TaskChange } from '../operators/operator-types.ts';
-import type { InProcessServer } from './in-process-server.ts';
+import type { InProcessServer } from './server/in-process-server.ts';
 import { TaskChanges } from './task-changes.ts';
 
 const ID_PREFIX = 'test-';

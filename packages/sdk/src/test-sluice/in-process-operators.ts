@@ -40,8 +40,9 @@ import type { Page, PageOptions } from '../operators/pages.ts';
 import type { CancelOptions } from '../task/task-handle.ts';
 import type { RetryChanges, TaskChanges } from '../task/task-options.ts';
 import type { TaskView } from '../task/task-view.ts';
-import { check } from './checked-requests.ts';
 import { InProcessEvents } from './in-process-events.ts';
+import { type InProcessTasks, refusal } from './in-process-tasks.ts';
+import { check } from './server/checked-requests.ts';
 import {
   checkTimes,
   matchingSlots,
@@ -50,10 +51,9 @@ import {
   queueView,
   sentFilter,
   sortable,
-} from './in-process-lists.ts';
-import type { InProcessServer } from './in-process-server.ts';
-import { type InProcessTasks, refusal } from './in-process-tasks.ts';
-import { taskIdOf } from './task-views.ts';
+} from './server/in-process-lists.ts';
+import type { InProcessServer } from './server/in-process-server.ts';
+import { taskIdOf } from './server/task-views.ts';
 import type { TestLogs } from './test-logs.ts';
 
 const namespace = DEFAULT_NAMESPACE;

@@ -6,16 +6,16 @@ import type { CancelOptions, WaitOptions } from '../task/task-handle.ts';
 import type { TaskOperations } from '../task/task-operations.ts';
 import type { RetryChanges, TaskChanges } from '../task/task-options.ts';
 import { hasEnded, type TaskError, type TaskView } from '../task/task-view.ts';
-import { check, patchOf } from './checked-requests.ts';
-import type { InProcessServer } from './in-process-server.ts';
-import { encoded, inputWords } from './payloads.ts';
-import type { TestBlobs } from './test-blobs.ts';
+import { check, patchOf } from './server/checked-requests.ts';
+import type { InProcessServer } from './server/in-process-server.ts';
+import { encoded, inputWords } from './server/payloads.ts';
+import type { TestBlobs } from './server/test-blobs.ts';
 
 const GRACE_MS_DEFAULT = 10_000;
 
 const namespace = DEFAULT_NAMESPACE;
 
-export type WaitFor = (id: string, options: WaitOptions) => Promise<TaskView>;
+export type WaitFor = (id: string, options: WaitOptions, show: () => TaskView) => Promise<TaskView>;
 
 /** The operations of task handles, on a server in the same process. */
 export class InProcessTasks implements TaskOperations {
@@ -34,8 +34,9 @@ export class InProcessTasks implements TaskOperations {
   }
 
   async wait(id: string, options: WaitOptions): Promise<TaskView> {
-    const view = this.server.view(this.slotOf(id));
-    return hasEnded(view) ? view : this.waitFor(id, options);
+    const slot = this.slotOf(id);
+    const view = this.server.view(slot);
+    return hasEnded(view) ? view : this.waitFor(id, options, () => this.server.view(slot));
   }
 
   async cancel(id: string, { graceMs = GRACE_MS_DEFAULT }: CancelOptions): Promise<TaskView> {

@@ -1,15 +1,21 @@
-import type { InProcessServer } from './in-process-server.ts';
+import { DEFAULT_NAMESPACE, findRun, NO_SLOT, parseRunId, type Slot } from '@sluice/core';
+import { openTasks } from './runs/run-views.ts';
+import type { InProcessServer } from './server/in-process-server.ts';
 
 /** Ids of the tasks that the handler of a lease waits for. */
 export type WaitedFor = (lease: string) => readonly string[];
+
+export function isRunId(id: string): boolean {
+  return parseRunId(id) !== undefined;
+}
 
 /** Number of tasks that a message names. */
 const TASKS_SHOWN = 5;
 
 /**
- * Why a task will never end by itself, once nothing is due any more and every running handler waits
- * for tasks. Undefined while a call from outside may still end it, because a handler returned
- * `Later`.
+ * Why a task or run will never end by itself, once nothing is due any more and every running
+ * handler waits for tasks. Undefined while a call from outside may still end it, because a handler
+ * returned `Later`.
  */
 export function whyNever(
   server: InProcessServer,
@@ -20,6 +26,13 @@ export function whyNever(
   const ids = new Set([id]);
   // The set grows: the tasks that a task waits for are looked at as well, each once.
   for (const next of ids) {
+    if (isRunId(next)) {
+      const tasks = tasksOfRun(server, next);
+      if (tasks.length === 0) return undefined;
+      parts.push(`it waits for ${list(tasks)}`);
+      for (const task of tasks) ids.add(task);
+      continue;
+    }
     const slot = server.find(next);
     const lease = slot === undefined ? undefined : server.leaseOf(slot);
     const others = lease === undefined ? [] : waitedFor(lease);
@@ -31,6 +44,12 @@ export function whyNever(
     for (const other of others) ids.add(other);
   }
   return parts.join('; ');
+}
+
+function tasksOfRun(server: InProcessServer, id: string): string[] {
+  const { state } = server.partition;
+  const run: Slot = findRun(state, DEFAULT_NAMESPACE, id);
+  return run === NO_SLOT ? [] : openTasks(state, run).map((slot) => server.view(slot).id);
 }
 
 function reasonOf(server: InProcessServer, id: string): string | undefined {

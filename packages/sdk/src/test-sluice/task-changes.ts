@@ -18,8 +18,8 @@ import {
   WAITING,
 } from '@sluice/core';
 import type { TaskChange } from '../operators/operator-types.ts';
-import { UTF8 } from './payloads.ts';
-import { taskIdOf } from './task-views.ts';
+import { UTF8 } from './server/payloads.ts';
+import { taskIdOf } from './server/task-views.ts';
 
 type ReasonName = (typeof REASONS)[number];
 
@@ -80,6 +80,7 @@ export class TaskChanges {
   private moveBy(event: Event, at: number, before: number | undefined): Move | undefined {
     switch (event.type) {
       case 'task_submitted':
+      case 'step_submitted':
         return event.runAt > at ? [WAITING, 'delayed'] : [QUEUED, 'submitted'];
       case 'task_due':
         return [QUEUED, 'due'];

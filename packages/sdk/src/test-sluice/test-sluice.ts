@@ -1,10 +1,12 @@
-import { DEFAULT_NAMESPACE, taskIdText } from '@sluice/core';
+import { DEFAULT_NAMESPACE, type Slot, taskIdText } from '@sluice/core';
 import { messageOf } from '../base/shown-value.ts';
 import { SluiceError } from '../calls/sluice-error.ts';
 import { NamedTypes } from '../client/named-types.ts';
+import { RunStarts } from '../client/run-starts.ts';
 import { pathOfTask, type Submitted, TaskClient } from '../client/task-client.ts';
 import { DeadLetterGroup, QueueGroup, TaskGroup } from '../operators/operator-groups.ts';
 import type { OperatorPort } from '../operators/operator-port.ts';
+import { RunGroup, WorkflowGroup } from '../operators/run-groups.ts';
 import type { AttemptEvent } from '../task/attempt-event.ts';
 import type { AnyTask, TaskBody } from '../task/define-task.ts';
 import type { TaskOperations } from '../task/task-operations.ts';
@@ -12,13 +14,15 @@ import type { Resources, TaskDefaults } from '../task/task-options.ts';
 import { finalReport } from '../worker/final-reports.ts';
 import { HandlerRuns } from '../worker/handler-runs.ts';
 import { guarded } from '../worker/worker-lines.ts';
-import { definitionOf, taskSpecs } from './checked-requests.ts';
 import { InProcessOperators } from './in-process-operators.ts';
-import { InProcessServer } from './in-process-server.ts';
 import { InProcessTasks, type WaitFor } from './in-process-tasks.ts';
-import { dedupeClaims, joinedPayloads } from './payloads.ts';
 import { RunningHandlers } from './running-handlers.ts';
-import { TestBlobs } from './test-blobs.ts';
+import { InProcessRuns } from './runs/in-process-runs.ts';
+import { runView } from './runs/run-views.ts';
+import { definitionOf, taskSpecs } from './server/checked-requests.ts';
+import { InProcessServer } from './server/in-process-server.ts';
+import { dedupeClaims, joinedPayloads } from './server/payloads.ts';
+import { TestBlobs } from './server/test-blobs.ts';
 import { TestLogs } from './test-logs.ts';
 import { TestWaits, turn } from './test-waits.ts';
 
@@ -66,10 +70,13 @@ export class TestSluice extends TaskClient {
   override readonly tasks: TaskGroup;
   override readonly deadLetters: DeadLetterGroup;
   override readonly queues: QueueGroup;
+  override readonly runs: RunGroup;
+  override readonly workflows: WorkflowGroup;
   protected readonly operations: TaskOperations;
+  protected readonly starts: RunStarts;
   protected readonly operators: OperatorPort;
   private readonly server: InProcessServer;
-  private readonly runs: HandlerRuns;
+  private readonly handlerRuns: HandlerRuns;
   private readonly handlers: RunningHandlers;
   private readonly waits: TestWaits;
   private readonly blobs = new TestBlobs();
@@ -84,7 +91,7 @@ export class TestSluice extends TaskClient {
       now: () => this.server.now,
       onTimers: () => this.waits.kick(),
     });
-    this.runs = this.makeRuns(tasks, options);
+    this.handlerRuns = this.makeRuns(tasks, options);
     this.server = new InProcessServer(
       {
         startAt: new Date(startAt).getTime(),
@@ -97,19 +104,20 @@ export class TestSluice extends TaskClient {
       {
         pushed: (attempt) => {
           this.logs.begin(attempt);
-          this.handlers.start(attempt.lease, () => this.runs.run(attempt));
+          this.handlers.start(attempt.lease, () => this.handlerRuns.run(attempt));
         },
         stop: (lease, reason) => {
-          this.handlers.within(lease, () => this.runs.abort(lease, reason));
+          this.handlers.within(lease, () => this.handlerRuns.abort(lease, reason));
         },
         signalled: (lease, name, data) => {
-          this.handlers.within(lease, () => this.runs.signal(lease, name, data));
+          this.handlers.within(lease, () => this.handlerRuns.signal(lease, name, data));
         },
-        ended: (task) => this.waits.ended(task),
+        ended: (task) => this.waits.ended(task.id, task),
+        runEnded: (run) => this.runEnded(run),
       },
     );
     this.waits = new TestWaits({ server: this.server, handlers: this.handlers, manualTime });
-    const waitFor: WaitFor = (id, wait) => this.waits.wait(id, wait);
+    const waitFor: WaitFor = (id, wait, show) => this.waits.wait(id, wait, show);
     const operations = new InProcessTasks(this.server, this.blobs, waitFor);
     const { server, logs } = this;
     const operators = new InProcessOperators({ server, tasks: operations, logs });
@@ -122,6 +130,15 @@ export class TestSluice extends TaskClient {
     this.tasks = new TaskGroup(operators);
     this.deadLetters = new DeadLetterGroup(operators);
     this.queues = new QueueGroup(operators);
+    const { blobs } = this;
+    const runs = new InProcessRuns({
+      server,
+      blobs,
+      waitFor: (id, wait, show) => this.waits.wait(id, wait, show),
+    });
+    this.starts = new RunStarts(runs);
+    this.runs = new RunGroup(runs);
+    this.workflows = new WorkflowGroup(runs);
   }
 
   /** The current time of the virtual clock. */
@@ -226,6 +243,11 @@ export class TestSluice extends TaskClient {
       onAttempt: onAttempt === undefined ? () => undefined : guarded('onAttempt', onAttempt),
       onListenerError,
     });
+  }
+
+  private runEnded(slot: Slot): void {
+    const view = runView(this.server, slot, (blob) => this.blobs.read(blob));
+    this.waits.ended(view.id, view);
   }
 
   private keepLine(lease: string, line: string): void {

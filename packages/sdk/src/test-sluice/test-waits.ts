@@ -1,9 +1,8 @@
 import type { WaitOptions } from '../task/task-handle.ts';
-import type { TaskView } from '../task/task-view.ts';
 import { currentScope } from './handler-scopes.ts';
-import type { InProcessServer } from './in-process-server.ts';
-import { whyNever } from './never-ending.ts';
+import { isRunId, whyNever } from './never-ending.ts';
 import type { RunningHandlers } from './running-handlers.ts';
+import type { InProcessServer } from './server/in-process-server.ts';
 
 /** The real timer, even in a test that replaces timers later. */
 const startTimer = setTimeout;
@@ -24,7 +23,9 @@ interface Wait {
   readonly lease: string | undefined;
   /** Infinite when there is no timeout. */
   readonly deadline: number;
-  resolve(task: TaskView): void;
+  /** The current state of what is waited for. */
+  show(): unknown;
+  resolve(view: unknown): void;
   reject(cause: unknown): void;
 }
 
@@ -62,13 +63,14 @@ export class TestWaits {
     return Math.min(this.server.nextTimerAt, this.nextDeadline, timers.nextAt);
   }
 
-  wait(id: string, { timeoutMs, signal }: WaitOptions): Promise<TaskView> {
+  /** Waits for a task or a run. At the timeout it returns what `show` returns. */
+  wait<T>(id: string, { timeoutMs, signal }: WaitOptions, show: () => T): Promise<T> {
     const scope = currentScope();
     const lease = scope?.handlers === this.options.handlers ? scope.lease : undefined;
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const deadline = this.server.now + (timeoutMs ?? Number.POSITIVE_INFINITY);
-      const wait = { id, lease, deadline, resolve, reject };
+      const wait = { id, lease, deadline, show, resolve: resolve as Wait['resolve'], reject };
       this.waits.add(wait);
       signal?.addEventListener('abort', () => {
         this.waits.delete(wait);
@@ -78,11 +80,12 @@ export class TestWaits {
     });
   }
 
-  ended(task: TaskView): void {
+  /** A task or a run has ended. */
+  ended(id: string, view: unknown): void {
     for (const wait of this.waits) {
-      if (wait.id !== task.id) continue;
+      if (wait.id !== id) continue;
       this.waits.delete(wait);
-      wait.resolve(task);
+      wait.resolve(view);
     }
     // A handler that does not listen may have lost its task, and no longer holds time up.
     this.wake();
@@ -94,8 +97,7 @@ export class TestWaits {
     for (const wait of this.waits) {
       if (wait.deadline > this.server.now) continue;
       this.waits.delete(wait);
-      const slot = this.server.find(wait.id);
-      if (slot !== undefined) wait.resolve(this.server.view(slot));
+      wait.resolve(wait.show());
     }
     return this.options.handlers.timers.fireOne();
   }
@@ -205,7 +207,8 @@ export class TestWaits {
       const why = whyNever(this.server, waitedFor, wait.id);
       if (why === undefined) continue;
       this.waits.delete(wait);
-      wait.reject(new Error(`task ${wait.id} will never end: ${why}`));
+      const what = isRunId(wait.id) ? 'run' : 'task';
+      wait.reject(new Error(`${what} ${wait.id} will never end: ${why}`));
     }
   }
 }

@@ -5,7 +5,7 @@ import type { AttemptEvent } from '../task/attempt-event.ts';
 import { type AnyTask, defineTask } from '../task/define-task.ts';
 import { Later, PermanentFailure, RetryAfter, TaskAborted } from '../task/failures.ts';
 import type { TaskContext } from '../task/task-context.ts';
-import { TestBlobs } from '../test-sluice/test-blobs.ts';
+import { TestBlobs } from '../test-sluice/server/test-blobs.ts';
 import { RecordedSubmits } from '../testing/recorded-submits.ts';
 import type { Attempt } from './attempt-context.ts';
 import type { Ending } from './final-reports.ts';

@@ -1,5 +1,5 @@
 import { nameProblem, patternProblem, unionProblem } from '@sluice/protocol/schema-words';
-import type { ErrorDetail } from '../calls/http-answers.ts';
+import type { ErrorDetail } from '../../calls/http-answers.ts';
 
 /** The part of JSON Schema that our requests use. A keyword that is missing here fails a test. */
 export interface Schema {

@@ -1,5 +1,5 @@
-import type { BlobPort } from '../calls/remote-blobs.ts';
-import { SluiceError } from '../calls/sluice-error.ts';
+import type { BlobPort } from '../../calls/remote-blobs.ts';
+import { SluiceError } from '../../calls/sluice-error.ts';
 import { hashOf } from './payloads.ts';
 
 const HEX_PER_WORD = 8;

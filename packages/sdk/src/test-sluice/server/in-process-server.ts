@@ -17,10 +17,10 @@ import {
   type SessionId,
   type Slot,
 } from '@sluice/core';
-import type { Resources } from '../task/task-options.ts';
-import type { TaskView } from '../task/task-view.ts';
-import type { Attempt } from '../worker/attempt-context.ts';
-import type { AbortReason } from '../worker/worker-ports.ts';
+import type { Resources } from '../../task/task-options.ts';
+import type { TaskView } from '../../task/task-view.ts';
+import type { Attempt } from '../../worker/attempt-context.ts';
+import type { AbortReason } from '../../worker/worker-ports.ts';
 import { joinedPayloads, UTF8 } from './payloads.ts';
 import { inputOf, taskIdOf, taskView } from './task-views.ts';
 import type { TestBlobs } from './test-blobs.ts';
@@ -43,6 +43,7 @@ export interface WorkerEars {
   stop(lease: string, reason: AbortReason): void;
   signalled(lease: string, name: string, data: unknown): void;
   ended(task: TaskView): void;
+  runEnded(run: Slot): void;
 }
 
 const LIMITS = {
@@ -76,6 +77,7 @@ export class InProcessServer {
   /** Leases whose handlers were started and have not reported their end. */
   private readonly held = new Set<string>();
   private draws: number;
+  private isProceeding = false;
   /** Called with the events of each command; undefined while nobody follows them. */
   onBatch: ((batch: Uint8Array) => void) | undefined;
   now: number;
@@ -135,7 +137,22 @@ export class InProcessServer {
     const value = read(reply, this.partition.state);
     // A handler may execute the next command while it is being started.
     for (const tell of told) tell();
+    this.proceed();
     return value;
+  }
+
+  /** A command does a limited amount of work for runs. The rest needs no time. */
+  private proceed(): void {
+    const { runs } = this.partition.state;
+    if (this.isProceeding) return;
+    this.isProceeding = true;
+    try {
+      while (runs.line.length > 0 && this.partition.nextTimerAt <= this.now) {
+        this.execute({ type: 'advance_time', seed: this.draw() });
+      }
+    } finally {
+      this.isProceeding = false;
+    }
   }
 
   /** A worker's report on an attempt. The payload belongs to a final report. */
@@ -206,6 +223,7 @@ export class InProcessServer {
       const view = this.view(slot);
       told.push(() => this.ears.ended(view));
     }
+    for (const slot of outputs.endedRuns) told.push(() => this.ears.runEnded(slot));
     for (const slot of outputs.pushSlots) told.push(this.push(slot));
     return told;
   }

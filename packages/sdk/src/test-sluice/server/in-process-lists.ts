@@ -9,25 +9,29 @@ import {
 } from '@sluice/core';
 import { LIMITS } from '@sluice/protocol/limits';
 import { timeProblems } from '@sluice/protocol/task-rules';
-import { problemText } from '../calls/http-answers.ts';
-import { errorOf } from '../calls/sluice-error.ts';
-import type { TaskQuery } from '../operators/operator-port.ts';
-import type { QueueView } from '../operators/operator-types.ts';
-import type { Page, PageOptions } from '../operators/pages.ts';
+import { problemText } from '../../calls/http-answers.ts';
+import { errorOf } from '../../calls/sluice-error.ts';
+import type { TaskQuery } from '../../operators/operator-port.ts';
+import type { QueueView } from '../../operators/operator-types.ts';
+import type { Page, PageOptions } from '../../operators/pages.ts';
 import { payloadText } from './task-views.ts';
 
 /** A filter as JSON has it: without dates. */
-export type SentFilter = Omit<TaskQuery, 'since' | 'until'> & {
+export type Sent<Query extends Times> = Omit<Query, 'since' | 'until'> & {
   readonly since?: string | number;
   readonly until?: string | number;
 };
 
-export function sentFilter(filter: TaskQuery): SentFilter {
-  return JSON.parse(JSON.stringify(filter)) as SentFilter;
+type Times = Pick<TaskQuery, 'since' | 'until'>;
+
+export type SentFilter = Sent<TaskQuery>;
+
+export function sentFilter<Query extends Times>(filter: Query): Sent<Query> {
+  return JSON.parse(JSON.stringify(filter)) as Sent<Query>;
 }
 
 /** Refuses times that do not exist. The other rules are in the schemas. */
-export function checkTimes({ since, until }: SentFilter, path: string, what: string): void {
+export function checkTimes({ since, until }: Sent<Times>, path: string, what: string): void {
   const details = [
     ...timeProblems(since, `${path}/since`),
     ...timeProblems(until, `${path}/until`),

@@ -13,8 +13,9 @@ import {
   type TaskNumber,
   taskIdText,
 } from '@sluice/core';
-import type { AttemptView, TaskError, TaskView } from '../task/task-view.ts';
+import type { AttemptView, TaskError, TaskView } from '../../task/task-view.ts';
 import { UTF8 } from './payloads.ts';
+import { placeInRun } from './step-outline.ts';
 
 export function taskIdOf(state: ReadonlyState, slot: Slot): string {
   return taskIdText({
@@ -55,6 +56,7 @@ export function taskView(
     cancelRequestedAt: time(tasks.cancelAskedAt[slot]),
     tags: state.texts.tags.at(tasks.tags[slot]) ?? {},
     parentId: state.texts.parent.at(tasks.parent[slot]) || null,
+    ...placeInRun(state, slot),
     ...inputOf(state, slot),
     output: isOutput ? result : null,
     ...(isOutput && blob !== undefined ? { outputBlob: blob } : {}),

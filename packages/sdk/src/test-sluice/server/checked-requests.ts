@@ -1,11 +1,11 @@
 import { hasThreeDecimals, parseConstraint, type TaskPatch, type TaskSpec } from '@sluice/core';
 import { brokenTextIn } from '@sluice/protocol/body-rules';
 import { checkDefinition, checkTask, patchProblems } from '@sluice/protocol/task-rules';
-import { type ErrorDetail, problemText } from '../calls/http-answers.ts';
-import { errorOf } from '../calls/sluice-error.ts';
-import { pathOfTask } from '../client/task-client.ts';
-import type { TaskBody } from '../task/define-task.ts';
-import type { TaskChanges, TaskDefaults } from '../task/task-options.ts';
+import { type ErrorDetail, problemText } from '../../calls/http-answers.ts';
+import { errorOf } from '../../calls/sluice-error.ts';
+import { pathOfTask } from '../../client/task-client.ts';
+import type { TaskBody } from '../../task/define-task.ts';
+import type { TaskChanges, TaskDefaults } from '../../task/task-options.ts';
 import schemas from './request-schemas.json' with { type: 'json' };
 import { type Schema, schemaProblems } from './schema-problems.ts';
 
@@ -73,9 +73,32 @@ export function patchOf(id: string, changes: TaskChanges): TaskPatch {
   return { ...patch, id, hasInput, ...(due === undefined ? {} : { runAt: due }) };
 }
 
+/** The problems of a request without its payload. */
+export function requestProblems(
+  name: 'RunRequest' | 'StepOptions',
+  request: object,
+  path: string,
+): ErrorDetail[] {
+  const sent = asSent(request);
+  return [...schemaProblems(schemas[name] as Schema, sent, path), ...broken(sent, path)];
+}
+
+/** The problems of the options that a step has for its task. */
+export function optionProblems(task: TaskSpec | undefined, reference: string): ErrorDetail[] {
+  if (task === undefined) return [];
+  const { type: _, ...options } = task;
+  const path = `/${reference}`;
+  const problems = requestProblems('StepOptions', options, path);
+  if (problems.length === 0) checkDefinition(options as Definition, path, problems, CORE_RULES);
+  return problems;
+}
+
 /** Refuses an invalid request. */
 export function check(
-  name: Exclude<keyof typeof schemas, 'TaskDefinition' | 'TaskPatch' | 'TaskRequest'>,
+  name: Exclude<
+    keyof typeof schemas,
+    'TaskDefinition' | 'TaskPatch' | 'TaskRequest' | 'RunRequest'
+  >,
   request: object,
 ): void {
   refuse('the request is not valid', schemaProblems(schemas[name] as Schema, asSent(request)));

@@ -1,8 +1,8 @@
 import { blobReference, type DedupeClaims } from '@sluice/core';
 import { LIMITS } from '@sluice/protocol/limits';
-import { jsonText } from '../base/json-text.ts';
-import { SluiceError } from '../calls/sluice-error.ts';
-import type { TaskBody } from '../task/define-task.ts';
+import { jsonText } from '../../base/json-text.ts';
+import { SluiceError } from '../../calls/sluice-error.ts';
+import type { TaskBody } from '../../task/define-task.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -23,7 +23,7 @@ export interface LargePayloads {
 export function joinedPayloads(
   values: readonly unknown[],
   pathOf: (index: number) => string,
-  large: LargePayloads,
+  large?: LargePayloads,
 ): { bytes: Uint8Array; ends: number[] } {
   const texts = values.map((value, index) => {
     return value === undefined ? new Uint8Array() : encoded(value, pathOf(index), large);

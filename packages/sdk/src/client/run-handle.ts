@@ -1,0 +1,39 @@
+import { RunFailed, SluiceError } from '../calls/sluice-error.ts';
+import { traced } from '../calls/traced.ts';
+import type { RunPort } from '../operators/run-port.ts';
+import type { ResultOptions, WaitOptions } from '../task/task-handle.ts';
+import type { RunHandle } from '../workflow/run-handle.ts';
+import { hasRunEnded, type RunView } from '../workflow/run-view.ts';
+
+/** A handle whose calls go to the server of a client. */
+export class ClientRunHandle<Output = unknown> implements RunHandle<Output> {
+  readonly id: string;
+  readonly deduplicated: boolean;
+  private readonly port: RunPort;
+
+  constructor(id: string, port: RunPort, deduplicated = false) {
+    this.id = id;
+    this.port = port;
+    this.deduplicated = deduplicated;
+  }
+
+  async result(options: ResultOptions = {}): Promise<Output> {
+    const run = await traced(this.port.waitForRun(this.id, options));
+    if (run.status === 'succeeded') return run.output as Output;
+    if (hasRunEnded(run)) throw new RunFailed(run);
+    const waited = `run ${this.id} is ${run.status} after ${options.timeoutMs} ms`;
+    throw new SluiceError('wait_timeout', waited);
+  }
+
+  wait(options: WaitOptions = {}): Promise<RunView<Output>> {
+    return traced(this.port.waitForRun(this.id, options)) as Promise<RunView<Output>>;
+  }
+
+  get(): Promise<RunView<Output>> {
+    return traced(this.port.getRun(this.id)) as Promise<RunView<Output>>;
+  }
+
+  cancel(): Promise<RunView<Output>> {
+    return traced(this.port.cancelRun(this.id)) as Promise<RunView<Output>>;
+  }
+}

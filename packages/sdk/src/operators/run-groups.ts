@@ -1,0 +1,99 @@
+import { traced } from '../calls/traced.ts';
+import type { RunSummary, StepView, WorkflowChange, WorkflowView } from '../workflow/run-types.ts';
+import type { RunView, WorkflowVersionView } from '../workflow/run-view.ts';
+import type { AnyWorkflow, WorkflowJson } from '../workflow/workflow.ts';
+import { eachItem, type Page, type PageOptions } from './pages.ts';
+import type { PutWorkflowOptions, RunPort, RunQuery } from './run-port.ts';
+
+/** A run by its id, or by its handle. */
+export type RunReference = string | { readonly id: string };
+
+function idOf(run: RunReference): string {
+  return typeof run === 'string' ? run : run.id;
+}
+
+/** Calls about runs, whoever started them. */
+export class RunGroup {
+  private readonly port: RunPort;
+
+  /** Made by the client. */
+  constructor(port: RunPort) {
+    this.port = port;
+  }
+
+  /** All runs that match, newest first, page by page. */
+  list(query: RunQuery = {}): AsyncIterableIterator<RunSummary, void, undefined> {
+    return eachItem((options) => this.page({ ...query, ...options }));
+  }
+
+  /** One page of the runs that match, newest first. */
+  page(query: RunQuery & PageOptions = {}): Promise<Page<RunSummary>> {
+    return traced(this.port.listRuns(query));
+  }
+
+  /** One run, with its output and its first 1,000 steps. */
+  get<Output = unknown>(run: RunReference): Promise<RunView<Output>> {
+    return traced(this.port.getRun(idOf(run))) as Promise<RunView<Output>>;
+  }
+
+  /** All steps of a run, in the order of the definition. */
+  steps(run: RunReference): AsyncIterableIterator<StepView, void, undefined> {
+    return eachItem((options) => traced(this.port.listSteps(idOf(run), options)));
+  }
+
+  /**
+   * Cancels a run. Throws a `SluiceError` with code `run_finished` when it had ended another way
+   * before.
+   */
+  cancel(run: RunReference): Promise<RunView> {
+    return traced(this.port.cancelRun(idOf(run)));
+  }
+}
+
+/** Calls about the definitions of workflows. */
+export class WorkflowGroup {
+  private readonly port: RunPort;
+
+  /** Made by the client. */
+  constructor(port: RunPort) {
+    this.port = port;
+  }
+
+  /**
+   * Registers a version of a workflow, or of a definition as JSON. The same definition again
+   * changes nothing. Throws a `SluiceError` with code `version_in_use` when the version had a run
+   * of another definition, and `invalid_definition` with every problem of the definition.
+   */
+  put(
+    workflow: AnyWorkflow | WorkflowJson,
+    options: PutWorkflowOptions = {},
+  ): Promise<WorkflowChange> {
+    const definition = 'definition' in workflow ? workflow.definition : workflow;
+    return traced(this.port.putWorkflow(definition, options));
+  }
+
+  /** All workflows with their versions. */
+  list(): AsyncIterableIterator<WorkflowView, void, undefined> {
+    return eachItem((options) => this.page(options));
+  }
+
+  /** One page of the workflows. */
+  page(options: PageOptions = {}): Promise<Page<WorkflowView>> {
+    return traced(this.port.listWorkflows(options));
+  }
+
+  /** The versions of a workflow, newest first. */
+  get(name: string): Promise<WorkflowView> {
+    return traced(this.port.getWorkflow(name));
+  }
+
+  /** One version, with its definition. */
+  version(name: string, version: number): Promise<WorkflowVersionView> {
+    return traced(this.port.getVersion(name, version));
+  }
+
+  /** Deletes a version. Its runs go on. */
+  delete(name: string, version: number): Promise<void> {
+    return traced(this.port.deleteVersion(name, version));
+  }
+}

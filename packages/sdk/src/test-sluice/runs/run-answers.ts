@@ -1,0 +1,69 @@
+import {
+  type KnownTask,
+  type ReadonlyState,
+  RUN_STATES,
+  runIdText,
+  type Slot,
+  type StartRunsReply,
+  type StoredProgram,
+} from '@sluice/core';
+import { SluiceError } from '../../calls/sluice-error.ts';
+import type { RunQuery } from '../../operators/run-port.ts';
+import type { RunRequest, RunSummary, StartedRun } from '../../workflow/run-types.ts';
+import type { Sent } from '../server/in-process-lists.ts';
+import { runIdOf } from '../server/step-outline.ts';
+
+export function startedRun(
+  state: ReadonlyState,
+  slot: Slot,
+  known: KnownTask | undefined,
+): StartedRun {
+  if (known === undefined) {
+    return { id: runIdOf(state, slot), status: 'running', deduplicated: false };
+  }
+  const word = RUN_STATES[known.state];
+  const id = runIdText({ ...known, partition: state.partition });
+  return { id, status: word === 'stopping' ? 'running' : word, deduplicated: true };
+}
+
+/** Whether the run is one that was asked for. */
+export function isMeant(run: RunSummary, query: Sent<RunQuery>): boolean {
+  const { workflow, status, correlationId, tags = {}, since, until } = query;
+  const at = Date.parse(run.startedAt ?? '');
+  return (
+    (workflow === undefined || run.workflow === workflow) &&
+    (status === undefined || run.status === status) &&
+    (correlationId === undefined || run.correlationId === correlationId) &&
+    at >= (since === undefined ? 0 : new Date(since).getTime()) &&
+    at < (until === undefined ? Number.POSITIVE_INFINITY : new Date(until).getTime()) &&
+    Object.entries(tags).every(([name, value]) => run.tags[name] === value)
+  );
+}
+
+export function versionView({ version, hash, arrivals, registeredAt }: StoredProgram) {
+  const at = new Date(registeredAt).toISOString();
+  return { version, hash, steps: arrivals.length, registeredAt: at };
+}
+
+export function startRefusal(
+  { rejection = 'too_many_tasks', at = 0 }: StartRunsReply,
+  requests: readonly RunRequest[],
+): SluiceError {
+  const { workflow, version } = requests[at];
+  if (rejection === 'workflow_not_found') return workflowNotFound(workflow, version);
+  const status = rejection === 'dedupe_mismatch' ? 409 : 429;
+  return refusal(status, rejection, `the runs were refused: ${rejection}`);
+}
+
+export function workflowNotFound(name: string, version?: number): SluiceError {
+  const which = version === undefined ? '' : ` with version ${version}`;
+  return refusal(404, 'workflow_not_found', `no workflow '${name}'${which}`);
+}
+
+export function runNotFound(id: string): SluiceError {
+  return refusal(404, 'run_not_found', `no run '${id}'`);
+}
+
+export function refusal(status: number, code: string, message: string): SluiceError {
+  return new SluiceError(code, message, { status });
+}

@@ -1,0 +1,99 @@
+import type { Nothing, Resolved, Step } from './reference.ts';
+import { targetOf } from './reference-proxy.ts';
+import { Draft, Scope } from './scope.ts';
+import { StepHandle } from './step-handle.ts';
+import { stated } from './step-options.ts';
+import type { InputType, Workflow, WorkflowJson } from './workflow.ts';
+import { WorkflowBuilder } from './workflow-builder.ts';
+
+export interface WorkflowOptions<Input, Defaults extends keyof Input, Variables> {
+  /** From 1 on. A version that had a run never changes: raise it with every change. */
+  readonly version: number;
+  /** The type of the input: `inputOf<Order>()`. */
+  readonly input?: InputType<Input>;
+  /** Values for fields that the input of a run does not have. */
+  readonly inputTemplate?: { readonly [K in Defaults]: Exclude<Input[K], undefined> };
+  /** Variables at the start, which `w.set` changes. */
+  readonly variables?: Variables;
+  readonly description?: string;
+}
+
+/** The input as the steps see it: fields with a default are always there. */
+type FilledInput<Input, Defaults extends keyof Input> = [Defaults] extends [never]
+  ? Input
+  : Input & { readonly [K in Defaults]-?: Exclude<Input[K], undefined> };
+
+/** A step returns its own output; nothing returns the output of the last step. */
+type OutputOf<Result> =
+  Result extends Step<infer Output>
+    ? Output
+    : [Result] extends [Nothing]
+      ? unknown
+      : { readonly [K in keyof Result]: Resolved<Result[K]> };
+
+const NAME = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/**
+ * Defines a workflow. `build` adds its steps, once and at once. It returns the output of a run: an
+ * object with references, or the last step.
+ */
+export function defineWorkflow<
+  Result extends object | Nothing,
+  Input = unknown,
+  Defaults extends keyof Input = never,
+  Variables = unknown,
+>(
+  name: string,
+  options: WorkflowOptions<Input, Defaults, Variables>,
+  build: (w: WorkflowBuilder<FilledInput<Input, Defaults>, Variables>) => Result,
+): Workflow<Input, OutputOf<Result>> {
+  if (!NAME.test(name)) {
+    throw new TypeError(
+      `'${name}' is not a valid name of a workflow: use 1 to 128 letters A to Z or a to z, ` +
+        'digits and . _ : - without spaces, such as send-order',
+    );
+  }
+  const { version, description, inputTemplate, variables } = options;
+  const draft = new Draft(name);
+  if (!Number.isInteger(version) || version < 1) {
+    throw draft.error(`version must be a whole number from 1 on, and is ${String(version)}`);
+  }
+  const whole = new Scope(draft, 'the workflow');
+  const [tasks, outputParameters] = built(whole, build as (w: WorkflowBuilder) => unknown);
+  const fields = {
+    name,
+    version,
+    description,
+    tasks,
+    inputTemplate: whole.plain(inputTemplate, 'inputTemplate'),
+    variables: whole.plain(variables, 'variables'),
+    outputParameters,
+  };
+  return { name, version, definition: stated(fields) as WorkflowJson };
+}
+
+/** The steps of the workflow, and the output of a run. */
+function built(
+  whole: Scope,
+  build: (w: WorkflowBuilder) => unknown,
+): [steps: unknown, output: unknown] {
+  const { draft, steps } = whole;
+  const result = whole.complete(build(new WorkflowBuilder(whole)));
+  if (steps.length === 0) throw draft.error('it has no step');
+  const output = result instanceof StepHandle ? lastStep(whole, result) : outputOf(whole, result);
+  return [steps, output];
+}
+
+/** The output of the last step is the output of the run by itself. */
+function lastStep({ draft, steps }: Scope, { name }: StepHandle<unknown>): undefined {
+  if (steps.at(-1)?.taskReferenceName === name) return undefined;
+  const what = `it returns the step '${name}', which is not the last step`;
+  throw draft.error(`${what}; return an object: { result: step.output }`);
+}
+
+function outputOf(scope: Scope, result: unknown): unknown {
+  if (result === undefined) return undefined;
+  const isObject = typeof result === 'object' && result !== null && !Array.isArray(result);
+  if (isObject && targetOf(result) === undefined) return scope.json(result, 'the output');
+  throw scope.draft.error('the output must be an object: return { url: step.output.url }');
+}

@@ -1,0 +1,123 @@
+import type { Given, Step } from './reference.ts';
+import { hasMarks } from './reference-proxy.ts';
+import type { Scope } from './scope.ts';
+import { addStep, fieldsJson, named } from './step-json.ts';
+import { stated } from './step-options.ts';
+import type { AnyWorkflow } from './workflow.ts';
+
+/** How a run ends early. */
+export interface Termination {
+  /** Default `succeeded`. */
+  readonly status?: 'succeeded' | 'failed' | 'cancelled';
+  readonly reason?: Given<string>;
+  /** The output of the run. */
+  readonly output?: unknown;
+}
+
+const STATUSES = { succeeded: 'COMPLETED', failed: 'FAILED', cancelled: 'TERMINATED' } as const;
+
+export function addTerminate(scope: Scope, name: string, how: Termination): void {
+  const { status = 'succeeded', reason, output } = how;
+  const user = `the end by '${name}'`;
+  if (!Object.hasOwn(STATUSES, status)) {
+    const known = Object.keys(STATUSES).join(', ');
+    throw scope.draft.error(`${user} has the status '${status}'; use one of ${known}`);
+  }
+  const inputs = {
+    terminationStatus: STATUSES[status],
+    terminationReason: reason,
+    workflowOutput: output,
+  };
+  const inputParameters = fieldsJson(scope, stated(inputs), user);
+  addStep(scope, { ...named(name, 'TERMINATE'), inputParameters });
+}
+
+/** What a WAIT waits for; without any of them, for a call that completes the step. */
+export interface WaitFor {
+  /** Whole seconds. */
+  readonly seconds?: Given<number>;
+  /** A time such as `2030-01-31 08:00 UTC`. */
+  readonly until?: Given<string>;
+}
+
+export function addWait<Output>(
+  scope: Scope,
+  name: string,
+  { seconds, until }: WaitFor,
+): Step<Output> {
+  if (seconds !== undefined && until !== undefined) {
+    throw scope.draft.error(`'${name}' has both seconds and until; use one of them`);
+  }
+  const duration = seconds === undefined ? undefined : `${String(seconds)} seconds`;
+  const inputs = stated({ duration, until });
+  const inputParameters = fieldsJson(scope, inputs, `the time of '${name}'`);
+  return addStep(scope, { ...named(name, 'WAIT'), inputParameters });
+}
+
+interface Script {
+  readonly name: string;
+  readonly expression: string;
+  readonly input: object;
+}
+
+/** INLINE. */
+export function addInline<Output>(scope: Scope, { name, expression, input }: Script): Step<Output> {
+  const user = `the input of '${name}'`;
+  if (hasMarks(expression)) {
+    throw scope.draft.error(
+      `the script of '${name}' has a reference; pass it as input, use $.name`,
+    );
+  }
+  const own = { evaluatorType: 'javascript', expression };
+  const taken = Object.keys(own).find((field) => field in fieldsJson(scope, input, user));
+  if (taken !== undefined) throw scope.draft.error(`${user} cannot have the field '${taken}'`);
+  const inputParameters = fieldsJson(scope, { ...input, ...own }, user);
+  return addStep(scope, { ...named(name, 'INLINE'), inputParameters });
+}
+
+/** The list that a step per element takes: objects are inputs, other elements a field of one. */
+export type MapItems<Input> = readonly (Input extends { readonly input: infer Item }
+  ? Input | Item
+  : Input)[];
+
+interface Mapped {
+  readonly name: string;
+  readonly type: string;
+  readonly list: unknown;
+}
+
+/** FORK_JOIN_DYNAMIC with one task per element, and its JOIN. */
+export function addMap<Output>(scope: Scope, { name, type, list }: Mapped): Step<Output> {
+  const inputs = { forkTaskName: type, forkTaskInputs: list };
+  const inputParameters = fieldsJson(scope, inputs, `the list of '${name}'`);
+  addStep(scope, { ...named(name, 'FORK_JOIN_DYNAMIC'), inputParameters });
+  return addStep(scope, { ...named(`${name}-join`, 'JOIN'), joinOn: [] });
+}
+
+interface Child {
+  readonly name: string;
+  readonly workflow: AnyWorkflow | string;
+  readonly input: object;
+  readonly version: number | undefined;
+}
+
+/** SUB_WORKFLOW. */
+export function addSubWorkflow<Output>(scope: Scope, child: Child): Step<Output> {
+  const { name, workflow, input, version } = child;
+  const inputParameters = fieldsJson(scope, input, `the input of '${name}'`);
+  const known = typeof workflow === 'string' ? { name: workflow, version } : versionOf(workflow);
+  if (known.name === scope.draft.workflow && !scope.draft.hasSwitch) {
+    const what = `step '${name}' runs the workflow '${known.name}' itself`;
+    const why = 'no w.switch before it can prevent that: a run would never end';
+    throw scope.draft.error(`${what}, and ${why}`);
+  }
+  return addStep(scope, {
+    ...named(name, 'SUB_WORKFLOW'),
+    inputParameters,
+    subWorkflowParam: stated(known),
+  });
+}
+
+function versionOf({ name, version }: AnyWorkflow): { name: string; version: number } {
+  return { name, version };
+}

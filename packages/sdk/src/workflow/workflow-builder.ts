@@ -1,0 +1,237 @@
+import type { AnyTask, TaskDefinition } from '../task/define-task.ts';
+import { addLoop, type Iteration, type LoopOptions, type LoopOverOptions } from './loop-steps.ts';
+import { addFork, addSwitch, type Build, type BuildAll, type CaseNames } from './path-steps.ts';
+import type { Given, GivenFields, Perhaps, Reference, ReferenceTo, Step } from './reference.ts';
+import { fieldPath, referenceTo, targetOf } from './reference-proxy.ts';
+import type { Scope } from './scope.ts';
+import {
+  addInline,
+  addMap,
+  addSubWorkflow,
+  addTerminate,
+  addWait,
+  type MapItems,
+  type Termination,
+  type WaitFor,
+} from './single-steps.ts';
+import { addStep, fieldsJson, named } from './step-json.ts';
+import { optionsJson, type StepOptions } from './step-options.ts';
+import type { AnyWorkflow, Workflow } from './workflow.ts';
+
+/** A name for a step that nobody needs to name. Default: its kind and a number. */
+export interface NameOptions {
+  readonly name?: string;
+}
+
+/**
+ * Adds steps to a workflow, in the order in which they run. A branch, a case or a loop gets a
+ * builder of its own.
+ */
+export class WorkflowBuilder<Input = unknown, Variables = unknown> {
+  /** The input of the run. */
+  readonly input: Reference<Input>;
+  /** The variables of the run, which `set` changes. */
+  readonly variables: Reference<Variables>;
+  /** Id of the run. */
+  readonly runId: Reference<string>;
+  /** `correlationId` of the start. */
+  readonly correlationId: Reference<string | null>;
+  private readonly scope: Scope;
+
+  /** Made by `defineWorkflow`. */
+  constructor(scope: Scope) {
+    const field = (path: string): unknown => referenceTo({ scope, step: '', path });
+    this.scope = scope;
+    this.input = field('workflow.input') as Reference<Input>;
+    this.variables = field('workflow.variables') as Reference<Variables>;
+    this.runId = field('workflow.workflowId') as Reference<string>;
+    this.correlationId = field('workflow.correlationId') as Reference<string | null>;
+  }
+
+  /**
+   * Runs a task. `task` is a definition, or the name of a type that is defined elsewhere. Its input
+   * is an object whose fields are values or references.
+   */
+  step<Output = unknown, TaskInput = unknown, MayFail extends boolean = false>(
+    name: string,
+    task: TaskDefinition<TaskInput, Output> | string,
+    input: NoInfer<GivenFields<TaskInput>>,
+    options?: StepOptions<MayFail>,
+  ): Step<MayFail extends true ? Output | null : Output>;
+  /** Runs a task that needs no input. */
+  step<Output = unknown>(
+    name: string,
+    task: TaskDefinition<undefined, Output> | string,
+  ): Step<Output>;
+  step(
+    name: string,
+    task: AnyTask | string,
+    input: object = {},
+    options: StepOptions = {},
+  ): unknown {
+    const { scope } = this;
+    return addStep(scope, {
+      name: typeof task === 'string' ? task : task.type,
+      taskReferenceName: name,
+      type: 'SIMPLE',
+      inputParameters: fieldsJson(scope, input, `the input of step '${name}'`),
+      ...optionsJson(scope, task, { name, options }),
+    });
+  }
+
+  /**
+   * Runs branches side by side, and goes on when all of them have ended. Returns what the branches
+   * return.
+   */
+  fork<Results extends object>(
+    branches: { readonly [K in keyof Results]: Build<Input, Variables, Results[K]> },
+    { name = this.free('fork') }: NameOptions = {},
+  ): Results {
+    return addFork(this.scope, this.inScopes(branches), name) as Results;
+  }
+
+  /**
+   * Takes the case that has the name of the value, or else `otherwise`. Returns what the cases
+   * return, by their names and as `otherwise`; what was not taken is null.
+   */
+  switch<Value extends string | number | boolean | null, Results extends object, Other = undefined>(
+    value: ReferenceTo<Value>,
+    cases: {
+      readonly [K in keyof Results]: K extends CaseNames<Value>
+        ? Build<Input, Variables, Results[K]>
+        : never;
+    },
+    otherwise?: Build<Input, Variables, Other>,
+    { name = this.free('switch') }: NameOptions = {},
+  ): { readonly [K in keyof Results]: Perhaps<Results[K]> } & {
+    readonly otherwise: Perhaps<Other>;
+  } {
+    const { otherwise: other } = this.inScopes({ otherwise: otherwise ?? (() => undefined) });
+    const decision = { value, cases: this.inScopes(cases), otherwise: other };
+    return addSwitch(this.scope, name, decision) as never;
+  }
+
+  /** Changes variables of the run. What is not named stays. */
+  set(
+    variables: Partial<GivenFields<Variables>>,
+    { name = this.free('set') }: NameOptions = {},
+  ): void {
+    const inputParameters = fieldsJson(this.scope, variables, `the variables of '${name}'`);
+    addStep(this.scope, { ...named(name, 'SET_VARIABLE'), inputParameters });
+  }
+
+  /** Ends the run. Steps cannot follow. */
+  terminate(how: Termination, { name = this.free('terminate') }: NameOptions = {}): void {
+    addTerminate(this.scope, name, how);
+  }
+
+  /** Does nothing. */
+  noop({ name = this.free('noop') }: NameOptions = {}): void {
+    addStep(this.scope, named(name, 'NOOP'));
+  }
+
+  /**
+   * Runs a task for each element of a list, side by side. An element that is an object is the input
+   * of its task; any other one is its field `input`. The output has one field per task.
+   */
+  map<Output, TaskInput>(
+    list: NoInfer<Given<MapItems<TaskInput>>>,
+    task: TaskDefinition<TaskInput, Output>,
+    { name = this.free('map') }: NameOptions = {},
+  ): Step<Readonly<Record<string, Output>>> {
+    return addMap(this.scope, { name, type: task.type, list });
+  }
+
+  /** Repeats steps while a JavaScript expression says so. Returns what the last pass returns. */
+  loop<Result>(
+    options: LoopOptions & NameOptions,
+    body: Build<Input, Variables, Result, Pick<Iteration, 'count'>>,
+  ): Result {
+    const { name = this.free('loop') } = options;
+    return addLoop(this.scope, { ...options, name, body: this.passes(body) }) as Result;
+  }
+
+  /** Repeats steps for each element of a list, one after the other. */
+  loopOver<Item, Result>(
+    list: ReferenceTo<readonly Item[]>,
+    body: Build<Input, Variables, Result, Iteration<Item>>,
+    options: LoopOverOptions & NameOptions = {},
+  ): Perhaps<Result> {
+    const { name = this.free('loop') } = options;
+    const loop = { ...options, name, over: list, body: this.passes(body) };
+    return addLoop(this.scope, loop) as Perhaps<Result>;
+  }
+
+  /** Waits for a time, or until a call completes the step. */
+  wait<Output = unknown>(name: string, until: WaitFor = {}): Step<Output> {
+    return addWait(this.scope, name, until);
+  }
+
+  /** Waits until a person completes the step with an output. `input` is what they see. */
+  human<Output = unknown>(name: string, input: GivenFields<unknown> = {}): Step<Output> {
+    const inputParameters = fieldsJson(this.scope, input, `the input of '${name}'`);
+    return addStep(this.scope, { ...named(name, 'HUMAN'), inputParameters });
+  }
+
+  /** Evaluates JavaScript on the server. `$` has the fields of the input. */
+  inline<Result = unknown>(
+    name: string,
+    expression: string,
+    input: GivenFields<unknown> = {},
+  ): Step<{ readonly result: Result }> {
+    return addInline(this.scope, { name, expression, input });
+  }
+
+  /** Runs another workflow and waits for its end. */
+  subWorkflow<Output = unknown, ChildInput = unknown>(
+    name: string,
+    workflow: Workflow<ChildInput, Output> | string,
+    input: NoInfer<GivenFields<ChildInput>>,
+    { version }: { readonly version?: number } = {},
+  ): Step<Output> {
+    const child = workflow as AnyWorkflow | string;
+    return addSubWorkflow(this.scope, { name, workflow: child, input, version });
+  }
+
+  /** The number of elements of a list. */
+  lengthOf(list: ReferenceTo<readonly unknown[]>): Reference<number> {
+    return derived(list, (path) => `${path}.length()`) as Reference<number>;
+  }
+
+  /** The last element of a list. */
+  lastOf<Item>(list: ReferenceTo<readonly Item[]>): Reference<Item> {
+    return derived(list, (path) => `${path}[-1]`) as Reference<Item>;
+  }
+
+  /** One field of all elements of a list, as a list. */
+  eachOf<Item, Field extends keyof Item & string>(
+    list: ReferenceTo<readonly Item[]>,
+    field: Field,
+  ): Reference<readonly Item[Field][]> {
+    return derived(list, (path) => fieldPath(`${path}[*]`, field)) as never;
+  }
+
+  private free(kind: string): string {
+    return this.scope.draft.freeName(kind);
+  }
+
+  /** The same functions, each with a builder for its scope. */
+  private inScopes(builds: object): BuildAll {
+    const entries = Object.entries(builds as Record<string, (w: WorkflowBuilder) => unknown>);
+    return Object.fromEntries(
+      entries.map(([name, build]) => [name, (scope) => build(new WorkflowBuilder(scope))]),
+    );
+  }
+
+  private passes<Extra>(body: Build<Input, Variables, unknown, Extra>) {
+    return (scope: Scope, iteration: Iteration): unknown => {
+      return body(new WorkflowBuilder<Input, Variables>(scope), iteration as Extra);
+    };
+  }
+}
+
+function derived(list: unknown, path: (of: string) => string): unknown {
+  const target = targetOf(list);
+  if (target === undefined) throw new TypeError('it must be a reference to a list');
+  return referenceTo({ ...target, path: path(target.path) });
+}

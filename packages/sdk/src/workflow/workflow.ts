@@ -1,0 +1,35 @@
+/** Carries the types of a workflow for the compiler. It does not exist at run time. */
+declare const TYPES: unique symbol;
+
+/** A definition in the form of Conductor, as plain JSON. */
+export interface WorkflowJson {
+  readonly name: string;
+  readonly version: number;
+  readonly description?: string;
+  readonly tasks: readonly Readonly<Record<string, unknown>>[];
+  readonly inputTemplate?: Readonly<Record<string, unknown>>;
+  readonly outputParameters?: Readonly<Record<string, unknown>>;
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+/** A workflow with the types of its input and output. */
+export interface Workflow<Input = unknown, Output = unknown> {
+  readonly name: string;
+  readonly version: number;
+  /** What the server gets. */
+  readonly definition: WorkflowJson;
+  readonly [TYPES]?: (input: Input) => Output;
+}
+
+/** A workflow with any input and output. */
+export type AnyWorkflow = Workflow<never, unknown>;
+
+/** Carries the type of an input for the compiler. */
+export interface InputType<Input> {
+  readonly [TYPES]?: (input: Input) => Input;
+}
+
+/** Says what the input of a workflow is: `input: inputOf<{ amount: number }>()`. */
+export function inputOf<Input>(): InputType<Input> {
+  return {};
+}
