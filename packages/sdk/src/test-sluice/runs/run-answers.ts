@@ -40,9 +40,10 @@ export function isMeant(run: RunSummary, query: Sent<RunQuery>): boolean {
   );
 }
 
-export function versionView({ version, hash, arrivals, registeredAt }: StoredProgram) {
+export function versionView({ version, hash, scopes, registeredAt }: StoredProgram) {
   const at = new Date(registeredAt).toISOString();
-  return { version, hash, steps: arrivals.length, registeredAt: at };
+  const steps = scopes.reduce((sum, { arrivals }) => sum + arrivals.length, 0);
+  return { version, hash, steps, registeredAt: at };
 }
 
 export function startRefusal(
