@@ -48,6 +48,9 @@ import { StatsKeeper } from './stats/stats-keeper.ts';
 import { TaskWaiters } from './tasks/task-waiters.ts';
 import { WorkerStreams } from './workers/worker-streams.ts';
 
+/** When each epoch of the log began, in the data folder. */
+const STARTS_FILE = 'starts.json';
+
 /** The embedded server: one partition on a file log, with HTTP around it. */
 export class Server {
   readonly url: string;
@@ -104,10 +107,7 @@ export class Server {
     try {
       const time = clockOf(options, observation);
       const now = () => time.now();
-      const streams = new WorkerStreams({
-        notify: observation.streamed,
-        stalledMs: options.http?.stalledReaderMs ?? DEFAULTS.http.stalledReaderMs,
-      });
+      const streams = streamsOf(options, observation);
       const waiters = new TaskWaiters(quotasIn(options));
       const rates = new QueueRates(() => performance.now());
       const logs = await openTaskLogs(options);
@@ -145,11 +145,9 @@ export class Server {
         onRecognised: observation.recognised,
       });
       const shared = { engine, admission, gateway, waiters, observation, log, projection, time };
-      const startsFile = join(options.dataFolder, 'starts.json');
-      const starts = await LogStarts.begin(startsFile, engine.position);
+      const starts = await LogStarts.begin(join(options.dataFolder, STARTS_FILE), engine.position);
       const served = { ...shared, starts, logFiles: file, rates, logs, blobs, scripts, clock: now };
-      const open = await engine.read((_, partition) => partition.openEvaluations());
-      scripts.evaluate(open);
+      scripts.evaluate(await engine.read((_, partition) => partition.openEvaluations()));
       const app = buildApp(appOptions(options, certificate), served);
       await app.listen({ host: options.host, port: options.port });
       courier = courierOf(options, served);
@@ -208,6 +206,11 @@ function checkKeys(host: string, { accessKeys }: ReadonlyState): void {
 function reportScripts(engine: Engine, results: readonly EvaluationResult[]): void {
   const command = { type: 'scripts_evaluated', results } as const;
   engine.execute<ScriptsEvaluated, void>(command, () => undefined).catch(() => undefined);
+}
+
+function streamsOf({ http }: ServerOptions, { streamed }: Observation): WorkerStreams {
+  const stalledMs = http?.stalledReaderMs ?? DEFAULTS.http.stalledReaderMs;
+  return new WorkerStreams({ notify: streamed, stalledMs });
 }
 
 function clockOf(
