@@ -8,9 +8,11 @@ import { makeCheckers } from './checkers/make-checkers.ts';
 import type { Callbacks } from './checkers/rules/callbacks.ts';
 import { TASK_TYPES } from './clients/draw-task.ts';
 import { History } from './clients/history.ts';
+import { KnownRuns } from './clients/known-runs.ts';
 import { KnownSessions } from './clients/known-sessions.ts';
 import { KnownTasks } from './clients/known-tasks.ts';
 import { PeriodicClient } from './clients/periodic-client.ts';
+import { RunClient } from './clients/run-client.ts';
 import { SdkClient } from './clients/sdk-client.ts';
 import { SimClient } from './clients/sim-client.ts';
 import { Simulation } from './kernel/simulation.ts';
@@ -61,6 +63,8 @@ export class World implements ServerWatch {
   private readonly workers: SimWorker[];
   private readonly clients: readonly (SimClient | SdkClient)[];
   private readonly periodic: PeriodicClient | undefined;
+  /** Starts runs; undefined in worlds without them. */
+  private readonly starter: RunClient | undefined;
   /** One of the clients, which may run any operation. */
   private readonly operator: SimClient;
   private readonly checkers: readonly Checker[];
@@ -85,7 +89,9 @@ export class World implements ServerWatch {
     this.disk = new HostDisk({ simulation, plan, situations });
     const { disk } = this;
     const snapshots = () => disk.snapshots();
-    const made = makeCheckers({ simulation, plan, history, runs, situations, snapshots });
+    const knownRuns = new KnownRuns();
+    const checked = { simulation, plan, history, runs, situations, snapshots, knownRuns };
+    const made = makeCheckers(checked);
     this.checkers = [...made.checkers, this.liveness];
     const { projection, callbacks } = made;
     this.callbacks = callbacks;
@@ -113,6 +119,10 @@ export class World implements ServerWatch {
         return new SdkClient(clientParts, name, made.calls);
       }),
     ];
+    this.starter =
+      plan.runs === undefined
+        ? undefined
+        : new RunClient(clientParts, knownRuns, plan.runs.requestEveryMs);
     const isPeriodic = simulation.random('is periodic').chance(PERIODIC_RATE);
     this.periodic = isPeriodic ? new PeriodicClient(clientParts, 'periodic') : undefined;
     for (const fault of plan.faults) simulation.after(fault.at, () => this.strike(fault));
@@ -132,6 +142,7 @@ export class World implements ServerWatch {
     simulation.log('world', 'is healed');
     for (const client of this.clients) client.stop();
     this.periodic?.stop();
+    this.starter?.stop();
     for (const worker of this.workers) worker.heal();
     network.heal();
     disk.heal();

@@ -37,6 +37,7 @@ import type { Situations } from '../situations.ts';
 import { UTF8 } from '../utf8.ts';
 import type { HostDisk } from './host-disk.ts';
 import { carryOut, hasSeenState } from './requests.ts';
+import { RunRequests } from './run-requests.ts';
 import { type Receivers, simCourier } from './sim-courier.ts';
 import { type LogWatch, WatchedLog } from './watched-log.ts';
 import { WatchedOutputs } from './watched-outputs.ts';
@@ -260,12 +261,13 @@ export class ServerHost {
     const newSessionId = () => `s_${this.letters(24)}`;
     const shared = { engine, admission, streams, rates };
     gateway = new Gateway({ ...NO_FILES, ...times, ...shared, newSessionId });
+    const runs = new RunRequests({ engine, admission, gateway, clock: now.clock });
     courier = simCourier({ engine, gateway, process, ...now, receivers });
     await courier.begin();
     this.tick(process, gateway);
     const listener: Listener = {
       process,
-      handle: (exchange) => this.handle(exchange, { engine, gateway, admission }, records),
+      handle: (exchange) => this.handle(exchange, { engine, gateway, admission, runs }, records),
     };
     network.listen(listener);
     process.log(`serves from record ${held.tail} on, epoch ${held.epoch}`);
@@ -351,8 +353,9 @@ function timersOf(process: SimProcess, before: () => void): StartTimer {
   };
 }
 
-function partitionOptionsOf({ limits, matching, hashEvery }: WorldPlan): PartitionOptions {
-  return { partition: 0, limits, utf8: UTF8, matching, hashEvery };
+function partitionOptionsOf({ limits, matching, hashEvery, runs }: WorldPlan): PartitionOptions {
+  const runUnits = runs === undefined ? {} : { runUnits: runs.unitsMax };
+  return { partition: 0, limits, utf8: UTF8, matching, hashEvery, ...runUnits };
 }
 
 /** Errors that a failing disk causes, as opposed to bugs of the server. */

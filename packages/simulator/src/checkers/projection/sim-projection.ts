@@ -204,6 +204,8 @@ function differenceOf(row: TaskRecord | undefined, told: TaskStory): string | un
     // After a retry, the story keeps the answer of the newest lease. The row does not.
     ...(told.attempt > 0 ? { answer: told.answer } : {}),
     isCancelAsked,
+    // A step's task is never a dead letter, and its row says so from the start.
+    isDiscarded: told.isDiscarded || told.run !== 0,
   };
   const actual: Record<string, unknown> = {
     ...row,
@@ -227,7 +229,6 @@ const SAME = [
   'input',
   'attempt',
   'result',
-  'isDiscarded',
 ] as const;
 
 function phaseOf(row: Pick<TaskRecord, 'state'> | undefined): string {
