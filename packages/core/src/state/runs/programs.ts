@@ -223,6 +223,11 @@ function keyOf(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
+/** What a definition takes at least. */
+export function definitionBytes(text: string): number {
+  return ENTRY_BYTES + 2 * text.length;
+}
+
 function bytesOf({ text, arrivals }: StoredProgram): number {
-  return ENTRY_BYTES + 2 * text.length + 8 * arrivals.length;
+  return definitionBytes(text) + 8 * arrivals.length;
 }
