@@ -71,6 +71,7 @@ export class World implements ServerWatch {
   private readonly workerParts: WorkerParts;
   private readonly liveness: Liveness;
   private readonly callbacks: Callbacks;
+  private readonly projection: { heal(): void } | undefined;
   private readonly receivers: SimReceivers;
   private readonly sessions = new KnownSessions();
   private isHealed = false;
@@ -95,6 +96,7 @@ export class World implements ServerWatch {
     this.checkers = [...made.checkers, this.liveness];
     const { projection, callbacks } = made;
     this.callbacks = callbacks;
+    this.projection = projection;
     this.receivers = new SimReceivers(simulation, (message) => callbacks.heard(message));
     const { receivers } = this;
     const hostParts = { simulation, network, disk, plan, situations, projection, receivers };
@@ -148,6 +150,7 @@ export class World implements ServerWatch {
     disk.heal();
     this.receivers.heal();
     host.heal();
+    this.projection?.heal();
     for (const checker of this.checkers) checker.woken?.();
     for (const [index, offer] of FLAWLESS_OFFERS.entries()) {
       new SdkWorker(this.workerParts, `healer${index + 1}`, offer);
