@@ -18,7 +18,7 @@ import { SimClient } from './clients/sim-client.ts';
 import { Simulation } from './kernel/simulation.ts';
 import { Network } from './network/network.ts';
 import type { PlannedFault } from './plan/faults.ts';
-import type { WorldPlan } from './plan/world-plan.ts';
+import type { RunKill, WorldPlan } from './plan/world-plan.ts';
 import { SimReceivers } from './receivers/sim-receivers.ts';
 import { HostDisk } from './server/host-disk.ts';
 import { ServerHost, type ServerWatch } from './server/server-host.ts';
@@ -128,6 +128,7 @@ export class World implements ServerWatch {
     const isPeriodic = simulation.random('is periodic').chance(PERIODIC_RATE);
     this.periodic = isPeriodic ? new PeriodicClient(clientParts, 'periodic') : undefined;
     for (const fault of plan.faults) simulation.after(fault.at, () => this.strike(fault));
+    for (const kill of runKillsOf(plan)) simulation.after(kill.at, () => this.killAmidRuns(kill));
   }
 
   /** Runs the whole plan; rejects with the first broken rule. */
@@ -223,6 +224,10 @@ export class World implements ServerWatch {
     }
   }
 
+  private killAmidRuns(kill: RunKill): void {
+    if (!this.isHealed) this.host.killAmidRuns(kill);
+  }
+
   private losePower({ restartAfterMs, powerLossAfterMs }: TornWrite): void {
     this.simulation.after(restartAfterMs + powerLossAfterMs, () => {
       if (!this.isHealed) this.host.kill(true, restartAfterMs, 0);
@@ -293,6 +298,13 @@ export class World implements ServerWatch {
   stopped(): void {
     for (const checker of this.checkers) checker.stopped?.();
   }
+}
+
+/** Not in calm worlds, and not where a kill would end a standstill. */
+function runKillsOf({ runs, faults }: WorldPlan): readonly RunKill[] {
+  const isCalm = faults.length === 0;
+  const standsStill = faults.some(({ kind }) => kind === 'server stopped amid a submit');
+  return runs === undefined || isCalm || standsStill ? [] : runs.kills;
 }
 
 function numbered<T>(count: number, kind: string, make: (name: string, index: number) => T): T[] {

@@ -95,7 +95,7 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
   if (plan.matching.reserveAfterMs === NO_RESERVATIONS_MS) {
     story.rules.push(new Starvation(story, sessions, { ...MATCHING_DEFAULTS, ...plan.matching }));
   }
-  const pace = new ServerPace(simulation, plan.limits);
+  const pace = new ServerPace(simulation, plan);
   const runStories = new RunStories(story, knownRuns, pace);
   if (plan.runs !== undefined) story.rules.push(runStories);
   const calls = new SdkCalls(story);

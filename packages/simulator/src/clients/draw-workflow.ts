@@ -7,6 +7,8 @@ import { RETRIES, TASK_TYPES, type TaskInput, TIMEOUTS } from './draw-task.ts';
 /** Steps of a definition at most, so that runs fit into worlds with small limits. */
 const STEPS_MAX = [3, 8, 14];
 
+const TOGETHER_MS = 300;
+
 /** Runs should get far, so most of their tasks succeed. */
 const ENDS: readonly (readonly [weight: number, end: TaskInput['end']])[] = [
   [0.82, 'succeeded'],
@@ -48,7 +50,8 @@ export function drawRunInput(
   const todo = referencesIn(definition.tasks).map((reference) => [
     reference,
     {
-      runMs: Math.round(random.logarithmic(1, 4000)),
+      // Branches that end at the same time are reported together.
+      runMs: random.chance(0.4) ? TOGETHER_MS : Math.round(random.logarithmic(1, 4000)),
       end: drawEnd(random),
       gives: randomOutput(seeded),
     },

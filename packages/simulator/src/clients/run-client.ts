@@ -14,6 +14,9 @@ const SENDS_MAX = 6;
 /** Share of answered starts that the client sends again later. */
 const REPEAT_RATE = 0.1;
 
+/** Share of starts of which a run is cancelled at once. */
+const HASTY_RATE = 0.1;
+
 /** Number of workflows that the client keeps registered. */
 const WORKFLOWS = 4;
 
@@ -69,7 +72,7 @@ export class RunClient {
     const choice = random.next();
     const place = random.integer(0, WORKFLOWS - 1);
     if (choice < 0.6) this.start();
-    else if (choice < 0.7) this.cancel();
+    else if (choice < 0.7) this.cancel(this.runs.pick(random));
     else if (choice < 0.8) this.get();
     else if (choice < 0.88 && this.tasks.length > 0) this.operate();
     else if (choice < 0.95) this.register(place);
@@ -118,8 +121,7 @@ export class RunClient {
     };
   }
 
-  private cancel(): void {
-    const id = this.runs.pick(this.random);
+  private cancel(id: string): void {
     this.ask({ method: 'POST', path: `/v1/runs/${id}/cancel`, body: '' });
   }
 
@@ -168,6 +170,7 @@ export class RunClient {
     if (status >= 300) return;
     const { items } = JSON.parse(body) as { items: readonly { id: string }[] };
     for (const { id } of items) this.runs.add(id, this.process.name);
+    if (this.random.chance(HASTY_RATE)) this.cancel(this.random.pick(items).id);
     if (!this.random.chance(REPEAT_RATE)) return;
     this.process.after(this.random.logarithmic(500, 60_000), () => {
       if (!this.isStopped) this.ask({ ...request });

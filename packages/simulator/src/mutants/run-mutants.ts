@@ -66,9 +66,17 @@ const PLANTED: readonly Mutant[] = [
     endTask(decision, task, { state: CANCELLED, reason: CANCELLED_REASON });
     return;
   }
-  if (tasks.stop[task] === NO_STOP) {`,
-    replace: '  if (isHeld(tasks.state[task]) && tasks.stop[task] === NO_STOP) {',
+  // One that is to stop for its time would get its next attempt.
+  if (tasks.stop[task] !== CANCELLED_REASON) {`,
+    replace: '  if (isHeld(tasks.state[task]) && tasks.stop[task] !== CANCELLED_REASON) {',
     what: 'Queued tasks of a cancelled run end: here they wait for a worker that runs them.',
+  },
+  {
+    name: 'stopping-run-retries-a-task',
+    file: END_STEPS,
+    find: 'if (tasks.stop[task] !== CANCELLED_REASON) {',
+    replace: 'if (tasks.stop[task] === 0) {',
+    what: 'A task of a cancelled run gets no attempt more: here one that timed out does.',
   },
   {
     name: 'stopping-run-lets-a-step-enter',
@@ -101,8 +109,8 @@ const PLANTED: readonly Mutant[] = [
   {
     name: 'key-of-a-run-is-not-kept',
     file: 'core/src/commands/runs/start-runs.ts',
-    find: 'if (command.dedupe === undefined) event.dedupe.windowMs = 0;',
-    replace: 'if (command.dedupe !== undefined) event.dedupe.windowMs = 0;',
+    find: 'else pointAtClaim(event.dedupe, command.dedupe, at);',
+    replace: 'else event.dedupe.windowMs = 0;',
     what: 'A start that is sent again gives the same run: here another one.',
   },
   {

@@ -32,7 +32,7 @@ import type { Simulation } from '../kernel/simulation.ts';
 import type { ExchangeRequest } from '../network/exchange.ts';
 import type { Listener, Network } from '../network/network.ts';
 import type { ServerExchange } from '../network/server-exchange.ts';
-import type { WorldPlan } from '../plan/world-plan.ts';
+import type { RunKill, WorldPlan } from '../plan/world-plan.ts';
 import type { Situations } from '../situations.ts';
 import { UTF8 } from '../utf8.ts';
 import type { HostDisk } from './host-disk.ts';
@@ -110,6 +110,9 @@ export class ServerHost {
   /** How much longer than its keys the server pauses after its next submit; 0 for no pause. */
   private pauseBeyondKeysMs = 0;
 
+  /** Waits for runs that have something to do. */
+  private runKill: RunKill | undefined;
+
   constructor(parts: HostParts) {
     this.parts = parts;
     this.random = parts.simulation.random('server');
@@ -153,6 +156,21 @@ export class ServerHost {
     });
   }
 
+  /** Kills the server soon after a command that leaves something to do for runs. */
+  killAmidRuns(kill: RunKill): void {
+    this.runKill = kill;
+  }
+
+  private hasRunWork(process: SimProcess): void {
+    const { runKill } = this;
+    if (runKill === undefined) return;
+    this.runKill = undefined;
+    process.after(runKill.afterMs, () => {
+      this.parts.situations.note('a server was killed amid runs');
+      this.kill(runKill.isPowerLoss, runKill.restartAfterMs, 0);
+    });
+  }
+
   pause(ms: number): void {
     this.process?.pause(ms);
     this.parts.watch.stalled(ms);
@@ -174,6 +192,7 @@ export class ServerHost {
 
   /** Wakes a paused process. */
   heal(): void {
+    this.runKill = undefined;
     this.pauseBeyondKeysMs = 0;
     this.process?.wake();
   }
@@ -232,7 +251,10 @@ export class ServerHost {
       partition: partitionOptions,
       makePartition: (options) => {
         partition = new WatchedPartition(options, {
-          executed: (command, reply, watched) => watch.executed(command, reply, watched),
+          executed: (command, reply, watched) => {
+            watch.executed(command, reply, watched);
+            if (watched.state.runs.line.length > 0) this.hasRunWork(process);
+          },
         });
         return partition;
       },

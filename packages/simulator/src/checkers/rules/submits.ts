@@ -85,7 +85,7 @@ export class Submits implements StoryRule {
     if (event.type === 'task_type_changed') this.hasDefinitions = true;
     if (event.type === 'dedupe_forgotten') this.forgotten(event.task, at);
     if (event.type === 'dedupe_input_changed') this.inputChanged(event, command);
-    if (event.type === 'run_started') this.claim(event, at);
+    if (event.type === 'run_started') this.runStarted(event, command, at);
     if (event.type !== 'task_submitted' || command.type !== 'submit_tasks') return;
     const place = this.due.shift();
     this.check(place !== undefined, 'I2', () => `task ${event.task} is one too many`);
@@ -98,16 +98,19 @@ export class Submits implements StoryRule {
   private started(command: StartRuns, reply: StartRunsReply, at: number): void {
     const { rejection, known } = reply;
     if (rejection !== undefined && rejection !== 'dedupe_mismatch') return;
+    this.due = [];
     const first = new Map<string, string>();
     let hasMismatch = false;
     command.runs.forEach((_, place) => {
       const claim = claimOf(command, place);
+      const text = claim?.text ?? '';
+      const before = this.remembered(text, at);
+      const isKnown = before !== undefined || first.has(text);
+      if (!isKnown) this.due.push(place);
       if (claim === undefined) return;
-      const before = this.remembered(claim.text, at);
-      const input = before?.input ?? first.get(claim.text) ?? claim.input;
+      const input = before?.input ?? first.get(text) ?? claim.input;
       hasMismatch ||= input !== claim.input;
-      const isKnown = before !== undefined || first.has(claim.text);
-      first.set(claim.text, input);
+      first.set(text, input);
       if (rejection !== undefined) return;
       const run = known?.get(place)?.number;
       const isSame = isKnown ? run !== undefined : run === undefined;
@@ -118,6 +121,18 @@ export class Submits implements StoryRule {
     this.check(hasMismatch === (rejection === 'dedupe_mismatch'), 'I7', () => {
       return `a start is ${rejection ?? 'accepted'}, and its keys have ${hasMismatch ? 'other' : 'the same'} inputs`;
     });
+  }
+
+  /** The run has the key that its start gave it. */
+  private runStarted(event: Started, command: Command, at: number): void {
+    const place = this.due.shift();
+    if (command.type !== 'start_runs' || place === undefined) return;
+    const { words, start, windowMs } = event.dedupe;
+    const key = windowMs === 0 ? undefined : words.subarray(start, start + HALF).join();
+    this.check(key === claimOf(command, place)?.text, 'I7', () => {
+      return `run ${event.task} has not the key that its start gave it`;
+    });
+    this.claim(event, at);
   }
 
   /** The key of a task that is retried with another input must stand for that input. */

@@ -14,9 +14,6 @@ type StepEnded = Extract<Event, { type: 'step_ended' }>;
 type StepSubmitted = Extract<Event, { type: 'step_submitted' }>;
 type Program = { readonly name: string; readonly definition: ModelDefinition };
 
-/** A running server is late by this much at most. */
-const LATE_MS_MAX = 50;
-
 /** How a run ends when the task of a step that it cannot do without ends so. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   failed: 'failed',
@@ -114,7 +111,7 @@ export class RunStories implements StoryRule {
       if (run.due.size === 0) this.waiting.delete(run);
       for (const [reference, since] of run.due) {
         const lateMs = now - Math.max(since, this.pace.freeSince);
-        this.check(lateMs <= LATE_MS_MAX, 'I23', () => {
+        this.check(lateMs <= this.pace.lateMsMax, 'I23', () => {
           return `${nameOf(run, reference)} may enter, and has not for ${Math.round(lateMs)} ms`;
         });
       }
@@ -126,7 +123,7 @@ export class RunStories implements StoryRule {
     for (const [run, since] of this.stopping) {
       if (run.isOver) this.stopping.delete(run);
       const lateMs = now - Math.max(since, this.pace.freeSince);
-      if (run.isOver || lateMs <= LATE_MS_MAX) continue;
+      if (run.isOver || lateMs <= this.pace.lateMsMax) continue;
       const left = run.live.filter((reference) => {
         const task = this.story.tasks.get(run.steps.get(reference)?.task ?? 0);
         return task === undefined || !isHeld(task) || task.stop === '';
