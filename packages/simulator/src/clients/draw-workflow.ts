@@ -4,6 +4,9 @@ import { SeededRandom } from '@sluice/core/testing/world/seeded-random';
 import type { RandomStream } from '../kernel/random.ts';
 import { RETRIES, TASK_TYPES, type TaskInput, TIMEOUTS } from './draw-task.ts';
 
+/** Many attempts take too long, so that runs stop while a worker is asked to stop one of these. */
+const STEP_TIMEOUTS = [...TIMEOUTS, { runMs: 500 }, { runMs: 500 }, { runMs: 500 }];
+
 /** Steps of a definition at most, so that runs fit into worlds with small limits. */
 const STEPS_MAX = [3, 8, 14];
 
@@ -89,7 +92,7 @@ function withTask(random: RandomStream, step: ModelStep): ModelStep {
     name: random.pick(TASK_TYPES),
     inputParameters,
     ...(random.chance(0.7) ? { retry: random.pick(RETRIES) } : {}),
-    ...(random.chance(0.2) ? { timeouts: random.pick(TIMEOUTS) } : {}),
+    ...(random.chance(0.35) ? { timeouts: random.pick(STEP_TIMEOUTS) } : {}),
     ...(random.chance(0.1) ? { startDelay: random.integer(1, 5) } : {}),
   };
 }

@@ -244,9 +244,12 @@ export class RunStories implements StoryRule {
     const { live } = run;
     this.check(!run.isOver, 'I24', () => `run ${run.number} ends twice`);
     this.check(live.length === 0, 'I24', () => `run ${run.number} ends, and ${live} lives`);
+    // Nothing is due in a run that stops.
+    const { due } = run;
+    this.check(due.size === 0, 'I22', () => `run ${run.number} ends before ${[...due.keys()]}`);
     const expected = run.state === 'stopping' ? run.outcome : run.model.status;
     this.check(state === expected, 'I22', () => {
-      return `run ${run.number} ends as ${state}, not ${expected}; due: ${[...run.due.keys()]}`;
+      return `run ${run.number} ends as ${state}, not ${expected}`;
     });
     run.state = state;
     run.endedAt = at;
