@@ -70,7 +70,7 @@ export class CoreLoad {
     ]);
   }
 
-  private execute<C extends Command>(request: Omit<C, 'now'>): Replies[C['type']] {
+  protected execute<C extends Command>(request: Omit<C, 'now'>): Replies[C['type']] {
     this.commands += 1;
     if (this.commands % COMMANDS_PER_BATCH === 0) this.writer.reset();
     const command = { ...request, now: Date.now() } as unknown as C;

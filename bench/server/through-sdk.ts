@@ -47,7 +47,8 @@ export async function startWorkers(order: SdkWorkerOrder): Promise<ChildProcess>
   return worker;
 }
 
-async function message<T>(child: ChildProcess): Promise<T> {
+/** The next message of a process, which must not end before it. */
+export async function message<T>(child: ChildProcess): Promise<T> {
   const failed = once(child, 'exit').then(([code]) => {
     throw new Error(`a process of the benchmark ended with code ${code}`);
   });

@@ -9,14 +9,13 @@ export interface SmallServerOptions {
   readonly dataFolder: string;
   readonly snapshotEveryBytes: number;
   readonly finishedTasksMax?: number;
+  /** A free one by default. */
+  readonly port?: number;
 }
 
 export function startSmallServer(options: SmallServerOptions): Promise<ServerProcess> {
-  const { dataFolder, snapshotEveryBytes, finishedTasksMax } = options;
-  const numbers = [
-    snapshotEveryBytes,
-    ...(finishedTasksMax === undefined ? [] : [finishedTasksMax]),
-  ];
+  const { dataFolder, snapshotEveryBytes, finishedTasksMax = 1_000_000, port = 0 } = options;
+  const numbers = [snapshotEveryBytes, finishedTasksMax, port];
   const args = [SMALL_SERVER, dataFolder, ...numbers.map(String)];
   return ServerProcess.start({ command: process.execPath, args });
 }

@@ -376,7 +376,15 @@ const RUN_CALLS = {
   waitForRun: ofRun('/wait?timeoutMs=0'),
   cancelRun: ofRun('/cancel'),
   pauseRun: ofRun('/pause'),
-  resumeRun: ofRun('/resume'),
+  resumeRun: async (shop) => {
+    const id = await newRun(shop);
+    await done(shop.post(`/v1/runs/${id}/pause`, {}));
+    return {
+      call: { path: `/v1/runs/${id}/resume` },
+      own: 200,
+      foreign: { code: 'run_not_found' },
+    };
+  },
   completeRunStep: ofStep('/complete'),
   failRunStep: ofStep('/fail', { error: { message: 'no' } }),
 } satisfies Partial<Record<RouteName, Prepare>>;

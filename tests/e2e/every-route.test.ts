@@ -127,6 +127,8 @@ test('every other error that a route announces has been seen', async () => {
     'run_finished',
     'run_not_found',
     'session_not_found',
+    'step_not_found',
+    'step_not_waiting',
     'task_finished',
     'task_not_finished',
     'task_not_found',

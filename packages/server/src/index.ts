@@ -24,6 +24,8 @@ export { type MarkStore, Projector, type RowStore } from './projection/projector
 export { rebuildProjection } from './projection/rebuild-projection.ts';
 export type { TaskRecord } from './projection/rows/task-record.ts';
 export { QueueRates } from './queues/queue-rates.ts';
+export { RunArchive } from './runs/run-archive.ts';
+export { RunOperations } from './runs/run-operations.ts';
 export { Server } from './server.ts';
 export { inputWords } from './tasks/dedupe-hashes.ts';
 export { TaskWaiters } from './tasks/task-waiters.ts';

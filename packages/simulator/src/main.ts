@@ -19,6 +19,7 @@ world, to the last bit.
   --mode MODE      safety (default) or liveness: heal everything after a while, and then all that can
                    end has to end
   --processes P    at once (default: one per core)
+  --runs           runs of workflows in every world, instead of in one of four
   --no-shrink      report a failure as it is
   --faults LIST, --workers N, --clients N, --until MS, --calm
                    with --seed: a smaller world, as the report of a failure names it
@@ -41,6 +42,7 @@ const OPTIONS = {
   clients: { type: 'string' },
   until: { type: 'string' },
   calm: { type: 'boolean' },
+  runs: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;
 
@@ -81,7 +83,12 @@ function overridesOf(values: Values): Overrides {
     clients: whole('clients', values.clients, 1),
     until: whole('until', values.until, 1),
   };
-  const given = Object.entries({ ...numbers, faults: places, calm: values.calm });
+  const given = Object.entries({
+    ...numbers,
+    faults: places,
+    calm: values.calm,
+    runs: values.runs,
+  });
   return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as Overrides;
 }
 
@@ -118,7 +125,7 @@ async function main(): Promise<number> {
     situations.add(result.situations);
     if (result.failure !== undefined) {
       totals.failures += 1;
-      console.log(reportFailure(answer, mode));
+      console.log(reportFailure(answer, order));
     }
     if (totals.seeds % SEEDS_PER_LINE === 0) {
       console.error(`${totals.seeds} seeds so far, ${totals.failures} failed`);

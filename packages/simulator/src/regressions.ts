@@ -9,6 +9,8 @@ export const REGRESSIONS: readonly {
   readonly seed: number;
   readonly mode: Mode;
   readonly what: string;
+  /** The world has runs of workflows. */
+  readonly runs?: true;
 }[] = [
   { seed: 16, mode: 'safety', what: 'a resume that arrived late made an attempt run twice' },
   { seed: 5, mode: 'safety', what: 'a resume that arrived late, after a restart of the server' },
@@ -20,4 +22,5 @@ export const REGRESSIONS: readonly {
   { seed: 2656, mode: 'safety', what: 'a timer slept on when the clock was set before it was due' },
   { seed: 924, mode: 'safety', what: 'a call of the SDK was called refused, and it was stored' },
   { seed: 46019, mode: 'liveness', what: 'a full disk that failed then was called full for ever' },
+  { seed: 17, mode: 'safety', runs: true, what: 'a cancelled run retried a task that timed out' },
 ];

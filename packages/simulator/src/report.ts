@@ -1,15 +1,18 @@
 import { flagsOf } from './plan/overrides.ts';
-import type { Mode } from './run-seed.ts';
+import type { SeedOrder } from './run-seed.ts';
 import type { SeedAnswer } from './seed-process.ts';
 import type { Situations } from './situations.ts';
 
 const LAST_LINES = 30;
 
 /** What a person needs to know about a failure, and how to reproduce it. */
-export function reportFailure({ result, shrunk }: SeedAnswer, mode: Mode): string {
+export function reportFailure(
+  { result, shrunk }: SeedAnswer,
+  { mode, overrides }: Pick<SeedOrder, 'mode' | 'overrides'>,
+): string {
   const failure = shrunk?.failure ?? result.failure;
   if (failure === undefined) return '';
-  const flags = shrunk === undefined ? '' : ` ${flagsOf(shrunk.overrides)}`;
+  const flags = ` ${flagsOf(shrunk?.overrides ?? overrides ?? {})}`.trimEnd();
   const modeFlag = mode === 'safety' ? '' : ` --mode ${mode}`;
   const faults = (shrunk?.plan.faults ?? []).map((fault) => `  ${JSON.stringify(fault)}`);
   return [

@@ -32,7 +32,7 @@ async function carryOut(order: ProcessOrder): Promise<SeedAnswer> {
   const { user, system } = cpuUsage(before);
   const cpuMs = (user + system) / 1000;
   if (same.failure === undefined || order.shrinks !== true) return { result: same, cpuMs };
-  return { result: same, shrunk: await shrink(order.seed, order.mode, same.failure), cpuMs };
+  return { result: same, shrunk: await shrink(order, same.failure), cpuMs };
 }
 
 const TWO_RUNS = {

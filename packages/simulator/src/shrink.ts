@@ -1,6 +1,6 @@
 import { type Overrides, withOverrides } from './plan/overrides.ts';
 import { drawPlan, type WorldPlan } from './plan/world-plan.ts';
-import { type Mode, runSeed, type SeedFailure } from './run-seed.ts';
+import { type Mode, runSeed, type SeedFailure, type SeedOrder } from './run-seed.ts';
 
 export interface ShrunkFailure {
   readonly overrides: Overrides;
@@ -19,11 +19,11 @@ const TRIES_MAX = 60;
  * network.
  */
 export async function shrink(
-  seed: number,
-  mode: Mode,
+  { seed, mode, overrides: { runs = false } = {} }: SeedOrder,
   failure: SeedFailure,
 ): Promise<ShrunkFailure> {
   const shrinker = new Shrinker(seed, mode, failure);
+  if (runs) shrinker.forceRuns();
   if (mode === 'safety') await shrinker.attempt({ until: Math.ceil(failure.at) + 1 });
   await shrinker.withoutFaults();
   await shrinker.fewer('clients');
@@ -50,8 +50,13 @@ class Shrinker {
   }
 
   get result(): ShrunkFailure {
-    const { overrides, failure, tries } = this;
+    const { failure, tries, overrides } = this;
     return { overrides, plan: withOverrides(this.whole, overrides), failure, tries };
+  }
+
+  /** The seed alone does not give the world runs. */
+  forceRuns(): void {
+    this.overrides = { ...this.overrides, runs: true };
   }
 
   /** Keeps the change if the same rule fails with it. */

@@ -43,8 +43,9 @@ test('in 24 worlds everything that can end has ended a while after they were hea
 
 test.concurrent.for(REGRESSIONS)(
   'a bug that was found stays away: $what',
-  async ({ seed, mode }) => {
-    const outcome = await sim('--seed', String(seed), '--mode', mode, '--no-shrink');
+  async ({ seed, mode, runs }) => {
+    const flags = runs === true ? ['--runs'] : [];
+    const outcome = await sim('--seed', String(seed), '--mode', mode, '--no-shrink', ...flags);
     expect(failuresIn(outcome)).toEqual([]);
     expect(outcome.output).toContain('1 seeds, 0 failed');
   },

@@ -8,15 +8,17 @@ import { makeCheckers } from './checkers/make-checkers.ts';
 import type { Callbacks } from './checkers/rules/callbacks.ts';
 import { TASK_TYPES } from './clients/draw-task.ts';
 import { History } from './clients/history.ts';
+import { KnownRuns } from './clients/known-runs.ts';
 import { KnownSessions } from './clients/known-sessions.ts';
 import { KnownTasks } from './clients/known-tasks.ts';
 import { PeriodicClient } from './clients/periodic-client.ts';
+import { RunClient } from './clients/run-client.ts';
 import { SdkClient } from './clients/sdk-client.ts';
 import { SimClient } from './clients/sim-client.ts';
 import { Simulation } from './kernel/simulation.ts';
 import { Network } from './network/network.ts';
 import type { PlannedFault } from './plan/faults.ts';
-import type { WorldPlan } from './plan/world-plan.ts';
+import type { RunKill, WorldPlan } from './plan/world-plan.ts';
 import { SimReceivers } from './receivers/sim-receivers.ts';
 import { HostDisk } from './server/host-disk.ts';
 import { ServerHost, type ServerWatch } from './server/server-host.ts';
@@ -61,12 +63,15 @@ export class World implements ServerWatch {
   private readonly workers: SimWorker[];
   private readonly clients: readonly (SimClient | SdkClient)[];
   private readonly periodic: PeriodicClient | undefined;
+  /** Starts runs; undefined in worlds without them. */
+  private readonly starter: RunClient | undefined;
   /** One of the clients, which may run any operation. */
   private readonly operator: SimClient;
   private readonly checkers: readonly Checker[];
   private readonly workerParts: WorkerParts;
   private readonly liveness: Liveness;
   private readonly callbacks: Callbacks;
+  private readonly projection: { heal(): void } | undefined;
   private readonly receivers: SimReceivers;
   private readonly sessions = new KnownSessions();
   private isHealed = false;
@@ -85,10 +90,13 @@ export class World implements ServerWatch {
     this.disk = new HostDisk({ simulation, plan, situations });
     const { disk } = this;
     const snapshots = () => disk.snapshots();
-    const made = makeCheckers({ simulation, plan, history, runs, situations, snapshots });
+    const knownRuns = new KnownRuns();
+    const checked = { simulation, plan, history, runs, situations, snapshots, knownRuns };
+    const made = makeCheckers(checked);
     this.checkers = [...made.checkers, this.liveness];
     const { projection, callbacks } = made;
     this.callbacks = callbacks;
+    this.projection = projection;
     this.receivers = new SimReceivers(simulation, (message) => callbacks.heard(message));
     const { receivers } = this;
     const hostParts = { simulation, network, disk, plan, situations, projection, receivers };
@@ -113,9 +121,14 @@ export class World implements ServerWatch {
         return new SdkClient(clientParts, name, made.calls);
       }),
     ];
+    this.starter =
+      plan.runs === undefined
+        ? undefined
+        : new RunClient(clientParts, knownRuns, plan.runs.requestEveryMs);
     const isPeriodic = simulation.random('is periodic').chance(PERIODIC_RATE);
     this.periodic = isPeriodic ? new PeriodicClient(clientParts, 'periodic') : undefined;
     for (const fault of plan.faults) simulation.after(fault.at, () => this.strike(fault));
+    for (const kill of runKillsOf(plan)) simulation.after(kill.at, () => this.killAmidRuns(kill));
   }
 
   /** Runs the whole plan; rejects with the first broken rule. */
@@ -132,11 +145,13 @@ export class World implements ServerWatch {
     simulation.log('world', 'is healed');
     for (const client of this.clients) client.stop();
     this.periodic?.stop();
+    this.starter?.stop();
     for (const worker of this.workers) worker.heal();
     network.heal();
     disk.heal();
     this.receivers.heal();
     host.heal();
+    this.projection?.heal();
     for (const checker of this.checkers) checker.woken?.();
     for (const [index, offer] of FLAWLESS_OFFERS.entries()) {
       new SdkWorker(this.workerParts, `healer${index + 1}`, offer);
@@ -209,6 +224,10 @@ export class World implements ServerWatch {
     }
   }
 
+  private killAmidRuns(kill: RunKill): void {
+    if (!this.isHealed) this.host.killAmidRuns(kill);
+  }
+
   private losePower({ restartAfterMs, powerLossAfterMs }: TornWrite): void {
     this.simulation.after(restartAfterMs + powerLossAfterMs, () => {
       if (!this.isHealed) this.host.kill(true, restartAfterMs, 0);
@@ -279,6 +298,13 @@ export class World implements ServerWatch {
   stopped(): void {
     for (const checker of this.checkers) checker.stopped?.();
   }
+}
+
+/** Not in calm worlds, and not where a kill would end a standstill. */
+function runKillsOf({ runs, faults }: WorldPlan): readonly RunKill[] {
+  const isCalm = faults.length === 0;
+  const standsStill = faults.some(({ kind }) => kind === 'server stopped amid a submit');
+  return runs === undefined || isCalm || standsStill ? [] : runs.kills;
 }
 
 function numbered<T>(count: number, kind: string, make: (name: string, index: number) => T): T[] {

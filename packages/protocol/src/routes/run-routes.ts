@@ -28,7 +28,6 @@ const RUN_OPERATION = {
 
 const STEP_OPERATION = {
   ...RUN_OPERATION,
-  access: 'end',
   params: RunStepParams,
   errors: [...RUN_OPERATION.errors, 'step_not_found', 'step_not_waiting'],
 } as const;

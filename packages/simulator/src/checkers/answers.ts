@@ -1,9 +1,9 @@
-import type { Event } from '@sluice/core';
+import { type Event, parseRunId } from '@sluice/core';
 import type { HistoryEntry } from '../clients/history.ts';
 import type { Checker } from './checker.ts';
 import type { LogStory } from './story/log-story.ts';
 import type { StoryRule, ToldCommand } from './story/story-rule.ts';
-import type { TaskStory } from './story/task-story.ts';
+import { isFirst, type TaskStory } from './story/task-story.ts';
 
 type Asking = Pick<HistoryEntry, 'invokedAt' | 'answeredAt'>;
 
@@ -55,7 +55,7 @@ export class Answers implements Checker, StoryRule {
 
   event(event: Event, task: TaskStory | undefined): void {
     if (task !== undefined) this.touched.add(task);
-    else if (event.type === 'task_submitted') this.submitted.add(event.task);
+    else if (isFirst(event)) this.submitted.add(event.task);
   }
 
   /** Notes one version per command: clients never see states in the middle of a command. */
@@ -74,6 +74,7 @@ export class Answers implements Checker, StoryRule {
   }
 
   shown(id: string, json: string, invokedAt: number): void {
+    if (parseRunId(id) !== undefined) return;
     const { simulation } = this.story;
     const said = JSON.parse(json) as Said;
     const versions = this.versionsDuring({ invokedAt, answeredAt: simulation.now }, id);

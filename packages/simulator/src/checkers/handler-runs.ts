@@ -29,7 +29,8 @@ export class HandlerRuns implements StoryRule {
   }
 
   event(event: Event): void {
-    if (event.type === 'task_submitted') this.tries.set(event.task, { attempt: 0, life: 0 });
+    const isNew = event.type === 'task_submitted' || event.type === 'step_submitted';
+    if (isNew) this.tries.set(event.task, { attempt: 0, life: 0 });
     const tries = this.tries.get(event.task);
     if (tries === undefined) return;
     if (event.type === 'attempt_leased') {

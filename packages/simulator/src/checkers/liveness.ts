@@ -1,4 +1,13 @@
-import { isTerminal, REASONS, type ReadonlyState, type Slot, TASK_STATES } from '@sluice/core';
+import {
+  isTerminal,
+  NO_SLOT,
+  REASONS,
+  type ReadonlyState,
+  type Slot,
+  TASK_STATES,
+  type TaskNumber,
+} from '@sluice/core';
+import { describeRuns } from '@sluice/core/testing/runs/describe-runs';
 import type { Simulation } from '../kernel/simulation.ts';
 import type { WatchedPartition } from '../server/watched-partition.ts';
 import type { Checker } from './checker.ts';
@@ -29,9 +38,9 @@ export class Liveness implements Checker {
     const { partition, simulation } = this;
     simulation.check(partition !== undefined, 'liveness', 'the server is not there');
     if (partition === undefined) return;
-    const stuck = stuckTasks(partition.state);
+    const stuck = [...stuckTasks(partition.state), ...stuckRuns(partition.state)];
     simulation.check(stuck.length === 0, 'liveness', () => {
-      return `${stuck.length} tasks have not ended after ${boundMs} ms: ${stuck.slice(0, 5).join('; ')}`;
+      return `${stuck.length} tasks and runs have not ended after ${boundMs} ms: ${stuck.slice(0, 5).join('; ')}`;
     });
   }
 }
@@ -48,4 +57,20 @@ function stuckTasks(state: ReadonlyState): string[] {
     stuck.push(`task ${tasks.number[slot]} of ${type} is ${name} (${reason})`);
   }
   return stuck;
+}
+
+/** A run that has not ended waits for a task that may wait for ever. */
+function stuckRuns(state: ReadonlyState): string[] {
+  return describeRuns(state).flatMap((run) => {
+    if (!['running', 'stopping'].includes(run.state)) return [];
+    const live = run.steps.filter((step) => step.state === 'running' || step.state === 'stopping');
+    const isWaiting = live.some(({ task }) => isPatient(state, task));
+    return isWaiting ? [] : [`run ${run.number} is ${run.state}, with ${live.length} live steps`];
+  });
+}
+
+function isPatient({ tasks }: ReadonlyState, number: number): boolean {
+  const slot = tasks.find(number as TaskNumber);
+  if (slot === NO_SLOT) return false;
+  return TASK_STATES[tasks.state[slot]] === 'paused' || REASONS[tasks.reason[slot]] === 'later';
 }

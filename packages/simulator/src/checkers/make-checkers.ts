@@ -1,5 +1,6 @@
 import { MATCHING_DEFAULTS } from '@sluice/core';
 import type { History } from '../clients/history.ts';
+import type { KnownRuns } from '../clients/known-runs.ts';
 import type { Simulation } from '../kernel/simulation.ts';
 import { NO_RESERVATIONS_MS, type WorldPlan } from '../plan/world-plan.ts';
 import type { Situations } from '../situations.ts';
@@ -31,6 +32,9 @@ import { Starvation } from './rules/starvation.ts';
 import { Submits } from './rules/submits.ts';
 import { TaskLives } from './rules/task-lives.ts';
 import { Timers } from './rules/timers.ts';
+import { RunAnswers } from './runs/run-answers.ts';
+import { RunStories } from './runs/run-stories.ts';
+import { ServerPace } from './runs/server-pace.ts';
 import { SdkCalls } from './sdk-calls.ts';
 import { Spotter } from './spotter.ts';
 import { StateBounds } from './state-bounds.ts';
@@ -43,6 +47,8 @@ export interface CheckerParts {
   readonly history: History;
   readonly runs: HandlerRuns;
   readonly situations: Situations;
+  /** The runs that clients know. */
+  readonly knownRuns: KnownRuns;
   /** Positions of the snapshots on the disk. */
   readonly snapshots: () => readonly number[];
 }
@@ -60,7 +66,7 @@ interface MadeCheckers {
 
 /** Makes all checkers of a world. */
 export function makeCheckers(parts: CheckerParts): MadeCheckers {
-  const { simulation, plan, history, runs, situations, snapshots } = parts;
+  const { simulation, plan, history, runs, situations, snapshots, knownRuns } = parts;
   const story = new LogStory(simulation);
   const sessions = new SessionStories(story, plan.graceMsMin);
   const answers = new Answers(story, history.entries);
@@ -89,6 +95,9 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
   if (plan.matching.reserveAfterMs === NO_RESERVATIONS_MS) {
     story.rules.push(new Starvation(story, sessions, { ...MATCHING_DEFAULTS, ...plan.matching }));
   }
+  const pace = new ServerPace(simulation, plan);
+  const runStories = new RunStories(story, knownRuns, pace);
+  if (plan.runs !== undefined) story.rules.push(runStories);
   const calls = new SdkCalls(story);
   const callbacks = new Callbacks(story);
   story.rules.push(calls, callbacks);
@@ -102,6 +111,7 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
   if (model !== undefined) story.rules.push(model);
   const checkers = [
     new Durability(simulation, snapshots),
+    pace,
     // The model stands before the story, because the story immediately tells commands without a
     // record.
     ...(model === undefined ? [] : [model]),
@@ -109,6 +119,7 @@ export function makeCheckers(parts: CheckerParts): MadeCheckers {
     new MemoryOfLog(story, history.entries),
     answers,
     pushes,
+    ...(plan.runs === undefined ? [] : [new RunAnswers(runStories)]),
     new StateBounds(simulation, plan.limits, hasProjection),
     new IdleRoom(simulation),
     new Punctuality(simulation, plan.graceMsMin),
@@ -124,13 +135,14 @@ const MODEL_TASKS_MAX = 200;
 
 /**
  * No model with a projection: tasks wait for the projection in memory, which the model cannot know.
+ * None with runs, which have a model that knows them alone.
  */
 function makeModel(
   story: LogStory,
-  { limits, matching, graceMsMin }: WorldPlan,
+  { limits, matching, graceMsMin, runs }: WorldPlan,
   hasProjection: boolean,
 ): ModelLockstep | undefined {
-  if (hasProjection || limits.tasksMax > MODEL_TASKS_MAX) return undefined;
+  if (hasProjection || limits.tasksMax > MODEL_TASKS_MAX || runs !== undefined) return undefined;
   const rules = { ...MATCHING_DEFAULTS, ...matching };
   return new ModelLockstep(story, { limits, matching: rules, graceMsMin });
 }

@@ -4,6 +4,10 @@ import {
   type Event,
   REASONS,
   type ReportAttemptsReply,
+  RUN_STATES,
+  STEP_KINDS,
+  STEP_STATES,
+  type StartRunsReply,
   type SubmitTasksReply,
   TASK_STATES,
 } from '@sluice/core';
@@ -33,6 +37,8 @@ export class Spotter implements StoryRule {
     if ([...state.redrives.entries()].length > 0)
       this.note('a redrive that goes on after a restart');
     if (state.timers.count > 0) this.note('a restart with timers that run');
+    if (state.runs.line.length > 0) this.note('a restart with runs that have something to do');
+    if (state.runs.table.count > state.runs.ended.length) this.note('a restart amid runs');
   }
 
   begins({ command, reply }: ToldCommand): void {
@@ -41,6 +47,9 @@ export class Spotter implements StoryRule {
     if (command.type === 'attach_session') this.attached(reply as AttachSessionReply);
     if (command.type === 'renew_sessions') this.note('the server had not run for a while');
     if (command.type === 'submit_tasks') this.submitted(reply as SubmitTasksReply);
+    if (command.type === 'start_runs' && (reply as StartRunsReply).known !== undefined) {
+      this.note('a start was recognised by its key');
+    }
     if (command.type === 'report_attempts') this.reported(command, reply as ReportAttemptsReply);
     const { outcomes } = (reply ?? {}) as { outcomes?: readonly { rejection?: string }[] };
     if (command.type === 'report_attempts' || outcomes === undefined) return;
@@ -92,6 +101,11 @@ export class Spotter implements StoryRule {
 
 function nameOf(event: Event): string {
   if (event.type === 'task_ended') return `task_ended ${TASK_STATES[event.state]}`;
+  if (event.type === 'run_ended') return `run_ended ${RUN_STATES[event.state]}`;
+  if (event.type === 'step_ended') {
+    return `step_ended ${STEP_KINDS[event.kind]} ${STEP_STATES[event.state]}`;
+  }
+  if (event.type === 'run_stopping') return event.type;
   if ('reason' in event) return `${event.type} ${REASONS[event.reason]}`;
   if (event.type === 'attempt_failed') {
     return event.retryAt === 0 ? 'attempt_failed for good' : 'attempt_failed and again';

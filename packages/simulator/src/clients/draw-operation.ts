@@ -48,6 +48,10 @@ const end: Draw = (random, targets) => {
   return { type: 'end_task', id: targets.task(), outcome, payload: '{"from":"outside"}' };
 };
 
+const pause: Draw = (_, targets) => ({ type: 'pause_task', id: targets.task() });
+
+const resume: Draw = (_, targets) => ({ type: 'resume_task', id: targets.task() });
+
 const ofQueue = (random: RandomStream) =>
   random.chance(0.5) ? { taskType: random.pick(TASK_TYPES) } : {};
 
@@ -75,8 +79,8 @@ const OPERATIONS: readonly (readonly [weight: number, draw: Draw])[] = [
   [4, retry],
   [4, patch],
   [3, end],
-  [2, (_, targets) => ({ type: 'pause_task', id: targets.task() })],
-  [3, (_, targets) => ({ type: 'resume_task', id: targets.task() })],
+  [2, pause],
+  [3, resume],
   [2, (_, targets) => ({ type: 'signal_task', id: targets.task(), name: 'poke', data: '{"a":1}' })],
   [1, (random) => setQueue(random, true)],
   [3, (random) => setQueue(random, false)],
@@ -105,6 +109,12 @@ const OPERATIONS: readonly (readonly [weight: number, draw: Draw])[] = [
   // A drained worker gets no tasks until it opens another session.
   [0.3, (_, targets) => ({ type: 'drain_session', session: targets.session(), by: BY })],
 ];
+
+/** An operation on a task, in its namespace. */
+export function drawTaskOperation(random: RandomStream, targets: Targets): Operation {
+  const draw = random.pick([cancel, retry, patch, end, pause, resume]);
+  return { ...draw(random, targets), namespace: 'default' };
+}
 
 /** A definition with defaults, or no definition, which removes it. */
 function defined(random: RandomStream): object {

@@ -11,11 +11,13 @@ export interface TaskInput {
   readonly runMs: number;
   readonly end: 'succeeded' | 'failed' | 'failed for good' | 'retry after' | 'later' | 'hangs';
   readonly padding?: string;
+  /** The output of the task of a step. */
+  readonly gives?: unknown;
 }
 
 const RESOURCES = [{}, {}, {}, { cpu: 0.5 }, { cpu: 2, memoryMb: 100 }, { slots: 3 }, { gpu: 1 }];
 const CONSTRAINTS = [[], [], [], ['zone == a'], ['zone != a'], ['exists ssd']];
-const RETRIES = [
+export const RETRIES = [
   { maxAttempts: 1 },
   { maxAttempts: 3, backoff: 'fixed', delayMs: 0, maxDelayMs: 0, jitter: false },
   { maxAttempts: 4, backoff: 'linear', delayMs: 300, maxDelayMs: 700, jitter: false },
@@ -23,7 +25,7 @@ const RETRIES = [
   { maxAttempts: 3, backoff: 'exponential', delayMs: 500, maxDelayMs: 5000, jitter: true },
   { delaysMs: [100, 0, 900], jitter: false },
 ] as const;
-const TIMEOUTS = [
+export const TIMEOUTS = [
   {},
   {},
   {},

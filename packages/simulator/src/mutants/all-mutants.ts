@@ -7,6 +7,7 @@ import { LOG_MUTANTS } from './log-mutants.ts';
 import { MATCHING_MUTANTS } from './matching-mutants.ts';
 import type { Mutant } from './mutant.ts';
 import { PROJECTION_MUTANTS } from './projection-mutants.ts';
+import { RUN_MUTANTS } from './run-mutants.ts';
 import { SDK_MUTANTS } from './sdk-mutants.ts';
 import { SERVER_MUTANTS } from './server-mutants.ts';
 
@@ -21,6 +22,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...PROJECTION_MUTANTS,
   ...CALLBACK_MUTANTS,
   ...SDK_MUTANTS,
+  ...RUN_MUTANTS,
   ...BLIND_MUTANTS,
 ];
 

@@ -1,3 +1,4 @@
+import { flagsOf, type Overrides } from '../plan/overrides.ts';
 import type { Mode } from '../run-seed.ts';
 import type { Mutant } from './mutant.ts';
 import { MutantProcess } from './mutant-process.ts';
@@ -26,9 +27,9 @@ export async function hunt(mutant: Mutant, control: Control, cpuMsMax: number): 
   try {
     for (let seed = 1; ; seed++) {
       const mode = modeOf(seed);
-      const outcome = await process.run(seed, mode);
+      const outcome = await process.run(seed, mode, overridesOf(mutant));
       cpuMs += outcome.cpuMs;
-      if (outcome.failure !== undefined && (await control.passes(seed))) {
+      if (outcome.failure !== undefined && (await control.passes(seed, mutant))) {
         const { rule, message } = outcome.failure;
         return { mutant, catch: { seed, mode, rule, message }, seeds: seed, cpuMs };
       }
@@ -44,20 +45,26 @@ function modeOf(seed: number): Mode {
   return seed % 2 === 0 ? 'liveness' : 'safety';
 }
 
+function overridesOf({ inRuns }: Pick<Mutant, 'inRuns'>): Overrides {
+  return inRuns === true ? { runs: true } : {};
+}
+
 /** The same seeds without a planted bug. A seed that also fails here does not catch a bug. */
 export class Control {
   private readonly process = new MutantProcess();
-  private readonly passed = new Map<number, Promise<boolean>>();
+  private readonly passed = new Map<string, Promise<boolean>>();
   private last: Promise<unknown> = Promise.resolve();
   /** Seeds that fail without a planted bug, and the rules that they break. */
   readonly failures = new Map<number, string>();
 
-  passes(seed: number): Promise<boolean> {
-    const known = this.passed.get(seed);
+  passes(seed: number, mutant: Pick<Mutant, 'inRuns'>): Promise<boolean> {
+    const overrides = overridesOf(mutant);
+    const key = `${seed} ${flagsOf(overrides)}`;
+    const known = this.passed.get(key);
     if (known !== undefined) return known;
-    const passes = this.last.then(() => this.run(seed));
+    const passes = this.last.then(() => this.run(seed, overrides));
     this.last = passes;
-    this.passed.set(seed, passes);
+    this.passed.set(key, passes);
     return passes;
   }
 
@@ -65,8 +72,8 @@ export class Control {
     this.process.end();
   }
 
-  private async run(seed: number): Promise<boolean> {
-    const { failure } = await this.process.run(seed, modeOf(seed));
+  private async run(seed: number, overrides: Overrides): Promise<boolean> {
+    const { failure } = await this.process.run(seed, modeOf(seed), overrides);
     if (failure !== undefined) this.failures.set(seed, failure.rule);
     return failure === undefined;
   }

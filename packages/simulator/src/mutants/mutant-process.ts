@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import type { Overrides } from '../plan/overrides.ts';
 import type { Mode } from '../run-seed.ts';
 import type { SeedAnswer } from '../seed-process.ts';
 import { watchCpu } from './cpu-watch.ts';
@@ -28,7 +29,7 @@ export class MutantProcess {
   }
 
   /** A process that exits, or that does not finish, is an outcome too. */
-  run(seed: number, mode: Mode): Promise<SeedOutcome> {
+  run(seed: number, mode: Mode, overrides: Overrides = {}): Promise<SeedOutcome> {
     const child = this.child ?? this.start();
     const began = performance.now();
     const { seedCpuMsMax } = this;
@@ -56,7 +57,7 @@ export class MutantProcess {
         const message = `exit code ${code ?? signal}: ${this.lastWords}`;
         settle({ failure: { rule: errorName(this.lastWords), message } });
       });
-      child.send({ seed, mode });
+      child.send({ seed, mode, overrides });
     });
   }
 

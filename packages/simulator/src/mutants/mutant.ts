@@ -11,6 +11,8 @@ export interface Mutant {
   readonly replace: string;
   /** The promise that it breaks. */
   readonly what: string;
+  /** It is looked for in worlds with runs only. */
+  readonly inRuns?: true;
 }
 
 /** The environment variable that holds the mutant of a process, as JSON. */

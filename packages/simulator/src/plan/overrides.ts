@@ -1,4 +1,4 @@
-import type { WorldPlan } from './world-plan.ts';
+import { drawRuns, type WorldPlan } from './world-plan.ts';
 
 /** What is left out of a plan, to find the smallest plan that still fails. */
 export interface Overrides {
@@ -10,10 +10,12 @@ export interface Overrides {
   readonly until?: number;
   /** The network does not lose, duplicate or cut anything, except by planned faults. */
   readonly calm?: boolean;
+  /** The world has runs of workflows, whatever its seed says. */
+  readonly runs?: boolean;
 }
 
 export function withOverrides(plan: WorldPlan, overrides: Overrides): WorldPlan {
-  const { faults, workers = plan.workers, clients = plan.clients, until, calm } = overrides;
+  const { faults, workers = plan.workers, clients = plan.clients, until, calm, runs } = overrides;
   const quiet = { lossRate: 0, duplicateRate: 0, cutRate: 0 };
   return {
     ...plan,
@@ -22,18 +24,20 @@ export function withOverrides(plan: WorldPlan, overrides: Overrides): WorldPlan 
     clients,
     durationMs: until ?? plan.durationMs,
     network: calm === true ? { ...plan.network, ...quiet } : plan.network,
+    runs: runs === true ? drawRuns(plan.seed) : plan.runs,
     faults: faults === undefined ? plan.faults : faults.map((place) => plan.faults[place]),
   };
 }
 
 /** The command line flags for these overrides. */
-export function flagsOf({ faults, workers, clients, until, calm }: Overrides): string {
+export function flagsOf({ faults, workers, clients, until, calm, runs }: Overrides): string {
   return [
     faults === undefined ? '' : `--faults ${faults.length === 0 ? 'none' : faults.join(',')}`,
     workers === undefined ? '' : `--workers ${workers}`,
     clients === undefined ? '' : `--clients ${clients}`,
     until === undefined ? '' : `--until ${until}`,
     calm === true ? '--calm' : '',
+    runs === true ? '--runs' : '',
   ]
     .filter((flag) => flag !== '')
     .join(' ');

@@ -30,7 +30,32 @@ export interface WorldPlan {
   readonly segmentBytes: number;
   readonly snapshotEveryBytes: number;
   readonly faults: readonly PlannedFault[];
+  /** Workflows and their runs; undefined in worlds without them. */
+  readonly runs: RunPlan | undefined;
 }
+
+export interface RunPlan {
+  /** Mean time between two requests about runs. */
+  readonly requestEveryMs: number;
+  /** Bound on the work for runs that one command does. */
+  readonly unitsMax: number;
+  /** The server is killed while runs have something to do. Worlds that are calm leave these out. */
+  readonly kills: readonly RunKill[];
+}
+
+export interface RunKill {
+  readonly at: number;
+  /** From the first command that leaves something to do. */
+  readonly afterMs: number;
+  readonly isPowerLoss: boolean;
+  readonly restartAfterMs: number;
+}
+
+const RUN_KILLS_MAX = 20;
+const RUN_KILL_AT_MAX = 200_000;
+
+/** Share of worlds that have runs. The reference model of the core does not know them. */
+const RUNS_RATE = 0.25;
 
 /** Longer than any world lasts: in some worlds no room is ever reserved. */
 export const NO_RESERVATIONS_MS = 86_400_000;
@@ -69,7 +94,21 @@ export function drawPlan(seed: number): WorldPlan {
     segmentBytes: random.pick([4096, 16_384, 262_144]),
     snapshotEveryBytes: random.pick([3000, 20_000, 200_000]),
     faults: isCalm ? [] : drawAllFaults(random, { seed, durationMs }),
+    runs: new RandomStream(seed, 'has runs').chance(RUNS_RATE) ? drawRuns(seed) : undefined,
   };
+}
+
+export function drawRuns(seed: number): RunPlan {
+  const random = new RandomStream(seed, 'runs');
+  const requestEveryMs = random.logarithmic(500, 10_000);
+  const unitsMax = random.pick([1, 10, 1000]);
+  const kills = Array.from({ length: random.integer(0, RUN_KILLS_MAX) }, () => ({
+    at: Math.round(random.next() * RUN_KILL_AT_MAX),
+    afterMs: random.logarithmic(0.1, 10),
+    isPowerLoss: random.chance(0.3),
+    restartAfterMs: random.logarithmic(10, 5000),
+  }));
+  return { requestEveryMs, unitsMax, kills };
 }
 
 function drawAllFaults(

@@ -4,14 +4,16 @@ import { SluiceError } from '@sluice/protocol';
 import type { Admission, Gateway } from '@sluice/server';
 import type { ServerExchange } from '../network/server-exchange.ts';
 import { commandOf, type Operation, type OperationCommand, renderReply } from './operations.ts';
+import type { RunRequests } from './run-requests.ts';
 
 export interface RequestParts {
+  readonly runs: RunRequests;
   readonly engine: Engine;
   readonly gateway: Gateway;
   readonly admission: Admission;
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number;
   readonly body: string;
 }
@@ -34,7 +36,7 @@ export async function carryOut(
 }
 
 async function dispatch(
-  { engine, gateway, admission }: RequestParts,
+  { engine, gateway, admission, runs }: RequestParts,
   exchange: ServerExchange,
 ): Promise<Answer | undefined> {
   const { method, path, body } = exchange.request;
@@ -44,6 +46,9 @@ async function dispatch(
     if (method === 'GET') return { status: 200, body: await gateway.get(DEFAULT_NAMESPACE, id) };
     const { isNew, json } = await gateway.submit(DEFAULT_NAMESPACE, value);
     return { status: isNew ? 201 : 200, body: json.toString() };
+  }
+  if (collection === 'runs' || collection === 'workflows') {
+    return runs.dispatch(method, path, value);
   }
   if (collection === 'worker-sessions') {
     if (method === 'DELETE') {

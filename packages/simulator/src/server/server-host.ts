@@ -32,11 +32,12 @@ import type { Simulation } from '../kernel/simulation.ts';
 import type { ExchangeRequest } from '../network/exchange.ts';
 import type { Listener, Network } from '../network/network.ts';
 import type { ServerExchange } from '../network/server-exchange.ts';
-import type { WorldPlan } from '../plan/world-plan.ts';
+import type { RunKill, WorldPlan } from '../plan/world-plan.ts';
 import type { Situations } from '../situations.ts';
 import { UTF8 } from '../utf8.ts';
 import type { HostDisk } from './host-disk.ts';
 import { carryOut, hasSeenState } from './requests.ts';
+import { RunRequests } from './run-requests.ts';
 import { type Receivers, simCourier } from './sim-courier.ts';
 import { type LogWatch, WatchedLog } from './watched-log.ts';
 import { WatchedOutputs } from './watched-outputs.ts';
@@ -109,6 +110,9 @@ export class ServerHost {
   /** How much longer than its keys the server pauses after its next submit; 0 for no pause. */
   private pauseBeyondKeysMs = 0;
 
+  /** Waits for runs that have something to do. */
+  private runKill: RunKill | undefined;
+
   constructor(parts: HostParts) {
     this.parts = parts;
     this.random = parts.simulation.random('server');
@@ -152,6 +156,21 @@ export class ServerHost {
     });
   }
 
+  /** Kills the server soon after a command that leaves something to do for runs. */
+  killAmidRuns(kill: RunKill): void {
+    this.runKill = kill;
+  }
+
+  private hasRunWork(process: SimProcess): void {
+    const { runKill } = this;
+    if (runKill === undefined) return;
+    this.runKill = undefined;
+    process.after(runKill.afterMs, () => {
+      this.parts.situations.note('a server was killed amid runs');
+      this.kill(runKill.isPowerLoss, runKill.restartAfterMs, 0);
+    });
+  }
+
   pause(ms: number): void {
     this.process?.pause(ms);
     this.parts.watch.stalled(ms);
@@ -173,6 +192,7 @@ export class ServerHost {
 
   /** Wakes a paused process. */
   heal(): void {
+    this.runKill = undefined;
     this.pauseBeyondKeysMs = 0;
     this.process?.wake();
   }
@@ -231,7 +251,10 @@ export class ServerHost {
       partition: partitionOptions,
       makePartition: (options) => {
         partition = new WatchedPartition(options, {
-          executed: (command, reply, watched) => watch.executed(command, reply, watched),
+          executed: (command, reply, watched) => {
+            watch.executed(command, reply, watched);
+            if (watched.state.runs.line.length > 0) this.hasRunWork(process);
+          },
         });
         return partition;
       },
@@ -260,12 +283,13 @@ export class ServerHost {
     const newSessionId = () => `s_${this.letters(24)}`;
     const shared = { engine, admission, streams, rates };
     gateway = new Gateway({ ...NO_FILES, ...times, ...shared, newSessionId });
+    const runs = new RunRequests({ engine, admission, gateway, clock: now.clock });
     courier = simCourier({ engine, gateway, process, ...now, receivers });
     await courier.begin();
     this.tick(process, gateway);
     const listener: Listener = {
       process,
-      handle: (exchange) => this.handle(exchange, { engine, gateway, admission }, records),
+      handle: (exchange) => this.handle(exchange, { engine, gateway, admission, runs }, records),
     };
     network.listen(listener);
     process.log(`serves from record ${held.tail} on, epoch ${held.epoch}`);
@@ -351,8 +375,9 @@ function timersOf(process: SimProcess, before: () => void): StartTimer {
   };
 }
 
-function partitionOptionsOf({ limits, matching, hashEvery }: WorldPlan): PartitionOptions {
-  return { partition: 0, limits, utf8: UTF8, matching, hashEvery };
+function partitionOptionsOf({ limits, matching, hashEvery, runs }: WorldPlan): PartitionOptions {
+  const runUnits = runs === undefined ? {} : { runUnits: runs.unitsMax };
+  return { partition: 0, limits, utf8: UTF8, matching, hashEvery, ...runUnits };
 }
 
 /** Errors that a failing disk causes, as opposed to bugs of the server. */

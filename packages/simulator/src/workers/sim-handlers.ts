@@ -30,16 +30,17 @@ export class SimHandlers {
 
   run({ lease, input, heartbeatTimeoutMs }: PushedTask): void {
     const { process, random } = this.parts;
-    const { n, runMs, end } = input as TaskInput;
+    const todo = input as TaskInput;
+    const { runMs, end } = todo;
     this.running.add(lease);
     if (this.parts.isFlawless) {
-      process.after(10, () => this.end(lease, endingOf('succeeded', n)));
+      process.after(10, () => this.end(lease, endingOf('succeeded', todo)));
       return;
     }
     if (heartbeatTimeoutMs !== undefined && end !== 'hangs') this.beat(lease);
     if (random.chance(0.1)) this.parts.progress(lease, { fraction: 0.5, message: 'half' });
     if (end === 'hangs') return;
-    process.after(runMs, () => this.end(lease, endingOf(end, n)));
+    process.after(runMs, () => this.end(lease, endingOf(end, todo)));
   }
 
   /** Most handlers stop. The others continue, and their later result is ignored. */
@@ -74,10 +75,10 @@ export class SimHandlers {
   }
 }
 
-function endingOf(end: TaskInput['end'], n: number): Ending {
+function endingOf(end: TaskInput['end'], { n, gives = { n } }: TaskInput): Ending {
   switch (end) {
     case 'succeeded':
-      return { kind: 'succeeded', output: JSON.stringify({ n }) };
+      return { kind: 'succeeded', output: JSON.stringify(gives) };
     case 'later':
       return { kind: 'later' };
     case 'failed for good':

@@ -4,14 +4,7 @@ import { endTask } from '../../decision/lease-ends.ts';
 import { placeOf, type RunPlace, referenceOf } from '../../decision/run-place.ts';
 import { askToStop, GRACE_MS_DEFAULT } from '../../decision/stop-attempts.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
-import {
-  CANCELLED,
-  CANCELLED_REASON,
-  FAILED,
-  isHeld,
-  NO_STOP,
-  SUCCEEDED,
-} from '../../task/task-state.ts';
+import { CANCELLED, CANCELLED_REASON, FAILED, isHeld, SUCCEEDED } from '../../task/task-state.ts';
 import { type Program, STEP_KINDS, type StepNode } from '../../workflow/program.ts';
 import {
   RUN_CANCELLED,
@@ -167,7 +160,8 @@ export function stopStep(visit: Visit, step: number): void {
     endTask(decision, task, { state: CANCELLED, reason: CANCELLED_REASON });
     return;
   }
-  if (tasks.stop[task] === NO_STOP) {
+  // One that is to stop for its time would get its next attempt.
+  if (tasks.stop[task] !== CANCELLED_REASON) {
     askToStop(decision, task, { reason: CANCELLED_REASON, graceMs: GRACE_MS_DEFAULT });
   }
   const event = events.stepStopping;

@@ -1,9 +1,11 @@
 import { audit } from '../../decision/audit.ts';
 import type { Authored, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
-import type { StoredProgram } from '../../state/runs/programs.ts';
+import { definitionBytes, type StoredProgram } from '../../state/runs/programs.ts';
+import type { ReadonlyState } from '../../state/state.ts';
 import { compileDefinition } from '../../workflow/compile.ts';
 import type { Program } from '../../workflow/program.ts';
+import { ROOM_FOR_STEPS } from '../tasks/refused-submit.ts';
 
 /** Bounds on definitions, of all namespaces together. */
 const PROGRAMS_MAX = 10_000;
@@ -38,6 +40,9 @@ export function decidePutWorkflow(decision: Decision, command: PutWorkflow): Put
   const existed = before !== undefined;
   if (before?.hash === definition.hash) return { existed, changed: false };
   if (before?.wasUsed) return { rejection: 'version_in_use', existed, changed: false };
+  if (!hasRoomForDefinitions(state, [definition.text])) {
+    return { rejection: 'too_many_workflows', existed, changed: false };
+  }
   const rejection = register(decision, { namespace, name, version, ...definition });
   if (rejection !== undefined) return { rejection, existed, changed: false };
   audit(decision, command.by, { namespace, action: 'workflow_registered' });
@@ -46,16 +51,33 @@ export function decidePutWorkflow(decision: Decision, command: PutWorkflow): Put
 
 type NewProgram = Pick<StoredProgram, 'namespace' | 'name' | 'version' | 'text' | 'hash'>;
 
-type Unusable = 'invalid_definition' | 'too_many_workflows';
+type Unusable = 'invalid_definition';
+
+/**
+ * Whether definitions that are not known yet fit, all of them. They must leave room for steps, or
+ * no run could go on.
+ */
+export function hasRoomForDefinitions(state: ReadonlyState, texts: Iterable<string>): boolean {
+  const { programs, heldBytes, limits } = state;
+  let count = programs.count;
+  let bytes = 0;
+  for (const text of texts) {
+    count += 1;
+    bytes += definitionBytes(text);
+  }
+  return (
+    count <= PROGRAMS_MAX &&
+    programs.bytes + bytes <= PROGRAM_BYTES_MAX &&
+    heldBytes + bytes <= limits.payloadBytesMax * (1 - ROOM_FOR_STEPS)
+  );
+}
 
 /** Compiles a definition that is not known yet; returns why it cannot be used. */
-export function compileNew({ state, runWork }: Decision, text: string): Program | Unusable {
-  const { count, bytes } = state.programs;
-  if (count >= PROGRAMS_MAX || bytes + text.length > PROGRAM_BYTES_MAX) return 'too_many_workflows';
+export function compileNew({ runWork }: Decision, text: string): Program | Unusable {
   return compileDefinition(JSON.parse(text), runWork.utf8).program ?? 'invalid_definition';
 }
 
-/** Makes a definition known; returns why it cannot be. */
+/** Makes a definition known for which there is room; returns why it cannot be. */
 export function register(decision: Decision, added: NewProgram): Unusable | undefined {
   const { namespace, name, version, text, hash } = added;
   const { programs } = decision.state;

@@ -14,7 +14,12 @@ import type { Program } from '../../workflow/program.ts';
 import { type DedupeClaims, findDuplicates, pointAtClaim } from '../tasks/duplicates.ts';
 import { ROOM_FOR_STEPS } from '../tasks/refused-submit.ts';
 import type { KnownTask } from '../tasks/submit-tasks.ts';
-import { compileNew, type DefinitionText, register } from './put-workflow.ts';
+import {
+  compileNew,
+  type DefinitionText,
+  hasRoomForDefinitions,
+  register,
+} from './put-workflow.ts';
 
 export interface RunSpec {
   readonly workflow: string;
@@ -107,7 +112,15 @@ function whyRefused(
   let promised = 0;
   let bytes = 0;
   let keys = 0;
+  const definitions = new Map<string, string>();
   for (const at of fresh) {
+    const { definition } = command.runs[at];
+    if (definition !== undefined && findStored(decision, command, at) === undefined) {
+      definitions.set(definition.hash, definition.text);
+      if (!hasRoomForDefinitions(state, definitions.values())) {
+        return { rejection: 'too_many_workflows', at };
+      }
+    }
     const program = programOf(decision, command, at);
     if (typeof program === 'string') return { rejection: program, at };
     frames.push(program.scopes[0].arrivals.length);
@@ -137,7 +150,7 @@ function hasHugeInput({ inputDefaults }: Program, bytes: number): boolean {
   return inputDefaults.size > 0 && bytes > VALUE_BYTES_MAX / 2;
 }
 
-type NoProgram = 'workflow_not_found' | 'invalid_definition' | 'too_many_workflows';
+type NoProgram = 'workflow_not_found' | 'invalid_definition';
 
 function programOf(decision: Decision, command: StartRuns, at: number): Program | NoProgram {
   const stored = findStored(decision, command, at);

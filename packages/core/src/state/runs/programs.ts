@@ -255,7 +255,12 @@ function keyOf(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
+/** What a definition takes at least. */
+export function definitionBytes(text: string): number {
+  return ENTRY_BYTES + 2 * text.length;
+}
+
 function bytesOf({ text, scopes }: StoredProgram): number {
   const steps = scopes.reduce((sum, { arrivals }) => sum + arrivals.length, 0);
-  return ENTRY_BYTES + 2 * text.length + 8 * steps;
+  return definitionBytes(text) + 8 * steps;
 }

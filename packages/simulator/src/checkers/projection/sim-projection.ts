@@ -51,6 +51,9 @@ export class SimProjection implements Checker, StoryRule {
   private readonly rows: SimRows;
   /** Belongs to the running server. The next server gets a new one. */
   private projector: Projector;
+  /** The server that it follows. */
+  private current: { readonly feed: CommittedFeed; readonly process: SimProcess } | undefined;
+  private isHealed = false;
   /** Tasks with events since they were last compared with the log. */
   private readonly changed = new Set<number>();
 
@@ -78,10 +81,27 @@ export class SimProjection implements Checker, StoryRule {
   /** Changes that were not saved are lost with the previous process. */
   follow(feed: CommittedFeed, process: SimProcess): void {
     this.projector = this.open();
+    this.current = { feed, process };
+    if (this.isHealed) this.saveOften();
     this.run(feed, process).catch((cause: Error) => {
       // The log can no longer be read. The server will fail when it writes, and another one will
       // start.
       if (cause.name !== 'LogFailedError') this.parts.simulation.fail(cause);
+    });
+  }
+
+  /** From now on it saves every second, as the thread of the server does. */
+  heal(): void {
+    this.isHealed = true;
+    this.saveOften();
+  }
+
+  private saveOften(): void {
+    const { current } = this;
+    current?.process.after(1000, () => {
+      if (this.current !== current) return;
+      if (this.save()) current.feed.acknowledge(this.projector.saved);
+      this.saveOften();
     });
   }
 
@@ -204,6 +224,8 @@ function differenceOf(row: TaskRecord | undefined, told: TaskStory): string | un
     // After a retry, the story keeps the answer of the newest lease. The row does not.
     ...(told.attempt > 0 ? { answer: told.answer } : {}),
     isCancelAsked,
+    // A step's task is never a dead letter, and its row says so from the start.
+    isDiscarded: told.isDiscarded || told.run !== 0,
   };
   const actual: Record<string, unknown> = {
     ...row,
@@ -227,7 +249,6 @@ const SAME = [
   'input',
   'attempt',
   'result',
-  'isDiscarded',
 ] as const;
 
 function phaseOf(row: Pick<TaskRecord, 'state'> | undefined): string {

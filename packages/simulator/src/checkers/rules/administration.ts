@@ -71,6 +71,9 @@ export class Administration implements StoryRule {
     if (!isAdministration(command) || !CHANGES.includes(event.type)) return;
     if (event.type === 'dead_letter_dropped' && event.isOverflow) return;
     if (isExpiry(event, task)) return;
+    // Any command may go on with what is to be done for runs.
+    const isByRun = task !== undefined && this.story.stoppingRuns.has(task.run);
+    if (isByRun && !idsOf(command).includes(task.id)) return;
     const isOfAll = command.type === 'discard_dead_letters';
     const who = task === undefined || isOfAll ? 0 : task.number;
     this.found.set(who, (this.found.get(who) ?? 0) + 1);
@@ -192,14 +195,17 @@ function isSo(
   { namespace }: Administering,
   rejection: string,
 ): boolean {
-  const isThere = task !== undefined && !task.isForgotten && namespaceOf(task) === namespace;
+  const isGone = task === undefined || task.isForgotten || task.hasLeftRun;
+  const isThere = !isGone && namespaceOf(task) === namespace;
   if (rejection === 'task_not_found') return !isThere;
-  if (task === undefined || !isThere) return false;
+  if (isGone || !isThere) return false;
   switch (rejection) {
     case 'task_finished':
       return hasEnded(task);
     case 'task_not_finished':
       return !hasEnded(task);
+    case 'task_of_run':
+      return task.run !== 0;
     case 'task_running':
       return isHeld(task) || task.phase === 'deferred';
     default:

@@ -6,7 +6,13 @@ import type { TaskStory } from '../story/task-story.ts';
 type Causes = readonly Command['type'][];
 
 /** Commands that free memory before they do anything else. */
-const MAKE_ROOM: Causes = ['submit_tasks', 'report_attempts', 'advance_time', 'readmit_task'];
+const MAKE_ROOM: Causes = [
+  'submit_tasks',
+  'start_runs',
+  'report_attempts',
+  'advance_time',
+  'readmit_task',
+];
 
 /** The commands that may cause each event. Any command may cause an event that is not listed. */
 const CAUSES: { readonly [T in Event['type']]?: Causes } = {
@@ -17,7 +23,7 @@ const CAUSES: { readonly [T in Event['type']]?: Causes } = {
   task_resumed: ['resume_task'],
   task_due: ['advance_time'],
   task_forgotten: MAKE_ROOM,
-  dedupe_forgotten: ['submit_tasks', 'advance_time'],
+  dedupe_forgotten: ['submit_tasks', 'start_runs', 'advance_time'],
   dedupe_input_changed: ['submit_tasks', 'retry_tasks', 'readmit_task'],
   queue_changed: ['set_queue_paused'],
   task_type_changed: ['put_task_type'],
@@ -27,6 +33,10 @@ const CAUSES: { readonly [T in Event['type']]?: Causes } = {
   access_key_expiry_set: ['create_access_key'],
   access_key_revoked: ['revoke_access_key'],
   redrive_ended: ['end_redrive', 'advance_time'],
+  workflow_registered: ['put_workflow', 'start_runs'],
+  workflow_removed: ['delete_workflow'],
+  run_started: ['start_runs'],
+  run_forgotten: MAKE_ROOM,
   attempt_started: ['report_attempts'],
   attempt_succeeded: ['report_attempts'],
   attempt_deferred: ['report_attempts'],
@@ -55,11 +65,18 @@ export class EventCauses implements StoryRule {
   }
 
   event(event: Event, task: TaskStory | undefined, { command }: ToldCommand): void {
-    const causes = causesOf(event, task);
+    const causes = this.isStopped(event, task) ? undefined : causesOf(event, task);
     const rule = event.type.startsWith('attempt') ? 'I5' : 'I42';
     this.story.simulation.check(causes?.includes(command.type) ?? true, rule, () => {
       return `${event.type} of task ${event.task} by ${command.type}`;
     });
+  }
+
+  /** Any command may go on with what is to be done for runs. A run that stops stops its tasks. */
+  private isStopped(event: Event, task: TaskStory | undefined): boolean {
+    if (task === undefined || !this.story.stoppingRuns.has(task.run)) return false;
+    const isCancelled = event.type === 'task_ended' && TASK_STATES[event.state] === 'cancelled';
+    return event.type === 'attempt_stopping' || isCancelled;
   }
 }
 

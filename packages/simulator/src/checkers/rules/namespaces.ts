@@ -16,6 +16,7 @@ export class Namespaces implements StoryRule {
 
   event(event: Event, task: TaskStory | undefined, { command }: ToldCommand): void {
     if (!('namespace' in command) || isByTheWay(event)) return;
+    if (task !== undefined && this.story.stoppingRuns.has(task.run)) return;
     const queue = 'taskType' in event ? event.taskType : task?.queue;
     if (queue === undefined || queue === '') return;
     this.story.simulation.check(namespaceOf({ queue }) === command.namespace, 'I39', () => {
@@ -48,12 +49,16 @@ function idsOf(command: ToldCommand['command']): readonly string[] {
   return 'id' in command ? [command.id] : [];
 }
 
-/** Every command may free memory, and may grant or expire tasks at its end, in any namespace. */
+/**
+ * Every command may free memory, and at its end it may grant or expire tasks and go on with runs,
+ * in any namespace.
+ */
 function isByTheWay(event: Event): boolean {
   switch (event.type) {
     case 'task_forgotten':
     case 'dedupe_forgotten':
     case 'attempt_leased':
+    case 'step_submitted':
       return true;
     case 'dead_letter_dropped':
       return event.isOverflow;

@@ -6,6 +6,8 @@ import {
   REPLACE_DUPLICATE,
   type RetryTasks,
   type RetryTasksReply,
+  type StartRuns,
+  type StartRunsReply,
   type SubmitTasks,
   type SubmitTasksReply,
 } from '@sluice/core';
@@ -24,6 +26,7 @@ interface Key {
 
 type Submitted = Extract<Event, { type: 'task_submitted' }>;
 
+type Started = Extract<Event, { type: 'run_started' }>;
 type InputChanged = Extract<Event, { type: 'dedupe_input_changed' }>;
 type Claim = NonNullable<ReturnType<typeof claimOf>>;
 
@@ -53,6 +56,7 @@ export class Submits implements StoryRule {
   begins({ command, reply, at }: ToldCommand): void {
     this.replaced.clear();
     if (command.type === 'retry_tasks') this.retried(command, reply as RetryTasksReply);
+    if (command.type === 'start_runs') this.started(command, reply as StartRunsReply, at);
     if (command.type !== 'submit_tasks') return;
     const answer = reply as SubmitTasksReply;
     this.due = [];
@@ -81,11 +85,53 @@ export class Submits implements StoryRule {
     if (event.type === 'task_type_changed') this.hasDefinitions = true;
     if (event.type === 'dedupe_forgotten') this.forgotten(event.task, at);
     if (event.type === 'dedupe_input_changed') this.inputChanged(event, command);
+    if (event.type === 'run_started') this.runStarted(event, command, at);
     if (event.type !== 'task_submitted' || command.type !== 'submit_tasks') return;
     const place = this.due.shift();
     this.check(place !== undefined, 'I2', () => `task ${event.task} is one too many`);
     if (place === undefined) return;
     this.asSent(event, command, place);
+    this.claim(event, at);
+  }
+
+  /** A key of a run gives the same run within its window. */
+  private started(command: StartRuns, reply: StartRunsReply, at: number): void {
+    const { rejection, known } = reply;
+    if (rejection !== undefined && rejection !== 'dedupe_mismatch') return;
+    this.due = [];
+    const first = new Map<string, string>();
+    let hasMismatch = false;
+    command.runs.forEach((_, place) => {
+      const claim = claimOf(command, place);
+      const text = claim?.text ?? '';
+      const before = this.remembered(text, at);
+      const isKnown = before !== undefined || first.has(text);
+      if (!isKnown) this.due.push(place);
+      if (claim === undefined) return;
+      const input = before?.input ?? first.get(text) ?? claim.input;
+      hasMismatch ||= input !== claim.input;
+      first.set(text, input);
+      if (rejection !== undefined) return;
+      const run = known?.get(place)?.number;
+      const isSame = isKnown ? run !== undefined : run === undefined;
+      this.check(isSame && run === (before?.task ?? run), 'I7', () => {
+        return `run ${place} of a start is ${run ?? 'new'}, and its key is of ${before?.task}`;
+      });
+    });
+    this.check(hasMismatch === (rejection === 'dedupe_mismatch'), 'I7', () => {
+      return `a start is ${rejection ?? 'accepted'}, and its keys have ${hasMismatch ? 'other' : 'the same'} inputs`;
+    });
+  }
+
+  /** The run has the key that its start gave it. */
+  private runStarted(event: Started, command: Command, at: number): void {
+    const place = this.due.shift();
+    if (command.type !== 'start_runs' || place === undefined) return;
+    const { words, start, windowMs } = event.dedupe;
+    const key = windowMs === 0 ? undefined : words.subarray(start, start + HALF).join();
+    this.check(key === claimOf(command, place)?.text, 'I7', () => {
+      return `run ${event.task} has not the key that its start gave it`;
+    });
     this.claim(event, at);
   }
 
@@ -125,7 +171,7 @@ export class Submits implements StoryRule {
     });
   }
 
-  private claim({ dedupe, task }: Submitted, at: number): void {
+  private claim({ dedupe, task }: Submitted | Started, at: number): void {
     const { words, start, windowMs } = dedupe;
     if (windowMs === 0) return;
     const text = words.subarray(start, start + HALF).join();
@@ -201,7 +247,7 @@ function isReplaced(command: SubmitTasks, text: string | undefined, input: strin
   });
 }
 
-function claimOf({ dedupe }: SubmitTasks, place: number) {
+function claimOf({ dedupe }: SubmitTasks | StartRuns, place: number) {
   if (dedupe === undefined || dedupe.windowsMs[place] === 0) return undefined;
   const start = place * 2 * HALF;
   const text = dedupe.words.subarray(start, start + HALF).join();

@@ -45,6 +45,8 @@ export class TaskLives implements StoryRule {
 
   event(event: Event, task: TaskStory | undefined, { command }: ToldCommand): void {
     if (event.type === 'task_submitted') this.submitted(event, command.type);
+    else if (event.type === 'step_submitted') this.numbered(event);
+    else if (event.type === 'run_started') this.numberOf(event);
     else if (event.type === 'task_readmitted') this.readmitted(event, task);
     else if (event.type.startsWith('attempt') || event.type.startsWith('task_')) {
       if (event.type !== 'task_type_changed') this.happens(event, task, command);
@@ -52,14 +54,22 @@ export class TaskLives implements StoryRule {
   }
 
   private submitted(event: Event, cause: string): void {
-    const { task, slot, type } = event;
     const { simulation } = this.story;
-    simulation.check(cause === 'submit_tasks', 'I2', `${cause} makes task ${task}`);
-    simulation.check(task > this.lastTask, 'I2', () => {
-      return `task ${task} is submitted after ${this.lastTask}`;
+    simulation.check(cause === 'submit_tasks', 'I2', `${cause} makes task ${event.task}`);
+    this.numbered(event);
+  }
+
+  private numbered(event: Event): void {
+    this.numberOf(event);
+    this.takeSlot(event.slot, event.task, event.type);
+  }
+
+  /** Runs and tasks have numbers of one sequence. */
+  private numberOf({ task, type }: Event): void {
+    this.story.simulation.check(task > this.lastTask, 'I2', () => {
+      return `${type} of ${task} comes after ${this.lastTask}`;
     });
     this.lastTask = task;
-    this.takeSlot(slot, task, type);
   }
 
   private readmitted(event: Event, task: TaskStory | undefined): void {

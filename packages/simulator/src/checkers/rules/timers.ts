@@ -85,6 +85,11 @@ export class Timers implements StoryRule {
 
   private stopping(event: Stopping, task: TaskStory, { command, at }: ToldCommand): void {
     const reason = REASONS[event.reason];
+    const isByRun = this.story.stoppingRuns.has(task.run) && reason === 'cancelled';
+    if (isByRun && task.stop !== reason) {
+      const graceMs = command.type === 'cancel_tasks' ? 0 : GRACE_MS;
+      return this.graceOf(event, task, { at, graceMs });
+    }
     if (command.type === 'cancel_tasks') {
       this.check(reason === 'cancelled', 'I25', task, () => `is stopped: ${reason}`);
       return this.graceOf(event, task, { at, graceMs: command.graceMs });
@@ -134,7 +139,8 @@ export class Timers implements StoryRule {
   private endsInTime(event: Ended, task: TaskStory, { command, at }: ToldCommand): void {
     const state = TASK_STATES[event.state];
     const reason = REASONS[event.reason];
-    if (state === 'cancelled' && command.type === 'advance_time') {
+    const isByRun = this.story.stoppingRuns.has(task.run) && !isHeld(task);
+    if (state === 'cancelled' && command.type === 'advance_time' && !isByRun) {
       const isOver = task.stop === 'cancelled' && at >= task.stopAt;
       this.check(isOver, 'I18', task, () => `is revoked at ${at}, before ${task.stopAt}`);
     }

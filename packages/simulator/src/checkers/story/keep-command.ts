@@ -6,7 +6,8 @@ import type { Command } from '@sluice/core';
  */
 export function keepCommand(command: Command): Command {
   switch (command.type) {
-    case 'submit_tasks': {
+    case 'submit_tasks':
+    case 'start_runs': {
       const { inputs, inputEnds } = command;
       return { ...command, ...{ inputs: used(inputs, inputEnds), inputEnds: ends(inputEnds) } };
     }

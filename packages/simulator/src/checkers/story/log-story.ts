@@ -6,7 +6,15 @@ import { UTF8 } from '../../utf8.ts';
 import type { Checker } from '../checker.ts';
 import { keepCommand } from './keep-command.ts';
 import type { StoryRule, ToldCommand } from './story-rule.ts';
-import { advance, beginStory, isHeld, PATCHED, readmit, type TaskStory } from './task-story.ts';
+import {
+  advance,
+  beginStory,
+  isFirst,
+  isHeld,
+  PATCHED,
+  readmit,
+  type TaskStory,
+} from './task-story.ts';
 
 type Carried = Omit<ToldCommand, 'at'>;
 
@@ -38,6 +46,10 @@ export class LogStory implements Checker {
   readonly held = new Map<string, Set<TaskStory>>();
   /** Keys of paused queues. */
   readonly pausedQueues = new Set<string>();
+  /** Numbers of runs whose outcome is fixed: what still runs of them is stopped. */
+  readonly stoppingRuns = new Set<number>();
+  /** Tasks of steps, by the number of their run. */
+  private readonly stepTasks = new Map<number, TaskStory[]>();
   /** Number of records told so far. */
   tail = 0;
   /** The partition's time of the command that was told last. */
@@ -171,7 +183,9 @@ export class LogStory implements Checker {
       if (event.paused) this.pausedQueues.add(event.taskType);
       else this.pausedQueues.delete(event.taskType);
     }
-    if (event.type === 'task_submitted' || event.type === 'task_readmitted') {
+    if (event.type === 'run_stopping') this.stoppingRuns.add(event.task);
+    if (event.type === 'run_forgotten') this.leaveRun(event.task);
+    if (isFirst(event)) {
       if (task === undefined) this.addTask(beginStory(event, at));
       else readmit(task, event, at);
       const added = this.tasks.get(event.task);
@@ -202,7 +216,15 @@ export class LogStory implements Checker {
     return lane;
   }
 
+  private leaveRun(run: number): void {
+    for (const task of this.stepTasks.get(run) ?? []) task.hasLeftRun = true;
+    this.stepTasks.delete(run);
+  }
+
   private addTask(task: TaskStory): void {
+    if (task.run !== 0) {
+      this.stepTasks.set(task.run, [...(this.stepTasks.get(task.run) ?? []), task]);
+    }
     this.tasks.set(task.number, task);
     this.byId.set(task.id, task);
   }
@@ -246,6 +268,14 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'callback_redelivered',
   'callback_dropped',
   'state_hashed',
+  'workflow_registered',
+  'workflow_removed',
+  'run_started',
+  'step_ended',
+  'step_stopping',
+  'run_stopping',
+  'run_ended',
+  'run_forgotten',
 ];
 
 function isAboutTask({ type }: Event): boolean {

@@ -71,6 +71,11 @@ export interface TaskStory {
   isForgotten: boolean;
   /** Number of retries. */
   retries: number;
+  /** The run and the reference of its step; 0 and empty for a task that is no step's. */
+  readonly run: number;
+  readonly reference: string;
+  /** Its run left memory: nobody finds it any more. */
+  hasLeftRun: boolean;
 }
 
 interface Range {
@@ -93,9 +98,9 @@ export function isHeld({ phase }: TaskStory): boolean {
   return phase === 'leased' || phase === 'running';
 }
 
-/** The task failed or timed out, and was not discarded. */
-export function isDeadLetter({ phase, isDiscarded }: TaskStory): boolean {
-  return (phase === 'failed' || phase === 'timed_out') && !isDiscarded;
+/** The task failed or timed out, and was not discarded. A run keeps the tasks of its steps. */
+export function isDeadLetter({ phase, isDiscarded, run }: TaskStory): boolean {
+  return run === 0 && (phase === 'failed' || phase === 'timed_out') && !isDiscarded;
 }
 
 export function namespaceOf({ queue }: Pick<TaskStory, 'queue'>): string {
@@ -108,11 +113,15 @@ export function leaseText({ slot, lease }: Pick<TaskStory, 'slot' | 'lease'>): s
   return leaseTokenText({ partition: 0, slot: slot as Slot, number: lease as LeaseNumber });
 }
 
-type Details = Extract<Event, { type: 'task_submitted' | 'task_readmitted' }>;
+type Details = Extract<Event, { type: (typeof FIRST)[number] }>;
+
+/** Events that begin a life of a task. */
+const FIRST = ['task_submitted', 'task_readmitted', 'step_submitted'] as const;
 
 /** Starts the story of a task that is new to the log. */
 export function beginStory(event: Details, at: number): TaskStory {
-  const submittedAt = event.type === 'task_submitted' ? at : event.submittedAt;
+  const submittedAt = event.type === 'task_readmitted' ? event.submittedAt : at;
+  const isStep = event.type === 'step_submitted';
   const story: TaskStory = {
     number: event.task,
     id: taskIdText({ submittedAt, partition: 0, number: event.task }),
@@ -137,8 +146,11 @@ export function beginStory(event: Details, at: number): TaskStory {
     isDiscarded: false,
     isForgotten: false,
     retries: 0,
+    run: isStep ? event.run : 0,
+    reference: isStep ? event.reference : '',
+    hasLeftRun: false,
   };
-  if (event.type === 'task_submitted' && event.runAt > at) waitUntil(story, event.runAt);
+  if (event.type !== 'task_readmitted' && event.runAt > at) waitUntil(story, event.runAt);
   return story;
 }
 
@@ -154,7 +166,11 @@ function detailsOf(event: Details) {
   return { queue: event.taskType, slot, priority, shape, retry, timeouts, tags, input };
 }
 
-type Later = Exclude<Event, { type: 'task_submitted' | 'task_readmitted' }>;
+type Later = Exclude<Event, { type: (typeof FIRST)[number] }>;
+
+export function isFirst(event: Event): event is Details {
+  return (FIRST as readonly string[]).includes(event.type);
+}
 
 /** Applies one more event to the story of its task. */
 export function advance(task: TaskStory, event: Later, at: number): void {

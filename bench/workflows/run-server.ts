@@ -1,0 +1,71 @@
+import { openConnection } from '../path/connection.ts';
+import { ServerProcess } from '../path/server-process.ts';
+import { type Definition, RUN_INPUT, WORKFLOW } from './definitions.ts';
+
+const CONNECTIONS = 8;
+const BATCH = 100;
+const WAIT_MS = 60_000;
+
+/** The part of an answer about a run that the rows look at. */
+interface RunAnswer {
+  readonly status: string;
+  readonly steps: readonly { readonly reference: string; readonly endedAt: string | null }[];
+}
+
+/** A real server that knows the definition of a row. */
+export class RunServer {
+  readonly process: ServerProcess;
+
+  private constructor(process: ServerProcess) {
+    this.process = process;
+  }
+
+  static async start(definition: Definition): Promise<RunServer> {
+    const server = new RunServer(await ServerProcess.start());
+    const path = `/v1/workflows/${WORKFLOW}/versions/1`;
+    await server.ask(path, { method: 'PUT', body: JSON.stringify(definition) });
+    return server;
+  }
+
+  get url(): string {
+    return this.process.url;
+  }
+
+  /** Starts runs as fast as they are acknowledged; returns the ids of the last batches. */
+  async startRuns(runs: number): Promise<string[]> {
+    let left = runs;
+    const last: string[][] = [];
+    const keepStarting = async (place: number): Promise<void> => {
+      const connection = openConnection('http1', this.url);
+      while (left > 0) {
+        const count = Math.min(BATCH, left);
+        left -= count;
+        const run = { workflow: WORKFLOW, input: RUN_INPUT };
+        const answer = await connection.post('/v1/runs', JSON.stringify(Array(count).fill(run)));
+        const started = JSON.parse(answer.toString('utf8')) as { items: { id: string }[] };
+        last[place] = started.items.map(({ id }) => id);
+      }
+      connection.close();
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, (_, place) => keepStarting(place)));
+    return last.flat();
+  }
+
+  /** Waits for a run, which must succeed. */
+  async succeeded(id: string): Promise<RunAnswer> {
+    const answer = await this.ask(`/v1/runs/${id}/wait?timeoutMs=${WAIT_MS}`);
+    const run = (await answer.json()) as RunAnswer;
+    if (run.status !== 'succeeded') throw new Error(`a run is ${run.status}`);
+    return run;
+  }
+
+  stop(): Promise<void> {
+    return this.process.stop();
+  }
+
+  private async ask(path: string, request: RequestInit = {}): Promise<Response> {
+    const answer = await fetch(`${this.url}${path}`, request);
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer;
+  }
+}

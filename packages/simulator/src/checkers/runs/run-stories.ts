@@ -1,0 +1,318 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Event, StartRunsReply } from '@sluice/core';
+import { describeRuns } from '@sluice/core/testing/runs/describe-runs';
+import type { ModelDefinition } from '@sluice/core/testing/runs/model-steps';
+import type { KnownRuns } from '../../clients/known-runs.ts';
+import type { WatchedPartition } from '../../server/watched-partition.ts';
+import type { LogStory } from '../story/log-story.ts';
+import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
+import { hasEnded, isHeld, type TaskStory, textOf } from '../story/task-story.ts';
+import { RunStory, runStateName, stepStateName } from './run-story.ts';
+import type { ServerPace } from './server-pace.ts';
+
+type StepEnded = Extract<Event, { type: 'step_ended' }>;
+type StepSubmitted = Extract<Event, { type: 'step_submitted' }>;
+type Program = { readonly name: string; readonly definition: ModelDefinition };
+
+/** How a run ends when the task of a step that it cannot do without ends so. */
+const OUTCOMES: Readonly<Record<string, string>> = {
+  failed: 'failed',
+  timed_out: 'timed_out',
+  expired: 'timed_out',
+  cancelled: 'cancelled',
+};
+
+/**
+ * Compares the log with a naive interpreter of each run's definition.
+ *
+ * I21: a run that a client was told of is in the log, and in memory until it was forgotten.
+ * I22: a step enters once, after the steps before it, with the input that the interpreter says; it
+ *   ends once, as its task did; the run ends as the interpreter says, with its output.
+ * I23: what may enter enters soon, while the server is free to do so: so does a join.
+ * I24: once the outcome is fixed nothing enters, and a run that ended has nothing that lives.
+ */
+export class RunStories implements StoryRule {
+  readonly runs = new Map<number, RunStory>();
+  readonly story: LogStory;
+  private readonly known: KnownRuns;
+  private readonly pace: ServerPace;
+  private readonly programs = new Map<number, Program>();
+  private readonly slots = new Map<number, number>();
+  readonly byId = new Map<string, RunStory>();
+  /** Runs in which something may enter. */
+  private readonly waiting = new Set<RunStory>();
+  /** Runs that stop, with the world's time of their last change. */
+  private readonly stopping = new Map<RunStory, number>();
+  /** Runs that the command started so far. */
+  private started = 0;
+
+  constructor(story: LogStory, known: KnownRuns, pace: ServerPace) {
+    this.story = story;
+    this.known = known;
+    this.pace = pace;
+  }
+
+  begins(): void {
+    this.started = 0;
+  }
+
+  event(event: Event, task: TaskStory | undefined, told: ToldCommand): void {
+    const run = this.runs.get(task?.run ?? 0);
+    if (run !== undefined && this.stopping.has(run)) this.stopping.set(run, told.executedAt);
+    switch (event.type) {
+      case 'workflow_registered': {
+        const { program, name, workflowVersion, text } = event;
+        const definition = JSON.parse(text) as ModelDefinition;
+        this.programs.set(program, { name: `${name}/${workflowVersion}`, definition });
+        return;
+      }
+      case 'run_started':
+        return this.start(event, told);
+      case 'step_submitted':
+        return this.submitted(event);
+      case 'step_ended':
+        return this.stepEnded(event, told);
+      case 'run_stopping':
+        return this.runStopping(event, told);
+      case 'run_ended':
+        return this.runEnded(event, told);
+      case 'run_forgotten':
+        return this.forgotten(event.task);
+      case 'task_forgotten':
+        return this.taskForgotten(task);
+      default:
+        return;
+    }
+  }
+
+  ends({ command, reply, executedAt }: ToldCommand): void {
+    this.lookAtWaiting(executedAt);
+    this.lookAtStopping(executedAt);
+    if (command.type !== 'start_runs') return;
+    const { rejection, known } = reply as StartRunsReply;
+    const expected = rejection === undefined ? command.runs.length - (known?.size ?? 0) : 0;
+    this.check(this.started === expected, 'I21', () => {
+      return `a start of ${expected} new runs has ${this.started} in the log`;
+    });
+  }
+
+  booted(partition: WatchedPartition): void {
+    this.compare(partition);
+  }
+
+  ended(): void {
+    for (const { id, client } of this.known.acknowledged) {
+      this.check(this.byId.has(id), 'I21', () => `${client} was told of ${id}, not in the log`);
+    }
+  }
+
+  private lookAtWaiting(now: number): void {
+    for (const run of this.waiting) {
+      if (run.due.size === 0) this.waiting.delete(run);
+      for (const [reference, since] of run.due) {
+        const lateMs = now - Math.max(since, this.pace.freeSince);
+        this.check(lateMs <= this.pace.lateMsMax, 'I23', () => {
+          return `${nameOf(run, reference)} may enter, and has not for ${Math.round(lateMs)} ms`;
+        });
+      }
+    }
+  }
+
+  /** Of a run that stops, held tasks are asked to stop, and all else ends. */
+  private lookAtStopping(now: number): void {
+    for (const [run, since] of this.stopping) {
+      if (run.isOver) this.stopping.delete(run);
+      const lateMs = now - Math.max(since, this.pace.freeSince);
+      if (run.isOver || lateMs <= this.pace.lateMsMax) continue;
+      const left = run.live.filter((reference) => {
+        const task = this.story.tasks.get(run.steps.get(reference)?.task ?? 0);
+        return task === undefined || !isHeld(task) || task.stop === '';
+      });
+      const isStuck = left.length > 0 || run.live.length === 0;
+      this.check(!isStuck, 'I24', () => {
+        return `run ${run.number} stops for ${Math.round(lateMs)} ms, and ${left} is not stopped`;
+      });
+    }
+  }
+
+  private start(event: Extract<Event, { type: 'run_started' }>, told: ToldCommand): void {
+    const program = this.programs.get(event.program);
+    this.check(program !== undefined, 'I21', () => `run ${event.task} has no definition`);
+    this.check(!this.slots.has(event.slot), 'I37', () => {
+      return `run ${event.task} is put where ${this.slots.get(event.slot)} is`;
+    });
+    if (program === undefined) return;
+    this.started += 1;
+    this.slots.set(event.slot, event.task);
+    const run = new RunStory(event, program.definition, { program: program.name, at: told.at });
+    run.noteDue(told.executedAt);
+    this.waiting.add(run);
+    this.runs.set(run.number, run);
+    this.byId.set(run.id, run);
+  }
+
+  private submitted(event: StepSubmitted): void {
+    const run = this.runOf(event.run, event.type);
+    if (run === undefined) return;
+    const { reference } = event;
+    this.enters(run, reference, event.task);
+    const input = textOf(event.input);
+    const expected = run.model.entered.get(reference)?.input;
+    this.check(isSame(input, expected), 'I22', () => {
+      return `${nameOf(run, reference)} gets ${input}, not ${JSON.stringify(expected)}`;
+    });
+  }
+
+  private enters(run: RunStory, reference: string, task: number): void {
+    const name = nameOf(run, reference);
+    this.check(run.state === 'running', 'I24', () => `${name} enters, and its run is ${run.state}`);
+    this.check(!run.steps.has(reference), 'I22', () => `${name} enters twice`);
+    this.check(run.model.entered.has(reference), 'I22', () => `${name} enters too early`);
+    run.enter(reference, task);
+  }
+
+  private stepEnded(event: StepEnded, told: ToldCommand): void {
+    const run = this.runOf(event.task, event.type);
+    if (run === undefined) return;
+    const { reference } = event;
+    const name = nameOf(run, reference);
+    const state = stepStateName(event.state);
+    const known = run.steps.get(reference);
+    if (known === undefined) this.enters(run, reference, 0);
+    else {
+      this.check(known.state === '', 'I22', () => `${name} ends twice`);
+      this.taskEnded(run, reference, known.task);
+    }
+    const step = run.steps.get(reference);
+    if (step !== undefined) step.state = state;
+    const expected = run.model.entered.get(reference)?.state ?? 'pending';
+    const isRight = expected === 'failed' ? OUTCOMES[state] !== undefined : expected === state;
+    // What is stopped may have succeeded, if its end came first.
+    const isStopped = run.state !== 'running';
+    this.check(isRight || isStopped, 'I22', () => `${name} ends as ${state}, not ${expected}`);
+    run.noteDue(told.executedAt);
+    this.waiting.add(run);
+  }
+
+  private taskEnded(run: RunStory, reference: string, number: number): void {
+    const task = this.story.tasks.get(number);
+    const name = nameOf(run, reference);
+    this.check(task !== undefined && hasEnded(task), 'I22', () => {
+      return `${name} ends, and its task ${number} is ${task?.phase}`;
+    });
+    if (task === undefined) return;
+    const succeeded = task.phase === 'succeeded';
+    const output = succeeded && task.result !== '' ? JSON.parse(task.result) : null;
+    const wasRunning = run.model.status === 'running';
+    try {
+      run.model.report(reference, succeeded, output);
+    } catch (cause) {
+      this.check(false, 'I22', () => `${name} ends: ${(cause as Error).message}`);
+    }
+    if (wasRunning && run.model.status !== 'running' && !succeeded) {
+      run.outcome = OUTCOMES[task.phase] ?? '';
+    }
+  }
+
+  private runStopping(event: Extract<Event, { type: 'run_stopping' }>, told: ToldCommand): void {
+    const run = this.runOf(event.task, event.type);
+    if (run === undefined) return;
+    const outcome = runStateName(event.outcome);
+    this.check(run.state === 'running', 'I24', () => `run ${run.number} stops while ${run.state}`);
+    const { command } = told;
+    const isAsked = command.type === 'cancel_runs' && command.ids.includes(run.id);
+    if (isAsked) {
+      run.outcome = 'cancelled';
+      run.model.cancel();
+    } else {
+      const isRunning = run.model.status === 'running';
+      this.check(!isRunning, 'I22', () => `run ${run.number} stops, and nothing failed`);
+    }
+    run.state = 'stopping';
+    this.stopping.set(run, told.executedAt);
+    run.due.clear();
+    if (run.outcome === '') run.outcome = run.model.status;
+    this.check(outcome === run.outcome, 'I22', () => {
+      return `run ${run.number} will end as ${outcome}, not ${run.outcome}`;
+    });
+  }
+
+  private runEnded(event: Extract<Event, { type: 'run_ended' }>, { at }: ToldCommand): void {
+    const run = this.runOf(event.task, event.type);
+    if (run === undefined) return;
+    const state = runStateName(event.state);
+    const { live } = run;
+    this.check(!run.isOver, 'I24', () => `run ${run.number} ends twice`);
+    this.check(live.length === 0, 'I24', () => `run ${run.number} ends, and ${live} lives`);
+    // Nothing is due in a run that stops.
+    const { due } = run;
+    this.check(due.size === 0, 'I22', () => `run ${run.number} ends before ${[...due.keys()]}`);
+    const expected = run.state === 'stopping' ? run.outcome : run.model.status;
+    this.check(state === expected, 'I22', () => {
+      return `run ${run.number} ends as ${state}, not ${expected}`;
+    });
+    run.state = state;
+    run.endedAt = at;
+    if (event.hasOutput) run.output = textOf(event.output);
+    if (state !== 'succeeded') return;
+    const { output } = run.model;
+    this.check(!event.hasOutput || isSame(run.output, output), 'I22', () => {
+      return `run ${run.number} has output ${run.output}, not ${JSON.stringify(output)}`;
+    });
+  }
+
+  private forgotten(number: number): void {
+    const run = this.runOf(number, 'run_forgotten');
+    if (run === undefined) return;
+    this.check(run.isOver, 'I21', () => `run ${number} is forgotten while ${run.state}`);
+    run.isForgotten = true;
+    this.slots.delete(run.slot);
+  }
+
+  private taskForgotten(task: TaskStory | undefined): void {
+    if (task === undefined || task.run === 0) return;
+    const isGone = this.runs.get(task.run)?.isForgotten === true;
+    this.check(isGone, 'I21', () => `task ${task.number} is forgotten before its run`);
+  }
+
+  /** Compares memory with the log. The caller knows that all of memory is durable. */
+  private compare({ state }: WatchedPartition): void {
+    const inMemory = new Map(describeRuns(state).map((run) => [run.number, run]));
+    const told = [...this.runs.values()].filter(({ isForgotten }) => !isForgotten);
+    this.check(inMemory.size === told.length, 'I21', () => {
+      return `${inMemory.size} runs are in memory, and ${told.length} in the log`;
+    });
+    for (const run of told) {
+      const memory = inMemory.get(run.number);
+      const agrees = memory?.state === run.state && memory.program === run.program;
+      this.check(agrees, 'I21', () => {
+        return `run ${run.number} is ${memory?.state} in memory, and ${run.state} in the log`;
+      });
+      if (memory === undefined) continue;
+      const entered = memory.steps.filter(({ state: at }) => !['pending', 'due'].includes(at));
+      this.check(entered.length === run.steps.size, 'I21', () => {
+        return `run ${run.number} has ${entered.length} steps in memory, ${run.steps.size} in the log`;
+      });
+    }
+  }
+
+  private runOf(number: number, what: string): RunStory | undefined {
+    const run = this.runs.get(number);
+    const isThere = run !== undefined && !run.isForgotten;
+    this.check(isThere, 'I21', () => `${what} of run ${number}, which is not there`);
+    return run;
+  }
+
+  private check(holds: boolean, rule: string, what: () => string): void {
+    this.story.simulation.check(holds, rule, what);
+  }
+}
+
+function nameOf({ number }: RunStory, reference: string): string {
+  return `step ${reference} of run ${number}`;
+}
+
+function isSame(text: string, value: unknown): boolean {
+  const plain = JSON.parse(JSON.stringify(value ?? null)) as unknown;
+  return isDeepStrictEqual(JSON.parse(text === '' ? 'null' : text), plain);
+}

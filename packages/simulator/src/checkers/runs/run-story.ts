@@ -1,0 +1,79 @@
+import { type Event, RUN_STATES, runIdText, STEP_STATES } from '@sluice/core';
+import type { ModelDefinition } from '@sluice/core/testing/runs/model-steps';
+import { RunModel } from '@sluice/core/testing/runs/run-model';
+import { textOf } from '../story/task-story.ts';
+
+type Started = Extract<Event, { type: 'run_started' }>;
+
+/** A step that the log knows. */
+export interface StepStory {
+  /** Number of its task; 0 without one. */
+  readonly task: number;
+  /** Empty while it runs. */
+  state: string;
+}
+
+/**
+ * What the log tells about one run, beside a naive interpreter of its definition. The interpreter
+ * begins whatever may begin at once; the log may take a while.
+ */
+export class RunStory {
+  readonly number: number;
+  readonly id: string;
+  readonly slot: number;
+  /** Name and version of its definition. */
+  readonly program: string;
+  readonly model: RunModel;
+  /** Steps that the log entered, by reference. */
+  readonly steps = new Map<string, StepStory>();
+  /** Steps that the interpreter entered and the log has not, with the world's time of that. */
+  readonly due = new Map<string, number>();
+  state = 'running';
+  /** Fixed while it stops. */
+  outcome = '';
+  endedAt = 0;
+  output = '';
+  isForgotten = false;
+
+  constructor(event: Started, definition: ModelDefinition, { program, at }: RunPlace) {
+    this.number = event.task;
+    this.id = runIdText({ submittedAt: at, partition: 0, number: event.task });
+    this.slot = event.slot;
+    this.program = program;
+    this.model = new RunModel(definition, JSON.parse(textOf(event.input) || 'null'), at);
+  }
+
+  /** Notes what the interpreter entered by now. */
+  noteDue(now: number): void {
+    for (const reference of this.model.entered.keys()) {
+      if (!this.steps.has(reference) && !this.due.has(reference)) this.due.set(reference, now);
+    }
+  }
+
+  enter(reference: string, task: number): void {
+    this.due.delete(reference);
+    this.steps.set(reference, { task, state: '' });
+  }
+
+  /** Steps whose tasks have not ended by the log. */
+  get live(): string[] {
+    return [...this.steps].filter(([, { state }]) => state === '').map(([reference]) => reference);
+  }
+
+  get isOver(): boolean {
+    return this.endedAt !== 0;
+  }
+}
+
+interface RunPlace {
+  readonly program: string;
+  readonly at: number;
+}
+
+export function runStateName(state: number): string {
+  return RUN_STATES[state];
+}
+
+export function stepStateName(state: number): string {
+  return STEP_STATES[state];
+}

@@ -1,0 +1,125 @@
+import type { ModelDefinition, ModelStep } from '@sluice/core/testing/runs/model-steps';
+import { RandomDefinition, randomOutput } from '@sluice/core/testing/runs/random-definition';
+import { SeededRandom } from '@sluice/core/testing/world/seeded-random';
+import type { RandomStream } from '../kernel/random.ts';
+import { RETRIES, TASK_TYPES, type TaskInput, TIMEOUTS } from './draw-task.ts';
+
+/** Many attempts take too long, so that runs stop while a worker is asked to stop one of these. */
+const STEP_TIMEOUTS = [...TIMEOUTS, { runMs: 500 }, { runMs: 500 }, { runMs: 500 }];
+
+/** Steps of a definition at most, so that runs fit into worlds with small limits. */
+const STEPS_MAX = [3, 8, 14];
+
+const TOGETHER_MS = 300;
+
+/** Runs should get far, so most of their tasks succeed. */
+const ENDS: readonly (readonly [weight: number, end: TaskInput['end']])[] = [
+  [0.82, 'succeeded'],
+  [0.06, 'failed'],
+  [0.05, 'failed for good'],
+  [0.03, 'retry after'],
+  [0.02, 'later'],
+  [0.02, 'hangs'],
+];
+
+/** What the tasks of a run do, by the references of their steps. */
+type Todo = Readonly<Record<string, Omit<TaskInput, 'n'>>>;
+
+/** The input of a run. */
+interface RunInput {
+  readonly n: number;
+  readonly k: unknown;
+  readonly todo: Todo;
+}
+
+/** A random definition. Each of its tasks does what the input of its run says. */
+export function drawDefinition(random: RandomStream): ModelDefinition {
+  const seeded = new SeededRandom(random.integer(0, 2 ** 31));
+  const drawn = new RandomDefinition(seeded, random.pick(STEPS_MAX)).draw();
+  const definition = { ...drawn, tasks: withTasks(random, drawn.tasks) };
+  // The naive interpreter knows one status of a step that did not succeed, and there are three.
+  const hasPermissive = JSON.stringify(definition).includes('"permissive":true');
+  if (!hasPermissive) return definition;
+  const text = JSON.stringify(definition).replaceAll('.status}', '.output}');
+  return JSON.parse(text) as ModelDefinition;
+}
+
+export function drawRunInput(
+  random: RandomStream,
+  definition: ModelDefinition,
+  n: number,
+): RunInput {
+  const seeded = new SeededRandom(random.integer(0, 2 ** 31));
+  const todo = referencesIn(definition.tasks).map((reference) => [
+    reference,
+    {
+      // Branches that end at the same time are reported together.
+      runMs: random.chance(0.4) ? TOGETHER_MS : Math.round(random.logarithmic(1, 4000)),
+      end: drawEnd(random),
+      gives: randomOutput(seeded),
+    },
+  ]);
+  return { n, k: randomOutput(seeded), todo: Object.fromEntries(todo) as Todo };
+}
+
+function drawEnd(random: RandomStream): TaskInput['end'] {
+  let at = random.next();
+  for (const [weight, end] of ENDS) {
+    at -= weight;
+    if (at < 0) return end;
+  }
+  return 'succeeded';
+}
+
+function withTasks(random: RandomStream, steps: readonly ModelStep[]): ModelStep[] {
+  return steps.map((step) => {
+    const inner = withInner(step, (list) => withTasks(random, list));
+    return (step.type ?? 'SIMPLE') === 'SIMPLE' ? withTask(random, inner) : inner;
+  });
+}
+
+function withTask(random: RandomStream, step: ModelStep): ModelStep {
+  const todo = `workflow.input.todo.${step.taskReferenceName}`;
+  const names = ['runMs', 'end', 'gives'] as const;
+  const told = names.map((name) => [name, `\${${todo}.${name}}`]);
+  const inputParameters = {
+    n: '${workflow.input.n}',
+    ...Object.fromEntries(told),
+    ...step.inputParameters,
+  };
+  return {
+    ...step,
+    name: random.pick(TASK_TYPES),
+    inputParameters,
+    ...(random.chance(0.7) ? { retry: random.pick(RETRIES) } : {}),
+    ...(random.chance(0.35) ? { timeouts: random.pick(STEP_TIMEOUTS) } : {}),
+    ...(random.chance(0.1) ? { startDelay: random.integer(1, 5) } : {}),
+  };
+}
+
+function withInner(
+  step: ModelStep,
+  change: (steps: readonly ModelStep[]) => readonly ModelStep[],
+): ModelStep {
+  const { forkTasks, decisionCases, defaultCase } = step;
+  const cases = Object.entries(decisionCases ?? {}).map(([name, steps]) => [name, change(steps)]);
+  return {
+    ...step,
+    ...(forkTasks === undefined ? {} : { forkTasks: forkTasks.map(change) }),
+    ...(decisionCases === undefined ? {} : { decisionCases: Object.fromEntries(cases) }),
+    ...(defaultCase === undefined ? {} : { defaultCase: change(defaultCase) }),
+  };
+}
+
+/** The references of all steps with a task. */
+function referencesIn(steps: readonly ModelStep[]): string[] {
+  return steps.flatMap((step) => {
+    const lists = [
+      ...(step.forkTasks ?? []),
+      ...Object.values(step.decisionCases ?? {}),
+      step.defaultCase ?? [],
+    ];
+    const isTask = (step.type ?? 'SIMPLE') === 'SIMPLE';
+    return [...(isTask ? [step.taskReferenceName] : []), ...lists.flatMap(referencesIn)];
+  });
+}
