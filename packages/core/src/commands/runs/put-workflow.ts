@@ -54,8 +54,8 @@ type NewProgram = Pick<StoredProgram, 'namespace' | 'name' | 'version' | 'text' 
 type Unusable = 'invalid_definition';
 
 /**
- * Whether definitions that are not known yet fit, all of them. They must leave room for steps, or no
- * run could go on.
+ * Whether definitions that are not known yet fit, all of them. They must leave room for steps, or
+ * no run could go on.
  */
 export function hasRoomForDefinitions(state: ReadonlyState, texts: Iterable<string>): boolean {
   const { programs, heldBytes, limits } = state;
