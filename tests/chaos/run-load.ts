@@ -8,7 +8,7 @@ export interface RunAnswer {
   readonly steps: readonly StepAnswer[];
 }
 
-export interface StepAnswer {
+interface StepAnswer {
   readonly reference: string;
   readonly state: string;
   readonly attempt: number;
@@ -33,7 +33,7 @@ function square(taskReferenceName: string, n: string): object {
 }
 
 /** One step, a fork of two branches, and one more step. */
-export const FORKED = {
+const FORKED = {
   tasks: [
     square('first', '${workflow.input.n}'),
     {

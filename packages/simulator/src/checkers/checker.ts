@@ -21,7 +21,7 @@ export interface Checker {
   trimming?(trim: LogTrim): void;
   /** Something leaves the server that may depend on the first `records` records. */
   letOut?(records: number, what: string): void;
-  /** A client that asked at `askedAt` is shown a task or a run; `json` is the answer's body. */
+  /** A client that asked at `askedAt` is shown a task or a run; `json` is the body. */
   shown?(id: string, json: string, askedAt: number): void;
   /** Bytes are sent to a worker on the stream of its session. */
   written?(stream: object, bytes: Uint8Array): void;

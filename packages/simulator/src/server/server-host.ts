@@ -35,13 +35,14 @@ import type { ServerExchange } from '../network/server-exchange.ts';
 import type { RunKill, WorldPlan } from '../plan/world-plan.ts';
 import type { Situations } from '../situations.ts';
 import { UTF8 } from '../utf8.ts';
+import { isCausedByDisk, rootOf } from './end-causes.ts';
 import type { HostDisk } from './host-disk.ts';
 import { carryOut, hasSeenState } from './requests.ts';
 import { RunRequests } from './run-requests.ts';
 import { type Receivers, simCourier } from './sim-courier.ts';
 import { type LogWatch, WatchedLog } from './watched-log.ts';
 import { WatchedOutputs } from './watched-outputs.ts';
-import { WatchedPartition } from './watched-partition.ts';
+import { type PartitionWatch, WatchedPartition } from './watched-partition.ts';
 
 /** What a server finds on its disk. */
 export interface Storage {
@@ -212,7 +213,7 @@ export class ServerHost {
     const root = rootOf(cause);
     process.log(`ends: ${root.message}`);
     const isFenced = root.name === 'FencedError' && this.parts.disk.wasTakenOver;
-    if (!isFenced && !(EXPECTED.includes(root.name) && isOfDisk(root))) {
+    if (!isFenced && !isCausedByDisk(root)) {
       this.parts.simulation.fail(cause);
       return;
     }
@@ -250,12 +251,7 @@ export class ServerHost {
       log,
       partition: partitionOptions,
       makePartition: (options) => {
-        partition = new WatchedPartition(options, {
-          executed: (command, reply, watched) => {
-            watch.executed(command, reply, watched);
-            if (watched.state.runs.line.length > 0) this.hasRunWork(process);
-          },
-        });
+        partition = new WatchedPartition(options, this.partitionWatch(process));
         return partition;
       },
       ...(storage.snapshots === undefined ? {} : { snapshots: storage.snapshots }),
@@ -293,6 +289,16 @@ export class ServerHost {
     };
     network.listen(listener);
     process.log(`serves from record ${held.tail} on, epoch ${held.epoch}`);
+  }
+
+  private partitionWatch(process: SimProcess): PartitionWatch {
+    const { watch } = this.parts;
+    return {
+      executed: (command, reply, partition) => {
+        watch.executed(command, reply, partition);
+        if (partition.state.runs.line.length > 0) this.hasRunWork(process);
+      },
+    };
   }
 
   private logWatch(acquired: (hold: LogHold) => void): LogWatch {
@@ -378,22 +384,4 @@ function timersOf(process: SimProcess, before: () => void): StartTimer {
 function partitionOptionsOf({ limits, matching, hashEvery, runs }: WorldPlan): PartitionOptions {
   const runUnits = runs === undefined ? {} : { runUnits: runs.unitsMax };
   return { partition: 0, limits, utf8: UTF8, matching, hashEvery, ...runUnits };
-}
-
-/** Errors that a failing disk causes, as opposed to bugs of the server. */
-const EXPECTED = ['LogFailedError', 'LogFullError', 'DiskError'];
-
-/** Codes of the ordered disk faults. A missing file, for example, is a bug of the server. */
-const DISK_CODES: readonly unknown[] = ['EIO', 'ENOSPC'];
-
-/** Whether the error is one that a disk fault can cause. An error without a code counts as one. */
-function isOfDisk(cause: Error & { code?: unknown }): boolean {
-  if (cause.cause instanceof Error) return isOfDisk(cause.cause);
-  return cause.code === undefined || DISK_CODES.includes(cause.code);
-}
-
-function rootOf(cause: Error): Error {
-  return cause.name === 'EngineStoppedError' && cause.cause instanceof Error
-    ? rootOf(cause.cause)
-    : cause;
 }
