@@ -3,7 +3,6 @@ import type { Mutant } from './mutant.ts';
 const STEP_PLACES = 'core/src/apply/step-places.ts';
 const APPLY_RUNS = 'core/src/apply/apply-runs.ts';
 const END_STEPS = 'core/src/commands/runs/end-steps.ts';
-const ENTER_STEP = 'core/src/commands/runs/enter-step.ts';
 const PROCEED = 'core/src/commands/runs/proceed.ts';
 const GRAPH = 'core/src/workflow/graph.ts';
 
