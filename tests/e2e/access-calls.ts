@@ -372,6 +372,7 @@ const RUN_CALLS = {
     return { call: { path: '/v1/runs?limit=1000' }, own: 200, foreign: { hides: id } };
   },
   getRun: ofRun(''),
+  explainRun: ofRun('/explain'),
   listRunSteps: ofRun('/steps'),
   waitForRun: ofRun('/wait?timeoutMs=0'),
   cancelRun: ofRun('/cancel'),

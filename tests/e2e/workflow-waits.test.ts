@@ -195,3 +195,39 @@ test('a run that takes too long times out', async () => {
 
   expect([status, reason]).toEqual(['timed_out', 'run_timeout']);
 });
+
+test('explain names what a run waits for, down to the task', async () => {
+  const hour = { duration: '1 hour' };
+  const branches = [
+    [{ name: 'nobody-runs-it', taskReferenceName: 'task' }],
+    [{ taskReferenceName: 'wait', type: 'WAIT', inputParameters: hour }],
+    [{ taskReferenceName: 'ask', type: 'HUMAN' }],
+    [
+      {
+        taskReferenceName: 'loop',
+        type: 'DO_WHILE',
+        items: [1, 2],
+        loopOver: [{ taskReferenceName: 'inner', type: 'HUMAN' }],
+      },
+    ],
+  ];
+  const tasks = [
+    { taskReferenceName: 'fork', type: 'FORK_JOIN', forkTasks: branches },
+    { taskReferenceName: 'join', type: 'JOIN' },
+  ];
+  const id = await run({ tasks });
+  const explained = async () => (await api.get(`/v1/runs/${id}/explain`)).body;
+
+  const { running, reasons } = await explained();
+  expect(running).toBe(true);
+  expect(
+    reasons.map(({ code, step }: { code: string; step: string }) => `${step} ${code}`),
+  ).toEqual(['task task_waiting', 'wait time', 'ask call', 'inner__1 call']);
+  expect(reasons[0].task.reasons[0].code).toBe('no_worker_for_type');
+  expect(reasons[0].message).toContain('nobody-runs-it');
+
+  await api.post(`/v1/runs/${id}/pause`, {});
+  expect((await explained()).reasons[0].code).toBe('paused');
+  await api.post(`/v1/runs/${id}/cancel`, {});
+  expect(await explained()).toMatchObject({ running: false, reasons: [{ code: 'finished' }] });
+});

@@ -1,3 +1,4 @@
+import type { RunExplanation } from '@sluice/protocol';
 import type { Run, RunEntry, WorkflowVersion } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { RefusedError } from '../api/api-errors.ts';
@@ -17,6 +18,7 @@ import {
 } from '../commands/shared.ts';
 import { type CommandIo, ExitCode } from '../exit-code.ts';
 import { stylesFor } from '../screen/styles.ts';
+import { visible } from '../screen/visible.ts';
 import { runTable, runText } from './run-text.ts';
 import { exitOfRun, waitForRun } from './wait-for-run.ts';
 
@@ -117,6 +119,33 @@ const cancelRun = defineCommand({
   run: ({ args: [id], flags }, io) => operate(io, flags, { id, action: 'cancel' }),
 });
 
+const explainRun = defineCommand({
+  name: 'run explain',
+  summary: 'Explain what a run waits for, down to its tasks and their workers',
+  args: ['ID'],
+  flags: SERVER_FLAGS,
+  examples: ['sluice run explain r_01k7f6b1oj0000000001'],
+  run: async ({ args: [id], flags }, io) => {
+    const path = `/v1/runs/${encodeURIComponent(id)}/explain`;
+    const found = await connect(flags, io).get<RunExplanation>(path, ['reasons']);
+    print(io, flags, found, runExplanationText);
+    return ExitCode.done;
+  },
+});
+
+/** A line per step, and below it a line per worker. */
+function runExplanationText({ reasons, stepsNotShown }: RunExplanation): string {
+  const lines = reasons.flatMap(({ message, task, taskId }) => {
+    const id = taskId === undefined ? '' : ` (task ${taskId})`;
+    const workers = (task?.reasons ?? []).flatMap((each) =>
+      each.worker === undefined ? [] : [`  worker ${each.worker} ${each.message}`],
+    );
+    return [`${message}${id}`, ...workers].map(visible);
+  });
+  if (stepsNotShown > 0) lines.push(`and ${stepsNotShown} more steps`);
+  return lines.join('\n');
+}
+
 const pauseRun = defineCommand({
   name: 'run pause',
   summary: 'Pause a run: tasks under way go on, and no step begins',
@@ -192,6 +221,7 @@ export const runCommands = defineGroup('run', 'List, show, wait for and operate 
   get: getRun,
   wait: waitRun,
   cancel: cancelRun,
+  explain: explainRun,
   pause: pauseRun,
   resume: resumeRun,
   complete: completeStep,

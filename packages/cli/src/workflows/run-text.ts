@@ -50,11 +50,19 @@ export function runText(run: Run, { styles, now = Date.now(), definition }: Opti
   return lines.join('\n');
 }
 
+/** What steps without a task wait for. */
+const WAITS: Readonly<Record<string, string>> = {
+  WAIT: ' (a time or a call)',
+  HUMAN: " (a person: 'sluice run complete')",
+  INLINE: ' (a script)',
+};
+
 function waitsFor(run: Run): string[] {
-  const running = run.steps.filter(({ state, taskId }) => state === 'running' && taskId !== null);
+  const running = run.steps.filter(({ state, type }) => state === 'running' && type !== 'DO_WHILE');
   if (isOver(run) || running.length === 0) return [];
   const [first, ...others] = running;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  const hint = `'sluice task explain ${first.taskId}' says why it is not running`;
-  return ['', `waits for ${visible(first.reference)} (task ${first.taskId})${more}; ${hint}`];
+  const what = WAITS[first.type] ?? (first.taskId === null ? '' : ` (task ${first.taskId})`);
+  const hint = `'sluice run explain ${run.id}' says why`;
+  return ['', `waits for ${visible(first.reference)}${what}${more}; ${hint}`];
 }

@@ -3,6 +3,7 @@ import { CHANGE_ERRORS, READ_ERRORS, type Route } from '../base/route.ts';
 import {
   CompleteStepRequest,
   FailStepRequest,
+  RunExplanation,
   RunListQuery,
   RunPage,
   RunParams,
@@ -72,6 +73,15 @@ export const RUN_ROUTES = {
     summary: 'Read one run with its steps',
     params: RunParams,
     answers: { 200: RunView },
+    errors: [...READ_ERRORS, 'run_not_found'],
+  },
+  explainRun: {
+    method: 'GET',
+    path: '/v1/runs/{id}/explain',
+    access: 'read',
+    summary: 'Explain what a run waits for, down to its tasks and their workers',
+    params: RunParams,
+    answers: { 200: RunExplanation },
     errors: [...READ_ERRORS, 'run_not_found'],
   },
   listRunSteps: {

@@ -3,7 +3,7 @@ import { notTogether } from '../base/documented.ts';
 import { LIMITS } from '../base/limits.ts';
 import { BlobHash } from './blob-schemas.ts';
 import { RunId } from './id-schemas.ts';
-import { ListQuery, pageOf } from './task-operation-schemas.ts';
+import { Explanation, ListQuery, pageOf } from './task-operation-schemas.ts';
 import { GivenTime, Priority, Tags, TaskError, Time } from './task-schemas.ts';
 import { WorkflowDefinition, WorkflowName, WorkflowVersion } from './workflow-schemas.ts';
 
@@ -169,6 +169,43 @@ export const RunView = Type.Object({
     description: 'Cursor of GET /v1/runs/{id}/steps for the steps that are not shown, or null.',
   }),
 });
+
+const RunReasonCode = Type.Union(
+  [
+    'finished',
+    'paused',
+    'stopping',
+    'task_running',
+    'task_waiting',
+    'time',
+    'call',
+    'script',
+    'due',
+    'no_room',
+  ].map((code) => Type.Literal(code)),
+);
+
+export const RunExplanation = Type.Object({
+  running: Type.Boolean({
+    description: 'Whether the run goes on without a call: it needs only time, workers or scripts.',
+  }),
+  reasons: Type.Array(
+    Type.Object({
+      code: RunReasonCode,
+      message: Type.String(),
+      step: Type.Optional(Type.String({ description: 'Reference of the step.' })),
+      taskId: Type.Optional(Type.String()),
+      task: Type.Optional(
+        Type.Unsafe<Static<typeof Explanation>>({
+          ...Explanation,
+          description: 'Why its task is not running, for each worker.',
+        }),
+      ),
+    }),
+  ),
+  stepsNotShown: Type.Integer({ description: 'Further steps that the run waits for.' }),
+});
+export type RunExplanation = Static<typeof RunExplanation>;
 
 export const RunParams = Type.Object({ id: RunId });
 export type RunParams = Static<typeof RunParams>;

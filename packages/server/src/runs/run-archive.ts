@@ -8,6 +8,7 @@ import type { Admission } from '../limits/admission.ts';
 import { type Projection, ProjectionError } from '../projection/projection.ts';
 import type { StoredSteps } from '../projection/projection-messages.ts';
 import { timeOf } from '../tasks/task-filter.ts';
+import { ended, explainRun, type RunExplanation } from './run-explain.ts';
 import { runSource } from './run-view.ts';
 
 interface Parts {
@@ -56,6 +57,22 @@ export class RunArchive {
       notFound(id);
     const after = next === undefined ? undefined : String(next);
     return pageJson(items, after, { asOf: this.parts.clock(), lagMs: 0 });
+  }
+
+  /** What a run waits for. */
+  async explain(namespace: string, id: string): Promise<RunExplanation> {
+    const { engine, admission } = this.parts;
+    admission.read();
+    const inMemory = await engine.read((state, partition) => {
+      const slot = findRun(state, namespace, id);
+      return slot === NO_SLOT ? undefined : explainRun(state, partition, slot);
+    });
+    if (inMemory !== undefined) return inMemory;
+    const { status, endedAt } = JSON.parse(await this.one(namespace, id)) as {
+      readonly status: string;
+      readonly endedAt: string | null;
+    };
+    return ended(status, endedAt === null ? 0 : Date.parse(endedAt));
   }
 
   /** A page of matching runs, newest first, as JSON text. */

@@ -87,6 +87,10 @@ function readRoutes(app: FastifyInstance, { runs, waiting }: Parts): void {
       return reply.type('application/json').send(json);
     },
   });
+  app.route<OfRun>({
+    ...routeOptions(ROUTES.explainRun),
+    handler: ({ params, caller }) => runs.explain(caller.namespace, params.id),
+  });
   const list = new Checker(ListQuery);
   app.route<OfRun>({
     ...routeOptions(ROUTES.listRunSteps),

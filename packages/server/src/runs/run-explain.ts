@@ -1,0 +1,128 @@
+import {
+  type Explanation,
+  isRunOver,
+  NO_SLOT,
+  type PartitionReader,
+  type ReadonlyState,
+  RUN_STATES,
+  referenceOf,
+  type Slot,
+} from '@sluice/core';
+import { programOf } from '../base/step-outline.ts';
+import { timeText } from '../base/time-text.ts';
+import { taskIdOf } from '../tasks/task-view.ts';
+
+/** Steps that an explanation names. */
+const STEPS_MAX = 20;
+
+/** What a run waits for. */
+export interface RunExplanation {
+  /** Whether it goes on by itself: nothing but time, workers or scripts is needed. */
+  readonly running: boolean;
+  readonly reasons: readonly RunReason[];
+  /** Steps that the run also waits for. */
+  readonly stepsNotShown: number;
+}
+
+export interface RunReason {
+  readonly code: RunReasonCode;
+  readonly message: string;
+  readonly step?: string;
+  readonly taskId?: string;
+  /** Why the task of the step is not running, worker by worker. */
+  readonly task?: Explanation;
+}
+
+export const RUN_REASON_CODES = [
+  'finished',
+  'paused',
+  'stopping',
+  'task_running',
+  'task_waiting',
+  'time',
+  'call',
+  'script',
+  'due',
+  'no_room',
+] as const;
+
+type RunReasonCode = (typeof RUN_REASON_CODES)[number];
+
+/** What a run in memory waits for, down to its tasks and their workers. */
+export function explainRun(
+  state: ReadonlyState,
+  partition: PartitionReader,
+  run: Slot,
+): RunExplanation {
+  const { table } = state.runs;
+  const runState = RUN_STATES[table.state[run]];
+  if (isRunOver(table.state[run])) return ended(runState, table.endedAt[run]);
+  const steps = waitedFor(state, run);
+  const reasons = steps.slice(0, STEPS_MAX).map((step) => explainStep(state, partition, step));
+  const lead: RunReason[] = [];
+  if (runState === 'paused') {
+    lead.push({ code: 'paused', message: 'the run is paused: no step begins until it is resumed' });
+  }
+  if (runState === 'stopping') {
+    const outcome = RUN_STATES[table.outcome[run]];
+    lead.push({ code: 'stopping', message: `the run ends as ${outcome} when its tasks stop` });
+  }
+  return {
+    running: runState !== 'paused' && reasons.some(({ code }) => code !== 'call'),
+    reasons: [...lead, ...reasons],
+    stepsNotShown: Math.max(0, steps.length - STEPS_MAX),
+  };
+}
+
+/** For a run that has left memory, too. */
+export function ended(status: string, endedAt: number): RunExplanation {
+  const message = `the run ended at ${timeText(endedAt)}: ${status}`;
+  return { running: false, reasons: [{ code: 'finished', message }], stepsNotShown: 0 };
+}
+
+/** A loop waits for the steps of its body, which are listed themselves. */
+function waitedFor({ runs, programs }: ReadonlyState, run: Slot): number[] {
+  const { table, steps } = runs;
+  const program = programOf(programs.at(table.program[run]));
+  const found: number[] = [];
+  for (const heads of [table.runningHead, table.stoppingHead, table.reportedHead, table.dueHead]) {
+    for (let step = heads[run]; step !== NO_SLOT; step = steps.next[step]) {
+      const isLoop = program.nodes[steps.node[step]].kind === 'DO_WHILE';
+      const isBusy = steps.isEvaluating[step] === 0 && steps.inner[step] !== 0;
+      if (!isLoop || !isBusy || heads === table.dueHead) found.push(step);
+    }
+  }
+  return found;
+}
+
+function explainStep(state: ReadonlyState, partition: PartitionReader, step: number): RunReason {
+  const { runs, programs } = state;
+  const { steps, table } = runs;
+  const program = programOf(programs.at(table.program[steps.run[step]]));
+  const reference = referenceOf(runs, program, step);
+  const name = `step "${reference}"`;
+  const task = (steps.link[step] - 1) as Slot;
+  if (task >= 0) {
+    const explained = partition.explain(task);
+    const code = explained.running ? 'task_running' : 'task_waiting';
+    const message = explained.running
+      ? `${name} runs on a worker`
+      : `${name} waits: ${explained.reasons[0]?.message ?? 'a worker will get it at any moment'}`;
+    return { code, message, step: reference, taskId: taskIdOf(state, task), task: explained };
+  }
+  if (steps.isEvaluating[step] === 1) {
+    return { code: 'script', message: `${name} waits for its script`, step: reference };
+  }
+  if (runs.stepTimers.has(step as Slot)) {
+    const message = `${name} waits until ${timeText(steps.until[step])}`;
+    return { code: 'time', message, step: reference };
+  }
+  if (steps.startedAt[step] !== 0 && steps.inner[step] === 0) {
+    const message = `${name} waits for a call that completes it`;
+    return { code: 'call', message, step: reference };
+  }
+  const isFull = state.tasks.nextFree() === NO_SLOT;
+  return isFull
+    ? { code: 'no_room', message: `${name} waits for room in memory`, step: reference }
+    : { code: 'due', message: `${name} begins at any moment`, step: reference };
+}
