@@ -373,6 +373,7 @@ const RUN_CALLS = {
   },
   getRun: ofRun(''),
   explainRun: ofRun('/explain'),
+  getRunHistory: ofRun('/history'),
   listRunSteps: ofRun('/steps'),
   waitForRun: ofRun('/wait?timeoutMs=0'),
   cancelRun: ofRun('/cancel'),

@@ -163,6 +163,19 @@ test('a paused run begins nothing, and is found by its status', async () => {
   const next = await session.takeTask();
   await api.report(sessionId, [{ lease: next.lease, kind: 'succeeded', output: 2 }]);
   expect((await ended(id)).output).toBe(2);
+  const { body: history } = await api.get(`/v1/runs/${id}/history`);
+  expect(
+    history.items.map(({ step, state }: { step: string; state: string }) => `${step} ${state}`),
+  ).toEqual([
+    'null running',
+    'one running',
+    'null paused',
+    'one succeeded',
+    'null running',
+    'two running',
+    'two succeeded',
+    'null succeeded',
+  ]);
   expect((await api.post(`/v1/runs/${id}/pause`, {})).body.error.code).toBe('run_finished');
   session.disconnect();
 });

@@ -4,6 +4,7 @@ import {
   CompleteStepRequest,
   FailStepRequest,
   RunExplanation,
+  RunHistory,
   RunListQuery,
   RunPage,
   RunParams,
@@ -73,6 +74,15 @@ export const RUN_ROUTES = {
     summary: 'Read one run with its steps',
     params: RunParams,
     answers: { 200: RunView },
+    errors: [...READ_ERRORS, 'run_not_found'],
+  },
+  getRunHistory: {
+    method: 'GET',
+    path: '/v1/runs/{id}/history',
+    access: 'read',
+    summary: 'List every change of a run, and when each step began and ended',
+    params: RunParams,
+    answers: { 200: RunHistory },
     errors: [...READ_ERRORS, 'run_not_found'],
   },
   explainRun: {

@@ -170,6 +170,21 @@ export const RunView = Type.Object({
   }),
 });
 
+export const RunHistory = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      at: Time,
+      step: Type.Union([Type.String(), Type.Null()], {
+        description: 'Reference of the step; null for a change of the run itself.',
+      }),
+      type: Type.Union([Type.String(), Type.Null()], { description: 'Type of the step.' }),
+      state: Type.String({ description: 'The state of the run or of the step from then on.' }),
+      taskId: Type.Union([Type.String(), Type.Null()]),
+    }),
+    { description: 'Oldest first. If there are more than 2,000, only the newest.' },
+  ),
+});
+
 const RunReasonCode = Type.Union(
   [
     'finished',

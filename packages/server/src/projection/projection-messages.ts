@@ -52,9 +52,9 @@ export interface FindRunsQuestion extends Pick<FindQuestion, 'times' | 'characte
   readonly query: RunQuery;
 }
 
-/** One run with its steps. */
+/** One run with its steps, or its history. */
 export interface RunQuestion {
-  readonly type: 'run';
+  readonly type: 'run' | 'runHistory';
   readonly namespace: string;
   readonly id: string;
 }

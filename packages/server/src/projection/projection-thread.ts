@@ -24,6 +24,7 @@ import { historyJson, recordJson } from './rows/record-view.ts';
 import type { RowQuery } from './rows/row-query.ts';
 import type { AnyRecord } from './rows/stored-row.ts';
 import type { TaskRecord } from './rows/task-record.ts';
+import { runHistoryJson } from './run-history.ts';
 import { runRecordSource } from './run-record-view.ts';
 import { isRun, namespaceOfRun, type RunRecord, runKey, runNamespace } from './runs/run-record.ts';
 
@@ -170,6 +171,10 @@ function valueFor(question: Question): unknown {
     case 'run': {
       const run = runOf(question);
       return run === undefined ? null : rendered(run, () => runJson(sourceOf(run)));
+    }
+    case 'runHistory': {
+      const run = runOf(question);
+      return run === undefined ? null : runHistoryJson(run);
     }
     case 'steps': {
       const run = runOf(question);

@@ -200,6 +200,12 @@ export class Projection {
   }
 
   /** A run with its steps as JSON text; null when it does not have it. */
+  /** Every change of a run, as JSON text; null when it is unknown. */
+  async runHistory(question: Omit<RunQuestion, 'type'>, fresh: number): Promise<string | null> {
+    await this.reaches(fresh);
+    return (await this.ask({ type: 'runHistory', ...question })) as string | null;
+  }
+
   async run(question: Omit<RunQuestion, 'type'>): Promise<string | null> {
     return (await this.ask({ type: 'run', ...question })) as string | null;
   }

@@ -75,6 +75,18 @@ export class RunArchive {
     return ended(status, endedAt === null ? 0 : Date.parse(endedAt));
   }
 
+  /** Every change of a run and of its steps, as JSON text. */
+  async history(namespace: string, id: string): Promise<string> {
+    const { engine, admission } = this.parts;
+    admission.read();
+    const asked = engine.position;
+    const json = await this.ask(id, (projection) =>
+      projection.runHistory({ namespace, id }, asked),
+    );
+    if (json === null) throw runNotFound(id);
+    return json;
+  }
+
   /** A page of matching runs, newest first, as JSON text. */
   async list(
     namespace: string,

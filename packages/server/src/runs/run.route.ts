@@ -88,6 +88,13 @@ function readRoutes(app: FastifyInstance, { runs, waiting }: Parts): void {
     },
   });
   app.route<OfRun>({
+    ...routeOptions(ROUTES.getRunHistory),
+    handler: async ({ params, caller }, reply) => {
+      const json = await runs.history(caller.namespace, params.id);
+      return reply.type('application/json').send(json);
+    },
+  });
+  app.route<OfRun>({
     ...routeOptions(ROUTES.explainRun),
     handler: ({ params, caller }) => runs.explain(caller.namespace, params.id),
   });

@@ -31,9 +31,9 @@ export interface StepRecord extends StepOutline {
   /** Number of its task and the time of its submit; 0 without a task. */
   task: number;
   taskSubmittedAt: number;
+  endedAt: number;
   /** For a step without a task. `result` is its output or its error. */
   startedAt: number;
-  endedAt: number;
   input: string;
   result: string;
 }
@@ -68,6 +68,15 @@ export interface RunRecord {
   reason: number;
   variables: string;
   readonly steps: StepRecord[];
+  /** Its states with their times, oldest first: numbers of the core. */
+  readonly changes: (readonly [at: number, state: number])[];
+}
+
+/** Somebody may pause and resume a run again and again. */
+const CHANGES_MAX = 1000;
+
+function noteChange({ changes, runState }: RunRecord, at: number): void {
+  if (changes.length < CHANGES_MAX) changes.push([at, runState]);
 }
 
 const MARK = '#runs';
@@ -116,6 +125,7 @@ export function beginRun(event: Started, program: ProjectedProgram, at: number):
     reason: 0,
     variables: textOf(event.variables),
     steps: freshSteps(program, { scope: 0, base: event.base, suffix: '' }),
+    changes: [[at, RUN_STATES.indexOf('running')]],
   };
 }
 
@@ -207,6 +217,7 @@ export function advanceRun(record: RunRecord, event: RunChange, at: number): voi
     case 'run_changed':
       record.runState = event.state;
       record.state = stateOf(RUN_STATES[event.state]);
+      noteChange(record, at);
       return;
     case 'step_stopping': {
       const step = stepAt(record, event.slot);
@@ -220,6 +231,7 @@ export function advanceRun(record: RunRecord, event: RunChange, at: number): voi
       record.outcome = event.outcome;
       record.reason = event.reason;
       record.result = textOf(event.output);
+      noteChange(record, at);
       return;
     case 'run_ended':
       record.runState = event.state;
@@ -227,6 +239,7 @@ export function advanceRun(record: RunRecord, event: RunChange, at: number): voi
       record.state = stateOf(RUN_STATES[event.state]);
       record.endedAt = at;
       if (event.hasOutput) record.result = textOf(event.output);
+      noteChange(record, at);
       return;
   }
 }
@@ -248,8 +261,8 @@ function endStep(record: RunRecord, event: StepEnded, at: number): void {
   if (step === undefined) return;
   step.state = event.state;
   step.reason = event.reason;
-  if (step.task !== 0) return;
   step.endedAt = at;
+  if (step.task !== 0) return;
   step.result = textOf(event.output);
   const isSet = event.kind === SET_VARIABLE && event.state === STEP_STATES.indexOf('succeeded');
   if (isSet) record.variables = step.result;

@@ -8,6 +8,7 @@ export function packRun(record: RunRecord): string {
     [state, endedAt, version, priority, program, runState, outcome, reason],
     [tags, variables],
     record.steps.map(packStep),
+    record.changes,
   ]);
 }
 
@@ -18,7 +19,7 @@ type RunColumns = Pick<
 > & { readonly body: string };
 
 export function unpackRun(row: RunColumns): RunRecord {
-  const [numbers, texts, steps] = JSON.parse(row.body) as Body;
+  const [numbers, texts, steps, changes] = JSON.parse(row.body) as Body;
   const [state, endedAt, version, priority, program, runState, outcome, reason] = numbers;
   const [tags, variables] = texts;
   const { number, submittedAt, queue, parent, input, result } = row;
@@ -27,6 +28,7 @@ export function unpackRun(row: RunColumns): RunRecord {
     isDiscarded: true,
     ...{ version, priority, program, runState, outcome, reason, variables },
     steps: steps.map(unpackStep),
+    changes: [...changes],
   };
 }
 
@@ -35,7 +37,12 @@ type PackedStep = readonly [
   texts: readonly [reference: string, kind: string, name: string, input: string, result: string],
   numbers: readonly [number, number, number, number, number, number, number],
 ];
-type Body = readonly [Numbers, readonly [string, string], readonly PackedStep[]];
+type Body = readonly [
+  Numbers,
+  readonly [string, string],
+  readonly PackedStep[],
+  RunRecord['changes'],
+];
 
 function packStep(step: StepRecord): PackedStep {
   const { reference, kind, name, input, result } = step;
