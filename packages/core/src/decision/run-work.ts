@@ -20,6 +20,8 @@ export class RunWork {
   next: Slot = NO_SLOT;
   /** Events of the current command so far. */
   events = 0;
+  /** Number of runs in a row that could not go on because memory is full. */
+  fullInRow = 0;
   /** While memory is full, no step enters before this time. */
   restsUntil = 0;
 

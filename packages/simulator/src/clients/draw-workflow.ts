@@ -35,7 +35,7 @@ interface RunInput {
 /** A random definition. Each of its tasks does what the input of its run says. */
 export function drawDefinition(random: RandomStream): ModelDefinition {
   const seeded = new SeededRandom(random.integer(0, 2 ** 31));
-  const drawn = new RandomDefinition(seeded, random.pick(STEPS_MAX)).draw();
+  const drawn = new RandomDefinition(seeded, random.pick(STEPS_MAX), { hasCalls: false }).draw();
   const definition = { ...drawn, tasks: withTasks(random, drawn.tasks) };
   // The naive interpreter knows one status of a step that did not succeed, and there are three.
   const hasPermissive = JSON.stringify(definition).includes('"permissive":true');
@@ -101,13 +101,14 @@ function withInner(
   step: ModelStep,
   change: (steps: readonly ModelStep[]) => readonly ModelStep[],
 ): ModelStep {
-  const { forkTasks, decisionCases, defaultCase } = step;
+  const { forkTasks, decisionCases, defaultCase, loopOver } = step;
   const cases = Object.entries(decisionCases ?? {}).map(([name, steps]) => [name, change(steps)]);
   return {
     ...step,
     ...(forkTasks === undefined ? {} : { forkTasks: forkTasks.map(change) }),
     ...(decisionCases === undefined ? {} : { decisionCases: Object.fromEntries(cases) }),
     ...(defaultCase === undefined ? {} : { defaultCase: change(defaultCase) }),
+    ...(loopOver === undefined ? {} : { loopOver: change(loopOver) }),
   };
 }
 
@@ -118,6 +119,7 @@ function referencesIn(steps: readonly ModelStep[]): string[] {
       ...(step.forkTasks ?? []),
       ...Object.values(step.decisionCases ?? {}),
       step.defaultCase ?? [],
+      step.loopOver ?? [],
     ];
     const isTask = (step.type ?? 'SIMPLE') === 'SIMPLE';
     return [...(isTask ? [step.taskReferenceName] : []), ...lists.flatMap(referencesIn)];

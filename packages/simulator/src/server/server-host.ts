@@ -40,6 +40,7 @@ import type { HostDisk } from './host-disk.ts';
 import { carryOut, hasSeenState } from './requests.ts';
 import { RunRequests } from './run-requests.ts';
 import { type Receivers, simCourier } from './sim-courier.ts';
+import { SimScripts } from './sim-scripts.ts';
 import { type LogWatch, WatchedLog } from './watched-log.ts';
 import { WatchedOutputs } from './watched-outputs.ts';
 import { type PartitionWatch, WatchedPartition } from './watched-partition.ts';
@@ -237,10 +238,12 @@ export class ServerHost {
     const rates = new QueueRates(process.monotonic);
     let partition: WatchedPartition | undefined;
     let courier: Courier | undefined;
+    let scripts: SimScripts | undefined;
     const records = () => partition?.records ?? 0;
     const outputs = new WatchedOutputs(
       new ServerOutputs(streams, new TaskWaiters(), rates, {
         owed: (deliveries, state) => courier?.staged(deliveries, state),
+        evaluate: (asked) => scripts?.evaluate(asked),
       }),
       records,
       (seen) => watch.letOut(seen, 'pushes'),
@@ -280,6 +283,8 @@ export class ServerHost {
     const shared = { engine, admission, streams, rates };
     gateway = new Gateway({ ...NO_FILES, ...times, ...shared, newSessionId });
     const runs = new RunRequests({ engine, admission, gateway, clock: now.clock });
+    scripts = new SimScripts(engine, process, this.random);
+    scripts.evaluate(await engine.read((_, open) => open.openEvaluations()));
     courier = simCourier({ engine, gateway, process, ...now, receivers });
     await courier.begin();
     this.tick(process, gateway);

@@ -44,15 +44,15 @@ export function proceed(decision: Decision, { events }: RunBudget): void {
   if (line.length === 0 || now < runWork.restsUntil) return;
   const wanted = events === 'all' ? Infinity : UNITS_PER_COMMAND + UNITS_PER_EVENT * events;
   let units = Math.min(runWork.unitsMax, wanted);
-  let fullInRow = 0;
   while (units > 0 && line.length > 0) {
     const run = turnOf(decision);
     runWork.next = state.runs.table.next[run] as Slot;
     const spent = visitRun(decision, run, Math.min(units, UNITS_PER_TURN));
     units -= Math.abs(spent);
-    fullInRow = spent === FULL ? fullInRow + 1 : 0;
+    runWork.fullInRow = spent === FULL ? runWork.fullInRow + 1 : 0;
     // Other runs may still end, which makes room. None can when all of them wait for memory.
-    if (fullInRow > line.length) {
+    if (runWork.fullInRow > line.length) {
+      runWork.fullInRow = 0;
       runWork.restsUntil = now + REST_MS;
       return;
     }
@@ -89,16 +89,24 @@ function advance(visit: Visit): boolean {
   const reported = table.reportedHead[run];
   if (reported !== NO_SLOT) endReported(visit, reported);
   else if (table.state[run] === RUN_STOPPING) {
-    const running = table.runningHead[run];
-    if (running === NO_SLOT)
-      endRun(visit, { state: table.outcome[run], reason: table.reason[run] });
-    else stopStep(visit, running);
+    const step = table.runningHead[run];
+    const left = step === NO_SLOT ? dueLoop(visit) : step;
+    if (left !== NO_SLOT) stopStep(visit, left);
+    else endRun(visit, { state: table.outcome[run], reason: table.reason[run] });
   } else {
     const due = table.dueHead[run];
     if (due !== NO_SLOT) return enterStep(visit, due);
     finishRun(visit);
   }
   return true;
+}
+
+/** A loop whose body is over, and which has not gone on yet. */
+function dueLoop({ decision, run }: Visit): number {
+  const { table, steps } = decision.state.runs;
+  let step = table.dueHead[run];
+  while (step !== NO_SLOT && steps.inner[step] === 0) step = steps.next[step];
+  return step;
 }
 
 /** Nothing of the run is left to do. */

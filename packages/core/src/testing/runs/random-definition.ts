@@ -16,9 +16,13 @@ export class RandomDefinition {
   /** The loops around the current place. */
   private readonly loops: string[] = [];
 
-  constructor(random: SeededRandom, most: number) {
+  /** Whether steps may wait for a call. */
+  private readonly hasCalls: boolean;
+
+  constructor(random: SeededRandom, most: number, { hasCalls = true } = {}) {
     this.random = random;
     this.most = most;
+    this.hasCalls = hasCalls;
   }
 
   draw(): ModelDefinition {
@@ -130,8 +134,9 @@ export class RandomDefinition {
   }
 
   private waiting(): ModelStep {
-    if (this.chance(0.5)) return { ...this.named('human'), type: 'HUMAN' };
-    const inputParameters = this.chance(0.7) ? { duration: `${this.below(30)}ms` } : {};
+    if (this.hasCalls && this.chance(0.5)) return { ...this.named('human'), type: 'HUMAN' };
+    const isTimed = !this.hasCalls || this.chance(0.7);
+    const inputParameters = isTimed ? { duration: `${this.below(30)}ms` } : {};
     return { ...this.named('wait'), type: 'WAIT', inputParameters };
   }
 

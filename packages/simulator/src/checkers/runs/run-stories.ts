@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Event, StartRunsReply } from '@sluice/core';
+import { type Event, STEP_KINDS, type StartRunsReply } from '@sluice/core';
 import { describeRuns } from '@sluice/core/testing/runs/describe-runs';
 import type { ModelDefinition } from '@sluice/core/testing/runs/model-steps';
 import type { KnownRuns } from '../../clients/known-runs.ts';
@@ -10,7 +10,8 @@ import { hasEnded, isHeld, type TaskStory, textOf } from '../story/task-story.ts
 import { RunStory, runStateName, stepStateName } from './run-story.ts';
 import type { ServerPace } from './server-pace.ts';
 
-type StepEnded = Extract<Event, { type: 'step_ended' }>;
+type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
+type StepEnded = EventOf<'step_ended'>;
 type StepSubmitted = Extract<Event, { type: 'step_submitted' }>;
 type Program = { readonly name: string; readonly definition: ModelDefinition };
 
@@ -70,6 +71,10 @@ export class RunStories implements StoryRule {
         return this.start(event, told);
       case 'step_submitted':
         return this.submitted(event);
+      case 'step_started':
+        return this.stepStarted(event);
+      case 'frame_opened':
+        return this.frameOpened(event, told);
       case 'step_ended':
         return this.stepEnded(event, told);
       case 'run_stopping':
@@ -108,7 +113,9 @@ export class RunStories implements StoryRule {
 
   private lookAtWaiting(now: number): void {
     for (const run of this.waiting) {
-      if (run.due.size === 0) this.waiting.delete(run);
+      // A loop begins an iteration when all tasks of its body fit into memory.
+      if (run.due.size === 0 || run.hasLoops) this.waiting.delete(run);
+      if (run.hasLoops) continue;
       for (const [reference, since] of run.due) {
         const lateMs = now - Math.max(since, this.pace.freeSince);
         this.check(lateMs <= this.pace.lateMsMax, 'I23', () => {
@@ -155,7 +162,7 @@ export class RunStories implements StoryRule {
     const run = this.runOf(event.run, event.type);
     if (run === undefined) return;
     const { reference } = event;
-    this.enters(run, reference, event.task);
+    this.enters(run, reference, { task: event.task });
     const input = textOf(event.input);
     const expected = run.model.entered.get(reference)?.input;
     this.check(isSame(input, expected), 'I22', () => {
@@ -163,12 +170,40 @@ export class RunStories implements StoryRule {
     });
   }
 
-  private enters(run: RunStory, reference: string, task: number): void {
+  /** A step without a task begins; a loop does so once, and then asks for its conditions. */
+  private stepStarted({ task, slot, reference, until }: EventOf<'step_started'>): void {
+    const run = this.runOf(task, 'step_started');
+    run?.loops.set(slot, reference);
+    if (run === undefined || run.steps.has(reference)) return;
+    this.enters(run, reference, { task: 0, until });
+  }
+
+  /** A loop goes on: by its list, as the interpreter knows, or because a script said so. */
+  private frameOpened(event: EventOf<'frame_opened'>, told: ToldCommand): void {
+    const { task, slot, iteration } = event;
+    const run = this.runOf(task, 'frame_opened');
+    const reference = run?.loops.get(slot);
+    if (run === undefined || reference === undefined) return;
+    const loop = run.model.entered.get(reference);
+    const isAsked = loop?.isEvaluating && loop.iteration === iteration - 1;
+    if (isAsked) run.model.evaluated(reference, true);
+    this.check(loop?.iteration !== undefined && loop.iteration >= iteration, 'I22', () => {
+      return `${nameOf(run, reference)} begins iteration ${iteration} too early`;
+    });
+    run.noteDue(told.executedAt);
+    this.waiting.add(run);
+  }
+
+  private enters(
+    run: RunStory,
+    reference: string,
+    { task, until = 0 }: { readonly task: number; readonly until?: number },
+  ): void {
     const name = nameOf(run, reference);
     this.check(run.state === 'running', 'I24', () => `${name} enters, and its run is ${run.state}`);
     this.check(!run.steps.has(reference), 'I22', () => `${name} enters twice`);
     this.check(run.model.entered.has(reference), 'I22', () => `${name} enters too early`);
-    run.enter(reference, task);
+    run.enter(reference, task, until);
   }
 
   private stepEnded(event: StepEnded, told: ToldCommand): void {
@@ -178,10 +213,11 @@ export class RunStories implements StoryRule {
     const name = nameOf(run, reference);
     const state = stepStateName(event.state);
     const known = run.steps.get(reference);
-    if (known === undefined) this.enters(run, reference, 0);
+    if (known === undefined) this.enters(run, reference, { task: 0 });
     else {
       this.check(known.state === '', 'I22', () => `${name} ends twice`);
-      this.taskEnded(run, reference, known.task);
+      if (known.task !== 0) this.taskEnded(run, reference, known.task);
+      else this.waitEnded(run, event, told);
     }
     const step = run.steps.get(reference);
     if (step !== undefined) step.state = state;
@@ -194,6 +230,25 @@ export class RunStories implements StoryRule {
     this.waiting.add(run);
   }
 
+  /** A step that waited for a time, a script or its body. */
+  private waitEnded(run: RunStory, event: StepEnded, { at }: ToldCommand): void {
+    const { reference } = event;
+    const { model } = run;
+    const kind = STEP_KINDS[event.kind];
+    if (stepStateName(event.state) === 'cancelled') {
+      if (model.entered.get(reference)?.state === 'running') model.report(reference, false, null);
+    } else if (kind === 'WAIT') {
+      const until = run.steps.get(reference)?.until ?? 0;
+      this.check(at >= until, 'I22', () => `${nameOf(run, reference)} ends before its time`);
+      model.report(reference, true, undefined);
+    } else if (model.entered.get(reference)?.isEvaluating) {
+      const output = JSON.parse(textOf(event.output) || '{}') as Given;
+      const [chosen] = output.evaluationResult ?? [];
+      const values = { DO_WHILE: false, SWITCH: chosen } as Record<string, unknown>;
+      model.evaluated(reference, kind in values ? values[kind] : output.result);
+    }
+  }
+
   private taskEnded(run: RunStory, reference: string, number: number): void {
     const task = this.story.tasks.get(number);
     const name = nameOf(run, reference);
@@ -202,7 +257,8 @@ export class RunStories implements StoryRule {
     });
     if (task === undefined) return;
     const succeeded = task.phase === 'succeeded';
-    const output = succeeded && task.result !== '' ? JSON.parse(task.result) : null;
+    // A null output has no bytes.
+    const output = succeeded && task.result !== '' ? JSON.parse(task.result) : undefined;
     const wasRunning = run.model.status === 'running';
     try {
       run.model.report(reference, succeeded, output);
@@ -289,7 +345,10 @@ export class RunStories implements StoryRule {
         return `run ${run.number} is ${memory?.state} in memory, and ${run.state} in the log`;
       });
       if (memory === undefined) continue;
-      const entered = memory.steps.filter(({ state: at }) => !['pending', 'due'].includes(at));
+      const entered = memory.steps.filter(({ state: at, iteration }) => {
+        // A loop whose body is over is due again.
+        return at !== 'pending' && (at !== 'due' || iteration > 0);
+      });
       this.check(entered.length === run.steps.size, 'I21', () => {
         return `run ${run.number} has ${entered.length} steps in memory, ${run.steps.size} in the log`;
       });
@@ -306,6 +365,12 @@ export class RunStories implements StoryRule {
   private check(holds: boolean, rule: string, what: () => string): void {
     this.story.simulation.check(holds, rule, what);
   }
+}
+
+/** The output of an INLINE or a SWITCH. */
+interface Given {
+  readonly result?: unknown;
+  readonly evaluationResult?: readonly unknown[];
 }
 
 function nameOf({ number }: RunStory, reference: string): string {

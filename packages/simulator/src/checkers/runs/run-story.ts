@@ -9,6 +9,8 @@ type Started = Extract<Event, { type: 'run_started' }>;
 export interface StepStory {
   /** Number of its task; 0 without one. */
   readonly task: number;
+  /** When a WAIT is over; 0 for other steps. */
+  readonly until: number;
   /** Empty while it runs. */
   state: string;
 }
@@ -24,10 +26,13 @@ export class RunStory {
   /** Name and version of its definition. */
   readonly program: string;
   readonly model: RunModel;
+  readonly hasLoops: boolean;
   /** Steps that the log entered, by reference. */
   readonly steps = new Map<string, StepStory>();
   /** Steps that the interpreter entered and the log has not, with the world's time of that. */
   readonly due = new Map<string, number>();
+  /** References of steps without a task, by slot. */
+  readonly loops = new Map<number, string>();
   state = 'running';
   /** Fixed while it stops. */
   outcome = '';
@@ -40,19 +45,21 @@ export class RunStory {
     this.id = runIdText({ submittedAt: at, partition: 0, number: event.task });
     this.slot = event.slot;
     this.program = program;
+    this.hasLoops = JSON.stringify(definition).includes('"DO_WHILE"');
     this.model = new RunModel(definition, JSON.parse(textOf(event.input) || 'null'), at);
   }
 
   /** Notes what the interpreter entered by now. */
   noteDue(now: number): void {
+    if (this.state !== 'running') return;
     for (const reference of this.model.entered.keys()) {
       if (!this.steps.has(reference) && !this.due.has(reference)) this.due.set(reference, now);
     }
   }
 
-  enter(reference: string, task: number): void {
+  enter(reference: string, task: number, until = 0): void {
     this.due.delete(reference);
-    this.steps.set(reference, { task, state: '' });
+    this.steps.set(reference, { task, until, state: '' });
   }
 
   /** Steps whose tasks have not ended by the log. */
