@@ -1,7 +1,10 @@
 /** Loops, waits, scripts and people on a real server, and the same in TestSluice. */
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import {
   defineTask,
   defineWorkflow,
@@ -152,6 +155,25 @@ test('a run has the output of its loops and scripts', async () => {
   const run = await approved(await sluice.start(release, { shards: ['a', 'bb'] }));
 
   expect((await run.wait()).output).toEqual({ by: 'ada', total: 1, rows: 2 });
+});
+
+test('the example runs, and asks for each shard', async () => {
+  const folderOf = join(import.meta.dirname, '../../examples/database-change');
+  const env = { ...process.env, SLUICE_URL: server.url };
+  const main = spawn(process.execPath, [join(folderOf, 'main.ts')], { env });
+  const lines = createInterface({ input: main.stdout })[Symbol.asyncIterator]();
+  try {
+    const [id = ''] = /r_\w+/.exec(String((await lines.next()).value)) ?? [];
+    for (const step of ['approve__1', 'approve__2']) {
+      await runs(sluice.run(id), step);
+      const approve = [join(folderOf, 'approve.ts'), id, 'yes'];
+      await promisify(execFile)(process.execPath, approve, { env });
+    }
+
+    expect((await lines.next()).value).toBe('done: ALTER TABLE users ADD COLUMN email');
+  } finally {
+    main.kill();
+  }
 });
 
 const REFUSED: Record<string, (client: TaskClient) => Promise<unknown>> = {

@@ -1,8 +1,7 @@
 /** Loops, waits and scripts as JSON. TestSluice runs them in its own tests. */
-import { compileDefinition } from '@sluice/core';
 import { afterEach, expect, test } from 'vitest';
 import { defineTask } from '../task/define-task.ts';
-import { UTF8 } from '../test-sluice/server/payloads.ts';
+import { TestSluice } from '../test-sluice/test-sluice.ts';
 import { defineWorkflow } from './define-workflow.ts';
 import { inputOf, type WorkflowJson } from './workflow.ts';
 
@@ -11,7 +10,11 @@ const check = defineTask({ type: 'check', run: () => ({ done: true }) });
 
 let definition: WorkflowJson;
 
-afterEach(() => expect(compileDefinition(definition, UTF8).problems).toBeUndefined());
+afterEach(async () => {
+  const { change } = await new TestSluice([]).workflows.put(definition);
+
+  expect(change).toBe('new');
+});
 
 test('a loop repeats while its condition holds', () => {
   ({ definition } = defineWorkflow('polling', { version: 1 }, (w) => {
