@@ -37,9 +37,7 @@ export function addFork(scope: Scope, branches: BuildAll, name: string): object 
 }
 
 /** What a SWITCH compares with the names of its cases: a value, or what a script gives. */
-export type Decided =
-  | { readonly value: unknown }
-  | { readonly script: string; readonly input: object };
+type Decided = { readonly value: unknown } | { readonly script: string; readonly input: object };
 
 export interface Decision {
   readonly by: Decided;
