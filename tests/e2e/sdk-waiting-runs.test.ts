@@ -9,6 +9,7 @@ import {
   defineTask,
   defineWorkflow,
   inputOf,
+  Later,
   PermanentFailure,
   type RunHandle,
   Sluice,
@@ -27,7 +28,8 @@ const apply = defineTask({
     return { rows: shard.length };
   },
 });
-const HANDLERS = [apply];
+const review = defineTask({ type: 'review', run: (): { ok: boolean } | Later => Later });
+const HANDLERS = [apply, review];
 
 const release = defineWorkflow(
   'release',
@@ -70,6 +72,32 @@ const broken = defineWorkflow('broken', { version: 1 }, (w) => {
 });
 const short = defineWorkflow('short', { version: 1, timeoutSeconds: 1 }, (w) => w.human('approve'));
 
+const until = defineWorkflow('until', { version: 1, input: inputOf<{ at: string }>() }, (w) => {
+  w.wait('wait', { until: w.input.at });
+});
+const reviewed = defineWorkflow('reviewed', { version: 1 }, (w) => {
+  w.loop({ while: '$.review === null', name: 'loop', keepLastN: 1 }, (w) => {
+    w.step('review', review, {}, { optional: true });
+  });
+});
+const forked = defineWorkflow(
+  'forked',
+  { version: 1, input: inputOf<{ shards: { name: string }[]; stopAt: number }>() },
+  (w) => {
+    w.loopOver(w.input.shards, (w, { item, count }) => {
+      w.fork({
+        a: (w) => w.step('one', apply, { shard: item.name }, { permissive: true }),
+        b: (w) => w.inline('two', '$.a.map((each) => each.name)', { a: w.input.shards }),
+      });
+      const script = "$.count === $.stopAt ? 'stop' : 'on'";
+      w.switchBy(
+        { script, input: { count, stopAt: w.input.stopAt } },
+        { stop: (w) => w.terminate({ output: { at: count } }) },
+      );
+    });
+  },
+);
+
 let folder: string;
 let server: ServerProcess;
 let sluice: Sluice;
@@ -94,6 +122,17 @@ async function runs(run: RunHandle, step: string): Promise<void> {
     return steps.some(({ reference, state }) => reference === step && state === 'running');
   };
   await waitUntil(isRunning, { what: `${step} runs`, timeoutMs: 20_000 });
+}
+
+/** Waits until the handler of a step has returned `Later`. */
+async function returns(client: TaskClient, run: RunHandle, step: string): Promise<void> {
+  await runs(run, step);
+  const hasReturned = async (): Promise<boolean> => {
+    const { steps } = await run.get();
+    const { taskId } = steps.find(({ reference }) => reference === step) ?? {};
+    return (await client.tasks.get(taskId ?? '')).reason === 'later';
+  };
+  await waitUntil(hasReturned, { what: `the handler of ${step} has returned`, timeoutMs: 20_000 });
 }
 
 async function approved(run: RunHandle): Promise<RunHandle> {
@@ -137,6 +176,31 @@ const SCENARIOS: Record<string, Scenario> = {
       await run.complete('signal', step);
     }
     return run;
+  },
+  'waits for a time in the past': (client) => client.start(until, { at: '2001-01-01' }),
+  'waits for what is no time': (client) => client.start(until, { at: 'tomorrow' }),
+  'has no list to go over': (client) => {
+    return client.start(release, { shards: 7 as never }).then(approved);
+  },
+  'has a task that a call ends': async (client) => {
+    const run = await client.start(reviewed);
+    await returns(client, run, 'review__1');
+    await run.fail('review', { message: 'no', code: 'bad' });
+    await returns(client, run, 'review__2');
+    await run.complete('review__2', { ok: true });
+    return run;
+  },
+  'forks in each iteration': (client) => {
+    const shards = [{ name: 'a' }, { name: 'bb' }];
+    return client.start(forked, { shards, stopAt: 9 });
+  },
+  'ends in an iteration': (client) => {
+    const shards = [{ name: 'a' }, { name: 'bb' }, { name: 'ccc' }];
+    return client.start(forked, { shards, stopAt: 2 });
+  },
+  'has a permissive failure in a loop': (client) => {
+    const shards = [{ name: 'bad' }, { name: 'bb' }];
+    return client.start(forked, { shards, stopAt: 9 });
   },
   'has a script that fails': (client) => client.start(broken),
   'takes too long': (client) => client.start(short),
