@@ -30,7 +30,7 @@ test.each([
   ['README.md', 1],
   ['docs/sdk.md', 9],
   ['docs/operators.md', 6],
-  ['docs/sdk-workflows.md', 3],
+  ['docs/sdk-workflows.md', 4],
   ['docs/callbacks.md', 1],
 ])('the TypeScript in %s is taken from examples, which compile', (page, count) => {
   const blocks = blocksOf(page);

@@ -11,23 +11,31 @@ const UTF8 = {
   decode: (bytes: Uint8Array): string => decoder.decode(bytes),
 };
 
+const SINGLE = ['set', 'noop', 'terminate', 'wait', 'human', 'inline'] as const;
+const NESTED = ['fork', 'switch', 'switchBy', 'loop', 'loopOver'] as const;
+
 /** A step to build, and the lists of steps inside it. */
 type Plan =
   | { readonly kind: 'step'; readonly fields: readonly string[]; readonly text: string }
-  | { readonly kind: 'set' | 'noop' | 'terminate' }
-  | { readonly kind: 'fork' | 'switch'; readonly lists: readonly (readonly Plan[])[] };
+  | { readonly kind: (typeof SINGLE)[number] }
+  | { readonly kind: (typeof NESTED)[number]; readonly lists: readonly (readonly Plan[])[] };
+
+/** Every object of the language has these, and a reference has its own. */
+const NO_FIELDS = ['toString', 'toJSON', 'then'];
+
+const field = fc.string().filter((name) => !NO_FIELDS.includes(name));
 
 const { plans } = fc.letrec<{ plan: Plan; plans: readonly Plan[] }>((tie) => ({
   plan: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
     fc.record({
       kind: fc.constant('step' as const),
-      fields: fc.array(fc.string(), { maxLength: 3 }),
+      fields: fc.array(field, { maxLength: 3 }),
       text: fc.string({ unit: fc.constantFrom('$', '{', '}', 'a', "'", '\\', ' ', 'é') }),
     }),
-    fc.record({ kind: fc.constantFrom('set' as const, 'noop' as const, 'terminate' as const) }),
+    fc.record({ kind: fc.constantFrom(...SINGLE) }),
     fc.record({
-      kind: fc.constantFrom('fork' as const, 'switch' as const),
+      kind: fc.constantFrom(...NESTED),
       lists: fc.array(tie('plans'), { minLength: 1, maxLength: 3 }),
     }),
   ),
@@ -44,10 +52,20 @@ function build(w: Builder, list: readonly Plan[], visible: Reference<unknown>[])
         buildStep(w, plan, visible);
         break;
       case 'fork':
-        w.fork(inner(plan.lists, visible));
-        break;
       case 'switch':
-        w.switch(w.input.speed, inner(plan.lists, visible));
+      case 'switchBy':
+      case 'loop':
+      case 'loopOver':
+        buildNested(w, plan, visible);
+        break;
+      case 'wait':
+        w.wait(freeName(), place % 2 === 0 ? { seconds: place } : {});
+        break;
+      case 'human':
+        visible.push(w.human(freeName(), { all: [...visible] }).output as never);
+        break;
+      case 'inline':
+        visible.push(w.inline(freeName(), '`${$.a}` + 1', { a: visible.at(-1) }).output as never);
         break;
       case 'set':
         w.set({ last: `${visible.at(-1) ?? 'none'}` });
@@ -63,6 +81,32 @@ function build(w: Builder, list: readonly Plan[], visible: Reference<unknown>[])
   });
 }
 
+function freeName(): string {
+  steps += 1;
+  return `s-${steps}`;
+}
+
+function buildNested(
+  w: Builder,
+  { kind, lists }: Extract<Plan, { lists: unknown }>,
+  visible: readonly Reference<unknown>[],
+): void {
+  const [body] = lists;
+  const input = { given: visible.at(-1) };
+  if (kind === 'fork') w.fork(inner(lists, visible));
+  else if (kind === 'switch') w.switch(w.input.speed, inner(lists, visible));
+  else if (kind === 'switchBy') w.switchBy({ script: '$.given', input }, inner(lists, visible));
+  else if (kind === 'loop') {
+    w.loop({ while: '$.given < 3', input, keepLastN: 2 }, (w, { count }) => {
+      build(w, body, [...visible, count]);
+    });
+  } else {
+    w.loopOver(w.input.list as never, (w, { item, index }) => {
+      build(w, body, [...visible, item, index]);
+    });
+  }
+}
+
 function buildStep(
   w: Builder,
   { fields, text }: Extract<Plan, { kind: 'step' }>,
@@ -70,9 +114,12 @@ function buildStep(
 ): void {
   let deep = visible.at(-1) as unknown as Record<string, Record<string, unknown>>;
   for (const field of fields) deep = deep[field] as typeof deep;
-  const name = `s-${steps}`;
-  steps += 1;
-  const step = w.step(name, 'any', { deep, all: [...visible], text, mixed: `${text}: ${deep}` });
+  const step = w.step(freeName(), 'any', {
+    deep,
+    all: [...visible],
+    text,
+    mixed: `${text}: ${deep}`,
+  });
   visible.push(step.output as never);
 }
 

@@ -11,7 +11,6 @@ import {
   Later,
   PermanentFailure,
   type RunHandle,
-  type RunView,
   Sluice,
   type TaskClient,
 } from '@sluice/sdk';
@@ -19,6 +18,7 @@ import { TestSluice } from '@sluice/sdk/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServerProcess } from '../support/server-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { refusal, story } from './run-story.ts';
 
 const charge = defineTask({
   type: 'charge',
@@ -129,20 +129,6 @@ async function laterTask(client: TaskClient, run: RunHandle): Promise<string> {
   return id;
 }
 
-/** Everything but ids, times and stacks. */
-function story({ id: _, startedAt, endedAt, error, steps, ...run }: RunView): object {
-  return {
-    ...run,
-    hasTimes: [startedAt, endedAt].map((time) => time !== null),
-    error: error === null ? null : { ...error, message: error.message.replace(/t_\w+/, 't') },
-    steps: steps.map(({ taskId, startedAt: began, endedAt: ended, error: own, ...step }) => ({
-      ...step,
-      has: [taskId, began, ended].map((value) => value !== null),
-      error: own?.message,
-    })),
-  };
-}
-
 test.each(Object.entries(SCENARIOS))('a run that %s ends as on a server', async (_, scenario) => {
   const real = await scenario(sluice);
   const simulated = await scenario(new TestSluice(HANDLERS));
@@ -248,14 +234,6 @@ const REFUSED: Record<string, (client: TaskClient) => Promise<unknown>> = {
     return client.start(sale, { amount: 2 }, { dedupeKey: 'k' });
   },
 };
-
-async function refusal(made: Promise<unknown>): Promise<object> {
-  const { code, status } = await made.then(
-    () => Promise.reject(new Error('it was taken')),
-    (cause) => cause,
-  );
-  return { code, status };
-}
 
 test.each(Object.entries(REFUSED))('%s is refused as by a server', async (_, attempt) => {
   const real = await refusal(attempt(sluice));

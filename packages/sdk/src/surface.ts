@@ -106,4 +106,4 @@ export {
   type Workflow,
   type WorkflowJson,
 } from './workflow/workflow.ts';
-export type { NameOptions, WorkflowBuilder } from './workflow/workflow-builder.ts';
+export type { NameOptions, ScriptOptions, WorkflowBuilder } from './workflow/workflow-builder.ts';

@@ -240,6 +240,47 @@ test('conditions and names are spelled so that the server reads them', async () 
   ]);
 });
 
+test('calls that pause a run or end a step are sent', async () => {
+  server.answer = () => ({ body: { id: 'r_1', status: 'running', steps: [] } });
+  const run = sluice.run('r_1');
+
+  await run.pause();
+  await run.resume();
+  await run.complete('approve__2', { by: 'ada' });
+  await run.complete('a/b');
+  await run.fail('approve', 'not today');
+  await sluice.runs.pause(run);
+  await sluice.runs.resume('r_1');
+  await sluice.runs.complete(run, 'approve', 1);
+  await sluice.runs.fail(run, 'approve', { message: 'no', code: 'late' });
+
+  expect(server.requests.map(({ path, body }) => [path, body])).toEqual([
+    ['/v1/runs/r_1/pause', undefined],
+    ['/v1/runs/r_1/resume', undefined],
+    ['/v1/runs/r_1/steps/approve__2/complete', { output: { by: 'ada' } }],
+    ['/v1/runs/r_1/steps/a%2Fb/complete', { output: null }],
+    ['/v1/runs/r_1/steps/approve/fail', { error: { message: 'not today' } }],
+    ['/v1/runs/r_1/pause', undefined],
+    ['/v1/runs/r_1/resume', undefined],
+    ['/v1/runs/r_1/steps/approve/complete', { output: 1 }],
+    ['/v1/runs/r_1/steps/approve/fail', { error: { message: 'no', code: 'late' } }],
+  ]);
+  await expect(run.complete('approve', 1n)).rejects.toThrow('the end of the step is not JSON');
+});
+
+test('a call that ends a step is not sent again once it may have arrived', async () => {
+  server.answer = (request) => {
+    request.drop();
+    return undefined;
+  };
+
+  const ended = sluice.run('r_1').complete('approve');
+
+  await expect(ended).rejects.toMatchObject({ code: 'no_answer' });
+
+  expect(calls()).toEqual(['POST /v1/runs/r_1/steps/approve/complete']);
+});
+
 test('an output that is a blob is downloaded', async () => {
   server.answer = ({ path }) => {
     if (path.startsWith('/v1/blobs/')) return { body: { large: true } };

@@ -8,6 +8,7 @@ import type { Page, PageOptions } from '../operators/pages.ts';
 import { queryText } from '../operators/query-text.ts';
 import type { PutWorkflowOptions, RunPort, RunQuery } from '../operators/run-port.ts';
 import type { WaitOptions } from '../task/task-handle.ts';
+import type { TaskError } from '../task/task-view.ts';
 import type {
   RunRequest,
   RunSummary,
@@ -42,7 +43,7 @@ export class RemoteRuns implements RunPort {
   async start(runs: readonly RunRequest[], isSingle: boolean): Promise<readonly StartedRun[]> {
     const keyed = runs.map((run) => (hasKey(run) ? run : this.keyed(run)));
     const json = jsonText(isSingle ? keyed[0] : keyed);
-    if ('problem' in json) throw notJson(json.problem);
+    if ('problem' in json) throw notJson(json.problem, 'the input of the run');
     const request = { method: 'POST', path: '/v1/runs', body: json.text } as const;
     const answer = bodyOf<Partial<Items>>(await this.parts.call(request));
     const started = isSingle ? [answer as StartedRun] : (answer.items ?? []);
@@ -67,6 +68,30 @@ export class RemoteRuns implements RunPort {
 
   cancelRun(id: string): Promise<RunView> {
     return this.send({ method: 'POST', path: `${runPath(id)}/cancel` });
+  }
+
+  pauseRun(id: string): Promise<RunView> {
+    return this.send({ method: 'POST', path: `${runPath(id)}/pause` });
+  }
+
+  resumeRun(id: string): Promise<RunView> {
+    return this.send({ method: 'POST', path: `${runPath(id)}/resume` });
+  }
+
+  completeStep(id: string, step: string, output: unknown): Promise<RunView> {
+    return this.endStep(`${stepPath(id, step)}/complete`, { output });
+  }
+
+  failStep(id: string, step: string, error: TaskError): Promise<RunView> {
+    return this.endStep(`${stepPath(id, step)}/fail`, { error });
+  }
+
+  /** Not sent twice: the second one might end the same step in the next iteration of a loop. */
+  private async endStep(path: string, given: object): Promise<RunView> {
+    const json = jsonText(given);
+    if ('problem' in json) throw notJson(json.problem, 'the end of the step');
+    const request = { method: 'POST', path, body: json.text, isOnce: true } as const;
+    return this.filled(bodyOf<RunView>(await this.parts.call(request)));
   }
 
   listRuns({ tags = {}, ...query }: RunQuery & PageOptions): Promise<Page<RunSummary>> {
@@ -129,9 +154,8 @@ interface Items {
   readonly items: readonly StartedRun[];
 }
 
-function notJson(problem: string): SluiceError {
-  const what = `the input of the run is not JSON: ${problem}`;
-  return new SluiceError('invalid_request', what, { status: 400 });
+function notJson(problem: string, what: string): SluiceError {
+  return new SluiceError('invalid_request', `${what} is not JSON: ${problem}`, { status: 400 });
 }
 
 interface Sent extends Omit<ApiRequest, 'body'> {
@@ -141,6 +165,10 @@ interface Sent extends Omit<ApiRequest, 'body'> {
 
 function runPath(id: string): string {
   return `/v1/runs/${encodeURIComponent(id)}`;
+}
+
+function stepPath(id: string, step: string): string {
+  return `${runPath(id)}/steps/${encodeURIComponent(step)}`;
 }
 
 function workflowPath(name: string): string {

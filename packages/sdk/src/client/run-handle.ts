@@ -1,7 +1,9 @@
 import { RunFailed, SluiceError } from '../calls/sluice-error.ts';
 import { traced } from '../calls/traced.ts';
+import { errorFrom } from '../operators/run-groups.ts';
 import type { RunPort } from '../operators/run-port.ts';
 import type { ResultOptions, WaitOptions } from '../task/task-handle.ts';
+import type { TaskError } from '../task/task-view.ts';
 import type { RunHandle } from '../workflow/run-handle.ts';
 import { hasRunEnded, type RunView } from '../workflow/run-view.ts';
 
@@ -35,5 +37,21 @@ export class ClientRunHandle<Output = unknown> implements RunHandle<Output> {
 
   cancel(): Promise<RunView<Output>> {
     return traced(this.port.cancelRun(this.id)) as Promise<RunView<Output>>;
+  }
+
+  pause(): Promise<RunView<Output>> {
+    return traced(this.port.pauseRun(this.id)) as Promise<RunView<Output>>;
+  }
+
+  resume(): Promise<RunView<Output>> {
+    return traced(this.port.resumeRun(this.id)) as Promise<RunView<Output>>;
+  }
+
+  complete(step: string, output: unknown = null): Promise<RunView<Output>> {
+    return traced(this.port.completeStep(this.id, step, output)) as Promise<RunView<Output>>;
+  }
+
+  fail(step: string, error: string | TaskError): Promise<RunView<Output>> {
+    return traced(this.port.failStep(this.id, step, errorFrom(error))) as Promise<RunView<Output>>;
   }
 }

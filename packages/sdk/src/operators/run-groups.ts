@@ -1,4 +1,5 @@
 import { traced } from '../calls/traced.ts';
+import type { TaskError } from '../task/task-view.ts';
 import type { RunSummary, StepView, WorkflowChange, WorkflowView } from '../workflow/run-types.ts';
 import type { RunView, WorkflowVersionView } from '../workflow/run-view.ts';
 import type { AnyWorkflow, WorkflowJson } from '../workflow/workflow.ts';
@@ -10,6 +11,11 @@ export type RunReference = string | { readonly id: string };
 
 function idOf(run: RunReference): string {
   return typeof run === 'string' ? run : run.id;
+}
+
+/** An error, of which a message is enough. */
+export function errorFrom(error: string | TaskError): TaskError {
+  return typeof error === 'string' ? { message: error } : error;
 }
 
 /** Calls about runs, whoever started them. */
@@ -47,6 +53,30 @@ export class RunGroup {
    */
   cancel(run: RunReference): Promise<RunView> {
     return traced(this.port.cancelRun(idOf(run)));
+  }
+
+  /** No step begins until `resume`. Tasks under way go on. */
+  pause(run: RunReference): Promise<RunView> {
+    return traced(this.port.pauseRun(idOf(run)));
+  }
+
+  /** Lets a paused run go on. Its `timeoutSeconds` begin again. */
+  resume(run: RunReference): Promise<RunView> {
+    return traced(this.port.resumeRun(idOf(run)));
+  }
+
+  /**
+   * Ends a step that runs, with an output. In a loop `approve` is the newest iteration, and
+   * `approve__2` the second. Throws a `SluiceError` with code `step_not_waiting` when the step does
+   * not run now.
+   */
+  complete(run: RunReference, step: string, output: unknown = null): Promise<RunView> {
+    return traced(this.port.completeStep(idOf(run), step, output));
+  }
+
+  /** Ends a step that runs, without success. */
+  fail(run: RunReference, step: string, error: string | TaskError): Promise<RunView> {
+    return traced(this.port.failStep(idOf(run), step, errorFrom(error)));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { WaitOptions } from '../task/task-handle.ts';
+import type { TaskError } from '../task/task-view.ts';
 import type {
   RunRequest,
   RunStatus,
@@ -42,6 +43,10 @@ export interface RunPort {
   /** The run once it has ended, or its current state at the timeout. */
   waitForRun(id: string, options: WaitOptions): Promise<RunView>;
   cancelRun(id: string): Promise<RunView>;
+  pauseRun(id: string): Promise<RunView>;
+  resumeRun(id: string): Promise<RunView>;
+  completeStep(id: string, step: string, output: unknown): Promise<RunView>;
+  failStep(id: string, step: string, error: TaskError): Promise<RunView>;
   listRuns(query: RunQuery & PageOptions): Promise<Page<RunSummary>>;
   listSteps(id: string, page: PageOptions): Promise<Page<StepView>>;
   putWorkflow(definition: WorkflowJson, options: PutWorkflowOptions): Promise<WorkflowChange>;

@@ -1,5 +1,5 @@
-import { DEFAULT_NAMESPACE, findRun, NO_SLOT, parseRunId, type Slot } from '@sluice/core';
-import { openTasks } from './runs/run-views.ts';
+import { DEFAULT_NAMESPACE, findRun, NO_SLOT, parseRunId, RUN_STATES } from '@sluice/core';
+import { type OpenStep, openSteps } from './runs/step-places.ts';
 import type { InProcessServer } from './server/in-process-server.ts';
 
 /** Ids of the tasks that the handler of a lease waits for. */
@@ -27,9 +27,9 @@ export function whyNever(
   // The set grows: the tasks that a task waits for are looked at as well, each once.
   for (const next of ids) {
     if (isRunId(next)) {
-      const tasks = tasksOfRun(server, next);
-      if (tasks.length === 0) return undefined;
-      parts.push(`it waits for ${list(tasks)}`);
+      const { tasks, why } = waitsOfRun(server, next);
+      if (why === undefined) return undefined;
+      parts.push(next === id ? why : `${next}: ${why}`);
       for (const task of tasks) ids.add(task);
       continue;
     }
@@ -46,10 +46,32 @@ export function whyNever(
   return parts.join('; ');
 }
 
-function tasksOfRun(server: InProcessServer, id: string): string[] {
+interface RunWaits {
+  readonly tasks: readonly string[];
+  /** Undefined when the run waits for nothing. */
+  readonly why: string | undefined;
+}
+
+function waitsOfRun(server: InProcessServer, id: string): RunWaits {
   const { state } = server.partition;
-  const run: Slot = findRun(state, DEFAULT_NAMESPACE, id);
-  return run === NO_SLOT ? [] : openTasks(state, run).map((slot) => server.view(slot).id);
+  const run = findRun(state, DEFAULT_NAMESPACE, id);
+  if (run === NO_SLOT) return { tasks: [], why: undefined };
+  const open = openSteps(state, run);
+  const tasks = open.flatMap(({ task }) => (task === undefined ? [] : [server.view(task).id]));
+  const called = open.filter(({ task }) => task === undefined);
+  const isPaused = RUN_STATES[state.runs.table.state[run]] === 'paused';
+  const reasons = [
+    ...(tasks.length === 0 ? [] : [`it waits for ${list(tasks)}`]),
+    ...(called.length === 0 ? [] : [waitsForCalls(called)]),
+    ...(isPaused ? ['it is paused, until run.resume()'] : []),
+  ];
+  return { tasks, why: reasons.length === 0 ? undefined : reasons.join('; ') };
+}
+
+function waitsForCalls(steps: readonly OpenStep[]): string {
+  const names = steps.map(({ reference, kind }) => `${reference} (${kind})`);
+  const [{ reference }] = steps;
+  return `it waits for a call that ends ${list(names)}: run.complete('${reference}', output)`;
 }
 
 function reasonOf(server: InProcessServer, id: string): string | undefined {

@@ -117,6 +117,7 @@ export class TestSluice extends TaskClient {
       },
     );
     this.waits = new TestWaits({ server: this.server, handlers: this.handlers, manualTime });
+    this.server.onCommand = () => this.waits.kick();
     const waitFor: WaitFor = (id, wait, show) => this.waits.wait(id, wait, show);
     const operations = new InProcessTasks(this.server, this.blobs, waitFor);
     const { server, logs } = this;

@@ -15,6 +15,8 @@ export interface WorkflowOptions<Input, Defaults extends keyof Input, Variables>
   readonly inputTemplate?: { readonly [K in Defaults]: Exclude<Input[K], undefined> };
   /** Variables at the start, which `w.set` changes. */
   readonly variables?: Variables;
+  /** A run that takes longer ends as `timed_out`. Default: no bound. */
+  readonly timeoutSeconds?: number;
   readonly description?: string;
 }
 
@@ -53,10 +55,14 @@ export function defineWorkflow<
         'digits and . _ : - without spaces, such as send-order',
     );
   }
-  const { version, description, inputTemplate, variables } = options;
+  const { version, description, inputTemplate, variables, timeoutSeconds } = options;
   const draft = new Draft(name);
   if (!Number.isInteger(version) || version < 1) {
     throw draft.error(`version must be a whole number from 1 on, and is ${String(version)}`);
+  }
+  if (timeoutSeconds !== undefined && !(Number.isInteger(timeoutSeconds) && timeoutSeconds > 0)) {
+    const found = String(timeoutSeconds);
+    throw draft.error(`timeoutSeconds must be a whole number from 1 on, and is ${found}`);
   }
   const whole = new Scope(draft, 'the workflow');
   const [tasks, outputParameters] = built(whole, build as (w: WorkflowBuilder) => unknown);
@@ -68,6 +74,7 @@ export function defineWorkflow<
     inputTemplate: whole.plain(inputTemplate, 'inputTemplate'),
     variables: whole.plain(variables, 'variables'),
     outputParameters,
+    timeoutSeconds,
   };
   return { name, version, definition: stated(fields) as WorkflowJson };
 }

@@ -2,7 +2,7 @@ import type { Reference } from './reference.ts';
 import { referenceTo } from './reference-proxy.ts';
 import type { Scope } from './scope.ts';
 import { lifted } from './step-handle.ts';
-import { fieldsJson, named } from './step-json.ts';
+import { fieldsJson, named, scriptOf } from './step-json.ts';
 
 /** What a loop knows of the current pass. */
 export interface Iteration<Item = unknown> {
@@ -50,7 +50,7 @@ export function addLoop(scope: Scope, loop: Loop): unknown {
   scope.add({
     ...named(name, 'DO_WHILE'),
     inputParameters,
-    loopCondition: loop.while ?? '',
+    loopCondition: loop.while === undefined ? '' : scriptOf(scope, loop.while, name),
     ...items,
     loopOver: steps,
   });

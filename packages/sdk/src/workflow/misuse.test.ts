@@ -203,6 +203,22 @@ const MISTAKES: readonly [what: string, (w: Builder) => object | undefined, erro
     (w) => w.inline('a', `${w.input.url} + 1`),
     "the script of 'a' has a reference; pass it as input",
   ],
+  ['an empty script', (w) => w.inline('a', ' '), "the script of 'a' is empty"],
+  [
+    'a reference in a condition',
+    (w) => void w.loop({ while: `${w.input.url} > 1`, name: 'a' }, (w) => w.noop()),
+    "the script of 'a' has a reference; pass it as input",
+  ],
+  [
+    'a reference in a script that decides',
+    (w) => w.switchBy({ script: `${w.input.url}` }, { a: (w) => w.noop() }),
+    "the script of 'switch-1' has a reference; pass it as input",
+  ],
+  [
+    'a wait of half a second',
+    (w) => w.wait('a', { seconds: 0.5 }),
+    "'a' waits for 0.5 seconds; use a whole number from 0 on",
+  ],
   [
     'a field that a script needs itself',
     (w) => w.inline('a', '1', { expression: 'x' }),
@@ -232,7 +248,7 @@ test('steps cannot be added asynchronously', () => {
   );
 });
 
-test('the name and the version are checked', () => {
+test('the name, the version and the timeout are checked', () => {
   const noop = (w: WorkflowBuilder): void => w.noop();
 
   expect(() => defineWorkflow('two words', { version: 1 }, noop)).toThrow(
@@ -240,6 +256,9 @@ test('the name and the version are checked', () => {
   );
   expect(() => defineWorkflow('a', { version: 0 }, noop)).toThrow(
     "workflow 'a': version must be a whole number from 1 on, and is 0",
+  );
+  expect(() => defineWorkflow('a', { version: 1, timeoutSeconds: 0.5 }, noop)).toThrow(
+    "workflow 'a': timeoutSeconds must be a whole number from 1 on, and is 0.5",
   );
 });
 

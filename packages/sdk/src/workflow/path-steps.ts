@@ -1,6 +1,6 @@
 import type { Scope, StepJson } from './scope.ts';
 import { lifted } from './step-handle.ts';
-import { addStep, named } from './step-json.ts';
+import { addStep, fieldsJson, named, scriptOf } from './step-json.ts';
 import type { WorkflowBuilder } from './workflow-builder.ts';
 
 /** Adds the steps of a branch, a case or a loop. */
@@ -36,18 +36,18 @@ export function addFork(scope: Scope, branches: BuildAll, name: string): object 
   return Object.fromEntries(built.map(({ branch, result }) => [branch, result]));
 }
 
+/** What a SWITCH compares with the names of its cases: a value, or what a script gives. */
+type Decided = { readonly value: unknown } | { readonly script: string; readonly input: object };
+
 export interface Decision {
-  readonly value: unknown;
+  readonly by: Decided;
   readonly cases: BuildAll;
   readonly otherwise: BuildIn;
 }
 
-/** SWITCH by a value. */
-export function addSwitch(
-  scope: Scope,
-  name: string,
-  { value, cases, otherwise }: Decision,
-): object {
+/** SWITCH. */
+export function addSwitch(scope: Scope, name: string, decision: Decision): object {
+  const { cases, otherwise } = decision;
   scope.take(name);
   scope.draft.hasSwitch = true;
   const built = Object.entries(cases).map(([match, build]) => {
@@ -59,12 +59,25 @@ export function addSwitch(
   const other = scope.inside(label, otherwise);
   scope.add({
     ...named(name, 'SWITCH'),
-    evaluatorType: 'value-param',
-    expression: 'value',
-    inputParameters: scope.json({ value }, `the value of '${name}'`),
+    ...decidedJson(scope, decision.by, name),
     decisionCases: Object.fromEntries(built.map(({ match, steps }) => [match, steps])),
     defaultCase: other.scope.steps,
   });
   const results = built.map(({ match, result }) => [match, lifted(result, scope)]);
   return { otherwise: lifted(other.result, scope), ...Object.fromEntries(results) };
+}
+
+function decidedJson(scope: Scope, by: Decided, name: string): object {
+  if ('value' in by) {
+    return {
+      evaluatorType: 'value-param',
+      expression: 'value',
+      inputParameters: scope.json({ value: by.value }, `the value of '${name}'`),
+    };
+  }
+  return {
+    evaluatorType: 'javascript',
+    expression: scriptOf(scope, by.script, name),
+    inputParameters: fieldsJson(scope, by.input, `the input of '${name}'`),
+  };
 }

@@ -1,4 +1,5 @@
 import type { ResultOptions, WaitOptions } from '../task/task-handle.ts';
+import type { TaskError } from '../task/task-view.ts';
 import type { RunView } from './run-view.ts';
 
 /** A run that was started. */
@@ -25,4 +26,24 @@ export interface RunHandle<Output = unknown> {
    * ended another way before.
    */
   cancel(): Promise<RunView<Output>>;
+
+  /**
+   * No step begins until `resume`. Tasks under way go on. Throws a `SluiceError` with code
+   * `run_finished` when the run has ended.
+   */
+  pause(): Promise<RunView<Output>>;
+
+  /** Lets a paused run go on. Its `timeoutSeconds` begin again. */
+  resume(): Promise<RunView<Output>>;
+
+  /**
+   * Ends a step that runs, with an output: a `w.human` or `w.wait` step that waits for this, or any
+   * other. `step` is its name. In a loop this is the newest iteration; `approve__2` is the second.
+   * Throws a `SluiceError` with code `step_not_waiting` when the step does not run now. It is not
+   * sent again when the answer is lost, because in a loop that could end the next iteration.
+   */
+  complete(step: string, output?: unknown): Promise<RunView<Output>>;
+
+  /** Ends a step that runs, without success. */
+  fail(step: string, error: string | TaskError): Promise<RunView<Output>>;
 }

@@ -1,7 +1,6 @@
 import type { Given, Step } from './reference.ts';
-import { hasMarks } from './reference-proxy.ts';
 import type { Scope } from './scope.ts';
-import { addStep, fieldsJson, named } from './step-json.ts';
+import { addStep, fieldsJson, named, scriptOf } from './step-json.ts';
 import { stated } from './step-options.ts';
 import type { AnyWorkflow } from './workflow.ts';
 
@@ -48,6 +47,9 @@ export function addWait<Output>(
   if (seconds !== undefined && until !== undefined) {
     throw scope.draft.error(`'${name}' has both seconds and until; use one of them`);
   }
+  if (typeof seconds === 'number' && !(Number.isInteger(seconds) && seconds >= 0)) {
+    throw scope.draft.error(`'${name}' waits for ${seconds} seconds; use a whole number from 0 on`);
+  }
   const duration = seconds === undefined ? undefined : `${String(seconds)} seconds`;
   const inputs = stated({ duration, until });
   const inputParameters = fieldsJson(scope, inputs, `the time of '${name}'`);
@@ -60,19 +62,14 @@ interface Script {
   readonly input: object;
 }
 
-/** INLINE. */
+/** INLINE. The server takes the script as it is, so nothing in it is escaped. */
 export function addInline<Output>(scope: Scope, { name, expression, input }: Script): Step<Output> {
   const user = `the input of '${name}'`;
-  if (hasMarks(expression)) {
-    throw scope.draft.error(
-      `the script of '${name}' has a reference; pass it as input, use $.name`,
-    );
-  }
-  const own = { evaluatorType: 'javascript', expression };
-  const taken = Object.keys(own).find((field) => field in fieldsJson(scope, input, user));
+  const own = { evaluatorType: 'javascript', expression: scriptOf(scope, expression, name) };
+  const given = fieldsJson(scope, input, user);
+  const taken = Object.keys(own).find((field) => field in given);
   if (taken !== undefined) throw scope.draft.error(`${user} cannot have the field '${taken}'`);
-  const inputParameters = fieldsJson(scope, { ...input, ...own }, user);
-  return addStep(scope, { ...named(name, 'INLINE'), inputParameters });
+  return addStep(scope, { ...named(name, 'INLINE'), inputParameters: { ...given, ...own } });
 }
 
 /** The list that a step per element takes: objects are inputs, other elements a field of one. */

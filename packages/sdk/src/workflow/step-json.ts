@@ -1,5 +1,5 @@
 import type { Step } from './reference.ts';
-import { targetOf } from './reference-proxy.ts';
+import { hasMarks, targetOf } from './reference-proxy.ts';
 import type { Scope, StepJson } from './scope.ts';
 import { StepHandle } from './step-handle.ts';
 
@@ -21,4 +21,14 @@ export function fieldsJson(scope: Scope, fields: object, user: string): object {
     throw scope.draft.error(`${user} must be an object: { url: w.input.url }`);
   }
   return scope.json(fields, user) as object;
+}
+
+/** The script of a step, which sees values only through `$`. */
+export function scriptOf(scope: Scope, source: string, name: string): string {
+  if (typeof source !== 'string' || source.trim() === '') {
+    throw scope.draft.error(`the script of '${name}' is empty; give it JavaScript as a text`);
+  }
+  if (!hasMarks(source)) return source;
+  const what = `the script of '${name}' has a reference`;
+  throw scope.draft.error(`${what}; pass it as input, and use $.name in the script`);
 }

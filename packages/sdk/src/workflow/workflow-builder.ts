@@ -23,6 +23,14 @@ export interface NameOptions {
   readonly name?: string;
 }
 
+/** A script that decides. */
+export interface ScriptOptions {
+  /** JavaScript; the value of its last statement counts: `$.amount > 100 ? 'large' : 'small'`. */
+  readonly script: string;
+  /** What the script sees as `$`. */
+  readonly input?: GivenFields<unknown>;
+}
+
 /**
  * Adds steps to a workflow, in the order in which they run. A branch, a case or a loop gets a
  * builder of its own.
@@ -107,7 +115,20 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
     readonly otherwise: Perhaps<Other>;
   } {
     const { otherwise: other } = this.inScopes({ otherwise: otherwise ?? (() => undefined) });
-    const decision = { value, cases: this.inScopes(cases), otherwise: other };
+    const decision = { by: { value }, cases: this.inScopes(cases), otherwise: other };
+    return addSwitch(this.scope, name, decision) as never;
+  }
+
+  /** The same as `switch`, for what a script gives. `$` has the fields of `input`. */
+  switchBy<Results extends object, Other = undefined>(
+    { script, input = {}, name = this.free('switch') }: ScriptOptions & NameOptions,
+    cases: { readonly [K in keyof Results]: Build<Input, Variables, Results[K]> },
+    otherwise?: Build<Input, Variables, Other>,
+  ): { readonly [K in keyof Results]: Perhaps<Results[K]> } & {
+    readonly otherwise: Perhaps<Other>;
+  } {
+    const { otherwise: other } = this.inScopes({ otherwise: otherwise ?? (() => undefined) });
+    const decision = { by: { script, input }, cases: this.inScopes(cases), otherwise: other };
     return addSwitch(this.scope, name, decision) as never;
   }
 

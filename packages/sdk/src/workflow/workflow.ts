@@ -10,6 +10,7 @@ export interface WorkflowJson {
   readonly inputTemplate?: Readonly<Record<string, unknown>>;
   readonly outputParameters?: Readonly<Record<string, unknown>>;
   readonly variables?: Readonly<Record<string, unknown>>;
+  readonly timeoutSeconds?: number;
 }
 
 /** A workflow with the types of its input and output. */

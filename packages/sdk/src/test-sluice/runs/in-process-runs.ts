@@ -3,12 +3,14 @@ import {
   findRun,
   isRunOver,
   NO_SLOT,
+  type OperateStep,
   type Slot,
   type StoredProgram,
 } from '@sluice/core';
 import type { Page, PageOptions } from '../../operators/pages.ts';
 import type { PutWorkflowOptions, RunPort, RunQuery } from '../../operators/run-port.ts';
 import type { WaitOptions } from '../../task/task-handle.ts';
+import type { TaskError } from '../../task/task-view.ts';
 import type {
   RunRequest,
   RunSummary,
@@ -28,14 +30,16 @@ import {
   sortable,
 } from '../server/in-process-lists.ts';
 import type { InProcessServer } from '../server/in-process-server.ts';
-import { joinedPayloads } from '../server/payloads.ts';
+import { encoded, joinedPayloads } from '../server/payloads.ts';
 import type { TestBlobs } from '../server/test-blobs.ts';
 import {
   isMeant,
   refusal,
   runNotFound,
+  runRefusal,
   startedRun,
   startRefusal,
+  stepRefusal,
   versionView,
   workflowNotFound,
 } from './run-answers.ts';
@@ -50,6 +54,8 @@ interface Parts {
   /** Returns when the run has ended, or its current state at the timeout. */
   readonly waitFor: (id: string, options: WaitOptions, show: () => RunView) => Promise<RunView>;
 }
+
+type StepEnd = Pick<OperateStep, 'reference' | 'operation' | 'payload' | 'message'>;
 
 interface AskedPage {
   readonly limit?: number | undefined;
@@ -109,8 +115,48 @@ export class InProcessRuns implements RunPort {
   async cancelRun(id: string): Promise<RunView> {
     const command = { type: 'cancel_runs', namespace, ids: [id] } as const;
     const slot = this.parts.server.execute(command, ({ outcomes: [{ rejection, slot }] }) => {
-      if (rejection === 'run_not_found') throw runNotFound(id);
-      if (rejection !== undefined) throw refusal(409, rejection, `run '${id}' has ended`);
+      if (rejection !== undefined) throw runRefusal(rejection, id);
+      return slot;
+    });
+    return this.view(slot);
+  }
+
+  async pauseRun(id: string): Promise<RunView> {
+    return this.setPaused(id, true);
+  }
+
+  async resumeRun(id: string): Promise<RunView> {
+    return this.setPaused(id, false);
+  }
+
+  async completeStep(id: string, step: string, output: unknown): Promise<RunView> {
+    const payload = encoded(output, '/output');
+    return this.endStep(id, { reference: step, operation: 'complete', payload, message: '' });
+  }
+
+  async failStep(id: string, step: string, error: TaskError): Promise<RunView> {
+    check('FailStepRequest', { error });
+    const payload = encoded(error, '/error');
+    const { message } = error;
+    return this.endStep(id, { reference: step, operation: 'fail', payload, message });
+  }
+
+  private setPaused(id: string, isPause: boolean): RunView {
+    const command = { type: 'pause_runs', namespace, ids: [id], isPause } as const;
+    const slot = this.parts.server.execute(command, ({ outcomes: [{ rejection, slot }] }) => {
+      if (rejection !== undefined) throw runRefusal(rejection, id);
+      return slot;
+    });
+    return this.view(slot);
+  }
+
+  private endStep(id: string, end: StepEnd): RunView {
+    const command = { type: 'operate_step', namespace, id, ...end } as const;
+    const slot = this.parts.server.execute(command, ({ rejection, slot }) => {
+      if (rejection === 'step_not_found' || rejection === 'step_not_waiting') {
+        throw stepRefusal(rejection, end.reference);
+      }
+      if (rejection !== undefined) throw runRefusal(rejection, id);
       return slot;
     });
     return this.view(slot);

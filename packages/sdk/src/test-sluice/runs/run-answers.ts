@@ -65,6 +65,20 @@ export function runNotFound(id: string): SluiceError {
   return refusal(404, 'run_not_found', `no run '${id}'`);
 }
 
+export function runRefusal(code: 'run_not_found' | 'run_finished', id: string): SluiceError {
+  if (code === 'run_not_found') return runNotFound(id);
+  return refusal(409, code, `run '${id}' has ended`);
+}
+
+export function stepRefusal(
+  code: 'step_not_found' | 'step_not_waiting',
+  reference: string,
+): SluiceError {
+  return code === 'step_not_found'
+    ? refusal(404, code, `the run has no step '${reference}'`)
+    : refusal(409, code, `step '${reference}' does not run now`);
+}
+
 export function refusal(status: number, code: string, message: string): SluiceError {
   return new SluiceError(code, message, { status });
 }

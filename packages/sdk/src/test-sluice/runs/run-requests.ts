@@ -6,6 +6,7 @@ import type { RunRequest } from '../../workflow/run-types.ts';
 import type { WorkflowJson } from '../../workflow/workflow.ts';
 import { optionProblems, requestProblems } from '../server/checked-requests.ts';
 import { hashOf, inputWords, UTF8 } from '../server/payloads.ts';
+import { scriptProblem } from '../server/scripts.ts';
 
 /** Refuses what a server refuses. The definitions here come from `defineWorkflow`. */
 
@@ -15,6 +16,10 @@ export function definitionText(definition: WorkflowJson): { text: string; hash: 
   const details = [
     ...problems.map(({ path, message }) => ({ path, problem: message })),
     ...(program?.nodes ?? []).flatMap(({ reference, task }) => optionProblems(task, reference)),
+    ...(program?.nodes ?? []).flatMap(({ reference, script }) => {
+      const problem = scriptProblem(script);
+      return problem === undefined ? [] : [{ path: `/${reference}`, problem }];
+    }),
   ];
   refuse('invalid_definition', 'the definition is not valid', details);
   const text = JSON.stringify(definition);

@@ -5,14 +5,16 @@ import {
   RUN_STATES,
   type Slot,
   STEP_STATES,
-  type StoredProgram,
+  type StepNode,
 } from '@sluice/core';
 import type { TaskView } from '../../task/task-view.ts';
 import type { RunStatus, RunSummary, StepState, StepView } from '../../workflow/run-types.ts';
 import type { RunView } from '../../workflow/run-view.ts';
+import { cursorOf, sortable } from '../server/in-process-lists.ts';
 import type { InProcessServer } from '../server/in-process-server.ts';
-import { runIdOf, stepsOf } from '../server/step-outline.ts';
+import { programOf, runIdOf } from '../server/step-outline.ts';
 import { payloadText } from '../server/task-views.ts';
+import { type StepPlace, stepPlaces } from './step-places.ts';
 
 /** Steps that the answer for one run contains. */
 const STEPS_MAX = 1000;
@@ -34,13 +36,14 @@ export function runView(
   const { table } = state.runs;
   const { output, ...summary } = runSummary(state, slot);
   const blob = summary.outputBlob;
+  const steps = stepViews(server, slot);
   return {
     ...summary,
     output: blob === undefined ? (output ?? null) : JSON.parse(read(blob)),
     variables:
       JSON.parse(payloadText(state, table.variables[slot], table.variablesLength[slot])) ?? {},
-    steps: stepViews(server, slot).slice(0, STEPS_MAX),
-    stepsCursor: null,
+    steps: steps.slice(0, STEPS_MAX),
+    stepsCursor: steps.length > STEPS_MAX ? cursorOf(sortable(STEPS_MAX)) : null,
   };
 }
 
@@ -71,66 +74,68 @@ export function runSummary(state: ReadonlyState, slot: Slot): RunSummary {
   };
 }
 
-/** All steps of a run, in the order of the definition. */
+/** All steps of a run, in the order in which a server lists them. */
 export function stepViews(server: InProcessServer, run: Slot): StepView[] {
-  const { state } = server.partition;
-  return stepsOf(programOf(state, run)).map((_, place) => stepView(server, run, place));
-}
-
-/** Tasks of the run that have not ended. */
-export function openTasks(state: ReadonlyState, run: Slot): Slot[] {
-  const { table, steps } = state.runs;
-  const base = table.base[run];
-  return stepsOf(programOf(state, run)).flatMap((_, place) => {
-    const isOpen = stateOf(state, run, place) === 'running';
-    return isOpen && steps.link[base + place] > 0 ? [(steps.link[base + place] - 1) as Slot] : [];
+  const { nodes } = programOf(server.partition.state, run);
+  const { steps } = server.partition.state.runs;
+  return stepPlaces(server.partition.state, run).map((place) => {
+    return stepView(server, place, nodes[steps.node[place.slot]]);
   });
 }
 
-function programOf({ runs, programs }: ReadonlyState, run: Slot): StoredProgram {
-  return programs.at(runs.table.program[run]);
-}
-
-function stateOf({ runs: { table, steps } }: ReadonlyState, run: Slot, place: number): StepState {
-  const word = STEP_STATES[steps.state[table.base[run] + place]];
+function stateOf({ runs }: ReadonlyState, slot: number): StepState {
+  const word = STEP_STATES[runs.steps.state[slot]];
   return SHOWN[word] ?? (word as StepState);
 }
 
 function countsOf(state: ReadonlyState, run: Slot): Record<string, number> {
   const counts: Record<string, number> = {};
-  stepsOf(programOf(state, run)).forEach((_, place) => {
-    const word = stateOf(state, run, place);
+  for (const { slot } of stepPlaces(state, run)) {
+    const word = stateOf(state, slot);
     counts[word] = (counts[word] ?? 0) + 1;
-  });
+  }
   return counts;
 }
 
-function stepView(server: InProcessServer, run: Slot, place: number): StepView {
+function stepView(
+  server: InProcessServer,
+  { slot, reference }: StepPlace,
+  { kind, name }: StepNode,
+): StepView {
   const { state } = server.partition;
-  const { table, steps } = state.runs;
-  const slot = table.base[run] + place;
-  const { reference, kind, name } = stepsOf(programOf(state, run))[place];
+  const { steps } = state.runs;
   const task = (steps.link[slot] - 1) as Slot;
   const of = {
     reference,
     type: kind,
     name,
-    state: stateOf(state, run, place),
+    state: stateOf(state, slot),
     reason: RUN_REASONS[steps.reason[slot]],
   };
-  if (task >= 0) return { ...of, ...ofTask(server.view(task)) };
-  // A step without a task ends when it begins.
-  const endedAt = time(steps.endedAt[slot]);
-  const output = payloadText(state, steps.output[slot], steps.outputLength[slot]);
+  return { ...of, ...(task >= 0 ? ofTask(server.view(task)) : withoutTask(state, slot)) };
+}
+
+const FAILURES: readonly StepState[] = [
+  'failed',
+  'timed_out',
+  'cancelled',
+  'completed_with_errors',
+];
+
+/** The part of a step without a task: what it gave is an output or an error, as its state says. */
+function withoutTask(state: ReadonlyState, slot: number) {
+  const { steps } = state.runs;
+  const result = payloadText(state, steps.output[slot], steps.outputLength[slot]);
+  const hasFailed = FAILURES.includes(stateOf(state, slot));
   return {
-    ...of,
     attempt: 0,
     taskId: null,
-    startedAt: endedAt,
-    endedAt,
-    input: null,
-    ...payload('output', output),
-    error: null,
+    // Most of these steps end when they begin.
+    startedAt: time(steps.startedAt[slot] || steps.endedAt[slot]),
+    endedAt: time(steps.endedAt[slot]),
+    ...payload('input', payloadText(state, steps.input[slot], steps.inputLength[slot])),
+    ...payload('output', hasFailed ? 'null' : result),
+    error: hasFailed && blobOf(result) === undefined ? JSON.parse(result) : null,
   };
 }
 

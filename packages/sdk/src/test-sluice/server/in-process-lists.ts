@@ -146,7 +146,7 @@ export function sortable(value: number): string {
 }
 
 /** Places are names of types, or numbers. */
-function cursorOf(place: string): string {
+export function cursorOf(place: string): string {
   return Array.from(place, (letter) => letter.charCodeAt(0).toString(16).padStart(2, '0')).join('');
 }
 

@@ -1,6 +1,7 @@
 import {
   type Command,
   DEFAULT_NAMESPACE,
+  type EvaluationRequest,
   findTask,
   isHeld,
   type LeaseNumber,
@@ -22,6 +23,7 @@ import type { TaskView } from '../../task/task-view.ts';
 import type { Attempt } from '../../worker/attempt-context.ts';
 import type { AbortReason } from '../../worker/worker-ports.ts';
 import { joinedPayloads, UTF8 } from './payloads.ts';
+import { evaluateScript } from './scripts.ts';
 import { inputOf, taskIdOf, taskView } from './task-views.ts';
 import type { TestBlobs } from './test-blobs.ts';
 
@@ -78,8 +80,12 @@ export class InProcessServer {
   private readonly held = new Set<string>();
   private draws: number;
   private isProceeding = false;
+  /** Scripts that the core asked for and that have not been evaluated. */
+  private readonly scripts: EvaluationRequest[] = [];
   /** Called with the events of each command; undefined while nobody follows them. */
   onBatch: ((batch: Uint8Array) => void) | undefined;
+  /** Called after each command: something may be due that was not before. */
+  onCommand: (() => void) | undefined;
   now: number;
   /** Number of commands, for callers that wait until nothing happens. */
   commands = 0;
@@ -117,10 +123,11 @@ export class InProcessServer {
     return this.partition.nextTimerAt;
   }
 
-  /** Whether anything is due for tasks. A dedupe key that expires changes no task. */
+  /** Whether anything is due for tasks or runs. A dedupe key that expires changes none. */
   get hasTaskTimers(): boolean {
-    const { timers, dedupe } = this.partition.state;
-    return timers.count > 0 || this.partition.nextTimerAt < dedupe.earliest();
+    const { timers, dedupe, runs } = this.partition.state;
+    const waiting = timers.count + runs.timers.count + runs.stepTimers.count;
+    return waiting > 0 || this.partition.nextTimerAt < dedupe.earliest();
   }
 
   /** Executes a command. `read` sees the state right after it, before any other command. */
@@ -138,21 +145,36 @@ export class InProcessServer {
     // A handler may execute the next command while it is being started.
     for (const tell of told) tell();
     this.proceed();
+    this.onCommand?.();
     return value;
   }
 
-  /** A command does a limited amount of work for runs. The rest needs no time. */
+  /** A command does a limited amount of work for runs. The rest needs no time, nor do scripts. */
   private proceed(): void {
-    const { runs } = this.partition.state;
     if (this.isProceeding) return;
     this.isProceeding = true;
     try {
-      while (runs.line.length > 0 && this.partition.nextTimerAt <= this.now) {
-        this.execute({ type: 'advance_time', seed: this.draw() });
+      for (;;) {
+        const asked = this.scripts.splice(0);
+        if (asked.length > 0) this.evaluate(asked);
+        else if (this.isRunDue) this.execute({ type: 'advance_time', seed: this.draw() });
+        else return;
       }
     } finally {
       this.isProceeding = false;
     }
+  }
+
+  private get isRunDue(): boolean {
+    const { state, nextTimerAt } = this.partition;
+    return state.runs.line.length > 0 && nextTimerAt <= this.now;
+  }
+
+  private evaluate(asked: readonly EvaluationRequest[]): void {
+    const results = asked.map(({ run, step, evaluation, source, input }) => {
+      return { run, step, evaluation, ...evaluateScript(source, input) };
+    });
+    this.execute({ type: 'scripts_evaluated', results });
   }
 
   /** A worker's report on an attempt. The payload belongs to a final report. */
@@ -203,6 +225,7 @@ export class InProcessServer {
   /** The actions that the last command's outputs ask for, to run after it. */
   private told(): (() => void)[] {
     const { state, outputs } = this.partition;
+    this.scripts.push(...outputs.evaluations);
     const told: (() => void)[] = [];
     for (const { slot, reason, graceMs } of outputs.cancels) {
       const word = REASONS[reason];

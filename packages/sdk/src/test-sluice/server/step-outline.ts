@@ -2,6 +2,7 @@ import {
   compileDefinition,
   type Program,
   type ReadonlyState,
+  referenceOf,
   runIdText,
   type Slot,
   type StoredProgram,
@@ -9,15 +10,17 @@ import {
 } from '@sluice/core';
 import { UTF8 } from './payloads.ts';
 
-const compiled = new WeakMap<StoredProgram, Program['nodes']>();
+const compiled = new WeakMap<StoredProgram, Program>();
 
-/** The steps of a stored definition, in the order of their places. */
-export function stepsOf(stored: StoredProgram): Program['nodes'] {
+/** The definition of a run. It was checked before. */
+export function programOf({ runs, programs }: ReadonlyState, run: Slot): Program {
+  const stored = programs.at(runs.table.program[run]);
   const known = compiled.get(stored);
   if (known !== undefined) return known;
-  const nodes = compileDefinition(JSON.parse(stored.text), UTF8).program?.nodes ?? [];
-  compiled.set(stored, nodes);
-  return nodes;
+  const { program } = compileDefinition(JSON.parse(stored.text), UTF8);
+  if (program === undefined) throw new Error('a stored definition does not compile');
+  compiled.set(stored, program);
+  return program;
 }
 
 export function runIdOf({ partition, runs }: ReadonlyState, slot: Slot): string {
@@ -29,8 +32,7 @@ export function runIdOf({ partition, runs }: ReadonlyState, slot: Slot): string 
 export function placeInRun(state: ReadonlyState, slot: Slot): { runId?: string; step?: string } {
   const step = state.tasks.step[slot] - 1;
   if (step < 0) return {};
-  const { steps, table } = state.runs;
-  const run = steps.run[step] as Slot;
-  const { reference } = stepsOf(state.programs.at(table.program[run]))[step - table.base[run]];
+  const run = state.runs.steps.run[step] as Slot;
+  const reference = referenceOf(state.runs, programOf(state, run), step);
   return { runId: runIdOf(state, run), step: reference };
 }
