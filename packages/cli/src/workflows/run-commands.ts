@@ -135,12 +135,14 @@ const explainRun = defineCommand({
 
 /** A line per step, and below it a line per worker. */
 function runExplanationText({ reasons, stepsNotShown }: RunExplanation): string {
-  const lines = reasons.flatMap(({ message, task, taskId }) => {
+  const lines = reasons.flatMap(({ code, message, step, task, taskId }) => {
     const id = taskId === undefined ? '' : ` (task ${taskId})`;
     const workers = (task?.reasons ?? []).flatMap((each) =>
       each.worker === undefined ? [] : [`  worker ${each.worker} ${each.message}`],
     );
-    return [`${message}${id}`, ...workers].map(visible);
+    const hint =
+      code === 'call' ? [`  'sluice run complete ID ${step} --output JSON' ends it`] : [];
+    return [`${message}${id}`, ...workers, ...hint].map(visible);
   });
   if (stepsNotShown > 0) lines.push(`and ${stepsNotShown} more steps`);
   return lines.join('\n');

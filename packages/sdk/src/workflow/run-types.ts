@@ -21,8 +21,9 @@ export interface RunRequest {
   /** A definition for this run, which need not be registered. */
   readonly definition?: {
     /**
-     * The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, SET_VARIABLE,
-     * NOOP, TERMINATE), name, inputParameters and the fields of the type.
+     * The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, DO_WHILE,
+     * INLINE, SET_VARIABLE, WAIT, HUMAN, TERMINATE, NOOP), name, inputParameters and the fields of
+     * the type.
      */
     readonly tasks: readonly Readonly<Record<string, unknown>>[];
     /** Defaults of input fields. */
@@ -31,6 +32,8 @@ export interface RunRequest {
     readonly outputParameters?: Readonly<Record<string, unknown>>;
     /** Variables at the start. */
     readonly variables?: Readonly<Record<string, unknown>>;
+    /** A run that takes longer ends as timed_out. */
+    readonly timeoutSeconds?: number;
   };
   /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
   readonly input?: unknown;
@@ -193,8 +196,9 @@ export interface WorkflowVersionView {
   /** A definition in the form of Conductor, up to 1 MiB of JSON. */
   readonly definition: {
     /**
-     * The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, SET_VARIABLE,
-     * NOOP, TERMINATE), name, inputParameters and the fields of the type.
+     * The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, DO_WHILE,
+     * INLINE, SET_VARIABLE, WAIT, HUMAN, TERMINATE, NOOP), name, inputParameters and the fields of
+     * the type.
      */
     readonly tasks: readonly Readonly<Record<string, unknown>>[];
     /** Defaults of input fields. */
@@ -203,6 +207,8 @@ export interface WorkflowVersionView {
     readonly outputParameters?: Readonly<Record<string, unknown>>;
     /** Variables at the start. */
     readonly variables?: Readonly<Record<string, unknown>>;
+    /** A run that takes longer ends as timed_out. */
+    readonly timeoutSeconds?: number;
   };
 }
 

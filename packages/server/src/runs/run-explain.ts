@@ -10,10 +10,11 @@ import {
 } from '@sluice/core';
 import { programOf } from '../base/step-outline.ts';
 import { timeText } from '../base/time-text.ts';
-import { taskIdOf } from '../tasks/task-view.ts';
+import { payloadText, taskIdOf } from '../tasks/task-view.ts';
 
-/** Steps that an explanation names. */
+/** Steps that an explanation names, and characters of what they ask. */
 const STEPS_MAX = 20;
+const INPUT_CHARACTERS_MAX = 500;
 
 /** What a run waits for. */
 export interface RunExplanation {
@@ -118,8 +119,13 @@ function explainStep(state: ReadonlyState, partition: PartitionReader, step: num
     return { code: 'time', message, step: reference };
   }
   if (steps.startedAt[step] !== 0 && steps.inner[step] === 0) {
-    const message = `${name} waits for a call that completes it`;
+    const input = payloadText(state, steps.input[step], steps.inputLength[step]);
+    const asks = input === '' || input === '{}' ? '' : ` ${input.slice(0, INPUT_CHARACTERS_MAX)}`;
+    const message = `${name} waits for a call that completes it${asks}`;
     return { code: 'call', message, step: reference };
+  }
+  if (RUN_STATES[table.state[steps.run[step]]] === 'paused') {
+    return { code: 'due', message: `${name} begins when the run is resumed`, step: reference };
   }
   const isFull = state.tasks.nextFree() === NO_SLOT;
   return isFull
