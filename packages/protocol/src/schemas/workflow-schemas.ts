@@ -28,9 +28,9 @@ export const WorkflowDefinition = Type.Object(
     tasks: Type.Array(Type.Object({}, { additionalProperties: true }), {
       minItems: 1,
       description:
-        'The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, DO_WHILE, ' +
-        'INLINE, SET_VARIABLE, WAIT, HUMAN, TERMINATE, NOOP), name, inputParameters and the fields ' +
-        'of the type.',
+        'The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, ' +
+        'DO_WHILE, INLINE, SET_VARIABLE, WAIT, HUMAN, TERMINATE, NOOP), name, inputParameters ' +
+        'and the fields of the type.',
     }),
     inputTemplate: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: 'Defaults of input fields.' }),
@@ -44,7 +44,11 @@ export const WorkflowDefinition = Type.Object(
       Type.Record(Type.String(), Type.Unknown(), { description: 'Variables at the start.' }),
     ),
     timeoutSeconds: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'A run that takes longer ends as timed_out.' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 3_155_760_000,
+        description: 'A run that takes longer ends as timed_out.',
+      }),
     ),
   },
   {

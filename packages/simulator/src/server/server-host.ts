@@ -279,12 +279,10 @@ export class ServerHost {
     const admission = new Admission(engine, log, { isOver: false });
     const now = { clock: () => clock.now(), random: this.random.next };
     const times = { ...now, monotonic: process.monotonic };
-    const newSessionId = () => `s_${this.letters(24)}`;
-    const shared = { engine, admission, streams, rates };
-    gateway = new Gateway({ ...NO_FILES, ...times, ...shared, newSessionId });
+    const shared = { engine, admission, streams, rates, newSessionId: () => this.newSessionId() };
+    gateway = new Gateway({ ...NO_FILES, ...times, ...shared });
     const runs = new RunRequests({ engine, admission, gateway, clock: now.clock });
-    scripts = new SimScripts(engine, process, this.random);
-    scripts.evaluate(await engine.read((_, open) => open.openEvaluations()));
+    scripts = await SimScripts.begin(engine, process, this.random);
     courier = simCourier({ engine, gateway, process, ...now, receivers });
     await courier.begin();
     this.tick(process, gateway);
@@ -304,6 +302,10 @@ export class ServerHost {
         if (partition.state.runs.line.length > 0) this.hasRunWork(process);
       },
     };
+  }
+
+  private newSessionId(): string {
+    return `s_${this.letters(24)}`;
   }
 
   private logWatch(acquired: (hold: LogHold) => void): LogWatch {

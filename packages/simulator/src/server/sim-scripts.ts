@@ -11,16 +11,23 @@ const TWICE_RATE = 0.15;
 /** Share of conditions that let a loop go on. */
 const GO_ON_RATE = 0.6;
 
-/** Stands in for the thread of the server that evaluates scripts: any value may come, at any time. */
+/** Stands in for the thread that evaluates scripts: any value may come, at any time. */
 export class SimScripts {
   private readonly engine: Engine;
   private readonly process: SimProcess;
   private readonly random: RandomStream;
 
-  constructor(engine: Engine, process: SimProcess, random: RandomStream) {
+  private constructor(engine: Engine, process: SimProcess, random: RandomStream) {
     this.engine = engine;
     this.process = process;
     this.random = random;
+  }
+
+  /** Evaluates what a server before this one left open. */
+  static async begin(engine: Engine, process: SimProcess, random: RandomStream) {
+    const scripts = new SimScripts(engine, process, random);
+    scripts.evaluate(await engine.read((_, partition) => partition.openEvaluations()));
+    return scripts;
   }
 
   evaluate(asked: readonly EvaluationRequest[]): void {

@@ -41,7 +41,9 @@ export interface RunBudget {
 export function proceed(decision: Decision, { events }: RunBudget): void {
   const { state, runWork, now } = decision;
   const { line } = state.runs;
-  if (line.length === 0 || now < runWork.restsUntil) return;
+  // While memory is full the alarm rests. A command may bring a run that needs no memory.
+  const isResting = now < runWork.restsUntil && (events === 'all' || events === 0);
+  if (line.length === 0 || isResting) return;
   const wanted = events === 'all' ? Infinity : UNITS_PER_COMMAND + UNITS_PER_EVENT * events;
   let units = Math.min(runWork.unitsMax, wanted);
   while (units > 0 && line.length > 0) {

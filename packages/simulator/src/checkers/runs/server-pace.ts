@@ -45,8 +45,11 @@ export class ServerPace implements Checker {
   }
 
   executed(_command: Command, _reply: unknown, { state, grantsLeases }: WatchedPartition): void {
-    const isFull = state.heldBytes > this.plan.limits.payloadBytesMax * FULL_SHARE;
-    const isResting = !grantsLeases || isFull;
+    const { payloadBytesMax, tasksMax } = this.plan.limits;
+    const hasBytes = state.heldBytes <= payloadBytesMax * FULL_SHARE;
+    // Loops wait for room for the tasks of their body, and then the line rests.
+    const hasTasks = state.tasks.count + state.runs.promised <= tasksMax * FULL_SHARE;
+    const isResting = !grantsLeases || !hasBytes || !hasTasks;
     if (isResting || this.wasResting) {
       this.freeSince = Math.max(this.freeSince, this.simulation.now);
     }
