@@ -25,7 +25,7 @@ export interface RunExplanation {
   readonly stepsNotShown: number;
 }
 
-export interface RunReason {
+interface RunReason {
   readonly code: RunReasonCode;
   readonly message: string;
   readonly step?: string;
@@ -34,20 +34,17 @@ export interface RunReason {
   readonly task?: Explanation;
 }
 
-export const RUN_REASON_CODES = [
-  'finished',
-  'paused',
-  'stopping',
-  'task_running',
-  'task_waiting',
-  'time',
-  'call',
-  'script',
-  'due',
-  'no_room',
-] as const;
-
-type RunReasonCode = (typeof RUN_REASON_CODES)[number];
+type RunReasonCode =
+  | 'finished'
+  | 'paused'
+  | 'stopping'
+  | 'task_running'
+  | 'task_waiting'
+  | 'time'
+  | 'call'
+  | 'script'
+  | 'due'
+  | 'no_room';
 
 /** What a run in memory waits for, down to its tasks and their workers. */
 export function explainRun(
