@@ -2,7 +2,7 @@ import type { Utf8 } from '../base/utf8.ts';
 import { type Expression, ExpressionError } from './expression.ts';
 import { GraphBuilder, type Links, NO_PLACE } from './graph.ts';
 import { kindFields } from './kind-fields.ts';
-import { type Outline, OutlineReader, type ScopeOutline } from './outline.ts';
+import { isLater, type Outline, OutlineReader, type ScopeOutline } from './outline.ts';
 import { type DefinitionProblem, isObject, type Place, Problems } from './problems.ts';
 import {
   ITERATIONS_MAX,
@@ -120,7 +120,7 @@ function makeNode(step: Outline, links: Links, { checker, scopes }: Compiling): 
     kind,
     reference: step.reference,
     name,
-    input: checker.compile(inputs, `${path}/inputParameters`),
+    input: checker.compile(inputs, `${path}/inputParameters`, step),
     isOptional: problems.flag(step, 'optional'),
     isPermissive: problems.flag(step, 'permissive'),
     startDelayMs: (problems.count(step, 'startDelay', SECONDS_MAX) ?? 0) * 1000,
@@ -137,7 +137,8 @@ function makeLoop(
 ): LoopNode {
   const listed = step.value.items ?? inputs._items;
   const path = step.value.items === undefined ? 'inputParameters/_items' : 'items';
-  const items = listed === undefined ? undefined : checker.compile(listed, `${step.path}/${path}`);
+  const items =
+    listed === undefined ? undefined : checker.compile(listed, `${step.path}/${path}`, step);
   const place = { value: inputs, path: `${step.path}/inputParameters` };
   return {
     scope: scopes.findIndex(({ loop }) => loop === step),
@@ -155,19 +156,20 @@ interface Compiling {
 class TemplateCompiler {
   readonly problems: Problems;
   private readonly utf8: Utf8;
-  private readonly references: ReadonlySet<string>;
+  private readonly steps: ReadonlyMap<string, Outline>;
 
   constructor(problems: Problems, utf8: Utf8, steps: readonly Outline[]) {
     this.problems = problems;
     this.utf8 = utf8;
-    this.references = new Set(steps.map(({ reference }) => reference));
+    this.steps = new Map(steps.map((step) => [step.reference, step]));
   }
 
-  compile(value: unknown, path: string): Template {
+  /** `user` is the step that has the template; without one, it is filled when the run ends. */
+  compile(value: unknown, path: string, user?: Outline): Template {
     try {
       const template = compileTemplate(value, this.utf8);
       for (const part of template.parts) {
-        if (!(part instanceof Uint8Array)) this.check(part.expression, path);
+        if (!(part instanceof Uint8Array)) this.check(part.expression, path, user);
       }
       return template;
     } catch (error) {
@@ -177,9 +179,16 @@ class TemplateCompiler {
     }
   }
 
-  private check({ root, path: [first], source }: Expression, path: string): void {
+  private check({ root, path: [first], source }: Expression, path: string, user?: Outline): void {
     const isRun = root === 'workflow';
-    if (!isRun && !this.references.has(root)) {
+    const step = this.steps.get(root);
+    if (step !== undefined && user !== undefined && isLater(step, user)) {
+      const what = `"\${${source}}" names "${root}", which comes later and has no value yet`;
+      const todo = 'in a loop, SET_VARIABLE keeps a value for the next iteration';
+      this.problems.add(path, 'reference_too_early', `${what}; ${todo}`);
+      return;
+    }
+    if (!isRun && step === undefined) {
       const what = `"\${${source}}" names the step "${root}", which this definition does not have`;
       this.problems.add(path, 'unknown_reference', what);
       return;

@@ -10,6 +10,8 @@ const BRANCHES_MAX = 500;
 export interface Outline extends Place {
   /** Place among all steps. The steps of a scope follow each other, in reading order. */
   readonly place: number;
+  /** The lists of steps around it, outermost first, and its place in each. */
+  readonly lists: readonly ListPlace[];
   /** Number of its scope: 0 for the definition itself; the body of each loop is another one. */
   readonly scope: number;
   readonly kind: StepKind;
@@ -18,6 +20,24 @@ export interface Outline extends Place {
   readonly branches: readonly (readonly Outline[])[];
   /** The value of each case, in the order of `branches`; the default case has none. */
   readonly caseNames: readonly (string | undefined)[];
+}
+
+interface ListPlace {
+  /** JSON pointer of the list. */
+  readonly list: string;
+  readonly index: number;
+}
+
+/**
+ * Whether `step` comes later than `user` in a list that has both, so that it cannot have run yet.
+ */
+export function isLater(step: Outline, user: Outline): boolean {
+  for (const [depth, { list, index }] of user.lists.entries()) {
+    const other = step.lists[depth];
+    if (other === undefined || other.list !== list) return false;
+    if (other.index !== index) return other.index > index;
+  }
+  return false;
 }
 
 /** The steps of a definition, or of the body of a loop. */
@@ -51,7 +71,7 @@ export class OutlineReader {
 
   /** Reads the whole definition. Returns its outermost steps. */
   read(steps: readonly unknown[], path: string): Outline[] {
-    const top = this.list(steps, path, { depth: 1, scope: 0 });
+    const top = this.list(steps, path, { depth: 1, scope: 0, lists: [] });
     this.all.forEach((step, place) => {
       step.place = place;
     });
@@ -77,7 +97,10 @@ export class OutlineReader {
       this.problems.add(path, 'too_deep', `steps are nested more than ${DEPTH_MAX} deep`);
       return [];
     }
-    return steps.flatMap((step, index) => this.step(step, `${path}/${index}`, where));
+    return steps.flatMap((step, index) => {
+      const lists = [...where.lists, { list: path, index }];
+      return this.step(step, `${path}/${index}`, { ...where, lists });
+    });
   }
 
   private step(value: unknown, path: string, where: Where): Outline[] {
@@ -94,15 +117,16 @@ export class OutlineReader {
     const here = { value, path };
     const reference = this.reference(here);
     const kind = this.kind(here);
-    const outline = { value, path, place: 0, scope: where.scope, kind, reference };
+    const { scope, lists } = where;
+    const outline = { value, path, place: 0, lists, scope, kind, reference };
     const branches: Outline[][] = [];
     const caseNames: (string | undefined)[] = [];
     const whole = { ...outline, branches, caseNames };
-    this.inScopes[where.scope].steps.push(whole);
-    const inside = { depth: where.depth + 1, scope: where.scope };
+    this.inScopes[scope].steps.push(whole);
+    const inside = { depth: where.depth + 1, scope, lists };
     if (kind === 'FORK_JOIN') branches.push(...this.forkBranches(here, inside));
     if (kind === 'SWITCH') this.cases(here, inside, { branches, caseNames });
-    if (kind === 'DO_WHILE') branches.push(this.body(whole, inside.depth));
+    if (kind === 'DO_WHILE') branches.push(this.body(whole, inside));
     return [whole];
   }
 
@@ -175,18 +199,19 @@ export class OutlineReader {
     const others = problems.array(here, 'defaultCase');
     into.branches.push(this.list(others, `${here.path}/defaultCase`, inside));
   }
-  private body(loop: Outline, depth: number): Outline[] {
+  private body(loop: Outline, inside: Where): Outline[] {
     const steps = this.problems.array(loop, 'loopOver');
     const path = `${loop.path}/loopOver`;
     if (steps.length === 0) {
       this.problems.add(path, 'missing_field', 'a DO_WHILE needs loopOver: a list of steps');
     }
     const scope = this.inScopes.push({ loop, steps: [] }) - 1;
-    return this.list(steps, path, { depth, scope });
+    return this.list(steps, path, { ...inside, scope });
   }
 }
 
 interface Where {
   readonly depth: number;
   readonly scope: number;
+  readonly lists: readonly ListPlace[];
 }

@@ -119,6 +119,41 @@ const PLANTED: readonly Mutant[] = [
     replace: 'if (goesOn) return;',
     what: 'The outcome of a run that stops is fixed: here a later failure changes it.',
   },
+  {
+    name: 'stale-evaluation-is-taken',
+    file: 'core/src/commands/runs/script-evaluated.ts',
+    find: 'return isSame && steps.isEvaluating[step] === 1 && table.state[slot] !== RUN_STOPPING;',
+    replace: 'return isSame && table.state[slot] !== RUN_STOPPING;',
+    what: 'The result of a script counts once: here one that comes again counts, too.',
+  },
+  {
+    name: 'open-scripts-are-forgotten',
+    file: 'core/src/decision/evaluation-request.ts',
+    find: 'if (runs.steps.isEvaluating[step] === 1) open.push(step);',
+    replace: 'if (runs.steps.isEvaluating[step] === 2) open.push(step);',
+    what: 'A server that starts evaluates what was open: here the run waits for ever.',
+  },
+  {
+    name: 'waits-are-not-saved',
+    file: 'core/src/state/runs/runs.ts',
+    find: 'this.stepTimers.persist(archive, this.steps.used);',
+    replace: '',
+    what: 'A snapshot has the timers of waits: here a wait never ends after a restart from one.',
+  },
+  {
+    name: 'frames-in-frames-leak',
+    file: APPLY_RUNS,
+    find: 'freed += releaseFrame(state, run, inner - 1);',
+    replace: '',
+    what: 'A run that is forgotten frees the iterations of its loops: here their slots are lost.',
+  },
+  {
+    name: 'loop-goes-on-too-far',
+    file: 'core/src/commands/runs/loop-steps.ts',
+    find: 'done < steps.items[step]',
+    replace: 'done <= steps.items[step]',
+    what: 'A loop ends with its list: here it goes on once more.',
+  },
 ];
 
 /** Bugs in runs of workflows. They are looked for in worlds with runs. */

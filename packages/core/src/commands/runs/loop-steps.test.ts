@@ -233,6 +233,16 @@ test.each([
     }),
     'in a loop a JOIN waits for every branch; add "other"',
   ],
+  [
+    loop({
+      items: [1],
+      loopOver: [
+        { ...body, inputParameters: { x: '${later.output}' } },
+        { ...body, taskReferenceName: 'later' },
+      ],
+    }),
+    'names "later", which comes later',
+  ],
 ])('a loop that cannot work is refused (%#)', (step, message) => {
   const { problems = [] } = compileDefinition({ tasks: [step] }, testUtf8);
 
