@@ -167,3 +167,12 @@ test('a blob goes up and comes down byte by byte', async () => {
   expect(arrived).toEqual(bytes);
   expect(got).toEqual(bytes);
 });
+
+test.each(['127.0.0.1:7420', 'htp://127.0.0.1', 'http://', 'localhost'])(
+  "the address '%s' is refused with the form that it needs",
+  (url) => {
+    expect(() => new ApiCaller({ url, env: {}, signal: new AbortController().signal })).toThrow(
+      `the address '${url.replace(/\/+$/, '')}' must begin with http:// or https://`,
+    );
+  },
+);

@@ -4,6 +4,9 @@ import { certificateProblem, EventStreamParser } from '@sluice/sdk/logic';
 import { UsageError } from '../usage-error.ts';
 import { codeOf, mayHaveArrived, NoServerError, reasonOf, refusal, strange } from './api-errors.ts';
 
+/** A connection that was made and ended without an answer, as one without TLS to a TLS port. */
+const BROKEN = /UND_ERR_SOCKET|ECONNRESET|HPE_/;
+
 const DEFAULT_URL = 'http://127.0.0.1:7420';
 
 /** An address that is silent for this long is skipped, when there is another one. */
@@ -69,7 +72,10 @@ export class ApiCaller {
       .split(',')
       .map((each) => each.trim().replace(/\/+$/, ''))
       .filter((each) => each !== '');
-    for (const each of urls) refusePassword(each);
+    for (const each of urls) {
+      refusePassword(each);
+      refuseOdd(each);
+    }
     this.urls = urls.length === 0 ? [DEFAULT_URL] : urls;
     this.key = keyOf(env.SLUICE_API_KEY);
     this.signal = signal;
@@ -215,10 +221,11 @@ export class ApiCaller {
       }
     }
     if (isUntrusted) throw new NoServerError(`no connection to ${why.join(' or ')}`);
-    throw new NoServerError(
-      `no server answers at ${why.join(' or ')}; start one with 'sluice dev', or set its address ` +
-        'with --url or SLUICE_URL',
-    );
+    const isPlain = why.some((each) => each.startsWith('http:') && BROKEN.test(each));
+    const todo = isPlain
+      ? 'if it speaks TLS, its address begins with https://'
+      : "start one with 'sluice dev', or set its address with --url or SLUICE_URL";
+    throw new NoServerError(`no server answers at ${why.join(' or ')}; ${todo}`);
   }
 
   private async attempt<T>(call: Call, { url, silentMs }: Address, read: Read<T>): Promise<T> {
@@ -249,6 +256,12 @@ export class ApiCaller {
  * Addresses are printed, so they must not contain a password. It would have no effect: the server
  * takes keys.
  */
+/** `127.0.0.1:7420` alone is no address, and `htp://…` is a typo. */
+function refuseOdd(url: string): void {
+  if (/^https?:\/\/./.test(url) && URL.canParse(url)) return;
+  throw new UsageError(`the address '${url}' must begin with http:// or https://`);
+}
+
 function refusePassword(url: string): void {
   const at = url.lastIndexOf('@');
   if (at === -1) return;

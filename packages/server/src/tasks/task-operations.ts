@@ -39,7 +39,7 @@ import type { TaskEnd } from '../projection/projection-messages.ts';
 import { inputWords } from './dedupe-hashes.ts';
 import { taskNotFound } from './read-task.ts';
 import type { TaskArchive } from './task-archive.ts';
-import { refusalOf } from './task-refusals.ts';
+import { hasSucceeded, refusalOf } from './task-refusals.ts';
 import { taskViewJson } from './task-view.ts';
 
 interface Parts {
@@ -126,6 +126,7 @@ export class TaskOperations {
       command,
       ({ outcomes: [{ rejection, slot }] }, ...seen) => {
         if (rejection === 'task_not_found') return undefined;
+        if (rejection === 'task_finished') throw hasSucceeded(id);
         if (rejection !== undefined) throw refusalOf(rejection, id);
         return operated(slot, ...seen);
       },

@@ -16,6 +16,11 @@ type Refusal =
   | 'too_many_bytes';
 
 /** The API error for an operation that the core refused. */
+/** Only a task that did not succeed can be retried. */
+export function hasSucceeded(id: string): SluiceError {
+  return new SluiceError('task_finished', `task '${id}' has succeeded, so it cannot be retried`);
+}
+
 export function refusalOf(refusal: Refusal, id: string): SluiceError {
   switch (refusal) {
     case 'task_not_found':
