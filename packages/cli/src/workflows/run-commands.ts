@@ -128,21 +128,21 @@ const explainRun = defineCommand({
   run: async ({ args: [id], flags }, io) => {
     const path = `/v1/runs/${encodeURIComponent(id)}/explain`;
     const found = await connect(flags, io).get<RunExplanation>(path, ['reasons']);
-    print(io, flags, found, runExplanationText);
+    print(io, flags, found, (each) => runExplanationText(each, id));
     return ExitCode.done;
   },
 });
 
 /** A line per step, and below it a line per worker. */
-function runExplanationText({ reasons, stepsNotShown }: RunExplanation): string {
+function runExplanationText({ reasons, stepsNotShown }: RunExplanation, id: string): string {
   const lines = reasons.flatMap(({ code, message, step, task, taskId }) => {
-    const id = taskId === undefined ? '' : ` (task ${taskId})`;
+    const named = taskId === undefined ? '' : ` (task ${taskId})`;
     const workers = (task?.reasons ?? []).flatMap((each) =>
       each.worker === undefined ? [] : [`  worker ${each.worker} ${each.message}`],
     );
     const hint =
-      code === 'call' ? [`  'sluice run complete ID ${step} --output JSON' ends it`] : [];
-    return [`${message}${id}`, ...workers, ...hint].map(visible);
+      code === 'call' ? [`  'sluice run complete ${id} ${step} --output JSON' ends it`] : [];
+    return [`${message}${named}`, ...workers, ...hint].map(visible);
   });
   if (stepsNotShown > 0) lines.push(`and ${stepsNotShown} more steps`);
   return lines.join('\n');
