@@ -136,7 +136,8 @@ export class RandomDefinition {
   private waiting(): ModelStep {
     if (this.hasCalls && this.chance(0.5)) return { ...this.named('human'), type: 'HUMAN' };
     const isTimed = !this.hasCalls || this.chance(0.7);
-    const inputParameters = isTimed ? { duration: `${this.below(30)}ms` } : {};
+    // Without any time, the next alarm would end it, whenever that comes.
+    const inputParameters = isTimed ? { duration: `${1 + this.below(30)}ms` } : {};
     return { ...this.named('wait'), type: 'WAIT', inputParameters };
   }
 
