@@ -99,11 +99,13 @@ export type { KnownTask, SubmitTasks, SubmitTasksReply } from './commands/tasks/
 export type { AdvanceTime } from './commands/time/advance-time.ts';
 export { ATTEMPT_OUTCOMES } from './decision/attempt-ends.ts';
 export type { Author } from './decision/audit.ts';
+export { Branches, branchesOf } from './decision/branches.ts';
 export type { TaskOutcome } from './decision/command-fields.ts';
 export type { EvaluationRequest } from './decision/evaluation-request.ts';
 export { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
 export type { Outputs } from './decision/outputs.ts';
 export { referenceOf } from './decision/run-place.ts';
+export { type StepPlace, stepPlaces } from './decision/step-places.ts';
 export { EventDecoder, UnknownEventError } from './events/event-codec.ts';
 export { EVENTS, type Event, type EventOf } from './events/events.ts';
 export type { EventDeclaration, Field } from './events/fields.ts';

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SessionId } from './base/ids.ts';
+import { Branches } from './decision/branches.ts';
+import { referenceOf } from './decision/run-place.ts';
 import { describeState } from './testing/describe-state.ts';
+import type { StepDescription } from './testing/runs/describe-runs.ts';
 import type { ModelDefinition } from './testing/runs/model-steps.ts';
 import { RandomDefinition, randomOutput } from './testing/runs/random-definition.ts';
 import { RunModel } from './testing/runs/run-model.ts';
@@ -91,6 +94,11 @@ class RunWorld {
     this.model.report(reference, succeeded, output);
   }
 
+  /** A restart makes another state. */
+  private get branches(): Branches {
+    return new Branches(this.partition.state, testUtf8);
+  }
+
   private get isStopping(): boolean {
     return !['running', 'paused'].includes(this.model.status);
   }
@@ -110,7 +118,7 @@ class RunWorld {
     });
     if (waiting.length === 0) return false;
     const step = waiting[this.random.between(0, waiting.length - 1)];
-    const key = this.program.nodes[step.node].reference + step.suffix;
+    const key = this.keyOf(step);
     const output = randomOutput(this.random);
     if (step.isEvaluating) {
       const value = step.iteration > 0 ? this.random.next() < 0.6 : output;
@@ -146,7 +154,7 @@ class RunWorld {
   /** A run that stops also ends steps that no worker holds. */
   followStop(): void {
     for (const step of this.runs.run(this.number).steps) {
-      const key = this.program.nodes[step.node].reference + step.suffix;
+      const key = this.keyOf(step);
       const isOver = !['running', 'stopping', 'reported'].includes(step.state);
       const isOpen = this.model.entered.get(key)?.state === 'running';
       if (this.model.status === 'stopping' && isOpen && isOver) this.model.report(key, false, null);
@@ -164,7 +172,11 @@ class RunWorld {
 
   private referenceOf(task: number): string {
     const step = this.runs.run(this.number).steps.find((each) => each.task === task);
-    return step === undefined ? '' : this.program.nodes[step.node].reference + step.suffix;
+    return step === undefined ? '' : this.keyOf(step);
+  }
+
+  private keyOf(step: StepDescription): string {
+    return referenceOf(this.partition.state, this.program, step.slot, this.branches);
   }
 
   /** Once a run stops, how each step ends depends on who holds it. */
@@ -179,13 +191,13 @@ class RunWorld {
   inMemory(): Shown {
     const { state, output, variables, steps } = this.runs.run(this.number);
     const shown = steps.flatMap((step) => {
-      const { reference, kind } = this.program.nodes[step.node];
+      const { kind } = this.program.nodes[step.node];
       const isLoop = kind === 'DO_WHILE' && step.iteration > 0;
       if (step.state === 'pending' || (step.state === 'due' && !isLoop)) return [];
       const task = step.task === 0 ? undefined : this.partition.task(step.task);
       const input = task === undefined ? undefined : parsed(testUtf8.decode(bytes(task.input)));
       const stepState = this.isSmooth ? { state: plain(step.state) } : {};
-      return [[reference + step.suffix, { ...stepState, ...(task ? { input } : {}) }]];
+      return [[this.keyOf(step), { ...stepState, ...(task ? { input } : {}) }]];
     });
     return {
       status: state,
@@ -198,8 +210,9 @@ class RunWorld {
   inModel(): Shown {
     const { status, output, variables, entered } = this.model;
     const isSimple = (key: string): boolean => {
-      const place = this.program.byReference.get(key.split('__')[0]) ?? 0;
-      return this.program.nodes[place].kind === 'SIMPLE';
+      const place = this.program.byReference.get(key.split('__')[0]);
+      // Branches of dynamic forks are not in the definition.
+      return place === undefined || WITH_TASK.includes(this.program.nodes[place].kind);
     };
     const steps = [...entered].map(([reference, { state, input }]) => [
       reference,
@@ -213,6 +226,9 @@ class RunWorld {
     };
   }
 }
+
+/** Steps that a worker runs. */
+const WITH_TASK: readonly string[] = ['SIMPLE', 'DYNAMIC'];
 
 /** A step that is about to end counts as running. */
 function plain(state: string): string {

@@ -80,7 +80,14 @@ export type { AttemptView, TaskError, TaskState, TaskView } from './task/task-vi
 export type { StopOptions, Worker, WorkerNotice, WorkOptions } from './worker/worker.ts';
 export { defineWorkflow, type WorkflowOptions } from './workflow/define-workflow.ts';
 export type { Iteration, LoopOptions, LoopOverOptions } from './workflow/loop-steps.ts';
-export type { Given, GivenFields, Perhaps, Reference, Step } from './workflow/reference.ts';
+export type {
+  Given,
+  GivenFields,
+  MapStep,
+  Perhaps,
+  Reference,
+  Step,
+} from './workflow/reference.ts';
 export type { RunHandle } from './workflow/run-handle.ts';
 export type {
   RunError,

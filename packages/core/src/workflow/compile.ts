@@ -1,10 +1,11 @@
 import type { Utf8 } from '../base/utf8.ts';
-import { type Expression, ExpressionError } from './expression.ts';
+import { forkForm } from './fork-form.ts';
 import { GraphBuilder, type Links, NO_PLACE } from './graph.ts';
 import { kindFields } from './kind-fields.ts';
-import { isLater, type Outline, OutlineReader, type ScopeOutline } from './outline.ts';
-import { type DefinitionProblem, isObject, type Place, Problems } from './problems.ts';
+import { type Outline, OutlineReader, type ScopeOutline } from './outline.ts';
+import { type DefinitionProblem, isObject, type Place, Problems, pointerOf } from './problems.ts';
 import {
+  type ForkNode,
   ITERATIONS_MAX,
   type LoopNode,
   type Program,
@@ -12,34 +13,11 @@ import {
   type StepNode,
 } from './program.ts';
 import { SECONDS_MAX, stepTask } from './step-task.ts';
-import { compileTemplate, type Template } from './template.ts';
+import { TemplateCompiler } from './template-compiler.ts';
 
 export type Compiled =
   | { readonly program: Program; readonly problems?: undefined }
   | { readonly problems: readonly DefinitionProblem[]; readonly program?: undefined };
-
-/** What an expression may ask of the run, and of a step. */
-const RUN_FIELDS = [
-  'input',
-  'variables',
-  'workflowId',
-  'workflowType',
-  'version',
-  'correlationId',
-  'status',
-];
-const STEP_FIELDS = [
-  'input',
-  'output',
-  'status',
-  'taskId',
-  'taskType',
-  'taskDefName',
-  'referenceTaskName',
-  'startTime',
-  'endTime',
-  'retryCount',
-];
 
 /** Compiles the parsed JSON of a definition: a program, or everything that is wrong with it. */
 export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
@@ -70,7 +48,9 @@ export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
   if (problems.list.length > 0) return { problems: problems.list };
   const program = {
     nodes,
-    byReference: new Map(nodes.map(({ reference, place }) => [reference, place])),
+    byReference: new Map(
+      nodes.flatMap(({ reference, place }) => (reference === '' ? [] : [[reference, place]])),
+    ),
     scopes: scopes.map((scope) => makeScope(scope, nodes)),
     output,
     last: top.at(-1)?.place ?? NO_PLACE,
@@ -88,6 +68,7 @@ function makeScope({ first, size, loop }: ScopeOutline, nodes: readonly StepNode
   return {
     first,
     loop: loop?.place ?? NO_PLACE,
+    isFork: loop?.kind === 'FORK_JOIN_DYNAMIC',
     arrivals: inside.map(({ arrivals }) => arrivals),
     tasks: inside.filter(({ task }) => task !== undefined).length,
   };
@@ -106,12 +87,16 @@ function timeoutOf(root: Place, problems: Problems): number {
   return policy === 'ALERT_ONLY' ? 0 : seconds * 1000;
 }
 
-function makeNode(step: Outline, links: Links, { checker, scopes }: Compiling): StepNode {
-  const { problems } = checker;
-  const { value, path, kind } = step;
-  const given = problems.object(step, 'inputParameters');
+function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
+  const { checker } = compiling;
+  const { value, path, kind, isBranch } = step;
+  // The branch of a dynamic fork has its name and input from the fork, and the fork's options.
+  const given = isBranch ? {} : checker.problems.object(step, 'inputParameters');
+  const problems = kind === 'FORK_JOIN_DYNAMIC' ? new Problems() : checker.problems;
   const { inputs, ...own } = kindFields(step, given, problems);
-  const name = kind === 'SIMPLE' ? problems.text(step, 'name') : String(value.name ?? '');
+  const isNamed = kind === 'SIMPLE' && !isBranch;
+  const name = isNamed ? problems.text(step, 'name') : String(value.name ?? '');
+  const hasTask = kind === 'SIMPLE' || kind === 'DYNAMIC';
   return {
     ...links,
     ...own,
@@ -124,8 +109,9 @@ function makeNode(step: Outline, links: Links, { checker, scopes }: Compiling): 
     isOptional: problems.flag(step, 'optional'),
     isPermissive: problems.flag(step, 'permissive'),
     startDelayMs: (problems.count(step, 'startDelay', SECONDS_MAX) ?? 0) * 1000,
-    task: kind === 'SIMPLE' ? stepTask(problems, step, name) : undefined,
-    loop: kind === 'DO_WHILE' ? makeLoop(step, given, { checker, scopes }) : undefined,
+    task: hasTask ? stepTask(problems, step, isNamed ? name : '') : undefined,
+    loop: kind === 'DO_WHILE' ? makeLoop(step, given, compiling) : undefined,
+    fork: kind === 'FORK_JOIN_DYNAMIC' ? makeFork(step, given, compiling) : undefined,
   };
 }
 
@@ -147,55 +133,28 @@ function makeLoop(
   };
 }
 
+/** One of three forms, tried in this order. */
+function makeFork(
+  step: Outline,
+  inputs: Readonly<Record<string, unknown>>,
+  { checker, scopes }: Compiling,
+): ForkNode {
+  const scope = scopes.findIndex(({ loop }) => loop === step);
+  const template = (name: string, value: unknown) =>
+    checker.compile(value, `${step.path}/inputParameters/${pointerOf(name)}`, step);
+  const isOnly = scopes.filter(({ loop }) => loop?.kind === step.kind).length === 1;
+  const form = forkForm(step, inputs, checker.problems);
+  if (form.kind === 'items') {
+    const items = template('forkTaskInputs', inputs.forkTaskInputs);
+    return { form: 'items', scope, items, name: template('forkTaskName', form.name), isOnly };
+  }
+  const { tasksParam, inputsParam } = form;
+  const given = inputsParam === '' ? undefined : template(inputsParam, inputs[inputsParam]);
+  const tasks = template(tasksParam, inputs[tasksParam]);
+  return { form: 'tasks', scope, tasks, inputs: given, tasksParam, inputsParam };
+}
+
 interface Compiling {
   readonly checker: TemplateCompiler;
   readonly scopes: readonly ScopeOutline[];
-}
-
-/** Compiles templates and checks that every expression names something that exists. */
-class TemplateCompiler {
-  readonly problems: Problems;
-  private readonly utf8: Utf8;
-  private readonly steps: ReadonlyMap<string, Outline>;
-
-  constructor(problems: Problems, utf8: Utf8, steps: readonly Outline[]) {
-    this.problems = problems;
-    this.utf8 = utf8;
-    this.steps = new Map(steps.map((step) => [step.reference, step]));
-  }
-
-  /** `user` is the step that has the template; without one, it is filled when the run ends. */
-  compile(value: unknown, path: string, user?: Outline): Template {
-    try {
-      const template = compileTemplate(value, this.utf8);
-      for (const part of template.parts) {
-        if (!(part instanceof Uint8Array)) this.check(part.expression, path, user);
-      }
-      return template;
-    } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error;
-      this.problems.add(path, 'bad_expression', error.message);
-      return { parts: [] };
-    }
-  }
-
-  private check({ root, path: [first], source }: Expression, path: string, user?: Outline): void {
-    const isRun = root === 'workflow';
-    const step = this.steps.get(root);
-    if (step !== undefined && user !== undefined && isLater(step, user)) {
-      const what = `"\${${source}}" names "${root}", which comes later and has no value yet`;
-      const todo = 'in a loop, SET_VARIABLE keeps a value for the next iteration';
-      this.problems.add(path, 'reference_too_early', `${what}; ${todo}`);
-      return;
-    }
-    if (!isRun && step === undefined) {
-      const what = `"\${${source}}" names the step "${root}", which this definition does not have`;
-      this.problems.add(path, 'unknown_reference', what);
-      return;
-    }
-    const fields = isRun ? RUN_FIELDS : STEP_FIELDS;
-    if (first?.kind === 'name' && fields.includes(first.name)) return;
-    const what = `"\${${source}}": ${root} must be followed by one of ${fields.join(', ')}`;
-    this.problems.add(path, 'bad_expression', what);
-  }
 }

@@ -75,6 +75,7 @@ export const RUN_REASONS = [
   'script_failed',
   'too_many_iterations',
   'failed_by_call',
+  'too_many_branches',
 ] as const;
 
 export type RunReason = (typeof RUN_REASONS)[number];

@@ -28,9 +28,8 @@ export const WorkflowDefinition = Type.Object(
     tasks: Type.Array(Type.Object({}, { additionalProperties: true }), {
       minItems: 1,
       description:
-        'The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, ' +
-        'DO_WHILE, INLINE, SET_VARIABLE, WAIT, HUMAN, TERMINATE, NOOP), name, inputParameters ' +
-        'and the fields of the type.',
+        'The steps, in order: taskReferenceName, type (SIMPLE by default; the page "Steps of ' +
+        'workflows" lists all), name, inputParameters and the fields of the type.',
     }),
     inputTemplate: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: 'Defaults of input fields.' }),

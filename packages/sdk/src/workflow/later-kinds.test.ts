@@ -10,25 +10,6 @@ const child = defineWorkflow('child', { version: 3, input: inputOf<{ url: string
   return { small: w.step('shrink', shrink, { url: w.input.url }).output };
 });
 
-test('a map is a dynamic fork with one task per element', () => {
-  const { definition } = defineWorkflow(
-    'pictures',
-    { version: 1, input: inputOf<{ pictures: { url: string }[] }>() },
-    (w) => ({ small: w.map(w.input.pictures, shrink).output }),
-  );
-
-  expect(definition.tasks).toEqual([
-    {
-      name: 'map-1',
-      taskReferenceName: 'map-1',
-      type: 'FORK_JOIN_DYNAMIC',
-      inputParameters: { forkTaskName: 'shrink', forkTaskInputs: '${workflow.input.pictures}' },
-    },
-    { name: 'map-1-join', taskReferenceName: 'map-1-join', type: 'JOIN', joinOn: [] },
-  ]);
-  expect(definition.outputParameters).toEqual({ small: '${map-1-join.output}' });
-});
-
 test('another workflow is a step', () => {
   const { definition } = defineWorkflow('parent', { version: 1 }, (w) => {
     const sum = w.inline<number>('sum', '1 + 1');

@@ -21,9 +21,8 @@ export interface RunRequest {
   /** A definition for this run, which need not be registered. */
   readonly definition?: {
     /**
-     * The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, DO_WHILE,
-     * INLINE, SET_VARIABLE, WAIT, HUMAN, TERMINATE, NOOP), name, inputParameters and the fields of
-     * the type.
+     * The steps, in order: taskReferenceName, type (SIMPLE by default; the page "Steps of
+     * workflows" lists all), name, inputParameters and the fields of the type.
      */
     readonly tasks: readonly Readonly<Record<string, unknown>>[];
     /** Defaults of input fields. */
@@ -196,9 +195,8 @@ export interface WorkflowVersionView {
   /** A definition in the form of Conductor, up to 1 MiB of JSON. */
   readonly definition: {
     /**
-     * The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, DO_WHILE,
-     * INLINE, SET_VARIABLE, WAIT, HUMAN, TERMINATE, NOOP), name, inputParameters and the fields of
-     * the type.
+     * The steps, in order: taskReferenceName, type (SIMPLE by default; the page "Steps of
+     * workflows" lists all), name, inputParameters and the fields of the type.
      */
     readonly tasks: readonly Readonly<Record<string, unknown>>[];
     /** Defaults of input fields. */

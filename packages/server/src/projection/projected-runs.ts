@@ -7,6 +7,7 @@ import {
   beginRun,
   isRun,
   noteStepTask,
+  openBranches,
   openFrame,
   type ProjectedProgram,
   type RunChange,
@@ -30,6 +31,7 @@ const OF_RUNS = [
   'run_started',
   'step_started',
   'frame_opened',
+  'branches_opened',
   'step_ended',
   'step_stopping',
   'run_changed',
@@ -70,6 +72,11 @@ export class ProjectedRuns {
       case 'frame_opened': {
         const run = this.open(event.task, at);
         if (run?.isBehind) openFrame(run.record, event, this.programs.at(run.record.program));
+        return undefined;
+      }
+      case 'branches_opened': {
+        const run = this.open(event.task, at);
+        if (run?.isBehind) openBranches(run.record, event, at);
         return undefined;
       }
       case 'workflow_removed':

@@ -1,4 +1,5 @@
 import {
+  Branches,
   type Explanation,
   isRunOver,
   NO_SLOT,
@@ -10,6 +11,7 @@ import {
 } from '@sluice/core';
 import { programOf } from '../base/step-outline.ts';
 import { timeText } from '../base/time-text.ts';
+import { UTF8 } from '../base/utf8.ts';
 import { payloadText, taskIdOf } from '../tasks/task-view.ts';
 
 /** Steps that an explanation names, and characters of what they ask. */
@@ -97,7 +99,7 @@ function explainStep(state: ReadonlyState, partition: PartitionReader, step: num
   const { runs, programs } = state;
   const { steps, table } = runs;
   const program = programOf(programs.at(table.program[steps.run[step]]));
-  const reference = referenceOf(runs, program, step);
+  const reference = referenceOf(state, program, step, new Branches(state, UTF8));
   const name = `step "${reference}"`;
   const task = (steps.link[step] - 1) as Slot;
   if (task >= 0) {

@@ -3,14 +3,11 @@ import { ITEMS_LEAD } from '../../decision/loop-values.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { elementsOf, kindOf } from '../../workflow/json-bytes.ts';
 import { VALUE_BYTES_MAX, ValueError } from '../../workflow/json-writer.ts';
-import { ITERATIONS_MAX, type LoopNode } from '../../workflow/program.ts';
+import { ITERATIONS_MAX, type LoopNode, STEPS_PER_RUN_MAX } from '../../workflow/program.ts';
 import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { endStep, type StepVisit } from './end-steps.ts';
 import { fill } from './fill-template.ts';
 import { askForScript, startStep } from './waiting-steps.ts';
-
-/** Bound on the steps of a run, in all iterations that are in memory. */
-const STEPS_PER_RUN_MAX = 50_000;
 
 /** A loop begins, or its body is over. False when memory has no room for an iteration. */
 export function enterLoop(at: StepVisit): boolean {

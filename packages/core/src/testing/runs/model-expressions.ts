@@ -26,7 +26,8 @@ function look(source: string, rootOf: FindRoot): unknown {
   for (const [place, name] of path.entries()) {
     if (name === '*') {
       const rest = path.slice(place + 1);
-      const each = Array.isArray(found) ? found : [];
+      const isNested = typeof found === 'object' && found !== null;
+      const each = isNested ? Object.values(found as object) : [];
       found = each.flatMap((element) => {
         const inner = rest.reduce<unknown>((at, key) => member(at, key), element);
         return inner === undefined ? [] : [inner];
@@ -44,3 +45,15 @@ function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
+
+export function without(values: object, others: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !(name in others)));
+}
+
+/** A place in the definition and the iterations of the loops around it. */
+export interface Where {
+  readonly loops: readonly string[];
+  readonly iterations: readonly string[];
+}
+
+export const OUTSIDE: Where = { loops: [], iterations: [] };

@@ -8,6 +8,9 @@ export interface ModelStep {
   readonly permissive?: boolean;
   readonly forkTasks?: readonly (readonly ModelStep[])[];
   readonly joinOn?: readonly string[];
+  readonly dynamicForkTasksParam?: string;
+  readonly dynamicForkTasksInputParamName?: string;
+  readonly dynamicTaskNameParam?: string;
   readonly expression?: string;
   readonly evaluatorType?: string;
   readonly loopOver?: readonly ModelStep[];
@@ -54,4 +57,72 @@ export function chosenBy(value: unknown): unknown {
 export function suffixOf(key: string): string {
   const [reference] = key.split('__');
   return key.slice(reference.length);
+}
+
+/** The loops around a step, outermost first. */
+export function loopsAround({ tasks }: ModelDefinition, reference: string): string[] {
+  const search = (steps: readonly ModelStep[], loops: string[]): string[] | undefined => {
+    for (const step of steps) {
+      if (step.taskReferenceName === reference) return loops;
+      const isLoop = step.type === 'DO_WHILE';
+      const inner = isLoop ? [...loops, step.taskReferenceName] : loops;
+      for (const list of listsIn(step)) {
+        const found = search(list, inner);
+        if (found !== undefined) return found;
+      }
+    }
+    return undefined;
+  };
+  return search(tasks, []) ?? [];
+}
+
+/** The fork in front of a join. */
+export function forkOf(steps: readonly ModelStep[], join: ModelStep): ModelStep {
+  const lists = [steps, ...flatten(steps).flatMap(listsIn)];
+  for (const list of lists) {
+    const index = list.indexOf(join);
+    if (index > 0) return list[index - 1];
+  }
+  throw new Error(`${join.taskReferenceName} has no fork`);
+}
+
+export function isDynamicFork({ type }: ModelStep): boolean {
+  return type === 'FORK_JOIN_DYNAMIC';
+}
+
+interface ModelBranch {
+  readonly step: ModelStep;
+  readonly input: unknown;
+}
+
+/** The branches of a dynamic fork; undefined when its inputs do not say what they are. */
+export function branchesOf(
+  fork: ModelStep,
+  input: Readonly<Record<string, unknown>>,
+  isOnly: boolean,
+): ModelBranch[] | undefined {
+  const { optional = false, permissive = false } = fork;
+  const { forkTaskInputs: items, forkTaskName: name } = input;
+  if ('forkTaskInputs' in input) {
+    if (!Array.isArray(items)) return undefined;
+    const prefix = isOnly ? `_${name}_` : `_${fork.taskReferenceName}_${name}_`;
+    return items.map((item, index) => ({
+      step: { taskReferenceName: `${prefix}${index}`, name: String(name), optional, permissive },
+      input: {
+        ...(isPlain(item) ? item : { input: item }),
+        __index: index,
+      },
+    }));
+  }
+  const listed = input[fork.dynamicForkTasksParam ?? ''];
+  const inputs = input[fork.dynamicForkTasksInputParamName ?? ''];
+  if (!Array.isArray(listed) || !isPlain(inputs)) return undefined;
+  return listed.map((each: ModelStep) => ({
+    step: { ...each, optional: optional || each.optional === true, permissive },
+    input: inputs[each.taskReferenceName] ?? {},
+  }));
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,11 @@
-import { fillTexts } from './model-expressions.ts';
+import { fillTexts, OUTSIDE, type Where, without } from './model-expressions.ts';
 import {
+  branchesOf,
   chosenBy,
   flatten,
-  listsIn,
+  forkOf,
+  isDynamicFork,
+  loopsAround,
   type ModelDefinition,
   type ModelStep,
   scopeSteps,
@@ -23,6 +26,8 @@ interface Entered {
   /** Iterations that a loop has begun, and the list that it goes over. */
   iteration?: number;
   items?: readonly unknown[];
+  /** References of the branches that a dynamic fork began. */
+  branches?: readonly string[];
   /** Whether it waits for a script. */
   isEvaluating?: boolean;
   /** When a WAIT is over; 0 for when it is told so. */
@@ -38,6 +43,8 @@ const STATUS: Readonly<Record<string, string>> = {
 export class RunModel {
   /** By reference, with the iterations of the loops around it. */
   readonly entered = new Map<string, Entered>();
+  /** Branches of dynamic forks, by the same names. */
+  readonly steps = new Map<string, ModelStep>();
   variables: Record<string, unknown>;
   status: 'running' | 'paused' | 'stopping' | 'succeeded' | 'failed' | 'cancelled' = 'running';
   now = 0;
@@ -57,19 +64,20 @@ export class RunModel {
 
   /** The worker of a step answered, or somebody ended the step. */
   report(key: string, succeeded: boolean, output: unknown): void {
-    const step = this.find(key);
-    const entered = this.entered.get(key);
-    if (step === undefined || entered === undefined) throw new Error(`${key} is not running`);
+    const step = this.find(key) as ModelStep;
+    const entered = this.entered.get(key) as Entered;
     entered.isEvaluating = false;
     if (this.status === 'stopping') entered.state = 'failed';
     else if (succeeded) Object.assign(entered, { state: 'succeeded', output });
-    else if (step.optional) entered.state = 'completed_with_errors';
-    else {
-      entered.state = 'failed';
-      if (step.permissive) this.hasFailure = true;
-      else this.stop('failed');
-    }
+    else this.fail(step, entered);
     this.settle();
+  }
+
+  private fail(step: ModelStep, entered: Entered): void {
+    entered.state = step.optional ? 'completed_with_errors' : 'failed';
+    if (step.optional) return;
+    if (step.permissive) this.hasFailure = true;
+    else this.stop('failed');
   }
 
   /** The script of a step gave this. */
@@ -162,6 +170,7 @@ export class RunModel {
     if (step.type === 'SWITCH' && entered.state !== 'running') {
       return this.walk(this.caseOf(step, suffix), suffix);
     }
+    if (isDynamicFork(step)) return { changed: false, over: true };
     if (step.type === 'FORK_JOIN') {
       for (const branch of step.forkTasks ?? []) {
         if (this.walk(branch, suffix).changed) return { changed: true, over: false };
@@ -197,6 +206,10 @@ export class RunModel {
   private isJoined(fork: ModelStep, join: ModelStep, suffix: string): boolean {
     const branches = fork.forkTasks ?? [];
     const names = join.joinOn ?? [];
+    if (isDynamicFork(fork)) {
+      const { branches: begun = [] } = this.entered.get(fork.taskReferenceName + suffix) ?? {};
+      return begun.every((name) => this.entered.get(name + suffix)?.state !== 'running');
+    }
     if (names.length === 0) {
       return branches.every((branch) => this.isOver(branch, branch.length, suffix));
     }
@@ -207,7 +220,7 @@ export class RunModel {
       const index = (branch ?? []).findIndex((each) =>
         flatten([each]).some((s) => s.taskReferenceName === name),
       );
-      const isFork = branch?.[index].type === 'FORK_JOIN';
+      const isFork = String(branch?.[index].type).startsWith('FORK_JOIN');
       return this.isOver(branch ?? [], index + (isFork ? 2 : 1), suffix);
     });
   }
@@ -229,7 +242,10 @@ export class RunModel {
     const entered: Entered = { state: 'succeeded', input };
     this.entered.set(step.taskReferenceName + suffix, entered);
     switch (step.type ?? 'SIMPLE') {
+      case 'FORK_JOIN_DYNAMIC':
+        return this.beginBranches(step, entered, suffix);
       case 'SIMPLE':
+      case 'DYNAMIC':
       case 'HUMAN':
         entered.state = 'running';
         return;
@@ -258,18 +274,36 @@ export class RunModel {
         this.stop(input.terminationStatus === 'COMPLETED' ? 'succeeded' : 'failed');
         if (this.outcome === 'succeeded') this.output = input.workflowOutput ?? null;
         return;
-      case 'JOIN': {
-        const members = this.membersOf(step).map((name) => ({
-          name,
-          key: this.keyOf(name, where),
-        }));
-        const states = members.map(({ key }) => this.entered.get(key ?? '')?.state);
-        if (states.includes('completed_with_errors')) entered.state = 'completed_with_errors';
-        entered.output = Object.fromEntries(
-          members.map(({ name, key }) => [name, this.outputOf(key) ?? null]),
-        );
-        return;
-      }
+      case 'JOIN':
+        return this.enterJoin(step, entered, suffix);
+    }
+  }
+
+  private enterJoin(join: ModelStep, entered: Entered, suffix: string): void {
+    const where = this.whereOf(join, suffix);
+    const members = this.membersOf(join, suffix).map((name) => ({
+      name,
+      key: this.steps.has(name + suffix) ? name + suffix : this.keyOf(name, where),
+    }));
+    const fork = forkOf(this.definition.tasks, join).taskReferenceName + suffix;
+    const states = [fork, ...members.map(({ key }) => key ?? '')].map(
+      (key) => this.entered.get(key)?.state,
+    );
+    if (states.includes('completed_with_errors')) entered.state = 'completed_with_errors';
+    entered.output = Object.fromEntries(
+      members.map(({ name, key }) => [name, this.outputOf(key) ?? null]),
+    );
+  }
+
+  /** Each element of the list is a branch that begins at once. */
+  private beginBranches(fork: ModelStep, entered: Entered, suffix: string): void {
+    const isOnly = flatten(this.definition.tasks).filter(isDynamicFork).length === 1;
+    const branches = branchesOf(fork, entered.input as Record<string, unknown>, isOnly);
+    if (branches === undefined) return this.fail(fork, entered);
+    entered.branches = branches.map(({ step }) => step.taskReferenceName);
+    for (const { step, input } of branches) {
+      this.steps.set(step.taskReferenceName + suffix, step);
+      this.entered.set(step.taskReferenceName + suffix, { state: 'running', input });
     }
   }
 
@@ -306,30 +340,14 @@ export class RunModel {
 
   /** The loops around a step and their iterations. */
   private whereOf(step: ModelStep, suffix: string): Where {
-    const loops = this.loopsAround(step.taskReferenceName);
+    const loops = loopsAround(this.definition, step.taskReferenceName);
     return { loops, iterations: suffix.split('__').slice(1) };
-  }
-
-  private loopsAround(reference: string): string[] {
-    const search = (steps: readonly ModelStep[], loops: string[]): string[] | undefined => {
-      for (const step of steps) {
-        if (step.taskReferenceName === reference) return loops;
-        const isLoop = step.type === 'DO_WHILE';
-        const inner = isLoop ? [...loops, step.taskReferenceName] : loops;
-        for (const list of listsIn(step)) {
-          const found = search(list, inner);
-          if (found !== undefined) return found;
-        }
-      }
-      return undefined;
-    };
-    return search(this.definition.tasks, []) ?? [];
   }
 
   /** The iteration in which we are for loops around us, the newest one for others. */
   private keyOf(reference: string, where: Where): string | undefined {
     let suffix = '';
-    for (const [index, loop] of this.loopsAround(reference).entries()) {
+    for (const [index, loop] of loopsAround(this.definition, reference).entries()) {
       const isAround = where.loops[index] === loop;
       const newest = this.entered.get(loop + suffix)?.iteration;
       if (!isAround && newest === undefined) return undefined;
@@ -338,20 +356,13 @@ export class RunModel {
     return reference + suffix;
   }
 
-  private membersOf(join: ModelStep): string[] {
-    const fork = this.forkOf(this.definition.tasks, join);
+  private membersOf(join: ModelStep, suffix: string): string[] {
+    const fork = forkOf(this.definition.tasks, join);
+    const begun = this.entered.get(fork.taskReferenceName + suffix)?.branches;
+    if (begun !== undefined) return [...begun];
     const names = join.joinOn ?? [];
     if (names.length > 0) return [...new Set(names)];
     return (fork.forkTasks ?? []).flatMap((branch) => branch.at(-1)?.taskReferenceName ?? []);
-  }
-
-  private forkOf(steps: readonly ModelStep[], join: ModelStep): ModelStep {
-    const lists = [steps, ...flatten(steps).flatMap(listsIn)];
-    for (const list of lists) {
-      const index = list.indexOf(join);
-      if (index > 0) return list[index - 1];
-    }
-    throw new Error(`${join.taskReferenceName} has no fork`);
   }
 
   private finalOutput(): unknown {
@@ -365,6 +376,8 @@ export class RunModel {
   }
 
   private find(key: string): ModelStep | undefined {
+    const branch = this.steps.get(key);
+    if (branch !== undefined) return branch;
     const [reference] = key.split('__');
     return flatten(this.definition.tasks).find((step) => step.taskReferenceName === reference);
   }
@@ -383,15 +396,3 @@ export class RunModel {
     return { ...entered, output: this.outputOf(key), status };
   }
 }
-
-function without(values: object, others: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => !(name in others)));
-}
-
-/** A place in the definition and the iterations of the loops around it. */
-interface Where {
-  readonly loops: readonly string[];
-  readonly iterations: readonly string[];
-}
-
-const OUTSIDE: Where = { loops: [], iterations: [] };

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type Event, STEP_KINDS, type StartRunsReply } from '@sluice/core';
 import { describeRuns } from '@sluice/core/testing/runs/describe-runs';
 import type { ModelDefinition } from '@sluice/core/testing/runs/model-steps';
@@ -7,7 +6,7 @@ import type { WatchedPartition } from '../../server/watched-partition.ts';
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { hasEnded, isHeld, type TaskStory, textOf } from '../story/task-story.ts';
-import { RunStory, runStateName, stepStateName } from './run-story.ts';
+import { isSame, RunStory, runStateName, stepStateName } from './run-story.ts';
 import type { ServerPace } from './server-pace.ts';
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
@@ -75,6 +74,8 @@ export class RunStories implements StoryRule {
         return this.stepStarted(event);
       case 'frame_opened':
         return this.frameOpened(event, told);
+      case 'branches_opened':
+        return this.branchesOpened(event, told);
       case 'step_ended':
         return this.stepEnded(event, told);
       case 'run_stopping':
@@ -113,9 +114,9 @@ export class RunStories implements StoryRule {
 
   private lookAtWaiting(now: number): void {
     for (const run of this.waiting) {
-      // A loop begins an iteration when all tasks of its body fit into memory.
-      if (run.due.size === 0 || run.hasLoops) this.waiting.delete(run);
-      if (run.hasLoops) continue;
+      // A loop begins an iteration when all tasks of its body fit into memory, and a fork likewise.
+      if (run.due.size === 0 || run.waitsForRoom) this.waiting.delete(run);
+      if (run.waitsForRoom) continue;
       for (const [reference, since] of run.due) {
         const lateMs = now - Math.max(since, this.pace.freeSince);
         this.check(lateMs <= this.pace.lateMsMax, 'I23', () => {
@@ -190,6 +191,22 @@ export class RunStories implements StoryRule {
     this.check(loop?.iteration !== undefined && loop.iteration >= iteration, 'I22', () => {
       return `${nameOf(run, reference)} begins iteration ${iteration} too early`;
     });
+    run.noteDue(told.executedAt);
+    this.waiting.add(run);
+  }
+
+  /** A dynamic fork is over, with as many branches as the interpreter says. */
+  private branchesOpened(event: EventOf<'branches_opened'>, told: ToldCommand): void {
+    const { task, slot, count } = event;
+    const run = this.runOf(task, 'branches_opened');
+    const reference = run?.loops.get(slot) ?? '';
+    const fork = run?.steps.get(reference);
+    if (run === undefined || fork === undefined) return;
+    const name = nameOf(run, reference);
+    this.check(fork.state === '', 'I22', () => `${name} forks twice`);
+    fork.state = 'succeeded';
+    const expected = run.model.entered.get(reference)?.branches?.length;
+    this.check(expected === count, 'I22', () => `${name} has ${count} branches, not ${expected}`);
     run.noteDue(told.executedAt);
     this.waiting.add(run);
   }
@@ -375,9 +392,4 @@ interface Given {
 
 function nameOf({ number }: RunStory, reference: string): string {
   return `step ${reference} of run ${number}`;
-}
-
-function isSame(text: string, value: unknown): boolean {
-  const plain = JSON.parse(JSON.stringify(value ?? null)) as unknown;
-  return isDeepStrictEqual(JSON.parse(text === '' ? 'null' : text), plain);
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Event, RUN_STATES, runIdText, STEP_STATES } from '@sluice/core';
 import type { ModelDefinition } from '@sluice/core/testing/runs/model-steps';
 import { RunModel } from '@sluice/core/testing/runs/run-model';
@@ -26,7 +27,8 @@ export class RunStory {
   /** Name and version of its definition. */
   readonly program: string;
   readonly model: RunModel;
-  readonly hasLoops: boolean;
+  /** Whether it may have to wait for room: loops and dynamic forks do. */
+  readonly waitsForRoom: boolean;
   /** Steps that the log entered, by reference. */
   readonly steps = new Map<string, StepStory>();
   /** Steps that the interpreter entered and the log has not, with the world's time of that. */
@@ -45,7 +47,7 @@ export class RunStory {
     this.id = runIdText({ submittedAt: at, partition: 0, number: event.task });
     this.slot = event.slot;
     this.program = program;
-    this.hasLoops = JSON.stringify(definition).includes('"DO_WHILE"');
+    this.waitsForRoom = /"(DO_WHILE|FORK_JOIN_DYNAMIC)"/.test(JSON.stringify(definition));
     this.model = new RunModel(definition, JSON.parse(textOf(event.input) || 'null'), at);
   }
 
@@ -83,4 +85,10 @@ export function runStateName(state: number): string {
 
 export function stepStateName(state: number): string {
   return STEP_STATES[state];
+}
+
+/** Whether a JSON text says the same as a value. */
+export function isSame(text: string, value: unknown): boolean {
+  const plain = JSON.parse(JSON.stringify(value ?? null)) as unknown;
+  return isDeepStrictEqual(JSON.parse(text === '' ? 'null' : text), plain);
 }
