@@ -99,6 +99,7 @@ export type { KnownTask, SubmitTasks, SubmitTasksReply } from './commands/tasks/
 export type { AdvanceTime } from './commands/time/advance-time.ts';
 export { ATTEMPT_OUTCOMES } from './decision/attempt-ends.ts';
 export type { Author } from './decision/audit.ts';
+export { childIdOf, parentIdOf, runIdOf } from './decision/child-id.ts';
 export type { TaskOutcome } from './decision/command-fields.ts';
 export type { EvaluationRequest } from './decision/evaluation-request.ts';
 export { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
@@ -181,4 +182,5 @@ export type { SessionView } from './workers/session-view.ts';
 export { compileDefinition } from './workflow/compile.ts';
 export type { DefinitionProblem } from './workflow/problems.ts';
 export { type Program, STEP_KINDS, type StepNode } from './workflow/program.ts';
+export { RUN_RELATIONS } from './workflow/run-relation.ts';
 export { isRunOver, RUN_REASONS, RUN_STATES, STEP_STATES } from './workflow/run-state.ts';

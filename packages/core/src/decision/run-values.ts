@@ -17,6 +17,7 @@ import {
   STEP_WITH_ERRORS,
 } from '../workflow/run-state.ts';
 import type { FoundSource, ValuePart } from '../workflow/template.ts';
+import { childIdOf } from './child-id.ts';
 import { LoopValues } from './loop-values.ts';
 import { type RunPlace, slotOf } from './run-place.ts';
 
@@ -183,6 +184,9 @@ export class RunValues {
     const { steps } = this.state.runs;
     if (field === 'startTime') return this.json(steps.startedAt[step] || null);
     if (field === 'endTime') return this.json(steps.endedAt[step] || null);
+    if (field === 'subWorkflowId' && steps.child[step] !== 0) {
+      return this.text(childIdOf(this.state, step));
+    }
     return field === 'input' ? this.payload(steps.input[step], steps.inputLength[step]) : undefined;
   }
 

@@ -1,10 +1,12 @@
 import type { Utf8 } from '../base/utf8.ts';
+import { childFields } from './child-fields.ts';
 import { type Expression, ExpressionError } from './expression.ts';
 import { GraphBuilder, type Links, NO_PLACE } from './graph.ts';
 import { kindFields } from './kind-fields.ts';
 import { isLater, type Outline, OutlineReader, type ScopeOutline } from './outline.ts';
 import { type DefinitionProblem, isObject, type Place, Problems } from './problems.ts';
 import {
+  type ChildNode,
   ITERATIONS_MAX,
   type LoopNode,
   type Program,
@@ -39,6 +41,7 @@ const STEP_FIELDS = [
   'startTime',
   'endTime',
   'retryCount',
+  'subWorkflowId',
 ];
 
 /** Compiles the parsed JSON of a definition: a program, or everything that is wrong with it. */
@@ -126,6 +129,7 @@ function makeNode(step: Outline, links: Links, { checker, scopes }: Compiling): 
     startDelayMs: (problems.count(step, 'startDelay', SECONDS_MAX) ?? 0) * 1000,
     task: kind === 'SIMPLE' ? stepTask(problems, step, name) : undefined,
     loop: kind === 'DO_WHILE' ? makeLoop(step, given, { checker, scopes }) : undefined,
+    child: kind === 'SUB_WORKFLOW' ? makeChild(step, checker) : undefined,
   };
 }
 
@@ -147,6 +151,22 @@ function makeLoop(
   };
 }
 
+/** A definition that stands in this one is checked as a whole, too. */
+function makeChild(step: Outline, checker: TemplateCompiler): ChildNode {
+  const { problems, utf8 } = checker;
+  const { which, definition } = childFields(step, problems);
+  const path = `${step.path}/subWorkflowParam`;
+  const inside = definition === undefined ? undefined : compileDefinition(definition, utf8);
+  for (const found of inside?.problems ?? []) {
+    const at = found.path === '/' ? '' : found.path;
+    problems.add(`${path}/workflowDefinition${at}`, found.code, found.message);
+  }
+  return {
+    which: checker.compile(which, path, step),
+    definition: definition === undefined ? '' : JSON.stringify(definition),
+  };
+}
+
 interface Compiling {
   readonly checker: TemplateCompiler;
   readonly scopes: readonly ScopeOutline[];
@@ -155,7 +175,7 @@ interface Compiling {
 /** Compiles templates and checks that every expression names something that exists. */
 class TemplateCompiler {
   readonly problems: Problems;
-  private readonly utf8: Utf8;
+  readonly utf8: Utf8;
   private readonly steps: ReadonlyMap<string, Outline>;
 
   constructor(problems: Problems, utf8: Utf8, steps: readonly Outline[]) {

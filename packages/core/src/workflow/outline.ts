@@ -50,7 +50,11 @@ export interface ScopeOutline {
 }
 
 /** Other names for kinds of steps. */
-const ALIASES: Readonly<Record<string, StepKind>> = { FORK: 'FORK_JOIN' };
+const ALIASES: Readonly<Record<string, StepKind>> = {
+  FORK: 'FORK_JOIN',
+  SUB_WF: 'SUB_WORKFLOW',
+  START_WF: 'START_WORKFLOW',
+};
 
 type Mutable = { -readonly [K in keyof Outline]: Outline[K] };
 

@@ -14,6 +14,8 @@ export const STEP_KINDS = [
   'HUMAN',
   'INLINE',
   'DO_WHILE',
+  'SUB_WORKFLOW',
+  'START_WORKFLOW',
 ] as const;
 
 /** Bound on the iterations of a loop. */
@@ -55,6 +57,16 @@ export interface StepNode {
   readonly script: string;
   /** For DO_WHILE. */
   readonly loop: LoopNode | undefined;
+  /** For SUB_WORKFLOW. */
+  readonly child: ChildNode | undefined;
+}
+
+/** The workflow that a SUB_WORKFLOW runs. */
+export interface ChildNode {
+  /** Gives its name and, if stated, its version. */
+  readonly which: Template;
+  /** Its definition as JSON text, if it stands in this definition; otherwise empty. */
+  readonly definition: string;
 }
 
 export interface LoopNode {

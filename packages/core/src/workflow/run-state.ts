@@ -75,6 +75,11 @@ export const RUN_REASONS = [
   'script_failed',
   'too_many_iterations',
   'failed_by_call',
+  'child_failed',
+  'workflow_not_found',
+  'too_deep',
+  'parent_stopped',
+  'no_room',
 ] as const;
 
 export type RunReason = (typeof RUN_REASONS)[number];

@@ -22,8 +22,8 @@ export interface RunRequest {
   readonly definition?: {
     /**
      * The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, DO_WHILE,
-     * INLINE, SET_VARIABLE, WAIT, HUMAN, TERMINATE, NOOP), name, inputParameters and the fields of
-     * the type.
+     * INLINE, SET_VARIABLE, WAIT, HUMAN, SUB_WORKFLOW, START_WORKFLOW, TERMINATE, NOOP), name,
+     * inputParameters and the fields of the type.
      */
     readonly tasks: readonly Readonly<Record<string, unknown>>[];
     /** Defaults of input fields. */
@@ -74,6 +74,8 @@ export interface StepView {
   /** Attempts of its task so far. */
   readonly attempt: number;
   readonly taskId: string | null;
+  /** The run that a SUB_WORKFLOW or a START_WORKFLOW started. */
+  readonly childRunId: string | null;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   /** Input of its task. Absent if it is a blob. */
@@ -107,6 +109,14 @@ export interface RunSummary {
   readonly reason: string;
   readonly priority: number;
   readonly correlationId: string | null;
+  /** The run that started it. */
+  readonly parent: {
+    readonly runId: string;
+    /** Reference of the step that started it; null if it is a failure workflow. */
+    readonly step: string | null;
+    /** The parent waits for a sub_workflow only. */
+    readonly relation: 'sub_workflow' | 'start_workflow' | 'failure_workflow';
+  } | null;
   readonly tags: Readonly<Record<string, string>>;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
@@ -141,6 +151,14 @@ export interface RunView {
   readonly reason: string;
   readonly priority: number;
   readonly correlationId: string | null;
+  /** The run that started it. */
+  readonly parent: {
+    readonly runId: string;
+    /** Reference of the step that started it; null if it is a failure workflow. */
+    readonly step: string | null;
+    /** The parent waits for a sub_workflow only. */
+    readonly relation: 'sub_workflow' | 'start_workflow' | 'failure_workflow';
+  } | null;
   readonly tags: Readonly<Record<string, string>>;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
@@ -197,8 +215,8 @@ export interface WorkflowVersionView {
   readonly definition: {
     /**
      * The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, DO_WHILE,
-     * INLINE, SET_VARIABLE, WAIT, HUMAN, TERMINATE, NOOP), name, inputParameters and the fields of
-     * the type.
+     * INLINE, SET_VARIABLE, WAIT, HUMAN, SUB_WORKFLOW, START_WORKFLOW, TERMINATE, NOOP), name,
+     * inputParameters and the fields of the type.
      */
     readonly tasks: readonly Readonly<Record<string, unknown>>[];
     /** Defaults of input fields. */

@@ -1,11 +1,13 @@
 import {
+  childIdOf,
+  parentIdOf,
   type ReadonlyState,
   RUN_REASONS,
+  RUN_RELATIONS,
   RUN_STATES,
-  runIdText,
+  runIdOf,
   type Slot,
   STEP_STATES,
-  type TaskNumber,
 } from '@sluice/core';
 import {
   type RunSource,
@@ -15,15 +17,6 @@ import {
 } from '../answers/shown-run.ts';
 import { programOf } from '../base/step-outline.ts';
 import { payloadText, shownTask } from '../tasks/task-view.ts';
-
-function runIdOf(state: ReadonlyState, slot: Slot): string {
-  const { table } = state.runs;
-  return runIdText({
-    submittedAt: table.startedAt[slot],
-    partition: state.partition,
-    number: table.number[slot] as TaskNumber,
-  });
-}
 
 /** A run in memory; valid as long as the state does not change. */
 export function runSource(state: ReadonlyState, slot: Slot): RunSource {
@@ -44,6 +37,7 @@ export function runSource(state: ReadonlyState, slot: Slot): RunSource {
       reason: RUN_REASONS[table.reason[slot]],
       priority: table.priority[slot],
       correlation: correlations.textAt(table.correlation[slot]),
+      parent: parentOf(state, slot),
       tags: state.texts.tags.at(table.tags[slot]),
       startedAt: table.startedAt[slot],
       endedAt: table.endedAt[slot],
@@ -54,6 +48,16 @@ export function runSource(state: ReadonlyState, slot: Slot): RunSource {
     steps: table.size[slot],
     stateAt: (place) => STEP_STATES[steps.state[slots()[place].slot]],
     stepAt: (place) => stepAt(state, slots()[place]),
+  };
+}
+
+function parentOf(state: ReadonlyState, slot: Slot): RunSource['run']['parent'] {
+  const { table, parentReferences } = state.runs;
+  if (table.parent[slot] === 0) return undefined;
+  return {
+    runId: parentIdOf(state, slot),
+    step: parentReferences.textAt(table.parentReference[slot]),
+    relation: RUN_RELATIONS[table.relation[slot]],
   };
 }
 
@@ -107,5 +111,5 @@ function stepAt(state: ReadonlyState, { slot, suffix }: StepPlace): ShownStep {
     input: payloadText(state, steps.input[slot], steps.inputLength[slot]),
     result: payloadText(state, steps.output[slot], steps.outputLength[slot]),
   };
-  return { ...of, ...stepWithoutTask(step), taskId: '' };
+  return { ...of, ...stepWithoutTask(step), taskId: '', childRunId: childIdOf(state, slot) };
 }

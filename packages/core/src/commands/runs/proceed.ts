@@ -14,6 +14,7 @@ import {
   type RunReason,
   runReason,
 } from '../../workflow/run-state.ts';
+import { endWithChild, hasChild, stopChild } from './child-ends.ts';
 import { endReported, NOTHING, stopStep, type Visit } from './end-steps.ts';
 import { enterStep } from './enter-step.ts';
 import { fill } from './fill-template.ts';
@@ -89,12 +90,16 @@ function advance(visit: Visit): boolean {
   const { table } = visit.decision.state.runs;
   const { run } = visit;
   const reported = table.reportedHead[run];
-  if (reported !== NO_SLOT) endReported(visit, reported);
-  else if (table.state[run] === RUN_STOPPING) {
+  if (reported !== NO_SLOT) {
+    if (hasChild(visit, reported)) endWithChild(visit, reported);
+    else endReported(visit, reported);
+  } else if (table.state[run] === RUN_STOPPING) {
     const step = table.runningHead[run];
     const left = step === NO_SLOT ? dueLoop(visit) : step;
-    if (left !== NO_SLOT) stopStep(visit, left);
-    else endRun(visit, { state: table.outcome[run], reason: table.reason[run] });
+    if (left !== NO_SLOT) {
+      if (hasChild(visit, left)) stopChild(visit, left);
+      else stopStep(visit, left);
+    } else endRun(visit, { state: table.outcome[run], reason: table.reason[run] });
   } else {
     const due = table.dueHead[run];
     if (due !== NO_SLOT) return enterStep(visit, due);
@@ -181,13 +186,15 @@ function lastOfCase(visit: Visit, node: StepNode): number {
   return node.lastOfCases.get(selectedCase) ?? node.lastOtherwise;
 }
 
-/** The output of a task as it is, which may be a blob. */
+/** The output of a task or of a child as it is, which may be a blob. */
 function rawOutput({ decision, run }: Visit, node: StepNode): PayloadRange | undefined {
   const { runs, tasks, payloads } = decision.state;
-  const task = runs.steps.link[runs.table.base[run] + node.place] - 1;
-  if (task < 0 || tasks.resultLength[task] === 0) return undefined;
-  const bytes = payloads.bytesOf(tasks.result[task]);
-  const start = payloads.startOf(tasks.result[task]);
-  const length = tasks.resultLength[task];
+  const step = runs.table.base[run] + node.place;
+  const task = runs.steps.link[step] - 1;
+  const length = task < 0 ? runs.steps.outputLength[step] : tasks.resultLength[task];
+  if (length === 0) return undefined;
+  const reference = task < 0 ? runs.steps.output[step] : tasks.result[task];
+  const bytes = payloads.bytesOf(reference);
+  const start = payloads.startOf(reference);
   return isBlobReference(bytes, start, length) ? { bytes, start, end: start + length } : undefined;
 }

@@ -1,13 +1,17 @@
 import type { TestPartition } from '../test-partition.ts';
 import { TestRuns } from './test-runs.ts';
 
-/** A run that waits, is paused, begins a loop, is cancelled amid a task, and leaves memory. */
+/** A run that waits, is paused, starts another one, begins a loop, is cancelled amid a task, and
+ * leaves memory. */
 export function cancelledRun(partition: TestPartition): void {
   const runs = new TestRuns(partition);
   const { session } = partition.attach({ types: ['step'], slots: 1 });
   const loopOver = [{ name: 'step', taskReferenceName: 'one' }];
+  const noop = { tasks: [{ taskReferenceName: 'noop', type: 'NOOP' }] };
+  const ofOther = { subWorkflowParam: { name: 'other', workflowDefinition: noop } };
   const tasks = [
     { taskReferenceName: 'wait', type: 'WAIT', inputParameters: { duration: '1h' } },
+    { ...ofOther, taskReferenceName: 'other', type: 'SUB_WORKFLOW' },
     { taskReferenceName: 'loop', type: 'DO_WHILE', items: [1, 2], loopOver },
     { name: 'step', taskReferenceName: 'two' },
   ];

@@ -13,6 +13,7 @@ export interface ModelStep {
   readonly loopOver?: readonly ModelStep[];
   readonly loopCondition?: string;
   readonly items?: unknown;
+  readonly subWorkflowParam?: { readonly workflowDefinition: ModelDefinition };
   readonly decisionCases?: Readonly<Record<string, readonly ModelStep[]>>;
   readonly defaultCase?: readonly ModelStep[];
 }
@@ -54,4 +55,38 @@ export function chosenBy(value: unknown): unknown {
 export function suffixOf(key: string): string {
   const [reference] = key.split('__');
   return key.slice(reference.length);
+}
+
+/** The references of the steps that a join waits for. */
+export function membersOf({ tasks }: ModelDefinition, join: ModelStep): string[] {
+  const fork = forkOf(tasks, join);
+  const names = join.joinOn ?? [];
+  if (names.length > 0) return [...new Set(names)];
+  return (fork.forkTasks ?? []).flatMap((branch) => branch.at(-1)?.taskReferenceName ?? []);
+}
+
+function forkOf(steps: readonly ModelStep[], join: ModelStep): ModelStep {
+  const lists = [steps, ...flatten(steps).flatMap(listsIn)];
+  for (const list of lists) {
+    const index = list.indexOf(join);
+    if (index > 0) return list[index - 1];
+  }
+  throw new Error(`${join.taskReferenceName} has no fork`);
+}
+
+/** The references of the loops around a step, outermost first. */
+export function loopsAround({ tasks }: ModelDefinition, reference: string): string[] {
+  const search = (steps: readonly ModelStep[], loops: string[]): string[] | undefined => {
+    for (const step of steps) {
+      if (step.taskReferenceName === reference) return loops;
+      const isLoop = step.type === 'DO_WHILE';
+      const inner = isLoop ? [...loops, step.taskReferenceName] : loops;
+      for (const list of listsIn(step)) {
+        const found = search(list, inner);
+        if (found !== undefined) return found;
+      }
+    }
+    return undefined;
+  };
+  return search(tasks, []) ?? [];
 }

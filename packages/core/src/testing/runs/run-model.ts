@@ -1,10 +1,19 @@
+import {
+  type Entered,
+  type ModelEnd,
+  OUTSIDE,
+  STATUS,
+  type Where,
+  without,
+} from './entered-step.ts';
 import { fillTexts } from './model-expressions.ts';
 import {
   chosenBy,
   flatten,
-  listsIn,
+  loopsAround,
   type ModelDefinition,
   type ModelStep,
+  membersOf,
   scopeSteps,
   suffixOf,
 } from './model-steps.ts';
@@ -14,27 +23,6 @@ import {
  * walks the whole definition again and asks of every step whether it may begin. Its expressions
  * work on plain objects.
  */
-type StepState = 'running' | 'succeeded' | 'completed_with_errors' | 'failed' | 'cancelled';
-
-interface Entered {
-  state: StepState;
-  input?: unknown;
-  output?: unknown;
-  /** Iterations that a loop has begun, and the list that it goes over. */
-  iteration?: number;
-  items?: readonly unknown[];
-  /** Whether it waits for a script. */
-  isEvaluating?: boolean;
-  /** When a WAIT is over; 0 for when it is told so. */
-  until?: number;
-}
-
-const STATUS: Readonly<Record<string, string>> = {
-  succeeded: 'COMPLETED',
-  completed_with_errors: 'COMPLETED_WITH_ERRORS',
-  failed: 'FAILED',
-};
-
 export class RunModel {
   /** By reference, with the iterations of the loops around it. */
   readonly entered = new Map<string, Entered>();
@@ -42,14 +30,17 @@ export class RunModel {
   status: 'running' | 'paused' | 'stopping' | 'succeeded' | 'failed' | 'cancelled' = 'running';
   now = 0;
   output: unknown;
-  private readonly definition: ModelDefinition;
+  readonly definition: ModelDefinition;
   private readonly input: unknown;
+  private readonly isTold: boolean;
   private outcome: 'succeeded' | 'failed' | 'cancelled' = 'succeeded';
   private hasFailure = false;
 
-  constructor(definition: ModelDefinition, input: unknown, now: number) {
+  /** With `isTold`, a step ends with its child only when `takeChild` says so. */
+  constructor(definition: ModelDefinition, input: unknown, now: number, isTold = false) {
     this.definition = definition;
     this.input = input;
+    this.isTold = isTold;
     this.now = now;
     this.variables = { ...definition.variables };
     this.settle();
@@ -61,6 +52,11 @@ export class RunModel {
     const entered = this.entered.get(key);
     if (step === undefined || entered === undefined) throw new Error(`${key} is not running`);
     entered.isEvaluating = false;
+    this.end(step, entered, { succeeded, output });
+    this.settle();
+  }
+
+  private end(step: ModelStep, entered: Entered, { succeeded, output }: ModelEnd): void {
     if (this.status === 'stopping') entered.state = 'failed';
     else if (succeeded) Object.assign(entered, { state: 'succeeded', output });
     else if (step.optional) entered.state = 'completed_with_errors';
@@ -69,7 +65,39 @@ export class RunModel {
       if (step.permissive) this.hasFailure = true;
       else this.stop('failed');
     }
+  }
+
+  /** Steps end with the runs that they wait for. */
+  private takeChildren(): void {
+    if (this.isTold) return;
+    for (const [key, { child, state }] of this.entered) {
+      if (child === undefined || state !== 'running') continue;
+      if (this.status === 'stopping') child.cancel();
+      child.settle();
+      if (child.endedAs !== undefined) this.endWithChild(key);
+    }
+  }
+
+  private endWithChild(key: string): void {
+    const entered = this.entered.get(key) as Entered;
+    const { endedAs, output } = entered.child as RunModel;
+    this.end(this.find(key) as ModelStep, entered, { succeeded: endedAs === 'succeeded', output });
+  }
+
+  /** The run that a step waits for has ended. */
+  takeChild(key: string): void {
+    this.endWithChild(key);
     this.settle();
+  }
+
+  /** How it will end, once it stops. */
+  get endsAs(): string {
+    return this.status === 'stopping' ? this.outcome : this.status;
+  }
+
+  /** How it ended; undefined while it has not. */
+  get endedAs(): string | undefined {
+    return ['running', 'paused', 'stopping'].includes(this.status) ? undefined : this.status;
   }
 
   /** The script of a step gave this. */
@@ -100,6 +128,7 @@ export class RunModel {
   passTo(now: number): void {
     this.now = now;
     for (const entered of this.entered.values()) {
+      entered.child?.passTo(now);
       const isDue = (entered.until ?? 0) > 0 && (entered.until ?? 0) <= now;
       if (isDue && entered.state === 'running') entered.state = 'succeeded';
     }
@@ -120,8 +149,13 @@ export class RunModel {
   }
 
   /** Begins everything that may begin, until nothing changes. */
-  private settle(): void {
-    while (this.status === 'running' && this.walk(this.definition.tasks, '').changed);
+  settle(): void {
+    if (this.endedAs !== undefined) return;
+    this.takeChildren();
+    while (this.status === 'running' && this.walk(this.definition.tasks, '').changed) {
+      this.takeChildren();
+    }
+    this.takeChildren();
     const isBusy = [...this.entered].some(([key, { state }]) => {
       return (
         state === 'running' && (this.status === 'running' || this.find(key)?.type !== 'DO_WHILE')
@@ -238,6 +272,17 @@ export class RunModel {
         Object.assign(entered, { state: 'running', until: ms ? this.now + Number(ms) : 0 });
         return;
       }
+      case 'SUB_WORKFLOW': {
+        const { workflowDefinition } = step.subWorkflowParam as {
+          workflowDefinition: ModelDefinition;
+        };
+        const child = new RunModel(workflowDefinition, input, this.now, this.isTold);
+        Object.assign(entered, { state: 'running', child });
+        return;
+      }
+      case 'START_WORKFLOW':
+        entered.output = { workflowId: 'r_id' };
+        return;
       case 'INLINE':
         Object.assign(entered, { state: 'running', isEvaluating: true });
         return;
@@ -259,7 +304,7 @@ export class RunModel {
         if (this.outcome === 'succeeded') this.output = input.workflowOutput ?? null;
         return;
       case 'JOIN': {
-        const members = this.membersOf(step).map((name) => ({
+        const members = membersOf(this.definition, step).map((name) => ({
           name,
           key: this.keyOf(name, where),
         }));
@@ -306,52 +351,20 @@ export class RunModel {
 
   /** The loops around a step and their iterations. */
   private whereOf(step: ModelStep, suffix: string): Where {
-    const loops = this.loopsAround(step.taskReferenceName);
+    const loops = loopsAround(this.definition, step.taskReferenceName);
     return { loops, iterations: suffix.split('__').slice(1) };
-  }
-
-  private loopsAround(reference: string): string[] {
-    const search = (steps: readonly ModelStep[], loops: string[]): string[] | undefined => {
-      for (const step of steps) {
-        if (step.taskReferenceName === reference) return loops;
-        const isLoop = step.type === 'DO_WHILE';
-        const inner = isLoop ? [...loops, step.taskReferenceName] : loops;
-        for (const list of listsIn(step)) {
-          const found = search(list, inner);
-          if (found !== undefined) return found;
-        }
-      }
-      return undefined;
-    };
-    return search(this.definition.tasks, []) ?? [];
   }
 
   /** The iteration in which we are for loops around us, the newest one for others. */
   private keyOf(reference: string, where: Where): string | undefined {
     let suffix = '';
-    for (const [index, loop] of this.loopsAround(reference).entries()) {
+    for (const [index, loop] of loopsAround(this.definition, reference).entries()) {
       const isAround = where.loops[index] === loop;
       const newest = this.entered.get(loop + suffix)?.iteration;
       if (!isAround && newest === undefined) return undefined;
       suffix += `__${isAround ? where.iterations[index] : newest}`;
     }
     return reference + suffix;
-  }
-
-  private membersOf(join: ModelStep): string[] {
-    const fork = this.forkOf(this.definition.tasks, join);
-    const names = join.joinOn ?? [];
-    if (names.length > 0) return [...new Set(names)];
-    return (fork.forkTasks ?? []).flatMap((branch) => branch.at(-1)?.taskReferenceName ?? []);
-  }
-
-  private forkOf(steps: readonly ModelStep[], join: ModelStep): ModelStep {
-    const lists = [steps, ...flatten(steps).flatMap(listsIn)];
-    for (const list of lists) {
-      const index = list.indexOf(join);
-      if (index > 0) return list[index - 1];
-    }
-    throw new Error(`${join.taskReferenceName} has no fork`);
   }
 
   private finalOutput(): unknown {
@@ -383,15 +396,3 @@ export class RunModel {
     return { ...entered, output: this.outputOf(key), status };
   }
 }
-
-function without(values: object, others: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => !(name in others)));
-}
-
-/** A place in the definition and the iterations of the loops around it. */
-interface Where {
-  readonly loops: readonly string[];
-  readonly iterations: readonly string[];
-}
-
-const OUTSIDE: Where = { loops: [], iterations: [] };
