@@ -167,3 +167,20 @@ test('a definition that stands in another one is checked as a whole', async () =
     { path: `${at}/0/inputParameters/expression`, code: 'bad_script' },
   ]);
 });
+
+test('a run that failed starts its failure workflow', async () => {
+  await register('refund', { tasks: [{ taskReferenceName: 'nothing', type: 'NOOP' }] });
+  await register('pay', { tasks: [ask], failureWorkflow: 'refund' });
+  const id = await begin('pay', { order: 7 });
+
+  await api.post(`/v1/runs/${id}/steps/ask/fail`, { error: { message: 'declined' } });
+
+  const { error } = await ended(id);
+  const { status, input, parent } = await ended(error.failureRunId);
+  expect({ status, parent }).toEqual({
+    status: 'succeeded',
+    parent: { runId: id, step: null, relation: 'failure_workflow' },
+  });
+  const about = { workflowId: id, reason: 'declined', failureStatus: 'FAILED' };
+  expect(input).toMatchObject({ order: 7, ...about, failureStep: 'ask', failureTaskId: null });
+});

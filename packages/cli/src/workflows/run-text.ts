@@ -41,6 +41,8 @@ export function runText(run: Run, { styles, now = Date.now(), definition }: Opti
     ...(correlationId === null ? [] : [`correlation  ${visible(correlationId)}`]),
     ...(!parent ? [] : [`started by  ${parent.runId}${stepOf(parent.step)}`]),
     ...(error === null ? [] : [`error  ${visible(error.message)} (${error.code})`]),
+    ...(error?.failureRunId === undefined ? [] : [`failure run  ${error.failureRunId}`]),
+    ...(error?.failureProblem === undefined ? [] : [visible(error.failureProblem)]),
     '',
     ...runTree(run, { styles, now, definition }),
     ...(run.stepsCursor === null ? [] : ['   … more steps; --json and the API show them']),

@@ -1,5 +1,5 @@
 import type { Outline } from './outline.ts';
-import { isObject, type Problems } from './problems.ts';
+import { isObject, type Place, type Problems } from './problems.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -47,6 +47,18 @@ export function checkStart(step: Outline, inputs: Fields, problems: Problems): v
     return;
   }
   checkWhich(startWorkflow, path, problems);
+}
+
+/** Which workflow runs after a failure, as templates; undefined without one. */
+export function failureFields({ value }: Place, problems: Problems): Fields | undefined {
+  const { failureWorkflow: name = null, failureWorkflowVersion: version = null } = value;
+  if (name === null || name === '') return undefined;
+  const stated = Object.entries({ name, version }).filter(([, field]) => !isExpression(field));
+  for (const field of wrongFields(Object.fromEntries(stated))) {
+    const path = field.name === 'name' ? '/failureWorkflow' : '/failureWorkflowVersion';
+    problems.add(path, 'bad_field', `${path.slice(1)}: ${field.message}`);
+  }
+  return { name, version };
 }
 
 function checkWhich({ name, version }: Fields, path: string, problems: Problems): void {

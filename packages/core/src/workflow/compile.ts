@@ -1,5 +1,5 @@
 import type { Utf8 } from '../base/utf8.ts';
-import { childFields } from './child-fields.ts';
+import { childFields, failureFields } from './child-fields.ts';
 import { type Expression, ExpressionError } from './expression.ts';
 import { GraphBuilder, type Links, NO_PLACE } from './graph.ts';
 import { kindFields } from './kind-fields.ts';
@@ -70,6 +70,8 @@ export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
   const variables = problems.object(root, 'variables');
   const defaults = problems.object(root, 'inputTemplate');
   const timeoutMs = timeoutOf(root, problems);
+  const failing = failureFields(root, problems);
+  const failure = failing === undefined ? undefined : checker.compile(failing, '/failureWorkflow');
   if (problems.list.length > 0) return { problems: problems.list };
   const program = {
     nodes,
@@ -82,6 +84,7 @@ export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
       Object.entries(defaults).map(([name, value]) => [name, JSON.stringify(value)]),
     ),
     timeoutMs,
+    failure,
   };
   return { program };
 }

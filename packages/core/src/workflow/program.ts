@@ -104,4 +104,6 @@ export interface Program {
   readonly inputDefaults: ReadonlyMap<string, string>;
   /** How long a run may take; 0 without a bound. */
   readonly timeoutMs: number;
+  /** Gives name and version of the workflow that runs after a failure; undefined without one. */
+  readonly failure: Template | undefined;
 }

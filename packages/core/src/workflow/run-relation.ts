@@ -9,5 +9,8 @@ export const SUB_RUN = RUN_RELATIONS.indexOf('sub_workflow');
 /** Nobody waits for it. */
 export const STARTED_RUN = RUN_RELATIONS.indexOf('start_workflow');
 
+/** The parent failed. Nobody waits for it, and its own failure starts nothing. */
+export const FAILURE_RUN = RUN_RELATIONS.indexOf('failure_workflow');
+
 /** Bound on the runs above a run: a workflow that calls itself for ever fails. */
 export const RUN_DEPTH_MAX = 32;

@@ -110,6 +110,10 @@ export const RunError = Type.Object({
   message: Type.String(),
   code: Type.String({ description: 'The same as `reason`.' }),
   step: Type.Optional(Type.String({ description: 'Reference of the step that decided it.' })),
+  failureRunId: Type.Optional(Type.String({ description: 'The run of its failureWorkflow.' })),
+  failureProblem: Type.Optional(
+    Type.String({ description: 'Why its failureWorkflow did not start.' }),
+  ),
 });
 
 export const StepView = Type.Object({

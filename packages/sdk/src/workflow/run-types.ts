@@ -34,6 +34,10 @@ export interface RunRequest {
     readonly variables?: Readonly<Record<string, unknown>>;
     /** A run that takes longer ends as timed_out. */
     readonly timeoutSeconds?: number;
+    /** A workflow that is started when a run fails or times out. */
+    readonly failureWorkflow?: string;
+    /** Default: the newest one. */
+    readonly failureWorkflowVersion?: number;
   };
   /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
   readonly input?: unknown;
@@ -60,6 +64,10 @@ export interface RunError {
   readonly code: string;
   /** Reference of the step that decided it. */
   readonly step?: string;
+  /** The run of its failureWorkflow. */
+  readonly failureRunId?: string;
+  /** Why its failureWorkflow did not start. */
+  readonly failureProblem?: string;
 }
 
 export interface StepView {
@@ -227,6 +235,10 @@ export interface WorkflowVersionView {
     readonly variables?: Readonly<Record<string, unknown>>;
     /** A run that takes longer ends as timed_out. */
     readonly timeoutSeconds?: number;
+    /** A workflow that is started when a run fails or times out. */
+    readonly failureWorkflow?: string;
+    /** Default: the newest one. */
+    readonly failureWorkflowVersion?: number;
   };
 }
 

@@ -28,8 +28,10 @@ export function enterSubWorkflow(at: StepVisit): boolean {
   const { decision, node, step } = at;
   const child = node.child as ChildNode;
   const which = fillAndParse(decision, at, child.which) as Which;
-  check(which, 'subWorkflowParam');
-  const found = findWorkflow(at, which, child.definition);
+  checkWhich(which, 'subWorkflowParam');
+  const { definition } = child;
+  const found =
+    definition === '' ? findRegistered(at, which) : findInside(at, which.name, definition);
   if (typeof found === 'string') return fail(at, found, which);
   const filled = fill(decision, at, node.input);
   if (!hasRoom(at, found, filled)) return waitForRoom(at);
@@ -53,8 +55,8 @@ export function enterStartWorkflow(at: StepVisit): boolean {
       'startWorkflow must be an object with the name of a workflow',
     );
   }
-  check(startWorkflow, 'startWorkflow');
-  const found = findWorkflow(at, startWorkflow, '');
+  checkWhich(startWorkflow, 'startWorkflow');
+  const found = findRegistered(at, startWorkflow);
   if (typeof found === 'string') return fail(at, found, startWorkflow);
   const input = jsonBytes(decision, startWorkflow.input ?? null);
   if (!hasRoom(at, found, input)) return waitForRoom(at);
@@ -67,35 +69,43 @@ export function enterStartWorkflow(at: StepVisit): boolean {
   return true;
 }
 
-interface Which {
+export interface Which {
   readonly name: string;
   readonly version?: number | null;
   readonly input?: unknown;
   readonly correlationId?: string | null;
 }
 
-function check({ name, version, correlationId }: Which, field: string): void {
+export function checkWhich({ name, version, correlationId }: Which, field: string): void {
   const [wrong] = wrongFields({ name, version, correlationId });
   if (wrong !== undefined) throw new ValueError('bad_value', `${field}: ${wrong.message}`);
 }
 
 /** A workflow that is known, or one that stands in the definition and is not known yet. */
-type Found =
+export type Found =
   | { readonly program: StoredProgram; readonly added?: undefined }
   | { readonly added: Added; readonly program?: undefined };
 
 type Added = Pick<StoredProgram, 'namespace' | 'name' | 'version' | 'text' | 'hash'>;
 
-function findWorkflow(at: StepVisit, { name, version }: Which, text: string): Found | RunReason {
+/** A workflow that is registered; why it cannot be run otherwise. */
+export function findRegistered(
+  { decision, run }: Visit,
+  { name, version }: Which,
+): Found | 'too_deep' | 'workflow_not_found' {
+  const { programs, runs } = decision.state;
+  if (runs.table.depth[run] >= RUN_DEPTH_MAX) return 'too_deep';
+  const { namespace } = programs.at(runs.table.program[run]);
+  const program = programs.version(namespace, name, version ?? 0);
+  return program === undefined ? 'workflow_not_found' : { program };
+}
+
+function findInside(at: StepVisit, name: string, text: string): Found | 'too_deep' {
   const { decision, run, node } = at;
   const { programs, runs } = decision.state;
   if (runs.table.depth[run] >= RUN_DEPTH_MAX) return 'too_deep';
   const parent = programs.at(runs.table.program[run]);
   const { namespace } = parent;
-  if (text === '') {
-    const program = programs.version(namespace, name, version ?? 0);
-    return program === undefined ? 'workflow_not_found' : { program };
-  }
   // The definition around it and its place there say which one it is.
   const hash = `${parent.hash}/${node.place}`;
   const known = programs.inline(namespace, hash);
@@ -103,21 +113,24 @@ function findWorkflow(at: StepVisit, { name, version }: Which, text: string): Fo
   return { added: { namespace, name, version: 0, text, hash } };
 }
 
-function fail(at: StepVisit, reason: RunReason, { name, version }: Which): boolean {
+function fail(at: StepVisit, reason: RunReason, which: Which): boolean {
   const { decision, program, node, step } = at;
   const reference = referenceOf(decision.state.runs, program, step);
-  const which = version == null ? `"${name}"` : `version ${version} of "${name}"`;
-  const why =
-    reason === 'too_deep'
-      ? `runs start each other at most ${RUN_DEPTH_MAX} deep; does "${name}" call itself?`
-      : `there is no workflow ${which}; register it`;
-  const message = `step "${reference}": ${why}`;
+  const message = `step "${reference}": ${whyNotFound(reason, which)}`;
   endStep(at, { state: STEP_FAILED, reason, message, nexts: node.nexts });
   return true;
 }
 
+export function whyNotFound(reason: RunReason, { name, version }: Which): string {
+  if (reason === 'too_deep') {
+    return `runs start each other at most ${RUN_DEPTH_MAX} deep; does "${name}" call itself?`;
+  }
+  const which = version == null ? `"${name}"` : `version ${version} of "${name}"`;
+  return `there is no workflow ${which}; register it`;
+}
+
 /** As for a run that a call starts, but a child may use the memory that is left for steps. */
-function hasRoom({ decision }: Visit, found: Found, input: PayloadRange): boolean {
+export function hasRoom({ decision }: Visit, found: Found, input: PayloadRange): boolean {
   const { state } = decision;
   const { tasks, runs, limits, heldBytes } = state;
   const { added } = found;
@@ -142,21 +155,27 @@ function hasRoom({ decision }: Visit, found: Found, input: PayloadRange): boolea
  * wait for each other for ever.
  */
 const WAIT_FOR_ROOM_MS = 10 * 60_000;
+export const NO_ROOM = `memory had no room for its run for ${WAIT_FOR_ROOM_MS / 60_000} minutes`;
 
-/** False, so that the step is tried again, until it has waited for too long. */
-function waitForRoom(at: StepVisit): boolean {
-  const { decision, run, program, node, step } = at;
+/** Whether the run has waited for room for too long. */
+export function hasWaited({ decision, run }: Visit): boolean {
   const { runWork, now, state } = decision;
   const number = state.runs.table.number[run];
   const before = runWork.blockedSince.get(run);
-  const since = before?.number === number ? before.at : now;
-  if (now - since < WAIT_FOR_ROOM_MS) {
-    runWork.blockedSince.set(run, { number, at: since });
-    return false;
-  }
+  const at = before?.number === number ? before.at : now;
+  const isTooLong = now - at >= WAIT_FOR_ROOM_MS;
+  if (isTooLong) runWork.blockedSince.delete(run);
+  else runWork.blockedSince.set(run, { number, at });
+  return isTooLong;
+}
+
+/** False, so that the step is tried again, until it has waited for too long. */
+function waitForRoom(at: StepVisit): boolean {
+  const { decision, program, node, step } = at;
+  const { state } = decision;
+  if (!hasWaited(at)) return false;
   const reference = referenceOf(state.runs, program, step);
-  const why = `memory had no room for its run for ${WAIT_FOR_ROOM_MS / 60_000} minutes`;
-  const message = `step "${reference}": ${why}`;
+  const message = `step "${reference}": ${NO_ROOM}`;
   endStep(at, { state: STEP_FAILED, reason: 'no_room', message, nexts: node.nexts });
   return true;
 }
@@ -169,7 +188,7 @@ function compiled(decision: Decision, { program, added }: Found): Program {
 }
 
 /** The definition of the child, which becomes known if it stands in the one of its parent. */
-function takeStored(decision: Decision, { program, added }: Found): StoredProgram {
+export function takeStored(decision: Decision, { program, added }: Found): StoredProgram {
   if (program !== undefined) return program;
   const refused = register(decision, added);
   const stored = decision.state.programs.inline(added.namespace, added.hash);
@@ -187,7 +206,7 @@ interface Child {
 }
 
 /** Starts a run for which there is room; returns its id. It has the priority of its parent. */
-function startChild({ decision, run, program: outer }: Visit, child: Child): string {
+export function startChild({ decision, run, program: outer }: Visit, child: Child): string {
   const { state, events, runWork, outputs, now } = decision;
   const { table, steps } = state.runs;
   const { stored, step, relation, correlation, input } = child;
@@ -220,7 +239,7 @@ function startChild({ decision, run, program: outer }: Visit, child: Child): str
   return id;
 }
 
-function correlationOf({ decision, run }: Visit): string {
+export function correlationOf({ decision, run }: Visit): string {
   const { table, correlations } = decision.state.runs;
   return correlations.textAt(table.correlation[run]);
 }

@@ -7,8 +7,8 @@ type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
 
 /**
  * I43: a step that waits for a run starts one run, with the input of the step. It ends after that
- *   run, once, as the run did and with its output. A run that is stopped for its parent has one that
- *   stops.
+ *   run, once, as the run did and with its output. A run that is stopped for its parent has one
+ *   that stops.
  */
 export class ChildRules {
   private readonly simulation: Simulation;
