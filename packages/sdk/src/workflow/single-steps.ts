@@ -2,7 +2,6 @@ import type { Given, Step } from './reference.ts';
 import type { Scope } from './scope.ts';
 import { addStep, fieldsJson, named, scriptOf } from './step-json.ts';
 import { stated } from './step-options.ts';
-import type { AnyWorkflow } from './workflow.ts';
 
 /** How a run ends early. */
 export interface Termination {
@@ -89,32 +88,4 @@ export function addMap<Output>(scope: Scope, { name, type, list }: Mapped): Step
   const inputParameters = fieldsJson(scope, inputs, `the list of '${name}'`);
   addStep(scope, { ...named(name, 'FORK_JOIN_DYNAMIC'), inputParameters });
   return addStep(scope, { ...named(`${name}-join`, 'JOIN'), joinOn: [] });
-}
-
-interface Child {
-  readonly name: string;
-  readonly workflow: AnyWorkflow | string;
-  readonly input: object;
-  readonly version: number | undefined;
-}
-
-/** SUB_WORKFLOW. */
-export function addSubWorkflow<Output>(scope: Scope, child: Child): Step<Output> {
-  const { name, workflow, input, version } = child;
-  const inputParameters = fieldsJson(scope, input, `the input of '${name}'`);
-  const known = typeof workflow === 'string' ? { name: workflow, version } : versionOf(workflow);
-  if (known.name === scope.draft.workflow && !scope.draft.hasSwitch) {
-    const what = `step '${name}' runs the workflow '${known.name}' itself`;
-    const why = 'no w.switch before it can prevent that: a run would never end';
-    throw scope.draft.error(`${what}, and ${why}`);
-  }
-  return addStep(scope, {
-    ...named(name, 'SUB_WORKFLOW'),
-    inputParameters,
-    subWorkflowParam: stated(known),
-  });
-}
-
-function versionOf({ name, version }: AnyWorkflow): { name: string; version: number } {
-  return { name, version };
 }
