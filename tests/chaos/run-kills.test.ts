@@ -12,7 +12,7 @@ async function killRounds(...args: string[]): Promise<string> {
   return stdout;
 }
 
-test('runs with forks and runs below them end as they should while their server is killed 5 times', async () => {
+test('runs with forks and runs below end as they should through 5 kills', async () => {
   const printed = await killRounds();
 
   expect(printed).toContain('300 runs ended');
