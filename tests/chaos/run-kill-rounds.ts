@@ -1,6 +1,6 @@
 /**
- * Kills a server again and again while runs with forks are under way. Every acknowledged run must
- * end with the right output, and no handler may run twice.
+ * Kills a server again and again while runs with forks and runs below them are under way. Every
+ * acknowledged run must end with the right output, and no handler may run twice.
  *
  *   npm run test:kill-runs -- [--runs 2000] [--kills 20] [--fold-kib 64]
  *

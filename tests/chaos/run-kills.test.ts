@@ -12,7 +12,7 @@ async function killRounds(...args: string[]): Promise<string> {
   return stdout;
 }
 
-test('runs with forks end as they should while their server is killed 5 times', async () => {
+test('runs with forks and runs below end as they should through 5 kills', async () => {
   const printed = await killRounds();
 
   expect(printed).toContain('300 runs ended');
@@ -32,7 +32,13 @@ test('so they do when the killed servers start from snapshots', async () => {
 /** A run that ended well, and how often its handlers ran. */
 function goodRun(): { run: StartedRun; handlerRuns: Map<string, number> } {
   const steps = TASK_STEPS.map((reference) => {
-    return { reference, state: 'succeeded', attempt: 1, taskId: `t_${reference}` };
+    return {
+      reference,
+      state: 'succeeded',
+      attempt: 1,
+      taskId: `t_${reference}`,
+      childRunId: null,
+    };
   });
   const answer = { id: 'r_1', status: 'succeeded', output: expectedOutput(3), steps };
   const handlerRuns = new Map(steps.map(({ taskId }) => [taskId, 1]));

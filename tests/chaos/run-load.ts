@@ -13,6 +13,7 @@ interface StepAnswer {
   readonly state: string;
   readonly attempt: number;
   readonly taskId: string | null;
+  readonly childRunId: string | null;
 }
 
 /** A run that the server acknowledged. `answer` is there once it has ended. */
@@ -32,7 +33,18 @@ function square(taskReferenceName: string, n: string): object {
   return { name: 'square', taskReferenceName, inputParameters };
 }
 
-/** One step, a fork of two branches, and one more step. */
+/** A step that waits for a run of one step. */
+const BELOW = {
+  taskReferenceName: 'below',
+  type: 'SUB_WORKFLOW',
+  inputParameters: { n: '${workflow.input.n}', holdMs: '${workflow.input.holdMs}' },
+  subWorkflowParam: {
+    name: 'below',
+    workflowDefinition: { tasks: [square('inside', '${workflow.input.n}')] },
+  },
+};
+
+/** One step, a fork of three branches, of which one is a run below, and one more step. */
 const FORKED = {
   tasks: [
     square('first', '${workflow.input.n}'),
@@ -42,6 +54,7 @@ const FORKED = {
       forkTasks: [
         [square('left', '${first.output}')],
         [square('right', '${workflow.input.m}'), square('further', '${right.output}')],
+        [BELOW],
       ],
     },
     { taskReferenceName: 'join', type: 'JOIN', joinOn: [] },
@@ -51,11 +64,12 @@ const FORKED = {
     left: '${left.output}',
     further: '${join.output.further}',
     last: '${last.output}',
+    below: '${below.output}',
   },
 };
 
-/** References of the steps that have a task. */
-export const TASK_STEPS = ['first', 'left', 'right', 'further', 'last'];
+/** References of the steps that have a task, also of the run below. */
+export const TASK_STEPS = ['first', 'left', 'right', 'further', 'last', 'inside'];
 
 function inputOf(n: number): { n: number; m: number; holdMs: number } {
   // Spread without randomness: some tasks end immediately, some outlive a server or two.
@@ -64,7 +78,7 @@ function inputOf(n: number): { n: number; m: number; holdMs: number } {
 
 export function expectedOutput(n: number): unknown {
   const { m } = inputOf(n);
-  return { left: n ** 4, further: m ** 4, last: n ** 2 };
+  return { left: n ** 4, further: m ** 4, last: n ** 2, below: n ** 2 };
 }
 
 /** Keeps a number of runs in flight until all of them have ended, whoever dies meanwhile. */
@@ -113,8 +127,14 @@ export class RunLoad {
   private async end(id: string): Promise<RunAnswer> {
     for (;;) {
       const run = await this.ask<RunAnswer>(`/v1/runs/${id}/wait?timeoutMs=${WAIT_MS}`);
-      if (run.status !== 'running') return run;
+      if (run.status !== 'running') return this.withStepsBelow(run);
     }
+  }
+
+  private async withStepsBelow(run: RunAnswer): Promise<RunAnswer> {
+    const id = run.steps.find(({ childRunId }) => childRunId !== null)?.childRunId;
+    const below = id == null ? [] : (await this.ask<RunAnswer>(`/v1/runs/${id}`)).steps;
+    return { ...run, steps: [...run.steps, ...below] };
   }
 
   private async ask<T>(path: string, request: RequestInit = {}): Promise<T> {

@@ -27,6 +27,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-steps-'));
   server = await ServerProcess.startServer(folder);
   api = new ApiClient(server.url, 'http1');
+  const mail = { tasks: [{ taskReferenceName: 'nothing', type: 'NOOP' }] };
+  await api.put('/v1/workflows/send-mail/versions/1', mail);
   const echo = defineTask({ type: 'echo', run: (input: unknown) => input });
   worker = await new Sluice({ url: server.url }).work([echo], { slots: 4 });
 });

@@ -52,6 +52,7 @@ test('the same log replayed twice gives equal states, and replaying writes nothi
   expect(first.outputs).toEqual({
     pushSessions: [],
     pushSlots: [],
+    startedRuns: [],
     endedSlots: [],
     endedRuns: [],
     evaluations: [],

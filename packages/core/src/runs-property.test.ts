@@ -8,6 +8,7 @@ import type { StepDescription } from './testing/runs/describe-runs.ts';
 import type { ModelDefinition } from './testing/runs/model-steps.ts';
 import { RandomDefinition, randomOutput } from './testing/runs/random-definition.ts';
 import { RunModel } from './testing/runs/run-model.ts';
+import { runProblems } from './testing/runs/run-problems.ts';
 import { TestRuns } from './testing/runs/test-runs.ts';
 import { TestPartition } from './testing/test-partition.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
@@ -17,8 +18,12 @@ import { type Program, STEP_KINDS } from './workflow/program.ts';
 
 const STEPS_MAX = 40;
 /** Values that contain themselves grow with each iteration. */
-const LIMITS = { tasksMax: 200, finishedTasksMax: 200, arenaChunkBytes: 2 ** 20 };
+const LIMITS = { tasksMax: 400, finishedTasksMax: 400, arenaChunkBytes: 2 ** 20 };
 const RUNS = Number(process.env.SLUICE_RUNS ?? 300);
+
+/** Levels of runs that runs start. */
+const LEVELS = 2;
+const ENDS = ['succeeded', 'failed', 'cancelled'];
 
 /** What the run model shows, and what memory shows, in the same words. */
 interface Shown {
@@ -26,6 +31,13 @@ interface Shown {
   readonly output: unknown;
   readonly variables: unknown;
   readonly steps: Readonly<Record<string, unknown>>;
+}
+
+/** A run in memory, and what the naive interpreter says of it. */
+interface Followed {
+  readonly number: number;
+  readonly model: RunModel;
+  readonly program: Program;
 }
 
 class RunWorld {
@@ -43,13 +55,15 @@ class RunWorld {
     const runUnits = this.random.between(1, 30);
     this.partition = new TestPartition(LIMITS, { runUnits });
     this.runs = new TestRuns(this.partition);
-    this.definition = new RandomDefinition(this.random, STEPS_MAX).draw();
-    const { program, problems } = compileDefinition(this.definition, testUtf8);
-    if (program === undefined) throw new Error(JSON.stringify(problems));
-    this.program = program;
+    this.definition = new RandomDefinition(this.random, STEPS_MAX, {
+      levels: LEVELS,
+      other: 'other',
+    }).draw();
+    this.program = compiled(this.definition);
     const slots = this.random.between(1, 5);
     this.session = this.partition.attach({ types: ['t0', 't1', 't2'], slots }).session;
     this.runs.register('flow', this.definition);
+    this.runs.register('other', { tasks: [{ taskReferenceName: 'noop', type: 'NOOP' }] });
     const input = { k: randomOutput(this.random) };
     this.number = this.runs.begin('flow', input);
     this.model = new RunModel(this.definition, input, this.partition.now);
@@ -84,19 +98,28 @@ class RunWorld {
     const place = this.random.between(0, held.length - 1);
     const output = randomOutput(this.random);
     const succeeded = this.random.next() < 0.93;
-    const reference = this.referenceOf(held[place]);
+    const { model, reference } = this.stepOf(held[place]);
     this.partition.report(this.session, {
       lease: this.partition.leasesOf(this.session)[place],
       kind: succeeded ? 'succeeded' : 'failed',
       payload: JSON.stringify(output),
       retryable: false,
     });
-    this.model.report(reference, succeeded, output);
+    model.report(reference, succeeded, output);
+    this.model.settle();
   }
 
-  /** A restart makes another state. */
-  private get branches(): Branches {
-    return new Branches(this.partition.state, testUtf8);
+  /** The run and those that it started, parents first, as far as the interpreter knows them. */
+  followed(): Followed[] {
+    const all: Followed[] = [{ number: this.number, model: this.model, program: this.program }];
+    for (const { number, model, program } of all) {
+      for (const { child, node, suffix } of this.runs.run(number).steps) {
+        const started = model.entered.get(program.nodes[node].reference + suffix)?.child;
+        if (child === 0 || started === undefined) continue;
+        all.push({ number: child, model: started, program: compiled(started.definition) });
+      }
+    }
+    return all;
   }
 
   private get isStopping(): boolean {
@@ -111,34 +134,38 @@ class RunWorld {
 
   /** A script gives a value, or somebody ends a step that waits. False when no step does. */
   private endWaiting(): boolean {
-    if (this.isStopping) return false;
-    const waiting = this.runs.run(this.number).steps.filter((step) => {
-      const isLoop = this.program.nodes[step.node].kind === 'DO_WHILE';
-      return step.state === 'running' && step.task === 0 && (!isLoop || step.isEvaluating);
+    const waiting = this.followed().flatMap(({ number, model, program }) => {
+      if (!['running', 'paused'].includes(model.status)) return [];
+      return this.runs.run(number).steps.flatMap((step) => {
+        const isLoop = program.nodes[step.node].kind === 'DO_WHILE';
+        const isOpen = step.state === 'running' && step.task === 0 && step.child === 0;
+        const key = this.keyOf(step, program);
+        return isOpen && (!isLoop || step.isEvaluating) ? [{ number, model, step, key }] : [];
+      });
     });
     if (waiting.length === 0) return false;
-    const step = waiting[this.random.between(0, waiting.length - 1)];
-    const key = this.keyOf(step);
+    const { number, model, step, key } = waiting[this.random.between(0, waiting.length - 1)];
     const output = randomOutput(this.random);
     if (step.isEvaluating) {
       const value = step.iteration > 0 ? this.random.next() < 0.6 : output;
-      this.seen(key, step.slot);
+      this.seen(model, key, step.slot);
       expect(this.runs.evaluated(step.slot, { value: JSON.stringify(value) })).toBe(0);
-      this.model.evaluated(key, value);
+      model.evaluated(key, value);
     } else {
       const succeeded = this.random.next() < 0.9;
-      this.runs.end(this.number, key, succeeded ? 'complete' : 'fail', output);
-      this.model.report(key, succeeded, output);
+      this.runs.end(number, key, succeeded ? 'complete' : 'fail', output);
+      model.report(key, succeeded, output);
     }
+    this.model.settle();
     return true;
   }
 
   /** A script sees the inputs of its step. */
-  private seen(key: string, step: number): void {
+  private seen(model: RunModel, key: string, step: number): void {
     const { source, input } = this.partition.evaluation(step) ?? { source: '', input: '{}' };
     if (source !== '$.a') return;
     const { a } = JSON.parse(input) as { a: unknown };
-    expect(this.model.entered.get(key)?.input).toMatchObject({ a });
+    expect(model.entered.get(key)?.input).toMatchObject({ a: plainIds(a) });
   }
 
   /** With a small budget, one command does not do all that is due. The alarm does the rest. */
@@ -153,11 +180,19 @@ class RunWorld {
 
   /** A run that stops also ends steps that no worker holds. */
   followStop(): void {
-    for (const step of this.runs.run(this.number).steps) {
-      const key = this.keyOf(step);
-      const isOver = !['running', 'stopping', 'reported'].includes(step.state);
-      const isOpen = this.model.entered.get(key)?.state === 'running';
-      if (this.model.status === 'stopping' && isOpen && isOver) this.model.report(key, false, null);
+    // The end of a run may stop the one that waits for it.
+    for (let level = 0; level <= LEVELS; level++) this.followStops();
+  }
+
+  private followStops(): void {
+    for (const { number, model, program } of this.followed().reverse()) {
+      for (const step of this.runs.run(number).steps) {
+        const key = this.keyOf(step, program);
+        const isOver = !['running', 'stopping', 'reported'].includes(step.state);
+        const isOpen = model.entered.get(key)?.state === 'running' && step.child === 0;
+        if (model.status === 'stopping' && isOpen && isOver) model.report(key, false, null);
+      }
+      model.settle();
     }
   }
 
@@ -170,34 +205,38 @@ class RunWorld {
     this.session = partition.resume(session, leases, { types, slots: 5 }).session;
   }
 
-  private referenceOf(task: number): string {
-    const step = this.runs.run(this.number).steps.find((each) => each.task === task);
-    return step === undefined ? '' : this.keyOf(step);
+  private stepOf(task: number): { readonly model: RunModel; readonly reference: string } {
+    for (const { number, model, program } of this.followed()) {
+      const step = this.runs.run(number).steps.find((each) => each.task === task);
+      if (step === undefined) continue;
+      return { model, reference: this.keyOf(step, program) };
+    }
+    throw new Error(`no run has task ${task}`);
   }
 
-  private keyOf(step: StepDescription): string {
-    return referenceOf(this.partition.state, this.program, step.slot, this.branches);
-  }
-
-  /** Once a run stops, how each step ends depends on who holds it. */
-  private get isSmooth(): boolean {
-    return ['running', 'paused', 'succeeded'].includes(this.model.status);
+  private keyOf(step: StepDescription, program: Program): string {
+    const { state } = this.partition;
+    return referenceOf(state, program, step.slot, new Branches(state, testUtf8));
   }
 
   get isOver(): boolean {
     return !['running', 'paused', 'stopping'].includes(this.runs.run(this.number).state);
   }
 
-  inMemory(): Shown {
-    const { state, output, variables, steps } = this.runs.run(this.number);
+  inMemory(): Shown[] {
+    return this.followed().map((each) => this.shownRun(each));
+  }
+
+  private shownRun({ number, model, program }: Followed): Shown {
+    const { state, output, variables, steps } = this.runs.run(number);
     const shown = steps.flatMap((step) => {
-      const { kind } = this.program.nodes[step.node];
+      const { kind } = program.nodes[step.node];
       const isLoop = kind === 'DO_WHILE' && step.iteration > 0;
       if (step.state === 'pending' || (step.state === 'due' && !isLoop)) return [];
       const task = step.task === 0 ? undefined : this.partition.task(step.task);
       const input = task === undefined ? undefined : parsed(testUtf8.decode(bytes(task.input)));
-      const stepState = this.isSmooth ? { state: plain(step.state) } : {};
-      return [[this.keyOf(step), { ...stepState, ...(task ? { input } : {}) }]];
+      const stepState = isSmooth(model) ? { state: plain(step.state) } : {};
+      return [[this.keyOf(step, program), { ...stepState, ...(task ? { input } : {}) }]];
     });
     return {
       status: state,
@@ -207,28 +246,41 @@ class RunWorld {
     };
   }
 
-  inModel(): Shown {
-    const { status, output, variables, entered } = this.model;
-    const isSimple = (key: string): boolean => {
-      const place = this.program.byReference.get(key.split('__')[0]);
-      // Branches of dynamic forks are not in the definition.
-      return place === undefined || WITH_TASK.includes(this.program.nodes[place].kind);
-    };
-    const steps = [...entered].map(([reference, { state, input }]) => [
-      reference,
-      { ...(this.isSmooth ? { state } : {}), ...(isSimple(reference) ? { input } : {}) },
-    ]);
-    return {
-      status,
-      output: status === 'succeeded' ? (output ?? null) : null,
-      variables,
-      steps: Object.fromEntries(steps),
-    };
+  inModel(): Shown[] {
+    return this.followed().map(({ model, program }) => {
+      const { status, output, variables, entered } = model;
+      const isSimple = (key: string): boolean => {
+        const place = program.byReference.get(key.split('__')[0]);
+        // Branches of dynamic forks are not in the definition.
+        return place === undefined || WITH_TASK.includes(program.nodes[place].kind);
+      };
+      const steps = [...entered].map(([reference, { state, input }]) => [
+        reference,
+        { ...(isSmooth(model) ? { state } : {}), ...(isSimple(reference) ? { input } : {}) },
+      ]);
+      return {
+        status,
+        output: status === 'succeeded' ? (output ?? null) : null,
+        variables,
+        steps: Object.fromEntries(steps),
+      };
+    });
   }
 }
 
 /** Steps that a worker runs. */
 const WITH_TASK: readonly string[] = ['SIMPLE', 'DYNAMIC'];
+
+/** Once a run stops, how each step ends depends on who holds it. */
+function isSmooth({ status }: RunModel): boolean {
+  return ['running', 'paused', 'succeeded'].includes(status);
+}
+
+function compiled(definition: ModelDefinition): Program {
+  const { program, problems } = compileDefinition(definition, testUtf8);
+  if (program === undefined) throw new Error(JSON.stringify(problems));
+  return program;
+}
 
 /** A step that is about to end counts as running. */
 function plain(state: string): string {
@@ -236,7 +288,12 @@ function plain(state: string): string {
 }
 
 function parsed(text: string): unknown {
-  return text === '' ? null : JSON.parse(text);
+  return text === '' ? null : plainIds(JSON.parse(text));
+}
+
+/** The interpreter knows no ids of runs. */
+function plainIds(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value).replaceAll(/\br_[a-z0-9]{20}\b/g, 'r_id'));
 }
 
 function bytes(values: readonly number[]): Uint8Array {
@@ -254,10 +311,12 @@ test('random definitions run as a naive interpreter says, after every command', 
         world.drain();
         world.followStop();
         expect(world.inMemory()).toEqual(world.inModel());
+        expect(runProblems(world.partition.state)).toEqual([]);
       }
       expect(world.isOver).toBe(true);
-      met.add(world.inMemory().status);
+      met.add(world.inMemory()[0].status);
       for (const { kind } of world.program.nodes) met.add(kind);
+      for (const { status } of world.inMemory().slice(1)) met.add(`child ${status}`);
       const replayed = world.partition.replayed();
       expect(describeState(replayed.state)).toEqual(describeState(world.partition.state));
     }),
@@ -265,6 +324,6 @@ test('random definitions run as a naive interpreter says, after every command', 
   );
 
   expect([...met]).toEqual(
-    expect.arrayContaining([...STEP_KINDS, 'succeeded', 'failed', 'cancelled']),
+    expect.arrayContaining([...STEP_KINDS, ...ENDS, ...ENDS.map((end) => `child ${end}`)]),
   );
 });

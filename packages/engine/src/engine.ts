@@ -391,9 +391,9 @@ function hasOutputs(outputs: Outputs): boolean {
   return (
     outputs.pushSlots.length > 0 ||
     outputs.endedSlots.length + outputs.endedRuns.length + outputs.evaluations.length > 0 ||
+    outputs.startedRuns.length > 0 ||
     outputs.attemptSlots.length > 0 ||
-    outputs.cancels.length > 0 ||
-    outputs.signals.length > 0 ||
+    outputs.cancels.length + outputs.signals.length > 0 ||
     outputs.closedSessions.length > 0 ||
     outputs.deliveries.length > 0
   );

@@ -30,7 +30,8 @@ interface Options {
 
 /** A run with its steps, and what it waits for. */
 export function runText(run: Run, { styles, now = Date.now(), definition }: Options): string {
-  const { id, workflow, version, status, startedAt, endedAt, error, correlationId } = run;
+  const { id, workflow, version, status, startedAt, endedAt, error } = run;
+  const { correlationId, parent } = run;
   const until = endedAt === null ? now : Date.parse(endedAt);
   const took = startedAt === null ? '' : duration(Math.max(0, until - Date.parse(startedAt)));
   const which = version === null ? 'inline' : `version ${version}`;
@@ -38,7 +39,10 @@ export function runText(run: Run, { styles, now = Date.now(), definition }: Opti
   const lines = [
     `${styles.bold(id)}  ${visible(workflow)} (${which})  ${stateText(status, styles)}${ending}  ${took}`,
     ...(correlationId === null ? [] : [`correlation  ${visible(correlationId)}`]),
+    ...(!parent ? [] : [`started by  ${parent.runId}${stepOf(parent.step)}`]),
     ...(error === null ? [] : [`error  ${visible(error.message)} (${error.code})`]),
+    ...(error?.failureRunId === undefined ? [] : [`failure run  ${error.failureRunId}`]),
+    ...(error?.failureProblem === undefined ? [] : [visible(error.failureProblem)]),
     '',
     ...runTree(run, { styles, now, definition }),
     ...(run.stepsCursor === null ? [] : ['   … more steps; --json and the API show them']),
@@ -48,6 +52,10 @@ export function runText(run: Run, { styles, now = Date.now(), definition }: Opti
     lines.push('', `output  ${visible(JSON.stringify(run.output))}`);
   }
   return lines.join('\n');
+}
+
+function stepOf(reference: string | null): string {
+  return reference === null ? '' : ` (step ${visible(reference)})`;
 }
 
 /** What steps without a task wait for. */
@@ -62,7 +70,9 @@ function waitsFor(run: Run): string[] {
   if (isOver(run) || running.length === 0) return [];
   const [first, ...others] = running;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  const what = WAITS[first.type] ?? (first.taskId === null ? '' : ` (task ${first.taskId})`);
+  const { taskId, childRunId } = first;
+  const held = !childRunId ? taskId && ` (task ${taskId})` : ` (run ${childRunId})`;
+  const what = WAITS[first.type] ?? held ?? '';
   const hint = `'sluice run explain ${run.id}' says why`;
   return ['', `waits for ${visible(first.reference)}${what}${more}; ${hint}`];
 }

@@ -8,7 +8,14 @@ const START = '2030-01-01T00:00:00.000Z';
 const now = Date.parse('2030-01-01T00:00:09.000Z');
 
 function step(reference: string, state: string, more: Partial<Step> = {}): Step {
-  const blank = { type: 'SIMPLE', name: reference, reason: '', attempt: 1, taskId: null };
+  const blank = {
+    type: 'SIMPLE',
+    name: reference,
+    reason: '',
+    attempt: 1,
+    taskId: null,
+    childRunId: null,
+  };
   const times = { startedAt: null, endedAt: null, error: null };
   return { ...blank, ...times, reference, state, ...more } as Step;
 }

@@ -153,14 +153,16 @@ function iterations({ loopOver = [] }: Node, drawing: Drawing) {
 }
 
 function stepText(step: Step, { styles, now }: Drawing): string {
-  const { reference, type, name, state, attempt, error, startedAt, endedAt } = step;
+  const { reference, type, name, state, attempt, error, startedAt, endedAt, childRunId } = step;
   const mark = MARKS[state] ?? '?';
   const kind = type === 'SIMPLE' && name !== reference ? ` (${visible(name)})` : '';
   const shown = type === 'SIMPLE' ? kind : ` ${styles.dim(type)}`;
   const times = startedAt === null ? '' : `  ${tookText(startedAt, endedAt, now)}`;
   const tries = attempt > 1 ? `  attempt ${attempt}` : '';
+  const child = !childRunId ? '' : `  ${childRunId}`;
   const why = error === null ? '' : `  ${visible(error.message)}`;
-  return `${mark} ${visible(reference)}${shown}  ${stateText(state, styles)}${times}${tries}${why}`;
+  const all = `${stateText(state, styles)}${times}${tries}${child}${why}`;
+  return `${mark} ${visible(reference)}${shown}  ${all}`;
 }
 
 function tookText(startedAt: string, endedAt: string | null, now: number): string {

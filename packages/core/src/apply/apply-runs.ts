@@ -17,6 +17,7 @@ import type { State } from '../state/state.ts';
 import { LEFT_RUN } from '../state/task-table.ts';
 import { DELAYED_REASON, isTerminal, SUBMITTED_REASON } from '../task/task-state.ts';
 import { STEP_KINDS } from '../workflow/program.ts';
+import { SUB_RUN } from '../workflow/run-relation.ts';
 import {
   isStepLive,
   isStepOver,
@@ -28,7 +29,7 @@ import {
 } from '../workflow/run-state.ts';
 import type { Appliers } from './applier.ts';
 import { admit } from './apply-tasks.ts';
-import { arrive, makeDue } from './step-places.ts';
+import { arrive, makeDue, reportChild } from './step-places.ts';
 import { enqueue, wait } from './task-places.ts';
 
 const SIMPLE = STEP_KINDS.indexOf('SIMPLE');
@@ -71,7 +72,10 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
     });
   },
   workflow_removed: (state, _at, { program }) => state.programs.unregister(program),
-  run_started: applyStarted,
+  run_started: (state, at, event) => {
+    applyStarted(state, at, event);
+  },
+  child_started: applyChildStarted,
   step_started: applyStepStarted,
   step_ended: applyStepEnded,
   frame_opened: applyFrameOpened,
@@ -110,11 +114,14 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
     state.runs.updateLine(run);
     state.runs.ended.append(run);
     state.runs.endedSteps += table.size[run];
+    reportChild(state, run);
   },
   run_forgotten: applyForgotten,
 };
 
-function applyStarted(state: State, at: number, event: EventOf<'run_started'>): void {
+type Started = EventOf<'run_started'> | EventOf<'child_started'>;
+
+function applyStarted(state: State, at: number, event: Started): Slot {
   const { runs, programs, changes } = state;
   const { table } = runs;
   const { scopes, namespace } = programs.at(event.program);
@@ -141,15 +148,28 @@ function applyStarted(state: State, at: number, event: EventOf<'run_started'>): 
   setTimer(state, run, event.until);
   makeDue(state, base);
   state.nextTask = (event.task + 1) as TaskNumber;
+  return run;
+}
+
+/** The step that started it knows the run, and the run knows the step that waits for its end. */
+function applyChildStarted(state: State, at: number, event: EventOf<'child_started'>): void {
+  const { table, steps, parentReferences } = state.runs;
+  const run = applyStarted(state, at, event);
+  table.parent[run] = event.parent;
+  table.parentAt[run] = event.parentAt;
+  table.parentReference[run] = parentReferences.hold(event.reference);
+  table.relation[run] = event.relation;
+  table.depth[run] = event.depth;
+  if (event.relation === SUB_RUN) table.parentStep[run] = event.step;
+  if (event.step === 0) return;
+  const step = event.step - 1;
+  runOf(state, step, event.parent);
+  steps.child[step] = event.task;
+  steps.childAt[step] = at;
 }
 
 /** Returns the value for the run's `dedupe` column. */
-function claim(
-  state: State,
-  at: number,
-  { dedupe, task }: EventOf<'run_started'>,
-  namespace: string,
-): number {
+function claim(state: State, at: number, { dedupe, task }: Started, namespace: string): number {
   if (dedupe.windowMs === 0) return 0;
   const use = state.namespaces.intern(namespace);
   use.dedupeKeys += 1;
@@ -313,6 +333,7 @@ function applyForgotten(state: State, _at: number, event: EventOf<'run_forgotten
   runs.ended.remove(run);
   payloads.releaseAll(run, RUN_PAYLOADS);
   runs.correlations.release(table.correlation[run]);
+  runs.parentReferences.release(table.parentReference[run]);
   state.texts.tags.release(table.tags[run]);
   const key = table.dedupe[run] - 1;
   if (key >= 0 && state.dedupe.task[key] === event.task) {

@@ -12,7 +12,7 @@ import { testUtf8 } from '../testing/test-utf8.ts';
 import { apply } from './apply.ts';
 
 const LIMITS = {
-  tasksMax: 4,
+  tasksMax: 8,
   finishedTasksMax: 2,
   deadLettersMax: 2,
   callbacksMax: 2,
@@ -119,7 +119,13 @@ const HISTORY: readonly Event[] = [
   event('stepEnded', { slot: 1, task: 9, kind: 7, state: 5, nexts: [2] }),
   event('stepStarted', { slot: 2, task: 9, kind: 10 }),
   event('frameOpened', { slot: 2, task: 9, scope: 1, base: 8, iteration: 1 }),
-  event('stepEnded', { slot: 8, task: 9, kind: 5, state: 5, nexts: [2] }),
+  event('stepStarted', { slot: 8, task: 9, kind: 13 }),
+  event('childStarted', {
+    ...{ slot: 1, task: 11, program: 0, base: 16 },
+    ...{ parent: 9, parentAt: 100, step: 9, reference: 'sub', relation: 1, depth: 1 },
+  }),
+  event('runEnded', { slot: 1, task: 11, state: 3 }),
+  event('stepEnded', { slot: 8, task: 9, kind: 13, state: 5, nexts: [2] }),
   event('stepEnded', { slot: 2, task: 9, kind: 10, state: 5, nexts: [3] }),
   event('stepStarted', { slot: 3, task: 9, kind: 11, items: 2, input: payload('{"items":[1,2]}') }),
   event('branchesOpened', { slot: 3, task: 9, scope: 2, base: 10, count: 2, tasks: 2, join: 4 }),
@@ -130,6 +136,7 @@ const HISTORY: readonly Event[] = [
   event('attemptSucceeded', { slot: 2, task: 10, output: payload('1') }),
   event('stepEnded', { slot: 0, task: 9, kind: 0, state: 5 }),
   event('runEnded', { slot: 0, task: 9, state: 5, hasOutput: true, output: payload('2') }),
+  event('runForgotten', { slot: 1, task: 11 }),
   event('runForgotten', { slot: 0, task: 9 }),
   event('workflowRemoved', { program: 0 }),
   event('auditRecorded', { actor: 'k_1', action: 'queue_paused', subject: 't' }),

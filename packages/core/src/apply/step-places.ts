@@ -33,6 +33,23 @@ export function reportTask(state: State, task: Slot): void {
   runs.updateLine(run);
 }
 
+/**
+ * A run ended: so will the step that waits for it. It counts only if the step still means this run,
+ * so a run ends a step once.
+ */
+export function reportChild(state: State, child: Slot): void {
+  const { runs, changes } = state;
+  const { steps, table } = runs;
+  const step = table.parentStep[child] - 1;
+  if (step < 0 || steps.child[step] !== table.number[child]) return;
+  if (!isStepLive(steps.state[step])) return;
+  const run = steps.run[step] as Slot;
+  changes.noteStep(step);
+  changes.noteRun(run);
+  runs.lists.move(step, STEP_REPORTED);
+  runs.updateLine(run);
+}
+
 /** One of the steps before it arrived. The last arrival makes it due. */
 export function arrive(state: State, step: number): void {
   const { steps } = state.runs;

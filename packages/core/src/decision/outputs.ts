@@ -16,6 +16,8 @@ export interface Outputs {
   readonly endedSlots: Slot[];
   /** Runs that ended. */
   readonly endedRuns: Slot[];
+  /** Runs that other runs started. */
+  readonly startedRuns: Slot[];
   /** Scripts to evaluate. */
   readonly evaluations: EvaluationRequest[];
   /** Tasks whose attempt ended, whether or not another one follows. */
@@ -59,6 +61,7 @@ export function makeOutputs(): Outputs {
     pushSlots: [],
     endedSlots: [],
     endedRuns: [],
+    startedRuns: [],
     evaluations: [],
     attemptSlots: [],
     attemptOutcomes: [],
@@ -75,6 +78,7 @@ export function clearOutputs(outputs: Outputs): void {
   outputs.pushSlots.length = 0;
   outputs.endedSlots.length = 0;
   outputs.endedRuns.length = 0;
+  outputs.startedRuns.length = 0;
   outputs.evaluations.length = 0;
   outputs.attemptSlots.length = 0;
   outputs.attemptOutcomes.length = 0;

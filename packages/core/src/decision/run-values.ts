@@ -18,6 +18,7 @@ import {
 } from '../workflow/run-state.ts';
 import type { FoundSource, ValuePart } from '../workflow/template.ts';
 import type { Branches } from './branches.ts';
+import { childIdOf } from './child-id.ts';
 import { LoopValues } from './loop-values.ts';
 import { type RunPlace, slotOf } from './run-place.ts';
 
@@ -222,6 +223,9 @@ export class RunValues {
     const { steps } = this.state.runs;
     if (field === 'startTime') return this.json(steps.startedAt[step] || null);
     if (field === 'endTime') return this.json(steps.endedAt[step] || null);
+    if (field === 'subWorkflowId' && steps.child[step] !== 0) {
+      return this.text(childIdOf(this.state, step));
+    }
     return field === 'input' ? this.payload(steps.input[step], steps.inputLength[step]) : undefined;
   }
 

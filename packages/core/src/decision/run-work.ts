@@ -26,6 +26,8 @@ export class RunWork {
   events = 0;
   /** Number of runs in a row that could not go on because memory is full. */
   fullInRow = 0;
+  /** Since when runs wait for room for a child, by slot, with their numbers. */
+  readonly blockedSince = new Map<number, { readonly number: number; readonly at: number }>();
   /** While memory is full, no step enters before this time. */
   restsUntil = 0;
 

@@ -36,7 +36,8 @@ type FieldDump =
   /** The same for runs and steps. */
   | 'runState'
   | 'stepState'
-  | 'runReason';
+  | 'runReason'
+  | 'relation';
 
 /** One field of an event. */
 export interface Field<Kind extends FieldKind = FieldKind, Value = FieldValues[Kind]> {
@@ -73,6 +74,8 @@ export const reasonNumber: Field<'byte'> = { kind: 'byte', dump: 'reason' };
 export const runStateNumber: Field<'byte'> = { kind: 'byte', dump: 'runState' };
 export const stepStateNumber: Field<'byte'> = { kind: 'byte', dump: 'stepState' };
 export const runReasonNumber: Field<'byte'> = { kind: 'byte', dump: 'runReason' };
+
+export const relationNumber: Field<'byte'> = { kind: 'byte', dump: 'relation' };
 
 /** A number with a branded type, such as a lease number. */
 export function branded<Value extends number>(): Field<'number', Value> {

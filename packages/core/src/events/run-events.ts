@@ -6,6 +6,7 @@ import {
   number,
   numbers,
   pieces,
+  relationNumber,
   runReasonNumber,
   runStateNumber,
   stepStateNumber,
@@ -34,6 +35,22 @@ export const STEP_TASK_EVENTS = {
     },
   },
 } as const satisfies Record<string, EventDeclaration>;
+
+/** What is said of a run that starts. */
+const RUN_DETAILS = {
+  program: number,
+  /** Slot of its first step. */
+  base: number,
+  priority: byte,
+  /** When it times out; 0 for never. */
+  until: number,
+  dedupe: claim,
+  correlation: text,
+  tags: text,
+  /** The variables at the start. */
+  variables: pieces,
+  input: pieces,
+} as const;
 
 /**
  * Events about workflows and runs. Slot and task are 0 for workflows. For runs the slot is the
@@ -67,24 +84,7 @@ export const RUN_EVENTS = {
   /** A version was deleted. Its runs go on. */
   workflow_removed: { number: 71, version: 1, fields: { program: number } },
 
-  run_started: {
-    number: 72,
-    version: 1,
-    fields: {
-      program: number,
-      /** Slot of its first step. */
-      base: number,
-      priority: byte,
-      /** When it times out; 0 for never. */
-      until: number,
-      dedupe: claim,
-      correlation: text,
-      tags: text,
-      /** The variables at the start. */
-      variables: pieces,
-      input: pieces,
-    },
-  },
+  run_started: { number: 72, version: 1, fields: RUN_DETAILS },
 
   /** A step without a task began, or a loop asks for its condition. */
   step_started: {
@@ -195,4 +195,25 @@ export const RUN_EVENTS = {
 
   /** A run that ended left memory, and its tasks with it. */
   run_forgotten: { number: 81, version: 1, fields: {} },
+
+  /**
+   * A run started another one. It is a separate event, so that runs without a parent have no fields
+   * for it.
+   */
+  child_started: {
+    number: 82,
+    version: 1,
+    fields: {
+      /** Number of the parent, and when it started. */
+      parent: number,
+      parentAt: number,
+      /** Slot of the step that started it plus one, and its reference; 0 for none. */
+      step: number,
+      reference: text,
+      relation: relationNumber,
+      /** Number of runs above it. */
+      depth: byte,
+      ...RUN_DETAILS,
+    },
+  },
 } as const satisfies Record<string, EventDeclaration>;

@@ -13,13 +13,16 @@ export class SnapshotError extends Error {
  * Increases with every change to what the parts persist. A snapshot records its schema number, so
  * that its fields are never misread under another schema.
  */
-export const SNAPSHOT_SCHEMA = 4;
+export const SNAPSHOT_SCHEMA = 5;
 
 /** Snapshots from this schema on are loaded; what a later schema added is empty in them. */
 export const OLDEST_SCHEMA = 3;
 
 /** The schema that added workflows and runs. */
 export const RUNS_SCHEMA = 4;
+
+/** The schema that added runs that other runs started. */
+export const CHILDREN_SCHEMA = 5;
 
 /** Tags that say what follows in a snapshot. */
 export const TAG = {

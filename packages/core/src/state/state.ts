@@ -174,8 +174,8 @@ export class State {
   /** Bytes that are used outside of columns: payloads, shared texts, definitions, deliveries. */
   get heldBytes(): number {
     const { payloads, outbox, programs, runs } = this;
-    const texts = sharedTextBytes(this.texts) + runs.correlations.bytes + programs.bytes;
-    return payloads.liveBytes + texts + outbox.bytes;
+    const ofRuns = runs.correlations.bytes + runs.parentReferences.bytes + programs.bytes;
+    return payloads.liveBytes + sharedTextBytes(this.texts) + ofRuns + outbox.bytes;
   }
 
   typeOf(slot: Slot): string {

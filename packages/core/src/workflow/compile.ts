@@ -1,10 +1,12 @@
 import type { Utf8 } from '../base/utf8.ts';
+import { childFields, failureFields } from './child-fields.ts';
 import { forkForm } from './fork-form.ts';
 import { GraphBuilder, type Links, NO_PLACE } from './graph.ts';
 import { kindFields } from './kind-fields.ts';
 import { type Outline, OutlineReader, type ScopeOutline } from './outline.ts';
 import { type DefinitionProblem, isObject, type Place, Problems, pointerOf } from './problems.ts';
 import {
+  type ChildNode,
   type ForkNode,
   ITERATIONS_MAX,
   type LoopNode,
@@ -45,6 +47,8 @@ export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
   const variables = problems.object(root, 'variables');
   const defaults = problems.object(root, 'inputTemplate');
   const timeoutMs = timeoutOf(root, problems);
+  const failing = failureFields(root, problems);
+  const failure = failing === undefined ? undefined : checker.compile(failing, '/failureWorkflow');
   if (problems.list.length > 0) return { problems: problems.list };
   const program = {
     nodes,
@@ -59,6 +63,7 @@ export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
       Object.entries(defaults).map(([name, value]) => [name, JSON.stringify(value)]),
     ),
     timeoutMs,
+    failure,
   };
   return { program };
 }
@@ -112,6 +117,7 @@ function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
     task: hasTask ? stepTask(problems, step, isNamed ? name : '') : undefined,
     loop: kind === 'DO_WHILE' ? makeLoop(step, given, compiling) : undefined,
     fork: kind === 'FORK_JOIN_DYNAMIC' ? makeFork(step, given, compiling) : undefined,
+    child: kind === 'SUB_WORKFLOW' ? makeChild(step, checker) : undefined,
   };
 }
 
@@ -152,6 +158,22 @@ function makeFork(
   const given = inputsParam === '' ? undefined : template(inputsParam, inputs[inputsParam]);
   const tasks = template(tasksParam, inputs[tasksParam]);
   return { form: 'tasks', scope, tasks, inputs: given, tasksParam, inputsParam };
+}
+
+/** A definition that stands in this one is checked as a whole, too. */
+function makeChild(step: Outline, checker: TemplateCompiler): ChildNode {
+  const { problems, utf8 } = checker;
+  const { which, definition } = childFields(step, problems);
+  const path = `${step.path}/subWorkflowParam`;
+  const inside = definition === undefined ? undefined : compileDefinition(definition, utf8);
+  for (const found of inside?.problems ?? []) {
+    const at = found.path === '/' ? '' : found.path;
+    problems.add(`${path}/workflowDefinition${at}`, found.code, found.message);
+  }
+  return {
+    which: checker.compile(which, path, step),
+    definition: definition === undefined ? '' : JSON.stringify(definition),
+  };
 }
 
 interface Compiling {

@@ -1,3 +1,4 @@
+import { checkStart, isExpression } from './child-fields.ts';
 import type { Outline } from './outline.ts';
 import type { Problems } from './problems.ts';
 import type { StepNode } from './program.ts';
@@ -27,6 +28,9 @@ export function kindFields(step: Outline, inputs: Inputs, problems: Problems): K
       return none;
     case 'WAIT':
       checkWait(step, inputs, problems);
+      return none;
+    case 'START_WORKFLOW':
+      checkStart(step, inputs, problems);
       return none;
     default:
       return none;
@@ -112,8 +116,4 @@ function checkWait(step: Outline, inputs: Inputs, problems: Problems): void {
       problems.add(`${path}/${field}`, 'bad_field', `${field} must be ${WAIT_FORMS[field]}`);
     }
   }
-}
-
-function isExpression(value: unknown): boolean {
-  return typeof value === 'string' && value.includes('${');
 }

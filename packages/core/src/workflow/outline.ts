@@ -61,6 +61,8 @@ export interface ScopeOutline {
 const ALIASES: Readonly<Record<string, StepKind>> = {
   FORK: 'FORK_JOIN',
   DYNAMIC_FORK: 'FORK_JOIN_DYNAMIC',
+  SUB_WF: 'SUB_WORKFLOW',
+  START_WF: 'START_WORKFLOW',
 };
 
 type Mutable = { -readonly [K in keyof Outline]: Outline[K] };

@@ -16,6 +16,8 @@ export const STEP_KINDS = [
   'DO_WHILE',
   'FORK_JOIN_DYNAMIC',
   'DYNAMIC',
+  'SUB_WORKFLOW',
+  'START_WORKFLOW',
 ] as const;
 
 /** Bound on the iterations of a loop. */
@@ -66,6 +68,16 @@ export interface StepNode {
   readonly joinsFork: number;
   /** For DYNAMIC: the input that is the task type. */
   readonly namedBy: string;
+  /** For SUB_WORKFLOW. */
+  readonly child: ChildNode | undefined;
+}
+
+/** The workflow that a SUB_WORKFLOW runs. */
+export interface ChildNode {
+  /** Gives its name and, if stated, its version. */
+  readonly which: Template;
+  /** Its definition as JSON text, if it stands in this definition; otherwise empty. */
+  readonly definition: string;
 }
 
 export interface LoopNode {
@@ -138,4 +150,6 @@ export interface Program {
   readonly inputDefaults: ReadonlyMap<string, string>;
   /** How long a run may take; 0 without a bound. */
   readonly timeoutMs: number;
+  /** Gives name and version of the workflow that runs after a failure; undefined without one. */
+  readonly failure: Template | undefined;
 }

@@ -76,6 +76,11 @@ export const RUN_REASONS = [
   'too_many_iterations',
   'failed_by_call',
   'too_many_branches',
+  'child_failed',
+  'workflow_not_found',
+  'too_deep',
+  'parent_stopped',
+  'no_room',
 ] as const;
 
 export type RunReason = (typeof RUN_REASONS)[number];

@@ -25,12 +25,13 @@ const STEP_FIELDS = [
   'startTime',
   'endTime',
   'retryCount',
+  'subWorkflowId',
 ];
 
 /** Compiles templates and checks that every expression names something that exists. */
 export class TemplateCompiler {
   readonly problems: Problems;
-  private readonly utf8: Utf8;
+  readonly utf8: Utf8;
   private readonly steps: ReadonlyMap<string, Outline>;
 
   constructor(problems: Problems, utf8: Utf8, steps: readonly Outline[]) {

@@ -110,6 +110,10 @@ export const RunError = Type.Object({
   message: Type.String(),
   code: Type.String({ description: 'The same as `reason`.' }),
   step: Type.Optional(Type.String({ description: 'Reference of the step that decided it.' })),
+  failureRunId: Type.Optional(Type.String({ description: 'The run of its failureWorkflow.' })),
+  failureProblem: Type.Optional(
+    Type.String({ description: 'Why its failureWorkflow did not start.' }),
+  ),
 });
 
 export const StepView = Type.Object({
@@ -120,12 +124,27 @@ export const StepView = Type.Object({
   reason: Type.String({ description: 'Why it ended so; empty where the state says it all.' }),
   attempt: Type.Integer({ description: 'Attempts of its task so far.' }),
   taskId: Type.Union([Type.String(), Type.Null()]),
+  childRunId: Type.Union([Type.String(), Type.Null()], {
+    description: 'The run that a SUB_WORKFLOW or a START_WORKFLOW started.',
+  }),
   startedAt: Time,
   endedAt: Time,
   input: Type.Optional(Type.Unknown({ description: 'Input of its task. Absent if it is a blob.' })),
   inputBlob: Type.Optional(BlobHash),
   ...Output,
   error: Type.Union([TaskError, Type.Null()], { description: 'Error of its task.' }),
+});
+
+/** The run that started another one. */
+const RunParent = Type.Object({
+  runId: Type.String(),
+  step: Type.Union([Type.String(), Type.Null()], {
+    description: 'Reference of the step that started it; null if it is a failure workflow.',
+  }),
+  relation: Type.Union(
+    ['sub_workflow', 'start_workflow', 'failure_workflow'].map((name) => Type.Literal(name)),
+    { description: 'The parent waits for a sub_workflow only.' },
+  ),
 });
 
 const SUMMARY = {
@@ -144,6 +163,7 @@ const SUMMARY = {
   reason: Type.String({ description: 'Why it ended so; empty where the status says it all.' }),
   priority: Type.Integer(),
   correlationId: Type.Union([Type.String(), Type.Null()]),
+  parent: Type.Union([RunParent, Type.Null()], { description: 'The run that started it.' }),
   tags: Tags,
   startedAt: Time,
   endedAt: Time,
@@ -195,6 +215,7 @@ const RunReasonCode = Type.Union(
     'time',
     'call',
     'script',
+    'child',
     'due',
     'no_room',
   ].map((code) => Type.Literal(code)),
@@ -210,6 +231,7 @@ export const RunExplanation = Type.Object({
       message: Type.String(),
       step: Type.Optional(Type.String({ description: 'Reference of the step.' })),
       taskId: Type.Optional(Type.String()),
+      childRunId: Type.Optional(Type.String({ description: 'The run that the step waits for.' })),
       task: Type.Optional(
         Type.Unsafe<Static<typeof Explanation>>({
           ...Explanation,

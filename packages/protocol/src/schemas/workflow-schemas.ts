@@ -49,6 +49,15 @@ export const WorkflowDefinition = Type.Object(
         description: 'A run that takes longer ends as timed_out.',
       }),
     ),
+    failureWorkflow: Type.Optional(
+      Type.String({
+        maxLength: 1000,
+        description: 'A workflow that is started when a run fails or times out.',
+      }),
+    ),
+    failureWorkflowVersion: Type.Optional(
+      Type.Unsafe<number>({ ...WorkflowVersion, description: 'Default: the newest one.' }),
+    ),
   },
   {
     additionalProperties: true,

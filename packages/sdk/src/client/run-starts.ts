@@ -89,8 +89,10 @@ export class RunStarts {
     }
   }
 
+  /** What its runs start comes first. */
   private async compare(workflow: AnyWorkflow): Promise<void> {
-    const { name, version, definition } = workflow;
+    const { name, version, definition, uses } = workflow;
+    for (const used of uses) await this.compared(used);
     try {
       const registered = await this.port.getVersion(name, version);
       if (JSON.stringify(registered.definition) === JSON.stringify(definition)) return;

@@ -3,7 +3,7 @@ import { targetOf } from './reference-proxy.ts';
 import { Draft, Scope } from './scope.ts';
 import { StepHandle } from './step-handle.ts';
 import { stated } from './step-options.ts';
-import type { InputType, Workflow, WorkflowJson } from './workflow.ts';
+import type { AnyWorkflow, InputType, Workflow, WorkflowJson } from './workflow.ts';
 import { WorkflowBuilder } from './workflow-builder.ts';
 
 export interface WorkflowOptions<Input, Defaults extends keyof Input, Variables> {
@@ -17,6 +17,8 @@ export interface WorkflowOptions<Input, Defaults extends keyof Input, Variables>
   readonly variables?: Variables;
   /** A run that takes longer ends as `timed_out`. Default: no bound. */
   readonly timeoutSeconds?: number;
+  /** Started when a run fails or times out; its input says what happened. */
+  readonly failureWorkflow?: AnyWorkflow | string;
   readonly description?: string;
 }
 
@@ -56,6 +58,7 @@ export function defineWorkflow<
     );
   }
   const { version, description, inputTemplate, variables, timeoutSeconds } = options;
+  const { failureWorkflow } = options;
   const draft = new Draft(name);
   if (!Number.isInteger(version) || version < 1) {
     throw draft.error(`version must be a whole number from 1 on, and is ${String(version)}`);
@@ -75,8 +78,16 @@ export function defineWorkflow<
     variables: whole.plain(variables, 'variables'),
     outputParameters,
     timeoutSeconds,
+    ...failureFields(draft, failureWorkflow),
   };
-  return { name, version, definition: stated(fields) as WorkflowJson };
+  return { name, version, definition: stated(fields) as WorkflowJson, uses: [...draft.uses] };
+}
+
+function failureFields(draft: Draft, workflow: AnyWorkflow | string | undefined): object {
+  if (workflow === undefined) return {};
+  if (typeof workflow === 'string') return { failureWorkflow: workflow };
+  draft.uses.add(workflow);
+  return { failureWorkflow: workflow.name, failureWorkflowVersion: workflow.version };
 }
 
 /** The steps of the workflow, and the output of a run. */

@@ -33,6 +33,10 @@ export interface RunRequest {
     readonly variables?: Readonly<Record<string, unknown>>;
     /** A run that takes longer ends as timed_out. */
     readonly timeoutSeconds?: number;
+    /** A workflow that is started when a run fails or times out. */
+    readonly failureWorkflow?: string;
+    /** Default: the newest one. */
+    readonly failureWorkflowVersion?: number;
   };
   /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
   readonly input?: unknown;
@@ -59,6 +63,10 @@ export interface RunError {
   readonly code: string;
   /** Reference of the step that decided it. */
   readonly step?: string;
+  /** The run of its failureWorkflow. */
+  readonly failureRunId?: string;
+  /** Why its failureWorkflow did not start. */
+  readonly failureProblem?: string;
 }
 
 export interface StepView {
@@ -73,6 +81,8 @@ export interface StepView {
   /** Attempts of its task so far. */
   readonly attempt: number;
   readonly taskId: string | null;
+  /** The run that a SUB_WORKFLOW or a START_WORKFLOW started. */
+  readonly childRunId: string | null;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   /** Input of its task. Absent if it is a blob. */
@@ -106,6 +116,14 @@ export interface RunSummary {
   readonly reason: string;
   readonly priority: number;
   readonly correlationId: string | null;
+  /** The run that started it. */
+  readonly parent: {
+    readonly runId: string;
+    /** Reference of the step that started it; null if it is a failure workflow. */
+    readonly step: string | null;
+    /** The parent waits for a sub_workflow only. */
+    readonly relation: 'sub_workflow' | 'start_workflow' | 'failure_workflow';
+  } | null;
   readonly tags: Readonly<Record<string, string>>;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
@@ -140,6 +158,14 @@ export interface RunView {
   readonly reason: string;
   readonly priority: number;
   readonly correlationId: string | null;
+  /** The run that started it. */
+  readonly parent: {
+    readonly runId: string;
+    /** Reference of the step that started it; null if it is a failure workflow. */
+    readonly step: string | null;
+    /** The parent waits for a sub_workflow only. */
+    readonly relation: 'sub_workflow' | 'start_workflow' | 'failure_workflow';
+  } | null;
   readonly tags: Readonly<Record<string, string>>;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
@@ -207,6 +233,10 @@ export interface WorkflowVersionView {
     readonly variables?: Readonly<Record<string, unknown>>;
     /** A run that takes longer ends as timed_out. */
     readonly timeoutSeconds?: number;
+    /** A workflow that is started when a run fails or times out. */
+    readonly failureWorkflow?: string;
+    /** Default: the newest one. */
+    readonly failureWorkflowVersion?: number;
   };
 }
 

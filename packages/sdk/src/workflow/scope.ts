@@ -1,5 +1,6 @@
 import { messageOf } from '../base/shown-value.ts';
 import { expressionsIn, hasMarks, type Target } from './reference-proxy.ts';
+import type { AnyWorkflow } from './workflow.ts';
 
 /** A step in the form of Conductor. */
 export type StepJson = Readonly<Record<string, unknown>> & { readonly taskReferenceName: string };
@@ -17,6 +18,8 @@ export class Draft {
   readonly targets: Target[] = [];
   /** A step so far decides between paths. */
   hasSwitch = false;
+  /** Workflows that its runs start. */
+  readonly uses = new Set<AnyWorkflow>();
   /** Where each name is used. */
   private readonly places = new Map<string, string>();
 

@@ -2,7 +2,6 @@ import type { Given, Step } from './reference.ts';
 import type { Scope } from './scope.ts';
 import { addStep, fieldsJson, named, scriptOf } from './step-json.ts';
 import { stated } from './step-options.ts';
-import type { AnyWorkflow } from './workflow.ts';
 
 /** How a run ends early. */
 export interface Termination {
@@ -70,32 +69,4 @@ export function addInline<Output>(scope: Scope, { name, expression, input }: Scr
   const taken = Object.keys(own).find((field) => field in given);
   if (taken !== undefined) throw scope.draft.error(`${user} cannot have the field '${taken}'`);
   return addStep(scope, { ...named(name, 'INLINE'), inputParameters: { ...given, ...own } });
-}
-
-interface Child {
-  readonly name: string;
-  readonly workflow: AnyWorkflow | string;
-  readonly input: object;
-  readonly version: number | undefined;
-}
-
-/** SUB_WORKFLOW. */
-export function addSubWorkflow<Output>(scope: Scope, child: Child): Step<Output> {
-  const { name, workflow, input, version } = child;
-  const inputParameters = fieldsJson(scope, input, `the input of '${name}'`);
-  const known = typeof workflow === 'string' ? { name: workflow, version } : versionOf(workflow);
-  if (known.name === scope.draft.workflow && !scope.draft.hasSwitch) {
-    const what = `step '${name}' runs the workflow '${known.name}' itself`;
-    const why = 'no w.switch before it can prevent that: a run would never end';
-    throw scope.draft.error(`${what}, and ${why}`);
-  }
-  return addStep(scope, {
-    ...named(name, 'SUB_WORKFLOW'),
-    inputParameters,
-    subWorkflowParam: stated(known),
-  });
-}
-
-function versionOf({ name, version }: AnyWorkflow): { name: string; version: number } {
-  return { name, version };
 }

@@ -1,4 +1,10 @@
 import type { AnyTask, TaskDefinition } from '../task/define-task.ts';
+import {
+  addStartWorkflow,
+  addSubWorkflow,
+  type StartWorkflowOptions,
+  type SubWorkflowOptions,
+} from './child-steps.ts';
 import { addLoop, type Iteration, type LoopOptions, type LoopOverOptions } from './loop-steps.ts';
 import { addMap, type MapItems } from './map-steps.ts';
 import { addFork, addSwitch, type Build, type BuildAll, type CaseNames } from './path-steps.ts';
@@ -15,7 +21,6 @@ import { fieldPath, referenceTo, targetOf } from './reference-proxy.ts';
 import type { Scope } from './scope.ts';
 import {
   addInline,
-  addSubWorkflow,
   addTerminate,
   addWait,
   type Termination,
@@ -211,15 +216,26 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
     return addInline(this.scope, { name, expression, input });
   }
 
-  /** Runs another workflow and waits for its end. */
-  subWorkflow<Output = unknown, ChildInput = unknown>(
+  /** Runs another workflow and waits for its end. Its output is the output of the step. */
+  subWorkflow<Output = unknown, ChildInput = unknown, MayFail extends boolean = false>(
     name: string,
     workflow: Workflow<ChildInput, Output> | string,
     input: NoInfer<GivenFields<ChildInput>>,
-    { version }: { readonly version?: number } = {},
-  ): Step<Output> {
+    options: SubWorkflowOptions<MayFail> = {},
+  ): Step<MayFail extends true ? Output | null : Output> {
     const child = workflow as AnyWorkflow | string;
-    return addSubWorkflow(this.scope, { name, workflow: child, input, version });
+    return addSubWorkflow(this.scope, { name, workflow: child, input, options });
+  }
+
+  /** Starts another workflow and does not wait for it. */
+  startWorkflow<ChildInput = unknown>(
+    name: string,
+    workflow: Workflow<ChildInput, unknown> | string,
+    input: NoInfer<GivenFields<ChildInput>>,
+    options: StartWorkflowOptions = {},
+  ): Step<{ readonly workflowId: string }> {
+    const child = workflow as AnyWorkflow | string;
+    return addStartWorkflow(this.scope, { name, workflow: child, input, options });
   }
 
   /** The number of elements of a list. */

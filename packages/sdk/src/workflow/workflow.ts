@@ -11,6 +11,8 @@ export interface WorkflowJson {
   readonly outputParameters?: Readonly<Record<string, unknown>>;
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly timeoutSeconds?: number;
+  readonly failureWorkflow?: string;
+  readonly failureWorkflowVersion?: number;
 }
 
 /** A workflow with the types of its input and output. */
@@ -19,6 +21,8 @@ export interface Workflow<Input = unknown, Output = unknown> {
   readonly version: number;
   /** What the server gets. */
   readonly definition: WorkflowJson;
+  /** Workflows that its runs start. They are registered with it. */
+  readonly uses: readonly AnyWorkflow[];
   readonly [TYPES]?: (input: Input) => Output;
 }
 

@@ -19,6 +19,8 @@ interface ShownRun {
   readonly reason: string;
   readonly priority: number;
   readonly correlation: string;
+  /** The run that started it, if one did. */
+  readonly parent: ShownParent | undefined;
   readonly tags: Tags;
   readonly startedAt: number;
   readonly endedAt: number;
@@ -27,6 +29,13 @@ interface ShownRun {
   readonly input: string;
   /** Output, or the error of a run that did not succeed. */
   readonly result: string;
+}
+
+interface ShownParent {
+  readonly runId: string;
+  /** Reference of the step that started it; empty if none did. */
+  readonly step: string;
+  readonly relation: string;
 }
 
 /** What an answer shows of a step. */
@@ -39,6 +48,8 @@ export interface ShownStep {
   readonly attempt: number;
   /** Empty without a task. */
   readonly taskId: string;
+  /** The run that it started; absent without one. */
+  readonly childRunId?: string;
   readonly startedAt: number;
   readonly endedAt: number;
   readonly input: string;
@@ -77,6 +88,7 @@ export function runSummaryJson(source: RunSource): string {
     reason: run.reason,
     priority: run.priority,
     correlationId: run.correlation || null,
+    parent: run.parent === undefined ? null : { ...run.parent, step: run.parent.step || null },
     tags: run.tags,
     startedAt: time(run.startedAt),
     endedAt: time(run.endedAt),
@@ -189,6 +201,7 @@ function stepJson(step: ShownStep): string {
     reason: step.reason,
     attempt: step.attempt,
     taskId: step.taskId || null,
+    childRunId: step.childRunId || null,
     startedAt: time(step.startedAt),
     endedAt: time(step.endedAt),
   });

@@ -8,6 +8,7 @@ import {
   type PayloadRange,
   REASONS,
   RUN_REASONS,
+  RUN_RELATIONS,
   RUN_STATES,
   readEvents,
   runIdText,
@@ -34,6 +35,7 @@ const ID_TEXTS = {
   task_submitted: taskIdText,
   step_submitted: taskIdText,
   run_started: runIdText,
+  child_started: runIdText,
 } as const;
 
 /** Prints the events of a data folder as JSON lines. The server may run meanwhile. */
@@ -86,6 +88,8 @@ function shownValue({ kind, dump }: Field, value: unknown, withPayloads: boolean
       return STEP_STATES[value as number];
     case 'runReason':
       return RUN_REASONS[value as number];
+    case 'relation':
+      return RUN_RELATIONS[value as number];
     default:
       return value;
   }

@@ -66,6 +66,7 @@ export class Observation {
   }
 
   readonly staged = (outputs: Outputs, state: ReadonlyState): void => {
+    this.runsStarted(outputs.startedRuns.length);
     this.tasks.staged(outputs, state);
     this.types.staged(outputs, state);
     this.stats.staged(outputs, state);

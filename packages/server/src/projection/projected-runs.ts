@@ -6,6 +6,7 @@ import {
   advanceRun,
   beginRun,
   isRun,
+  noteChild,
   noteStepTask,
   openBranches,
   openFrame,
@@ -29,6 +30,7 @@ const OF_RUNS = [
   'workflow_removed',
   'step_submitted',
   'run_started',
+  'child_started',
   'step_started',
   'frame_opened',
   'branches_opened',
@@ -69,6 +71,12 @@ export class ProjectedRuns {
       case 'run_started':
         this.start(event, at);
         return undefined;
+      case 'child_started': {
+        const parent = event.step === 0 ? undefined : this.open(event.parent, at);
+        if (parent?.isBehind) noteChild(parent.record, event, at);
+        this.start(event, at);
+        return undefined;
+      }
       case 'frame_opened': {
         const run = this.open(event.task, at);
         if (run?.isBehind) openFrame(run.record, event, this.programs.at(run.record.program));
@@ -89,7 +97,7 @@ export class ProjectedRuns {
     }
   }
 
-  private start(event: EventOf<'run_started'>, at: number): void {
+  private start(event: EventOf<'run_started'> | EventOf<'child_started'>, at: number): void {
     if (this.hasRow(event.task)) return;
     const record = beginRun(event, this.programs.at(event.program), at);
     this.desk.add(UnsavedTask.of(record, this.desk.since(at)));

@@ -1,6 +1,7 @@
 import {
   parseTags,
   RUN_REASONS,
+  RUN_RELATIONS,
   RUN_STATES,
   runIdText,
   STEP_STATES,
@@ -35,6 +36,7 @@ export function runRecordSource(
       reason: RUN_REASONS[record.reason],
       priority: record.priority,
       correlation: record.parent,
+      parent: parentOf(record),
       tags: parseTags(record.tags),
       startedAt: record.submittedAt,
       endedAt: record.endedAt,
@@ -59,7 +61,14 @@ function shownStep(
   if (task !== undefined) return { ...of, ...stepOfTask(shownRecord(task)) };
   // Retention may have removed the task of an old step.
   const taskId = step.task === 0 ? '' : idOf(taskIdText, step.task, step.taskSubmittedAt);
-  return { ...of, ...stepWithoutTask({ ...step, state }), taskId };
+  const childRunId = step.child === 0 ? '' : idOf(runIdText, step.child, step.childStartedAt);
+  return { ...of, ...stepWithoutTask({ ...step, state }), taskId, childRunId };
+}
+
+function parentOf({ startedBy }: RunRecord): RunSource['run']['parent'] {
+  if (startedBy === undefined) return undefined;
+  const { run, startedAt, step, relation } = startedBy;
+  return { runId: idOf(runIdText, run, startedAt), step, relation: RUN_RELATIONS[relation] };
 }
 
 type IdText = typeof taskIdText;

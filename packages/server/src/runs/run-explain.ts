@@ -1,5 +1,6 @@
 import {
   Branches,
+  childIdOf,
   type Explanation,
   isRunOver,
   NO_SLOT,
@@ -8,6 +9,7 @@ import {
   RUN_STATES,
   referenceOf,
   type Slot,
+  type TaskNumber,
 } from '@sluice/core';
 import { programOf } from '../base/step-outline.ts';
 import { timeText } from '../base/time-text.ts';
@@ -34,6 +36,7 @@ interface RunReason {
   readonly taskId?: string;
   /** Why the task of the step is not running, worker by worker. */
   readonly task?: Explanation;
+  readonly childRunId?: string;
 }
 
 type RunReasonCode =
@@ -45,6 +48,7 @@ type RunReasonCode =
   | 'time'
   | 'call'
   | 'script'
+  | 'child'
   | 'due'
   | 'no_room';
 
@@ -53,12 +57,13 @@ export function explainRun(
   state: ReadonlyState,
   partition: PartitionReader,
   run: Slot,
+  stepsMax = STEPS_MAX,
 ): RunExplanation {
   const { table } = state.runs;
   const runState = RUN_STATES[table.state[run]];
   if (isRunOver(table.state[run])) return ended(runState, table.endedAt[run]);
   const steps = waitedFor(state, run);
-  const reasons = steps.slice(0, STEPS_MAX).map((step) => explainStep(state, partition, step));
+  const reasons = steps.slice(0, stepsMax).map((step) => explainStep(state, partition, step));
   const lead: RunReason[] = [];
   if (runState === 'paused') {
     lead.push({ code: 'paused', message: 'the run is paused: no step begins until it is resumed' });
@@ -70,7 +75,7 @@ export function explainRun(
   return {
     running: runState !== 'paused' && reasons.some(({ code }) => code !== 'call'),
     reasons: [...lead, ...reasons],
-    stepsNotShown: Math.max(0, steps.length - STEPS_MAX),
+    stepsNotShown: Math.max(0, steps.length - stepsMax),
   };
 }
 
@@ -110,6 +115,7 @@ function explainStep(state: ReadonlyState, partition: PartitionReader, step: num
       : `${name} waits: ${explained.reasons[0]?.message ?? 'a worker will get it at any moment'}`;
     return { code, message, step: reference, taskId: taskIdOf(state, task), task: explained };
   }
+  if (steps.child[step] !== 0) return explainChild(state, partition, { step, reference });
   if (steps.isEvaluating[step] === 1) {
     return { code: 'script', message: `${name} waits for its script`, step: reference };
   }
@@ -130,4 +136,19 @@ function explainStep(state: ReadonlyState, partition: PartitionReader, step: num
   return isFull
     ? { code: 'no_room', message: `${name} waits for room in memory`, step: reference }
     : { code: 'due', message: `${name} begins at any moment`, step: reference };
+}
+
+/** The run that a step waits for, and the first thing that this run waits for. */
+function explainChild(
+  state: ReadonlyState,
+  partition: PartitionReader,
+  { step, reference }: { readonly step: number; readonly reference: string },
+): RunReason {
+  const { steps, table } = state.runs;
+  const childRunId = childIdOf(state, step);
+  const child = table.find(steps.child[step] as TaskNumber);
+  const name = `step "${reference}" waits for run ${childRunId}`;
+  const [first] = child === NO_SLOT ? [] : explainRun(state, partition, child, 1).reasons;
+  const message = first === undefined ? name : `${name}: ${first.message}`;
+  return { code: 'child', message, step: reference, childRunId };
 }

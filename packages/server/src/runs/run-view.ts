@@ -1,13 +1,15 @@
 import {
+  childIdOf,
+  parentIdOf,
   type ReadonlyState,
   RUN_REASONS,
+  RUN_RELATIONS,
   RUN_STATES,
-  runIdText,
+  runIdOf,
   type Slot,
   STEP_STATES,
   type StepPlace,
   stepPlaces,
-  type TaskNumber,
 } from '@sluice/core';
 import {
   type RunSource,
@@ -18,15 +20,6 @@ import {
 import { programOf } from '../base/step-outline.ts';
 import { UTF8 } from '../base/utf8.ts';
 import { payloadText, shownTask } from '../tasks/task-view.ts';
-
-function runIdOf(state: ReadonlyState, slot: Slot): string {
-  const { table } = state.runs;
-  return runIdText({
-    submittedAt: table.startedAt[slot],
-    partition: state.partition,
-    number: table.number[slot] as TaskNumber,
-  });
-}
 
 /** A run in memory; valid as long as the state does not change. */
 export function runSource(state: ReadonlyState, slot: Slot): RunSource {
@@ -47,6 +40,7 @@ export function runSource(state: ReadonlyState, slot: Slot): RunSource {
       reason: RUN_REASONS[table.reason[slot]],
       priority: table.priority[slot],
       correlation: correlations.textAt(table.correlation[slot]),
+      parent: parentOf(state, slot),
       tags: state.texts.tags.at(table.tags[slot]),
       startedAt: table.startedAt[slot],
       endedAt: table.endedAt[slot],
@@ -57,6 +51,16 @@ export function runSource(state: ReadonlyState, slot: Slot): RunSource {
     steps: table.size[slot],
     stateAt: (place) => STEP_STATES[steps.state[slots()[place].slot]],
     stepAt: (place) => stepAt(state, slots()[place]),
+  };
+}
+
+function parentOf(state: ReadonlyState, slot: Slot): RunSource['run']['parent'] {
+  const { table, parentReferences } = state.runs;
+  if (table.parent[slot] === 0) return undefined;
+  return {
+    runId: parentIdOf(state, slot),
+    step: parentReferences.textAt(table.parentReference[slot]),
+    relation: RUN_RELATIONS[table.relation[slot]],
   };
 }
 
@@ -79,5 +83,5 @@ function stepAt(state: ReadonlyState, place: StepPlace): ShownStep {
     input: payloadText(state, steps.input[slot], steps.inputLength[slot]),
     result: payloadText(state, steps.output[slot], steps.outputLength[slot]),
   };
-  return { ...of, ...stepWithoutTask(step), taskId: '' };
+  return { ...of, ...stepWithoutTask(step), taskId: '', childRunId: childIdOf(state, slot) };
 }

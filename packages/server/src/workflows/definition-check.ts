@@ -138,7 +138,11 @@ function innerSteps(step: Fields, path: string): Place[] {
     stepsIn(steps, `${path}/decisionCases/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
   );
   const others = stepsIn(step.defaultCase, `${path}/defaultCase`);
-  return [...branches, ...cases, ...others, ...stepsIn(step.loopOver, `${path}/loopOver`)];
+  const inside = `${path}/subWorkflowParam/workflowDefinition/tasks`;
+  const { workflowDefinition } = fieldsOf(step.subWorkflowParam);
+  const ofChild = stepsIn(fieldsOf(workflowDefinition).tasks, inside);
+  const body = stepsIn(step.loopOver, `${path}/loopOver`);
+  return [...branches, ...cases, ...others, ...body, ...ofChild];
 }
 
 function stepsIn(list: unknown, path: string): Place[] {

@@ -130,7 +130,9 @@ export class Pushes implements Checker, StoryRule {
       return `task ${task.number} of ${task.queue} is pushed as ${pushed.type}`;
     });
     const text = pushed.input === null ? '' : JSON.stringify(pushed.input);
-    this.check(text === input, 'I3', () => {
+    // The parser moves names that are numbers, as a loop's output has, to the front.
+    const sent = input === '' ? '' : JSON.stringify(JSON.parse(input));
+    this.check(text === sent, 'I3', () => {
       return `task ${task.number} is pushed with ${text.slice(0, 99)}, not ${input.slice(0, 99)}`;
     });
   }

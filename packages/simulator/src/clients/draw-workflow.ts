@@ -12,6 +12,9 @@ const STEPS_MAX = [3, 8, 14];
 
 const TOGETHER_MS = 300;
 
+/** Levels of runs that runs start and wait for. */
+const LEVELS = 2;
+
 /** Runs should get far, so most of their tasks succeed. */
 const ENDS: readonly (readonly [weight: number, end: TaskInput['end']])[] = [
   [0.82, 'succeeded'],
@@ -35,7 +38,8 @@ interface RunInput {
 /** A random definition. Each of its tasks does what the input of its run says. */
 export function drawDefinition(random: RandomStream): ModelDefinition {
   const seeded = new SeededRandom(random.integer(0, 2 ** 31));
-  const drawn = new RandomDefinition(seeded, random.pick(STEPS_MAX), { hasCalls: false }).draw();
+  const options = { hasCalls: false, levels: LEVELS };
+  const drawn = new RandomDefinition(seeded, random.pick(STEPS_MAX), options).draw();
   const definition = { ...drawn, tasks: withTasks(random, drawn.tasks) };
   // The naive interpreter knows one status of a step that did not succeed, and there are three.
   const hasPermissive = JSON.stringify(definition).includes('"permissive":true');
@@ -136,7 +140,7 @@ function withInner(
   step: ModelStep,
   change: (steps: readonly ModelStep[]) => readonly ModelStep[],
 ): ModelStep {
-  const { forkTasks, decisionCases, defaultCase, loopOver } = step;
+  const { forkTasks, decisionCases, defaultCase, loopOver, subWorkflowParam } = step;
   const cases = Object.entries(decisionCases ?? {}).map(([name, steps]) => [name, change(steps)]);
   return {
     ...step,
@@ -144,6 +148,22 @@ function withInner(
     ...(decisionCases === undefined ? {} : { decisionCases: Object.fromEntries(cases) }),
     ...(defaultCase === undefined ? {} : { defaultCase: change(defaultCase) }),
     ...(loopOver === undefined ? {} : { loopOver: change(loopOver) }),
+    ...(subWorkflowParam === undefined ? {} : withChild(step, change)),
+  };
+}
+
+/** The tasks of a child do what the input of the outermost run says. */
+function withChild(
+  { subWorkflowParam, inputParameters }: ModelStep,
+  change: (steps: readonly ModelStep[]) => readonly ModelStep[],
+): Partial<ModelStep> {
+  if (subWorkflowParam === undefined) return {};
+  const { workflowDefinition } = subWorkflowParam;
+  const tasks = change(workflowDefinition.tasks);
+  const told = { n: '${workflow.input.n}', todo: '${workflow.input.todo}' };
+  return {
+    subWorkflowParam: { ...subWorkflowParam, workflowDefinition: { ...workflowDefinition, tasks } },
+    inputParameters: { ...inputParameters, ...told },
   };
 }
 
@@ -155,6 +175,7 @@ function referencesIn(steps: readonly ModelStep[]): string[] {
       ...Object.values(step.decisionCases ?? {}),
       step.defaultCase ?? [],
       step.loopOver ?? [],
+      step.subWorkflowParam?.workflowDefinition.tasks ?? [],
     ];
     return [...tasksOf(step), ...lists.flatMap(referencesIn)];
   });

@@ -1,5 +1,6 @@
 import { BLIND_MUTANTS } from './blind-mutants.ts';
 import { CALLBACK_MUTANTS } from './callback-mutants.ts';
+import { CHILD_MUTANTS } from './child-mutants.ts';
 import { CORE_MUTANTS } from './core-mutants.ts';
 import { ENGINE_MUTANTS } from './engine-mutants.ts';
 import { LEASE_MUTANTS } from './lease-mutants.ts';
@@ -23,6 +24,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...CALLBACK_MUTANTS,
   ...SDK_MUTANTS,
   ...RUN_MUTANTS,
+  ...CHILD_MUTANTS,
   ...BLIND_MUTANTS,
 ];
 

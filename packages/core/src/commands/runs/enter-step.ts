@@ -7,6 +7,7 @@ import { ValueError } from '../../workflow/json-writer.ts';
 import type { StepNode } from '../../workflow/program.ts';
 import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { fillDetails } from '../tasks/submit-tasks.ts';
+import { enterStartWorkflow, enterSubWorkflow } from './child-runs.ts';
 import { endStep, type StepVisit, shownReference, type Visit, visitStep } from './end-steps.ts';
 import { fill } from './fill-template.ts';
 import { checkType, enterFork } from './fork-steps.ts';
@@ -55,6 +56,10 @@ function enter(at: StepVisit): boolean {
     case 'HUMAN':
       startWait(at);
       return true;
+    case 'SUB_WORKFLOW':
+      return enterSubWorkflow(at);
+    case 'START_WORKFLOW':
+      return enterStartWorkflow(at);
     case 'SET_VARIABLE':
       setVariables(at);
       return true;

@@ -48,8 +48,9 @@ export function decideOperateStep(decision: Decision, command: OperateStep): Ope
   const isGoingOn = [RUN_RUNNING, RUN_PAUSED].includes(runs.table.state[slot]);
   if (!isGoingOn) return { rejection: 'run_finished', slot };
   const at = visitStep({ decision, run: slot, program }, step);
-  // A loop ends with its body.
-  const isEndable = runs.steps.state[step] === STEP_RUNNING && at.node.kind !== 'DO_WHILE';
+  // A loop ends with its body, and a SUB_WORKFLOW with the run that it started.
+  const isWhole = at.node.kind === 'DO_WHILE' || at.node.kind === 'SUB_WORKFLOW';
+  const isEndable = runs.steps.state[step] === STEP_RUNNING && !isWhole;
   if (!isEndable) return { rejection: 'step_not_waiting', slot };
   if (runs.steps.link[step] === 0) endWaiting(at, command);
   else endTaskOf(at, command);

@@ -14,8 +14,10 @@ import {
   type RunReason,
   runReason,
 } from '../../workflow/run-state.ts';
+import { endWithChild, hasChild, stopChild } from './child-ends.ts';
 import { endReported, NOTHING, stopStep, type Visit } from './end-steps.ts';
 import { enterStep } from './enter-step.ts';
+import { aftermathOf } from './failure-runs.ts';
 import { fill } from './fill-template.ts';
 
 /**
@@ -91,16 +93,20 @@ function advance(visit: Visit): boolean {
   const { table } = visit.decision.state.runs;
   const { run } = visit;
   const reported = table.reportedHead[run];
-  if (reported !== NO_SLOT) endReported(visit, reported);
-  else if (table.state[run] === RUN_STOPPING) {
+  if (reported !== NO_SLOT) {
+    if (hasChild(visit, reported)) endWithChild(visit, reported);
+    else endReported(visit, reported);
+  } else if (table.state[run] === RUN_STOPPING) {
     const step = table.runningHead[run];
     const left = step === NO_SLOT ? dueLoop(visit) : step;
-    if (left !== NO_SLOT) stopStep(visit, left);
-    else endRun(visit, { state: table.outcome[run], reason: table.reason[run] });
+    if (left !== NO_SLOT) {
+      if (hasChild(visit, left)) stopChild(visit, left);
+      else stopStep(visit, left);
+    } else return endRun(visit, { state: table.outcome[run], reason: table.reason[run] });
   } else {
     const due = table.dueHead[run];
     if (due !== NO_SLOT) return enterStep(visit, due);
-    finishRun(visit);
+    return finishRun(visit);
   }
   return true;
 }
@@ -113,8 +119,8 @@ function dueLoop({ decision, run }: Visit): number {
   return step;
 }
 
-/** Nothing of the run is left to do. */
-function finishRun(visit: Visit): void {
+/** Nothing of the run is left to do. False when memory has no room for what follows. */
+function finishRun(visit: Visit): boolean {
   const { decision, run, program } = visit;
   if (decision.state.runs.table.hasFailure[run] !== 0) {
     return failAtEnd(visit, 'step_failed', 'a permissive step did not succeed');
@@ -125,17 +131,17 @@ function finishRun(visit: Visit): void {
       program.output === undefined
         ? lastOutput(visit)
         : fill(decision, outermost(runs, run, program), program.output);
-    endRun(visit, { state: RUN_SUCCEEDED, reason: 0, output });
+    return endRun(visit, { state: RUN_SUCCEEDED, reason: 0, output });
   } catch (error) {
     if (!(error instanceof ValueError)) throw error;
-    failAtEnd(visit, error.code, `the output of the run: ${error.message}`);
+    return failAtEnd(visit, error.code, `the output of the run: ${error.message}`);
   }
 }
 
-function failAtEnd(visit: Visit, code: RunReason, message: string): void {
+function failAtEnd(visit: Visit, code: RunReason, message: string): boolean {
   const bytes = visit.decision.runWork.utf8.encode(JSON.stringify({ code, message }));
   const output = { bytes, start: 0, end: bytes.length };
-  endRun(visit, { state: RUN_FAILED, reason: runReason(code), output });
+  return endRun(visit, { state: RUN_FAILED, reason: runReason(code), output });
 }
 
 interface RunEnd {
@@ -145,17 +151,35 @@ interface RunEnd {
   readonly output?: PayloadRange;
 }
 
-function endRun({ decision, run }: Visit, end: RunEnd): void {
+/** Ends a run, and starts its failure workflow. False when memory has no room for that. */
+function endRun(visit: Visit, end: RunEnd): boolean {
+  const { decision, run } = visit;
   const { state, emit, events, outputs } = decision;
+  const { state: outcome, reason } = end;
+  const error = end.output ?? outputOf(visit);
+  const aftermath = aftermathOf(visit, { state: outcome, reason, error });
+  if (aftermath === 'no_room') return false;
+  const output = aftermath?.error ?? end.output;
   const event = events.runEnded;
   event.slot = run;
   event.task = state.runs.table.number[run] as TaskNumber;
-  event.state = end.state;
-  event.reason = end.reason;
-  event.hasOutput = end.output !== undefined;
-  Object.assign(event.output, end.output ?? NOTHING);
+  event.state = outcome;
+  event.reason = reason;
+  event.hasOutput = output !== undefined;
+  Object.assign(event.output, output ?? NOTHING);
   emit(event);
   outputs.endedRuns.push(run);
+  aftermath?.start();
+  return true;
+}
+
+/** What a run that stops was given as its output or error. */
+function outputOf({ decision, run }: Visit): PayloadRange {
+  const { payloads, runs } = decision.state;
+  const { output, outputLength } = runs.table;
+  if (outputLength[run] === 0) return NOTHING;
+  const start = payloads.startOf(output[run]);
+  return { bytes: payloads.bytesOf(output[run]), start, end: start + outputLength[run] };
 }
 
 /** Without a template the output is that of the last step; after a SWITCH, of the case taken. */
@@ -183,13 +207,15 @@ function lastOfCase(visit: Visit, node: StepNode): number {
   return node.lastOfCases.get(selectedCase) ?? node.lastOtherwise;
 }
 
-/** The output of a task as it is, which may be a blob. */
+/** The output of a task or of a child as it is, which may be a blob. */
 function rawOutput({ decision, run }: Visit, node: StepNode): PayloadRange | undefined {
   const { runs, tasks, payloads } = decision.state;
-  const task = runs.steps.link[runs.table.base[run] + node.place] - 1;
-  if (task < 0 || tasks.resultLength[task] === 0) return undefined;
-  const bytes = payloads.bytesOf(tasks.result[task]);
-  const start = payloads.startOf(tasks.result[task]);
-  const length = tasks.resultLength[task];
+  const step = runs.table.base[run] + node.place;
+  const task = runs.steps.link[step] - 1;
+  const length = task < 0 ? runs.steps.outputLength[step] : tasks.resultLength[task];
+  if (length === 0) return undefined;
+  const reference = task < 0 ? runs.steps.output[step] : tasks.result[task];
+  const bytes = payloads.bytesOf(reference);
+  const start = payloads.startOf(reference);
   return isBlobReference(bytes, start, length) ? { bytes, start, end: start + length } : undefined;
 }

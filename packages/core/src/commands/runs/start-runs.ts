@@ -146,7 +146,7 @@ function whyRefused(
 }
 
 /** Defaults are merged into the input, within the bound of a value. */
-function hasHugeInput({ inputDefaults }: Program, bytes: number): boolean {
+export function hasHugeInput({ inputDefaults }: Program, bytes: number): boolean {
   return inputDefaults.size > 0 && bytes > VALUE_BYTES_MAX / 2;
 }
 
@@ -207,7 +207,7 @@ function start(decision: Decision, command: StartRuns, at: number): Slot {
 }
 
 /** Members that an input object lacks come from the definition. */
-function fillDefaults(
+export function fillDefaults(
   { runWork }: Decision,
   defaults: ReadonlyMap<string, string>,
   input: PayloadRange,

@@ -1,7 +1,13 @@
 import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { LimitError } from '../../base/limit-error.ts';
+import { CHILDREN_SCHEMA } from '../../snapshot/snapshot-archive.ts';
 import type { Archive } from '../../structures/archive.ts';
-import { ColumnTable, columnsOf, type ReadonlyColumns } from '../../structures/columns.ts';
+import {
+  type Column,
+  ColumnTable,
+  columnsOf,
+  type ReadonlyColumns,
+} from '../../structures/columns.ts';
 import { hashNumber, SlotIndex } from '../../structures/slot-index.ts';
 
 /** Read-only view for code outside `apply`. */
@@ -55,6 +61,17 @@ export class RunTable extends ColumnTable {
   readonly outputLength = new Uint32Array(this.capacity);
   readonly variables = new Float64Array(this.capacity);
   readonly variablesLength = new Uint32Array(this.capacity);
+  /** Number and start of the run that started it; 0 for a run that a call started. */
+  readonly parent = new Float64Array(this.capacity);
+  readonly parentAt = new Float64Array(this.capacity);
+  /** Slot of the step that waits for its end plus one; 0 when none does. */
+  readonly parentStep = new Uint32Array(this.capacity);
+  /** Index of the interned reference of the step that started it. */
+  readonly parentReference = new Uint32Array(this.capacity);
+  /** How it is related to its parent. */
+  readonly relation = new Uint8Array(this.capacity);
+  /** Number of runs above it. */
+  readonly depth = new Uint8Array(this.capacity);
   /** 1 while it is in the line of runs that have something to do. */
   readonly isInLine = new Uint8Array(this.capacity);
   /** Links in the line, or in the list of ended runs. */
@@ -63,6 +80,14 @@ export class RunTable extends ColumnTable {
   count = 0;
 
   private readonly index = new SlotIndex(this.capacity);
+  private readonly ofParent: readonly Column[] = [
+    this.parent,
+    this.parentAt,
+    this.parentStep,
+    this.parentReference,
+    this.relation,
+    this.depth,
+  ];
   /** Head of the list of freed slots, linked by `next`. */
   private freed: Slot = NO_SLOT;
   private fresh = 0;
@@ -94,6 +119,7 @@ export class RunTable extends ColumnTable {
     for (const column of [this.endedAt, this.state, this.reason, this.outcome, this.decider]) {
       column[slot] = 0;
     }
+    for (const column of this.ofParent) column[slot] = 0;
     this.live[slot] = 0;
     this.promised[slot] = 0;
     this.hasFailure[slot] = 0;
@@ -123,7 +149,8 @@ export class RunTable extends ColumnTable {
     if (this.fresh > this.capacity) throw new LimitError('tasksMax', this.capacity);
     const references: readonly unknown[] = [this.input, this.output, this.variables];
     for (const [name, column] of columnsOf(this)) {
-      if (!references.includes(column)) archive.column(name, column, this.fresh);
+      const isNewer = this.ofParent.includes(column) && archive.schema < CHILDREN_SCHEMA;
+      if (!references.includes(column) && !isNewer) archive.column(name, column, this.fresh);
     }
     if (!archive.isLoading) return;
     for (let slot = 0; slot < this.fresh; slot++) {

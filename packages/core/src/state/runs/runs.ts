@@ -1,4 +1,5 @@
 import { NO_SLOT, type Slot } from '../../base/ids.ts';
+import { CHILDREN_SCHEMA } from '../../snapshot/snapshot-archive.ts';
 import type { Archive } from '../../structures/archive.ts';
 import { Interner, type InternerReader } from '../../structures/interner.ts';
 import { persistLists, TaskList } from '../../structures/task-list.ts';
@@ -25,6 +26,8 @@ export interface RunsReader {
   /** Tasks that the steps of all runs may still submit. */
   readonly promised: number;
   readonly correlations: InternerReader<string>;
+  /** References of the steps that started runs. */
+  readonly parentReferences: InternerReader<string>;
   /** Timeouts of runs, and the ends of waits. */
   readonly timers: TimingWheel;
   readonly stepTimers: TimingWheel;
@@ -45,6 +48,7 @@ export class Runs implements RunsReader {
   readonly line: TaskList;
   readonly ended: TaskList;
   readonly correlations = new Interner<string>((text) => text);
+  readonly parentReferences = new Interner<string>((text) => text);
   readonly timers: TimingWheel;
   readonly stepTimers: TimingWheel;
   readonly branches = new BranchLists();
@@ -107,5 +111,8 @@ export class Runs implements RunsReader {
     this.stepTimers.persist(archive, this.steps.used);
     archive.section('correlations');
     this.correlations.persist(archive);
+    if (archive.schema < CHILDREN_SCHEMA) return;
+    archive.section('parentReferences');
+    this.parentReferences.persist(archive);
   }
 }

@@ -1,3 +1,4 @@
+import { CHILDREN_SCHEMA } from '../../snapshot/snapshot-archive.ts';
 import type { Archive } from '../../structures/archive.ts';
 import { BuddyBlocks } from '../../structures/buddy-blocks.ts';
 import {
@@ -63,6 +64,9 @@ export class StepTable extends ColumnTable {
   readonly isEvaluating = new Uint8Array(this.capacity);
   /** When a WAIT is over; meaningful while it has a timer. */
   readonly until = new Float64Array(this.capacity);
+  /** Number and start of the run that it started; 0 without one. */
+  readonly child = new Float64Array(this.capacity);
+  readonly childAt = new Float64Array(this.capacity);
   /** Times, input and output of a step without a task. */
   readonly startedAt = new Float64Array(this.capacity);
   readonly endedAt = new Float64Array(this.capacity);
@@ -80,6 +84,8 @@ export class StepTable extends ColumnTable {
     this.isEvaluating,
     this.startedAt,
     this.endedAt,
+    this.child,
+    this.childAt,
   ];
 
   /** Slots from here on were never in use. */
@@ -139,6 +145,8 @@ export class StepTable extends ColumnTable {
   persist(archive: Archive): void {
     this.blocks.persist(archive);
     for (const [name, column] of columnsOf(this)) {
+      const isNewer = column === this.child || column === this.childAt;
+      if (isNewer && archive.schema < CHILDREN_SCHEMA) continue;
       if (column !== this.input && column !== this.output) archive.column(name, column, this.used);
     }
   }

@@ -1,14 +1,20 @@
 import type { TestPartition } from '../test-partition.ts';
 import { TestRuns } from './test-runs.ts';
 
-/** A run that waits, is paused, loops, forks, is cancelled during a task, and leaves memory. */
+/**
+ * A run that waits, is paused, starts another one, loops, forks, is cancelled during a task, and
+ * leaves memory.
+ */
 export function cancelledRun(partition: TestPartition): void {
   const runs = new TestRuns(partition);
   const { session } = partition.attach({ types: ['step'], slots: 1 });
   const loopOver = [{ name: 'step', taskReferenceName: 'one' }];
   const inputParameters = { forkTaskInputs: [1, 2], forkTaskName: 'step' };
+  const noop = { tasks: [{ taskReferenceName: 'noop', type: 'NOOP' }] };
+  const ofOther = { subWorkflowParam: { name: 'other', workflowDefinition: noop } };
   const tasks = [
     { taskReferenceName: 'wait', type: 'WAIT', inputParameters: { duration: '1h' } },
+    { ...ofOther, taskReferenceName: 'other', type: 'SUB_WORKFLOW' },
     { taskReferenceName: 'loop', type: 'DO_WHILE', items: [1], loopOver },
     { taskReferenceName: 'fork', type: 'FORK_JOIN_DYNAMIC', inputParameters },
     { taskReferenceName: 'join', type: 'JOIN' },

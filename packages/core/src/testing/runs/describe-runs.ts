@@ -1,6 +1,7 @@
 import type { Slot } from '../../base/ids.ts';
 import { frameSize } from '../../state/runs/run-frames.ts';
 import type { ReadonlyState } from '../../state/state.ts';
+import { RUN_RELATIONS } from '../../workflow/run-relation.ts';
 import { RUN_REASONS, RUN_STATES, STEP_STATES } from '../../workflow/run-state.ts';
 import { testUtf8 } from '../test-utf8.ts';
 
@@ -23,6 +24,14 @@ export interface RunDescription {
   readonly promised: number;
   readonly decider: number;
   readonly isInLine: boolean;
+  /** Number of the run that started it; 0 for none. */
+  readonly parent: number;
+  /** Reference of the step that started it, and how the runs are related. */
+  readonly parentReference: string;
+  readonly relation: string;
+  /** Slot of the step that waits for its end plus one; 0 for none. */
+  readonly parentStep: number;
+  readonly depth: number;
   readonly correlation: string;
   readonly tags: string;
   readonly dedupe: number;
@@ -50,6 +59,8 @@ export interface StepDescription {
   readonly waiting: number;
   /** Number of its task; 0 without one. */
   readonly task: number;
+  /** Number of the run that it started; 0 without one. */
+  readonly child: number;
   readonly endedAt: number;
   readonly output: string;
 }
@@ -83,6 +94,11 @@ export function describeRun(state: ReadonlyState, slot: Slot): RunDescription {
     promised: table.promised[slot],
     decider: table.decider[slot],
     isInLine: table.isInLine[slot] === 1,
+    parent: table.parent[slot],
+    parentReference: state.runs.parentReferences.textAt(table.parentReference[slot]),
+    relation: RUN_RELATIONS[table.relation[slot]],
+    parentStep: table.parentStep[slot],
+    depth: table.depth[slot],
     correlation: correlations.textAt(table.correlation[slot]),
     tags: state.texts.tags.textAt(table.tags[slot]),
     dedupe: table.dedupe[slot],
@@ -128,6 +144,7 @@ function describeStep(state: ReadonlyState, step: number, suffix: string): StepD
     reason: RUN_REASONS[steps.reason[step]],
     waiting: steps.waiting[step],
     task: task < 0 ? 0 : state.tasks.number[task],
+    child: steps.child[step],
     endedAt: steps.endedAt[step],
     output: text(state, steps.output[step], steps.outputLength[step]),
   };

@@ -45,15 +45,3 @@ function member(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
-
-export function without(values: object, others: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => !(name in others)));
-}
-
-/** A place in the definition and the iterations of the loops around it. */
-export interface Where {
-  readonly loops: readonly string[];
-  readonly iterations: readonly string[];
-}
-
-export const OUTSIDE: Where = { loops: [], iterations: [] };

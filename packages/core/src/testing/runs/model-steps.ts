@@ -16,6 +16,7 @@ export interface ModelStep {
   readonly loopOver?: readonly ModelStep[];
   readonly loopCondition?: string;
   readonly items?: unknown;
+  readonly subWorkflowParam?: { readonly workflowDefinition: ModelDefinition };
   readonly decisionCases?: Readonly<Record<string, readonly ModelStep[]>>;
   readonly defaultCase?: readonly ModelStep[];
 }
@@ -59,7 +60,15 @@ export function suffixOf(key: string): string {
   return key.slice(reference.length);
 }
 
-/** The loops around a step, outermost first. */
+/** The references of the steps that a static join waits for. */
+export function membersOf({ tasks }: ModelDefinition, join: ModelStep): string[] {
+  const fork = forkOf(tasks, join);
+  const names = join.joinOn ?? [];
+  if (names.length > 0) return [...new Set(names)];
+  return (fork.forkTasks ?? []).flatMap((branch) => branch.at(-1)?.taskReferenceName ?? []);
+}
+
+/** The references of the loops around a step, outermost first. */
 export function loopsAround({ tasks }: ModelDefinition, reference: string): string[] {
   const search = (steps: readonly ModelStep[], loops: string[]): string[] | undefined => {
     for (const step of steps) {
@@ -84,45 +93,4 @@ export function forkOf(steps: readonly ModelStep[], join: ModelStep): ModelStep 
     if (index > 0) return list[index - 1];
   }
   throw new Error(`${join.taskReferenceName} has no fork`);
-}
-
-export function isDynamicFork({ type }: ModelStep): boolean {
-  return type === 'FORK_JOIN_DYNAMIC';
-}
-
-interface ModelBranch {
-  readonly step: ModelStep;
-  readonly input: unknown;
-}
-
-/** The branches of a dynamic fork; undefined when its inputs do not say what they are. */
-export function branchesOf(
-  fork: ModelStep,
-  input: Readonly<Record<string, unknown>>,
-  isOnly: boolean,
-): ModelBranch[] | undefined {
-  const { optional = false, permissive = false } = fork;
-  const { forkTaskInputs: items, forkTaskName: name } = input;
-  if ('forkTaskInputs' in input) {
-    if (!Array.isArray(items)) return undefined;
-    const prefix = isOnly ? `_${name}_` : `_${fork.taskReferenceName}_${name}_`;
-    return items.map((item, index) => ({
-      step: { taskReferenceName: `${prefix}${index}`, name: String(name), optional, permissive },
-      input: {
-        ...(isPlain(item) ? item : { input: item }),
-        __index: index,
-      },
-    }));
-  }
-  const listed = input[fork.dynamicForkTasksParam ?? ''];
-  const inputs = input[fork.dynamicForkTasksInputParamName ?? ''];
-  if (!Array.isArray(listed) || !isPlain(inputs)) return undefined;
-  return listed.map((each: ModelStep) => ({
-    step: { ...each, optional: optional || each.optional === true, permissive },
-    input: inputs[each.taskReferenceName] ?? {},
-  }));
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,15 @@
 import type { SeededRandom } from '../world/seeded-random.ts';
 import type { ModelDefinition, ModelStep } from './model-steps.ts';
 
+/** Steps of a definition that stands in another one. */
+const CHILD_STEPS = 8;
+
+interface DefinitionOptions {
+  readonly hasCalls?: boolean;
+  readonly levels?: number;
+  readonly other?: string;
+}
+
 /** Draws definitions of all kinds of steps, nested. */
 export class RandomDefinition {
   private readonly random: SeededRandom;
@@ -18,15 +27,25 @@ export class RandomDefinition {
 
   /** Whether steps may wait for a call. */
   private readonly hasCalls: boolean;
+  /** Levels of runs that its runs may start, and a workflow that they start without waiting. */
+  private readonly levels: number;
+  private readonly other: string | undefined;
 
-  constructor(random: SeededRandom, most: number, { hasCalls = true } = {}) {
+  constructor(
+    random: SeededRandom,
+    most: number,
+    { hasCalls = true, levels = 0, other }: DefinitionOptions = {},
+  ) {
     this.random = random;
     this.most = most;
     this.hasCalls = hasCalls;
+    this.levels = levels;
+    this.other = other;
   }
 
-  draw(): ModelDefinition {
-    const tasks = this.list({ depth: 0, inFork: false, least: 1 });
+  /** Beside other branches, what fails a run at once would race. */
+  draw({ inFork = false } = {}): ModelDefinition {
+    const tasks = this.list({ depth: 0, inFork, least: 1 });
     const hasOutput = this.chance(0.5);
     return {
       tasks,
@@ -65,7 +84,28 @@ export class RandomDefinition {
     }
     if (dice === 13) return this.dynamicFork(inFork);
     if (dice === 14) return [this.dynamic()];
+    if (dice === 15 && this.levels > 0) return this.child(!isAlone);
     return [this.simple()];
+  }
+
+  /** A run that the step waits for, or one that nobody waits for. */
+  private child(inFork: boolean): ModelStep[] {
+    const { random, hasCalls, other } = this;
+    if (other !== undefined && this.chance(0.2)) {
+      const inputParameters = { startWorkflow: { name: other, input: this.value() } };
+      return [{ ...this.named('start'), type: 'START_WORKFLOW', inputParameters }];
+    }
+    const options = {
+      hasCalls,
+      levels: this.levels - 1,
+      ...(other === undefined ? {} : { other }),
+    };
+    const workflowDefinition = new RandomDefinition(random, CHILD_STEPS, options).draw({ inFork });
+    const inputParameters = { k: this.value() };
+    const optional = this.chance(0.2) ? { optional: true } : {};
+    const subWorkflowParam = { name: 'inside', workflowDefinition };
+    const type = 'SUB_WORKFLOW';
+    return [{ ...this.named('sub'), type, inputParameters, subWorkflowParam, ...optional }];
   }
 
   private simple(): ModelStep {

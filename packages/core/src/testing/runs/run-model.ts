@@ -1,76 +1,54 @@
-import { fillTexts, OUTSIDE, type Where, without } from './model-expressions.ts';
-import {
-  branchesOf,
-  chosenBy,
-  flatten,
-  forkOf,
-  isDynamicFork,
-  loopsAround,
-  type ModelDefinition,
-  type ModelStep,
-  scopeSteps,
-  suffixOf,
-} from './model-steps.ts';
+import { type Entered, type ModelEnd, OUTSIDE, type Where, without } from './entered-step.ts';
+import { branchesOf, isDynamicFork } from './model-branches.ts';
+import { chosenBy, flatten, forkOf, type ModelDefinition, type ModelStep } from './model-steps.ts';
+import { ModelValues } from './model-values.ts';
 
 /**
  * A naive interpreter of definitions. It knows neither programs nor counters: after each outcome it
  * walks the whole definition again and asks of every step whether it may begin. Its expressions
  * work on plain objects.
  */
-type StepState = 'running' | 'succeeded' | 'completed_with_errors' | 'failed' | 'cancelled';
-
-interface Entered {
-  state: StepState;
-  input?: unknown;
-  output?: unknown;
-  /** Iterations that a loop has begun, and the list that it goes over. */
-  iteration?: number;
-  items?: readonly unknown[];
-  /** References of the branches that a dynamic fork began. */
-  branches?: readonly string[];
-  /** Whether it waits for a script. */
-  isEvaluating?: boolean;
-  /** When a WAIT is over; 0 for when it is told so. */
-  until?: number;
-}
-
-const STATUS: Readonly<Record<string, string>> = {
-  succeeded: 'COMPLETED',
-  completed_with_errors: 'COMPLETED_WITH_ERRORS',
-  failed: 'FAILED',
-};
-
 export class RunModel {
-  /** By reference, with the iterations of the loops around it. */
-  readonly entered = new Map<string, Entered>();
-  /** Branches of dynamic forks, by the same names. */
-  readonly steps = new Map<string, ModelStep>();
-  variables: Record<string, unknown>;
   status: 'running' | 'paused' | 'stopping' | 'succeeded' | 'failed' | 'cancelled' = 'running';
   now = 0;
   output: unknown;
-  private readonly definition: ModelDefinition;
-  private readonly input: unknown;
+  readonly definition: ModelDefinition;
+  private readonly values: ModelValues;
+  private readonly isTold: boolean;
   private outcome: 'succeeded' | 'failed' | 'cancelled' = 'succeeded';
   private hasFailure = false;
 
-  constructor(definition: ModelDefinition, input: unknown, now: number) {
+  /** With `isTold`, a step ends with its child only when `takeChild` says so. */
+  constructor(definition: ModelDefinition, input: unknown, now: number, isTold = false) {
     this.definition = definition;
-    this.input = input;
+    this.values = new ModelValues(definition, input);
+    this.isTold = isTold;
     this.now = now;
-    this.variables = { ...definition.variables };
     this.settle();
+  }
+
+  /** By reference, with the iterations of the loops around it. */
+  get entered(): Map<string, Entered> {
+    return this.values.entered;
+  }
+
+  get variables(): Record<string, unknown> {
+    return this.values.variables;
   }
 
   /** The worker of a step answered, or somebody ended the step. */
   report(key: string, succeeded: boolean, output: unknown): void {
-    const step = this.find(key) as ModelStep;
+    const step = this.values.find(key) as ModelStep;
     const entered = this.entered.get(key) as Entered;
     entered.isEvaluating = false;
+    this.end(step, entered, { succeeded, output });
+    this.settle();
+  }
+
+  private end(step: ModelStep, entered: Entered, { succeeded, output }: ModelEnd): void {
     if (this.status === 'stopping') entered.state = 'failed';
     else if (succeeded) Object.assign(entered, { state: 'succeeded', output });
     else this.fail(step, entered);
-    this.settle();
   }
 
   private fail(step: ModelStep, entered: Entered): void {
@@ -80,9 +58,45 @@ export class RunModel {
     else this.stop('failed');
   }
 
+  /** Steps end with the runs that they wait for. */
+  private takeChildren(): void {
+    if (this.isTold) return;
+    for (const [key, { child, state }] of this.entered) {
+      if (child === undefined || state !== 'running') continue;
+      if (this.status === 'stopping') child.cancel();
+      child.settle();
+      if (child.endedAs !== undefined) this.endWithChild(key);
+    }
+  }
+
+  private endWithChild(key: string): void {
+    const entered = this.entered.get(key) as Entered;
+    const { endedAs, output } = entered.child as RunModel;
+    this.end(this.values.find(key) as ModelStep, entered, {
+      succeeded: endedAs === 'succeeded',
+      output,
+    });
+  }
+
+  /** The run that a step waits for has ended. */
+  takeChild(key: string): void {
+    this.endWithChild(key);
+    this.settle();
+  }
+
+  /** How it will end, once it stops. */
+  get endsAs(): string {
+    return this.status === 'stopping' ? this.outcome : this.status;
+  }
+
+  /** How it ended; undefined while it has not. */
+  get endedAs(): string | undefined {
+    return ['running', 'paused', 'stopping'].includes(this.status) ? undefined : this.status;
+  }
+
   /** The script of a step gave this. */
   evaluated(key: string, value: unknown): void {
-    const step = this.find(key) as ModelStep;
+    const step = this.values.find(key) as ModelStep;
     const entered = this.entered.get(key) as Entered;
     entered.isEvaluating = false;
     if (step.type === 'DO_WHILE') this.goOn(step, entered, value === true);
@@ -108,6 +122,7 @@ export class RunModel {
   passTo(now: number): void {
     this.now = now;
     for (const entered of this.entered.values()) {
+      entered.child?.passTo(now);
       const isDue = (entered.until ?? 0) > 0 && (entered.until ?? 0) <= now;
       if (isDue && entered.state === 'running') entered.state = 'succeeded';
     }
@@ -128,11 +143,17 @@ export class RunModel {
   }
 
   /** Begins everything that may begin, until nothing changes. */
-  private settle(): void {
-    while (this.status === 'running' && this.walk(this.definition.tasks, '').changed);
+  settle(): void {
+    if (this.endedAs !== undefined) return;
+    this.takeChildren();
+    while (this.status === 'running' && this.walk(this.definition.tasks, '').changed) {
+      this.takeChildren();
+    }
+    this.takeChildren();
     const isBusy = [...this.entered].some(([key, { state }]) => {
       return (
-        state === 'running' && (this.status === 'running' || this.find(key)?.type !== 'DO_WHILE')
+        state === 'running' &&
+        (this.status === 'running' || this.values.find(key)?.type !== 'DO_WHILE')
       );
     });
     if (isBusy || (this.status !== 'running' && this.status !== 'stopping')) return;
@@ -237,8 +258,8 @@ export class RunModel {
   }
 
   private enter(step: ModelStep, suffix: string): void {
-    const where = this.whereOf(step, suffix);
-    const input = this.fill(step.inputParameters ?? {}, where) as Record<string, unknown>;
+    const where = this.values.whereOf(step, suffix);
+    const input = this.values.fill(step.inputParameters ?? {}, where) as Record<string, unknown>;
     const entered: Entered = { state: 'succeeded', input };
     this.entered.set(step.taskReferenceName + suffix, entered);
     switch (step.type ?? 'SIMPLE') {
@@ -254,6 +275,17 @@ export class RunModel {
         Object.assign(entered, { state: 'running', until: ms ? this.now + Number(ms) : 0 });
         return;
       }
+      case 'SUB_WORKFLOW': {
+        const { workflowDefinition } = step.subWorkflowParam as {
+          workflowDefinition: ModelDefinition;
+        };
+        const child = new RunModel(workflowDefinition, input, this.now, this.isTold);
+        Object.assign(entered, { state: 'running', child });
+        return;
+      }
+      case 'START_WORKFLOW':
+        entered.output = { workflowId: 'r_id' };
+        return;
       case 'INLINE':
         Object.assign(entered, { state: 'running', isEvaluating: true });
         return;
@@ -266,7 +298,7 @@ export class RunModel {
         return;
       case 'SET_VARIABLE':
         // A variable that is set again moves to the end, which its JSON text shows.
-        this.variables = { ...without(this.variables, input), ...input };
+        this.values.variables = { ...without(this.variables, input), ...input };
         entered.output = this.variables;
         return;
       case 'TERMINATE':
@@ -280,10 +312,10 @@ export class RunModel {
   }
 
   private enterJoin(join: ModelStep, entered: Entered, suffix: string): void {
-    const where = this.whereOf(join, suffix);
-    const members = this.membersOf(join, suffix).map((name) => ({
+    const where = this.values.whereOf(join, suffix);
+    const members = this.values.membersOf(join, suffix).map((name) => ({
       name,
-      key: this.steps.has(name + suffix) ? name + suffix : this.keyOf(name, where),
+      key: this.values.steps.has(name + suffix) ? name + suffix : this.values.keyOf(name, where),
     }));
     const fork = forkOf(this.definition.tasks, join).taskReferenceName + suffix;
     const states = [fork, ...members.map(({ key }) => key ?? '')].map(
@@ -291,7 +323,7 @@ export class RunModel {
     );
     if (states.includes('completed_with_errors')) entered.state = 'completed_with_errors';
     entered.output = Object.fromEntries(
-      members.map(({ name, key }) => [name, this.outputOf(key) ?? null]),
+      members.map(({ name, key }) => [name, this.values.outputOf(key) ?? null]),
     );
   }
 
@@ -302,7 +334,7 @@ export class RunModel {
     if (branches === undefined) return this.fail(fork, entered);
     entered.branches = branches.map(({ step }) => step.taskReferenceName);
     for (const { step, input } of branches) {
-      this.steps.set(step.taskReferenceName + suffix, step);
+      this.values.steps.set(step.taskReferenceName + suffix, step);
       this.entered.set(step.taskReferenceName + suffix, { state: 'running', input });
     }
   }
@@ -310,7 +342,7 @@ export class RunModel {
   private beginLoop(step: ModelStep, entered: Entered, where: Where): void {
     Object.assign(entered, { state: 'running', iteration: 1 });
     if (step.items === undefined) return;
-    const items = this.fill(step.items, where);
+    const items = this.values.fill(step.items, where);
     entered.items = items as readonly unknown[];
     if (!Array.isArray(items)) {
       entered.state = 'failed';
@@ -318,81 +350,14 @@ export class RunModel {
     } else if (items.length === 0) Object.assign(entered, { state: 'succeeded', iteration: 0 });
   }
 
-  /** The output of a step; that of a loop is made of its iterations. */
-  private outputOf(key: string | undefined): unknown {
-    const entered = this.entered.get(key ?? '');
-    const step = this.find(key ?? '');
-    if (entered === undefined || step?.type !== 'DO_WHILE') return entered?.output;
-    const iteration = entered.iteration ?? 0;
-    const output: Record<string, unknown> = { iteration };
-    if (Array.isArray(entered.items) && iteration > 0) {
-      Object.assign(output, { loopIndex: iteration - 1, loopItem: entered.items[iteration - 1] });
-    }
-    for (let n = 1; n <= iteration; n++) {
-      const body = scopeSteps(step.loopOver ?? []).flatMap(({ taskReferenceName: name }) => {
-        const value = this.outputOf(`${name}${suffixOf(key ?? '')}__${n}`);
-        return value === undefined ? [] : [[name, value]];
-      });
-      output[n] = Object.fromEntries(body);
-    }
-    return output;
-  }
-
-  /** The loops around a step and their iterations. */
-  private whereOf(step: ModelStep, suffix: string): Where {
-    const loops = loopsAround(this.definition, step.taskReferenceName);
-    return { loops, iterations: suffix.split('__').slice(1) };
-  }
-
-  /** The iteration in which we are for loops around us, the newest one for others. */
-  private keyOf(reference: string, where: Where): string | undefined {
-    let suffix = '';
-    for (const [index, loop] of loopsAround(this.definition, reference).entries()) {
-      const isAround = where.loops[index] === loop;
-      const newest = this.entered.get(loop + suffix)?.iteration;
-      if (!isAround && newest === undefined) return undefined;
-      suffix += `__${isAround ? where.iterations[index] : newest}`;
-    }
-    return reference + suffix;
-  }
-
-  private membersOf(join: ModelStep, suffix: string): string[] {
-    const fork = forkOf(this.definition.tasks, join);
-    const begun = this.entered.get(fork.taskReferenceName + suffix)?.branches;
-    if (begun !== undefined) return [...begun];
-    const names = join.joinOn ?? [];
-    if (names.length > 0) return [...new Set(names)];
-    return (fork.forkTasks ?? []).flatMap((branch) => branch.at(-1)?.taskReferenceName ?? []);
-  }
-
   private finalOutput(): unknown {
     const { outputParameters = {}, tasks } = this.definition;
-    if (Object.keys(outputParameters).length > 0) return this.fill(outputParameters, OUTSIDE);
+    if (Object.keys(outputParameters).length > 0)
+      return this.values.fill(outputParameters, OUTSIDE);
     let step = tasks.at(-1) as ModelStep;
     while (step.type === 'SWITCH' && this.caseOf(step, '').length > 0) {
       step = this.caseOf(step, '').at(-1) as ModelStep;
     }
-    return this.outputOf(step.taskReferenceName) ?? null;
-  }
-
-  private find(key: string): ModelStep | undefined {
-    const branch = this.steps.get(key);
-    if (branch !== undefined) return branch;
-    const [reference] = key.split('__');
-    return flatten(this.definition.tasks).find((step) => step.taskReferenceName === reference);
-  }
-
-  private fill(value: unknown, where: Where): unknown {
-    return fillTexts(value, (root) => this.root(root, where));
-  }
-
-  private root(name: string, where: Where): unknown {
-    if (name === 'workflow') return { input: this.input, variables: this.variables };
-    const key = this.keyOf(name, where);
-    const entered = this.entered.get(key ?? '');
-    if (entered === undefined) return undefined;
-    const isOver = entered.state !== 'running';
-    const status = isOver ? STATUS[entered.state] : null;
-    return { ...entered, output: this.outputOf(key), status };
+    return this.values.outputOf(step.taskReferenceName) ?? null;
   }
 }

@@ -15,6 +15,7 @@ export function runProblems(state: ReadonlyState): string[] {
   const endedSteps = sum(runs.filter(isOver).map(({ steps }) => steps.length));
   return [
     ...runs.flatMap((run) => problemsOf(state, run, { line, ended })),
+    ...childProblems(runs),
     ...claim(state.runs.table.count === runs.length, 'the number of runs'),
     ...claim(state.runs.steps.inUse === inUse, `${state.runs.steps.inUse} slots, not ${inUse}`),
     ...claim(state.runs.endedSteps === endedSteps, 'the steps of ended runs'),
@@ -75,6 +76,31 @@ function problemsOf(state: ReadonlyState, run: RunDescription, lists: Lists): st
     ...claim(!isOver(run) || live === 0, 'an ended run has nothing live'),
   ];
   return problems.map((problem) => `${name}: ${problem}`);
+}
+
+/** A step that waits for a run, and a run that a step waits for, name each other. */
+function childProblems(runs: readonly RunDescription[]): string[] {
+  const byNumber = new Map(runs.map((run) => [run.number, run]));
+  const awaited = runs.flatMap((run) => {
+    if (run.parentStep === 0 || isOver(run)) return [];
+    const parent = byNumber.get(run.parent);
+    const step = parent?.steps.find(({ slot }) => slot === run.parentStep - 1);
+    const isKnown = step?.child === run.number && ['running', 'stopping'].includes(step.state);
+    return [
+      ...claim(isKnown, `run ${run.number} lives, and its parent ${run.parent} does not wait`),
+      ...claim(run.depth === (parent?.depth ?? 0) + 1, `the depth of run ${run.number}`),
+    ];
+  });
+  const waiting = runs.flatMap(({ steps, number }) =>
+    steps.flatMap(({ child, state, node }) => {
+      if (child === 0 || !['running', 'stopping', 'reported'].includes(state)) return [];
+      const run = byNumber.get(child);
+      const isRight = run !== undefined && isOver(run) === (state === 'reported');
+      const name = `step ${node} of run ${number} (${state})`;
+      return claim(isRight, `${name} waits for run ${child}, which is ${run?.state}`);
+    }),
+  );
+  return [...awaited, ...waiting];
 }
 
 function isGoingOn({ state }: RunDescription): boolean {

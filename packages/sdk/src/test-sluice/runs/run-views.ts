@@ -1,7 +1,10 @@
 import {
   blobOf,
+  childIdOf,
+  parentIdOf,
   type ReadonlyState,
   RUN_REASONS,
+  RUN_RELATIONS,
   RUN_STATES,
   type Slot,
   STEP_STATES,
@@ -64,6 +67,7 @@ export function runSummary(state: ReadonlyState, slot: Slot): RunSummary {
     reason: RUN_REASONS[table.reason[slot]],
     priority: table.priority[slot],
     correlationId: correlations.textAt(table.correlation[slot]) || null,
+    parent: parentOf(state, slot),
     tags: state.texts.tags.at(table.tags[slot]) ?? {},
     startedAt: time(table.startedAt[slot]),
     endedAt: time(table.endedAt[slot]),
@@ -72,6 +76,14 @@ export function runSummary(state: ReadonlyState, slot: Slot): RunSummary {
     ...payload('output', hasOutput ? result : 'null'),
     error: hasEnded && !hasOutput ? JSON.parse(result) : null,
   };
+}
+
+function parentOf(state: ReadonlyState, slot: Slot): RunSummary['parent'] {
+  const { table, parentReferences } = state.runs;
+  const relation = RUN_RELATIONS[table.relation[slot]];
+  if (relation === '') return null;
+  const step = parentReferences.textAt(table.parentReference[slot]) || null;
+  return { runId: parentIdOf(state, slot), step, relation };
 }
 
 /** All steps of a run, in the order in which a server lists them. */
@@ -104,6 +116,7 @@ function stepView(server: InProcessServer, place: StepPlace): StepView {
     name,
     state: stateOf(state, slot),
     reason: RUN_REASONS[steps.reason[slot]],
+    childRunId: childIdOf(state, slot) || null,
   };
   return { ...of, ...(task >= 0 ? ofTask(server.view(task)) : withoutTask(state, slot)) };
 }

@@ -32,6 +32,9 @@ export interface StepRecord extends StepOutline {
   /** Number of its task and the time of its submit; 0 without a task. */
   task: number;
   taskSubmittedAt: number;
+  /** Number of the run that it started and the time of its start; 0 without one. */
+  child: number;
+  childStartedAt: number;
   endedAt: number;
   /** For a step without a task. `result` is its output or its error. */
   startedAt: number;
@@ -61,6 +64,8 @@ export interface RunRecord {
   readonly isDiscarded: true;
   readonly version: number;
   readonly priority: number;
+  /** The run that started it, if one did. */
+  readonly startedBy?: RunStarter;
   /** Place of its definition. */
   readonly program: number;
   /** Numbers of the core. */
@@ -71,6 +76,16 @@ export interface RunRecord {
   readonly steps: StepRecord[];
   /** Its states with their times, oldest first: numbers of the core. */
   readonly changes: (readonly [at: number, state: number])[];
+}
+
+/** The run that started another one. */
+export interface RunStarter {
+  readonly run: number;
+  readonly startedAt: number;
+  /** Reference of its step; empty if no step did. */
+  readonly step: string;
+  /** Number of the core. */
+  readonly relation: number;
 }
 
 /** Somebody may pause and resume a run again and again. */
@@ -104,7 +119,8 @@ export function isRun(record: object): record is RunRecord {
   return 'runState' in record;
 }
 
-type Started = Extract<Event, { type: 'run_started' }>;
+type ChildStarted = Extract<Event, { type: 'child_started' }>;
+type Started = Extract<Event, { type: 'run_started' }> | ChildStarted;
 
 export function beginRun(event: Started, program: ProjectedProgram, at: number): RunRecord {
   return {
@@ -127,7 +143,20 @@ export function beginRun(event: Started, program: ProjectedProgram, at: number):
     variables: textOf(event.variables),
     steps: freshSteps(program, { scope: 0, base: event.base, suffix: '' }),
     changes: [[at, RUN_STATES.indexOf('running')]],
+    ...(event.type === 'child_started' ? { startedBy: starterOf(event) } : {}),
   };
+}
+
+function starterOf({ parent, parentAt, reference, relation }: ChildStarted): RunStarter {
+  return { run: parent, startedAt: parentAt, step: reference, relation };
+}
+
+/** A step of this run started another run. */
+export function noteChild(record: RunRecord, event: ChildStarted, at: number): void {
+  const step = stepAt(record, event.step - 1);
+  if (step === undefined) return;
+  step.child = event.task;
+  step.childStartedAt = at;
 }
 
 interface Frame {
@@ -143,6 +172,8 @@ const UNTOUCHED = {
   reason: 0,
   task: 0,
   taskSubmittedAt: 0,
+  child: 0,
+  childStartedAt: 0,
   startedAt: 0,
   endedAt: 0,
   input: '',
@@ -287,10 +318,12 @@ function endStep(record: RunRecord, event: StepEnded, at: number): void {
   if (isSet) record.variables = step.result;
 }
 
-/** Names of the blobs that the payloads of the run are. */
+/** Names of the blobs that the payloads of the run and of its steps are. */
 export function blobsNamedByRun(record: RunRecord): string[] {
   const namespace = namespaceOfRun(record);
-  return [record.input, record.result].flatMap((payload) => {
+  // A SUB_WORKFLOW has the output of its run, which may be a blob.
+  const outputs = record.steps.map(({ result }) => result);
+  return [record.input, record.result, ...outputs].flatMap((payload) => {
     const sha256 = blobOf(payload);
     return sha256 === undefined ? [] : [blobName({ namespace, sha256 })];
   });

@@ -1,4 +1,4 @@
-import type { RunRecord, StepRecord } from './run-record.ts';
+import type { RunRecord, RunStarter, StepRecord } from './run-record.ts';
 
 /** The part of a run without separate columns, as JSON. Lists, as for tasks. */
 export function packRun(record: RunRecord): string {
@@ -9,7 +9,16 @@ export function packRun(record: RunRecord): string {
     [tags, variables],
     record.steps.map(packStep),
     record.changes,
+    ...(record.startedBy === undefined ? [] : [packStarter(record.startedBy)]),
   ]);
+}
+
+function packStarter({ run, startedAt, step, relation }: RunStarter): PackedStarter {
+  return [run, startedAt, step, relation];
+}
+
+function unpackStarter([run, startedAt, step, relation]: PackedStarter): RunStarter {
+  return { run, startedAt, step, relation };
 }
 
 /** The columns of a row. */
@@ -19,7 +28,7 @@ type RunColumns = Pick<
 > & { readonly body: string };
 
 export function unpackRun(row: RunColumns): RunRecord {
-  const [numbers, texts, steps, changes] = JSON.parse(row.body) as Body;
+  const [numbers, texts, steps, changes, starter] = JSON.parse(row.body) as Body;
   const [state, endedAt, version, priority, program, runState, outcome, reason] = numbers;
   const [tags, variables] = texts;
   const { number, submittedAt, queue, parent, input, result } = row;
@@ -29,33 +38,38 @@ export function unpackRun(row: RunColumns): RunRecord {
     ...{ version, priority, program, runState, outcome, reason, variables },
     steps: steps.map(unpackStep),
     changes: [...changes],
+    ...(starter === undefined ? {} : { startedBy: unpackStarter(starter) }),
   };
 }
 
 type Numbers = readonly [number, number, number, number, number, number, number, number];
+type PackedStarter = readonly [run: number, startedAt: number, step: string, relation: number];
 type PackedStep = readonly [
   texts: readonly [reference: string, kind: string, name: string, input: string, result: string],
   numbers: readonly [number, number, number, number, number, number, number],
+  /** Absent without one. */
+  child?: readonly [number: number, startedAt: number],
 ];
 type Body = readonly [
   Numbers,
   readonly [string, string],
   readonly PackedStep[],
   RunRecord['changes'],
+  starter?: PackedStarter,
 ];
 
 function packStep(step: StepRecord): PackedStep {
   const { reference, kind, name, input, result } = step;
   const { slot, state, reason, task, taskSubmittedAt, startedAt, endedAt } = step;
-  return [
-    [reference, kind, name, input, result],
-    [slot, state, reason, task, taskSubmittedAt, startedAt, endedAt],
-  ];
+  const texts = [reference, kind, name, input, result] as const;
+  const numbers = [slot, state, reason, task, taskSubmittedAt, startedAt, endedAt] as const;
+  return step.child === 0 ? [texts, numbers] : [texts, numbers, [step.child, step.childStartedAt]];
 }
 
-function unpackStep([texts, numbers]: PackedStep): StepRecord {
+function unpackStep([texts, numbers, started = [0, 0]]: PackedStep): StepRecord {
   const [reference, kind, name, input, result] = texts;
   const [slot, state, reason, task, taskSubmittedAt, startedAt, endedAt] = numbers;
-  const outline = { reference, kind, name, slot, input, result };
+  const [child, childStartedAt] = started;
+  const outline = { reference, kind, name, slot, input, result, child, childStartedAt };
   return { ...outline, state, reason, task, taskSubmittedAt, startedAt, endedAt };
 }

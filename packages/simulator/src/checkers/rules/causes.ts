@@ -33,7 +33,6 @@ const CAUSES: { readonly [T in Event['type']]?: Causes } = {
   access_key_expiry_set: ['create_access_key'],
   access_key_revoked: ['revoke_access_key'],
   redrive_ended: ['end_redrive', 'advance_time'],
-  workflow_registered: ['put_workflow', 'start_runs'],
   workflow_removed: ['delete_workflow'],
   run_started: ['start_runs'],
   run_forgotten: MAKE_ROOM,

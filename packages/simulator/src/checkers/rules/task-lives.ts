@@ -46,7 +46,7 @@ export class TaskLives implements StoryRule {
   event(event: Event, task: TaskStory | undefined, { command }: ToldCommand): void {
     if (event.type === 'task_submitted') this.submitted(event, command.type);
     else if (event.type === 'step_submitted') this.numbered(event);
-    else if (event.type === 'run_started') this.numberOf(event);
+    else if (event.type === 'run_started' || event.type === 'child_started') this.numberOf(event);
     else if (event.type === 'task_readmitted') this.readmitted(event, task);
     else if (event.type.startsWith('attempt') || event.type.startsWith('task_')) {
       if (event.type !== 'task_type_changed') this.happens(event, task, command);

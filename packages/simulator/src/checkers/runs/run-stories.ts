@@ -1,26 +1,28 @@
-import { type Event, STEP_KINDS, type StartRunsReply } from '@sluice/core';
-import { describeRuns } from '@sluice/core/testing/runs/describe-runs';
+import { type Event, RUN_REASONS, STEP_KINDS, type StartRunsReply } from '@sluice/core';
 import type { ModelDefinition } from '@sluice/core/testing/runs/model-steps';
 import type { KnownRuns } from '../../clients/known-runs.ts';
 import type { WatchedPartition } from '../../server/watched-partition.ts';
 import type { LogStory } from '../story/log-story.ts';
 import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { hasEnded, isHeld, type TaskStory, textOf } from '../story/task-story.ts';
-import { isSame, RunStory, runStateName, stepStateName } from './run-story.ts';
+import { ChildRules } from './child-rules.ts';
+import {
+  type Given,
+  isSame,
+  nameOf,
+  OUTCOMES,
+  RunStory,
+  runStateName,
+  type Started,
+  stepStateName,
+} from './run-story.ts';
+import { runsInMemory } from './runs-in-memory.ts';
 import type { ServerPace } from './server-pace.ts';
 
 type EventOf<Type extends Event['type']> = Extract<Event, { type: Type }>;
 type StepEnded = EventOf<'step_ended'>;
 type StepSubmitted = Extract<Event, { type: 'step_submitted' }>;
 type Program = { readonly name: string; readonly definition: ModelDefinition };
-
-/** How a run ends when the task of a step that it cannot do without ends so. */
-const OUTCOMES: Readonly<Record<string, string>> = {
-  failed: 'failed',
-  timed_out: 'timed_out',
-  expired: 'timed_out',
-  cancelled: 'cancelled',
-};
 
 /**
  * Compares the log with a naive interpreter of each run's definition.
@@ -39,6 +41,7 @@ export class RunStories implements StoryRule {
   private readonly programs = new Map<number, Program>();
   private readonly slots = new Map<number, number>();
   readonly byId = new Map<string, RunStory>();
+  private readonly children: ChildRules;
   /** Runs in which something may enter. */
   private readonly waiting = new Set<RunStory>();
   /** Runs that stop, with the world's time of their last change. */
@@ -50,6 +53,7 @@ export class RunStories implements StoryRule {
     this.story = story;
     this.known = known;
     this.pace = pace;
+    this.children = new ChildRules(story.simulation, this.runs);
   }
 
   begins(): void {
@@ -67,7 +71,10 @@ export class RunStories implements StoryRule {
         return;
       }
       case 'run_started':
+        this.started += 1;
         return this.start(event, told);
+      case 'child_started':
+        return this.startChild(event, told);
       case 'step_submitted':
         return this.submitted(event);
       case 'step_started':
@@ -103,7 +110,9 @@ export class RunStories implements StoryRule {
   }
 
   booted(partition: WatchedPartition): void {
-    this.compare(partition);
+    const told = [...this.runs.values()].filter(({ isForgotten }) => !isForgotten);
+    const problems = runsInMemory(partition.state, told);
+    this.check(problems.length === 0, 'I21', () => problems.join('; '));
   }
 
   ended(): void {
@@ -133,7 +142,11 @@ export class RunStories implements StoryRule {
       const lateMs = now - Math.max(since, this.pace.freeSince);
       if (run.isOver || lateMs <= this.pace.lateMsMax) continue;
       const left = run.live.filter((reference) => {
-        const task = this.story.tasks.get(run.steps.get(reference)?.task ?? 0);
+        const { task: number = 0, child = 0 } = run.steps.get(reference) ?? {};
+        const below = this.runs.get(child);
+        // A run below is looked at itself.
+        if (below !== undefined && below.state === 'stopping') return false;
+        const task = this.story.tasks.get(number);
         return task === undefined || !isHeld(task) || task.stop === '';
       });
       const isStuck = left.length > 0 || run.live.length === 0;
@@ -143,16 +156,26 @@ export class RunStories implements StoryRule {
     }
   }
 
-  private start(event: Extract<Event, { type: 'run_started' }>, told: ToldCommand): void {
+  private startChild(event: EventOf<'child_started'>, told: ToldCommand): void {
+    // Nobody waits for a failure workflow.
+    if (event.step === 0) return this.start(event, told);
+    const parent = this.children.starts(event, this.runOf(event.parent, event.type));
+    if (parent !== undefined) this.start(event, told, parent);
+  }
+
+  private start(event: Started, told: ToldCommand, parent?: RunStory['parent']): void {
     const program = this.programs.get(event.program);
     this.check(program !== undefined, 'I21', () => `run ${event.task} has no definition`);
     this.check(!this.slots.has(event.slot), 'I37', () => {
       return `run ${event.task} is put where ${this.slots.get(event.slot)} is`;
     });
     if (program === undefined) return;
-    this.started += 1;
     this.slots.set(event.slot, event.task);
-    const run = new RunStory(event, program.definition, { program: program.name, at: told.at });
+    const run = new RunStory(event, program.definition, {
+      program: program.name,
+      at: told.at,
+      parent,
+    });
     run.noteDue(told.executedAt);
     this.waiting.add(run);
     this.runs.set(run.number, run);
@@ -234,6 +257,7 @@ export class RunStories implements StoryRule {
     else {
       this.check(known.state === '', 'I22', () => `${name} ends twice`);
       if (known.task !== 0) this.taskEnded(run, reference, known.task);
+      else if (known.child !== 0) this.children.ends(run, event);
       else this.waitEnded(run, event, told);
     }
     const step = run.steps.get(reference);
@@ -266,6 +290,15 @@ export class RunStories implements StoryRule {
     }
   }
 
+  /** The interpreter of the parent takes the end of a run when the log has it. */
+  private tellParent(child: RunStory, now: number): void {
+    const run = this.children.tellParent(child);
+    if (run === undefined) return;
+    run.noteDue(now);
+    this.waiting.add(run);
+    if (this.stopping.has(run)) this.stopping.set(run, now);
+  }
+
   private taskEnded(run: RunStory, reference: string, number: number): void {
     const task = this.story.tasks.get(number);
     const name = nameOf(run, reference);
@@ -293,8 +326,10 @@ export class RunStories implements StoryRule {
     const outcome = runStateName(event.outcome);
     this.check(run.state === 'running', 'I24', () => `run ${run.number} stops while ${run.state}`);
     const { command } = told;
+    const isBelow = RUN_REASONS[event.reason] === 'parent_stopped';
     const isAsked = command.type === 'cancel_runs' && command.ids.includes(run.id);
-    if (isAsked) {
+    if (isBelow) this.children.stops(run);
+    if (isAsked || isBelow) {
       run.outcome = 'cancelled';
       run.model.cancel();
     } else {
@@ -304,13 +339,14 @@ export class RunStories implements StoryRule {
     run.state = 'stopping';
     this.stopping.set(run, told.executedAt);
     run.due.clear();
-    if (run.outcome === '') run.outcome = run.model.status;
+    if (run.outcome === '') run.outcome = run.model.endsAs;
     this.check(outcome === run.outcome, 'I22', () => {
       return `run ${run.number} will end as ${outcome}, not ${run.outcome}`;
     });
   }
 
-  private runEnded(event: Extract<Event, { type: 'run_ended' }>, { at }: ToldCommand): void {
+  private runEnded(event: Extract<Event, { type: 'run_ended' }>, told: ToldCommand): void {
+    const { at, executedAt } = told;
     const run = this.runOf(event.task, event.type);
     if (run === undefined) return;
     const state = runStateName(event.state);
@@ -327,6 +363,7 @@ export class RunStories implements StoryRule {
     run.state = state;
     run.endedAt = at;
     if (event.hasOutput) run.output = textOf(event.output);
+    this.tellParent(run, executedAt);
     if (state !== 'succeeded') return;
     const { output } = run.model;
     this.check(!event.hasOutput || isSame(run.output, output), 'I22', () => {
@@ -348,30 +385,6 @@ export class RunStories implements StoryRule {
     this.check(isGone, 'I21', () => `task ${task.number} is forgotten before its run`);
   }
 
-  /** Compares memory with the log. The caller knows that all of memory is durable. */
-  private compare({ state }: WatchedPartition): void {
-    const inMemory = new Map(describeRuns(state).map((run) => [run.number, run]));
-    const told = [...this.runs.values()].filter(({ isForgotten }) => !isForgotten);
-    this.check(inMemory.size === told.length, 'I21', () => {
-      return `${inMemory.size} runs are in memory, and ${told.length} in the log`;
-    });
-    for (const run of told) {
-      const memory = inMemory.get(run.number);
-      const agrees = memory?.state === run.state && memory.program === run.program;
-      this.check(agrees, 'I21', () => {
-        return `run ${run.number} is ${memory?.state} in memory, and ${run.state} in the log`;
-      });
-      if (memory === undefined) continue;
-      const entered = memory.steps.filter(({ state: at, iteration }) => {
-        // A loop whose body is over is due again.
-        return at !== 'pending' && (at !== 'due' || iteration > 0);
-      });
-      this.check(entered.length === run.steps.size, 'I21', () => {
-        return `run ${run.number} has ${entered.length} steps in memory, ${run.steps.size} in the log`;
-      });
-    }
-  }
-
   private runOf(number: number, what: string): RunStory | undefined {
     const run = this.runs.get(number);
     const isThere = run !== undefined && !run.isForgotten;
@@ -382,14 +395,4 @@ export class RunStories implements StoryRule {
   private check(holds: boolean, rule: string, what: () => string): void {
     this.story.simulation.check(holds, rule, what);
   }
-}
-
-/** The output of an INLINE or a SWITCH. */
-interface Given {
-  readonly result?: unknown;
-  readonly evaluationResult?: readonly unknown[];
-}
-
-function nameOf({ number }: RunStory, reference: string): string {
-  return `step ${reference} of run ${number}`;
 }

@@ -4,12 +4,14 @@ import type { ModelDefinition } from '@sluice/core/testing/runs/model-steps';
 import { RunModel } from '@sluice/core/testing/runs/run-model';
 import { textOf } from '../story/task-story.ts';
 
-type Started = Extract<Event, { type: 'run_started' }>;
+export type Started = Extract<Event, { type: 'run_started' | 'child_started' }>;
 
 /** A step that the log knows. */
 export interface StepStory {
   /** Number of its task; 0 without one. */
   readonly task: number;
+  /** Number of the run that it started; 0 without one. */
+  child: number;
   /** When a WAIT is over; 0 for other steps. */
   readonly until: number;
   /** Empty while it runs. */
@@ -42,13 +44,21 @@ export class RunStory {
   output = '';
   isForgotten = false;
 
-  constructor(event: Started, definition: ModelDefinition, { program, at }: RunPlace) {
+  /** The run whose step waits for this one, and the reference of that step. */
+  readonly parent: { readonly run: RunStory; readonly reference: string } | undefined;
+
+  constructor(event: Started, definition: ModelDefinition, { program, at, parent }: RunPlace) {
     this.number = event.task;
     this.id = runIdText({ submittedAt: at, partition: 0, number: event.task });
     this.slot = event.slot;
     this.program = program;
-    this.waitsForRoom = /"(DO_WHILE|FORK_JOIN_DYNAMIC)"/.test(JSON.stringify(definition));
-    this.model = new RunModel(definition, JSON.parse(textOf(event.input) || 'null'), at);
+    this.parent = parent;
+    const text = JSON.stringify(definition);
+    this.waitsForRoom = /"(DO_WHILE|FORK_JOIN_DYNAMIC|SUB_WORKFLOW)"/.test(text);
+    const input = JSON.parse(textOf(event.input) || 'null') as unknown;
+    // The interpreter of the parent has begun the child.
+    const begun = parent?.run.model.entered.get(parent.reference)?.child;
+    this.model = begun ?? new RunModel(definition, input, at, true);
   }
 
   /** Notes what the interpreter entered by now. */
@@ -61,7 +71,7 @@ export class RunStory {
 
   enter(reference: string, task: number, until = 0): void {
     this.due.delete(reference);
-    this.steps.set(reference, { task, until, state: '' });
+    this.steps.set(reference, { task, child: 0, until, state: '' });
   }
 
   /** Steps whose tasks have not ended by the log. */
@@ -77,6 +87,7 @@ export class RunStory {
 interface RunPlace {
   readonly program: string;
   readonly at: number;
+  readonly parent: RunStory['parent'];
 }
 
 export function runStateName(state: number): string {
@@ -87,8 +98,26 @@ export function stepStateName(state: number): string {
   return STEP_STATES[state];
 }
 
+/** How a run ends when the task of a step that it cannot do without ends so. */
+export const OUTCOMES: Readonly<Record<string, string>> = {
+  failed: 'failed',
+  timed_out: 'timed_out',
+  expired: 'timed_out',
+  cancelled: 'cancelled',
+};
+
+export function nameOf({ number }: RunStory, reference: string): string {
+  return `step ${reference} of run ${number}`;
+}
+
 /** Whether a JSON text says the same as a value. */
 export function isSame(text: string, value: unknown): boolean {
   const plain = JSON.parse(JSON.stringify(value ?? null)) as unknown;
   return isDeepStrictEqual(JSON.parse(text === '' ? 'null' : text), plain);
+}
+
+/** The output of an INLINE or a SWITCH. */
+export interface Given {
+  readonly result?: unknown;
+  readonly evaluationResult?: readonly unknown[];
 }

@@ -280,6 +280,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'run_stopping',
   'run_ended',
   'run_forgotten',
+  'child_started',
 ];
 
 function isAboutTask({ type }: Event): boolean {
