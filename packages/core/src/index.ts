@@ -101,6 +101,7 @@ export { ATTEMPT_OUTCOMES } from './decision/attempt-ends.ts';
 export type { Author } from './decision/audit.ts';
 export type { TaskOutcome } from './decision/command-fields.ts';
 export type { EvaluationRequest } from './decision/evaluation-request.ts';
+export { hasRoomForFrame } from './decision/frame-room.ts';
 export { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
 export type { Outputs } from './decision/outputs.ts';
 export { referenceOf } from './decision/run-place.ts';
