@@ -183,3 +183,4 @@ export { compileDefinition } from './workflow/compile.ts';
 export type { DefinitionProblem } from './workflow/problems.ts';
 export { type Program, STEP_KINDS, type StepNode } from './workflow/program.ts';
 export { isRunOver, RUN_REASONS, RUN_STATES, STEP_STATES } from './workflow/run-state.ts';
+export { SCRIPT_GLOBALS } from './workflow/script-globals.ts';

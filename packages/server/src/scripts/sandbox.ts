@@ -1,4 +1,5 @@
 import variant from '@jitl/quickjs-wasmfile-release-sync';
+import { SCRIPT_GLOBALS } from '@sluice/core';
 import {
   newQuickJSWASMModuleFromVariant,
   type QuickJSContext,
@@ -18,7 +19,8 @@ export type ScriptResult = { readonly value: string } | { readonly message: stri
 
 /**
  * Evaluates scripts of workflows in an interpreter that is a WebAssembly module: a script sees `$`
- * and the language, and nothing of this process. Each script has a fresh interpreter.
+ * and the language without `Date` and random numbers, and nothing of this process. Each script has
+ * a fresh interpreter.
  */
 export class Sandbox {
   private readonly module: QuickJSWASMModule;
@@ -46,6 +48,7 @@ export class Sandbox {
       try {
         if (given.error) return failure(context.dump(given.error.consume((each) => each)));
         given.value.consume((value) => context.setProp(context.global, '$', value));
+        context.unwrapResult(context.evalCode(SCRIPT_GLOBALS, 'globals.js')).dispose();
         const result = context.evalCode(source, 'script.js');
         if (result.error) return failure(result.error.consume((each) => context.dump(each)));
         const made = result.value.consume((value) =>
