@@ -8,7 +8,7 @@ import {
 } from 'quickjs-emscripten-core';
 
 /** Bounds on one script. */
-const CPU_MS_MAX = 1000;
+export const CPU_MS_MAX = 1000;
 const MEMORY_BYTES_MAX = 32 * 2 ** 20;
 const STACK_BYTES_MAX = 256 * 1024;
 const RESULT_BYTES_MAX = 256 * 1024 - 1024;
@@ -112,9 +112,11 @@ function checked(text: unknown): ScriptResult {
   }
 }
 
+export const TOO_LONG = `it ran for more than ${CPU_MS_MAX / 1000} s`;
+
 /** What the interpreter says when a script reaches a bound. */
 const BOUNDS: Readonly<Record<string, string>> = {
-  interrupted: `it ran for more than ${CPU_MS_MAX / 1000} s`,
+  interrupted: TOO_LONG,
   'out of memory': `it needs more than ${MEMORY_BYTES_MAX / 2 ** 20} MiB of memory`,
   'stack overflow': 'it calls itself too deeply',
 };
