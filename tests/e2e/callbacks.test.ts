@@ -285,7 +285,7 @@ describe('what is seen', () => {
   });
 });
 
-test('a server that is killed amid deliveries delivers each, and none that is not so', async () => {
+test('a server that is killed during deliveries delivers each, and none that is not so', async () => {
   receiver.answer = (response) => setTimeout(() => response.end(), 20);
   const ids: string[] = [];
   for (let round = 0; round < 3; round++) {

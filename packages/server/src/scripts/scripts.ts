@@ -19,7 +19,7 @@ interface Waiting {
 }
 
 /**
- * Evaluates scripts in a thread of their own, which starts with the first one. Whatever a script
+ * Evaluates scripts in a separate thread, which starts with the first one. Whatever a script
  * does, the server goes on: a thread that ends or does not answer is replaced.
  */
 export class Scripts {

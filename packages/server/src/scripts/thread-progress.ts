@@ -23,7 +23,7 @@ export class ThreadProgress {
     return this.cpu[0];
   }
 
-  /** Called by the thread. The time is written first: whoever sees the id sees its time. */
+  /** Called by the thread. The time is written first, so that a reader of the id sees its time. */
   begin(id: number): void {
     const { user, system } = process.threadCpuUsage();
     this.cpu[0] = (user + system) / 1000;

@@ -1,7 +1,7 @@
 import type { TestPartition } from '../test-partition.ts';
 import { TestRuns } from './test-runs.ts';
 
-/** A run that waits, is paused, begins a loop, is cancelled amid a task, and leaves memory. */
+/** A run that waits, is paused, begins a loop, is cancelled during a task, and leaves memory. */
 export function cancelledRun(partition: TestPartition): void {
   const runs = new TestRuns(partition);
   const { session } = partition.attach({ types: ['step'], slots: 1 });
