@@ -45,7 +45,7 @@ test('a script without end costs only itself', async () => {
   expect(results[1]).toMatchObject({ step: 2, value: '1' });
 });
 
-test('one instruction that takes too long costs its script and the thread, nothing else', async () => {
+test('one instruction that takes too long costs only its script', async () => {
   const search = 'new Array(2 ** 32 - 1).indexOf(1)';
   scripts.evaluate([{ run: 7, step: 1, evaluation: 1, source: '1', input: '{}' }]);
   scripts.evaluate([{ run: 7, step: 2, evaluation: 1, source: search, input: '{}' }]);
