@@ -93,6 +93,17 @@ export const other: number = 3;\n`;
   expect(JSON.parse(stdout).tasks[0].taskReferenceName).toBe('probe');
 });
 
+test('a field without effect is a warning of apply', async () => {
+  const path = join(folder, 'team.json');
+  const task = { name: 'a', taskReferenceName: 'a' };
+  await writeFile(path, JSON.stringify({ name: 'team', team: 'video', tasks: [task] }));
+
+  const { code, stderr } = await sluice('workflow', 'apply', path);
+
+  expect(code).toBe(0);
+  expect(stderr).toContain('team.json: warning: /team "team" is no known field');
+});
+
 test('a module may export workflows of the SDK', async () => {
   const path = join(folder, 'sdk.ts');
   const sdk = join(import.meta.dirname, '../../packages/sdk/src/index.ts');

@@ -221,4 +221,10 @@ export interface WorkflowChange {
   /** Against what was registered before. */
   readonly change: 'new' | 'changed' | 'unchanged';
   readonly dryRun: boolean;
+  /** Fields that have no effect. */
+  readonly warnings: readonly {
+    /** JSON pointer into the definition. */
+    readonly path: string;
+    readonly message: string;
+  }[];
 }
