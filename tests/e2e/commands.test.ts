@@ -134,6 +134,17 @@ describe('task submit', () => {
     expect(bad.stderr).toContain('the task failed: no such file');
   });
 
+  test('a wait that is over before the task says so, and how to go on', async () => {
+    const id = (await sluice('task', 'submit', 'nobody-takes-it')).stdout.trim();
+
+    const waited = await sluice('task', 'wait', id, '--timeout', '1ms');
+
+    expect(waited.code).toBe(1);
+    expect(waited.stdout).toContain(id);
+    expect(waited.stderr).toContain('the task has not ended yet; it is queued');
+    expect(waited.stderr).toContain(`'sluice task wait ${id}' waits on`);
+  });
+
   test('what the server refuses is said in its words', async () => {
     const { code, stderr } = await sluice('task', 'submit', 'no/type', '--priority', '9');
     expect(code).toBe(1);
@@ -141,6 +152,20 @@ describe('task submit', () => {
     expect(stderr).toContain('/priority');
     expect(stderr).toContain('invalid_request');
   });
+});
+
+test('a queue that nobody uses can be paused, with a word of warning', async () => {
+  await sluice('task', 'submit', 'pausable');
+
+  const known = await sluice('queue', 'pause', 'pausable');
+  const unknown = await sluice('queue', 'pause', 'pausabel');
+  const resumed = await sluice('queue', 'resume', 'nosuch');
+
+  expect([known.code, known.stderr]).toEqual([0, '']);
+  expect(unknown).toMatchObject({ code: 0, stdout: expect.stringMatching(/^pausabel .*paused/m) });
+  expect(unknown.stderr).toContain("there are no tasks and no workers of the type 'pausabel' yet");
+  expect(unknown.stderr).toContain("did you mean 'pausable'?");
+  expect(resumed.stderr).toContain("no tasks and no workers of the type 'nosuch' yet");
 });
 
 test('update changes a task that waits, and needs something to change', async () => {
