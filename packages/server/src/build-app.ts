@@ -238,6 +238,14 @@ function operationRoutes(app: FastifyInstance, parts: AppParts, version: string)
       return { status: 'ok' };
     },
   });
+  const index = {
+    name: 'sluice',
+    version,
+    openapi: ROUTES.getOpenApi.path,
+    ready: ROUTES.healthReady.path,
+    metrics: ROUTES.getMetrics.path,
+  };
+  app.route({ ...routeOptions(ROUTES.getIndex), handler: async () => index });
   const document = openApiDocument(version);
   app.route({ ...routeOptions(ROUTES.getOpenApi), handler: async () => document });
 }
