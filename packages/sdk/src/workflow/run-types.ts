@@ -3,6 +3,10 @@ import type { TaskError } from '../task/api-types.ts';
 
 export type RunStatus = 'running' | 'paused' | 'succeeded' | 'failed' | 'timed_out' | 'cancelled';
 
+/**
+ * skipped: the run has ended without this step, because its case was not taken or the run did not
+ * get there.
+ */
 export type StepState =
   | 'pending'
   | 'running'
@@ -68,6 +72,10 @@ export interface StepView {
   readonly type: string;
   /** Task type of a SIMPLE step. */
   readonly name: string;
+  /**
+   * skipped: the run has ended without this step, because its case was not taken or the run did not
+   * get there.
+   */
   readonly state: StepState;
   /** Why it ended so; empty where the state says it all. */
   readonly reason: string;
