@@ -117,16 +117,6 @@ describe('a request that is refused stores nothing and names the field', () => {
       '{"type":"a","retry":{"delaysMs":[1],"maxAttempts":2}}',
       [{ path: '/retry/maxAttempts', problem: 'cannot be combined with delaysMs' }],
     ],
-    [
-      'a delay above the longest one',
-      '{"type":"a","retry":{"delayMs":5000,"maxDelayMs":1000}}',
-      [
-        {
-          path: '/retry/delayMs',
-          problem: 'is 5000 and cannot be more than maxDelayMs, which is 1000',
-        },
-      ],
-    ],
     ['a reserved type', '{"type":"command"}', [{ path: '/type', problem: expect.anything() }]],
     [
       'a window without a key',

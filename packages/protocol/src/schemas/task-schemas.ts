@@ -31,11 +31,7 @@ export const Retry = Type.Object(
       Type.Integer({ ...DelayMs, default: 1000, description: 'Delay before the second attempt.' }),
     ),
     maxDelayMs: Type.Optional(
-      Type.Integer({
-        ...DelayMs,
-        default: 60_000,
-        description: 'No delay is longer. The default is delayMs, if that is more.',
-      }),
+      Type.Integer({ ...DelayMs, default: 60_000, description: 'No delay is longer.' }),
     ),
     jitter: Type.Optional(
       Type.Boolean({ default: true, description: 'Adds up to a quarter to each delay.' }),

@@ -22,7 +22,7 @@ export interface RetryOptions {
   readonly backoff?: 'fixed' | 'linear' | 'exponential';
   /** Delay before the second attempt. Default 1000. */
   readonly delayMs?: number;
-  /** No delay is longer. The default is delayMs, if that is more. Default 60000. */
+  /** No delay is longer. Default 60000. */
   readonly maxDelayMs?: number;
   /** Adds up to a quarter to each delay. Default true. */
   readonly jitter?: boolean;
