@@ -73,7 +73,10 @@ describe('start', () => {
 
     const { code, stdout } = await run(LAUNCHER, ['--version'], { XDG_CACHE_HOME });
 
-    expect([code, stdout]).toEqual([0, '0.1.0\n']);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^\d+\.\d+\.\d+ \([0-9a-f]{12}\)\n$/),
+    ]);
   });
 
   test('where it cannot be kept, commands run all the same', async () => {

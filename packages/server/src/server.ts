@@ -242,6 +242,7 @@ function appOptions(options: ServerOptions, certificate: Certificate | undefined
     limits: { ...DEFAULTS.http, ...options.http },
     drainMs: options.drainMs ?? DEFAULTS.drainMs,
     version: options.version,
+    commit: options.commit,
     dataFolder: options.dataFolder,
     partition: options.partition ?? EMBEDDED_PARTITION,
     certificate,

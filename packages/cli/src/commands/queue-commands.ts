@@ -41,8 +41,8 @@ function setPaused(word: 'pause' | 'resume', summary: string): Command {
     name: `queue ${word}`,
     summary,
     details:
-      'A type that has no tasks and no workers yet can be paused in advance; the command says so,\n' +
-      'because the name may be wrong.',
+      'A type that has no tasks and no workers yet can be paused in advance; the command says\n' +
+      'so, because the name may be wrong.',
     args: ['TYPE'],
     flags: SERVER_FLAGS,
     examples: [`sluice queue ${word} transcode`],

@@ -60,6 +60,9 @@ const StatsView = Type.Object({
 
 const ClusterView = Type.Object({
   version: Type.String(),
+  commit: Type.Optional(
+    Type.String({ description: 'Commit of the sources, if it is known: a package or a clone.' }),
+  ),
   startedAt: Type.String({ format: 'date-time' }),
   partitions: Type.Array(
     Type.Object({
