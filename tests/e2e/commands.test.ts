@@ -352,6 +352,15 @@ describe('changing', () => {
     expect((await sluice('dead-letter', 'list', '--type', 'q')).stdout).toContain('broken pipe');
     const redriven = await sluice('dead-letter', 'redrive', '--type', 'q', '--rate', '0.001');
     expect(redriven.stdout).toMatch(/^d_\d+: 1 dead letters run again/);
+    const redrive = redriven.stdout.split(':')[0];
+    const { stdout } = await sluice('dead-letter', 'redrives');
+    expect(stdout).toMatch(new RegExp(`^${redrive} +q +0.001 +\\d`, 'm'));
+    expect((await sluice('dead-letter', 'stop-redrive', redrive)).stdout).toBe(
+      `stopped ${redrive}\n`,
+    );
+    const again = await sluice('dead-letter', 'stop-redrive', redrive);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('redrive_not_found')]);
+    expect((await sluice('dead-letter', 'redrives')).stderr).toBe('no redrives\n');
 
     const session = await work('drains', () => ({ kind: 'succeeded' }));
     const workers = JSON.parse((await sluice('worker', 'list', '--json')).stdout).items;
