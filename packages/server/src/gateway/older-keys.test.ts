@@ -53,7 +53,7 @@ test('a key of version 0.1 stands for the whole request, also after the upgrade'
   expect((await gateway.submit('default', fresh)).isNew).toBe(false);
 });
 
-test('another request with such a key is refused, and with `existing` it gets the task', async () => {
+test('another request with such a key is refused, unless it takes what exists', async () => {
   const gateway = upgraded();
   const other = { ...TASK, input: 'other' };
 
