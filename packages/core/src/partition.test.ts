@@ -49,21 +49,7 @@ test('the same log replayed twice gives equal states, and replaying writes nothi
   const [first, second] = [partition.replayed(), partition.replayed()];
 
   expect(describeState(first.state)).toEqual(describeState(second.state));
-  expect(first.outputs).toEqual({
-    pushSessions: [],
-    pushSlots: [],
-    startedRuns: [],
-    endedSlots: [],
-    endedRuns: [],
-    evaluations: [],
-    attemptSlots: [],
-    attemptOutcomes: [],
-    attemptMs: [],
-    cancels: [],
-    signals: [],
-    closedSessions: [],
-    deliveries: [],
-  });
+  expect(Object.values(first.outputs).flat()).toEqual([]);
 });
 
 test('a command that changes nothing durable writes no record', () => {

@@ -21,7 +21,7 @@ export type VersionParams = Static<typeof VersionParams>;
 
 /**
  * A definition is checked as a whole by the core, which lists every problem. Unknown fields are
- * kept and ignored.
+ * kept and ignored, unless one is nearly a known one.
  */
 export const WorkflowDefinition = Type.Object(
   {
@@ -117,6 +117,13 @@ export const WorkflowChange = Type.Object({
     description: 'Against what was registered before.',
   }),
   dryRun: Type.Boolean(),
+  warnings: Type.Array(
+    Type.Object({
+      path: Type.String({ description: 'JSON pointer into the definition.' }),
+      message: Type.String(),
+    }),
+    { description: 'Fields that have no effect.' },
+  ),
 });
 export type WorkflowChange = Static<typeof WorkflowChange>;
 export type WorkflowView = Static<typeof WorkflowView>;

@@ -3,6 +3,10 @@ import type { TaskError } from '../task/api-types.ts';
 
 export type RunStatus = 'running' | 'paused' | 'succeeded' | 'failed' | 'timed_out' | 'cancelled';
 
+/**
+ * skipped: the run has ended without this step, because its case was not taken or the run did not
+ * get there.
+ */
 export type StepState =
   | 'pending'
   | 'running'
@@ -75,6 +79,10 @@ export interface StepView {
   readonly type: string;
   /** Task type of a SIMPLE step. */
   readonly name: string;
+  /**
+   * skipped: the run has ended without this step, because its case was not taken or the run did not
+   * get there.
+   */
   readonly state: StepState;
   /** Why it ended so; empty where the state says it all. */
   readonly reason: string;
@@ -249,4 +257,10 @@ export interface WorkflowChange {
   /** Against what was registered before. */
   readonly change: 'new' | 'changed' | 'unchanged';
   readonly dryRun: boolean;
+  /** Fields that have no effect. */
+  readonly warnings: readonly {
+    /** JSON pointer into the definition. */
+    readonly path: string;
+    readonly message: string;
+  }[];
 }

@@ -45,7 +45,7 @@ export interface ScriptOptions {
 
 /**
  * Adds steps to a workflow, in the order in which they run. A branch, a case or a loop gets a
- * builder of its own.
+ * separate builder.
  */
 export class WorkflowBuilder<Input = unknown, Variables = unknown> {
   /** The input of the run. */

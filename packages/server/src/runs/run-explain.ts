@@ -2,9 +2,11 @@ import {
   Branches,
   childIdOf,
   type Explanation,
+  hasRoomForFrame,
   isRunOver,
   NO_SLOT,
   type PartitionReader,
+  type Program,
   type ReadonlyState,
   RUN_STATES,
   referenceOf,
@@ -132,10 +134,22 @@ function explainStep(state: ReadonlyState, partition: PartitionReader, step: num
   if (RUN_STATES[table.state[steps.run[step]]] === 'paused') {
     return { code: 'due', message: `${name} begins when the run is resumed`, step: reference };
   }
-  const isFull = state.tasks.nextFree() === NO_SLOT;
-  return isFull
-    ? { code: 'no_room', message: `${name} waits for room in memory`, step: reference }
-    : { code: 'due', message: `${name} begins at any moment`, step: reference };
+  if (hasRoom(state, program, step)) {
+    return { code: 'due', message: `${name} begins at any moment`, step: reference };
+  }
+  const { tasksMax } = state.limits;
+  const message =
+    `${name} waits for room in memory, which has at most ${tasksMax} tasks (limits.tasksMax). ` +
+    'Runs keep their ended tasks until they end: cancel runs that are not needed, or raise it';
+  return { code: 'no_room', message, step: reference };
+}
+
+/** By the conditions that the step itself waits for. */
+function hasRoom(state: ReadonlyState, { nodes, scopes }: Program, step: number): boolean {
+  const { loop } = nodes[state.runs.steps.node[step]];
+  if (loop !== undefined) return hasRoomForFrame(state, scopes[loop.scope]);
+  const { heldBytes, limits, tasks } = state;
+  return tasks.nextFree() !== NO_SLOT && heldBytes < limits.payloadBytesMax;
 }
 
 /** The run that a step waits for, and the first thing that this run waits for. */

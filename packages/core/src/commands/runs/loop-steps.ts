@@ -1,4 +1,5 @@
 import type { Slot, TaskNumber } from '../../base/ids.ts';
+import { hasRoomForFrame } from '../../decision/frame-room.ts';
 import { ITEMS_LEAD } from '../../decision/loop-values.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { elementsOf, kindOf } from '../../workflow/json-bytes.ts';
@@ -88,12 +89,8 @@ function fail(at: StepVisit, reason: 'too_many_iterations' | 'run_too_large', wh
   endStep(at, { state: STEP_FAILED, reason, message, nexts: at.node.nexts });
 }
 
-/** As at the start of a run: an iteration begins when all its tasks fit. */
 function hasRoom({ decision, program }: StepVisit, { scope }: LoopNode): boolean {
-  const { tasks, runs, limits } = decision.state;
-  const { arrivals, tasks: needed } = program.scopes[scope];
-  const hasTasks = tasks.count + runs.promised + needed <= limits.tasksMax;
-  return hasTasks && runs.steps.hasRoomFor([arrivals.length]);
+  return hasRoomForFrame(decision.state, program.scopes[scope]);
 }
 
 function openFrame(at: StepVisit, loop: LoopNode): void {

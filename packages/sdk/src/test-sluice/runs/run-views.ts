@@ -91,9 +91,12 @@ export function stepViews(server: InProcessServer, run: Slot): StepView[] {
   return placesOf(server.partition.state, run).map((place) => stepView(server, place));
 }
 
+/** In an ended run nothing is pending: such a step was not reached, or its case was not taken. */
 function stateOf({ runs }: ReadonlyState, slot: number): StepState {
   const word = STEP_STATES[runs.steps.state[slot]];
-  return SHOWN[word] ?? (word as StepState);
+  const shown = SHOWN[word] ?? (word as StepState);
+  const hasEnded = runs.table.endedAt[runs.steps.run[slot]] !== 0;
+  return shown === 'pending' && hasEnded ? 'skipped' : shown;
 }
 
 function countsOf(state: ReadonlyState, run: Slot): Record<string, number> {
