@@ -41,6 +41,15 @@ function ofStep(action: string, body?: object): Prepare {
   };
 }
 
+function ofEndedRun(action: string, body?: object): Prepare {
+  return async (shop) => {
+    const id = await newRun(shop);
+    await done(shop.post(`/v1/runs/${id}/cancel`, {}));
+    const call = { path: `/v1/runs/${id}${action}`, ...(body ? { body } : {}) };
+    return { call, own: 200, foreign: { code: 'run_not_found' } };
+  };
+}
+
 /** Calls about workflows and runs. */
 export const RUN_CALLS = {
   listWorkflows: async (shop) => {
@@ -79,6 +88,9 @@ export const RUN_CALLS = {
       foreign: { code: 'run_not_found' },
     };
   },
+  retryRun: ofEndedRun('/retry'),
+  restartRun: ofEndedRun('/restart'),
+  rerunRun: ofEndedRun('/rerun', { fromStep: 'only' }),
   completeRunStep: ofStep('/complete'),
   failRunStep: ofStep('/fail', { error: { message: 'no' } }),
 } satisfies Partial<Record<RouteName, Prepare>>;

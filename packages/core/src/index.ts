@@ -71,6 +71,7 @@ export type {
   PutWorkflow,
   PutWorkflowReply,
 } from './commands/runs/put-workflow.ts';
+export type { ReviveRun, ReviveRunReply } from './commands/runs/revive-run.ts';
 export type { EvaluationResult, ScriptsEvaluated } from './commands/runs/script-evaluated.ts';
 export type { RunSpec, StartRuns, StartRunsReply } from './commands/runs/start-runs.ts';
 export type { AttachSession, AttachSessionReply } from './commands/sessions/attach-session.ts';
@@ -185,6 +186,7 @@ export type { SessionView } from './workers/session-view.ts';
 export { compileDefinition } from './workflow/compile.ts';
 export type { DefinitionProblem } from './workflow/problems.ts';
 export { type Program, STEP_KINDS, type StepNode } from './workflow/program.ts';
+export { RESET_KINDS } from './workflow/reset-kinds.ts';
 export { RUN_RELATIONS } from './workflow/run-relation.ts';
 export { isRunOver, RUN_REASONS, RUN_STATES, STEP_STATES } from './workflow/run-state.ts';
 export { SCRIPT_GLOBALS } from './workflow/script-globals.ts';

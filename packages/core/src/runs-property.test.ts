@@ -122,6 +122,17 @@ class RunWorld {
     return all;
   }
 
+  /** What did not succeed is tried again. False when the run has nothing to retry. */
+  retry(): boolean {
+    const hasPermissive = JSON.stringify(this.definition).includes('"permissive":true');
+    if (hasPermissive || this.runs.revive(this.number, 'retry').rejection !== undefined) {
+      return false;
+    }
+    this.model.now = this.partition.now;
+    this.model.retry();
+    return true;
+  }
+
   private get isStopping(): boolean {
     return !['running', 'paused'].includes(this.model.status);
   }
@@ -306,7 +317,14 @@ test('random definitions run as a naive interpreter says, after every command', 
     fc.property(fc.nat(2 ** 31), (seed) => {
       const world = new RunWorld(seed);
       expect(world.inMemory()).toEqual(world.inModel());
-      for (let n = 0; n < 400 && !world.isOver; n++) {
+      let retries = 0;
+      for (let n = 0; n < 600 && (!world.isOver || retries < 2); n++) {
+        if (world.isOver) {
+          retries += 1;
+          if (!world.retry()) break;
+          world.drain();
+          met.add('retried');
+        }
         world.act();
         world.drain();
         world.followStop();
@@ -324,6 +342,11 @@ test('random definitions run as a naive interpreter says, after every command', 
   );
 
   expect([...met]).toEqual(
-    expect.arrayContaining([...STEP_KINDS, ...ENDS, ...ENDS.map((end) => `child ${end}`)]),
+    expect.arrayContaining([
+      ...STEP_KINDS,
+      ...ENDS,
+      ...ENDS.map((end) => `child ${end}`),
+      'retried',
+    ]),
   );
 });

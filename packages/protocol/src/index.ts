@@ -51,6 +51,7 @@ export { Capacity } from './schemas/resource-schemas.ts';
 export {
   CompleteStepRequest,
   FailStepRequest,
+  RerunRequest,
   type RunExplanation,
   RunListQuery,
   type RunParams,

@@ -168,6 +168,43 @@ const resumeRun = defineCommand({
   run: ({ args: [id], flags }, io) => operate(io, flags, { id, action: 'resume' }),
 });
 
+const retryRun = defineCommand({
+  name: 'run retry',
+  summary: 'Let a run that did not succeed go on: what failed or was stopped begins again',
+  args: ['ID'],
+  flags: SERVER_FLAGS,
+  examples: ['sluice run retry r_01k7f6b1oj0000000001'],
+  run: ({ args: [id], flags }, io) => operate(io, flags, { id, action: 'retry' }),
+});
+
+const restartRun = defineCommand({
+  name: 'run restart',
+  summary: 'Begin an ended run again from its first step, with the same input',
+  args: ['ID'],
+  flags: SERVER_FLAGS,
+  examples: ['sluice run restart r_01k7f6b1oj0000000001'],
+  run: ({ args: [id], flags }, io) => operate(io, flags, { id, action: 'restart' }),
+});
+
+const rerunRun = defineCommand({
+  name: 'run rerun',
+  summary: 'Begin an ended run again from a step, which may get another input',
+  args: ['ID', 'STEP'],
+  flags: {
+    input: { value: 'JSON', help: 'input of the step: JSON, @FILE, or - for standard input' },
+    ...SERVER_FLAGS,
+  },
+  examples: [
+    'sluice run rerun r_01k7f6b1oj0000000001 render',
+    'sluice run rerun r_01k7f6b1oj0000000001 render --input \'{"width": 640}\'',
+  ],
+  run: async ({ args: [id, fromStep], flags }, io) => {
+    const input = await jsonOf(flags.input, 'input', io);
+    const body = { fromStep, ...(input === undefined ? {} : { input }) };
+    return operate(io, flags, { id, action: 'rerun', body });
+  },
+});
+
 const completeStep = defineCommand({
   name: 'run complete',
   summary: 'Complete a step that waits: a WAIT, a HUMAN, or any other that runs',
@@ -200,7 +237,15 @@ const failStep = defineCommand({
 
 interface Operation {
   readonly id: string;
-  readonly action: 'cancel' | 'pause' | 'resume' | 'complete' | 'fail';
+  readonly action:
+    | 'cancel'
+    | 'pause'
+    | 'resume'
+    | 'retry'
+    | 'restart'
+    | 'rerun'
+    | 'complete'
+    | 'fail';
   /** Reference of the step that is operated on, instead of the run. */
   readonly step?: string;
   readonly body?: object;
@@ -238,6 +283,9 @@ export const runCommands = defineGroup('run', 'List, show, wait for and operate 
   explain: explainRun,
   pause: pauseRun,
   resume: resumeRun,
+  retry: retryRun,
+  restart: restartRun,
+  rerun: rerunRun,
   complete: completeStep,
   fail: failStep,
 });

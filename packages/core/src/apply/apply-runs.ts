@@ -14,8 +14,7 @@ import {
 import { scopesFrom } from '../state/runs/programs.ts';
 import { frameSize, isBranch, scopeOf } from '../state/runs/run-frames.ts';
 import type { State } from '../state/state.ts';
-import { LEFT_RUN } from '../state/task-table.ts';
-import { DELAYED_REASON, isTerminal, SUBMITTED_REASON } from '../task/task-state.ts';
+import { DELAYED_REASON, SUBMITTED_REASON } from '../task/task-state.ts';
 import { STEP_KINDS } from '../workflow/program.ts';
 import { SUB_RUN } from '../workflow/run-relation.ts';
 import {
@@ -28,6 +27,7 @@ import {
   STEP_SUCCEEDED,
 } from '../workflow/run-state.ts';
 import type { Appliers } from './applier.ts';
+import { applyRunRevived, applyStepsReset, releaseTask } from './apply-resets.ts';
 import { admit } from './apply-tasks.ts';
 import { arrive, makeDue, reportChild } from './step-places.ts';
 import { enqueue, wait } from './task-places.ts';
@@ -80,6 +80,8 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
   step_ended: applyStepEnded,
   frame_opened: applyFrameOpened,
   branches_opened: applyBranchesOpened,
+  steps_reset: applyStepsReset,
+  run_revived: applyRunRevived,
   step_stopping: (state, _at, { slot, task }) => {
     runOf(state, slot, task);
     state.runs.lists.move(slot, STEP_STOPPING);
@@ -298,7 +300,7 @@ function dropFrame(state: State, loop: number, base: number): void {
 
 /** Frees the steps of a frame and of the loops in it; returns how many. Their tasks have ended. */
 function releaseFrame(state: State, run: Slot, base: number): number {
-  const { runs, payloads, tasks, changes } = state;
+  const { runs, payloads, changes } = state;
   const { steps } = runs;
   const size = frameSize(state, base);
   let freed = size;
@@ -311,14 +313,7 @@ function releaseFrame(state: State, run: Slot, base: number): number {
       freed += releaseFrame(state, run, inner - 1);
       inner = earlier;
     }
-    const task = (steps.link[step] - 1) as Slot;
-    if (task < 0) continue;
-    invariant(isTerminal(tasks.state[task]), 'the tasks of a frame that goes have ended');
-    changes.noteTask(task);
-    tasks.step[task] = LEFT_RUN;
-    tasks.isDiscarded[task] = 1;
-    state.finished.prepend(task);
-    steps.link[step] = 0;
+    releaseTask(state, step);
   }
   steps.closeFrame(base, size);
   return freed;

@@ -136,6 +136,13 @@ const HISTORY: readonly Event[] = [
   event('attemptSucceeded', { slot: 2, task: 10, output: payload('1') }),
   event('stepEnded', { slot: 0, task: 9, kind: 0, state: 5 }),
   event('runEnded', { slot: 0, task: 9, state: 5, hasOutput: true, output: payload('2') }),
+  event('runRevived', { slot: 0, task: 9, until: 9000, tasks: 2, isRestarted: true }),
+  event('stepsReset', {
+    ...{ slot: 0, task: 9, steps: [0, 3, 4], waiting: [0, 1, 1], kinds: [0, 0, 0] },
+    ...{ frames: [10, 2], input: payload('{}') },
+  }),
+  event('runStopping', { slot: 0, task: 9, outcome: 6, output: payload('{}') }),
+  event('runEnded', { slot: 0, task: 9, state: 6 }),
   event('runForgotten', { slot: 1, task: 11 }),
   event('runForgotten', { slot: 0, task: 9 }),
   event('workflowRemoved', { program: 0 }),

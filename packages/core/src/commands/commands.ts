@@ -14,6 +14,7 @@ import { decideCancelRuns } from './runs/cancel-runs.ts';
 import { decideOperateStep, type OperateStep } from './runs/operate-step.ts';
 import { decidePauseRuns } from './runs/pause-runs.ts';
 import { decideDeleteWorkflow, decidePutWorkflow } from './runs/put-workflow.ts';
+import { decideReviveRun, type ReviveRun } from './runs/revive-run.ts';
 import { decideScriptsEvaluated } from './runs/script-evaluated.ts';
 import { decideStartRuns, type StartRuns } from './runs/start-runs.ts';
 import { decideAttachSession } from './sessions/attach-session.ts';
@@ -89,6 +90,11 @@ const RUN_COMMANDS = {
     decide: decideOperateStep,
     admission: 'operate',
     addedBytes: ({ payload }: OperateStep) => payload.length,
+  },
+  revive_run: {
+    decide: decideReviveRun,
+    admission: 'operate',
+    addedBytes: ({ input }: ReviveRun) => input.length,
   },
   scripts_evaluated: { decide: decideScriptsEvaluated, admission: 'internal' },
 } as const satisfies Record<string, CommandDeclaration>;

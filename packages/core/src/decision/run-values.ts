@@ -73,7 +73,9 @@ export class RunValues {
     if (node.kind === 'JOIN' && steps.endedAt[step] !== 0) return this.joinOutput(where, node);
     // A step that did not succeed has an error there.
     if (steps.state[step] !== STEP_SUCCEEDED) return undefined;
-    return this.payload(steps.output[step], steps.outputLength[step]);
+    const output = this.payload(steps.output[step], steps.outputLength[step]);
+    // A run without an output gave null.
+    return node.kind === 'SUB_WORKFLOW' ? (output ?? this.json(null)) : output;
   }
 
   private taskOutput(step: number): JsonRange | undefined {

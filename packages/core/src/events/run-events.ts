@@ -156,6 +156,39 @@ export const RUN_EVENTS = {
   /** The task of a step is asked to stop, because its run stops. */
   step_stopping: { number: 76, version: 1, fields: {} },
 
+  /** Steps of a run that was revived begin again, or go on. */
+  steps_reset: {
+    number: 77,
+    version: 1,
+    fields: {
+      /** Slots of the steps. */
+      steps: numbers,
+      /** For each: the arrivals that it waits for; it is due when there are none. */
+      waiting: numbers,
+      /** For each: a number of `RESET_KINDS`. */
+      kinds: numbers,
+      /** Frames of loops and forks that go: pairs of first slot and size, inner ones first. */
+      frames: numbers,
+      /** Replaces what the first step would get as its input; empty if it does not. */
+      input: pieces,
+    },
+  },
+
+  /** A run that had ended goes on. */
+  run_revived: {
+    number: 85,
+    version: 1,
+    fields: {
+      /** When it times out; 0 for never. */
+      until: number,
+      /** Tasks that its steps may submit from now on. */
+      tasks: number,
+      /** Whether it begins anew, with these variables. */
+      isRestarted: flag,
+      variables: pieces,
+    },
+  },
+
   /** A run was paused or resumed. */
   run_changed: {
     number: 78,

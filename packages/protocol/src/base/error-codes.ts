@@ -30,6 +30,8 @@ export const ERROR_CODES = {
   run_finished: { status: 409 },
   step_not_found: { status: 404 },
   step_not_waiting: { status: 409 },
+  run_not_finished: { status: 409 },
+  run_not_kept: { status: 409 },
   version_in_use: { status: 409 },
   worker_unreachable: { status: 409 },
   resume_outdated: { status: 409 },

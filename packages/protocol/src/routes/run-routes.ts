@@ -3,6 +3,7 @@ import { CHANGE_ERRORS, READ_ERRORS, type Route } from '../base/route.ts';
 import {
   CompleteStepRequest,
   FailStepRequest,
+  RerunRequest,
   RunExplanation,
   RunHistory,
   RunListQuery,
@@ -32,6 +33,12 @@ const STEP_OPERATION = {
   ...RUN_OPERATION,
   params: RunStepParams,
   errors: [...RUN_OPERATION.errors, 'step_not_found', 'step_not_waiting'],
+} as const;
+
+/** Lets a run that ended go on. */
+const RUN_REVIVAL = {
+  ...RUN_OPERATION,
+  errors: [...RUN_OPERATION.errors, 'run_not_finished', 'run_not_kept', 'overloaded'],
 } as const;
 
 /** Calls about runs of workflows. */
@@ -132,6 +139,23 @@ export const RUN_ROUTES = {
     ...RUN_OPERATION,
     path: '/v1/runs/{id}/resume',
     summary: 'Resume a paused run; its timeout starts again',
+  },
+  retryRun: {
+    ...RUN_REVIVAL,
+    path: '/v1/runs/{id}/retry',
+    summary: 'Let a run that did not succeed go on: what failed or was stopped begins again',
+  },
+  restartRun: {
+    ...RUN_REVIVAL,
+    path: '/v1/runs/{id}/restart',
+    summary: 'Begin an ended run again from its first step, with the same input',
+  },
+  rerunRun: {
+    ...RUN_REVIVAL,
+    path: '/v1/runs/{id}/rerun',
+    summary: 'Begin an ended run again from a step, which may get another input',
+    body: RerunRequest,
+    errors: [...RUN_REVIVAL.errors, 'step_not_found'],
   },
   completeRunStep: {
     ...STEP_OPERATION,

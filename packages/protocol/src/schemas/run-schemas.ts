@@ -271,6 +271,22 @@ export const CompleteStepRequest = Type.Object(
 );
 export type CompleteStepRequest = Static<typeof CompleteStepRequest>;
 
+export const RerunRequest = Type.Object(
+  {
+    fromStep: Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'Reference of the step to begin with. In a loop it means the newest iteration.',
+      examples: ['render'],
+    }),
+    input: Type.Optional(
+      Type.Unknown({ description: 'Replaces the input of that step. Any JSON up to 256 KiB.' }),
+    ),
+  },
+  { additionalProperties: false, examples: [{ fromStep: 'render', input: { width: 640 } }] },
+);
+export type RerunRequest = Static<typeof RerunRequest>;
+
 export const FailStepRequest = Type.Object(
   { error: TaskError },
   { additionalProperties: false, examples: [{ error: { message: 'not approved' } }] },

@@ -240,6 +240,28 @@ test('conditions and names are spelled so that the server reads them', async () 
   ]);
 });
 
+test('calls that let an ended run go on are sent', async () => {
+  server.answer = () => ({ body: { id: 'r_1', status: 'running', steps: [] } });
+  const run = sluice.run('r_1');
+
+  await run.retry();
+  await run.restart();
+  await run.rerun('render', { width: 1 });
+  await sluice.runs.retry(run);
+  await sluice.runs.restart('r_1');
+  await sluice.runs.rerun(run, 'render');
+
+  expect(server.requests.map(({ path, body }) => [path, body])).toEqual([
+    ['/v1/runs/r_1/retry', undefined],
+    ['/v1/runs/r_1/restart', undefined],
+    ['/v1/runs/r_1/rerun', { fromStep: 'render', input: { width: 1 } }],
+    ['/v1/runs/r_1/retry', undefined],
+    ['/v1/runs/r_1/restart', undefined],
+    ['/v1/runs/r_1/rerun', { fromStep: 'render' }],
+  ]);
+  await expect(run.rerun('render', 1n)).rejects.toThrow('the input of the step is not JSON');
+});
+
 test('calls that pause a run or end a step are sent', async () => {
   server.answer = () => ({ body: { id: 'r_1', status: 'running', steps: [] } });
   const run = sluice.run('r_1');

@@ -6,7 +6,7 @@ import { type BlobPort, payloadIn } from '../calls/remote-blobs.ts';
 import { SluiceError } from '../calls/sluice-error.ts';
 import type { Page, PageOptions } from '../operators/pages.ts';
 import { queryText } from '../operators/query-text.ts';
-import type { PutWorkflowOptions, RunPort, RunQuery } from '../operators/run-port.ts';
+import type { PutWorkflowOptions, RerunFrom, RunPort, RunQuery } from '../operators/run-port.ts';
 import type { WaitOptions } from '../task/task-handle.ts';
 import type { TaskError } from '../task/task-view.ts';
 import type {
@@ -76,6 +76,27 @@ export class RemoteRuns implements RunPort {
 
   resumeRun(id: string): Promise<RunView> {
     return this.send({ method: 'POST', path: `${runPath(id)}/resume` });
+  }
+
+  retryRun(id: string): Promise<RunView> {
+    return this.revive(`${runPath(id)}/retry`);
+  }
+
+  restartRun(id: string): Promise<RunView> {
+    return this.revive(`${runPath(id)}/restart`);
+  }
+
+  rerunRun(id: string, from: RerunFrom): Promise<RunView> {
+    return this.revive(`${runPath(id)}/rerun`, from);
+  }
+
+  /** Not sent twice: the run may have ended again in the meantime. */
+  private async revive(path: string, given?: object): Promise<RunView> {
+    const json = given === undefined ? { text: undefined } : jsonText(given);
+    if ('problem' in json) throw notJson(json.problem, 'the input of the step');
+    const body = json.text === undefined ? {} : { body: json.text };
+    const request = { method: 'POST', path, ...body, isOnce: true } as const;
+    return this.filled(bodyOf<RunView>(await this.parts.call(request)));
   }
 
   completeStep(id: string, step: string, output: unknown): Promise<RunView> {

@@ -47,6 +47,19 @@ export class ClientRunHandle<Output = unknown> implements RunHandle<Output> {
     return traced(this.port.resumeRun(this.id)) as Promise<RunView<Output>>;
   }
 
+  retry(): Promise<RunView<Output>> {
+    return traced(this.port.retryRun(this.id)) as Promise<RunView<Output>>;
+  }
+
+  restart(): Promise<RunView<Output>> {
+    return traced(this.port.restartRun(this.id)) as Promise<RunView<Output>>;
+  }
+
+  rerun(fromStep: string, input?: unknown): Promise<RunView<Output>> {
+    const from = { fromStep, ...(input === undefined ? {} : { input }) };
+    return traced(this.port.rerunRun(this.id, from)) as Promise<RunView<Output>>;
+  }
+
   complete(step: string, output: unknown = null): Promise<RunView<Output>> {
     return traced(this.port.completeStep(this.id, step, output)) as Promise<RunView<Output>>;
   }

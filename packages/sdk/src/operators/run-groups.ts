@@ -66,6 +66,26 @@ export class RunGroup {
   }
 
   /**
+   * Lets a run that did not succeed go on: what failed or was stopped begins again. Throws a
+   * `SluiceError` with code `run_not_finished` while it runs, and `run_not_kept` when its steps are
+   * no longer in memory.
+   */
+  retry(run: RunReference): Promise<RunView> {
+    return traced(this.port.retryRun(idOf(run)));
+  }
+
+  /** Begins an ended run again from its first step, with the same input. */
+  restart(run: RunReference): Promise<RunView> {
+    return traced(this.port.restartRun(idOf(run)));
+  }
+
+  /** Begins an ended run again from a step, which may get another input. */
+  rerun(run: RunReference, fromStep: string, input?: unknown): Promise<RunView> {
+    const from = { fromStep, ...(input === undefined ? {} : { input }) };
+    return traced(this.port.rerunRun(idOf(run), from));
+  }
+
+  /**
    * Ends a step that runs, with an output. In a loop `approve` is the newest iteration, and
    * `approve__2` the second. Throws a `SluiceError` with code `step_not_waiting` when the step does
    * not run now.

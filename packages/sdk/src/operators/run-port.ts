@@ -32,6 +32,14 @@ export interface PutWorkflowOptions {
   readonly dryRun?: boolean;
 }
 
+/** Where a rerun begins. */
+export interface RerunFrom {
+  /** Name of the step. In a loop this is the newest iteration. */
+  readonly fromStep: string;
+  /** Replaces the input of that step. */
+  readonly input?: unknown;
+}
+
 /** Operations on workflows and runs that a server and a server in the same process both have. */
 export interface RunPort {
   /**
@@ -45,6 +53,9 @@ export interface RunPort {
   cancelRun(id: string): Promise<RunView>;
   pauseRun(id: string): Promise<RunView>;
   resumeRun(id: string): Promise<RunView>;
+  retryRun(id: string): Promise<RunView>;
+  restartRun(id: string): Promise<RunView>;
+  rerunRun(id: string, from: RerunFrom): Promise<RunView>;
   completeStep(id: string, step: string, output: unknown): Promise<RunView>;
   failStep(id: string, step: string, error: TaskError): Promise<RunView>;
   listRuns(query: RunQuery & PageOptions): Promise<Page<RunSummary>>;

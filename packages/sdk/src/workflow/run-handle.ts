@@ -37,6 +37,19 @@ export interface RunHandle<Output = unknown> {
   resume(): Promise<RunView<Output>>;
 
   /**
+   * Lets a run that did not succeed go on: what failed or was stopped begins again, and what had
+   * succeeded is kept. Throws a `SluiceError` with code `run_not_finished` while it runs, and
+   * `run_not_kept` when its steps are no longer in memory.
+   */
+  retry(): Promise<RunView<Output>>;
+
+  /** Begins an ended run again from its first step, with the same input. */
+  restart(): Promise<RunView<Output>>;
+
+  /** Begins an ended run again from a step, which may get another input. */
+  rerun(fromStep: string, input?: unknown): Promise<RunView<Output>>;
+
+  /**
    * Ends a step that runs, with an output: a `w.human` or `w.wait` step that waits for this, or any
    * other. `step` is its name. In a loop this is the newest iteration; `approve__2` is the second.
    * Throws a `SluiceError` with code `step_not_waiting` when the step does not run now. It is not

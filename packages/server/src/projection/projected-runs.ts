@@ -13,6 +13,8 @@ import {
   type ProjectedProgram,
   type RunChange,
   type RunRecord,
+  resetSteps,
+  reviveRun,
 } from './runs/run-record.ts';
 import { type Since, UnsavedTask } from './unsaved-task.ts';
 
@@ -34,6 +36,8 @@ const OF_RUNS = [
   'step_started',
   'frame_opened',
   'branches_opened',
+  'steps_reset',
+  'run_revived',
   'step_ended',
   'step_stopping',
   'run_changed',
@@ -85,6 +89,14 @@ export class ProjectedRuns {
       case 'branches_opened': {
         const run = this.open(event.task, at);
         if (run?.isBehind) openBranches(run.record, event, at);
+        return undefined;
+      }
+      case 'steps_reset':
+      case 'run_revived': {
+        const run = this.open(event.task, at);
+        if (!run?.isBehind) return undefined;
+        if (event.type === 'steps_reset') resetSteps(run.record, event);
+        else reviveRun(run.record, event, at);
         return undefined;
       }
       case 'workflow_removed':

@@ -5,6 +5,8 @@ import {
   type OperateStep,
   type PauseRuns,
   type ReadonlyState,
+  type ReviveRun,
+  type ReviveRunReply,
   type Slot,
   type StartRuns,
 } from '@sluice/core';
@@ -134,10 +136,71 @@ export class RunOperations {
     return found ?? this.refuseForgotten(namespace, id);
   }
 
+  /** Lets a run that ended go on. */
+  async revive(
+    namespace: string,
+    id: string,
+    { operation, fromStep = '', input, by }: Revival,
+  ): Promise<OperatedRun> {
+    const { engine, admission, runs } = this.parts;
+    const type = 'revive_run';
+    this.scratch.begin(() => '/input', false);
+    this.scratch.add(input ?? null);
+    const bytes = this.scratch.bytes.slice(0, input === undefined ? 0 : this.scratch.ends[0]);
+    admission.command(type);
+    const command = { type, namespace, id, operation, by, reference: fromStep, input: bytes };
+    const found = await engine.execute<ReviveRun, OperatedRun | undefined>(
+      { ...command, type },
+      ({ rejection, slot }, state) => {
+        if (rejection === 'run_not_found') return undefined;
+        if (rejection !== undefined) throw revivalRefusal(rejection, { id, fromStep, operation });
+        return operated(state, slot);
+      },
+    );
+    if (found !== undefined) return found;
+    await runs.one(namespace, id);
+    const message = `run '${id}' ended too long ago: its steps are no longer in memory`;
+    throw new SluiceError('run_not_kept', `${message}; start another run with its input`);
+  }
+
   /** Only runs that ended leave memory. */
   private async refuseForgotten(namespace: string, id: string): Promise<never> {
     await this.parts.runs.one(namespace, id);
     throw runFinished(id);
+  }
+}
+
+/** How a run that ended goes on. */
+interface Revival {
+  readonly operation: ReviveRun['operation'];
+  /** For a rerun. */
+  readonly fromStep?: string;
+  readonly input?: unknown;
+  readonly by: Author;
+}
+
+type RevivalRefusal = Exclude<NonNullable<ReviveRunReply['rejection']>, 'run_not_found'>;
+
+function revivalRefusal(
+  code: RevivalRefusal,
+  { id, fromStep, operation }: { id: string; fromStep: string; operation: string },
+): SluiceError {
+  switch (code) {
+    case 'run_not_finished':
+      return new SluiceError(code, `run '${id}' has not ended yet, so it cannot ${operation}`);
+    case 'run_finished':
+      return new SluiceError(code, `run '${id}' has no step to retry; use rerun or restart`);
+    case 'step_not_found':
+      return stepRefusal(code, fromStep);
+    case 'input_not_used': {
+      const message = `/input must be absent: step '${fromStep}' takes no input`;
+      const details = [{ path: '/input', problem: 'must be absent for this step' }];
+      return new SluiceError('invalid_request', message, { details });
+    }
+    case 'too_many_tasks':
+      return new SluiceError('overloaded', 'the server has no room for the tasks of the run', {
+        retryAfterMs: 1000,
+      });
   }
 }
 

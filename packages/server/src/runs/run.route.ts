@@ -4,6 +4,7 @@ import {
   LIMITS,
   ListQuery,
   NothingSaid,
+  RerunRequest,
   ROUTES,
   RunListQuery,
   type RunParams,
@@ -40,6 +41,7 @@ export function runRoutes(app: FastifyInstance, parts: Parts): void {
   readRoutes(app, parts);
   listRoute(app, parts);
   operateRoutes(app, parts);
+  revivalRoutes(app, parts);
   stepRoutes(app, parts);
 }
 
@@ -169,6 +171,38 @@ function operateRoutes(app: FastifyInstance, { operations }: Parts): void {
       },
     });
   }
+}
+
+/** Runs that ended and go on. */
+function revivalRoutes(app: FastifyInstance, { operations }: Parts): void {
+  const nothing = new Checker(NothingSaid);
+  const rerun = new Checker(RerunRequest);
+  for (const [route, operation] of [
+    [ROUTES.retryRun, 'retry'],
+    [ROUTES.restartRun, 'restart'],
+  ] as const) {
+    app.route<OfRun>({
+      ...routeOptions(route),
+      handler: async (request, reply) => {
+        const { params, raw, caller } = request;
+        await readBody(raw, nothing);
+        const by = authorOf(request, params.id);
+        const { json } = await operations.revive(caller.namespace, params.id, { operation, by });
+        return reply.type('application/json').send(json);
+      },
+    });
+  }
+  app.route<OfRun>({
+    ...routeOptions(ROUTES.rerunRun),
+    handler: async (request, reply) => {
+      const { params, raw, caller } = request;
+      const given = await readBody(raw, rerun);
+      const by = authorOf(request, params.id);
+      const revival = { ...given, operation: 'rerun', by } as const;
+      const { json } = await operations.revive(caller.namespace, params.id, revival);
+      return reply.type('application/json').send(json);
+    },
+  });
 }
 
 /** Steps that are ended from outside. */

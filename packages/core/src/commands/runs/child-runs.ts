@@ -9,7 +9,7 @@ import type { ChildNode, Program } from '../../workflow/program.ts';
 import { RUN_DEPTH_MAX, STARTED_RUN, SUB_RUN } from '../../workflow/run-relation.ts';
 import { type RunReason, STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { endStep, type StepVisit, shownReference, type Visit } from './end-steps.ts';
-import { fill, fillAndParse, jsonBytes } from './fill-template.ts';
+import { fillAndParse, fillInput, jsonBytes, parsed } from './fill-template.ts';
 import { compileNew, hasRoomForDefinitions, register } from './put-workflow.ts';
 import { fillDefaults, hasHugeInput } from './start-runs.ts';
 import { startStep } from './waiting-steps.ts';
@@ -32,7 +32,7 @@ export function enterSubWorkflow(at: StepVisit): boolean {
   const found =
     definition === '' ? findRegistered(at, which) : findInside(at, which.name, definition);
   if (typeof found === 'string') return fail(at, found, which);
-  const filled = fill(decision, at, node.input);
+  const filled = fillInput(at);
   if (!hasRoom(at, found, filled)) return waitForRoom(at);
   // Defaults of the child are merged in the memory that has the filled value.
   const bytes = filled.bytes.slice(filled.start, filled.end);
@@ -47,7 +47,7 @@ export function enterSubWorkflow(at: StepVisit): boolean {
 /** Starts a run that nobody waits for. False when memory has no room for it. */
 export function enterStartWorkflow(at: StepVisit): boolean {
   const { decision, node, step } = at;
-  const { startWorkflow } = fillAndParse(decision, at, node.input) as { startWorkflow?: Which };
+  const { startWorkflow } = parsed(decision, fillInput(at)) as { startWorkflow?: Which };
   if (typeof startWorkflow !== 'object' || startWorkflow === null) {
     throw new ValueError(
       'bad_value',

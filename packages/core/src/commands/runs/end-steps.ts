@@ -115,7 +115,10 @@ const GOING_ON = [RUN_RUNNING, RUN_PAUSED];
  * What comes next is in the same frame, but for the end of a body or of a branch: there it is the
  * loop, or the join, in the frame around it.
  */
-function nextSlot({ decision, program, node, step, frame }: StepVisit, place: number): number {
+export function nextSlot(
+  { decision, program, node, step, frame }: StepVisit,
+  place: number,
+): number {
   const { scope } = program.nodes[place];
   const { first } = program.scopes[scope];
   if (scope === node.scope) return frame + place - first;

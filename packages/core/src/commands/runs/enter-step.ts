@@ -9,7 +9,7 @@ import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { fillDetails } from '../tasks/submit-tasks.ts';
 import { enterStartWorkflow, enterSubWorkflow } from './child-runs.ts';
 import { endStep, type StepVisit, shownReference, type Visit, visitStep } from './end-steps.ts';
-import { fill } from './fill-template.ts';
+import { fillInput } from './fill-template.ts';
 import { checkType, enterFork } from './fork-steps.ts';
 import { decideSwitch, endJoin, setVariables, terminate } from './immediate-steps.ts';
 import { enterLoop } from './loop-steps.ts';
@@ -76,8 +76,10 @@ function enter(at: StepVisit): boolean {
 }
 
 /** A branch of a dynamic fork has its input from the list of the fork. */
-function inputOf({ program, node, decision, step, ...at }: StepVisit): PayloadRange {
-  if (!program.scopes[node.scope].isFork) return fill(decision, { program, ...at }, node.input);
+function inputOf(at: StepVisit): PayloadRange {
+  const { program, node, decision, step } = at;
+  const isGiven = decision.state.runs.steps.inputLength[step] > 0;
+  if (isGiven || !program.scopes[node.scope].isFork) return fillInput(at);
   const { branches, value } = decision.runWork;
   value.clear();
   branches.writeInput(step, value);
@@ -87,7 +89,7 @@ function inputOf({ program, node, decision, step, ...at }: StepVisit): PayloadRa
 /** One of its inputs is the task type. */
 function submitDynamic(at: StepVisit): boolean {
   const { decision, node } = at;
-  const input = fill(decision, at, node.input);
+  const input = fillInput(at);
   const text = decision.runWork.utf8.decode(input.bytes.subarray(input.start, input.end));
   const { [node.namedBy]: name } = JSON.parse(text) as Record<string, unknown>;
   checkType(name, node.namedBy);

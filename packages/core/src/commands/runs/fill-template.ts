@@ -2,7 +2,7 @@ import type { Decision } from '../../decision/decision.ts';
 import type { RunPlace } from '../../decision/run-place.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import type { Template } from '../../workflow/template.ts';
-import { NOTHING } from './end-steps.ts';
+import { NOTHING, type StepVisit } from './end-steps.ts';
 
 /** Fills a template. The result is valid until the next one. */
 export function fill({ runWork }: Decision, where: RunPlace, template: Template): PayloadRange {
@@ -12,12 +12,25 @@ export function fill({ runWork }: Decision, where: RunPlace, template: Template)
   return value.length === 0 ? NOTHING : { bytes: value.bytes, start: 0, end: value.length };
 }
 
+/** The input of a step: as its definition says, unless a rerun gave another one. */
+export function fillInput({ decision, step, node, ...at }: StepVisit): PayloadRange {
+  const { steps } = decision.state.runs;
+  if (steps.inputLength[step] === 0) return fill(decision, at, node.input);
+  const { value, values } = decision.runWork;
+  const given = values.payload(steps.input[step], steps.inputLength[step]);
+  value.clear();
+  // A copy, because the event that has it may move the payloads.
+  if (given !== undefined) value.range(given);
+  return { bytes: value.bytes, start: 0, end: value.length };
+}
+
 /** Fills a template and parses the result. */
 export function fillAndParse(decision: Decision, where: RunPlace, template: Template): unknown {
-  const { bytes, start, end } = fill(decision, where, template);
-  return start === end
-    ? null
-    : JSON.parse(decision.runWork.utf8.decode(bytes.subarray(start, end)));
+  return parsed(decision, fill(decision, where, template));
+}
+
+export function parsed({ runWork }: Decision, { bytes, start, end }: PayloadRange): unknown {
+  return start === end ? null : JSON.parse(runWork.utf8.decode(bytes.subarray(start, end)));
 }
 
 export function jsonBytes({ runWork }: Decision, value: unknown): PayloadRange {

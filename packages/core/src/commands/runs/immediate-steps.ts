@@ -9,12 +9,12 @@ import {
   STEP_WITH_ERRORS,
 } from '../../workflow/run-state.ts';
 import { endStep, type StepVisit, stopRun } from './end-steps.ts';
-import { fill, fillAndParse, jsonBytes } from './fill-template.ts';
+import { fillInput, jsonBytes, parsed } from './fill-template.ts';
 
 /** Texts are compared as they are, other scalars as JSON, a missing value as null. */
 export function decideSwitch(at: StepVisit): void {
   const { decision, node } = at;
-  const input = fillAndParse(decision, at, node.input) as Record<string, unknown>;
+  const input = parsed(decision, fillInput(at)) as Record<string, unknown>;
   takeCase(at, input[node.decidedBy] ?? null);
 }
 
@@ -31,7 +31,7 @@ export function setVariables(at: StepVisit): void {
   const { decision, run, node } = at;
   const { runWork, state } = decision;
   const { table } = state.runs;
-  const given = fill(decision, at, node.input);
+  const given = fillInput(at);
   let output = given;
   if (table.variablesLength[run] > 0) {
     const bytes = state.payloads.bytesOf(table.variables[run]);
@@ -53,7 +53,7 @@ const TERMINATIONS: Readonly<Record<string, number>> = {
 
 export function terminate(at: StepVisit): void {
   const { decision, node, step } = at;
-  const output = fill(decision, at, node.input);
+  const output = fillInput(at);
   const text = decision.runWork.utf8.decode(output.bytes.subarray(output.start, output.end));
   const input = JSON.parse(text) as Record<string, unknown>;
   endStep(at, { state: STEP_SUCCEEDED, output, nexts: [] });

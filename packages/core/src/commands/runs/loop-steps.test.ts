@@ -266,3 +266,27 @@ test('a loop that begins again in the same slot goes over its new list', () => {
 
   expect(seen).toEqual([{ item: 'a' }, { item: 'bb' }, { item: 'ccc' }, { item: 'd' }]);
 });
+
+test('a loop that may go on and has no room asks again when there is some', () => {
+  partition = new TestPartition({ tasksMax: 3, finishedTasksMax: 0 });
+  runs = new TestRuns(partition);
+  session = partition.attach({ types: ['a'], slots: 1 }).session as SessionId;
+  const run = start([loop({ loopCondition: '$.loop.iteration < 2' })]);
+  finish();
+  const { slot } = runs.run(run).steps[0];
+  expect(partition.evaluation(slot)).toBeDefined();
+  partition.submit({ type: 'b' });
+  partition.submit({ type: 'b' });
+
+  expect(runs.evaluated(slot, { value: 'true' })).toBe(0);
+  expect(partition.evaluation(slot)).toBeUndefined();
+  const records = partition.log().length;
+  for (let n = 0; n < 5; n++) partition.advance();
+  expect(partition.log().length - records).toBeLessThan(2);
+  expect(runs.run(run).steps[0].state).toBe('due');
+  partition.operate({ type: 'cancel_tasks', ids: [partition.id(3)], graceMs: 0 });
+  partition.now += 200;
+  partition.advance();
+  expect(runs.evaluated(slot, { value: 'true' })).toBe(0);
+  expect(runs.run(run).steps[0].iteration).toBe(2);
+});

@@ -1,12 +1,12 @@
-import type { Slot } from '../../base/ids.ts';
+import type { Slot, TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { VALUE_BYTES_MAX } from '../../workflow/json-writer.ts';
+import { RESET_DUE_ON } from '../../workflow/reset-kinds.ts';
 import { RUN_STOPPING, STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
-import { endStep, type StepVisit, shownReference, visitStep } from './end-steps.ts';
+import { endStep, NOTHING, type StepVisit, shownReference, visitStep } from './end-steps.ts';
 import { nextsAfterFailure } from './enter-step.ts';
 import { takeCase } from './immediate-steps.ts';
 import { goOn } from './loop-steps.ts';
-import { askForScript } from './waiting-steps.ts';
 
 /** What the script of a step gave. */
 export interface EvaluationResult {
@@ -71,8 +71,14 @@ function take(decision: Decision, { step, value, message }: EvaluationResult): v
 function takeCondition(at: StepVisit, value: unknown): void {
   const isWanted = value === true || (typeof value === 'number' && value > 0);
   if (goOn(at, isWanted)) return;
-  // There is no room for an iteration any more. The condition is asked for again.
-  askForScript(at);
+  // There is no room for an iteration any more. The loop asks again when there is.
+  const { decision, run, step } = at;
+  const event = decision.events.stepsReset;
+  event.slot = run;
+  event.task = decision.state.runs.table.number[run] as TaskNumber;
+  Object.assign(event, { steps: [step], waiting: [0], kinds: [RESET_DUE_ON], frames: [] });
+  Object.assign(event.input, NOTHING);
+  decision.emit(event);
 }
 
 function fail(at: StepVisit, why: string): void {

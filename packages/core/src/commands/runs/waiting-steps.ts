@@ -5,7 +5,7 @@ import { ValueError } from '../../workflow/json-writer.ts';
 import { STEP_KINDS } from '../../workflow/program.ts';
 import { WAIT_FORMS, waitUntil } from '../../workflow/wait-time.ts';
 import { NOTHING, type StepVisit, shownReference } from './end-steps.ts';
-import { fill } from './fill-template.ts';
+import { fillInput } from './fill-template.ts';
 
 interface StepStart {
   /** When it ends by itself; 0 for never. */
@@ -36,7 +36,7 @@ export function startStep(at: StepVisit, { until, evaluation, items, input }: St
 /** A WAIT ends at its time, or when it is told so; a HUMAN when it is told so. */
 export function startWait(at: StepVisit): void {
   const { decision, node } = at;
-  const input = fill(decision, at, node.input);
+  const input = fillInput(at);
   const text = decision.runWork.utf8.decode(input.bytes.subarray(input.start, input.end));
   const given = JSON.parse(text) as Record<string, unknown>;
   const until = node.kind === 'WAIT' ? waitUntil(given, decision.now) : 0;
@@ -53,8 +53,7 @@ const SHOWN_MAX = 100;
 
 /** The shell evaluates the script and reports the result. */
 export function startScript(at: StepVisit): void {
-  const { decision, node } = at;
-  askForScript(at, fill(decision, at, node.input));
+  askForScript(at, fillInput(at));
 }
 
 /** Without an input, as for a loop, the step keeps the one it has. */

@@ -95,6 +95,7 @@ export class ModelFollower {
       case 'cancel_runs':
       case 'pause_runs':
       case 'operate_step':
+      case 'revive_run':
       case 'scripts_evaluated':
         // Runs have their own model (`run-model.ts`).
         return;

@@ -30,6 +30,11 @@ export function cancelledRun(partition: TestPartition): void {
   runs.cancel(run);
   const [lease] = partition.leasesOf(session);
   partition.report(session, { lease, kind: 'succeeded', payload: '1' });
+  runs.revive(run, 'rerun', 'fork');
+  runs.cancel(run);
+  for (const held of partition.leasesOf(session)) {
+    partition.report(session, { lease: held, kind: 'succeeded', payload: '1' });
+  }
   partition.detach(session);
   partition.operate({ type: 'delete_workflow', name: 'flow', version: 1 });
   // A submit makes room.

@@ -46,7 +46,7 @@ export class RunModel {
   }
 
   private end(step: ModelStep, entered: Entered, { succeeded, output }: ModelEnd): void {
-    if (this.status === 'stopping') entered.state = 'failed';
+    if (this.status === 'stopping') entered.state = 'cancelled';
     else if (succeeded) Object.assign(entered, { state: 'succeeded', output });
     else this.fail(step, entered);
   }
@@ -109,6 +109,21 @@ export class RunModel {
 
   cancel(): void {
     if (this.status === 'running' || this.status === 'paused') this.stop('cancelled');
+    this.settle();
+  }
+
+  /** What did not succeed begins again; loops around it go on. */
+  retry(): void {
+    for (const [key, entered] of this.entered) {
+      if (entered.state !== 'failed' && entered.state !== 'cancelled') continue;
+      const isLoop = entered.state === 'cancelled' && (entered.iteration ?? 0) > 0;
+      if (isLoop || this.values.steps.has(key)) entered.state = 'running';
+      else this.entered.delete(key);
+      entered.isEvaluating = false;
+    }
+    this.status = 'running';
+    this.outcome = 'succeeded';
+    this.output = undefined;
     this.settle();
   }
 

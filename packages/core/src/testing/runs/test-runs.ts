@@ -4,6 +4,7 @@ import type { CancelRuns, RunOutcome } from '../../commands/runs/cancel-runs.ts'
 import type { OperateStep, OperateStepReply } from '../../commands/runs/operate-step.ts';
 import type { PauseOutcome, PauseRuns } from '../../commands/runs/pause-runs.ts';
 import type { PutWorkflow, PutWorkflowReply } from '../../commands/runs/put-workflow.ts';
+import type { ReviveRun, ReviveRunReply } from '../../commands/runs/revive-run.ts';
 import type { EvaluationResult } from '../../commands/runs/script-evaluated.ts';
 import type { RunSpec, StartRuns, StartRunsReply } from '../../commands/runs/start-runs.ts';
 import type { TestPartition } from '../test-partition.ts';
@@ -68,6 +69,23 @@ export class TestRuns {
       operation,
       payload: testUtf8.encode(JSON.stringify(output)),
       message: operation === 'fail' ? 'no' : '',
+    });
+  }
+
+  /** Lets an ended run go on. */
+  revive(
+    number: number,
+    operation: ReviveRun['operation'],
+    reference = '',
+    input?: unknown,
+  ): ReviveRunReply {
+    const text = input === undefined ? '' : JSON.stringify(input);
+    return this.partition.operate<ReviveRun>({
+      type: 'revive_run',
+      id: this.id(number),
+      operation,
+      reference,
+      input: testUtf8.encode(text),
     });
   }
 

@@ -4,11 +4,12 @@ import {
   isRunOver,
   NO_SLOT,
   type OperateStep,
+  type ReviveRun,
   type Slot,
   type StoredProgram,
 } from '@sluice/core';
 import type { Page, PageOptions } from '../../operators/pages.ts';
-import type { PutWorkflowOptions, RunPort, RunQuery } from '../../operators/run-port.ts';
+import type { PutWorkflowOptions, RerunFrom, RunPort, RunQuery } from '../../operators/run-port.ts';
 import type { WaitOptions } from '../../task/task-handle.ts';
 import type { TaskError } from '../../task/task-view.ts';
 import type {
@@ -35,6 +36,7 @@ import type { TestBlobs } from '../server/test-blobs.ts';
 import {
   isMeant,
   refusal,
+  revivalRefusal,
   runNotFound,
   runRefusal,
   startedRun,
@@ -53,6 +55,10 @@ interface Parts {
   readonly blobs: TestBlobs;
   /** Returns when the run has ended, or its current state at the timeout. */
   readonly waitFor: (id: string, options: WaitOptions, show: () => RunView) => Promise<RunView>;
+}
+
+interface Revival extends Partial<RerunFrom> {
+  readonly operation: ReviveRun['operation'];
 }
 
 type StepEnd = Pick<OperateStep, 'reference' | 'operation' | 'payload' | 'message'>;
@@ -139,6 +145,28 @@ export class InProcessRuns implements RunPort {
     const payload = encoded(error, '/error');
     const { message } = error;
     return this.endStep(id, { reference: step, operation: 'fail', payload, message });
+  }
+
+  async retryRun(id: string): Promise<RunView> {
+    return this.revive(id, { operation: 'retry' });
+  }
+
+  async restartRun(id: string): Promise<RunView> {
+    return this.revive(id, { operation: 'restart' });
+  }
+
+  async rerunRun(id: string, { fromStep, input }: RerunFrom): Promise<RunView> {
+    return this.revive(id, { operation: 'rerun', fromStep, input });
+  }
+
+  private revive(id: string, { operation, fromStep: reference = '', input }: Revival): RunView {
+    const bytes = input === undefined ? new Uint8Array(0) : encoded(input, '/input');
+    const command = { type: 'revive_run', namespace, id, operation, reference } as const;
+    const slot = this.parts.server.execute({ ...command, input: bytes }, (reply) => {
+      if (reply.rejection !== undefined) throw revivalRefusal(reply.rejection, id, reference);
+      return reply.slot;
+    });
+    return this.view(slot);
   }
 
   private setPaused(id: string, isPause: boolean): RunView {

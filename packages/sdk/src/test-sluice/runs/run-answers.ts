@@ -1,6 +1,7 @@
 import {
   type KnownTask,
   type ReadonlyState,
+  type ReviveRunReply,
   RUN_STATES,
   runIdText,
   type Slot,
@@ -68,6 +69,30 @@ export function runNotFound(id: string): SluiceError {
 export function runRefusal(code: 'run_not_found' | 'run_finished', id: string): SluiceError {
   if (code === 'run_not_found') return runNotFound(id);
   return refusal(409, code, `run '${id}' has ended`);
+}
+
+/** What is said of a run that cannot go on. */
+export function revivalRefusal(
+  code: NonNullable<ReviveRunReply['rejection']>,
+  id: string,
+  fromStep: string,
+): SluiceError {
+  switch (code) {
+    case 'run_not_found':
+      return runNotFound(id);
+    case 'run_finished':
+      return refusal(409, code, `run '${id}' has no step to retry; use rerun or restart`);
+    case 'run_not_finished':
+      return refusal(409, code, `run '${id}' has not ended yet`);
+    case 'step_not_found':
+      return stepRefusal(code, fromStep);
+    case 'input_not_used': {
+      const message = `/input must be absent: step '${fromStep}' takes no input`;
+      return refusal(400, 'invalid_request', message);
+    }
+    case 'too_many_tasks':
+      return refusal(429, 'overloaded', 'the server has no room for the tasks of the run');
+  }
 }
 
 export function stepRefusal(

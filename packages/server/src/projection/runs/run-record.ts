@@ -4,6 +4,7 @@ import {
   type Event,
   namespaceOf,
   type PayloadRange,
+  RESET_KINDS,
   RUN_STATES,
   STEP_KINDS,
   STEP_STATES,
@@ -231,6 +232,38 @@ export function openBranches(record: RunRecord, event: BranchesOpened, at: numbe
   });
   for (const branch of branches) record.steps.push(branch);
   placesBySlot.delete(record);
+}
+
+type StepsReset = Extract<Event, { type: 'steps_reset' }>;
+
+/** Steps of a run that goes on begin again; those of loops and forks that do so are gone. */
+export function resetSteps(record: RunRecord, event: StepsReset): void {
+  const gone = new Set<number>();
+  for (let at = 0; at < event.frames.length; at += 2) {
+    const [base, size] = event.frames.slice(at, at + 2);
+    for (let slot = base; slot < base + size; slot++) gone.add(slot);
+  }
+  event.steps.forEach((slot, at) => {
+    const step = stepAt(record, slot);
+    if (step === undefined) return;
+    if (RESET_KINDS[event.kinds[at]] === 'again') Object.assign(step, UNTOUCHED);
+    else Object.assign(step, { state: STEP_STATES.indexOf('running'), endedAt: 0, result: '' });
+  });
+  if (gone.size === 0) return;
+  const kept = record.steps.filter((step) => !gone.has(step.slot));
+  record.steps.splice(0, record.steps.length, ...kept);
+  placesBySlot.delete(record);
+}
+
+type RunRevived = Extract<Event, { type: 'run_revived' }>;
+
+/** A run that had ended goes on. */
+export function reviveRun(record: RunRecord, event: RunRevived, at: number): void {
+  const running = RUN_STATES.indexOf('running');
+  Object.assign(record, { state: stateOf('running'), runState: running, endedAt: 0 });
+  Object.assign(record, { outcome: 0, reason: 0, result: '' });
+  if (event.isRestarted) record.variables = textOf(event.variables);
+  noteChange(record, at);
 }
 
 type StepSubmitted = Extract<Event, { type: 'step_submitted' }>;

@@ -275,6 +275,8 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'step_ended',
   'frame_opened',
   'branches_opened',
+  'steps_reset',
+  'run_revived',
   'run_changed',
   'step_stopping',
   'run_stopping',

@@ -1,0 +1,115 @@
+import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
+import { audit } from '../../decision/audit.ts';
+import type { Authored, Timed } from '../../decision/command-fields.ts';
+import type { Decision } from '../../decision/decision.ts';
+import { findStep, outermost } from '../../decision/run-place.ts';
+import { findRun } from '../../state/find-run.ts';
+import type { StepKind } from '../../workflow/program.ts';
+import { isRunOver, RUN_REASONS, RUN_SUCCEEDED } from '../../workflow/run-state.ts';
+import type { Visit } from './end-steps.ts';
+import { ResetPlan } from './reset-plan.ts';
+
+/**
+ * Lets a run that ended go on.
+ *
+ * - `retry`: what did not succeed begins again.
+ * - `rerun`: a step and all that follows it begin again, and what did not succeed.
+ * - `restart`: everything begins again, with the same input.
+ */
+export interface ReviveRun extends Timed, Authored {
+  readonly type: 'revive_run';
+  readonly id: string;
+  readonly operation: 'retry' | 'rerun' | 'restart';
+  /** For `rerun`: reference of the step. */
+  readonly reference: string;
+  /** For `rerun`: replaces the input of the step; JSON text, empty to keep it. */
+  readonly input: Uint8Array;
+}
+
+export interface ReviveRunReply {
+  readonly rejection?:
+    | 'run_not_found'
+    | 'run_not_finished'
+    | 'run_finished'
+    | 'step_not_found'
+    | 'input_not_used'
+    | 'too_many_tasks';
+  readonly slot: Slot;
+}
+
+export function decideReviveRun(decision: Decision, command: ReviveRun): ReviveRunReply {
+  const { state, runWork } = decision;
+  const { namespace, id, operation, by } = command;
+  const { table } = state.runs;
+  const slot = findRun(state, namespace, id);
+  if (slot === NO_SLOT) return { rejection: 'run_not_found', slot };
+  if (!isRunOver(table.state[slot])) return { rejection: 'run_not_finished', slot };
+  // A retry would only end it again.
+  const isMeant = RUN_REASONS[table.reason[slot]] === 'terminated';
+  if (operation === 'retry' && (isMeant || table.state[slot] === RUN_SUCCEEDED)) {
+    return { rejection: 'run_finished', slot };
+  }
+  const program = runWork.programs.of(state.programs.at(table.program[slot]));
+  const visit = { decision, run: slot, program };
+  const plan = new ResetPlan(visit);
+  if (operation === 'restart') plan.startAll();
+  else plan.startUnsuccessful();
+  if (operation === 'rerun') {
+    const whole = outermost(state.runs, slot, program);
+    const step = findStep(state, whole, command.reference, runWork.branches);
+    if (step === NO_SLOT) return { rejection: 'step_not_found', slot };
+    const { kind } = program.nodes[state.runs.steps.node[step]];
+    if (command.input.length > 0 && WITHOUT_INPUT.includes(kind)) {
+      return { rejection: 'input_not_used', slot };
+    }
+    plan.start(step);
+    plan.first = step;
+  }
+  if (!revive(visit, plan, command)) return { rejection: 'too_many_tasks', slot };
+  audit(decision, by, { namespace, action: ACTIONS[operation] });
+  return { slot };
+}
+
+/** Kinds of steps that take no input, or make it themselves. */
+const WITHOUT_INPUT: readonly StepKind[] = [
+  'FORK_JOIN',
+  'FORK_JOIN_DYNAMIC',
+  'JOIN',
+  'DO_WHILE',
+  'NOOP',
+];
+
+const ACTIONS = {
+  retry: 'run_retried',
+  rerun: 'run_rerun',
+  restart: 'run_restarted',
+} as const;
+
+/** False when memory has no room for its tasks. */
+function revive({ decision, run, program }: Visit, plan: ResetPlan, command: ReviveRun): boolean {
+  const { state, emit, events, runWork, now } = decision;
+  const { tasks, runs, limits } = state;
+  const frames = plan.frames();
+  const needed = plan.tasks(frames);
+  if (tasks.count + runs.promised + needed > limits.tasksMax) return false;
+  const resets = plan.resets();
+  const number = runs.table.number[run] as TaskNumber;
+  const revived = events.runRevived;
+  revived.slot = run;
+  revived.task = number;
+  revived.until = program.timeoutMs === 0 ? 0 : now + program.timeoutMs;
+  revived.tasks = needed;
+  revived.isRestarted = command.operation === 'restart';
+  const variables = runWork.utf8.encode(revived.isRestarted ? program.variables : '');
+  Object.assign(revived.variables, { bytes: variables, start: 0, end: variables.length });
+  emit(revived);
+  if (resets.steps.length === 0) return true;
+  const reset = events.stepsReset;
+  reset.slot = run;
+  reset.task = number;
+  Object.assign(reset, { ...resets, frames });
+  const { input } = command;
+  Object.assign(reset.input, { bytes: input, start: 0, end: input.length });
+  emit(reset);
+  return true;
+}

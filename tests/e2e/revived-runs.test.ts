@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defineTask, PermanentFailure, Sluice, type Worker } from '@sluice/sdk';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ServerProcess } from '../support/server-process.ts';
+import { ApiClient } from './api-client.ts';
+
+let folder: string;
+let server: ServerProcess;
+let api: ApiClient;
+let worker: Worker;
+let isBroken: boolean;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-revived-'));
+  isBroken = true;
+  await start();
+});
+
+afterEach(async () => {
+  await worker.stop();
+  api.close();
+  await server.kill();
+  await rm(folder, { recursive: true });
+});
+
+async function start(): Promise<void> {
+  server = await ServerProcess.startServer(folder);
+  api = new ApiClient(server.url, 'http1');
+  const half = defineTask({
+    type: 'half',
+    run: ({ n }: { n: number }) => {
+      if (isBroken && n === 7) throw new PermanentFailure('seven is odd');
+      return { n: n / 2 };
+    },
+  });
+  worker = await new Sluice({ url: server.url }).work([half], { slots: 8 });
+}
+
+const DEFINITION = {
+  tasks: [
+    { name: 'half', taskReferenceName: 'first', inputParameters: { n: '${workflow.input.n}' } },
+    {
+      taskReferenceName: 'each',
+      type: 'FORK_JOIN_DYNAMIC',
+      inputParameters: { forkTaskName: 'half', forkTaskInputs: [{ n: 4 }, { n: 7 }, { n: 10 }] },
+    },
+    { taskReferenceName: 'all', type: 'JOIN' },
+  ],
+  outputParameters: { first: '${first.output.n}', all: '${all.output[*].n}' },
+};
+
+async function run(): Promise<string> {
+  const request = { workflow: 'w', definition: DEFINITION, input: { n: 8 } };
+  const { status, body } = await api.post('/v1/runs', request);
+  expect(status, JSON.stringify(body)).toBe(201);
+  return body.id;
+}
+
+async function ended(id: string) {
+  return (await api.get(`/v1/runs/${id}/wait?timeoutMs=20000`)).body;
+}
+
+test('a failed run is retried after a restart, and its history shows both tries', async () => {
+  const id = await run();
+  expect(await ended(id)).toMatchObject({ status: 'failed' });
+  await worker.stop();
+  api.close();
+  await server.kill();
+  await start();
+  isBroken = false;
+
+  const { status, body } = await api.post(`/v1/runs/${id}/retry`, {});
+  expect(status, JSON.stringify(body)).toBe(200);
+  expect(body).toMatchObject({ status: 'running', endedAt: null, error: null });
+  const done = await ended(id);
+  expect(done).toMatchObject({ status: 'succeeded', output: { first: 4, all: [2, 3.5, 5] } });
+  const { body: history } = await api.get(`/v1/runs/${id}/history`);
+  const changes = history.items.filter(({ step }: { step: unknown }) => step === null);
+  expect(changes.map(({ state }: { state: string }) => state)).toEqual([
+    'running',
+    'stopping',
+    'failed',
+    'running',
+    'succeeded',
+  ]);
+  const { body: list } = await api.get('/v1/runs?status=succeeded');
+  expect(list.items.map((each: { id: string }) => each.id)).toEqual([id]);
+  expect((await api.get('/v1/runs?status=failed')).body.items).toEqual([]);
+});
+
+test('a rerun changes the input of a step, and a restart does everything again', async () => {
+  isBroken = false;
+  const id = await run();
+  expect(await ended(id)).toMatchObject({ output: { first: 4 } });
+
+  const rerun = { fromStep: 'first', input: { n: 100 } };
+  expect((await api.post(`/v1/runs/${id}/rerun`, rerun)).status).toBe(200);
+  expect(await ended(id)).toMatchObject({ output: { first: 50, all: [2, 3.5, 5] } });
+  expect((await api.post(`/v1/runs/${id}/restart`, {})).status).toBe(200);
+  expect(await ended(id)).toMatchObject({ status: 'succeeded', output: { first: 4 } });
+
+  await worker.stop();
+  api.close();
+  await server.kill();
+  await start();
+  expect(await ended(id)).toMatchObject({ status: 'succeeded', output: { first: 4 } });
+  expect((await api.get(`/v1/runs/${id}`)).body.counts).toEqual({ succeeded: 6 });
+});
+
+test('what cannot go on says why', async () => {
+  isBroken = false;
+  const tasks = [{ taskReferenceName: 'ask', type: 'HUMAN' }];
+  const { body } = await api.post('/v1/runs', { workflow: 'w', definition: { tasks } });
+  const open = await api.post(`/v1/runs/${body.id}/retry`, {});
+  expect(open.status).toBe(409);
+  expect(open.body.error.code).toBe('run_not_finished');
+  const id = await run();
+  await ended(id);
+  const refusals = [
+    [await api.post(`/v1/runs/${id}/retry`, {}), 409, 'run_finished'],
+    [await api.post(`/v1/runs/${id}/rerun`, { fromStep: 'none' }), 404, 'step_not_found'],
+    [await api.post(`/v1/runs/${id}/rerun`, {}), 400, 'invalid_request'],
+    [
+      await api.post(`/v1/runs/${id}/rerun`, { fromStep: 'each', input: 1 }),
+      400,
+      'invalid_request',
+    ],
+  ] as const;
+  for (const [{ status, body: refusal }, code, name] of refusals) {
+    expect([status, refusal.error.code]).toEqual([code, name]);
+  }
+});
