@@ -11,7 +11,7 @@ import {
   describeState,
   type StateDescription,
 } from '../../packages/core/src/testing/describe-state.ts';
-import { cancelledRun } from '../../packages/core/src/testing/runs/cancelled-run.ts';
+import { cancelledRun, rerunRun } from '../../packages/core/src/testing/runs/cancelled-run.ts';
 import { TestPartition } from '../../packages/core/src/testing/test-partition.ts';
 import { testUtf8 } from '../../packages/core/src/testing/test-utf8.ts';
 import { World } from '../../packages/core/src/testing/world/world.ts';
@@ -64,7 +64,10 @@ function batchesOf(steps: readonly (readonly [Action, number])[]): readonly Uint
 /** Records of runs in batches, with every type of event that runs have. */
 export function runBatches(): readonly Uint8Array[] {
   const partition = new TestPartition(RUN_LIMITS);
-  for (let n = 0; n < RUNS; n++) cancelledRun(partition);
+  for (let n = 0; n < RUNS; n++) {
+    cancelledRun(partition);
+    rerunRun(partition);
+  }
   return partition.log();
 }
 

@@ -186,7 +186,12 @@ export type { SessionView } from './workers/session-view.ts';
 export { compileDefinition } from './workflow/compile.ts';
 export type { DefinitionProblem } from './workflow/problems.ts';
 export { type Program, STEP_KINDS, type StepNode } from './workflow/program.ts';
-export { RESET_KINDS } from './workflow/reset-kinds.ts';
 export { RUN_RELATIONS } from './workflow/run-relation.ts';
-export { isRunOver, RUN_REASONS, RUN_STATES, STEP_STATES } from './workflow/run-state.ts';
+export {
+  isRunOver,
+  RESET_KINDS,
+  RUN_REASONS,
+  RUN_STATES,
+  STEP_STATES,
+} from './workflow/run-state.ts';
 export { SCRIPT_GLOBALS } from './workflow/script-globals.ts';

@@ -22,13 +22,15 @@ import { REPLACE_DUPLICATE } from './task/dedupe-claim.ts';
 import { TASK_STATES } from './task/task-state.ts';
 import { decodeBatch } from './testing/decode-batch.ts';
 import { describeState } from './testing/describe-state.ts';
-import { cancelledRun } from './testing/runs/cancelled-run.ts';
+import { cancelledRun, rerunRun } from './testing/runs/cancelled-run.ts';
 import { LEASE_MS, TestPartition } from './testing/test-partition.ts';
 import type { TestTask } from './testing/test-requests.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
 
 test('the busy partition has been through every type of event', () => {
-  const records = busyPartition().log().flatMap(decodeBatch);
+  const revived = new TestPartition({ finishedTasksMax: 10 });
+  rerunRun(revived);
+  const records = [...busyPartition().log(), ...revived.log()].flatMap(decodeBatch);
 
   const types = new Set(records.flatMap(({ events }) => events.map((event) => event.type)));
 

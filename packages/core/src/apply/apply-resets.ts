@@ -11,8 +11,14 @@ import {
 import type { State } from '../state/state.ts';
 import { LEFT_RUN } from '../state/task-table.ts';
 import { isTerminal } from '../task/task-state.ts';
-import { RESET_AGAIN, RESET_RUNS_ON } from '../workflow/reset-kinds.ts';
-import { isRunOver, RUN_RUNNING, STEP_PENDING, STEP_RUNNING } from '../workflow/run-state.ts';
+import {
+  isRunOver,
+  RESET_AGAIN,
+  RESET_RUNS_ON,
+  RUN_RUNNING,
+  STEP_PENDING,
+  STEP_RUNNING,
+} from '../workflow/run-state.ts';
 import { makeDue } from './step-places.ts';
 
 /** A run that had ended goes on. What its steps do is in the next event. */

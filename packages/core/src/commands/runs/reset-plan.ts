@@ -1,7 +1,14 @@
 import { framesOf, isBranch } from '../../state/runs/run-frames.ts';
 import type { StepNode } from '../../workflow/program.ts';
-import { RESET_AGAIN, RESET_DUE_ON, RESET_RUNS_ON } from '../../workflow/reset-kinds.ts';
-import { isStepOver, STEP_CANCELLED, STEP_FAILED, STEP_PENDING } from '../../workflow/run-state.ts';
+import {
+  isStepOver,
+  RESET_AGAIN,
+  RESET_DUE_ON,
+  RESET_RUNS_ON,
+  STEP_CANCELLED,
+  STEP_FAILED,
+  STEP_PENDING,
+} from '../../workflow/run-state.ts';
 import { nextSlot, type StepVisit, type Visit, visitStep } from './end-steps.ts';
 
 /**

@@ -1,8 +1,12 @@
 import type { Slot, TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { VALUE_BYTES_MAX } from '../../workflow/json-writer.ts';
-import { RESET_DUE_ON } from '../../workflow/reset-kinds.ts';
-import { RUN_STOPPING, STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
+import {
+  RESET_DUE_ON,
+  RUN_STOPPING,
+  STEP_FAILED,
+  STEP_SUCCEEDED,
+} from '../../workflow/run-state.ts';
 import { endStep, NOTHING, type StepVisit, shownReference, visitStep } from './end-steps.ts';
 import { nextsAfterFailure } from './enter-step.ts';
 import { takeCase } from './immediate-steps.ts';

@@ -30,13 +30,25 @@ export function cancelledRun(partition: TestPartition): void {
   runs.cancel(run);
   const [lease] = partition.leasesOf(session);
   partition.report(session, { lease, kind: 'succeeded', payload: '1' });
-  runs.revive(run, 'rerun', 'fork');
-  runs.cancel(run);
-  for (const held of partition.leasesOf(session)) {
-    partition.report(session, { lease: held, kind: 'succeeded', payload: '1' });
-  }
   partition.detach(session);
   partition.operate({ type: 'delete_workflow', name: 'flow', version: 1 });
   // A submit makes room.
   partition.submit({});
+}
+
+/** A run that ended, goes on, and is cancelled. Memory must have room for ended runs. */
+export function rerunRun(partition: TestPartition): void {
+  const runs = new TestRuns(partition);
+  const inputParameters = { forkTaskInputs: [1, 2], forkTaskName: 'nobody' };
+  runs.register('again', {
+    tasks: [
+      { taskReferenceName: 'fork', type: 'FORK_JOIN_DYNAMIC', inputParameters },
+      { taskReferenceName: 'join', type: 'JOIN' },
+    ],
+  });
+  const run = runs.begin('again');
+  runs.cancel(run);
+  runs.revive(run, 'rerun', 'fork');
+  runs.cancel(run);
+  partition.operate({ type: 'delete_workflow', name: 'again', version: 1 });
 }
