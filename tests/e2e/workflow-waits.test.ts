@@ -106,7 +106,7 @@ test('scripts compute, decide and repeat, and their results survive a kill', asy
 
 test.each([
   ['for (;;);', 'it ran for more than 1 s'],
-  ['const all = []; for (;;) all.push(new Uint8Array(1e6));', 'more than 32 MiB'],
+  ['new Array(1e8).fill(0)', 'more than 32 MiB'],
   ['(function f() { f(); })()', 'it calls itself too deeply'],
   ['process.exit(1)', "'process' is not defined"],
 ])('a script that does %s fails its run and nothing else', async (script, message) => {

@@ -24,7 +24,7 @@ test.each([
 
 test.each([
   ['while (true) {}', 'it ran for more than 1 s'],
-  ['const all = []; while (true) all.push(new Uint8Array(1e6));', 'more than 32 MiB'],
+  ['new Array(1e8).fill(0)', 'more than 32 MiB'],
   ['(function f() { f(); })()', 'it calls itself too deeply'],
   ["throw new Error('no such shard')", 'Error: no such shard'],
   ["throw 'plain'", 'plain'],

@@ -45,8 +45,10 @@ test('a script without end costs only itself', async () => {
   expect(results[1]).toMatchObject({ step: 2, value: '1' });
 });
 
-test('one instruction that takes too long costs only its script', async () => {
-  const search = 'new Array(2 ** 32 - 1).indexOf(1)';
+test.each([
+  'new Array(2 ** 32 - 1).indexOf(1)',
+  "const all = []; for (;;) all.push('x'.repeat(1e6));",
+])('%s: instructions that take too long cost only their script', async (search) => {
   scripts.evaluate([{ run: 7, step: 1, evaluation: 1, source: '1', input: '{}' }]);
   scripts.evaluate([{ run: 7, step: 2, evaluation: 1, source: search, input: '{}' }]);
   scripts.evaluate([{ run: 7, step: 3, evaluation: 1, source: '3', input: '{}' }]);
