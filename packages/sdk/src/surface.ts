@@ -80,6 +80,7 @@ export type { AttemptView, TaskError, TaskState, TaskView } from './task/task-vi
 export type { StopOptions, Worker, WorkerNotice, WorkOptions } from './worker/worker.ts';
 export type { StartWorkflowOptions, SubWorkflowOptions } from './workflow/child-steps.ts';
 export { defineWorkflow, type WorkflowOptions } from './workflow/define-workflow.ts';
+export type { HttpStepOutput, HttpStepRequest } from './workflow/http-step.ts';
 export type { Iteration, LoopOptions, LoopOverOptions } from './workflow/loop-steps.ts';
 export type { Given, GivenFields, Perhaps, Reference, Step } from './workflow/reference.ts';
 export type { RunHandle } from './workflow/run-handle.ts';

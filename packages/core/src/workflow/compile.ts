@@ -7,6 +7,7 @@ import { isLater, type Outline, OutlineReader, type ScopeOutline } from './outli
 import { type DefinitionProblem, isObject, type Place, Problems } from './problems.ts';
 import {
   type ChildNode,
+  HTTP_TASK_TYPE,
   ITERATIONS_MAX,
   type LoopNode,
   type Program,
@@ -114,10 +115,10 @@ function timeoutOf(root: Place, problems: Problems): number {
 
 function makeNode(step: Outline, links: Links, { checker, scopes }: Compiling): StepNode {
   const { problems } = checker;
-  const { value, path, kind } = step;
+  const { path, kind } = step;
   const given = problems.object(step, 'inputParameters');
   const { inputs, ...own } = kindFields(step, given, problems);
-  const name = kind === 'SIMPLE' ? problems.text(step, 'name') : String(value.name ?? '');
+  const name = nameOf(step, problems);
   return {
     ...links,
     ...own,
@@ -130,10 +131,16 @@ function makeNode(step: Outline, links: Links, { checker, scopes }: Compiling): 
     isOptional: problems.flag(step, 'optional'),
     isPermissive: problems.flag(step, 'permissive'),
     startDelayMs: (problems.count(step, 'startDelay', SECONDS_MAX) ?? 0) * 1000,
-    task: kind === 'SIMPLE' ? stepTask(problems, step, name) : undefined,
+    task: kind === 'SIMPLE' || kind === 'HTTP' ? stepTask(problems, step, name) : undefined,
     loop: kind === 'DO_WHILE' ? makeLoop(step, given, { checker, scopes }) : undefined,
     child: kind === 'SUB_WORKFLOW' ? makeChild(step, checker) : undefined,
   };
+}
+
+/** The type of its task, if it has one. */
+function nameOf(step: Outline, problems: Problems): string {
+  if (step.kind === 'HTTP') return HTTP_TASK_TYPE;
+  return step.kind === 'SIMPLE' ? problems.text(step, 'name') : String(step.value.name ?? '');
 }
 
 /** A loop has a condition, a list, or both. */

@@ -16,7 +16,11 @@ export const STEP_KINDS = [
   'DO_WHILE',
   'SUB_WORKFLOW',
   'START_WORKFLOW',
+  'HTTP',
 ] as const;
+
+/** Type of the tasks of HTTP steps. A worker inside the server runs them. */
+export const HTTP_TASK_TYPE = 'sluice:http';
 
 /** Bound on the iterations of a loop. */
 export const ITERATIONS_MAX = 10_000;

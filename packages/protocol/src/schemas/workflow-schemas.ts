@@ -29,8 +29,8 @@ export const WorkflowDefinition = Type.Object(
       minItems: 1,
       description:
         'The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, ' +
-        'DO_WHILE, INLINE, SET_VARIABLE, WAIT, HUMAN, SUB_WORKFLOW, START_WORKFLOW, TERMINATE, ' +
-        'NOOP), name, inputParameters and the fields of the type.',
+        'DO_WHILE, INLINE, HTTP, SET_VARIABLE, WAIT, HUMAN, SUB_WORKFLOW, START_WORKFLOW, ' +
+        'TERMINATE, NOOP), name, inputParameters and the fields of the type.',
     }),
     inputTemplate: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: 'Defaults of input fields.' }),

@@ -22,8 +22,8 @@ export interface RunRequest {
   readonly definition?: {
     /**
      * The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, DO_WHILE,
-     * INLINE, SET_VARIABLE, WAIT, HUMAN, SUB_WORKFLOW, START_WORKFLOW, TERMINATE, NOOP), name,
-     * inputParameters and the fields of the type.
+     * INLINE, HTTP, SET_VARIABLE, WAIT, HUMAN, SUB_WORKFLOW, START_WORKFLOW, TERMINATE, NOOP),
+     * name, inputParameters and the fields of the type.
      */
     readonly tasks: readonly Readonly<Record<string, unknown>>[];
     /** Defaults of input fields. */
@@ -223,8 +223,8 @@ export interface WorkflowVersionView {
   readonly definition: {
     /**
      * The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, DO_WHILE,
-     * INLINE, SET_VARIABLE, WAIT, HUMAN, SUB_WORKFLOW, START_WORKFLOW, TERMINATE, NOOP), name,
-     * inputParameters and the fields of the type.
+     * INLINE, HTTP, SET_VARIABLE, WAIT, HUMAN, SUB_WORKFLOW, START_WORKFLOW, TERMINATE, NOOP),
+     * name, inputParameters and the fields of the type.
      */
     readonly tasks: readonly Readonly<Record<string, unknown>>[];
     /** Defaults of input fields. */

@@ -5,6 +5,7 @@ import {
   type StartWorkflowOptions,
   type SubWorkflowOptions,
 } from './child-steps.ts';
+import { addHttp, type HttpStepOutput, type HttpStepRequest } from './http-step.ts';
 import { addLoop, type Iteration, type LoopOptions, type LoopOverOptions } from './loop-steps.ts';
 import { addFork, addSwitch, type Build, type BuildAll, type CaseNames } from './path-steps.ts';
 import type { Given, GivenFields, Perhaps, Reference, ReferenceTo, Step } from './reference.ts';
@@ -206,6 +207,18 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
     input: GivenFields<unknown> = {},
   ): Step<{ readonly result: Result }> {
     return addInline(this.scope, { name, expression, input });
+  }
+
+  /**
+   * Sends a request from the server. `Body` is the type of the answer's body. An answer that is no
+   * success fails the step.
+   */
+  http<Body = unknown, MayFail extends boolean = false>(
+    name: string,
+    request: HttpStepRequest,
+    options: StepOptions<MayFail> = {},
+  ): Step<MayFail extends true ? HttpStepOutput<Body> | null : HttpStepOutput<Body>> {
+    return addHttp(this.scope, { name, request, options });
   }
 
   /** Runs another workflow and waits for its end. Its output is the output of the step. */

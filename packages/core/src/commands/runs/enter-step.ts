@@ -38,6 +38,7 @@ function enter(at: StepVisit): boolean {
   const { node } = at;
   switch (node.kind) {
     case 'SIMPLE':
+    case 'HTTP':
       return submitStep(at);
     case 'DO_WHILE':
       return enterLoop(at);
@@ -99,5 +100,6 @@ function submitStep(at: StepVisit): boolean {
   event.priority = table.priority[run];
   Object.assign(event.input, input);
   decision.emit(event);
+  if (node.kind === 'HTTP') decision.outputs.httpNamespaces.push(namespace);
   return true;
 }

@@ -82,6 +82,10 @@ export class RandomDefinition {
       const inputParameters = { expression: '$.a', a: this.value() };
       return [{ ...this.named('script'), type: 'INLINE', inputParameters }];
     }
+    if (dice === 14 && this.hasCalls && this.chance(0.3)) {
+      const inputParameters = { uri: 'http://a.example', body: this.value() };
+      return [{ ...this.named('http'), type: 'HTTP', inputParameters }];
+    }
     if (dice === 13 && this.levels > 0) return this.child(!isAlone);
     return [this.simple()];
   }

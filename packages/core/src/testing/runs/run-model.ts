@@ -264,6 +264,7 @@ export class RunModel {
     this.entered.set(step.taskReferenceName + suffix, entered);
     switch (step.type ?? 'SIMPLE') {
       case 'SIMPLE':
+      case 'HTTP':
       case 'HUMAN':
         entered.state = 'running';
         return;
