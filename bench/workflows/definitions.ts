@@ -38,3 +38,15 @@ export function fork(branches: number): Definition {
     ],
   };
 }
+
+/** A task for each element of a list, and a join. */
+export function dynamicFork(branches: number): Definition {
+  const forkTaskInputs = Array(branches).fill(RUN_INPUT);
+  const inputParameters = { forkTaskName: 'bench', forkTaskInputs };
+  return {
+    tasks: [
+      { taskReferenceName: 'fork', type: 'FORK_JOIN_DYNAMIC', inputParameters },
+      { taskReferenceName: 'join', type: 'JOIN', joinOn: [] },
+    ],
+  };
+}

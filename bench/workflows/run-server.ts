@@ -9,7 +9,11 @@ const WAIT_MS = 60_000;
 /** The part of an answer about a run that the rows look at. */
 interface RunAnswer {
   readonly status: string;
-  readonly steps: readonly { readonly reference: string; readonly endedAt: string | null }[];
+}
+
+interface StepAnswer {
+  readonly reference: string;
+  readonly endedAt: string | null;
 }
 
 /** A real server that knows the definition of a row. */
@@ -57,6 +61,21 @@ export class RunServer {
     const run = (await answer.json()) as RunAnswer;
     if (run.status !== 'succeeded') throw new Error(`a run is ${run.status}`);
     return run;
+  }
+
+  /** All steps of a run. */
+  async steps(id: string): Promise<StepAnswer[]> {
+    const steps: StepAnswer[] = [];
+    for (let more = ''; ; ) {
+      const answer = await this.ask(`/v1/runs/${id}/steps?limit=500${more}`);
+      const { items, nextCursor } = (await answer.json()) as {
+        readonly items: readonly StepAnswer[];
+        readonly nextCursor: string | null;
+      };
+      steps.push(...items);
+      if (nextCursor === null) return steps;
+      more = `&cursor=${nextCursor}`;
+    }
   }
 
   stop(): Promise<void> {

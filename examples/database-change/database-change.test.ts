@@ -26,7 +26,7 @@ async function answer(run: RunHandle, step: string, approved: boolean): Promise<
 /** States of steps that have begun. */
 async function story(run: RunHandle): Promise<Record<string, string>> {
   const { steps } = await run.get();
-  const begun = steps.filter(({ state }) => state !== 'pending');
+  const begun = steps.filter(({ state }) => state !== 'pending' && state !== 'skipped');
   return Object.fromEntries(begun.map(({ reference, state }) => [reference, state]));
 }
 

@@ -1,20 +1,18 @@
-/** A worker that draws sounds, and a first task for it. `npm start` runs it beside the server. */
-import { join } from 'node:path';
+/** A worker that draws sounds, and a first run for it. `npm start` runs it beside the server. */
 import { Sluice } from '@sluice/sdk';
-import { peaks, waveformTask } from './tasks.ts';
-
-const FOLDER = process.env.WAVEFORM_FOLDER ?? join(import.meta.dirname, 'out');
+import { draw, peaks, record, split } from './tasks.ts';
+import { waveform } from './waveform.ts';
 
 const sluice = new Sluice();
-const waveform = waveformTask(sluice, FOLDER);
-await sluice.work([waveform, peaks], { name: 'waveform-worker', concurrency: { waveform: 20 } });
-say('a worker for the task types waveform and waveform.peaks is connected');
+await sluice.work([record, split, peaks, draw], { name: 'waveform-worker' });
+say('a worker for the steps of the workflow "waveform" is connected');
 
-const task = await sluice.submit(waveform, { seconds: 20, chunks: 16, seed: Date.now() % 1000 });
-say(`submitted ${task.id}: make 20 seconds of sound, look at 16 pieces of it, draw them`);
-const { picture, pieces } = await task.result();
+const run = await sluice.start(waveform, { seconds: 20, seed: Date.now() % 1000 });
+say(`started ${run.id}: make 20 seconds of sound, measure 16 pieces of it, draw them`);
+const { picture, pieces } = await run.result();
 say(`${pieces} tasks in parallel, joined. The picture is ${picture}`);
-say(`once more, by hand: npx sluice task submit waveform --input '{"seconds": 60}' --wait`);
+say(`its steps: npx sluice run get ${run.id}`);
+say(`once more, by hand: npx sluice workflow start waveform --input '{"seconds": 60}' --wait`);
 
 function say(line: string): void {
   process.stdout.write(`waveform: ${line}\n`);

@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { TestSluice } from '@sluice/sdk/testing';
+import { expect, test, vi } from 'vitest';
 import { melody } from './melody.ts';
 import { drawSvg, findPeaks } from './picture.ts';
 import { encodeWav, readSamples, SAMPLE_RATE } from './wav.ts';
@@ -39,4 +40,23 @@ test('a picture has a path per piece', () => {
   const svg = drawSvg([[[-0.5, 0.5]], [[0, 0.25]]]);
   expect(svg.match(/<path/g)).toHaveLength(2);
   expect(svg).toContain('M300.0 75.0V225.0');
+});
+
+test.each([
+  [2, 16],
+  [121, 64],
+])('the workflow draws %d s of sound in %d pieces', async (seconds, count) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-wave-'));
+  vi.stubEnv('WAVEFORM_FOLDER', folder);
+  vi.resetModules();
+  const { waveform } = await import('./waveform.ts');
+  const { draw, peaks, record, split } = await import('./tasks.ts');
+  const run = await new TestSluice([draw, peaks, record, split]).start(waveform, { seconds });
+
+  const { picture, pieces } = await run.result();
+
+  expect(pieces).toBe(count);
+  expect((await readFile(picture, 'utf8')).match(/<path/g)).toHaveLength(count);
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true });
 });

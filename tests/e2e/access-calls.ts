@@ -281,6 +281,11 @@ const ACCESS_CALLS = {
     own: 403,
     foreign: { code: 'forbidden' },
   }),
+  getIndex: async () => ({
+    call: { path: '/' },
+    own: 200,
+    foreign: { hides: 'shop' },
+  }),
   getOpenApi: async () => ({
     call: { path: '/openapi.json' },
     own: 200,

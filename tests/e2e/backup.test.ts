@@ -211,7 +211,7 @@ test('a backup is for its owner alone, and says what it is', async () => {
   const { code, stdout } = await runSluice(['backup', copy, '--url', server.url, '--json']);
 
   expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ folder: copy, version: '0.1.0' });
+  expect(JSON.parse(stdout)).toMatchObject({ folder: copy, version: '0.2.0' });
   for (const path of ['', 'manifest.jsonl', 'log', 'stats.json', 'projection/mark.sqlite']) {
     expect([path, (await stat(join(copy, path))).mode & 0o077]).toEqual([path, 0]);
   }

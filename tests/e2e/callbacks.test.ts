@@ -285,7 +285,7 @@ describe('what is seen', () => {
   });
 });
 
-test('a server that is killed amid deliveries delivers each, and none that is not so', async () => {
+test('a server killed during deliveries makes each of them, and no other', async () => {
   receiver.answer = (response) => setTimeout(() => response.end(), 20);
   const ids: string[] = [];
   for (let round = 0; round < 3; round++) {

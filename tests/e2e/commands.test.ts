@@ -73,7 +73,10 @@ describe('start', () => {
 
     const { code, stdout } = await run(LAUNCHER, ['--version'], { XDG_CACHE_HOME });
 
-    expect([code, stdout]).toEqual([0, '0.1.0\n']);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^\d+\.\d+\.\d+ \([0-9a-f]{12}\)\n$/),
+    ]);
   });
 
   test('where it cannot be kept, commands run all the same', async () => {
@@ -134,6 +137,17 @@ describe('task submit', () => {
     expect(bad.stderr).toContain('the task failed: no such file');
   });
 
+  test('a wait that is over before the task says so, and how to go on', async () => {
+    const id = (await sluice('task', 'submit', 'nobody-takes-it')).stdout.trim();
+
+    const waited = await sluice('task', 'wait', id, '--timeout', '1ms');
+
+    expect(waited.code).toBe(1);
+    expect(waited.stdout).toContain(id);
+    expect(waited.stderr).toContain('the task has not ended yet; it is queued');
+    expect(waited.stderr).toContain(`'sluice task wait ${id}' waits on`);
+  });
+
   test('what the server refuses is said in its words', async () => {
     const { code, stderr } = await sluice('task', 'submit', 'no/type', '--priority', '9');
     expect(code).toBe(1);
@@ -141,6 +155,20 @@ describe('task submit', () => {
     expect(stderr).toContain('/priority');
     expect(stderr).toContain('invalid_request');
   });
+});
+
+test('a queue that nobody uses can be paused, with a word of warning', async () => {
+  await sluice('task', 'submit', 'pausable');
+
+  const known = await sluice('queue', 'pause', 'pausable');
+  const unknown = await sluice('queue', 'pause', 'pausabel');
+  const resumed = await sluice('queue', 'resume', 'nosuch');
+
+  expect([known.code, known.stderr]).toEqual([0, '']);
+  expect(unknown).toMatchObject({ code: 0, stdout: expect.stringMatching(/^pausabel .*paused/m) });
+  expect(unknown.stderr).toContain("there are no tasks and no workers of the type 'pausabel' yet");
+  expect(unknown.stderr).toContain("did you mean 'pausable'?");
+  expect(resumed.stderr).toContain("no tasks and no workers of the type 'nosuch' yet");
 });
 
 test('update changes a task that waits, and needs something to change', async () => {
@@ -324,6 +352,15 @@ describe('changing', () => {
     expect((await sluice('dead-letter', 'list', '--type', 'q')).stdout).toContain('broken pipe');
     const redriven = await sluice('dead-letter', 'redrive', '--type', 'q', '--rate', '0.001');
     expect(redriven.stdout).toMatch(/^d_\d+: 1 dead letters run again/);
+    const redrive = redriven.stdout.split(':')[0];
+    const { stdout } = await sluice('dead-letter', 'redrives');
+    expect(stdout).toMatch(new RegExp(`^${redrive} +q +0.001 +\\d`, 'm'));
+    expect((await sluice('dead-letter', 'stop-redrive', redrive)).stdout).toBe(
+      `stopped ${redrive}\n`,
+    );
+    const again = await sluice('dead-letter', 'stop-redrive', redrive);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('redrive_not_found')]);
+    expect((await sluice('dead-letter', 'redrives')).stderr).toBe('no redrives\n');
 
     const session = await work('drains', () => ({ kind: 'succeeded' }));
     const workers = JSON.parse((await sluice('worker', 'list', '--json')).stdout).items;

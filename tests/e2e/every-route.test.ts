@@ -50,6 +50,17 @@ function refusedWith(code: keyof typeof ERROR_CODES) {
   return { status: ERROR_CODES[code].status, code, requestId: expect.stringMatching(/^q_/) };
 }
 
+test('the address of the server itself says what it is and where to look', async () => {
+  const response = await fetch(server.url);
+  const index = (await response.json()) as Record<string, string>;
+
+  expect(response.status).toBe(200);
+  expect(index).toMatchObject({ name: 'sluice', version: expect.stringMatching(/^\d/) });
+  for (const path of [index.openapi, index.ready, index.metrics]) {
+    expect((await fetch(server.url + path)).status).toBe(200);
+  }
+});
+
 describe.each(LIST)('$name', ({ route }) => {
   test('no web page of others may call it', async () => {
     const headers = { origin: 'https://example.com' };

@@ -48,7 +48,7 @@ test('a server that others can reach starts once it has a key, made in its folde
   const admin = new KeyedApi(`http://127.0.0.1:${port}`, made.stdout.trim());
 
   expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain("'sluice key create --role admin --data DIR'");
+  expect(refused.stderr).toContain(`'sluice key create --role admin --data ${data}'`);
   expect(made.code).toBe(0);
   expect(made.stdout).toMatch(KEY);
   expect((await admin.as(undefined).get('/v1/tasks')).status).toBe(401);

@@ -91,6 +91,7 @@ test("the README's commands work word for word on a fresh clone", async () => {
   const commanding = new Shell(commands);
   await commanding.ends();
   expect(commanding.output).toMatch(/"picture": ".*\.svg"/);
+  expect(commanding.output).toMatch(/r_\w+ +waveform/);
   expect(commanding.output).toMatch(/t_\w+ +waveform\.peaks +succeeded/);
   expect(commanding.output).toContain('Sluice at http://127.0.0.1:7420');
 

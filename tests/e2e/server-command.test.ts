@@ -75,6 +75,8 @@ test('a server that others could reach is refused without TLS, unless that is wa
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain("host '0.0.0.0' can be reached from other machines");
   expect(refused.stderr).toContain('tls.certFile');
+  expect(refused.stderr).toContain('--allowed-hosts');
+  expect(refused.stderr).toContain(`'sluice key create --role admin --data ${folder}'`);
 });
 
 test('help names every flag with its default', async () => {

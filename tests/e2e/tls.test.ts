@@ -291,6 +291,20 @@ test('an address with https that has no TLS is said to be so', async () => {
   await sluice.close();
 });
 
+test.each([
+  ['a call that reads', ['task', 'list']],
+  ['a call that is sent once', ['key', 'create', '--role', 'admin']],
+])('%s without TLS to a port with TLS: the message names https://', async (_, command) => {
+  const { url } = await start();
+  const plain = url.replace('https:', 'http:');
+
+  const { code, stderr } = await runSluice([...command, '--url', plain]);
+
+  expect(code).toBe(3);
+  expect(stderr).toContain(plain);
+  expect(stderr).toContain('if it speaks TLS, its address begins with https://');
+});
+
 test('a worker and a client of the SDK go on while the certificate changes', async () => {
   const process = await start();
   const second = makeCertificate(folder, 'second');

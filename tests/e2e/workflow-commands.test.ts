@@ -93,6 +93,17 @@ export const other: number = 3;\n`;
   expect(JSON.parse(stdout).tasks[0].taskReferenceName).toBe('probe');
 });
 
+test('a field without effect is a warning of apply', async () => {
+  const path = join(folder, 'team.json');
+  const task = { name: 'a', taskReferenceName: 'a' };
+  await writeFile(path, JSON.stringify({ name: 'team', team: 'video', tasks: [task] }));
+
+  const { code, stderr } = await sluice('workflow', 'apply', path);
+
+  expect(code).toBe(0);
+  expect(stderr).toContain('team.json: warning: /team "team" is no known field');
+});
+
 test('a module may export workflows of the SDK', async () => {
   const path = join(folder, 'sdk.ts');
   const sdk = join(import.meta.dirname, '../../packages/sdk/src/index.ts');
@@ -158,6 +169,34 @@ test('a run is started, drawn, waited for and listed', async () => {
   ]);
   const list = await sluice('run', 'list', '--tag', 'a=b', '--status', 'succeeded');
   expect(list.stdout).toMatch(new RegExp(`^${id} +video +1 +succeeded +5/5`, 'm'));
+});
+
+test('a name that is nearly right gets a suggestion', async () => {
+  const start = await sluice('workflow', 'start', 'vdeo');
+  expect([start.code, start.stderr]).toEqual([
+    1,
+    expect.stringContaining("no workflow 'vdeo' (workflow_not_found); did you mean 'video'?"),
+  ]);
+
+  const id = (await sluice('workflow', 'start', 'video')).stdout.trim();
+  for (const action of ['complete', 'fail']) {
+    const near = await sluice('run', action, id, 'prob');
+    expect(near.stderr).toContain("(step_not_found); did you mean 'probe'?");
+  }
+  const far = await sluice('run', 'complete', id, 'something-else');
+  expect(far.stderr).toContain('steps of the run that can be ended: probe');
+  await sluice('run', 'cancel', id);
+});
+
+test('a wait that is over before the run says so, and how to go on', async () => {
+  const id = (await sluice('workflow', 'start', 'video')).stdout.trim();
+
+  const waited = await sluice('run', 'wait', id, '--timeout', '1ms');
+
+  expect([waited.code, waited.stdout]).toEqual([1, '']);
+  expect(waited.stderr).toContain('the run has not ended yet; it is running');
+  expect(waited.stderr).toContain(`'sluice run wait ${id}' waits on`);
+  await sluice('run', 'cancel', id);
 });
 
 test('a run that is cancelled ends with exit code 1', async () => {

@@ -51,6 +51,26 @@ describe('registering', () => {
     });
   });
 
+  test('a misspelled field is refused, and another unknown one is a warning', async () => {
+    const path = '/v1/workflows/misspelled/versions/1';
+    const task = { ...simple('probe', 'one'), inputParamters: {} };
+
+    expect((await api.put(path, { tasks: [task] })).body.error.details).toEqual([
+      {
+        path: '/tasks/0/inputParamters',
+        problem: '"inputParamters" is no field of it; did you mean "inputParameters"?',
+        code: 'unknown_field',
+      },
+    ]);
+    const team = { ...simple('probe', 'one'), team: 'video' };
+    for (const query of ['?dryRun=true', '']) {
+      const { body } = await api.put(path + query, { tasks: [team] });
+      expect(body.warnings).toEqual([
+        { path: '/tasks/0/team', message: '"team" is no known field and has no effect' },
+      ]);
+    }
+  });
+
   test('every problem is named at once, with its place and its kind', async () => {
     const definition = {
       tasks: [

@@ -90,7 +90,7 @@ describe('a run', () => {
       ...{ id, workflow: 'video', version: 1, status: 'succeeded', priority: 6 },
       ...{ correlationId: 'order-7', tags: { team: 'blue' }, input: { url: 'a.mp4' } },
       ...{ output: { total: 3 }, error: null, variables: {}, stepsCursor: null },
-      counts: { succeeded: 7, pending: 1 },
+      counts: { succeeded: 7, skipped: 1 },
     });
     const steps = run.steps.map(({ reference, type, state }: never) =>
       [reference, type, state].join(' '),
@@ -102,7 +102,7 @@ describe('a run', () => {
       'left SIMPLE succeeded',
       'right SIMPLE succeeded',
       'join JOIN succeeded',
-      'whole NOOP pending',
+      'whole NOOP skipped',
       'sum SIMPLE succeeded',
     ]);
     expect(run.steps[0]).toMatchObject({

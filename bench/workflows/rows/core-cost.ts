@@ -1,5 +1,5 @@
 import { type Figure, type Row, secondsOf } from '../../row.ts';
-import { type Definition, fork, sequence } from '../definitions.ts';
+import { type Definition, dynamicFork, fork, sequence } from '../definitions.ts';
 import { RunLoad } from '../run-load.ts';
 
 const SESSION = 'bench';
@@ -15,15 +15,28 @@ export const row: Row = {
   measure: async ({ share }) => {
     const steps = STEPS * share;
     microsecondsPerStep(sequence(3), 3, steps / 10);
-    const few = microsecondsPerStep(fork(10), 10, steps);
-    const many = microsecondsPerStep(fork(500), 500, steps);
+    const [few, many, most] = [10, 1000, 10_000].map((count) => {
+      return cost(dynamicFork(count), count, steps);
+    });
+    const against = (what: string, value: number): Figure => {
+      return { what: `a branch of ${what} against one of 10`, unit: '×', value, target: '≤ 1.5' };
+    };
     return [
       figure('1 step', microsecondsPerStep(sequence(1), 1, steps)),
       figure('3 steps', microsecondsPerStep(sequence(3), 3, steps)),
       figure('10 steps', microsecondsPerStep(sequence(10), 10, steps)),
-      figure('a fork of 10', few),
-      figure('a fork of 500', many),
-      { what: 'a branch of 500 against one of 10', unit: '×', value: many / few, target: '≤ 1.5' },
+      figure('a fork of 500', microsecondsPerStep(fork(500), 500, steps)),
+      figure('a dynamic fork of 10', few.microseconds),
+      figure('a dynamic fork of 1,000', many.microseconds),
+      figure('a dynamic fork of 10,000', most.microseconds),
+      against('1,000', many.microseconds / few.microseconds),
+      against('10,000', most.microseconds / few.microseconds),
+      {
+        what: 'a fork of 10,000: longest command in the core',
+        unit: 'ms',
+        value: most.longestMs,
+        target: '≤ 20',
+      },
     ];
   },
 };
@@ -33,6 +46,16 @@ function figure(what: string, value: number): Figure {
 }
 
 function microsecondsPerStep(definition: Definition, stepsPerRun: number, steps: number): number {
+  return cost(definition, stepsPerRun, steps).microseconds;
+}
+
+interface Cost {
+  readonly microseconds: number;
+  /** The longest of all commands. */
+  readonly longestMs: number;
+}
+
+function cost(definition: Definition, stepsPerRun: number, steps: number): Cost {
   const load = new RunLoad(definition);
   load.attach(SESSION, SLOTS);
   const runs = Math.max(1, Math.round(steps / stepsPerRun));
@@ -40,17 +63,22 @@ function microsecondsPerStep(definition: Definition, stepsPerRun: number, steps:
   const leases: string[] = [];
   let started = 0;
   let ended = 0;
+  let longestMs = 0;
+  let before = 0;
   const take = (): void => {
+    longestMs = Math.max(longestMs, performance.now() - before);
     leases.push(...load.granted());
     ended += load.ended;
   };
   const seconds = secondsOf(() => {
     while (ended < runs) {
+      before = performance.now();
       const more = Math.min(runs, ended + atOnce) - started;
       if (more > 0) {
         load.start(more);
         started += more;
         take();
+        before = performance.now();
       }
       if (leases.length > 0) {
         load.complete(SESSION, leases.splice(0, BATCH));
@@ -61,5 +89,5 @@ function microsecondsPerStep(definition: Definition, stepsPerRun: number, steps:
       } else if (ended < runs) throw new Error(`${runs - ended} runs wait for nothing`);
     }
   });
-  return (seconds * 1e6) / (runs * stepsPerRun);
+  return { microseconds: (seconds * 1e6) / (runs * stepsPerRun), longestMs };
 }

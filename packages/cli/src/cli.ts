@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { NoServerError, RefusedError, StrangeServerError } from './api/api-errors.ts';
+import { buildCommit } from './build-commit.ts';
 import { find } from './command.ts';
 import { COMMANDS, HELP } from './commands.ts';
 import { type CommandIo, ExitCode } from './exit-code.ts';
@@ -20,7 +21,8 @@ async function main(args: readonly string[], io: CommandIo): Promise<ExitCode> {
     return ExitCode.done;
   }
   if (name === '--version') {
-    io.stdout(VERSION);
+    const commit = buildCommit();
+    io.stdout(commit === undefined ? VERSION : `${VERSION} (${commit})`);
     return ExitCode.done;
   }
   return find(COMMANDS, name).run(rest, io);

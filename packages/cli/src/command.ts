@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import { suggest } from '@sluice/protocol/suggestion';
 import { type CommandIo, ExitCode } from './exit-code.ts';
-import { suggest } from './suggestion.ts';
 import { flagProblem, UsageError } from './usage-error.ts';
 
 type Run = (args: readonly string[], io: CommandIo) => Promise<ExitCode>;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
 import { ConfigError, Server, type ServerOptions } from '@sluice/server';
+import { buildCommit } from './build-commit.ts';
 import { type CommandIo, ExitCode } from './exit-code.ts';
 import { VERSION } from './version.ts';
 
@@ -9,7 +10,7 @@ import { VERSION } from './version.ts';
  */
 const CLOSE_MS_MAX = 2000;
 
-export interface ServeOptions extends Omit<ServerOptions, 'version' | 'onFatal'> {
+export interface ServeOptions extends Omit<ServerOptions, 'version' | 'commit' | 'onFatal'> {
   readonly drainMs: number;
 }
 
@@ -50,10 +51,12 @@ async function startOrExplain(
   failed: AbortController,
   io: ServeIo,
 ): Promise<Server | ExitCode> {
+  const commit = buildCommit();
   try {
     return await Server.start({
       ...options,
       version: VERSION,
+      ...(commit === undefined ? {} : { commit }),
       onFatal: (cause) => failed.abort(cause),
     });
   } catch (cause) {

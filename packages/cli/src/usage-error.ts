@@ -1,4 +1,4 @@
-import { suggest } from './suggestion.ts';
+import { suggest } from '@sluice/protocol/suggestion';
 
 /** The command line is invalid; the message says why and what to do. Exit code 2. */
 export class UsageError extends Error {

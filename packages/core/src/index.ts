@@ -99,12 +99,15 @@ export type { KnownTask, SubmitTasks, SubmitTasksReply } from './commands/tasks/
 export type { AdvanceTime } from './commands/time/advance-time.ts';
 export { ATTEMPT_OUTCOMES } from './decision/attempt-ends.ts';
 export type { Author } from './decision/audit.ts';
+export { Branches, branchesOf } from './decision/branches.ts';
 export { childIdOf, parentIdOf, runIdOf } from './decision/child-id.ts';
 export type { TaskOutcome } from './decision/command-fields.ts';
 export type { EvaluationRequest } from './decision/evaluation-request.ts';
+export { hasRoomForFrame } from './decision/frame-room.ts';
 export { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
 export type { Outputs } from './decision/outputs.ts';
 export { referenceOf } from './decision/run-place.ts';
+export { type StepPlace, stepPlaces } from './decision/step-places.ts';
 export { EventDecoder, UnknownEventError } from './events/event-codec.ts';
 export { EVENTS, type Event, type EventOf } from './events/events.ts';
 export type { EventDeclaration, Field } from './events/fields.ts';
@@ -183,5 +186,11 @@ export { compileDefinition } from './workflow/compile.ts';
 export { requestFields, wrongHttpFields } from './workflow/http-fields.ts';
 export type { DefinitionProblem } from './workflow/problems.ts';
 export { HTTP_TASK_TYPE, type Program, STEP_KINDS, type StepNode } from './workflow/program.ts';
-export { RUN_RELATIONS } from './workflow/run-relation.ts';
-export { isRunOver, RUN_REASONS, RUN_STATES, STEP_STATES } from './workflow/run-state.ts';
+export {
+  isRunOver,
+  RUN_REASONS,
+  RUN_RELATIONS,
+  RUN_STATES,
+  STEP_STATES,
+} from './workflow/run-state.ts';
+export { SCRIPT_GLOBALS } from './workflow/script-globals.ts';

@@ -15,7 +15,6 @@ import type { PatchTasks } from './commands/tasks/patch-tasks.ts';
 import type { PauseTask, ResumeTask } from './commands/tasks/pause-tasks.ts';
 import type { ReadmitTask } from './commands/tasks/readmit-task.ts';
 import type { RetryTasks } from './commands/tasks/retry-tasks.ts';
-import { makeOutputs } from './decision/outputs.ts';
 import { makeEvents } from './events/make-events.ts';
 import { RecordWriter } from './events/record-writer.ts';
 import { Partition } from './partition.ts';
@@ -50,7 +49,7 @@ test('the same log replayed twice gives equal states, and replaying writes nothi
   const [first, second] = [partition.replayed(), partition.replayed()];
 
   expect(describeState(first.state)).toEqual(describeState(second.state));
-  expect(first.outputs).toEqual(makeOutputs());
+  expect(Object.values(first.outputs).flat()).toEqual([]);
 });
 
 test('a command that changes nothing durable writes no record', () => {

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SessionId } from './base/ids.ts';
+import { Branches } from './decision/branches.ts';
+import { referenceOf } from './decision/run-place.ts';
 import { describeState } from './testing/describe-state.ts';
+import type { StepDescription } from './testing/runs/describe-runs.ts';
 import type { ModelDefinition } from './testing/runs/model-steps.ts';
 import { RandomDefinition, randomOutput } from './testing/runs/random-definition.ts';
 import { RunModel } from './testing/runs/run-model.ts';
@@ -137,7 +140,7 @@ class RunWorld {
       return this.runs.run(number).steps.flatMap((step) => {
         const isLoop = program.nodes[step.node].kind === 'DO_WHILE';
         const isOpen = step.state === 'running' && step.task === 0 && step.child === 0;
-        const key = program.nodes[step.node].reference + step.suffix;
+        const key = this.keyOf(step, program);
         return isOpen && (!isLoop || step.isEvaluating) ? [{ number, model, step, key }] : [];
       });
     });
@@ -185,7 +188,7 @@ class RunWorld {
   private followStops(): void {
     for (const { number, model, program } of this.followed().reverse()) {
       for (const step of this.runs.run(number).steps) {
-        const key = program.nodes[step.node].reference + step.suffix;
+        const key = this.keyOf(step, program);
         const isOver = !['running', 'stopping', 'reported'].includes(step.state);
         const isOpen = model.entered.get(key)?.state === 'running' && step.child === 0;
         if (model.status === 'stopping' && isOpen && isOver) model.report(key, false, null);
@@ -206,9 +209,14 @@ class RunWorld {
     for (const { number, model, program } of this.followed()) {
       const step = this.runs.run(number).steps.find((each) => each.task === task);
       if (step === undefined) continue;
-      return { model, reference: program.nodes[step.node].reference + step.suffix };
+      return { model, reference: this.keyOf(step, program) };
     }
     throw new Error(`no run has task ${task}`);
+  }
+
+  private keyOf(step: StepDescription, program: Program): string {
+    const { state } = this.partition;
+    return referenceOf(state, program, step.slot, new Branches(state, testUtf8));
   }
 
   get isOver(): boolean {
@@ -222,13 +230,13 @@ class RunWorld {
   private shownRun({ number, model, program }: Followed): Shown {
     const { state, output, variables, steps } = this.runs.run(number);
     const shown = steps.flatMap((step) => {
-      const { reference, kind } = program.nodes[step.node];
+      const { kind } = program.nodes[step.node];
       const isLoop = kind === 'DO_WHILE' && step.iteration > 0;
       if (step.state === 'pending' || (step.state === 'due' && !isLoop)) return [];
       const task = step.task === 0 ? undefined : this.partition.task(step.task);
       const input = task === undefined ? undefined : parsed(testUtf8.decode(bytes(task.input)));
       const stepState = isSmooth(model) ? { state: plain(step.state) } : {};
-      return [[reference + step.suffix, { ...stepState, ...(task ? { input } : {}) }]];
+      return [[this.keyOf(step, program), { ...stepState, ...(task ? { input } : {}) }]];
     });
     return {
       status: state,
@@ -242,8 +250,9 @@ class RunWorld {
     return this.followed().map(({ model, program }) => {
       const { status, output, variables, entered } = model;
       const isSimple = (key: string): boolean => {
-        const place = program.byReference.get(key.split('__')[0]) ?? 0;
-        return program.nodes[place].task !== undefined;
+        const place = program.byReference.get(key.split('__')[0]);
+        // Branches of dynamic forks are not in the definition.
+        return place === undefined || WITH_TASK.includes(program.nodes[place].kind);
       };
       const steps = [...entered].map(([reference, { state, input }]) => [
         reference,
@@ -258,6 +267,9 @@ class RunWorld {
     });
   }
 }
+
+/** Steps that a worker runs. */
+const WITH_TASK: readonly string[] = ['SIMPLE', 'DYNAMIC', 'HTTP'];
 
 /** Once a run stops, how each step ends depends on who holds it. */
 function isSmooth({ status }: RunModel): boolean {

@@ -82,7 +82,14 @@ export type { StartWorkflowOptions, SubWorkflowOptions } from './workflow/child-
 export { defineWorkflow, type WorkflowOptions } from './workflow/define-workflow.ts';
 export type { HttpStepOutput, HttpStepRequest } from './workflow/http-step.ts';
 export type { Iteration, LoopOptions, LoopOverOptions } from './workflow/loop-steps.ts';
-export type { Given, GivenFields, Perhaps, Reference, Step } from './workflow/reference.ts';
+export type {
+  Given,
+  GivenFields,
+  MapStep,
+  Perhaps,
+  Reference,
+  Step,
+} from './workflow/reference.ts';
 export type { RunHandle } from './workflow/run-handle.ts';
 export type {
   RunError,

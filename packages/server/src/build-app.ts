@@ -85,6 +85,7 @@ interface AppOptions {
   readonly limits: Configuration['http'];
   readonly drainMs: number;
   readonly version: string;
+  readonly commit: string | undefined;
   readonly dataFolder: string;
   readonly partition: number;
   readonly certificate: Certificate | undefined;
@@ -139,8 +140,8 @@ export function buildApp(options: AppOptions, parts: AppParts): FastifyInstance 
   metricsRoute(app, { ...parts, dataFolder: options.dataFolder });
   statsRoute(app, { stats: observation.stats, clock: parts.clock });
   backupRoutes(app, { ...parts, keyStreams, stalledMs: limits.stalledReaderMs }, options);
-  const { dataFolder, version, partition } = options;
-  clusterRoute(app, { ...parts, dataFolder, version, partition });
+  const { dataFolder, version, commit, partition } = options;
+  clusterRoute(app, { ...parts, dataFolder, version, commit, partition });
   return app;
 }
 
@@ -238,6 +239,14 @@ function operationRoutes(app: FastifyInstance, parts: AppParts, version: string)
       return { status: 'ok' };
     },
   });
+  const index = {
+    name: 'sluice',
+    version,
+    openapi: ROUTES.getOpenApi.path,
+    ready: ROUTES.healthReady.path,
+    metrics: ROUTES.getMetrics.path,
+  };
+  app.route({ ...routeOptions(ROUTES.getIndex), handler: async () => index });
   const document = openApiDocument(version);
   app.route({ ...routeOptions(ROUTES.getOpenApi), handler: async () => document });
 }

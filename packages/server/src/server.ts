@@ -24,7 +24,7 @@ import { TICK_MS } from './clock/standstill.ts';
 import { SteadyClock } from './clock/steady-clock.ts';
 import { EMBEDDED_PARTITION } from './config/embedded-partition.ts';
 import { ConfigError } from './config/load-config.ts';
-import { isLoopback } from './config/relations.ts';
+import { isLoopback, noKeysProblem } from './config/relations.ts';
 import { LogStarts } from './events/log-starts.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { ServerOutputs } from './gateway/server-outputs.ts';
@@ -134,7 +134,7 @@ export class Server {
       observation.begin();
       const { state } = observation.partition;
       projection.follow(engine.feed, engine.position, state.programs.all());
-      checkKeys(options.host, state);
+      checkKeys(options, state);
       const admission = new Admission(engine, file, memoryOf(options));
       gateway = new Gateway({
         engine,
@@ -201,12 +201,9 @@ export class Server {
  * A server that other machines can reach needs a key, whatever else is configured
  * (access.open-without-keys).
  */
-function checkKeys(host: string, { accessKeys }: ReadonlyState): void {
+function checkKeys({ host, dataFolder }: ServerOptions, { accessKeys }: ReadonlyState): void {
   if (isLoopback(host) || accessKeys.size > 0) return;
-  throw new ConfigError([
-    `host '${host}' can be reached from other machines, and the server has no keys: make the ` +
-      "first one with 'sluice key create --role admin --data DIR', and start it then",
-  ]);
+  throw new ConfigError([`host ${noKeysProblem(host, dataFolder)}`]);
 }
 
 /** A server that stops evaluates the scripts again when it starts. */
@@ -257,6 +254,7 @@ function appOptions(options: ServerOptions, certificate: Certificate | undefined
     limits: { ...DEFAULTS.http, ...options.http },
     drainMs: options.drainMs ?? DEFAULTS.drainMs,
     version: options.version,
+    commit: options.commit,
     dataFolder: options.dataFolder,
     partition: options.partition ?? EMBEDDED_PARTITION,
     certificate,

@@ -20,8 +20,8 @@ const MUST_OCCUR = [
   'the server ended: LogFullError',
   'the server ended: FencedError',
   // Restarts.
-  'a server was killed amid a write',
-  'power was lost amid a rename',
+  'a server was killed during a write',
+  'power was lost during a rename',
   'a restart',
   'a restart on a log that was trimmed',
   'a restart with leases that are held',
@@ -29,7 +29,7 @@ const MUST_OCCUR = [
   'a redrive that goes on after a restart',
   'a session came back after a restart',
   'the server had not run for a while',
-  'a standstill amid a submit that was stored',
+  'a standstill during a submit that was stored',
   // The network.
   'a request was lost',
   'a request arrived twice',
@@ -85,7 +85,7 @@ const MUST_OCCUR = [
   'event callback_failed',
   'event callback_dropped',
   // Runs.
-  'a restart amid runs',
+  'a restart during runs',
   'a restart with runs that have something to do',
   'a start was recognised by its key',
   'event run_ended succeeded',

@@ -49,7 +49,7 @@ const FLAWLESS_OFFERS: readonly WorkerOffer[] = [{ zone: 'a' }, { zone: 'b', ssd
   }),
 );
 
-type TornWrite = Extract<PlannedFault, { kind: 'server killed amid a write' }>;
+type TornWrite = Extract<PlannedFault, { kind: 'server killed during a write' }>;
 
 /** A server, its disk, workers, clients and a network, with all their faults. */
 export class World implements ServerWatch {
@@ -171,16 +171,16 @@ export class World implements ServerWatch {
       case 'server killed':
         this.host.kill(fault.isPowerLoss, fault.restartAfterMs, fault.clockShiftMs);
         break;
-      case 'server killed amid a write':
+      case 'server killed during a write':
         this.host.killAmidWrite(fault.restartAfterMs, () => this.losePower(fault));
         break;
-      case 'power lost amid a rename':
+      case 'power lost during a rename':
         this.host.losePowerAmidRename(fault.restartAfterMs);
         break;
       case 'server stopped':
         this.host.pause(fault.forMs);
         break;
-      case 'server stopped amid a submit':
+      case 'server stopped during a submit':
         this.host.pauseAmidSubmit(fault.beyondMs);
         break;
       case 'clock set':
@@ -303,7 +303,7 @@ export class World implements ServerWatch {
 /** Not in calm worlds, and not where a kill would end a standstill. */
 function runKillsOf({ runs, faults }: WorldPlan): readonly RunKill[] {
   const isCalm = faults.length === 0;
-  const standsStill = faults.some(({ kind }) => kind === 'server stopped amid a submit');
+  const standsStill = faults.some(({ kind }) => kind === 'server stopped during a submit');
   return runs === undefined || isCalm || standsStill ? [] : runs.kills;
 }
 

@@ -116,7 +116,7 @@ test('a proxy without a server behind it is no server; a refusal is an answer', 
 
   await expect(callerOf(proxy).get<List>('/', ['items'])).rejects.toThrow(NoServerError);
   await expect(callerOf(server).get<List>('/', ['items'])).rejects.toThrow(
-    new RefusedError('no (bad)'),
+    new RefusedError('no (bad)', { code: 'bad' }),
   );
 });
 

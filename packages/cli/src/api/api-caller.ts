@@ -6,6 +6,11 @@ import { codeOf, mayHaveArrived, NoServerError, reasonOf, refusal, strange } fro
 
 /** A connection that was made and ended without an answer, as one without TLS to a TLS port. */
 const BROKEN = /UND_ERR_SOCKET|ECONNRESET|HPE_/;
+const USE_TLS = 'if it speaks TLS, its address begins with https://';
+
+function mayNeedTls(url: string, reason: string): boolean {
+  return url.startsWith('http:') && BROKEN.test(reason);
+}
 
 const DEFAULT_URL = 'http://127.0.0.1:7420';
 
@@ -200,6 +205,7 @@ export class ApiCaller {
   private async reach<T>(call: Call, read: Read<T>): Promise<T> {
     const why: string[] = [];
     let isUntrusted = false;
+    let isPlain = false;
     const { urls } = this;
     for (const [place, url] of urls.entries()) {
       const isLast = call.isOnce === true || place === urls.length - 1;
@@ -212,18 +218,18 @@ export class ApiCaller {
         if (this.signal.aborted || !isNetworkError(cause as Error)) throw cause;
         const reason = reasonOf(cause as Error);
         if (call.isOnce === true && mayHaveArrived(cause as Error)) {
-          throw new NoServerError(
-            `${url} did not answer completely (${reason}); the call may or may not have taken effect`,
-          );
+          const what = `${url} did not answer completely (${reason})`;
+          const hint = mayNeedTls(url, reason) ? `; ${USE_TLS}` : '';
+          throw new NoServerError(`${what}; the call may or may not have taken effect${hint}`);
         }
         isUntrusted ||= certificateProblem(codeOf(cause as Error)) !== undefined;
+        isPlain ||= mayNeedTls(url, reason);
         why.push(`${url} (${reason})`);
       }
     }
     if (isUntrusted) throw new NoServerError(`no connection to ${why.join(' or ')}`);
-    const isPlain = why.some((each) => each.startsWith('http:') && BROKEN.test(each));
     const todo = isPlain
-      ? 'if it speaks TLS, its address begins with https://'
+      ? USE_TLS
       : "start one with 'sluice dev', or set its address with --url or SLUICE_URL";
     throw new NoServerError(`no server answers at ${why.join(' or ')}; ${todo}`);
   }
@@ -252,16 +258,16 @@ export class ApiCaller {
   }
 }
 
-/**
- * Addresses are printed, so they must not contain a password. It would have no effect: the server
- * takes keys.
- */
 /** `127.0.0.1:7420` alone is no address, and `htp://…` is a typo. */
 function refuseOdd(url: string): void {
   if (/^https?:\/\/./.test(url) && URL.canParse(url)) return;
   throw new UsageError(`the address '${url}' must begin with http:// or https://`);
 }
 
+/**
+ * Addresses are printed, so they must not contain a password. It would have no effect: the server
+ * takes keys.
+ */
 function refusePassword(url: string): void {
   const at = url.lastIndexOf('@');
   if (at === -1) return;

@@ -13,6 +13,13 @@ export class StrangeServerError extends Error {
 /** The server refused the request; the message is the server's. Exit code 1. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
+  /** The server's code; empty when the command line itself refuses. */
+  readonly code: string;
+
+  constructor(message: string, { code = '', ...options }: ErrorOptions & { code?: string } = {}) {
+    super(message, options);
+    this.code = code;
+  }
 }
 
 interface ErrorAnswer {
@@ -36,7 +43,7 @@ export function refusal(url: string, status: number, answer: unknown): Error {
   }
   // The message names the first problem; each further one gets a line.
   const more = details.slice(1).map(({ path, problem }) => `\n  ${path} ${problem}`);
-  return new RefusedError(`${message} (${code})${more.join('')}`);
+  return new RefusedError(`${message} (${code})${more.join('')}`, { code });
 }
 
 export function strange(url: string, why: string): StrangeServerError {

@@ -78,11 +78,11 @@ test.each(['../outside', 'log/../../outside', '/etc/outside', 'else/where', 'log
   },
 );
 
-test('what the server says went wrong is passed on, also amid a file', async () => {
+test('what the server says went wrong is passed on, also within a file', async () => {
   const error = line({ kind: 'error', code: 'disk_full', message: 'make room' });
-  const amid = file('log/a').split('{"kind":"check"')[0];
+  const half = file('log/a').split('{"kind":"check"')[0];
 
-  for (const before of ['', amid]) {
+  for (const before of ['', half]) {
     await expect(receive(line(BEGIN) + before + error)).rejects.toThrow('make room (disk_full)');
     await rm(join(folder, 'manifest.jsonl'));
   }

@@ -148,6 +148,54 @@ function rateOf(text: string | undefined): number | undefined {
   throw new UsageError(`--rate must be greater than 0, not '${text}'`);
 }
 
+interface Redrive {
+  readonly id: string;
+  readonly type: string | null;
+  readonly ratePerSec: number;
+  readonly startedAt: string;
+  readonly done: number;
+}
+
+const listRedrives = defineCommand({
+  name: 'dead-letter redrives',
+  summary: 'List the redrives that are under way',
+  flags: SERVER_FLAGS,
+  examples: ['sluice dead-letter redrives'],
+  run: async ({ flags }, io) => {
+    const list = await readList<Redrive>(connect(flags, io), '/v1/dead-letters/redrives');
+    printList(io, flags, list, { none: 'no redrives', table: redriveTable });
+    return ExitCode.done;
+  },
+});
+
+function redriveTable(redrives: readonly Redrive[], columns?: number): string {
+  const now = Date.now();
+  return table(
+    ['ID', 'TYPE', 'RATE/S', 'DONE', 'STARTED'],
+    redrives.map(({ id, type, ratePerSec, done, startedAt }) => [
+      id,
+      type ?? 'all',
+      ratePerSec,
+      done,
+      `${ago(startedAt, now)} ago`,
+    ]),
+    columns,
+  );
+}
+
+const stopRedrive = defineCommand({
+  name: 'dead-letter stop-redrive',
+  summary: 'Stop a redrive; tasks that it has not run again stay dead letters',
+  args: ['ID'],
+  flags: SERVER_FLAGS,
+  examples: ['sluice dead-letter stop-redrive d_1'],
+  run: async ({ args: [id], flags }, io) => {
+    await connect(flags, io).delete(`/v1/dead-letters/redrives/${encodeURIComponent(id)}`);
+    print(io, flags, { id, stopped: true }, () => `stopped ${id}`);
+    return ExitCode.done;
+  },
+});
+
 const discard = defineCommand({
   name: 'dead-letter discard',
   summary: 'Remove tasks from the dead letters; they stay failed',
@@ -185,5 +233,12 @@ const discard = defineCommand({
 export const deadLetterCommands = defineGroup(
   'dead-letter',
   'List, redrive and discard tasks that failed or timed out for good',
-  { list: listDeadLetters, groups, redrive, discard },
+  {
+    list: listDeadLetters,
+    groups,
+    redrive,
+    redrives: listRedrives,
+    'stop-redrive': stopRedrive,
+    discard,
+  },
 );

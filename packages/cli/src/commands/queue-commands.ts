@@ -3,6 +3,7 @@ import { type Command, defineCommand, defineGroup } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
 import { duration, table } from '../screen/table.ts';
 import { connect, print, printList, readList, SERVER_FLAGS } from './shared.ts';
+import { unknownQueueAdvice } from './unknown-type.ts';
 
 const listQueues = defineCommand({
   name: 'queue list',
@@ -39,15 +40,19 @@ function setPaused(word: 'pause' | 'resume', summary: string): Command {
   return defineCommand({
     name: `queue ${word}`,
     summary,
+    details:
+      'A type that has no tasks and no workers yet can be paused in advance; the command says\n' +
+      'so, because the name may be wrong.',
     args: ['TYPE'],
     flags: SERVER_FLAGS,
     examples: [`sluice queue ${word} transcode`],
     run: async ({ args: [type], flags }, io) => {
+      const api = connect(flags, io);
+      const advice = await unknownQueueAdvice(api, type);
       const path = `/v1/queues/${encodeURIComponent(type)}`;
-      const queue = await connect(flags, io).patch<Queue>(path, ['type'], {
-        paused: word === 'pause',
-      });
+      const queue = await api.patch<Queue>(path, ['type'], { paused: word === 'pause' });
       print(io, flags, queue, (each) => queueTable([each]));
+      if (advice !== undefined) io.stderr(advice);
       return ExitCode.done;
     },
   });

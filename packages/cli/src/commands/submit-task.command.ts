@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Task } from '../api/answers.ts';
+import { type Task, TERMINAL } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { DURATION, defineCommand } from '../command.ts';
 import { ExitCode } from '../exit-code.ts';
@@ -139,13 +139,15 @@ export const waitForTask = defineCommand({
     const task = await followTask(connect(flags, io), id, { io, timeoutMs });
     const styles = stylesFor({ isTerminal: io.terminal.isStdout, env: io.env });
     print(io, flags, task, (each) => taskText(each, { styles, columns: widthOf(io) }));
-    return exitOf(task, () => undefined);
+    // How it ended is shown already.
+    return exitOf(task, TERMINAL.includes(task.state) ? () => undefined : io.stderr);
   },
 });
 
-function exitOf({ state, error }: Task, complain: (line: string) => void): ExitCode {
+function exitOf({ id, state, error }: Task, complain: (line: string) => void): ExitCode {
   if (state === 'succeeded') return ExitCode.done;
   complain(`sluice: the task ${stateWords(state)}${error === null ? '' : `: ${errorText(error)}`}`);
+  if (!TERMINAL.includes(state)) complain(`'sluice task wait ${id}' waits on`);
   return ExitCode.refused;
 }
 

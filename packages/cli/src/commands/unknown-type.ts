@@ -1,6 +1,9 @@
+import { suggest } from '@sluice/protocol/suggestion';
+import type { Queue } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { RefusedError } from '../api/api-errors.ts';
 import { visible } from '../screen/visible.ts';
+import { readList } from './shared.ts';
 
 /**
  * What to do about a task that waits because nobody knows its type; undefined for any other task.
@@ -25,6 +28,23 @@ export async function unknownTypeAdvice(
   );
 }
 
+/** Why a queue of this type may be a mistake; undefined for one that is known. Never fails. */
+export async function unknownQueueAdvice(
+  api: ApiCaller,
+  type: string,
+): Promise<string | undefined> {
+  try {
+    const { items } = await readList<Queue>(api, '/v1/queues');
+    const types = items.map((queue) => queue.type);
+    if (types.includes(type) || (await isRegistered(api, type))) return undefined;
+    const near = suggest(type, types);
+    const hint = near === undefined ? '' : `; did you mean '${visible(near)}'?`;
+    return `sluice: there are no tasks and no workers of the type '${visible(type)}' yet${hint}`;
+  } catch {
+    return undefined;
+  }
+}
+
 interface Explanation {
   readonly reasons: readonly { readonly code: string }[];
 }
@@ -34,9 +54,7 @@ async function isRegistered(api: ApiCaller, type: string): Promise<boolean> {
     await api.get<object>(`/v1/task-types/${encodeURIComponent(type)}`, []);
     return true;
   } catch (cause) {
-    const isMissing =
-      cause instanceof RefusedError && cause.message.includes('(task_type_not_found)');
-    if (isMissing) return false;
+    if (cause instanceof RefusedError && cause.code === 'task_type_not_found') return false;
     throw cause;
   }
 }

@@ -14,6 +14,7 @@ interface Applied {
   readonly version: number | null;
   readonly change: Change['change'] | 'refused';
   readonly problem?: string;
+  readonly warnings?: Change['warnings'];
 }
 
 export const applyWorkflows = defineCommand({
@@ -39,8 +40,9 @@ export const applyWorkflows = defineCommand({
     const isDry = flags['dry-run'] === true || isRefused;
     const applied = isDry ? plan : await applyAll(api, found, false);
     print(io, flags, { dryRun: isDry, items: applied }, ({ items }) => planText(items));
-    for (const { file, problem } of applied) {
+    for (const { file, problem, warnings = [] } of applied) {
       if (problem !== undefined) io.stderr(`${file}: ${problem}`);
+      for (const { path, message } of warnings) io.stderr(`${file}: warning: ${path} ${message}`);
     }
     if (isRefused) io.stderr('nothing was registered');
     const isLate = applied.some(({ change }) => change === 'refused');
@@ -70,8 +72,8 @@ async function applyOne(
   const { name, version, definition } = found;
   const path = `/v1/workflows/${encodeURIComponent(name)}/versions/${version}?dryRun=${dryRun}`;
   try {
-    const { change } = await api.put<Change>(path, ['change'], definition);
-    return { file, workflow: name, version, change };
+    const { change, warnings } = await api.put<Change>(path, ['change'], definition);
+    return { file, workflow: name, version, change, warnings };
   } catch (cause) {
     if (!(cause instanceof RefusedError)) throw cause;
     return { file, workflow: name, version, change: 'refused', problem: cause.message };

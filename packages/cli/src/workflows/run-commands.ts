@@ -2,6 +2,7 @@ import type { RunExplanation } from '@sluice/protocol';
 import type { Run, RunEntry, WorkflowVersion } from '../api/answers.ts';
 import type { ApiCaller } from '../api/api-caller.ts';
 import { RefusedError } from '../api/api-errors.ts';
+import { suggesting } from '../api/nearest-name.ts';
 import { DURATION, defineCommand, defineGroup } from '../command.ts';
 import {
   connect,
@@ -95,9 +96,10 @@ async function definitionOf(api: ApiCaller, run: Run): Promise<object | undefine
 const waitRun = defineCommand({
   name: 'run wait',
   summary: 'Wait for the end of a run and print its output',
+  details: 'Exits with 1 if the run does not succeed, or has not ended after --timeout.',
   args: ['ID'],
   flags: {
-    timeout: { value: DURATION, help: 'wait at most this long' },
+    timeout: { value: DURATION, help: 'maximum time to wait (default: no limit)' },
     ...SERVER_FLAGS,
   },
   examples: ['sluice run wait r_01k7f6b1oj0000000001 --timeout 5m'],
@@ -177,8 +179,7 @@ const completeStep = defineCommand({
   examples: ['sluice run complete r_01k7f6b1oj0000000001 approve --output \'{"by":"ada"}\''],
   run: async ({ args: [id, step], flags }, io) => {
     const output = (await jsonOf(flags.output, 'output', io)) ?? null;
-    const action = `steps/${encodeURIComponent(step)}/complete`;
-    return operate(io, flags, { id, action, body: { output } });
+    return operate(io, flags, { id, action: 'complete', step, body: { output } });
   },
 });
 
@@ -193,15 +194,15 @@ const failStep = defineCommand({
   examples: ['sluice run fail r_01k7f6b1oj0000000001 approve --message "not approved"'],
   run: async ({ args: [id, step], flags }, io) => {
     const message = flags.message ?? 'failed by an operator';
-    const action = `steps/${encodeURIComponent(step)}/fail`;
-    return operate(io, flags, { id, action, body: { error: { message } } });
+    return operate(io, flags, { id, action: 'fail', step, body: { error: { message } } });
   },
 });
 
 interface Operation {
   readonly id: string;
-  /** The end of the path. */
-  readonly action: string;
+  readonly action: 'cancel' | 'pause' | 'resume' | 'complete' | 'fail';
+  /** Reference of the step that is operated on, instead of the run. */
+  readonly step?: string;
   readonly body?: object;
 }
 
@@ -209,13 +210,24 @@ interface Operation {
 async function operate(
   io: CommandIo,
   flags: ServerFlags,
-  { id, action, body }: Operation,
+  { id, action, step, body }: Operation,
 ): Promise<ExitCode> {
   const api = connect(flags, io);
-  const path = `/v1/runs/${encodeURIComponent(id)}/${action}`;
-  const run = await api.post<Run>(path, ['id', 'status', 'steps'], body);
+  const path = `/v1/runs/${encodeURIComponent(id)}`;
+  const at = step === undefined ? path : `${path}/steps/${encodeURIComponent(step)}`;
+  const fields = ['id', 'status', 'steps'] as const;
+  const run = await suggesting(api.post<Run>(`${at}/${action}`, fields, body), {
+    code: 'step_not_found',
+    word: step ?? '',
+    what: 'steps of the run that can be ended',
+    names: async () => endable(await api.get<Run>(path, fields)),
+  });
   await show(io, flags, { api, run });
   return ExitCode.done;
+}
+
+function endable({ steps }: Run): string[] {
+  return steps.filter(({ state }) => state === 'running').map(({ reference }) => reference);
 }
 
 export const runCommands = defineGroup('run', 'List, show, wait for and operate on runs', {

@@ -11,8 +11,11 @@ export function runTable(runs: readonly RunEntry[], columns?: number, now = Date
   return table(
     hasErrors ? [...head, 'ERROR'] : head,
     runs.map(({ id, workflow, version, status, counts, startedAt, correlationId, error }) => {
-      const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-      const done = all - (counts.pending ?? 0) - (counts.running ?? 0);
+      const { pending = 0, running = 0, skipped = 0 } = counts;
+      const sum = Object.values(counts).reduce((each, count) => each + count, 0);
+      // A run that succeeded needed no more.
+      const all = status === 'succeeded' ? sum - skipped : sum;
+      const done = sum - pending - running - skipped;
       const age = ago(startedAt, now);
       const which = version === null ? 'inline' : String(version);
       const row = [id, workflow, which, status, `${done}/${all}`, age, correlationId ?? ''];

@@ -68,3 +68,39 @@ test('without the definition the steps are a list', () => {
   expect(lines).toHaveLength(6);
   expect(lines[5]).toMatch(/^└─ ✗ a/);
 });
+
+test('the branches of a dynamic fork are counted, and those that failed come first', () => {
+  const tasks = [{ taskReferenceName: 'each' }, { taskReferenceName: 'all' }];
+  const input = { reference: '_t_', name: 't', items: Array(8).fill(1) };
+  const states = ['succeeded', 'succeeded', 'failed', 'running', 'succeeded', 'succeeded'];
+  const branches = [...states, 'succeeded'].map((state, n) => step(`_t_${n}`, state));
+  const each = step('each', 'succeeded', { type: 'FORK_JOIN_DYNAMIC', input });
+  const steps = [each, step('all', 'pending', { type: 'JOIN' }), ...branches];
+
+  expect(runTree({ steps }, { styles, now, definition: { tasks } })).toEqual([
+    '├─ ✓ each FORK_JOIN_DYNAMIC  succeeded',
+    '│  └─ 8 branches: 5 succeeded, 1 failed, 1 running, 1 not listed here',
+    '│     ├─ ✗ _t_2  failed',
+    '│     ├─ ● _t_3  running',
+    '│     ├─ ✓ _t_0  succeeded',
+    '│     ├─ ✓ _t_1  succeeded',
+    '│     ├─ ✓ _t_4  succeeded',
+    '│     └─ and 2 more',
+    '└─ ○ all JOIN  pending',
+  ]);
+});
+
+test('branches that a list names are found in their iteration', () => {
+  const tasks = [{ taskReferenceName: 'loop', loopOver: [{ taskReferenceName: 'each' }] }];
+  const input = { branches: [{ reference: 'a' }] };
+  const each = step('each__1', 'succeeded', { type: 'FORK_JOIN_DYNAMIC', input });
+  const steps = [step('loop', 'running', { type: 'DO_WHILE' }), each, step('a__1', 'running')];
+
+  expect(runTree({ steps }, { styles, now, definition: { tasks } })).toEqual([
+    '└─ ● loop DO_WHILE  running',
+    '   └─ iteration 1',
+    '      └─ ✓ each__1 FORK_JOIN_DYNAMIC  succeeded',
+    '         └─ 1 branch: 1 running',
+    '            └─ ● a__1  running',
+  ]);
+});

@@ -15,6 +15,12 @@ interface Node {
 /** Iterations of a loop that are drawn: the newest ones. */
 const ITERATIONS_SHOWN_MAX = 5;
 
+/** Branches of a dynamic fork that are drawn. */
+const BRANCHES_SHOWN_MAX = 5;
+
+/** States that a reader should see first come last. */
+const URGENT = ['running', 'completed_with_errors', 'cancelled', 'timed_out', 'failed'];
+
 const MARKS: Readonly<Record<string, string>> = {
   pending: '○',
   running: '●',
@@ -57,7 +63,8 @@ function branch(nodes: readonly Node[], indent: string, drawing: Drawing): strin
     const head = `${indent}${isLast ? '└─' : '├─'} `;
     const inner = `${indent}${isLast ? '   ' : '│  '}`;
     const own = `${head}${step === undefined ? node.taskReferenceName : stepText(step, drawing)}`;
-    return [own, ...inside(node, inner, drawing)];
+    const branches = step === undefined ? [] : dynamicBranches(step, inner, drawing);
+    return [own, ...inside(node, inner, drawing), ...branches];
   });
 }
 
@@ -80,6 +87,51 @@ function inside(node: Node, indent: string, drawing: Drawing): string[] {
     const head = `${indent}${isLast ? '└─' : '├─'} ${drawing.styles.dim(visible(name))}`;
     return [head, ...branch(steps, `${indent}${isLast ? '   ' : '│  '}`, inner)];
   });
+}
+
+/**
+ * The branches of a dynamic fork, as its input lists them: how many are in which state, and some of
+ * them, those that need attention first.
+ */
+function dynamicBranches(fork: Step, indent: string, drawing: Drawing): string[] {
+  const references = branchReferences(fork);
+  const steps = references.flatMap((reference) => {
+    return drawing.byReference.get(reference + drawing.suffix) ?? [];
+  });
+  if (steps.length === 0) return [];
+  const counts = new Map<string, number>();
+  for (const { state } of steps) counts.set(state, (counts.get(state) ?? 0) + 1);
+  const states = [...counts].map(([state, count]) => `${count} ${state}`);
+  const missing = references.length - steps.length;
+  if (missing > 0) states.push(`${missing} not listed here`);
+  const rank = ({ state }: Step): number => URGENT.indexOf(state);
+  const shown = steps.toSorted((a, b) => rank(b) - rank(a)).slice(0, BRANCHES_SHOWN_MAX);
+  const more = steps.length - shown.length;
+  const noun = references.length === 1 ? 'branch' : 'branches';
+  const head = drawing.styles.dim(`${references.length} ${noun}: ${states.join(', ')}`);
+  const lines = shown.map((step) => stepText(step, drawing));
+  if (more > 0) lines.push(drawing.styles.dim(`and ${more} more`));
+  return [
+    `${indent}└─ ${head}`,
+    ...lines.map((line, index) => {
+      return `${indent}   ${index === lines.length - 1 ? '└─' : '├─'} ${line}`;
+    }),
+  ];
+}
+
+/** The input of a dynamic fork. */
+interface ForkInput {
+  /** The references begin with it. */
+  readonly reference?: string;
+  readonly items?: readonly unknown[];
+  readonly branches?: readonly { readonly reference: string }[];
+}
+
+function branchReferences({ type, input }: Step): string[] {
+  if (type !== 'FORK_JOIN_DYNAMIC' || typeof input !== 'object' || input === null) return [];
+  const { reference, items = [], branches } = input as ForkInput;
+  if (branches !== undefined) return branches.map((each) => each.reference);
+  return items.map((_, index) => `${reference}${index}`);
 }
 
 /** The newest iterations of a loop, oldest first. */

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StartedRun } from '@sluice/protocol';
+import type { Workflow } from '../api/answers.ts';
+import { suggesting } from '../api/nearest-name.ts';
 import { DURATION, defineCommand } from '../command.ts';
 import {
   connect,
@@ -7,6 +9,7 @@ import {
   integerOf,
   jsonOf,
   print,
+  readList,
   SERVER_FLAGS,
   stated,
   tagsOf,
@@ -17,6 +20,8 @@ import { exitOfRun, waitForRun } from './wait-for-run.ts';
 export const startRun = defineCommand({
   name: 'workflow start',
   summary: 'Start a run of a workflow',
+  details:
+    'With --wait, exits with 1 if the run does not succeed, or has not ended after --timeout.',
   args: ['NAME'],
   flags: {
     input: { value: 'JSON', short: 'i', help: 'input; @FILE reads a file, - reads stdin' },
@@ -36,7 +41,7 @@ export const startRun = defineCommand({
   run: async ({ args: [workflow], flags }, io) => {
     const api = connect(flags, io);
     const timeoutMs = durationOf(flags.timeout, 'timeout');
-    const started = await api.post<StartedRun>(
+    const call = api.post<StartedRun>(
       '/v1/runs',
       ['id', 'status'],
       stated({
@@ -50,6 +55,12 @@ export const startRun = defineCommand({
         tags: tagsOf(flags.tag),
       }),
     );
+    const started = await suggesting(call, {
+      code: 'workflow_not_found',
+      word: workflow,
+      what: 'workflows',
+      names: async () => (await readList<Workflow>(api, '/v1/workflows')).items.map(nameOf),
+    });
     if (flags.wait !== true) {
       print(io, flags, started, ({ id }) => id);
       return ExitCode.done;
@@ -61,3 +72,7 @@ export const startRun = defineCommand({
     return exitOfRun(run, io.stderr);
   },
 });
+
+function nameOf({ name }: Workflow): string {
+  return name;
+}

@@ -64,6 +64,10 @@ function draw({ terminal }: CommandIo, text: string): void {
 export function exitOfRun(run: Run, stderr: (text: string) => void): ExitCode {
   if (run.status === 'succeeded') return ExitCode.done;
   const why = run.error === null ? '' : `: ${visible(run.error.message)}`;
-  stderr(isOver(run) ? `${run.id} ${run.status}${why}` : `${run.id} has not ended yet`);
+  if (isOver(run)) stderr(`${run.id} ${run.status}${why}`);
+  else {
+    stderr(`sluice: the run has not ended yet; it is ${run.status}`);
+    stderr(`'sluice run wait ${run.id}' waits on; 'sluice run explain ${run.id}' says for what`);
+  }
   return ExitCode.refused;
 }

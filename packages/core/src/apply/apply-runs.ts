@@ -11,12 +11,12 @@ import {
   STEP_PAYLOADS,
   VARIABLES_PAYLOAD,
 } from '../state/payload-columns.ts';
-import { type StoredProgram, type StoredScope, scopesFrom } from '../state/runs/programs.ts';
+import { scopesFrom } from '../state/runs/programs.ts';
+import { frameSize, isBranch, scopeOf } from '../state/runs/run-frames.ts';
 import type { State } from '../state/state.ts';
 import { LEFT_RUN } from '../state/task-table.ts';
 import { DELAYED_REASON, isTerminal, SUBMITTED_REASON } from '../task/task-state.ts';
 import { STEP_KINDS } from '../workflow/program.ts';
-import { SUB_RUN } from '../workflow/run-relation.ts';
 import {
   isStepLive,
   isStepOver,
@@ -25,12 +25,14 @@ import {
   STEP_RUNNING,
   STEP_STOPPING,
   STEP_SUCCEEDED,
+  SUB_RUN,
 } from '../workflow/run-state.ts';
 import type { Appliers } from './applier.ts';
 import { admit } from './apply-tasks.ts';
 import { arrive, makeDue, reportChild } from './step-places.ts';
 import { enqueue, wait } from './task-places.ts';
 
+const SIMPLE = STEP_KINDS.indexOf('SIMPLE');
 const SET_VARIABLE = STEP_KINDS.indexOf('SET_VARIABLE');
 
 /** The part of `apply` for the tasks of steps. */
@@ -77,6 +79,7 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
   step_started: applyStepStarted,
   step_ended: applyStepEnded,
   frame_opened: applyFrameOpened,
+  branches_opened: applyBranchesOpened,
   step_stopping: (state, _at, { slot, task }) => {
     runOf(state, slot, task);
     state.runs.lists.move(slot, STEP_STOPPING);
@@ -212,6 +215,10 @@ function applyStepEnded(state: State, at: number, event: EventOf<'step_ended'>):
   if (isSet) payloads.store(VARIABLES_PAYLOAD, run, event.output);
   payloads.store(STEP_OUTPUT_PAYLOAD, step, event.output);
   if (event.isTolerated) runs.table.hasFailure[run] = 1;
+  // A branch that never had a task: the fork had taken room for it.
+  if (event.kind === SIMPLE && isBranch(state, step) && steps.link[step] === 0) {
+    runs.promise(run, -1);
+  }
   takeBackPromise(state, run, step);
   for (const next of event.nexts) arrive(state, next);
   runs.updateLine(run);
@@ -241,23 +248,39 @@ function applyFrameOpened(state: State, _at: number, event: EventOf<'frame_opene
   makeDue(state, base);
 }
 
+/** A dynamic fork is over when its branches may begin. */
+function applyBranchesOpened(state: State, at: number, event: EventOf<'branches_opened'>): void {
+  const { runs, programs, changes } = state;
+  const { steps, table } = runs;
+  const fork = event.slot;
+  const run = runOf(state, fork, event.task);
+  const { first } = programs.at(table.program[run]).scopes[event.scope];
+  const base = steps.openBranches({ run, first, owner: fork + 1 }, event.count);
+  invariant(base === event.base, 'the branches of a fork are where its event says');
+  runs.branches.forget(fork);
+  steps.inner[fork] = base + 1;
+  steps.items[fork] = event.count;
+  steps.endedAt[fork] = at;
+  table.live[run] -= 1;
+  runs.lists.move(fork, STEP_SUCCEEDED);
+  changes.noteStep(event.join);
+  steps.waiting[event.join] = event.count;
+  table.size[run] += event.count;
+  runs.promise(run, event.tasks);
+  for (let branch = base; branch < base + event.count; branch++) makeDue(state, branch);
+}
+
 /** The newest iteration of a loop is over: tasks that it did not need were promised for nothing. */
 function takeBackPromise({ runs, programs }: State, run: Slot, loop: number): void {
   const { steps, table } = runs;
   const base = steps.inner[loop] - 1;
-  if (base < 0) return;
+  if (base < 0 || steps.iteration[loop] === 0) return;
   const { arrivals, tasks } = scopeOf(programs.at(table.program[run]), steps.node[base]);
   let unused = tasks;
   for (let step = base; step < base + arrivals.length; step++) {
     if (steps.link[step] !== 0) unused -= 1;
   }
   runs.promise(run, -unused);
-}
-
-function scopeOf({ scopes }: StoredProgram, firstNode: number): StoredScope {
-  const scope = scopes.find(({ first }) => first === firstNode);
-  invariant(scope !== undefined, 'a frame begins with the first step of its scope');
-  return scope;
 }
 
 /** The oldest iteration of a loop leaves memory. */
@@ -275,10 +298,9 @@ function dropFrame(state: State, loop: number, base: number): void {
 
 /** Frees the steps of a frame and of the loops in it; returns how many. Their tasks have ended. */
 function releaseFrame(state: State, run: Slot, base: number): number {
-  const { runs, payloads, tasks, changes, programs } = state;
+  const { runs, payloads, tasks, changes } = state;
   const { steps } = runs;
-  const { arrivals } = scopeOf(programs.at(runs.table.program[run]), steps.node[base]);
-  const size = arrivals.length;
+  const size = frameSize(state, base);
   let freed = size;
   for (let step = base; step < base + size; step++) {
     changes.noteStep(step);

@@ -60,7 +60,7 @@ export class LoopValues {
       const isIndex = item !== undefined && first === 'loopIndex';
       return found(isIndex ? this.outputs.json(iteration[loop.step] - 1) : item, 2);
     }
-    if (path.length === 1) return found(this.whole(where, loop.step, loop.node), 1);
+    if (first === '') return found(this.whole(where, loop.step, loop.node), 1);
     const isNumber = /^\d+$/.test(first);
     const frame = isNumber ? frameAt(this.runs, loop.step, Number(first)) : NO_SLOT;
     if (frame === NO_SLOT) return undefined;

@@ -1,6 +1,8 @@
 import { NO_SLOT, type Slot } from '../base/ids.ts';
 import type { RunsReader } from '../state/runs/runs.ts';
+import type { ReadonlyState } from '../state/state.ts';
 import type { Program, StepNode } from '../workflow/program.ts';
+import type { Branches } from './branches.ts';
 
 /** A run, and the frame in which something of it is evaluated. */
 export interface RunPlace {
@@ -18,7 +20,8 @@ export function outermost({ table }: RunsReader, run: Slot, program: Program): R
 /** The place of the step in this slot. */
 export function placeOf({ steps }: RunsReader, program: Program, step: number): RunPlace {
   const node = program.nodes[steps.node[step]];
-  const frame = step - (node.place - program.scopes[node.scope].first);
+  const { first, isFork } = program.scopes[node.scope];
+  const frame = isFork ? steps.inner[steps.owner[step] - 1] - 1 : step - (node.place - first);
   return { run: steps.run[step] as Slot, program, frame };
 }
 
@@ -42,15 +45,23 @@ export function slotOf(runs: RunsReader, place: RunPlace, node: StepNode): numbe
 }
 
 /** Its reference with the iterations of the loops around it: `ref__2`, or `ref__1__2`. */
-export function referenceOf(runs: RunsReader, program: Program, step: number): string {
-  const { reference } = program.nodes[runs.steps.node[step]];
-  return reference + suffixOf(runs, program, step);
+export function referenceOf(
+  { runs }: ReadonlyState,
+  program: Program,
+  step: number,
+  branches: Branches,
+): string {
+  const { reference, scope } = program.nodes[runs.steps.node[step]];
+  const name = program.scopes[scope].isFork ? branches.at(step).reference : reference;
+  return name + suffixOf(runs, program, step);
 }
 
 function suffixOf(runs: RunsReader, program: Program, step: number): string {
   const { steps } = runs;
   const loop = steps.owner[step] - 1;
   if (loop < 0) return '';
+  // The branches of a dynamic fork are in its iteration.
+  if (steps.iteration[loop] === 0) return suffixOf(runs, program, loop);
   const { frame } = placeOf(runs, program, step);
   return `${suffixOf(runs, program, loop)}__${iterationOf(runs, loop, frame)}`;
 }
@@ -80,12 +91,32 @@ export function frameAt({ steps }: RunsReader, loop: number, iteration: number):
  * Finds a step by its reference, with the iterations of the loops around it. Without them it is the
  * newest iteration. `NO_SLOT` when there is no such step.
  */
-export function findStep(runs: RunsReader, whole: RunPlace, reference: string): number {
+export function findStep(
+  { runs }: ReadonlyState,
+  whole: RunPlace,
+  reference: string,
+  branches: Branches,
+): number {
   const { program } = whole;
   const [name, ...iterations] = reference.split('__');
   const place = program.byReference.get(name);
-  if (place === undefined) return NO_SLOT;
-  const node = program.nodes[place];
+  if (place !== undefined) return inIteration(runs, whole, program.nodes[place], iterations);
+  for (const { isFork, loop } of program.scopes) {
+    if (!isFork) continue;
+    const fork = inIteration(runs, whole, program.nodes[loop], iterations);
+    const branch = fork === NO_SLOT ? undefined : branches.find(fork, name);
+    if (branch !== undefined) return branch;
+  }
+  return NO_SLOT;
+}
+
+function inIteration(
+  runs: RunsReader,
+  whole: RunPlace,
+  node: StepNode,
+  iterations: readonly string[],
+): number {
+  const { program } = whole;
   if (iterations.length === 0) return slotOf(runs, whole, node);
   const loops: StepNode[] = [];
   for (let at = node; at.scope !== 0; at = loops[0]) {

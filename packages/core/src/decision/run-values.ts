@@ -7,7 +7,7 @@ import type { ReadonlyState } from '../state/state.ts';
 import { SUCCEEDED } from '../task/task-state.ts';
 import { type JsonRange, wholeValue } from '../workflow/json-bytes.ts';
 import { JsonWriter, ValueError } from '../workflow/json-writer.ts';
-import type { Program, StepNode } from '../workflow/program.ts';
+import type { StepNode } from '../workflow/program.ts';
 import {
   RUN_STATES,
   STEP_CANCELLED,
@@ -17,6 +17,7 @@ import {
   STEP_WITH_ERRORS,
 } from '../workflow/run-state.ts';
 import type { FoundSource, ValuePart } from '../workflow/template.ts';
+import type { Branches } from './branches.ts';
 import { childIdOf } from './child-id.ts';
 import { LoopValues } from './loop-values.ts';
 import { type RunPlace, slotOf } from './run-place.ts';
@@ -39,7 +40,10 @@ export class RunValues {
   private readonly utf8: Utf8;
   readonly loops: LoopValues;
 
-  constructor(state: ReadonlyState, utf8: Utf8) {
+  private readonly branches: Branches;
+
+  constructor(state: ReadonlyState, utf8: Utf8, branches: Branches) {
+    this.branches = branches;
     this.state = state;
     this.utf8 = utf8;
     this.loops = new LoopValues(state.runs, this, utf8);
@@ -64,19 +68,20 @@ export class RunValues {
     const { steps } = this.state.runs;
     const step = slotOf(this.state.runs, where, node);
     if (step === NO_SLOT) return undefined;
-    const { state } = this;
-    if (steps.link[step] !== 0) {
-      const task = (steps.link[step] - 1) as Slot;
-      const { tasks } = state;
-      // A task that did not succeed has an error there.
-      if (tasks.state[task] !== SUCCEEDED) return undefined;
-      return this.payload(tasks.result[task], tasks.resultLength[task]);
-    }
+    if (steps.link[step] !== 0) return this.taskOutput(step);
     if (node.kind === 'DO_WHILE') return this.loops.whole(where, step, node);
     if (node.kind === 'JOIN' && steps.endedAt[step] !== 0) return this.joinOutput(where, node);
     // A step that did not succeed has an error there.
     if (steps.state[step] !== STEP_SUCCEEDED) return undefined;
     return this.payload(steps.output[step], steps.outputLength[step]);
+  }
+
+  private taskOutput(step: number): JsonRange | undefined {
+    const { tasks, runs } = this.state;
+    const task = (runs.steps.link[step] - 1) as Slot;
+    // A task that did not succeed has an error there.
+    if (task < 0 || tasks.state[task] !== SUCCEEDED) return undefined;
+    return this.payload(tasks.result[task], tasks.resultLength[task]);
   }
 
   private ofRun(run: Slot, field: string): JsonRange | undefined {
@@ -110,11 +115,8 @@ export class RunValues {
     field: string,
   ): FoundSource | undefined {
     if (field === 'output' && node.kind === 'JOIN') {
-      const member = this.memberOf(place.program, node, path[1]);
-      if (member !== undefined) {
-        const range = this.outputOf(place, member);
-        return range === undefined ? undefined : { range, used: 2 };
-      }
+      const member = this.memberOf(place, node, path[1]);
+      if (member !== undefined) return member.range && { range: member.range, used: 2 };
     }
     if (field === 'output' && node.kind === 'DO_WHILE') {
       const step = slotOf(this.state.runs, place, node);
@@ -124,28 +126,59 @@ export class RunValues {
     return range === undefined ? undefined : { range, used: 1 };
   }
 
-  /** The output of a join is virtual: a path into it leads to the member itself. */
-  private memberOf(program: Program, join: StepNode, step: unknown): StepNode | undefined {
+  /**
+   * The output of a join is virtual: a path into it leads to the member itself. Undefined when the
+   * path names no member.
+   */
+  private memberOf(
+    place: RunPlace,
+    join: StepNode,
+    step: unknown,
+  ): { readonly range: JsonRange | undefined } | undefined {
+    const { program } = place;
     const { kind, name } = (step ?? {}) as { kind?: string; name?: string };
     if (kind !== 'name' || name === undefined) return undefined;
-    const place = program.byReference.get(name);
-    return place !== undefined && join.members.includes(place) ? program.nodes[place] : undefined;
+    if (join.joinsFork >= 0) {
+      const fork = slotOf(this.state.runs, place, program.nodes[join.joinsFork]);
+      const branch = fork === NO_SLOT ? undefined : this.branches.find(fork, name);
+      return branch === undefined ? undefined : { range: this.taskOutput(branch) };
+    }
+    const member = program.byReference.get(name);
+    if (member === undefined || !join.members.includes(member)) return undefined;
+    return { range: this.outputOf(place, program.nodes[member]) };
   }
 
   private joinOutput(place: RunPlace, join: StepNode): JsonRange {
     const { utf8 } = this;
     const joined = new JsonWriter();
-    joined.copy(utf8.encode('{'));
-    join.members.forEach((member, index) => {
-      const node = place.program.nodes[member];
-      const lead = `${index > 0 ? ',' : ''}${JSON.stringify(node.reference)}:`;
-      joined.copy(utf8.encode(lead));
-      const output = this.outputOf(place, node);
+    let lead = '{';
+    for (const [reference, output] of this.joined(place, join)) {
+      joined.copy(utf8.encode(`${lead}${JSON.stringify(reference)}:`));
       if (output === undefined) joined.copy(utf8.encode('null'));
       else joined.range(output);
-    });
-    joined.copy(utf8.encode('}'));
+      lead = ',';
+    }
+    joined.copy(utf8.encode(lead === '{' ? '{}' : '}'));
     return { bytes: joined.bytes, start: 0, end: joined.length };
+  }
+
+  /** The members of a join with their outputs. */
+  private *joined(
+    place: RunPlace,
+    { members, joinsFork }: StepNode,
+  ): Iterable<[string, JsonRange | undefined]> {
+    const { nodes } = place.program;
+    for (const member of members) {
+      yield [nodes[member].reference, this.outputOf(place, nodes[member])];
+    }
+    if (joinsFork < 0) return;
+    const { steps } = this.state.runs;
+    const fork = slotOf(this.state.runs, place, nodes[joinsFork]);
+    if (fork === NO_SLOT || steps.inner[fork] === 0) return;
+    const first = steps.inner[fork] - 1;
+    for (let branch = first; branch < first + steps.items[fork]; branch++) {
+      yield [this.branches.at(branch).reference, this.taskOutput(branch)];
+    }
   }
 
   private column(where: RunPlace, node: StepNode, field: string): JsonRange | undefined {
@@ -158,7 +191,7 @@ export class RunValues {
       case 'status':
         return this.json(STEP_STATUS.get(steps.state[step]) ?? null);
       case 'taskType':
-        return this.text(node.kind === 'SIMPLE' ? node.name : node.kind);
+        return this.text(this.typeOf(step, node));
       case 'taskDefName':
         return this.text(node.name);
       case 'referenceTaskName':
@@ -177,6 +210,12 @@ export class RunValues {
       default:
         return this.json(Math.max(0, tasks.attempt[task] - 1));
     }
+  }
+
+  private typeOf(step: number, { kind, name }: StepNode): string {
+    const task = this.state.runs.steps.link[step] - 1;
+    if (kind !== 'DYNAMIC' || task < 0) return kind === 'SIMPLE' ? name : kind;
+    return this.state.typeOf(task as Slot);
   }
 
   /** What a step without a task knows itself. */

@@ -1,8 +1,9 @@
 import { NO_SLOT, type Slot } from '../base/ids.ts';
 import type { Utf8 } from '../base/utf8.ts';
 import type { ReadonlyState } from '../state/state.ts';
-import { JsonWriter } from '../workflow/json-writer.ts';
+import { JsonWriter, LIST_BYTES_MAX } from '../workflow/json-writer.ts';
 import { TemplateFiller } from '../workflow/template.ts';
+import { Branches } from './branches.ts';
 import { ProgramCache } from './program-cache.ts';
 import { RunValues } from './run-values.ts';
 
@@ -12,10 +13,13 @@ export class RunWork {
   /** Bound on the work for runs that one command does. */
   readonly unitsMax: number;
   readonly programs: ProgramCache;
+  readonly branches: Branches;
   readonly values: RunValues;
   readonly filler: TemplateFiller;
   /** Takes the value that is being built. */
   readonly value = new JsonWriter();
+  /** Takes the list of a dynamic fork. */
+  readonly list = new JsonWriter(LIST_BYTES_MAX);
   /** The run that has the next turn; the first one of the line if this one is no longer in it. */
   next: Slot = NO_SLOT;
   /** Events of the current command so far. */
@@ -31,7 +35,8 @@ export class RunWork {
     this.unitsMax = unitsMax;
     this.utf8 = utf8;
     this.programs = new ProgramCache(utf8);
-    this.values = new RunValues(state, utf8);
+    this.branches = new Branches(state, utf8);
+    this.values = new RunValues(state, utf8, this.branches);
     this.filler = new TemplateFiller(utf8);
   }
 }

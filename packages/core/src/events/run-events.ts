@@ -137,6 +137,22 @@ export const RUN_EVENTS = {
     },
   },
 
+  /** A dynamic fork ended: its branches may begin, and its join waits for all of them. */
+  branches_opened: {
+    number: 84,
+    version: 1,
+    fields: {
+      scope: number,
+      /** Slot of the first branch. */
+      base: number,
+      count: number,
+      /** Branches that have a task: there is room for all of them. */
+      tasks: number,
+      /** Slot of the join. */
+      join: number,
+    },
+  },
+
   /** The task of a step is asked to stop, because its run stops. */
   step_stopping: { number: 76, version: 1, fields: {} },
 

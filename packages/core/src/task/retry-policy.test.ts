@@ -32,6 +32,12 @@ test('an exponential backoff doubles, up to its cap', () => {
   expect(delays(policy, 5)).toEqual([100, 200, 400, 500, 500]);
 });
 
+test('a delay above the default cap is kept, unless the policy has a cap', () => {
+  expect(delays({ delayMs: 120_000 }, 2)).toEqual([120_000, 120_000]);
+  expect(delays({ delayMs: 120_000, maxDelayMs: 70_000 }, 2)).toEqual([70_000, 70_000]);
+  expect(delays({ maxDelayMs: 500 }, 2)).toEqual([500, 500]);
+});
+
 test('a ladder waits as its rungs say and allows one attempt more than it has', () => {
   expect(delays({ delaysMs: [5000, 10_000] }, 2)).toEqual([5000, 10_000]);
   expect(delays({ delaysMs: [600_000, 3_600_000] }, 2)).toEqual([600_000, 3_600_000]);

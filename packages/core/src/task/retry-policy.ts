@@ -48,7 +48,9 @@ export function parseRetry(text: string): ResolvedRetry {
   if (text === '') return DEFAULTS;
   const policy = JSON.parse(text) as RetryPolicy;
   const ladder = policy.delaysMs === undefined ? {} : { maxAttempts: policy.delaysMs.length + 1 };
-  return { ...DEFAULTS, ...ladder, ...policy };
+  // A delay that was asked for is kept, also if it is longer than the default bound.
+  const maxDelayMs = Math.max(DEFAULTS.maxDelayMs, policy.delayMs ?? 0);
+  return { ...DEFAULTS, ...ladder, maxDelayMs, ...policy };
 }
 
 /** How long to wait after the failure of `attempt`; `random` is from 0 up to 1. */

@@ -1,12 +1,13 @@
 import type { Utf8 } from '../base/utf8.ts';
 import { childFields, failureFields } from './child-fields.ts';
-import { type Expression, ExpressionError } from './expression.ts';
+import { forkForm } from './fork-form.ts';
 import { GraphBuilder, type Links, NO_PLACE } from './graph.ts';
 import { kindFields } from './kind-fields.ts';
-import { isLater, type Outline, OutlineReader, type ScopeOutline } from './outline.ts';
-import { type DefinitionProblem, isObject, type Place, Problems } from './problems.ts';
+import { type Outline, OutlineReader, type ScopeOutline } from './outline.ts';
+import { type DefinitionProblem, isObject, type Place, Problems, pointerOf } from './problems.ts';
 import {
   type ChildNode,
+  type ForkNode,
   HTTP_TASK_TYPE,
   ITERATIONS_MAX,
   type LoopNode,
@@ -15,35 +16,11 @@ import {
   type StepNode,
 } from './program.ts';
 import { SECONDS_MAX, stepTask } from './step-task.ts';
-import { compileTemplate, type Template } from './template.ts';
+import { TemplateCompiler } from './template-compiler.ts';
 
 export type Compiled =
   | { readonly program: Program; readonly problems?: undefined }
   | { readonly problems: readonly DefinitionProblem[]; readonly program?: undefined };
-
-/** What an expression may ask of the run, and of a step. */
-const RUN_FIELDS = [
-  'input',
-  'variables',
-  'workflowId',
-  'workflowType',
-  'version',
-  'correlationId',
-  'status',
-];
-const STEP_FIELDS = [
-  'input',
-  'output',
-  'status',
-  'taskId',
-  'taskType',
-  'taskDefName',
-  'referenceTaskName',
-  'startTime',
-  'endTime',
-  'retryCount',
-  'subWorkflowId',
-];
 
 /** Compiles the parsed JSON of a definition: a program, or everything that is wrong with it. */
 export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
@@ -76,7 +53,9 @@ export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
   if (problems.list.length > 0) return { problems: problems.list };
   const program = {
     nodes,
-    byReference: new Map(nodes.map(({ reference, place }) => [reference, place])),
+    byReference: new Map(
+      nodes.flatMap(({ reference, place }) => (reference === '' ? [] : [[reference, place]])),
+    ),
     scopes: scopes.map((scope) => makeScope(scope, nodes)),
     output,
     last: top.at(-1)?.place ?? NO_PLACE,
@@ -95,6 +74,7 @@ function makeScope({ first, size, loop }: ScopeOutline, nodes: readonly StepNode
   return {
     first,
     loop: loop?.place ?? NO_PLACE,
+    isFork: loop?.kind === 'FORK_JOIN_DYNAMIC',
     arrivals: inside.map(({ arrivals }) => arrivals),
     tasks: inside.filter(({ task }) => task !== undefined).length,
   };
@@ -113,12 +93,16 @@ function timeoutOf(root: Place, problems: Problems): number {
   return policy === 'ALERT_ONLY' ? 0 : seconds * 1000;
 }
 
-function makeNode(step: Outline, links: Links, { checker, scopes }: Compiling): StepNode {
-  const { problems } = checker;
-  const { path, kind } = step;
-  const given = problems.object(step, 'inputParameters');
+function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
+  const { checker } = compiling;
+  const { value, path, kind, isBranch } = step;
+  // The branch of a dynamic fork has its name and input from the fork, and the fork's options.
+  const given = isBranch ? {} : checker.problems.object(step, 'inputParameters');
+  const problems = kind === 'FORK_JOIN_DYNAMIC' ? new Problems() : checker.problems;
   const { inputs, ...own } = kindFields(step, given, problems);
-  const name = nameOf(step, problems);
+  const isNamed = (kind === 'SIMPLE' && !isBranch) || kind === 'HTTP';
+  const name = isNamed ? nameOf(step, problems) : String(value.name ?? '');
+  const hasTask = WITH_TASK.includes(kind);
   return {
     ...links,
     ...own,
@@ -131,16 +115,18 @@ function makeNode(step: Outline, links: Links, { checker, scopes }: Compiling): 
     isOptional: problems.flag(step, 'optional'),
     isPermissive: problems.flag(step, 'permissive'),
     startDelayMs: (problems.count(step, 'startDelay', SECONDS_MAX) ?? 0) * 1000,
-    task: kind === 'SIMPLE' || kind === 'HTTP' ? stepTask(problems, step, name) : undefined,
-    loop: kind === 'DO_WHILE' ? makeLoop(step, given, { checker, scopes }) : undefined,
+    task: hasTask ? stepTask(problems, step, isNamed ? name : '') : undefined,
+    loop: kind === 'DO_WHILE' ? makeLoop(step, given, compiling) : undefined,
+    fork: kind === 'FORK_JOIN_DYNAMIC' ? makeFork(step, given, compiling) : undefined,
     child: kind === 'SUB_WORKFLOW' ? makeChild(step, checker) : undefined,
   };
 }
 
-/** The type of its task, if it has one. */
+const WITH_TASK: readonly StepNode['kind'][] = ['SIMPLE', 'DYNAMIC', 'HTTP'];
+
+/** The type of the task of a step that has one. */
 function nameOf(step: Outline, problems: Problems): string {
-  if (step.kind === 'HTTP') return HTTP_TASK_TYPE;
-  return step.kind === 'SIMPLE' ? problems.text(step, 'name') : String(step.value.name ?? '');
+  return step.kind === 'HTTP' ? HTTP_TASK_TYPE : problems.text(step, 'name');
 }
 
 /** A loop has a condition, a list, or both. */
@@ -159,6 +145,27 @@ function makeLoop(
     items,
     keepLastN: checker.problems.count(place, 'keepLastN', ITERATIONS_MAX) ?? 0,
   };
+}
+
+/** One of three forms, tried in this order. */
+function makeFork(
+  step: Outline,
+  inputs: Readonly<Record<string, unknown>>,
+  { checker, scopes }: Compiling,
+): ForkNode {
+  const scope = scopes.findIndex(({ loop }) => loop === step);
+  const template = (name: string, value: unknown) =>
+    checker.compile(value, `${step.path}/inputParameters/${pointerOf(name)}`, step);
+  const isOnly = scopes.filter(({ loop }) => loop?.kind === step.kind).length === 1;
+  const form = forkForm(step, inputs, checker.problems);
+  if (form.kind === 'items') {
+    const items = template('forkTaskInputs', inputs.forkTaskInputs);
+    return { form: 'items', scope, items, name: template('forkTaskName', form.name), isOnly };
+  }
+  const { tasksParam, inputsParam } = form;
+  const given = inputsParam === '' ? undefined : template(inputsParam, inputs[inputsParam]);
+  const tasks = template(tasksParam, inputs[tasksParam]);
+  return { form: 'tasks', scope, tasks, inputs: given, tasksParam, inputsParam };
 }
 
 /** A definition that stands in this one is checked as a whole, too. */
@@ -180,52 +187,4 @@ function makeChild(step: Outline, checker: TemplateCompiler): ChildNode {
 interface Compiling {
   readonly checker: TemplateCompiler;
   readonly scopes: readonly ScopeOutline[];
-}
-
-/** Compiles templates and checks that every expression names something that exists. */
-class TemplateCompiler {
-  readonly problems: Problems;
-  readonly utf8: Utf8;
-  private readonly steps: ReadonlyMap<string, Outline>;
-
-  constructor(problems: Problems, utf8: Utf8, steps: readonly Outline[]) {
-    this.problems = problems;
-    this.utf8 = utf8;
-    this.steps = new Map(steps.map((step) => [step.reference, step]));
-  }
-
-  /** `user` is the step that has the template; without one, it is filled when the run ends. */
-  compile(value: unknown, path: string, user?: Outline): Template {
-    try {
-      const template = compileTemplate(value, this.utf8);
-      for (const part of template.parts) {
-        if (!(part instanceof Uint8Array)) this.check(part.expression, path, user);
-      }
-      return template;
-    } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error;
-      this.problems.add(path, 'bad_expression', error.message);
-      return { parts: [] };
-    }
-  }
-
-  private check({ root, path: [first], source }: Expression, path: string, user?: Outline): void {
-    const isRun = root === 'workflow';
-    const step = this.steps.get(root);
-    if (step !== undefined && user !== undefined && isLater(step, user)) {
-      const what = `"\${${source}}" names "${root}", which comes later and has no value yet`;
-      const todo = 'in a loop, SET_VARIABLE keeps a value for the next iteration';
-      this.problems.add(path, 'reference_too_early', `${what}; ${todo}`);
-      return;
-    }
-    if (!isRun && step === undefined) {
-      const what = `"\${${source}}" names the step "${root}", which this definition does not have`;
-      this.problems.add(path, 'unknown_reference', what);
-      return;
-    }
-    const fields = isRun ? RUN_FIELDS : STEP_FIELDS;
-    if (first?.kind === 'name' && fields.includes(first.name)) return;
-    const what = `"\${${source}}": ${root} must be followed by one of ${fields.join(', ')}`;
-    this.problems.add(path, 'bad_expression', what);
-  }
 }

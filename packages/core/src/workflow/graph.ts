@@ -10,6 +10,7 @@ export interface Links {
   otherwise: readonly number[];
   lastOfCases: Map<string, number>;
   lastOtherwise: number;
+  joinsFork: number;
 }
 
 export const NO_PLACE = -1;
@@ -36,6 +37,7 @@ export class GraphBuilder {
       otherwise: [],
       lastOfCases: new Map(),
       lastOtherwise: NO_PLACE,
+      joinsFork: NO_PLACE,
     }));
   }
 
@@ -50,8 +52,8 @@ export class GraphBuilder {
       const then = sibling === undefined ? after : [sibling.place];
       const follows = join === undefined ? then : [...then, join];
       this.step(step, sibling, follows);
-      if (step.kind === 'JOIN' && steps[index - 1]?.kind !== 'FORK_JOIN') {
-        const what = 'a JOIN must stand directly behind a FORK_JOIN';
+      if (step.kind === 'JOIN' && !isFork(steps[index - 1])) {
+        const what = 'a JOIN must stand directly behind a FORK_JOIN or a FORK_JOIN_DYNAMIC';
         this.problems.add(step.path, 'join_without_fork', what);
       }
       if (step.kind === 'TERMINATE' && sibling !== undefined) {
@@ -65,6 +67,7 @@ export class GraphBuilder {
     const links = this.links[step.place];
     if (step.kind === 'SWITCH') return this.cases(step, follows);
     if (step.kind === 'FORK_JOIN') return this.fork(step, sibling);
+    if (step.kind === 'FORK_JOIN_DYNAMIC') return this.dynamicFork(step, sibling);
     // The end of the body leads back to the loop, which then decides.
     if (step.kind === 'DO_WHILE') this.list(step.branches[0] ?? [], [step.place]);
     links.nexts = step.kind === 'TERMINATE' ? [] : follows;
@@ -113,6 +116,20 @@ export class GraphBuilder {
     this.links[join.place].members = members.map(({ place }) => place);
   }
 
+  /** A fork without branches leads to its join. Otherwise the join waits for all branches. */
+  private dynamicFork(step: Outline, join: Outline | undefined): void {
+    if (join?.kind !== 'JOIN') {
+      const what = `the step behind the FORK_JOIN_DYNAMIC "${step.reference}" must be a JOIN`;
+      this.problems.add(step.path, 'fork_without_join', what);
+      return;
+    }
+    const [[branch]] = step.branches;
+    this.links[step.place].nexts = [join.place];
+    this.links[branch.place].nexts = [join.place];
+    this.links[branch.place].arrivals = 0;
+    this.links[join.place].joinsFork = step.place;
+  }
+
   /** The next iteration begins when the body is over, so nothing of the body may still run then. */
   private checkBranches(step: Outline, join: Outline, joined: ReadonlySet<number>): void {
     if (step.scope === 0) return;
@@ -139,6 +156,10 @@ export class GraphBuilder {
   }
 }
 
+function isFork(step: Outline | undefined): boolean {
+  return step?.kind === 'FORK_JOIN' || step?.kind === 'FORK_JOIN_DYNAMIC';
+}
+
 function flatten(list: readonly Outline[]): Outline[] {
   return list.flatMap((step) => [step, ...step.branches.flatMap(flatten)]);
 }
@@ -147,6 +168,5 @@ function flatten(list: readonly Outline[]): Outline[] {
 function lift(branch: readonly Outline[], member: Outline): number {
   const index = branch.findIndex((step) => flatten([step]).includes(member));
   if (index < 0) return NO_PLACE;
-  const isFork = branch[index].kind === 'FORK_JOIN';
-  return (isFork ? (branch[index + 1] ?? branch[index]) : branch[index]).place;
+  return (isFork(branch[index]) ? (branch[index + 1] ?? branch[index]) : branch[index]).place;
 }

@@ -14,6 +14,9 @@ export class ValueError extends Error {
 /** Largest value that a template may give. */
 export const VALUE_BYTES_MAX = 2 ** 18;
 
+/** Largest list of branches. */
+export const LIST_BYTES_MAX = 2 ** 22;
+
 const INITIAL_BYTES = 4096;
 const COMMA = 0x2c;
 const QUOTE = 0x22;
@@ -23,6 +26,11 @@ const BACKSLASH = 0x5c;
 export class JsonWriter {
   bytes = new Uint8Array(INITIAL_BYTES);
   length = 0;
+  private readonly bytesMax: number;
+
+  constructor(bytesMax = VALUE_BYTES_MAX) {
+    this.bytesMax = bytesMax;
+  }
 
   clear(): void {
     this.length = 0;
@@ -58,8 +66,8 @@ export class JsonWriter {
 
   private reserve(more: number): void {
     const needed = this.length + more;
-    if (needed > VALUE_BYTES_MAX) {
-      throw new ValueError('value_too_large', `a value has more than ${VALUE_BYTES_MAX} bytes`);
+    if (needed > this.bytesMax) {
+      throw new ValueError('value_too_large', `a value has more than ${this.bytesMax} bytes`);
     }
     if (needed <= this.bytes.length) return;
     const larger = new Uint8Array(2 ** Math.ceil(Math.log2(needed)));

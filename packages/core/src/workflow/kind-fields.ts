@@ -7,14 +7,14 @@ import { WAIT_FORMS, waitUntil } from './wait-time.ts';
 
 type Inputs = Readonly<Record<string, unknown>>;
 
-interface KindFields extends Pick<StepNode, 'script' | 'decidedBy'> {
+interface KindFields extends Pick<StepNode, 'script' | 'decidedBy' | 'namedBy'> {
   /** What is evaluated when the step begins. */
   readonly inputs: Inputs;
 }
 
 /** Reads what only some kinds of steps have. */
 export function kindFields(step: Outline, inputs: Inputs, problems: Problems): KindFields {
-  const none = { script: '', decidedBy: '', inputs };
+  const none = { script: '', decidedBy: '', namedBy: '', inputs };
   switch (step.kind) {
     case 'SWITCH':
       return { ...none, ...readSwitch(step, inputs, problems) };
@@ -22,6 +22,8 @@ export function kindFields(step: Outline, inputs: Inputs, problems: Problems): K
       return { ...none, ...readInline(step, inputs, problems) };
     case 'DO_WHILE':
       return { ...none, ...readLoop(step, inputs, problems) };
+    case 'DYNAMIC':
+      return { ...none, namedBy: readDynamic(step, inputs, problems) };
     case 'TERMINATE':
       checkTerminate(step, inputs, problems);
       return none;
@@ -81,6 +83,15 @@ function readLoop(step: Outline, inputs: Inputs, problems: Problems): Partial<Ki
     problems.add(`${step.path}/loopCondition`, 'missing_field', what);
   }
   return { script: condition, inputs: others };
+}
+
+function readDynamic(step: Outline, inputs: Inputs, problems: Problems): string {
+  const name = problems.text(step, 'dynamicTaskNameParam');
+  if (name !== '' && inputs[name] === undefined) {
+    const what = `dynamicTaskNameParam must be the name of an input; "${name}" is not one`;
+    problems.add(`${step.path}/dynamicTaskNameParam`, 'bad_field', what);
+  }
+  return name;
 }
 
 const TERMINATIONS = ['COMPLETED', 'FAILED', 'TERMINATED'];

@@ -12,11 +12,19 @@ export interface Outline extends Place {
   readonly place: number;
   /** The lists of steps around it, outermost first, and its place in each. */
   readonly lists: readonly ListPlace[];
-  /** Number of its scope: 0 for the definition itself; the body of each loop is another one. */
+  /**
+   * Number of its scope: 0 for the definition itself. The body of each loop is another one, and so
+   * is the branch of each dynamic fork.
+   */
   readonly scope: number;
   readonly kind: StepKind;
   readonly reference: string;
-  /** Branches of a FORK_JOIN, cases of a SWITCH, or the body of a DO_WHILE. */
+  /** Whether it stands for the branches of a dynamic fork. */
+  readonly isBranch: boolean;
+  /**
+   * Branches of a FORK_JOIN, cases of a SWITCH, the body of a DO_WHILE, or the one step that stands
+   * for all branches of a FORK_JOIN_DYNAMIC.
+   */
   readonly branches: readonly (readonly Outline[])[];
   /** The value of each case, in the order of `branches`; the default case has none. */
   readonly caseNames: readonly (string | undefined)[];
@@ -40,18 +48,19 @@ export function isLater(step: Outline, user: Outline): boolean {
   return false;
 }
 
-/** The steps of a definition, or of the body of a loop. */
+/** The steps of a definition, of the body of a loop, or the branch of a dynamic fork. */
 export interface ScopeOutline {
   /** Place of its first step. */
   readonly first: number;
   readonly size: number;
-  /** The loop that it is the body of. */
+  /** The loop that it is the body of, or the dynamic fork. */
   readonly loop: Outline | undefined;
 }
 
 /** Other names for kinds of steps. */
 const ALIASES: Readonly<Record<string, StepKind>> = {
   FORK: 'FORK_JOIN',
+  DYNAMIC_FORK: 'FORK_JOIN_DYNAMIC',
   SUB_WF: 'SUB_WORKFLOW',
   START_WF: 'START_WORKFLOW',
 };
@@ -122,7 +131,7 @@ export class OutlineReader {
     const reference = this.reference(here);
     const kind = this.kind(here);
     const { scope, lists } = where;
-    const outline = { value, path, place: 0, lists, scope, kind, reference };
+    const outline = { value, path, place: 0, lists, scope, kind, reference, isBranch: false };
     const branches: Outline[][] = [];
     const caseNames: (string | undefined)[] = [];
     const whole = { ...outline, branches, caseNames };
@@ -131,6 +140,7 @@ export class OutlineReader {
     if (kind === 'FORK_JOIN') branches.push(...this.forkBranches(here, inside));
     if (kind === 'SWITCH') this.cases(here, inside, { branches, caseNames });
     if (kind === 'DO_WHILE') branches.push(this.body(whole, inside));
+    if (kind === 'FORK_JOIN_DYNAMIC') branches.push([this.branch(whole)]);
     return [whole];
   }
 
@@ -203,6 +213,17 @@ export class OutlineReader {
     const others = problems.array(here, 'defaultCase');
     into.branches.push(this.list(others, `${here.path}/defaultCase`, inside));
   }
+
+  /** Each branch is one step, which the definition does not spell out. */
+  private branch(fork: Outline): Outline {
+    const scope = this.inScopes.push({ loop: fork, steps: [] }) - 1;
+    const { value, path, lists } = fork;
+    const inside = { scope, place: 0, reference: '', branches: [], caseNames: [] };
+    const branch = { ...inside, value, path, lists, kind: 'SIMPLE' as const, isBranch: true };
+    this.inScopes[scope].steps.push(branch);
+    return branch;
+  }
+
   private body(loop: Outline, inside: Where): Outline[] {
     const steps = this.problems.array(loop, 'loopOver');
     const path = `${loop.path}/loopOver`;

@@ -14,6 +14,8 @@ export const STEP_KINDS = [
   'HUMAN',
   'INLINE',
   'DO_WHILE',
+  'FORK_JOIN_DYNAMIC',
+  'DYNAMIC',
   'SUB_WORKFLOW',
   'START_WORKFLOW',
   'HTTP',
@@ -24,6 +26,9 @@ export const HTTP_TASK_TYPE = 'sluice:http';
 
 /** Bound on the iterations of a loop. */
 export const ITERATIONS_MAX = 10_000;
+
+/** Bound on the steps of a run that are in memory. */
+export const STEPS_PER_RUN_MAX = 50_000;
 
 export type StepKind = (typeof STEP_KINDS)[number];
 
@@ -61,6 +66,12 @@ export interface StepNode {
   readonly script: string;
   /** For DO_WHILE. */
   readonly loop: LoopNode | undefined;
+  /** For FORK_JOIN_DYNAMIC. */
+  readonly fork: ForkNode | undefined;
+  /** For the JOIN of a FORK_JOIN_DYNAMIC: the place of the fork; -1 for others. */
+  readonly joinsFork: number;
+  /** For DYNAMIC: the input that is the task type. */
+  readonly namedBy: string;
   /** For SUB_WORKFLOW. */
   readonly child: ChildNode | undefined;
 }
@@ -82,12 +93,47 @@ export interface LoopNode {
   readonly keepLastN: number;
 }
 
-/** The steps of a definition, or of the body of a loop: a frame has a slot for each of them. */
+/** Bound on the branches of a dynamic fork. */
+export const BRANCHES_MAX = 10_000;
+
+/** Where a dynamic fork has its branches from. */
+export type ForkNode = ForkOverItems | ForkOverTasks;
+
+/** A branch for each item, all of one type. */
+export interface ForkOverItems {
+  readonly form: 'items';
+  /** Scope of the branches. */
+  readonly scope: number;
+  readonly items: Template;
+  /** The task type. */
+  readonly name: Template;
+  /** Whether it is the only dynamic fork: then the references of branches need not name it. */
+  readonly isOnly: boolean;
+}
+
+/** A list of branches that each say what they are. */
+export interface ForkOverTasks {
+  readonly form: 'tasks';
+  readonly scope: number;
+  /** The list, or an object with the list in `dynamicTasks`. */
+  readonly tasks: Template;
+  /** The inputs by reference; undefined when each branch has its input. */
+  readonly inputs: Template | undefined;
+  /** The name of each in the definition, for messages. */
+  readonly tasksParam: string;
+  readonly inputsParam: string;
+}
+
+/**
+ * The steps of a definition, of the body of a loop, or the branch of a dynamic fork. A frame has a
+ * slot for each of them, that of a dynamic fork one for each branch.
+ */
 export interface Scope {
   /** Place of its first step. The slot of a step is the start of its frame plus its distance. */
   readonly first: number;
-  /** Place of the loop that it is the body of. */
+  /** Place of the loop that it is the body of, or of the dynamic fork. */
   readonly loop: number;
+  readonly isFork: boolean;
   /** Arrivals that each step waits for. */
   readonly arrivals: readonly number[];
   /** Number of steps that have a task. */

@@ -7,7 +7,7 @@ import { isObject, type Place, type Problems } from './problems.ts';
 export const SECONDS_MAX = 3_155_760_000;
 const RETRIES_MAX = 999;
 
-const TASK_TYPE = /^(?!(?:command|container)$)[A-Za-z0-9._:-]{1,128}$/;
+export const TASK_TYPE = /^(?!(?:command|container)$)[A-Za-z0-9._:-]{1,128}$/;
 
 const BACKOFFS: Readonly<Record<string, RetryPolicy['backoff']>> = {
   FIXED: 'fixed',
@@ -28,16 +28,26 @@ export function stepTask(problems: Problems, here: Place, name: string): TaskSpe
     problems.add(`${here.path}/name`, 'bad_field', `"${name}" cannot be used: ${what}`);
   }
   const given = here.value.taskDefinition;
-  const definition = isObject(given) ? given : {};
-  const inner = { value: definition, path: `${here.path}/taskDefinition` };
+  return {
+    type: name,
+    ...conductorOptions(problems, here),
+    ...(isObject(given) ? ownOptions(given) : {}),
+    ...ownOptions(here.value),
+  };
+}
+
+/** What a step and its `taskDefinition` say in the names of Conductor. */
+export function conductorOptions(
+  problems: Problems,
+  here: Place,
+): Pick<TaskSpec, 'retry' | 'timeouts'> {
+  const given = here.value.taskDefinition;
+  const inner = { value: isObject(given) ? given : {}, path: `${here.path}/taskDefinition` };
   const retry = { ...conductorRetry(problems, inner), ...conductorRetry(problems, here) };
   const timeouts = conductorTimeouts(problems, inner);
   return {
-    type: name,
     ...(Object.keys(retry).length > 0 ? { retry } : {}),
     ...(Object.keys(timeouts).length > 0 ? { timeouts } : {}),
-    ...ownOptions(definition),
-    ...ownOptions(here.value),
   };
 }
 

@@ -23,6 +23,14 @@ import { TaskDefinition, TaskView } from '../schemas/task-schemas.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') });
 
+const Index = Type.Object({
+  name: Type.Literal('sluice'),
+  version: Type.String(),
+  openapi: Type.String({ description: 'Path of the description of every call.' }),
+  ready: Type.String({ description: 'Path that answers 200 if the server accepts tasks.' }),
+  metrics: Type.String({ description: 'Path of the metrics for Prometheus.' }),
+});
+
 const Bytes = Type.Integer({ minimum: 0 });
 
 const Count = Type.Integer({ minimum: 0 });
@@ -52,6 +60,9 @@ const StatsView = Type.Object({
 
 const ClusterView = Type.Object({
   version: Type.String(),
+  commit: Type.Optional(
+    Type.String({ description: 'Commit of the sources, if it is known: a package or a clone.' }),
+  ),
   startedAt: Type.String({ format: 'date-time' }),
   partitions: Type.Array(
     Type.Object({
@@ -298,6 +309,14 @@ export const OPERATION_ROUTES = {
     isServerWide: true,
     summary: 'Metrics for Prometheus',
     answers: { 200: 'text/plain' },
+    errors: ['invalid_request'],
+  },
+  getIndex: {
+    method: 'GET',
+    path: '/',
+    access: 'open',
+    summary: 'Say what this server is, and where its calls are described',
+    answers: { 200: Index },
     errors: ['invalid_request'],
   },
   getOpenApi: {

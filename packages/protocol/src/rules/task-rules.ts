@@ -81,12 +81,17 @@ export function checkResources(
   }
 }
 
-/** A list of delays replaces the backoff rule. */
+/** A list of delays replaces the backoff rule, and no delay is longer than the longest. */
 function checkRetry(
   retry: NonNullable<TaskRequest['retry']>,
   path: string,
   problems: ErrorDetail[],
 ): void {
+  const { delayMs = 0, maxDelayMs } = retry;
+  if (maxDelayMs !== undefined && delayMs > maxDelayMs) {
+    const problem = `is ${delayMs} and cannot be more than maxDelayMs, which is ${maxDelayMs}`;
+    problems.push({ path: `${path}/delayMs`, problem });
+  }
   if (retry.delaysMs === undefined) return;
   for (const name of ['maxAttempts', 'backoff', 'delayMs', 'maxDelayMs'] as const) {
     if (retry[name] === undefined) continue;

@@ -99,6 +99,11 @@ export const StepState = Type.Union(
     'skipped',
     'cancelled',
   ].map((name) => Type.Literal(name)),
+  {
+    description:
+      'skipped: the run has ended without this step, because its case was not taken or the run ' +
+      'did not get there.',
+  },
 );
 
 const Output = {

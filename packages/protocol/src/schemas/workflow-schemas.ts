@@ -21,16 +21,15 @@ export type VersionParams = Static<typeof VersionParams>;
 
 /**
  * A definition is checked as a whole by the core, which lists every problem. Unknown fields are
- * kept and ignored.
+ * kept and ignored, unless one is nearly a known one.
  */
 export const WorkflowDefinition = Type.Object(
   {
     tasks: Type.Array(Type.Object({}, { additionalProperties: true }), {
       minItems: 1,
       description:
-        'The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, ' +
-        'DO_WHILE, INLINE, HTTP, SET_VARIABLE, WAIT, HUMAN, SUB_WORKFLOW, START_WORKFLOW, ' +
-        'TERMINATE, NOOP), name, inputParameters and the fields of the type.',
+        'The steps, in order: taskReferenceName, type (SIMPLE by default; the page "Steps of ' +
+        'workflows" lists all), name, inputParameters and the fields of the type.',
     }),
     inputTemplate: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: 'Defaults of input fields.' }),
@@ -118,6 +117,13 @@ export const WorkflowChange = Type.Object({
     description: 'Against what was registered before.',
   }),
   dryRun: Type.Boolean(),
+  warnings: Type.Array(
+    Type.Object({
+      path: Type.String({ description: 'JSON pointer into the definition.' }),
+      message: Type.String(),
+    }),
+    { description: 'Fields that have no effect.' },
+  ),
 });
 export type WorkflowChange = Static<typeof WorkflowChange>;
 export type WorkflowView = Static<typeof WorkflowView>;

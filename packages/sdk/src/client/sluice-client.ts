@@ -74,7 +74,7 @@ export abstract class SluiceClient extends TaskClient {
   override readonly tasks: ServerTaskGroup;
   override readonly deadLetters: ServerDeadLetterGroup;
   override readonly queues: QueueGroup;
-  /** Lists and drains the workers of the server, whoever started them. */
+  /** Lists and drains all workers of the server. */
   readonly workers: WorkerGroup;
   /** Creates, lists and revokes access keys. */
   readonly keys: KeyGroup;

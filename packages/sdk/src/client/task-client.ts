@@ -34,13 +34,13 @@ export interface Submitted {
 
 /** The typed interface to a server, a real one or one in the same process. */
 export abstract class TaskClient implements TaskSubmits {
-  /** Lists, reads, cancels, retries, pauses and changes tasks, whoever submitted them. */
+  /** Lists, reads, cancels, retries, pauses and changes tasks, also of other clients. */
   abstract readonly tasks: TaskGroup;
   /** Lists, redrives and discards tasks that failed or timed out for good. */
   abstract readonly deadLetters: DeadLetterGroup;
   /** Lists, pauses and resumes queues. */
   abstract readonly queues: QueueGroup;
-  /** Lists, reads and cancels runs, whoever started them. */
+  /** Lists, reads and cancels runs, also of other clients. */
   abstract readonly runs: RunGroup;
   /** Registers, lists, reads and deletes the definitions of workflows. */
   abstract readonly workflows: WorkflowGroup;

@@ -37,7 +37,7 @@ export function idOf(task: TaskReference): string {
   return typeof task === 'string' ? task : task.id;
 }
 
-/** Calls about tasks, whoever submitted them. */
+/** Calls about any task, also of other clients. */
 export class TaskGroup<Port extends OperatorPort = OperatorPort> {
   protected readonly port: Port;
 

@@ -13,12 +13,12 @@ function idOf(run: RunReference): string {
   return typeof run === 'string' ? run : run.id;
 }
 
-/** An error, of which a message is enough. */
+/** An error. Only its message is needed. */
 export function errorFrom(error: string | TaskError): TaskError {
   return typeof error === 'string' ? { message: error } : error;
 }
 
-/** Calls about runs, whoever started them. */
+/** Calls about any run, also of other clients. */
 export class RunGroup {
   private readonly port: RunPort;
 

@@ -76,7 +76,7 @@ function starter(real: AnyFunction, isInterval: boolean): AnyFunction {
 const CALLER_FRAME = 3;
 
 /**
- * `fetch` starts timers of its own. On the virtual clock they would count as something that the
+ * `fetch` starts timers itself. On the virtual clock they would count as something that the
  * handler waits for, and time would pass while a real request is open.
  */
 function isCalledByNode(): boolean {

@@ -81,7 +81,7 @@ test('a value that is absent is null, and defaults fill the input', async () => 
     version: 1,
     input: { amount: 12, speed: 'normal' },
     variables: { sent: 'for r-12' },
-    counts: { succeeded: 6, pending: 1 },
+    counts: { succeeded: 6, skipped: 1 },
   });
 });
 
@@ -113,7 +113,7 @@ test('a failure names the run, the step and its error', async () => {
   expect(failure.message).toBe(`run ${run.id} (order) ended as failed: step charge: card declined`);
   expect(failure).toMatchObject({ id: run.id, status: 'failed', step: 'charge' });
   expect(failure.error).toMatchObject({ message: 'card declined' });
-  expect(failure.run.steps.map(({ state }) => state)).toContain('pending');
+  expect(failure.run.steps.map(({ state }) => state)).toContain('skipped');
 });
 
 test('a run is cancelled with its tasks', async () => {

@@ -82,6 +82,21 @@ export interface Step<Output = unknown> {
   readonly taskId: Reference<string | null>;
 }
 
+/** Stands for a list of values, and each of its fields for the list of that field. */
+export type Each<T> = ReferenceTo<readonly T[]> &
+  ([NonNullable<T>] extends [Primitive | readonly unknown[]]
+    ? unknown
+    : { readonly [K in keyof NonNullable<T>]-?: ReferenceTo<readonly NonNullable<T>[K][]> });
+
+/** A step for each element of a list. */
+export interface MapStep<Output = unknown> extends Step<Readonly<Record<string, Output>>> {
+  /**
+   * What the tasks returned, in the order of the list. A field of it is the list of that field:
+   * `small.outputs.url`. Without the elements whose task returned no such field.
+   */
+  readonly outputs: Each<Output>;
+}
+
 /**
  * A step, a reference, or an object of them, of a path that the run may not have taken: then they
  * are null.
@@ -93,8 +108,10 @@ export type Perhaps<T> = T extends Step | ReferenceTo<unknown>
     : { readonly [K in keyof T]: PerhapsOne<T[K]> };
 
 type PerhapsOne<T> =
-  T extends Step<infer Output>
-    ? Step<Output | null>
-    : T extends ReferenceTo<infer Value>
-      ? Reference<Value | null>
-      : undefined;
+  T extends MapStep<infer Output>
+    ? MapStep<Output>
+    : T extends Step<infer Output>
+      ? Step<Output | null>
+      : T extends ReferenceTo<infer Value>
+        ? Reference<Value | null>
+        : undefined;

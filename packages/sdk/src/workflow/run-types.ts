@@ -3,6 +3,10 @@ import type { TaskError } from '../task/api-types.ts';
 
 export type RunStatus = 'running' | 'paused' | 'succeeded' | 'failed' | 'timed_out' | 'cancelled';
 
+/**
+ * skipped: the run has ended without this step, because its case was not taken or the run did not
+ * get there.
+ */
 export type StepState =
   | 'pending'
   | 'running'
@@ -21,9 +25,8 @@ export interface RunRequest {
   /** A definition for this run, which need not be registered. */
   readonly definition?: {
     /**
-     * The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, DO_WHILE,
-     * INLINE, HTTP, SET_VARIABLE, WAIT, HUMAN, SUB_WORKFLOW, START_WORKFLOW, TERMINATE, NOOP),
-     * name, inputParameters and the fields of the type.
+     * The steps, in order: taskReferenceName, type (SIMPLE by default; the page "Steps of
+     * workflows" lists all), name, inputParameters and the fields of the type.
      */
     readonly tasks: readonly Readonly<Record<string, unknown>>[];
     /** Defaults of input fields. */
@@ -76,6 +79,10 @@ export interface StepView {
   readonly type: string;
   /** Task type of a SIMPLE step. */
   readonly name: string;
+  /**
+   * skipped: the run has ended without this step, because its case was not taken or the run did not
+   * get there.
+   */
   readonly state: StepState;
   /** Why it ended so; empty where the state says it all. */
   readonly reason: string;
@@ -222,9 +229,8 @@ export interface WorkflowVersionView {
   /** A definition in the form of Conductor, up to 1 MiB of JSON. */
   readonly definition: {
     /**
-     * The steps, in order: taskReferenceName, type (SIMPLE, FORK_JOIN, JOIN, SWITCH, DO_WHILE,
-     * INLINE, HTTP, SET_VARIABLE, WAIT, HUMAN, SUB_WORKFLOW, START_WORKFLOW, TERMINATE, NOOP),
-     * name, inputParameters and the fields of the type.
+     * The steps, in order: taskReferenceName, type (SIMPLE by default; the page "Steps of
+     * workflows" lists all), name, inputParameters and the fields of the type.
      */
     readonly tasks: readonly Readonly<Record<string, unknown>>[];
     /** Defaults of input fields. */
@@ -251,4 +257,10 @@ export interface WorkflowChange {
   /** Against what was registered before. */
   readonly change: 'new' | 'changed' | 'unchanged';
   readonly dryRun: boolean;
+  /** Fields that have no effect. */
+  readonly warnings: readonly {
+    /** JSON pointer into the definition. */
+    readonly path: string;
+    readonly message: string;
+  }[];
 }

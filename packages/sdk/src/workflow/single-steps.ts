@@ -70,22 +70,3 @@ export function addInline<Output>(scope: Scope, { name, expression, input }: Scr
   if (taken !== undefined) throw scope.draft.error(`${user} cannot have the field '${taken}'`);
   return addStep(scope, { ...named(name, 'INLINE'), inputParameters: { ...given, ...own } });
 }
-
-/** The list that a step per element takes: objects are inputs, other elements a field of one. */
-export type MapItems<Input> = readonly (Input extends { readonly input: infer Item }
-  ? Input | Item
-  : Input)[];
-
-interface Mapped {
-  readonly name: string;
-  readonly type: string;
-  readonly list: unknown;
-}
-
-/** FORK_JOIN_DYNAMIC with one task per element, and its JOIN. */
-export function addMap<Output>(scope: Scope, { name, type, list }: Mapped): Step<Output> {
-  const inputs = { forkTaskName: type, forkTaskInputs: list };
-  const inputParameters = fieldsJson(scope, inputs, `the list of '${name}'`);
-  addStep(scope, { ...named(name, 'FORK_JOIN_DYNAMIC'), inputParameters });
-  return addStep(scope, { ...named(`${name}-join`, 'JOIN'), joinOn: [] });
-}

@@ -20,6 +20,11 @@ export class StepHandle<Output> implements Step<Output> {
     this.taskId = field('taskId') as Reference<string | null>;
   }
 
+  /** The same step, to be used in another scope. */
+  inScope(scope: Scope): StepHandle<Output> {
+    return new StepHandle(this.name, scope);
+  }
+
   /** A step is no value: without this, all its fields would get into the input of another one. */
   toJSON(): never {
     throw new TypeError(`the step '${this.name}' is used as a value; use its .output`);
@@ -35,7 +40,7 @@ export function lifted(value: unknown, scope: Scope): unknown {
 }
 
 function liftedOne(value: unknown, scope: Scope): unknown {
-  if (value instanceof StepHandle) return new StepHandle(value.name, scope);
+  if (value instanceof StepHandle) return value.inScope(scope);
   const target = targetOf(value);
   return target === undefined ? undefined : referenceTo({ ...target, scope });
 }

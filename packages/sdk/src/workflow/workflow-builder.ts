@@ -7,16 +7,23 @@ import {
 } from './child-steps.ts';
 import { addHttp, type HttpStepOutput, type HttpStepRequest } from './http-step.ts';
 import { addLoop, type Iteration, type LoopOptions, type LoopOverOptions } from './loop-steps.ts';
+import { addMap, type MapItems } from './map-steps.ts';
 import { addFork, addSwitch, type Build, type BuildAll, type CaseNames } from './path-steps.ts';
-import type { Given, GivenFields, Perhaps, Reference, ReferenceTo, Step } from './reference.ts';
+import type {
+  Given,
+  GivenFields,
+  MapStep,
+  Perhaps,
+  Reference,
+  ReferenceTo,
+  Step,
+} from './reference.ts';
 import { fieldPath, referenceTo, targetOf } from './reference-proxy.ts';
 import type { Scope } from './scope.ts';
 import {
   addInline,
-  addMap,
   addTerminate,
   addWait,
-  type MapItems,
   type Termination,
   type WaitFor,
 } from './single-steps.ts';
@@ -39,7 +46,7 @@ export interface ScriptOptions {
 
 /**
  * Adds steps to a workflow, in the order in which they run. A branch, a case or a loop gets a
- * builder of its own.
+ * separate builder.
  */
 export class WorkflowBuilder<Input = unknown, Variables = unknown> {
   /** The input of the run. */
@@ -158,15 +165,16 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
   }
 
   /**
-   * Runs a task for each element of a list, side by side. An element that is an object is the input
-   * of its task; any other one is its field `input`. The output has one field per task.
+   * Runs a task for each element of a list, side by side, and goes on when all of them have ended.
+   * An element that is an object is the input of its task; any other one is its field `input`. The
+   * input also has the number of the element as `__index`. The options are those of each task.
    */
-  map<Output, TaskInput>(
+  map<Output, TaskInput, MayFail extends boolean = false>(
     list: NoInfer<Given<MapItems<TaskInput>>>,
     task: TaskDefinition<TaskInput, Output>,
-    { name = this.free('map') }: NameOptions = {},
-  ): Step<Readonly<Record<string, Output>>> {
-    return addMap(this.scope, { name, type: task.type, list });
+    { name = this.free('map'), ...options }: StepOptions<MayFail> & NameOptions = {},
+  ): MapStep<MayFail extends true ? Output | null : Output> {
+    return addMap(this.scope, { name, task, list, options });
   }
 
   /** Repeats steps while a JavaScript expression says so. Returns what the last pass returns. */

@@ -116,7 +116,8 @@ export function stepsFrom(source: RunSource, from: number, limit: number): Shown
   let characters = 0;
   let place = from;
   while (place < source.steps && items.length < limit && characters < STEP_CHARACTERS_MAX) {
-    const json = stepJson(source.stepAt(place));
+    const step = source.stepAt(place);
+    const json = stepJson({ ...step, state: stepStateOf(step.state, source) });
     characters += json.length;
     items.push(json);
     place += 1;
@@ -175,8 +176,10 @@ const SHOWN_STATES: Readonly<Record<string, string>> = {
   reported: 'running',
 };
 
-function stepStateOf(state: string): string {
-  return SHOWN_STATES[state] ?? state;
+/** In an ended run nothing is pending: such a step was not reached, or its case was not taken. */
+function stepStateOf(state: string, { run }: RunSource): string {
+  const shown = SHOWN_STATES[state] ?? state;
+  return shown === 'pending' && run.endedAt !== 0 ? 'skipped' : shown;
 }
 
 export function statusOf(state: string): string {
@@ -186,7 +189,7 @@ export function statusOf(state: string): string {
 function countsOf(source: RunSource): Record<string, number> {
   const counts: Record<string, number> = {};
   for (let place = 0; place < source.steps; place++) {
-    const state = stepStateOf(source.stateAt(place));
+    const state = stepStateOf(source.stateAt(place), source);
     counts[state] = (counts[state] ?? 0) + 1;
   }
   return counts;
@@ -197,7 +200,7 @@ function stepJson(step: ShownStep): string {
     reference: step.reference,
     type: step.type,
     name: step.name,
-    state: stepStateOf(step.state),
+    state: step.state,
     reason: step.reason,
     attempt: step.attempt,
     taskId: step.taskId || null,

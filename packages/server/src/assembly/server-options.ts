@@ -15,6 +15,8 @@ export interface ServerOptions {
   /** Everything durable is stored in this folder. */
   readonly dataFolder: string;
   readonly version: string;
+  /** Commit of the sources, if it is known. It is only shown. */
+  readonly commit?: string;
   /** Number of the partition in the data folder. */
   readonly partition?: number;
   /** Called once when the server can no longer keep its promises; the process should end. */
@@ -59,7 +61,7 @@ export interface ServerOptions {
 
 export const DEFAULTS = loadConfig({ flags: {}, env: {} }).config;
 
-interface Configured extends Omit<ServerOptions, 'version' | 'onFatal'> {
+interface Configured extends Omit<ServerOptions, 'version' | 'commit' | 'onFatal'> {
   readonly drainMs: number;
 }
 

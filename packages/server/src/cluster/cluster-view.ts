@@ -20,6 +20,7 @@ export interface ClusterParts extends QuotaParts {
   readonly time: Pick<SteadyClock, 'status'>;
   readonly dataFolder: string;
   readonly version: string;
+  readonly commit: string | undefined;
   readonly partition: number;
 }
 
@@ -53,11 +54,12 @@ function namespaceView({ engine, projection, clock, version, partition }: Cluste
 }
 
 async function serverView(parts: ClusterParts) {
-  const { engine, projection, blobs, log, clock, time, dataFolder, version } = parts;
+  const { engine, projection, blobs, log, clock, time, dataFolder, version, commit } = parts;
   const disk = await diskSpace(dataFolder);
   const { position } = engine;
   return {
     version,
+    ...(commit === undefined ? {} : { commit }),
     startedAt: timeText(Math.round(performance.timeOrigin)),
     partitions: [
       {

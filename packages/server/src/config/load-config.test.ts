@@ -100,6 +100,7 @@ test('settings that are each fine are refused where they do not go together', ()
 
   expect(problems).toEqual([
     expect.stringMatching(/^flag --host: host '192.0.2.7' .* --insecure$/),
+    expect.stringContaining('the server has no keys'),
     'file sluice.yaml: limits.finishedTasksMax (10) must be below limits.tasksMax',
     'file sluice.yaml: limits.deadLettersMax (20) must be below limits.tasksMax',
     'default: http.headTimeoutMs must not be greater than http.requestTimeoutMs',
@@ -164,7 +165,7 @@ test.each(['0.0.0.0', '::', '10.0.0.1', 'example.com', '127.0.0.1.example.com'])
   '%s is not, and needs to be wanted',
   (host) => {
     const names = { 'allowed-hosts': 'sluice.example' };
-    expect(problemsOf({ flags: { host, ...names } })).toHaveLength(1);
+    expect(problemsOf({ flags: { host, ...names } })[0]).toContain('without TLS');
     expect(problemsOf({ flags: { host, ...names, insecure: true } })).toEqual([]);
   },
 );
@@ -176,9 +177,19 @@ test.each(['0.0.0.0', '::', '[::]', '0:0:0:0:0:0:0:0'])(
 
     expect(problem).toContain('must be listed, for example: --allowed-hosts ');
     expect(problem.endsWith(hostname())).toBe(true);
-    expect(others).toEqual([]);
+    expect(others).toEqual([expect.stringContaining('the server has no keys')]);
   },
 );
+
+test('a first start on every address is told at once everything that is missing', () => {
+  const problems = problemsOf({ flags: { host: '0.0.0.0', data: 'new-folder' } });
+
+  expect(problems).toEqual([
+    expect.stringContaining('set tls.certFile and tls.keyFile'),
+    expect.stringContaining('--allowed-hosts'),
+    expect.stringContaining("'sluice key create --role admin --data new-folder'"),
+  ]);
+});
 
 test('a single address is the name of the server', () => {
   expect(problemsOf({ flags: { host: '192.0.2.7', insecure: true } })).toEqual([]);

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { join } from 'node:path';
 import { isCallbackSecret, SECRET_RULE } from '@sluice/protocol';
 import { isRange } from '../base/address-range.ts';
 import { isEveryAddress, ownNames } from './own-names.ts';
@@ -12,7 +14,7 @@ export function relationProblems(
   config: Configuration,
   sourceOf: (path: string) => string,
 ): string[] {
-  const { host, allowedHosts, insecure, tls, limits, http, callbacks } = config;
+  const { dataFolder, host, allowedHosts, insecure, tls, limits, http, callbacks } = config;
   const problems: string[] = [];
   const refuse = (path: string, problem: string): void => {
     problems.push(`${sourceOf(path)}: ${path} ${problem}`);
@@ -31,6 +33,10 @@ export function relationProblems(
       `'${host}' means every address of this machine, so the names by which clients reach it ` +
         `must be listed, for example: --allowed-hosts ${ownNames().join(',')}`,
     );
+  }
+  // The server looks for keys when it starts. Without a log there are none, which is said at once.
+  if (problems.length > 0 && !existsSync(join(dataFolder, 'log'))) {
+    refuse('host', noKeysProblem(host, dataFolder));
   }
   if ((tls.certFile === '') !== (tls.keyFile === '')) {
     refuse(
@@ -65,6 +71,14 @@ export function relationProblems(
     refuse('http.headTimeoutMs', 'must not be greater than http.requestTimeoutMs');
   }
   return problems;
+}
+
+/** A server that other machines can reach needs a key. */
+export function noKeysProblem(host: string, dataFolder: string): string {
+  return (
+    `'${host}' can be reached from other machines, and the server has no keys: make the first ` +
+    `one with 'sluice key create --role admin --data ${dataFolder}', and start it then`
+  );
 }
 
 /**

@@ -1,13 +1,14 @@
-import type {
-  DetachSession,
-  ExpireSessions,
-  ReadonlyState,
-  RenewSessions,
-  ReportAttempts,
-  ReportAttemptsReply,
-  SessionId,
-  SubmitTasks,
-  SubmitTasksReply,
+import {
+  type DetachSession,
+  type ExpireSessions,
+  invariant,
+  type ReadonlyState,
+  type RenewSessions,
+  type ReportAttempts,
+  type ReportAttemptsReply,
+  type SessionId,
+  type SubmitTasks,
+  type SubmitTasksReply,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { isSessionId, SluiceError, type TaskRequest } from '@sluice/protocol';
@@ -18,6 +19,7 @@ import type { Admission } from '../limits/admission.ts';
 import { linesOf, logReportsOf } from '../logs/log-reports.ts';
 import type { AttemptLines, LogSink } from '../logs/task-logs.ts';
 import type { QueueRates } from '../queues/queue-rates.ts';
+import { olderInputWords, useInputWords } from '../tasks/dedupe-hashes.ts';
 import { readTask } from '../tasks/read-task.ts';
 import { firstIdOf, renderSubmitted } from '../tasks/submit-answer.ts';
 import { SubmitParser } from '../tasks/submit-parser.ts';
@@ -48,6 +50,14 @@ export interface Submitted {
   readonly json: Buffer;
   /** Id of the first task, or of the only one. */
   readonly firstId: string;
+}
+
+/** Words for the claims of some tasks, by their places in the submit. */
+type OlderInputs = Map<number, Uint32Array>;
+
+interface SubmitTry {
+  readonly admit?: (() => void) | undefined;
+  readonly older?: OlderInputs;
 }
 
 /**
@@ -84,13 +94,34 @@ export class Gateway {
     body: unknown,
     admit?: () => void,
   ): Promise<Submitted> {
+    const first = await this.trySubmit(namespace, body, { admit });
+    if (!(first instanceof Map)) return first;
+    const second = await this.trySubmit(namespace, body, { older: first });
+    invariant(!(second instanceof Map), 'a submit is tried twice at most');
+    return second;
+  }
+
+  /** Returns what version 0.1 took for the same, if the submit must be tried again with that. */
+  private async trySubmit(
+    namespace: string,
+    body: unknown,
+    { admit, older }: SubmitTry,
+  ): Promise<Submitted | OlderInputs> {
     const command = this.submits.parse(namespace, body);
+    const { dedupe } = command;
+    if (dedupe !== undefined && older !== undefined) useInputWords(dedupe, older);
     this.refuseWhileWaking();
     this.options.admission.command(command.type);
     admit?.();
     const isArray = Array.isArray(body);
-    const keys = ((isArray ? body : [body]) as TaskRequest[]).map(({ dedupeKey }) => dedupeKey);
-    return this.options.engine.execute<SubmitTasks, Submitted>(command, (reply, state) => {
+    const requests = (isArray ? body : [body]) as TaskRequest[];
+    const keys = requests.map(({ dedupeKey }) => dedupeKey);
+    type Tried = Submitted | OlderInputs;
+    return this.options.engine.execute<SubmitTasks, Tried>(command, (reply, state) => {
+      if (reply.rejection === 'dedupe_mismatch' && dedupe !== undefined && older === undefined) {
+        const found = olderInputWords(requests, dedupe, state);
+        if (found.size > 0) return found;
+      }
       this.countSubmitted(reply, state);
       return {
         isNew: isArray || reply.known === undefined,

@@ -121,6 +121,9 @@ async function bodyOf(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+/** A receiver may ask for a delay of at most this. */
+const WAIT_MS_MAX = 3_600_000;
+
 /** Statuses of the client's fault that another try may mend. */
 const RETRIED = [408, 425, 429];
 
@@ -137,7 +140,8 @@ function answerOf(name: string, response: IncomingMessage, body: Buffer): StepRe
   const message = `${name} answered ${statusCode} ${reasonPhrase}${said}`;
   const retryable = statusCode >= 500 || RETRIED.includes(statusCode);
   const seconds = /^\d{1,6}$/.exec(headers['retry-after'] ?? '')?.[0];
-  const wait = seconds === undefined ? {} : { retryAfterMs: 1000 * Number(seconds) };
+  const waitMs = Math.min(1000 * Number(seconds), WAIT_MS_MAX);
+  const wait = seconds === undefined ? {} : { retryAfterMs: waitMs };
   throw new RequestFailure(`http_${statusCode}`, message, { retryable, ...wait });
 }
 

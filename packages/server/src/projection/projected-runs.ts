@@ -8,6 +8,7 @@ import {
   isRun,
   noteChild,
   noteStepTask,
+  openBranches,
   openFrame,
   type ProjectedProgram,
   type RunChange,
@@ -32,6 +33,7 @@ const OF_RUNS = [
   'child_started',
   'step_started',
   'frame_opened',
+  'branches_opened',
   'step_ended',
   'step_stopping',
   'run_changed',
@@ -78,6 +80,11 @@ export class ProjectedRuns {
       case 'frame_opened': {
         const run = this.open(event.task, at);
         if (run?.isBehind) openFrame(run.record, event, this.programs.at(run.record.program));
+        return undefined;
+      }
+      case 'branches_opened': {
+        const run = this.open(event.task, at);
+        if (run?.isBehind) openBranches(run.record, event, at);
         return undefined;
       }
       case 'workflow_removed':

@@ -1,9 +1,12 @@
 import {
+  Branches,
   childIdOf,
   type Explanation,
+  hasRoomForFrame,
   isRunOver,
   NO_SLOT,
   type PartitionReader,
+  type Program,
   type ReadonlyState,
   RUN_STATES,
   referenceOf,
@@ -12,6 +15,7 @@ import {
 } from '@sluice/core';
 import { programOf } from '../base/step-outline.ts';
 import { timeText } from '../base/time-text.ts';
+import { UTF8 } from '../base/utf8.ts';
 import { payloadText, taskIdOf } from '../tasks/task-view.ts';
 
 /** Steps that an explanation names, and characters of what they ask. */
@@ -102,7 +106,7 @@ function explainStep(state: ReadonlyState, partition: PartitionReader, step: num
   const { runs, programs } = state;
   const { steps, table } = runs;
   const program = programOf(programs.at(table.program[steps.run[step]]));
-  const reference = referenceOf(runs, program, step);
+  const reference = referenceOf(state, program, step, new Branches(state, UTF8));
   const name = `step "${reference}"`;
   const task = (steps.link[step] - 1) as Slot;
   if (task >= 0) {
@@ -130,10 +134,22 @@ function explainStep(state: ReadonlyState, partition: PartitionReader, step: num
   if (RUN_STATES[table.state[steps.run[step]]] === 'paused') {
     return { code: 'due', message: `${name} begins when the run is resumed`, step: reference };
   }
-  const isFull = state.tasks.nextFree() === NO_SLOT;
-  return isFull
-    ? { code: 'no_room', message: `${name} waits for room in memory`, step: reference }
-    : { code: 'due', message: `${name} begins at any moment`, step: reference };
+  if (hasRoom(state, program, step)) {
+    return { code: 'due', message: `${name} begins at any moment`, step: reference };
+  }
+  const { tasksMax } = state.limits;
+  const message =
+    `${name} waits for room in memory, which has at most ${tasksMax} tasks (limits.tasksMax). ` +
+    'Runs keep their ended tasks until they end: cancel runs that are not needed, or raise it';
+  return { code: 'no_room', message, step: reference };
+}
+
+/** By the conditions that the step itself waits for. */
+function hasRoom(state: ReadonlyState, { nodes, scopes }: Program, step: number): boolean {
+  const { loop } = nodes[state.runs.steps.node[step]];
+  if (loop !== undefined) return hasRoomForFrame(state, scopes[loop.scope]);
+  const { heldBytes, limits, tasks } = state;
+  return tasks.nextFree() !== NO_SLOT && heldBytes < limits.payloadBytesMax;
 }
 
 /** The run that a step waits for, and the first thing that this run waits for. */

@@ -8,6 +8,8 @@ import {
   runIdOf,
   type Slot,
   STEP_STATES,
+  type StepPlace,
+  stepPlaces,
 } from '@sluice/core';
 import {
   type RunSource,
@@ -16,6 +18,7 @@ import {
   stepWithoutTask,
 } from '../answers/shown-run.ts';
 import { programOf } from '../base/step-outline.ts';
+import { UTF8 } from '../base/utf8.ts';
 import { payloadText, shownTask } from '../tasks/task-view.ts';
 
 /** A run in memory; valid as long as the state does not change. */
@@ -24,7 +27,7 @@ export function runSource(state: ReadonlyState, slot: Slot): RunSource {
   const program = state.programs.at(table.program[slot]);
   let known: StepPlace[] | undefined;
   const slots = (): StepPlace[] => {
-    known ??= slotsOf(state, slot);
+    known ??= stepPlaces(state, slot, programOf(program), UTF8);
     return known;
   };
   return {
@@ -61,43 +64,12 @@ function parentOf(state: ReadonlyState, slot: Slot): RunSource['run']['parent'] 
   };
 }
 
-/** A step of a run in memory. */
-interface StepPlace {
-  readonly slot: number;
-  /** Iterations of the loops around it. */
-  readonly suffix: string;
-}
-
-/** The steps of a run: those outside of loops first, then each iteration, oldest first. */
-function slotsOf(state: ReadonlyState, run: Slot): StepPlace[] {
-  const { table, steps } = state.runs;
-  const { scopes } = state.programs.at(table.program[run]);
-  const sizes = new Map(scopes.map(({ first, arrivals }) => [first, arrivals.length]));
-  const found: StepPlace[] = [];
-  const frames = [{ base: table.base[run], suffix: '' }];
-  for (const { base, suffix } of frames) {
-    const size = sizes.get(steps.node[base]) ?? 0;
-    for (let slot = base; slot < base + size; slot++) {
-      found.push({ slot, suffix });
-      const inner: typeof frames = [];
-      let iteration = steps.iteration[slot];
-      for (let each = steps.inner[slot]; each !== 0; each = steps.earlier[each - 1]) {
-        inner.push({ base: each - 1, suffix: `${suffix}__${iteration}` });
-        iteration -= 1;
-      }
-      frames.push(...inner.reverse());
-    }
-  }
-  return found;
-}
-
-function stepAt(state: ReadonlyState, { slot, suffix }: StepPlace): ShownStep {
-  const { table, steps } = state.runs;
-  const program = state.programs.at(table.program[steps.run[slot]]);
-  const { reference, kind, name } = programOf(program).nodes[steps.node[slot]];
+function stepAt(state: ReadonlyState, place: StepPlace): ShownStep {
+  const { steps } = state.runs;
+  const { slot, reference, kind, name } = place;
   const task = (steps.link[slot] - 1) as Slot;
   const of = {
-    reference: reference + suffix,
+    reference,
     type: kind,
     name,
     state: STEP_STATES[steps.state[slot]],

@@ -51,6 +51,24 @@ test('a script sees nothing of the process, and nothing of the script before it'
   expect(sandbox.evaluate(way, '{}')).toEqual({ value: '"undefined"' });
 });
 
+test.each([
+  ['new Date()', 'Date does not exist in scripts: pass the time as input'],
+  ['Date.now()', 'Date does not exist in scripts: pass the time as input'],
+  ['globalThis.Date', 'Date does not exist in scripts: pass the time as input'],
+  ['Math.random()', 'Math.random does not exist in scripts: pass random numbers as input'],
+  ['delete globalThis.Date; Date.now()', "'Date' is not defined"],
+])('%s: a script has no clock and no random numbers', (source, message) => {
+  expect(sandbox.evaluate(source, '{}')).toEqual({
+    message: expect.stringContaining(`ReferenceError: ${message}`),
+  });
+});
+
+test('a script may use the names for what it passes in', () => {
+  expect(sandbox.evaluate('const Date = $.now; Date + Math.max(1, 2)', '{"now":5}')).toEqual({
+    value: '7',
+  });
+});
+
 test('the syntax of a script is checked without running it', () => {
   expect(sandbox.check('while (true) {}')).toBeUndefined();
   expect(sandbox.check('if (')).toContain('SyntaxError');

@@ -1,4 +1,5 @@
 import variant from '@jitl/quickjs-wasmfile-release-sync';
+import { SCRIPT_GLOBALS } from '@sluice/core';
 import {
   newQuickJSWASMModuleFromVariant,
   type QuickJSContext,
@@ -7,7 +8,7 @@ import {
 } from 'quickjs-emscripten-core';
 
 /** Bounds on one script. */
-const CPU_MS_MAX = 1000;
+export const CPU_MS_MAX = 1000;
 const MEMORY_BYTES_MAX = 32 * 2 ** 20;
 const STACK_BYTES_MAX = 256 * 1024;
 const RESULT_BYTES_MAX = 256 * 1024 - 1024;
@@ -18,7 +19,8 @@ export type ScriptResult = { readonly value: string } | { readonly message: stri
 
 /**
  * Evaluates scripts of workflows in an interpreter that is a WebAssembly module: a script sees `$`
- * and the language, and nothing of this process. Each script has a fresh interpreter.
+ * and the language without `Date` and random numbers, and nothing of this process. Each script has
+ * a fresh interpreter.
  */
 export class Sandbox {
   private readonly module: QuickJSWASMModule;
@@ -46,6 +48,7 @@ export class Sandbox {
       try {
         if (given.error) return failure(context.dump(given.error.consume((each) => each)));
         given.value.consume((value) => context.setProp(context.global, '$', value));
+        context.unwrapResult(context.evalCode(SCRIPT_GLOBALS, 'globals.js')).dispose();
         const result = context.evalCode(source, 'script.js');
         if (result.error) return failure(result.error.consume((each) => context.dump(each)));
         const made = result.value.consume((value) =>
@@ -109,9 +112,11 @@ function checked(text: unknown): ScriptResult {
   }
 }
 
+export const TOO_LONG = `it ran for more than ${CPU_MS_MAX / 1000} s`;
+
 /** What the interpreter says when a script reaches a bound. */
 const BOUNDS: Readonly<Record<string, string>> = {
-  interrupted: `it ran for more than ${CPU_MS_MAX / 1000} s`,
+  interrupted: TOO_LONG,
   'out of memory': `it needs more than ${MEMORY_BYTES_MAX / 2 ** 20} MiB of memory`,
   'stack overflow': 'it calls itself too deeply',
 };

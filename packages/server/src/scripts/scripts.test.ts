@@ -45,6 +45,25 @@ test('a script without end costs only itself', async () => {
   expect(results[1]).toMatchObject({ step: 2, value: '1' });
 });
 
+test('one instruction that takes too long costs only its script', async () => {
+  const search = 'new Array(2 ** 32 - 1).indexOf(1)';
+  scripts.evaluate([{ run: 7, step: 1, evaluation: 1, source: '1', input: '{}' }]);
+  scripts.evaluate([{ run: 7, step: 2, evaluation: 1, source: search, input: '{}' }]);
+  scripts.evaluate([{ run: 7, step: 3, evaluation: 1, source: '3', input: '{}' }]);
+  await heard(3);
+
+  expect(results).toEqual([
+    { run: 7, step: 1, evaluation: 1, value: '1' },
+    {
+      run: 7,
+      step: 2,
+      evaluation: 1,
+      message: 'the script failed: it ran for more than 1 s',
+    },
+    { run: 7, step: 3, evaluation: 1, value: '3' },
+  ]);
+});
+
 test('the syntax of a script is checked there, too', async () => {
   expect(await scripts.check('1 +')).toContain('SyntaxError');
   expect(await scripts.check('1 + 1')).toBeUndefined();

@@ -1,11 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import type { EvaluationRequest, EvaluationResult } from '@sluice/core';
 import { envWithCompileCache } from '@sluice/engine';
-import type { ScriptResult } from './sandbox.ts';
+import { type ScriptResult, TOO_LONG } from './sandbox.ts';
 import type { ScriptAnswer, ScriptQuestion } from './script-messages.ts';
-
-/** A thread that has not answered for this long is ended. A script itself has one second. */
-const PATIENCE_MS = 20_000;
+import { ScriptWatch, type Verdict } from './script-watch.ts';
+import { ThreadProgress } from './thread-progress.ts';
 
 /** A script during which the thread ends is tried this often. */
 const TRIES_MAX = 3;
@@ -20,7 +19,7 @@ interface Waiting {
 }
 
 /**
- * Evaluates scripts in a thread of their own, which starts with the first one. Whatever a script
+ * Evaluates scripts in a separate thread, which starts with the first one. Whatever a script
  * does, the server goes on: a thread that ends or does not answer is replaced.
  */
 export class Scripts {
@@ -29,7 +28,8 @@ export class Scripts {
   /** Sources that were found to be scripts: the same definition may come with every run. */
   private readonly correct = new Set<string>();
   private worker: Worker | undefined;
-  private patience: NodeJS.Timeout | undefined;
+  /** Of the worker. */
+  private watch: ScriptWatch | undefined;
   private ready: EvaluationResult[] = [];
   private lastId = 0;
   private isClosed = false;
@@ -63,7 +63,7 @@ export class Scripts {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    clearTimeout(this.patience);
+    this.watch?.stop();
     this.waiting.clear();
     await this.worker?.terminate();
   }
@@ -85,52 +85,62 @@ export class Scripts {
     this.waiting.set(question.id, { question, answered, tries: 0 });
     this.worker ??= this.begin();
     this.worker.postMessage(question);
-    this.watch();
+    this.watch?.start();
   }
 
   private begin(): Worker {
+    const progress = new ThreadProgress();
     const worker = new Worker(new URL('./script-thread.ts', import.meta.url), {
       env: envWithCompileCache(),
+      workerData: progress.memory,
       // The interpreter has its own memory; the thread needs little more.
       resourceLimits: { maxOldGenerationSizeMb: 128 },
     });
     worker.on('message', (answer: ScriptAnswer) => this.heard(answer));
     worker.on('error', () => undefined);
-    worker.on('exit', () => this.ended(worker));
+    worker.on('exit', () => this.ended(worker, progress.current));
     worker.unref();
+    this.watch = new ScriptWatch(worker, progress, (verdict, id) => this.judge(verdict, id));
     return worker;
+  }
+
+  /** The thread is ended. A script that took too long has failed and is not tried again. */
+  private judge(verdict: Verdict, id: number): void {
+    if (verdict === 'overrun') this.fail(id, `the script failed: ${TOO_LONG}`);
+    void this.worker?.terminate();
+  }
+
+  private fail(id: number, message: string): void {
+    const asked = this.waiting.get(id);
+    this.waiting.delete(id);
+    asked?.answered({ id, result: { message }, problem: message });
   }
 
   private heard(answer: ScriptAnswer): void {
     const asked = this.waiting.get(answer.id);
     this.waiting.delete(answer.id);
-    this.watch();
+    this.watch?.heard();
+    if (this.waiting.size === 0) this.watch?.stop();
     asked?.answered(answer);
   }
 
-  /** The oldest question is the one that the thread works on. */
-  private watch(): void {
-    clearTimeout(this.patience);
-    if (this.waiting.size === 0 || this.isClosed) return;
-    this.patience = setTimeout(() => void this.worker?.terminate(), PATIENCE_MS);
-    this.patience.unref();
-  }
-
   /** The other questions are asked again; the one that ended the thread only a few times. */
-  private ended(worker: Worker): void {
+  private ended(worker: Worker, id: number): void {
     if (this.isClosed || worker !== this.worker) return;
     this.worker = undefined;
+    this.watch?.stop();
+    // A thread that ended before it began with a question cannot start.
     const [oldest] = this.waiting.values();
-    if (oldest === undefined) return;
-    oldest.tries += 1;
-    if (oldest.tries >= TRIES_MAX) {
-      const message = 'the script ended its sandbox';
-      this.waiting.delete(oldest.question.id);
-      oldest.answered({ id: oldest.question.id, result: { message }, problem: message });
+    const current = id === 0 ? oldest : this.waiting.get(id);
+    if (current !== undefined) {
+      current.tries += 1;
+      if (current.tries >= TRIES_MAX) {
+        this.fail(current.question.id, 'the script ended its sandbox');
+      }
     }
     if (this.waiting.size === 0) return;
     this.worker = this.begin();
     for (const { question } of this.waiting.values()) this.worker.postMessage(question);
-    this.watch();
+    this.watch?.start();
   }
 }

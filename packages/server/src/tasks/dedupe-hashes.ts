@@ -2,8 +2,10 @@ import { hash } from 'node:crypto';
 import {
   type DedupeClaims,
   EXISTING_DUPLICATE,
+  NO_SLOT,
   REFUSE_DUPLICATE,
   REPLACE_DUPLICATE,
+  type ReadonlyState,
 } from '@sluice/core';
 import { LIMITS, type TaskRequest } from '@sluice/protocol';
 import { HASH_WORDS, ValueHash } from './value-hash.ts';
@@ -34,6 +36,37 @@ export function dedupeClaims(
   if (requests.every(({ onDuplicate }) => onDuplicate === undefined)) return { words, windowsMs };
   const onDuplicate = requests.map(({ onDuplicate: policy = 'refuse' }) => POLICIES[policy]);
   return { words, windowsMs, onDuplicate };
+}
+
+/**
+ * Version 0.1 compared whole requests, so a key that it stored has the hash of one. Returns the
+ * places of tasks that are the same by that rule, each with the words that its claim must have.
+ */
+export function olderInputWords(
+  requests: readonly TaskRequest[],
+  { words, windowsMs }: DedupeClaims,
+  { dedupe }: ReadonlyState,
+): Map<number, Uint32Array> {
+  const found = new Map<number, Uint32Array>();
+  requests.forEach(({ dedupeWindowMs: _, onDuplicate: __, ...compared }, place) => {
+    const claim = { words, start: place * 2 * HASH_WORDS, windowMs: windowsMs[place] };
+    if (claim.windowMs === 0) return;
+    const entry = dedupe.find(claim);
+    if (entry === NO_SLOT || dedupe.hasSameInput(entry, claim)) return;
+    const older = new Uint32Array(2 * HASH_WORDS);
+    inputHash.write(older, HASH_WORDS, compared);
+    if (!dedupe.hasSameInput(entry, { ...claim, words: older, start: 0 })) return;
+    found.set(place, older.subarray(HASH_WORDS));
+  });
+  return found;
+}
+
+/** Makes the claims those of the older requests. */
+export function useInputWords(
+  { words }: DedupeClaims,
+  older: ReadonlyMap<number, Uint32Array>,
+): void {
+  for (const [place, input] of older) words.set(input, (place * 2 + 1) * HASH_WORDS);
 }
 
 /** The words that a claim has for this input. */

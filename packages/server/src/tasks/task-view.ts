@@ -1,4 +1,5 @@
 import {
+  Branches,
   isTerminal,
   NO_ANSWER,
   nameOfAnswer,
@@ -16,6 +17,7 @@ import {
 } from '@sluice/core';
 import { type ShownAttempt, type ShownTask, shownJson } from '../answers/shown-task.ts';
 import { programOf } from '../base/step-outline.ts';
+import { UTF8 } from '../base/utf8.ts';
 
 export function taskIdOf(state: ReadonlyState, slot: Slot): string {
   return taskIdText({
@@ -59,7 +61,8 @@ export function shownTask(state: ReadonlyState, slot: Slot, progress?: Progress)
 }
 
 /** The run and the step of a task that belongs to one. */
-function stepOf({ tasks, runs, programs, partition }: ReadonlyState, slot: Slot) {
+function stepOf(state: ReadonlyState, slot: Slot) {
+  const { tasks, runs, programs, partition } = state;
   const step = tasks.step[slot] - 1;
   if (step < 0) return { runId: '', step: '' };
   const { table } = runs;
@@ -67,7 +70,7 @@ function stepOf({ tasks, runs, programs, partition }: ReadonlyState, slot: Slot)
   const number = table.number[run] as TaskNumber;
   const runId = runIdText({ submittedAt: table.startedAt[run], partition, number });
   const program = programOf(programs.at(table.program[run]));
-  return { runId, step: referenceOf(runs, program, step) };
+  return { runId, step: referenceOf(state, program, step, new Branches(state, UTF8)) };
 }
 
 /** The worker succeeded after the task was cancelled, so the output belongs to the attempt only. */

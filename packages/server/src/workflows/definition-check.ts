@@ -11,6 +11,12 @@ import { CORE_RULES } from '../base/core-rules.ts';
 import { UTF8 } from '../base/utf8.ts';
 import { Checker } from '../base/validation.ts';
 import type { Scripts } from '../scripts/scripts.ts';
+import {
+  checkFieldNames,
+  type DefinitionWarning,
+  type FieldsPlace,
+  fieldWarnings,
+} from './field-names.ts';
 
 /**
  * Checks definitions before they reach the core: their size, their syntax and graph by compiling
@@ -46,7 +52,18 @@ export function checkedDefinition(
     problems.push({ path: path + at, problem: found.message, code: found.code });
   }
   checkOptions(value, path, problems);
+  checkFieldNames({ fields: fieldsOf(value), path }, stepFields(value, path), problems);
   return { text, hash: createHash('sha256').update(text).digest('hex') };
+}
+
+/** Fields of a correct definition that have no effect. */
+export function definitionWarnings(definition: unknown): DefinitionWarning[] {
+  return fieldWarnings({ fields: fieldsOf(definition), path: '' }, stepFields(definition, ''));
+}
+
+function stepFields(definition: unknown, path: string): FieldsPlace[] {
+  const steps = [...allSteps(definition, path)];
+  return steps.map((step) => ({ fields: fieldsOf(step.value), path: step.path }));
 }
 
 /** Throws unless there are no problems. */

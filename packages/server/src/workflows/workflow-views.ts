@@ -19,7 +19,8 @@ export function definitionJson(program: StoredProgram): string {
 }
 
 function versionView({ version, hash, scopes, registeredAt }: StoredProgram): object {
-  const steps = scopes.reduce((sum, { arrivals }) => sum + arrivals.length, 0);
+  // What stands for the branches of a dynamic fork awaits nothing, and is not in the definition.
+  const steps = scopes.flatMap(({ arrivals }) => arrivals.filter((count) => count > 0)).length;
   return { version, hash, steps, registeredAt: timeText(registeredAt) };
 }
 

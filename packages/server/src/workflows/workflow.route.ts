@@ -19,7 +19,12 @@ import { routeOptions } from '../http/route-options.ts';
 import { readJsonBody } from '../http/whole-body.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { Scripts } from '../scripts/scripts.ts';
-import { checkedDefinition, refuseProblems, scriptProblems } from './definition-check.ts';
+import {
+  checkedDefinition,
+  definitionWarnings,
+  refuseProblems,
+  scriptProblems,
+} from './definition-check.ts';
 import {
   definitionJson,
   tooManyWorkflows,
@@ -115,7 +120,8 @@ function changeRoutes(app: FastifyInstance, { engine, admission, scripts }: Part
       admission.command(type);
       if (dryRun === 'true') {
         const order = { namespace, name, version };
-        return engine.read((state) => plannedChange(state, order, definition.hash));
+        const planned = await engine.read((state) => plannedChange(state, order, definition.hash));
+        return { ...planned, warnings: definitionWarnings(body) };
       }
       const by = authorOf(request, `${name}/${version}`);
       const command = { type, namespace, name, version, definition, by } as const;
@@ -125,7 +131,8 @@ function changeRoutes(app: FastifyInstance, { engine, admission, scripts }: Part
       });
       const { hash } = definition;
       reply.code(put.existed ? 200 : 201);
-      return { name, version, hash, change: changeOf(put), dryRun: false };
+      const warnings = definitionWarnings(body);
+      return { name, version, hash, change: changeOf(put), dryRun: false, warnings };
     },
   });
 
@@ -157,7 +164,7 @@ function plannedChange(
   { programs }: ReadonlyState,
   { namespace, name, version }: Order,
   hash: string,
-): WorkflowChange {
+): Omit<WorkflowChange, 'warnings'> {
   const before = programs.version(namespace, name, version);
   const changed = before?.hash !== hash;
   if (changed && before?.wasUsed) throw refusalOf('version_in_use', name, version);

@@ -38,7 +38,7 @@ export class Spotter implements StoryRule {
       this.note('a redrive that goes on after a restart');
     if (state.timers.count > 0) this.note('a restart with timers that run');
     if (state.runs.line.length > 0) this.note('a restart with runs that have something to do');
-    if (state.runs.table.count > state.runs.ended.length) this.note('a restart amid runs');
+    if (state.runs.table.count > state.runs.ended.length) this.note('a restart during runs');
   }
 
   begins({ command, reply }: ToldCommand): void {

@@ -78,19 +78,54 @@ function drawEnd(random: RandomStream): TaskInput['end'] {
 function withTasks(random: RandomStream, steps: readonly ModelStep[]): ModelStep[] {
   return steps.map((step) => {
     const inner = withInner(step, (list) => withTasks(random, list));
-    return (step.type ?? 'SIMPLE') === 'SIMPLE' ? withTask(random, inner) : inner;
+    switch (step.type ?? 'SIMPLE') {
+      case 'SIMPLE':
+        return withTask(random, inner);
+      case 'DYNAMIC': {
+        const { inputParameters } = inner;
+        const type = random.pick(TASK_TYPES);
+        return { ...inner, inputParameters: { ...told(step), ...inputParameters, type } };
+      }
+      case 'FORK_JOIN_DYNAMIC':
+        return withBranches(random, inner);
+      default:
+        return inner;
+    }
   });
 }
 
-function withTask(random: RandomStream, step: ModelStep): ModelStep {
-  const todo = `workflow.input.todo.${step.taskReferenceName}`;
+/** What a task is told to do; a dynamic fork tells each of its branches. */
+function told({ taskReferenceName }: ModelStep, branch = ''): Record<string, unknown> {
+  const todo = `workflow.input.todo.${taskReferenceName}${branch}`;
   const names = ['runMs', 'end', 'gives'] as const;
-  const told = names.map((name) => [name, `\${${todo}.${name}}`]);
-  const inputParameters = {
-    n: '${workflow.input.n}',
-    ...Object.fromEntries(told),
-    ...step.inputParameters,
-  };
+  const values = names.map((name) => [name, `\${${todo}.${name}}`]);
+  return { n: '${workflow.input.n}', ...Object.fromEntries(values) };
+}
+
+/** Branches of a dynamic fork at most. */
+const BRANCHES_MAX = 5;
+
+function withBranches(random: RandomStream, fork: ModelStep): ModelStep {
+  const { inputParameters: { forkTaskInputs: items, tasks, inputs } = {} } = fork;
+  if (items !== undefined) {
+    // A number is no list, and fails the run.
+    const forkTaskInputs = Array.isArray(items)
+      ? items.map((item, index) => ({ ...told(fork, `_${index}`), item }))
+      : '${workflow.input.n}';
+    return { ...fork, inputParameters: { forkTaskInputs, forkTaskName: random.pick(TASK_TYPES) } };
+  }
+  const named = (tasks as readonly ModelStep[]).map((each) => {
+    return { ...each, name: random.pick(TASK_TYPES) };
+  });
+  const given = named.map(({ taskReferenceName: reference }, index) => {
+    const own = (inputs as Record<string, object>)[reference];
+    return [reference, { ...told(fork, `_${index}`), ...own }];
+  });
+  return { ...fork, inputParameters: { tasks: named, inputs: Object.fromEntries(given) } };
+}
+
+function withTask(random: RandomStream, step: ModelStep): ModelStep {
+  const inputParameters = { ...told(step), ...step.inputParameters };
   return {
     ...step,
     name: random.pick(TASK_TYPES),
@@ -142,7 +177,13 @@ function referencesIn(steps: readonly ModelStep[]): string[] {
       step.loopOver ?? [],
       step.subWorkflowParam?.workflowDefinition.tasks ?? [],
     ];
-    const isTask = (step.type ?? 'SIMPLE') === 'SIMPLE';
-    return [...(isTask ? [step.taskReferenceName] : []), ...lists.flatMap(referencesIn)];
+    return [...tasksOf(step), ...lists.flatMap(referencesIn)];
   });
+}
+
+function tasksOf({ type = 'SIMPLE', taskReferenceName }: ModelStep): string[] {
+  if (type === 'FORK_JOIN_DYNAMIC') {
+    return Array.from({ length: BRANCHES_MAX }, (_, index) => `${taskReferenceName}_${index}`);
+  }
+  return type === 'SIMPLE' || type === 'DYNAMIC' ? [taskReferenceName] : [];
 }

@@ -10,20 +10,20 @@ export type PlannedFault =
       readonly clockShiftMs: number;
     }
   | {
-      readonly kind: 'server killed amid a write';
+      readonly kind: 'server killed during a write';
       readonly at: number;
       readonly restartAfterMs: number;
       /** Time from the restart to a power loss, which may lose everything that was not synced. */
       readonly powerLossAfterMs: number;
     }
   | {
-      readonly kind: 'power lost amid a rename';
+      readonly kind: 'power lost during a rename';
       readonly at: number;
       readonly restartAfterMs: number;
     }
   | { readonly kind: 'server stopped'; readonly at: number; readonly forMs: number }
   | {
-      readonly kind: 'server stopped amid a submit';
+      readonly kind: 'server stopped during a submit';
       readonly at: number;
       /** How much longer than the keys of the submit the standstill lasts. */
       readonly beyondMs: number;
@@ -66,9 +66,9 @@ interface CutOff {
 
 /** These are drawn separately from the others, because they wait for a certain operation. */
 type WaitingKind =
-  | 'server stopped amid a submit'
-  | 'server killed amid a write'
-  | 'power lost amid a rename';
+  | 'server stopped during a submit'
+  | 'server killed during a write'
+  | 'power lost during a rename';
 
 type FaultKind = Exclude<PlannedFault['kind'], WaitingKind>;
 
@@ -132,7 +132,7 @@ const STANDSTILL_MS_MAX = 160_000;
 export function drawStandstills(random: RandomStream, durationMs: number): PlannedFault[] {
   if (!random.chance(STANDSTILL_RATE) || durationMs < STANDSTILL_MS_MAX) return [];
   return Array.from({ length: random.integer(1, 2) }, () => ({
-    kind: 'server stopped amid a submit',
+    kind: 'server stopped during a submit',
     at: Math.round(random.next() * (durationMs - STANDSTILL_MS_MAX)),
     beyondMs: random.integer(1000, 30_000),
   }));
@@ -148,7 +148,7 @@ const TORN_WRITE_RATE = 0.35;
 export function drawTornWrites(random: RandomStream, durationMs: number): PlannedFault[] {
   if (!random.chance(TORN_WRITE_RATE)) return [];
   return Array.from({ length: random.integer(1, 4) }, () => ({
-    kind: 'server killed amid a write',
+    kind: 'server killed during a write',
     at: Math.round(random.next() * durationMs),
     restartAfterMs: random.logarithmic(10, 5000),
     powerLossAfterMs: random.logarithmic(1, 5000),
@@ -162,7 +162,7 @@ const LOST_NAME_RATE = 0.35;
 export function drawLostNames(random: RandomStream, durationMs: number): PlannedFault[] {
   if (!random.chance(LOST_NAME_RATE)) return [];
   return Array.from({ length: random.integer(1, 6) }, () => ({
-    kind: 'power lost amid a rename',
+    kind: 'power lost during a rename',
     at: Math.round(random.next() * durationMs),
     restartAfterMs: random.logarithmic(10, 5000),
   }));

@@ -39,7 +39,7 @@ export class HostDisk {
   private mount: MountedDisk | undefined;
   private log: FaultyLog | undefined;
   /** Functions to run during the next write or rename of a log file. */
-  private readonly amid = new Map<string, () => void>();
+  private readonly during = new Map<string, () => void>();
   /** Whether another owner took over the log from the process that has it open. */
   wasTakenOver = false;
   /** Snapshots with a flipped bit. One of the two newest always stays good. */
@@ -96,7 +96,7 @@ export class HostDisk {
 
   /** Runs a function during the next operation of this kind on the log. */
   amidNext(operation: 'write' | 'rename', run: () => void): void {
-    this.amid.set(operation, run);
+    this.during.set(operation, run);
   }
 
   slowDown(ms: number): void {
@@ -149,15 +149,15 @@ export class HostDisk {
   }
 
   heal(): void {
-    this.amid.clear();
+    this.during.clear();
     this.disk.faults.syncDelayMs = 0;
     this.disk.capacityBytes = Number.POSITIVE_INFINITY;
   }
 
   private observe(operation: string, path: string): void {
-    const run = this.amid.get(operation);
+    const run = this.during.get(operation);
     if (run === undefined || !path.startsWith(LOG_FOLDER)) return;
-    this.amid.delete(operation);
+    this.during.delete(operation);
     this.parts.simulation.after(AMID_MS, run);
   }
 }

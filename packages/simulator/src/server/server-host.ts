@@ -145,7 +145,7 @@ export class ServerHost {
   /** Kills the server during its next write to the log; then calls `died`. */
   killAmidWrite(restartAfterMs: number, died: () => void): void {
     this.parts.disk.amidNext('write', () => {
-      this.parts.situations.note('a server was killed amid a write');
+      this.parts.situations.note('a server was killed during a write');
       this.kill(false, restartAfterMs, 0);
       died();
     });
@@ -153,7 +153,7 @@ export class ServerHost {
 
   losePowerAmidRename(restartAfterMs: number): void {
     this.parts.disk.amidNext('rename', () => {
-      this.parts.situations.note('power was lost amid a rename');
+      this.parts.situations.note('power was lost during a rename');
       this.kill(true, restartAfterMs, 0);
     });
   }
@@ -168,7 +168,7 @@ export class ServerHost {
     if (runKill === undefined) return;
     this.runKill = undefined;
     process.after(runKill.afterMs, () => {
-      this.parts.situations.note('a server was killed amid runs');
+      this.parts.situations.note('a server was killed during runs');
       this.kill(runKill.isPowerLoss, runKill.restartAfterMs, 0);
     });
   }
@@ -362,7 +362,7 @@ export class ServerHost {
   private pauseAfter(request: ExchangeRequest): void {
     const windowMs = sdkWindowMs(request);
     if (this.pauseBeyondKeysMs === 0 || windowMs === undefined) return;
-    this.parts.situations.note('a standstill amid a submit that was stored');
+    this.parts.situations.note('a standstill during a submit that was stored');
     this.pause(windowMs + this.pauseBeyondKeysMs);
     this.pauseBeyondKeysMs = 0;
   }

@@ -1,7 +1,6 @@
 import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { invariant } from '../../base/invariant.ts';
 import { childIdOf } from '../../decision/child-id.ts';
-import { referenceOf } from '../../decision/run-place.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import {
   isRunOver,
@@ -15,7 +14,7 @@ import {
   STEP_SUCCEEDED,
   STEP_TIMED_OUT,
 } from '../../workflow/run-state.ts';
-import { endStep, NOTHING, stopRun, type Visit, visitStep } from './end-steps.ts';
+import { endStep, NOTHING, shownReference, stopRun, type Visit, visitStep } from './end-steps.ts';
 
 /** Whether the step in this slot waits for a run. */
 export function hasChild({ decision }: Visit, step: number): boolean {
@@ -25,7 +24,7 @@ export function hasChild({ decision }: Visit, step: number): boolean {
 /** The run that a step waits for has ended: so does the step, in the same way. */
 export function endWithChild(visit: Visit, step: number): void {
   const at = visitStep(visit, step);
-  const { decision, node, program } = at;
+  const { decision, node } = at;
   const { runs, programs } = decision.state;
   const child = childOf(visit, step);
   const state = runs.table.state[child];
@@ -34,7 +33,7 @@ export function endWithChild(visit: Visit, step: number): void {
     endStep(at, { state: STEP_SUCCEEDED, output, nexts: node.nexts });
     return;
   }
-  const reference = referenceOf(runs, program, step);
+  const reference = shownReference(at, step);
   const { name } = programs.at(runs.table.program[child]);
   const ended = `run ${childIdOf(decision.state, step)} of "${name}" ended as ${RUN_STATES[state]}`;
   const message = `step "${reference}": ${ended}${saidBy(visit, output)}`;

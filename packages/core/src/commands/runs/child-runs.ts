@@ -1,15 +1,20 @@
 import { invariant } from '../../base/invariant.ts';
 import { runIdText } from '../../base/run-id.ts';
 import type { Decision } from '../../decision/decision.ts';
-import { referenceOf } from '../../decision/run-place.ts';
 import type { StoredProgram } from '../../state/runs/programs.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { wrongFields } from '../../workflow/child-fields.ts';
 import { VALUE_BYTES_MAX, ValueError } from '../../workflow/json-writer.ts';
 import type { ChildNode, Program } from '../../workflow/program.ts';
-import { RUN_DEPTH_MAX, STARTED_RUN, SUB_RUN } from '../../workflow/run-relation.ts';
-import { type RunReason, STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
-import { endStep, type StepVisit, type Visit } from './end-steps.ts';
+import {
+  RUN_DEPTH_MAX,
+  type RunReason,
+  STARTED_RUN,
+  STEP_FAILED,
+  STEP_SUCCEEDED,
+  SUB_RUN,
+} from '../../workflow/run-state.ts';
+import { endStep, type StepVisit, shownReference, type Visit } from './end-steps.ts';
 import { fill, fillAndParse, jsonBytes } from './fill-template.ts';
 import { compileNew, hasRoomForDefinitions, register } from './put-workflow.ts';
 import { fillDefaults, hasHugeInput } from './start-runs.ts';
@@ -114,8 +119,8 @@ function findInside(at: StepVisit, name: string, text: string): Found | 'too_dee
 }
 
 function fail(at: StepVisit, reason: RunReason, which: Which): boolean {
-  const { decision, program, node, step } = at;
-  const reference = referenceOf(decision.state.runs, program, step);
+  const { node, step } = at;
+  const reference = shownReference(at, step);
   const message = `step "${reference}": ${whyNotFound(reason, which)}`;
   endStep(at, { state: STEP_FAILED, reason, message, nexts: node.nexts });
   return true;
@@ -171,10 +176,9 @@ export function hasWaited({ decision, run }: Visit): boolean {
 
 /** False, so that the step is tried again, until it has waited for too long. */
 function waitForRoom(at: StepVisit): boolean {
-  const { decision, program, node, step } = at;
-  const { state } = decision;
+  const { node, step } = at;
   if (!hasWaited(at)) return false;
-  const reference = referenceOf(state.runs, program, step);
+  const reference = shownReference(at, step);
   const message = `step "${reference}": ${NO_ROOM}`;
   endStep(at, { state: STEP_FAILED, reason: 'no_room', message, nexts: node.nexts });
   return true;
@@ -206,7 +210,8 @@ interface Child {
 }
 
 /** Starts a run for which there is room; returns its id. It has the priority of its parent. */
-export function startChild({ decision, run, program: outer }: Visit, child: Child): string {
+export function startChild(visit: Visit, child: Child): string {
+  const { decision, run } = visit;
   const { state, events, runWork, outputs, now } = decision;
   const { table, steps } = state.runs;
   const { stored, step, relation, correlation, input } = child;
@@ -217,7 +222,7 @@ export function startChild({ decision, run, program: outer }: Visit, child: Chil
   event.parent = table.number[run];
   event.parentAt = table.startedAt[run];
   event.step = step;
-  event.reference = step === 0 ? '' : referenceOf(state.runs, outer, step - 1);
+  event.reference = step === 0 ? '' : shownReference(visit, step - 1);
   event.relation = relation;
   event.depth = table.depth[run] + 1;
   event.program = stored.place;

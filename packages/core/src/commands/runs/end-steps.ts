@@ -38,7 +38,25 @@ export function visitStep(visit: Visit, step: number): StepVisit {
   const { decision, program } = visit;
   const { runs } = decision.state;
   const node = program.nodes[runs.steps.node[step]];
-  return { ...visit, ...placeOf(runs, program, step), step, node };
+  const at = { ...visit, ...placeOf(runs, program, step), step, node };
+  return program.scopes[node.scope].isFork ? { ...at, node: branchNode(at) } : at;
+}
+
+/** The step of a branch: as its fork says, and as its element in the list says. */
+function branchNode({ decision, step, node }: StepVisit): StepNode {
+  const { reference, name, isOptional, task } = decision.runWork.branches.at(step);
+  return {
+    ...node,
+    reference,
+    name,
+    isOptional: node.isOptional || isOptional,
+    task: { ...node.task, ...task, type: name },
+  };
+}
+
+/** The reference of a step with the iterations of the loops around it. */
+export function shownReference({ decision, program }: Visit, step: number): string {
+  return referenceOf(decision.state, program, step, decision.runWork.branches);
 }
 
 export const NOTHING: PayloadRange = { bytes: new Uint8Array(0), start: 0, end: 0 };
@@ -56,7 +74,7 @@ export interface StepEnd {
 
 /** Ends a step. A failure that the definition does not allow stops the run. */
 export function endStep(visit: StepVisit, end: StepEnd): void {
-  const { decision, run, program, step, node } = visit;
+  const { decision, run, step, node } = visit;
   const { state, emit, events, runWork } = decision;
   const { runs } = state;
   const isFailure = end.state >= STEP_FAILED;
@@ -68,7 +86,7 @@ export function endStep(visit: StepVisit, end: StepEnd): void {
   event.slot = step as Slot;
   event.task = runs.table.number[run] as TaskNumber;
   event.kind = STEP_KINDS.indexOf(node.kind);
-  event.reference = referenceOf(runs, program, step);
+  event.reference = shownReference(visit, step);
   event.state = isOptional ? STEP_WITH_ERRORS : end.state;
   event.reason = runReason(end.reason ?? '');
   event.isTolerated = isAllowed && !isOptional;
@@ -93,11 +111,16 @@ export function endStep(visit: StepVisit, end: StepEnd): void {
 /** States of a run that has not been decided yet. */
 const GOING_ON = [RUN_RUNNING, RUN_PAUSED];
 
-/** What comes next is in the same frame, but for the end of a body: there it is the loop. */
+/**
+ * What comes next is in the same frame, but for the end of a body or of a branch: there it is the
+ * loop, or the join, in the frame around it.
+ */
 function nextSlot({ decision, program, node, step, frame }: StepVisit, place: number): number {
   const { scope } = program.nodes[place];
-  if (scope === node.scope) return frame + place - program.scopes[scope].first;
-  return decision.state.runs.steps.owner[step] - 1;
+  const { first } = program.scopes[scope];
+  if (scope === node.scope) return frame + place - first;
+  const { runs } = decision.state;
+  return placeOf(runs, program, runs.steps.owner[step] - 1).frame + place - first;
 }
 
 const OUTCOMES = new Map([
@@ -117,7 +140,8 @@ interface RunStop {
 }
 
 /** Fixes the outcome of a run. What still runs is stopped next. */
-export function stopRun({ decision, run, program }: Visit, stop: RunStop): void {
+export function stopRun(visit: Visit, stop: RunStop): void {
+  const { decision, run } = visit;
   const { state, emit, events, runWork } = decision;
   const event = events.runStopping;
   event.slot = run;
@@ -127,7 +151,7 @@ export function stopRun({ decision, run, program }: Visit, stop: RunStop): void 
   event.step = stop.step === undefined ? 0 : stop.step + 1;
   if (stop.output === undefined) {
     const { reason: code, message, step } = stop;
-    const reference = step === undefined ? {} : { step: referenceOf(state.runs, program, step) };
+    const reference = step === undefined ? {} : { step: shownReference(visit, step) };
     const error = { code, message, ...reference };
     const bytes = runWork.utf8.encode(JSON.stringify(error));
     Object.assign(event.output, { bytes, start: 0, end: bytes.length });

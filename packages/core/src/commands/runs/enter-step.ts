@@ -1,15 +1,16 @@
 import { NO_SLOT } from '../../base/ids.ts';
 import { queueKey } from '../../base/queue-key.ts';
-import { referenceOf } from '../../decision/run-place.ts';
 import { TASK_TYPES_MAX } from '../../state/state.ts';
 import { withDefaults } from '../../state/task-types.ts';
+import type { PayloadRange } from '../../structures/payload-range.ts';
 import { ValueError } from '../../workflow/json-writer.ts';
-import type { StepNode } from '../../workflow/program.ts';
+import { HTTP_TASK_TYPE, type StepNode } from '../../workflow/program.ts';
 import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { fillDetails } from '../tasks/submit-tasks.ts';
 import { enterStartWorkflow, enterSubWorkflow } from './child-runs.ts';
-import { endStep, type StepVisit, type Visit, visitStep } from './end-steps.ts';
+import { endStep, type StepVisit, shownReference, type Visit, visitStep } from './end-steps.ts';
 import { fill } from './fill-template.ts';
+import { checkType, enterFork } from './fork-steps.ts';
 import { decideSwitch, endJoin, setVariables, terminate } from './immediate-steps.ts';
 import { enterLoop } from './loop-steps.ts';
 import { startScript, startWait } from './waiting-steps.ts';
@@ -21,8 +22,7 @@ export function enterStep(visit: Visit, step: number): boolean {
     return enter(at);
   } catch (error) {
     if (!(error instanceof ValueError)) throw error;
-    const reference = referenceOf(at.decision.state.runs, at.program, step);
-    const message = `step "${reference}": ${error.message}`;
+    const message = `step "${shownReference(at, step)}": ${error.message}`;
     const nexts = nextsAfterFailure(at.node);
     endStep(at, { state: STEP_FAILED, reason: error.code, message, nexts });
     return true;
@@ -39,7 +39,11 @@ function enter(at: StepVisit): boolean {
   switch (node.kind) {
     case 'SIMPLE':
     case 'HTTP':
-      return submitStep(at);
+      return submitStep(at, inputOf(at));
+    case 'DYNAMIC':
+      return submitDynamic(at);
+    case 'FORK_JOIN_DYNAMIC':
+      return enterFork(at);
     case 'DO_WHILE':
       return enterLoop(at);
     case 'SWITCH':
@@ -72,12 +76,31 @@ function enter(at: StepVisit): boolean {
   }
 }
 
+/** A branch of a dynamic fork has its input from the list of the fork. */
+function inputOf({ program, node, decision, step, ...at }: StepVisit): PayloadRange {
+  if (!program.scopes[node.scope].isFork) return fill(decision, { program, ...at }, node.input);
+  const { branches, value } = decision.runWork;
+  value.clear();
+  branches.writeInput(step, value);
+  return { bytes: value.bytes, start: 0, end: value.length };
+}
+
+/** One of its inputs is the task type. */
+function submitDynamic(at: StepVisit): boolean {
+  const { decision, node } = at;
+  const input = fill(decision, at, node.input);
+  const text = decision.runWork.utf8.decode(input.bytes.subarray(input.start, input.end));
+  const { [node.namedBy]: name } = JSON.parse(text) as Record<string, unknown>;
+  checkType(name, node.namedBy);
+  const named = { ...node, name, task: { ...node.task, type: name } };
+  return submitStep({ ...at, node: named }, input);
+}
+
 /** Steps have the last part of the memory for themselves, so that runs can end when it is full. */
-function submitStep(at: StepVisit): boolean {
-  const { decision, run, program, node, step } = at;
+function submitStep(at: StepVisit, input: PayloadRange): boolean {
+  const { decision, run, node, step } = at;
   const { state, events, now } = decision;
   const slot = state.tasks.nextFree();
-  const input = fill(decision, at, node.input);
   const isFull = state.heldBytes + input.end > state.limits.payloadBytesMax;
   if (slot === NO_SLOT || isFull) return false;
   const { table } = state.runs;
@@ -93,13 +116,13 @@ function submitStep(at: StepVisit): boolean {
   event.task = state.nextTask;
   event.step = step;
   event.run = table.number[run];
-  event.reference = referenceOf(state.runs, program, step);
+  event.reference = shownReference(at, step);
   event.runAt = node.startDelayMs === 0 ? 0 : now + node.startDelayMs;
   const spec = { type: node.name, ...node.task };
   fillDetails(event, withDefaults(spec, state.taskTypes.get(key)), key, decision.shapeTexts);
   event.priority = table.priority[run];
   Object.assign(event.input, input);
   decision.emit(event);
-  if (node.kind === 'HTTP') decision.outputs.httpNamespaces.push(namespace);
+  if (node.name === HTTP_TASK_TYPE) decision.outputs.httpNamespaces.push(namespace);
   return true;
 }

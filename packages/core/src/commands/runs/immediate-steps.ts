@@ -74,10 +74,18 @@ export function terminate(at: StepVisit): void {
 export function endJoin(at: StepVisit): void {
   const { decision, program, node } = at;
   const { runs } = decision.state;
-  const hasErrors = node.members.some((place) => {
-    const step = slotOf(runs, at, program.nodes[place]);
-    return runs.steps.state[step] === STEP_WITH_ERRORS;
-  });
+  const { steps } = runs;
+  const slots = node.members.map((place) => slotOf(runs, at, program.nodes[place]));
+  let hasErrors = slots.some((step) => steps.state[step] === STEP_WITH_ERRORS);
+  if (node.joinsFork >= 0) {
+    const fork = slotOf(runs, at, program.nodes[node.joinsFork]);
+    const first = steps.inner[fork] - 1;
+    // Without branches there is no frame, and an optional fork may have failed itself.
+    if (steps.state[fork] === STEP_WITH_ERRORS) hasErrors = true;
+    for (let step = first; first >= 0 && step < first + steps.items[fork]; step++) {
+      if (steps.state[step] === STEP_WITH_ERRORS) hasErrors = true;
+    }
+  }
   const state = hasErrors ? STEP_WITH_ERRORS : STEP_SUCCEEDED;
   endStep(at, { state, nexts: node.nexts });
 }

@@ -1,16 +1,14 @@
 import type { Slot, TaskNumber } from '../../base/ids.ts';
+import { hasRoomForFrame } from '../../decision/frame-room.ts';
 import { ITEMS_LEAD } from '../../decision/loop-values.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { elementsOf, kindOf } from '../../workflow/json-bytes.ts';
 import { VALUE_BYTES_MAX, ValueError } from '../../workflow/json-writer.ts';
-import { ITERATIONS_MAX, type LoopNode } from '../../workflow/program.ts';
+import { ITERATIONS_MAX, type LoopNode, STEPS_PER_RUN_MAX } from '../../workflow/program.ts';
 import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { endStep, type StepVisit } from './end-steps.ts';
 import { fill } from './fill-template.ts';
 import { askForScript, startStep } from './waiting-steps.ts';
-
-/** Bound on the steps of a run, in all iterations that are in memory. */
-const STEPS_PER_RUN_MAX = 50_000;
 
 /** A loop begins, or its body is over. False when memory has no room for an iteration. */
 export function enterLoop(at: StepVisit): boolean {
@@ -91,12 +89,8 @@ function fail(at: StepVisit, reason: 'too_many_iterations' | 'run_too_large', wh
   endStep(at, { state: STEP_FAILED, reason, message, nexts: at.node.nexts });
 }
 
-/** As at the start of a run: an iteration begins when all its tasks fit. */
 function hasRoom({ decision, program }: StepVisit, { scope }: LoopNode): boolean {
-  const { tasks, runs, limits } = decision.state;
-  const { arrivals, tasks: needed } = program.scopes[scope];
-  const hasTasks = tasks.count + runs.promised + needed <= limits.tasksMax;
-  return hasTasks && runs.steps.hasRoomFor([arrivals.length]);
+  return hasRoomForFrame(decision.state, program.scopes[scope]);
 }
 
 function openFrame(at: StepVisit, loop: LoopNode): void {

@@ -43,7 +43,7 @@ export function decideOperateStep(decision: Decision, command: OperateStep): Ope
   const slot = findRun(state, namespace, id);
   if (slot === NO_SLOT) return { rejection: 'run_not_found', slot };
   const program = runWork.programs.of(state.programs.at(runs.table.program[slot]));
-  const step = findStep(runs, outermost(runs, slot, program), reference);
+  const step = findStep(state, outermost(runs, slot, program), reference, runWork.branches);
   if (step === NO_SLOT) return { rejection: 'step_not_found', slot };
   const isGoingOn = [RUN_RUNNING, RUN_PAUSED].includes(runs.table.state[slot]);
   if (!isGoingOn) return { rejection: 'run_finished', slot };

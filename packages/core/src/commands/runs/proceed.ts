@@ -80,8 +80,10 @@ function visitRun(decision: Decision, run: Slot, units: number): number {
   let spent = 0;
   while (spent < units && table.isInLine[run] === 1) {
     runWork.value.clear();
+    runWork.list.clear();
     if (!advance(visit)) return FULL;
-    spent += 1 + Math.floor(runWork.value.length / BYTES_PER_UNIT);
+    const bytes = runWork.value.length + runWork.list.length;
+    spent += 1 + Math.floor(bytes / BYTES_PER_UNIT);
   }
   return spent;
 }

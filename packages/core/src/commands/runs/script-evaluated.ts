@@ -1,9 +1,8 @@
 import type { Slot } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
-import { referenceOf } from '../../decision/run-place.ts';
 import { VALUE_BYTES_MAX } from '../../workflow/json-writer.ts';
 import { RUN_STOPPING, STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
-import { endStep, type StepVisit, visitStep } from './end-steps.ts';
+import { endStep, type StepVisit, shownReference, visitStep } from './end-steps.ts';
 import { nextsAfterFailure } from './enter-step.ts';
 import { takeCase } from './immediate-steps.ts';
 import { goOn } from './loop-steps.ts';
@@ -77,9 +76,8 @@ function takeCondition(at: StepVisit, value: unknown): void {
 }
 
 function fail(at: StepVisit, why: string): void {
-  const { decision, program, node, step } = at;
-  const reference = referenceOf(decision.state.runs, program, step);
-  const message = `step "${reference}": ${why}`;
+  const { node, step } = at;
+  const message = `step "${shownReference(at, step)}": ${why}`;
   endStep(at, {
     state: STEP_FAILED,
     reason: 'script_failed',

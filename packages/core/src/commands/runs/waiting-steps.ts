@@ -1,11 +1,10 @@
 import type { Slot, TaskNumber } from '../../base/ids.ts';
 import { evaluationRequest } from '../../decision/evaluation-request.ts';
-import { referenceOf } from '../../decision/run-place.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { ValueError } from '../../workflow/json-writer.ts';
 import { STEP_KINDS } from '../../workflow/program.ts';
 import { WAIT_FORMS, waitUntil } from '../../workflow/wait-time.ts';
-import { NOTHING, type StepVisit } from './end-steps.ts';
+import { NOTHING, type StepVisit, shownReference } from './end-steps.ts';
 import { fill } from './fill-template.ts';
 
 interface StepStart {
@@ -20,13 +19,13 @@ interface StepStart {
 
 /** A step without a task begins, and waits for something. */
 export function startStep(at: StepVisit, { until, evaluation, items, input }: StepStart): void {
-  const { decision, run, program, node, step } = at;
+  const { decision, run, node, step } = at;
   const { state, emit, events } = decision;
   const event = events.stepStarted;
   event.slot = step as Slot;
   event.task = state.runs.table.number[run] as TaskNumber;
   event.kind = STEP_KINDS.indexOf(node.kind);
-  event.reference = referenceOf(state.runs, program, step);
+  event.reference = shownReference(at, step);
   event.until = until ?? 0;
   event.evaluation = evaluation ?? 0;
   event.items = items ?? 0;

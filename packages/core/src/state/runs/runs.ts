@@ -5,6 +5,7 @@ import { Interner, type InternerReader } from '../../structures/interner.ts';
 import { persistLists, TaskList } from '../../structures/task-list.ts';
 import { TimingWheel } from '../../structures/timing-wheel.ts';
 import { RUN_RUNNING, RUN_STOPPING } from '../../workflow/run-state.ts';
+import { BranchLists } from './branch-lists.ts';
 import { RunLists } from './run-lists.ts';
 import { type RunReader, RunTable } from './run-table.ts';
 import { type StepReader, StepTable } from './step-table.ts';
@@ -30,6 +31,7 @@ export interface RunsReader {
   /** Timeouts of runs, and the ends of waits. */
   readonly timers: TimingWheel;
   readonly stepTimers: TimingWheel;
+  readonly branches: BranchLists;
 }
 
 /**
@@ -49,6 +51,7 @@ export class Runs implements RunsReader {
   readonly parentReferences = new Interner<string>((text) => text);
   readonly timers: TimingWheel;
   readonly stepTimers: TimingWheel;
+  readonly branches = new BranchLists();
   endedSteps = 0;
   promised = 0;
 

@@ -19,21 +19,28 @@ export interface FrameOwner {
   readonly run: number;
   /** Place of the first step of the scope. */
   readonly first: number;
-  /** Slot of the loop plus one; 0 for the frame of the definition itself. */
+  /** Slot of the loop or fork plus one; 0 for the frame of the definition itself. */
   readonly owner: number;
+}
+
+interface Fresh {
+  readonly run: number;
+  readonly node: number;
+  readonly owner: number;
+  readonly waiting: number;
 }
 
 /**
  * Steps in columns. The steps of a scope are one frame: contiguous slots, in the order of the
  * definition, so that a step is found by adding its distance to the start of the frame. A loop
- * has a frame for each iteration.
+ * has a frame for each iteration, a dynamic fork one with a slot for each branch.
  */
 export class StepTable extends ColumnTable {
   /** Slot of the run. */
   readonly run = new Uint32Array(this.capacity);
   /** Its place in the definition. */
   readonly node = new Uint16Array(this.capacity);
-  /** Slot of the loop whose body it is in, plus one; 0 outside of loops. */
+  /** Slot of the loop whose body it is in, or of its dynamic fork, plus one; 0 for neither. */
   readonly owner = new Uint32Array(this.capacity);
   readonly state = new Uint8Array(this.capacity);
   readonly reason = new Uint8Array(this.capacity);
@@ -44,13 +51,13 @@ export class StepTable extends ColumnTable {
   /** Links in the list of its run that its state names. */
   readonly next = new Int32Array(this.capacity);
   readonly previous = new Int32Array(this.capacity);
-  /** Start of the newest frame of a loop plus one; 0 without one. */
+  /** Start of the newest frame of a loop, or of the branches of a fork, plus one; 0 without. */
   readonly inner = new Uint32Array(this.capacity);
   /** In the first slot of a frame: start of the frame before it plus one; 0 for the oldest. */
   readonly earlier = new Uint32Array(this.capacity);
   /** Number of iterations that a loop has begun. */
   readonly iteration = new Uint32Array(this.capacity);
-  /** Length of the list that a loop goes over. */
+  /** Length of the list that a loop goes over, or number of branches of a dynamic fork. */
   readonly items = new Uint32Array(this.capacity);
   /** Number of its newest evaluation, and 1 while its result is awaited. */
   readonly evaluation = new Uint32Array(this.capacity);
@@ -105,18 +112,30 @@ export class StepTable extends ColumnTable {
   openFrame({ run, first, owner }: FrameOwner, arrivals: readonly number[]): number {
     const base = this.blocks.take(arrivals.length);
     arrivals.forEach((waiting, place) => {
-      const slot = base + place;
-      this.run[slot] = run;
-      this.node[slot] = first + place;
-      this.state[slot] = STEP_PENDING;
-      this.waiting[slot] = waiting;
-      this.reason[slot] = 0;
-      this.link[slot] = 0;
-      // Untouched pages cost nothing, and most steps have a task that knows the time.
-      for (const column of this.rarelyUsed) if (column[slot] !== 0) column[slot] = 0;
-      if (owner !== this.owner[slot]) this.owner[slot] = owner;
+      this.fresh(base + place, { run, node: first + place, owner, waiting });
     });
     return base;
+  }
+
+  /** Takes the frame of a dynamic fork: all its branches are the same step of the definition. */
+  openBranches({ run, first, owner }: FrameOwner, count: number): number {
+    const base = this.blocks.take(count);
+    for (let slot = base; slot < base + count; slot++) {
+      this.fresh(slot, { run, node: first, owner, waiting: 0 });
+    }
+    return base;
+  }
+
+  private fresh(slot: number, step: Fresh): void {
+    this.run[slot] = step.run;
+    this.node[slot] = step.node;
+    this.state[slot] = STEP_PENDING;
+    this.waiting[slot] = step.waiting;
+    this.reason[slot] = 0;
+    this.link[slot] = 0;
+    // Untouched pages cost nothing, and most steps have a task that knows the time.
+    for (const column of this.rarelyUsed) if (column[slot] !== 0) column[slot] = 0;
+    if (step.owner !== this.owner[slot]) this.owner[slot] = step.owner;
   }
 
   closeFrame(base: number, steps: number): void {

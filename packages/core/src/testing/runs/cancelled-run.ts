@@ -1,18 +1,23 @@
 import type { TestPartition } from '../test-partition.ts';
 import { TestRuns } from './test-runs.ts';
 
-/** A run that waits, is paused, starts another one, begins a loop, is cancelled amid a task, and
- * leaves memory. */
+/**
+ * A run that waits, is paused, starts another one, loops, forks, is cancelled during a task, and
+ * leaves memory.
+ */
 export function cancelledRun(partition: TestPartition): void {
   const runs = new TestRuns(partition);
   const { session } = partition.attach({ types: ['step'], slots: 1 });
   const loopOver = [{ name: 'step', taskReferenceName: 'one' }];
+  const inputParameters = { forkTaskInputs: [1, 2], forkTaskName: 'step' };
   const noop = { tasks: [{ taskReferenceName: 'noop', type: 'NOOP' }] };
   const ofOther = { subWorkflowParam: { name: 'other', workflowDefinition: noop } };
   const tasks = [
     { taskReferenceName: 'wait', type: 'WAIT', inputParameters: { duration: '1h' } },
     { ...ofOther, taskReferenceName: 'other', type: 'SUB_WORKFLOW' },
-    { taskReferenceName: 'loop', type: 'DO_WHILE', items: [1, 2], loopOver },
+    { taskReferenceName: 'loop', type: 'DO_WHILE', items: [1], loopOver },
+    { taskReferenceName: 'fork', type: 'FORK_JOIN_DYNAMIC', inputParameters },
+    { taskReferenceName: 'join', type: 'JOIN' },
     { name: 'step', taskReferenceName: 'two' },
   ];
   runs.register('flow', { tasks, timeoutSeconds: 7200 });
@@ -20,6 +25,8 @@ export function cancelledRun(partition: TestPartition): void {
   runs.pause(run, true);
   runs.pause(run, false);
   runs.end(run, 'wait');
+  const [ended] = partition.leasesOf(session);
+  partition.report(session, { lease: ended, kind: 'succeeded', payload: '1' });
   runs.cancel(run);
   const [lease] = partition.leasesOf(session);
   partition.report(session, { lease, kind: 'succeeded', payload: '1' });

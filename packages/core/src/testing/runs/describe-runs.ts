@@ -1,7 +1,7 @@
 import type { Slot } from '../../base/ids.ts';
+import { frameSize } from '../../state/runs/run-frames.ts';
 import type { ReadonlyState } from '../../state/state.ts';
-import { RUN_RELATIONS } from '../../workflow/run-relation.ts';
-import { RUN_REASONS, RUN_STATES, STEP_STATES } from '../../workflow/run-state.ts';
+import { RUN_REASONS, RUN_RELATIONS, RUN_STATES, STEP_STATES } from '../../workflow/run-state.ts';
 import { testUtf8 } from '../test-utf8.ts';
 
 /** A run as plain values. */
@@ -104,31 +104,26 @@ export function describeRun(state: ReadonlyState, slot: Slot): RunDescription {
     input: text(state, table.input[slot], table.inputLength[slot]),
     output: text(state, table.output[slot], table.outputLength[slot]),
     variables: text(state, table.variables[slot], table.variablesLength[slot]),
-    steps: describeFrame(state, { run: slot, base: table.base[slot], suffix: '' }),
+    steps: describeFrame(state, table.base[slot], ''),
   };
 }
 
-interface Frame {
-  readonly run: Slot;
-  readonly base: number;
-  readonly suffix: string;
-}
-
-/** The steps of a frame, each followed by the frames of its loop, newest first. */
-function describeFrame(state: ReadonlyState, { run, base, suffix }: Frame): StepDescription[] {
-  const { steps, table } = state.runs;
-  const { scopes } = state.programs.at(table.program[run]);
-  const size = scopes.find(({ first }) => first === steps.node[base])?.arrivals.length ?? 0;
-  return Array.from({ length: size }, (_, place) => base + place).flatMap((step) => {
-    const inside: StepDescription[] = [];
-    let iteration = steps.iteration[step];
-    for (let each = steps.inner[step]; each !== 0; each = steps.earlier[each - 1]) {
-      const frame = { run, base: each - 1, suffix: `${suffix}__${iteration}` };
-      inside.push(...describeFrame(state, frame));
-      iteration -= 1;
-    }
-    return [describeStep(state, step, suffix), ...inside];
-  });
+/** The steps of a frame, each followed by the frames of its loop or fork, newest first. */
+function describeFrame(state: ReadonlyState, base: number, suffix: string): StepDescription[] {
+  const { steps } = state.runs;
+  return Array.from({ length: frameSize(state, base) }, (_, place) => base + place).flatMap(
+    (step) => {
+      const inside: StepDescription[] = [];
+      let iteration = steps.iteration[step];
+      const isFork = iteration === 0;
+      for (let each = steps.inner[step]; each !== 0; each = steps.earlier[each - 1]) {
+        const within = isFork ? suffix : `${suffix}__${iteration}`;
+        inside.push(...describeFrame(state, each - 1, within));
+        iteration -= 1;
+      }
+      return [describeStep(state, step, suffix), ...inside];
+    },
+  );
 }
 
 function describeStep(state: ReadonlyState, step: number, suffix: string): StepDescription {

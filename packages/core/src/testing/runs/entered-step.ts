@@ -10,6 +10,8 @@ export interface Entered {
   /** Iterations that a loop has begun, and the list that it goes over. */
   iteration?: number;
   items?: readonly unknown[];
+  /** References of the branches that a dynamic fork began. */
+  branches?: readonly string[];
   /** Whether it waits for a script. */
   isEvaluating?: boolean;
   /** When a WAIT is over; 0 for when it is told so. */

@@ -26,7 +26,8 @@ function look(source: string, rootOf: FindRoot): unknown {
   for (const [place, name] of path.entries()) {
     if (name === '*') {
       const rest = path.slice(place + 1);
-      const each = Array.isArray(found) ? found : [];
+      const isNested = typeof found === 'object' && found !== null;
+      const each = isNested ? Object.values(found as object) : [];
       found = each.flatMap((element) => {
         const inner = rest.reduce<unknown>((at, key) => member(at, key), element);
         return inner === undefined ? [] : [inner];

@@ -8,6 +8,9 @@ export interface ModelStep {
   readonly permissive?: boolean;
   readonly forkTasks?: readonly (readonly ModelStep[])[];
   readonly joinOn?: readonly string[];
+  readonly dynamicForkTasksParam?: string;
+  readonly dynamicForkTasksInputParamName?: string;
+  readonly dynamicTaskNameParam?: string;
   readonly expression?: string;
   readonly evaluatorType?: string;
   readonly loopOver?: readonly ModelStep[];
@@ -57,21 +60,12 @@ export function suffixOf(key: string): string {
   return key.slice(reference.length);
 }
 
-/** The references of the steps that a join waits for. */
+/** The references of the steps that a static join waits for. */
 export function membersOf({ tasks }: ModelDefinition, join: ModelStep): string[] {
   const fork = forkOf(tasks, join);
   const names = join.joinOn ?? [];
   if (names.length > 0) return [...new Set(names)];
   return (fork.forkTasks ?? []).flatMap((branch) => branch.at(-1)?.taskReferenceName ?? []);
-}
-
-function forkOf(steps: readonly ModelStep[], join: ModelStep): ModelStep {
-  const lists = [steps, ...flatten(steps).flatMap(listsIn)];
-  for (const list of lists) {
-    const index = list.indexOf(join);
-    if (index > 0) return list[index - 1];
-  }
-  throw new Error(`${join.taskReferenceName} has no fork`);
 }
 
 /** The references of the loops around a step, outermost first. */
@@ -89,4 +83,14 @@ export function loopsAround({ tasks }: ModelDefinition, reference: string): stri
     return undefined;
   };
   return search(tasks, []) ?? [];
+}
+
+/** The fork in front of a join. */
+export function forkOf(steps: readonly ModelStep[], join: ModelStep): ModelStep {
+  const lists = [steps, ...flatten(steps).flatMap(listsIn)];
+  for (const list of lists) {
+    const index = list.indexOf(join);
+    if (index > 0) return list[index - 1];
+  }
+  throw new Error(`${join.taskReferenceName} has no fork`);
 }

@@ -82,11 +82,13 @@ export class RandomDefinition {
       const inputParameters = { expression: '$.a', a: this.value() };
       return [{ ...this.named('script'), type: 'INLINE', inputParameters }];
     }
-    if (dice === 14 && this.hasCalls && this.chance(0.3)) {
+    if (dice === 13) return this.dynamicFork(inFork);
+    if (dice === 14) return [this.dynamic()];
+    if (dice === 15 && this.levels > 0) return this.child(!isAlone);
+    if (dice === 16 && this.hasCalls) {
       const inputParameters = { uri: 'http://a.example', body: this.value() };
       return [{ ...this.named('http'), type: 'HTTP', inputParameters }];
     }
-    if (dice === 13 && this.levels > 0) return this.child(!isAlone);
     return [this.simple()];
   }
 
@@ -136,6 +138,52 @@ export class RandomDefinition {
       { ...own, type: 'FORK_JOIN', forkTasks: branches },
       { ...this.named('join'), type: 'JOIN', joinOn },
     ];
+  }
+
+  /** Over items, or over a list that says what each branch is. */
+  private dynamicFork(inFork: boolean): ModelStep[] {
+    const own = this.named('dynamic');
+    const options = {
+      ...(this.chance(0.2) ? { optional: true } : {}),
+      ...(this.chance(0.1) ? { permissive: true } : {}),
+    };
+    const fork = { ...own, ...options, ...this.forkInputs(own.taskReferenceName, inFork) };
+    return [
+      { ...fork, type: 'FORK_JOIN_DYNAMIC' },
+      { ...this.named('join'), type: 'JOIN' },
+    ];
+  }
+
+  private forkInputs(reference: string, inFork: boolean): Partial<ModelStep> {
+    if (this.chance(0.7)) {
+      const lists: unknown[] = [
+        [],
+        [this.value()],
+        [{ a: this.value() }, 7, ['x']],
+        Array.from({ length: 5 }, (_, n) => ({ n, a: this.value() })),
+      ];
+      // What is no list fails the step, and beside other branches that would race.
+      if (!inFork && !this.hasOpenBranches) lists.push('${workflow.input.k.list}');
+      const forkTaskInputs = lists[this.below(lists.length)];
+      return { inputParameters: { forkTaskInputs, forkTaskName: `t${this.below(3)}` } };
+    }
+    const tasks = Array.from({ length: this.below(4) }, (_, n) => ({
+      taskReferenceName: `${reference}_${n}`,
+      name: `t${this.below(3)}`,
+      ...(this.chance(0.3) ? { optional: true } : {}),
+    }));
+    const inputs = tasks.slice(1).map((each) => [each.taskReferenceName, { a: this.value() }]);
+    return {
+      dynamicForkTasksParam: 'tasks',
+      dynamicForkTasksInputParamName: 'inputs',
+      inputParameters: { tasks, inputs: Object.fromEntries(inputs) },
+    };
+  }
+
+  /** Its type is one of its inputs. */
+  private dynamic(): ModelStep {
+    const inputParameters = { type: `t${this.below(3)}`, a: this.value() };
+    return { ...this.named('d'), type: 'DYNAMIC', dynamicTaskNameParam: 'type', inputParameters };
   }
 
   private choice(depth: number, inFork: boolean): ModelStep {
@@ -218,6 +266,8 @@ export class RandomDefinition {
             `\${${step}.output.list.length()}`,
             `\${${step}.status}`,
             `\${${step}.output.iteration}`,
+            `\${${step}.output[*].k}`,
+            `\${${step}.output._t0_1.k}`,
             `\${${step}.output.2}`,
             `in \${${step}.output.k} and \${workflow.input.k}!`,
           ]),

@@ -1,22 +1,7 @@
-import {
-  type Entered,
-  type ModelEnd,
-  OUTSIDE,
-  STATUS,
-  type Where,
-  without,
-} from './entered-step.ts';
-import { fillTexts } from './model-expressions.ts';
-import {
-  chosenBy,
-  flatten,
-  loopsAround,
-  type ModelDefinition,
-  type ModelStep,
-  membersOf,
-  scopeSteps,
-  suffixOf,
-} from './model-steps.ts';
+import { type Entered, type ModelEnd, OUTSIDE, type Where, without } from './entered-step.ts';
+import { branchesOf, isDynamicFork } from './model-branches.ts';
+import { chosenBy, flatten, forkOf, type ModelDefinition, type ModelStep } from './model-steps.ts';
+import { ModelValues } from './model-values.ts';
 
 /**
  * A naive interpreter of definitions. It knows neither programs nor counters: after each outcome it
@@ -24,14 +9,11 @@ import {
  * work on plain objects.
  */
 export class RunModel {
-  /** By reference, with the iterations of the loops around it. */
-  readonly entered = new Map<string, Entered>();
-  variables: Record<string, unknown>;
   status: 'running' | 'paused' | 'stopping' | 'succeeded' | 'failed' | 'cancelled' = 'running';
   now = 0;
   output: unknown;
   readonly definition: ModelDefinition;
-  private readonly input: unknown;
+  private readonly values: ModelValues;
   private readonly isTold: boolean;
   private outcome: 'succeeded' | 'failed' | 'cancelled' = 'succeeded';
   private hasFailure = false;
@@ -39,18 +21,25 @@ export class RunModel {
   /** With `isTold`, a step ends with its child only when `takeChild` says so. */
   constructor(definition: ModelDefinition, input: unknown, now: number, isTold = false) {
     this.definition = definition;
-    this.input = input;
+    this.values = new ModelValues(definition, input);
     this.isTold = isTold;
     this.now = now;
-    this.variables = { ...definition.variables };
     this.settle();
+  }
+
+  /** By reference, with the iterations of the loops around it. */
+  get entered(): Map<string, Entered> {
+    return this.values.entered;
+  }
+
+  get variables(): Record<string, unknown> {
+    return this.values.variables;
   }
 
   /** The worker of a step answered, or somebody ended the step. */
   report(key: string, succeeded: boolean, output: unknown): void {
-    const step = this.find(key);
-    const entered = this.entered.get(key);
-    if (step === undefined || entered === undefined) throw new Error(`${key} is not running`);
+    const step = this.values.find(key) as ModelStep;
+    const entered = this.entered.get(key) as Entered;
     entered.isEvaluating = false;
     this.end(step, entered, { succeeded, output });
     this.settle();
@@ -59,12 +48,14 @@ export class RunModel {
   private end(step: ModelStep, entered: Entered, { succeeded, output }: ModelEnd): void {
     if (this.status === 'stopping') entered.state = 'failed';
     else if (succeeded) Object.assign(entered, { state: 'succeeded', output });
-    else if (step.optional) entered.state = 'completed_with_errors';
-    else {
-      entered.state = 'failed';
-      if (step.permissive) this.hasFailure = true;
-      else this.stop('failed');
-    }
+    else this.fail(step, entered);
+  }
+
+  private fail(step: ModelStep, entered: Entered): void {
+    entered.state = step.optional ? 'completed_with_errors' : 'failed';
+    if (step.optional) return;
+    if (step.permissive) this.hasFailure = true;
+    else this.stop('failed');
   }
 
   /** Steps end with the runs that they wait for. */
@@ -81,7 +72,10 @@ export class RunModel {
   private endWithChild(key: string): void {
     const entered = this.entered.get(key) as Entered;
     const { endedAs, output } = entered.child as RunModel;
-    this.end(this.find(key) as ModelStep, entered, { succeeded: endedAs === 'succeeded', output });
+    this.end(this.values.find(key) as ModelStep, entered, {
+      succeeded: endedAs === 'succeeded',
+      output,
+    });
   }
 
   /** The run that a step waits for has ended. */
@@ -102,7 +96,7 @@ export class RunModel {
 
   /** The script of a step gave this. */
   evaluated(key: string, value: unknown): void {
-    const step = this.find(key) as ModelStep;
+    const step = this.values.find(key) as ModelStep;
     const entered = this.entered.get(key) as Entered;
     entered.isEvaluating = false;
     if (step.type === 'DO_WHILE') this.goOn(step, entered, value === true);
@@ -158,7 +152,8 @@ export class RunModel {
     this.takeChildren();
     const isBusy = [...this.entered].some(([key, { state }]) => {
       return (
-        state === 'running' && (this.status === 'running' || this.find(key)?.type !== 'DO_WHILE')
+        state === 'running' &&
+        (this.status === 'running' || this.values.find(key)?.type !== 'DO_WHILE')
       );
     });
     if (isBusy || (this.status !== 'running' && this.status !== 'stopping')) return;
@@ -196,6 +191,7 @@ export class RunModel {
     if (step.type === 'SWITCH' && entered.state !== 'running') {
       return this.walk(this.caseOf(step, suffix), suffix);
     }
+    if (isDynamicFork(step)) return { changed: false, over: true };
     if (step.type === 'FORK_JOIN') {
       for (const branch of step.forkTasks ?? []) {
         if (this.walk(branch, suffix).changed) return { changed: true, over: false };
@@ -231,6 +227,10 @@ export class RunModel {
   private isJoined(fork: ModelStep, join: ModelStep, suffix: string): boolean {
     const branches = fork.forkTasks ?? [];
     const names = join.joinOn ?? [];
+    if (isDynamicFork(fork)) {
+      const { branches: begun = [] } = this.entered.get(fork.taskReferenceName + suffix) ?? {};
+      return begun.every((name) => this.entered.get(name + suffix)?.state !== 'running');
+    }
     if (names.length === 0) {
       return branches.every((branch) => this.isOver(branch, branch.length, suffix));
     }
@@ -241,7 +241,7 @@ export class RunModel {
       const index = (branch ?? []).findIndex((each) =>
         flatten([each]).some((s) => s.taskReferenceName === name),
       );
-      const isFork = branch?.[index].type === 'FORK_JOIN';
+      const isFork = String(branch?.[index].type).startsWith('FORK_JOIN');
       return this.isOver(branch ?? [], index + (isFork ? 2 : 1), suffix);
     });
   }
@@ -258,13 +258,16 @@ export class RunModel {
   }
 
   private enter(step: ModelStep, suffix: string): void {
-    const where = this.whereOf(step, suffix);
-    const input = this.fill(step.inputParameters ?? {}, where) as Record<string, unknown>;
+    const where = this.values.whereOf(step, suffix);
+    const input = this.values.fill(step.inputParameters ?? {}, where) as Record<string, unknown>;
     const entered: Entered = { state: 'succeeded', input };
     this.entered.set(step.taskReferenceName + suffix, entered);
     switch (step.type ?? 'SIMPLE') {
+      case 'FORK_JOIN_DYNAMIC':
+        return this.beginBranches(step, entered, suffix);
       case 'SIMPLE':
       case 'HTTP':
+      case 'DYNAMIC':
       case 'HUMAN':
         entered.state = 'running';
         return;
@@ -296,7 +299,7 @@ export class RunModel {
         return;
       case 'SET_VARIABLE':
         // A variable that is set again moves to the end, which its JSON text shows.
-        this.variables = { ...without(this.variables, input), ...input };
+        this.values.variables = { ...without(this.variables, input), ...input };
         entered.output = this.variables;
         return;
       case 'TERMINATE':
@@ -304,25 +307,43 @@ export class RunModel {
         this.stop(input.terminationStatus === 'COMPLETED' ? 'succeeded' : 'failed');
         if (this.outcome === 'succeeded') this.output = input.workflowOutput ?? null;
         return;
-      case 'JOIN': {
-        const members = membersOf(this.definition, step).map((name) => ({
-          name,
-          key: this.keyOf(name, where),
-        }));
-        const states = members.map(({ key }) => this.entered.get(key ?? '')?.state);
-        if (states.includes('completed_with_errors')) entered.state = 'completed_with_errors';
-        entered.output = Object.fromEntries(
-          members.map(({ name, key }) => [name, this.outputOf(key) ?? null]),
-        );
-        return;
-      }
+      case 'JOIN':
+        return this.enterJoin(step, entered, suffix);
+    }
+  }
+
+  private enterJoin(join: ModelStep, entered: Entered, suffix: string): void {
+    const where = this.values.whereOf(join, suffix);
+    const members = this.values.membersOf(join, suffix).map((name) => ({
+      name,
+      key: this.values.steps.has(name + suffix) ? name + suffix : this.values.keyOf(name, where),
+    }));
+    const fork = forkOf(this.definition.tasks, join).taskReferenceName + suffix;
+    const states = [fork, ...members.map(({ key }) => key ?? '')].map(
+      (key) => this.entered.get(key)?.state,
+    );
+    if (states.includes('completed_with_errors')) entered.state = 'completed_with_errors';
+    entered.output = Object.fromEntries(
+      members.map(({ name, key }) => [name, this.values.outputOf(key) ?? null]),
+    );
+  }
+
+  /** Each element of the list is a branch that begins at once. */
+  private beginBranches(fork: ModelStep, entered: Entered, suffix: string): void {
+    const isOnly = flatten(this.definition.tasks).filter(isDynamicFork).length === 1;
+    const branches = branchesOf(fork, entered.input as Record<string, unknown>, isOnly);
+    if (branches === undefined) return this.fail(fork, entered);
+    entered.branches = branches.map(({ step }) => step.taskReferenceName);
+    for (const { step, input } of branches) {
+      this.values.steps.set(step.taskReferenceName + suffix, step);
+      this.entered.set(step.taskReferenceName + suffix, { state: 'running', input });
     }
   }
 
   private beginLoop(step: ModelStep, entered: Entered, where: Where): void {
     Object.assign(entered, { state: 'running', iteration: 1 });
     if (step.items === undefined) return;
-    const items = this.fill(step.items, where);
+    const items = this.values.fill(step.items, where);
     entered.items = items as readonly unknown[];
     if (!Array.isArray(items)) {
       entered.state = 'failed';
@@ -330,70 +351,14 @@ export class RunModel {
     } else if (items.length === 0) Object.assign(entered, { state: 'succeeded', iteration: 0 });
   }
 
-  /** The output of a step; that of a loop is made of its iterations. */
-  private outputOf(key: string | undefined): unknown {
-    const entered = this.entered.get(key ?? '');
-    const step = this.find(key ?? '');
-    if (entered === undefined || step?.type !== 'DO_WHILE') return entered?.output;
-    const iteration = entered.iteration ?? 0;
-    const output: Record<string, unknown> = { iteration };
-    if (Array.isArray(entered.items) && iteration > 0) {
-      Object.assign(output, { loopIndex: iteration - 1, loopItem: entered.items[iteration - 1] });
-    }
-    for (let n = 1; n <= iteration; n++) {
-      const body = scopeSteps(step.loopOver ?? []).flatMap(({ taskReferenceName: name }) => {
-        const value = this.outputOf(`${name}${suffixOf(key ?? '')}__${n}`);
-        return value === undefined ? [] : [[name, value]];
-      });
-      output[n] = Object.fromEntries(body);
-    }
-    return output;
-  }
-
-  /** The loops around a step and their iterations. */
-  private whereOf(step: ModelStep, suffix: string): Where {
-    const loops = loopsAround(this.definition, step.taskReferenceName);
-    return { loops, iterations: suffix.split('__').slice(1) };
-  }
-
-  /** The iteration in which we are for loops around us, the newest one for others. */
-  private keyOf(reference: string, where: Where): string | undefined {
-    let suffix = '';
-    for (const [index, loop] of loopsAround(this.definition, reference).entries()) {
-      const isAround = where.loops[index] === loop;
-      const newest = this.entered.get(loop + suffix)?.iteration;
-      if (!isAround && newest === undefined) return undefined;
-      suffix += `__${isAround ? where.iterations[index] : newest}`;
-    }
-    return reference + suffix;
-  }
-
   private finalOutput(): unknown {
     const { outputParameters = {}, tasks } = this.definition;
-    if (Object.keys(outputParameters).length > 0) return this.fill(outputParameters, OUTSIDE);
+    if (Object.keys(outputParameters).length > 0)
+      return this.values.fill(outputParameters, OUTSIDE);
     let step = tasks.at(-1) as ModelStep;
     while (step.type === 'SWITCH' && this.caseOf(step, '').length > 0) {
       step = this.caseOf(step, '').at(-1) as ModelStep;
     }
-    return this.outputOf(step.taskReferenceName) ?? null;
-  }
-
-  private find(key: string): ModelStep | undefined {
-    const [reference] = key.split('__');
-    return flatten(this.definition.tasks).find((step) => step.taskReferenceName === reference);
-  }
-
-  private fill(value: unknown, where: Where): unknown {
-    return fillTexts(value, (root) => this.root(root, where));
-  }
-
-  private root(name: string, where: Where): unknown {
-    if (name === 'workflow') return { input: this.input, variables: this.variables };
-    const key = this.keyOf(name, where);
-    const entered = this.entered.get(key ?? '');
-    if (entered === undefined) return undefined;
-    const isOver = entered.state !== 'running';
-    const status = isOver ? STATUS[entered.state] : null;
-    return { ...entered, output: this.outputOf(key), status };
+    return this.values.outputOf(step.taskReferenceName) ?? null;
   }
 }

@@ -1,4 +1,5 @@
-import { NO_SLOT } from '../../base/ids.ts';
+import { NO_SLOT, type Slot } from '../../base/ids.ts';
+import { framesOf } from '../../state/runs/run-frames.ts';
 import type { ReadonlyState } from '../../state/state.ts';
 import { BuddyBlocks } from '../../structures/buddy-blocks.ts';
 import { testUtf8 } from '../test-utf8.ts';
@@ -122,10 +123,8 @@ function sorted(slots: readonly number[]): string {
 
 /** Slots of all its frames: each has a power of two. */
 function slotsOf(state: ReadonlyState, run: RunDescription): number {
-  const { scopes } = state.programs.at(state.runs.table.program[run.slot]);
-  const firsts = new Map(scopes.map(({ first, arrivals }) => [first, arrivals.length]));
-  const sizes = run.steps.flatMap(({ node }) => firsts.get(node) ?? []);
-  return sizes.reduce((sum, size) => sum + BuddyBlocks.sizeFor(size), 0);
+  const frames = framesOf(state, run.slot as Slot);
+  return frames.reduce((sum, { size }) => sum + BuddyBlocks.sizeFor(size), 0);
 }
 
 function needsWork(run: RunDescription, live: number): boolean {

@@ -211,7 +211,7 @@ export class InProcessRuns implements RunPort {
       });
     }
     const change = before === undefined ? 'new' : isChanged ? 'changed' : 'unchanged';
-    return { name, version, hash, change, dryRun };
+    return { name, version, hash, change, dryRun, warnings: [] };
   }
 
   async listWorkflows(page: PageOptions): Promise<Page<WorkflowView>> {

@@ -8,16 +8,16 @@ import {
   RUN_STATES,
   type Slot,
   STEP_STATES,
-  type StepNode,
+  type StepPlace,
 } from '@sluice/core';
 import type { TaskView } from '../../task/task-view.ts';
 import type { RunStatus, RunSummary, StepState, StepView } from '../../workflow/run-types.ts';
 import type { RunView } from '../../workflow/run-view.ts';
 import { cursorOf, sortable } from '../server/in-process-lists.ts';
 import type { InProcessServer } from '../server/in-process-server.ts';
-import { programOf, runIdOf } from '../server/step-outline.ts';
+import { runIdOf } from '../server/step-outline.ts';
 import { payloadText } from '../server/task-views.ts';
-import { type StepPlace, stepPlaces } from './step-places.ts';
+import { placesOf } from './step-places.ts';
 
 /** Steps that the answer for one run contains. */
 const STEPS_MAX = 1000;
@@ -88,32 +88,28 @@ function parentOf(state: ReadonlyState, slot: Slot): RunSummary['parent'] {
 
 /** All steps of a run, in the order in which a server lists them. */
 export function stepViews(server: InProcessServer, run: Slot): StepView[] {
-  const { nodes } = programOf(server.partition.state, run);
-  const { steps } = server.partition.state.runs;
-  return stepPlaces(server.partition.state, run).map((place) => {
-    return stepView(server, place, nodes[steps.node[place.slot]]);
-  });
+  return placesOf(server.partition.state, run).map((place) => stepView(server, place));
 }
 
+/** In an ended run nothing is pending: such a step was not reached, or its case was not taken. */
 function stateOf({ runs }: ReadonlyState, slot: number): StepState {
   const word = STEP_STATES[runs.steps.state[slot]];
-  return SHOWN[word] ?? (word as StepState);
+  const shown = SHOWN[word] ?? (word as StepState);
+  const hasEnded = runs.table.endedAt[runs.steps.run[slot]] !== 0;
+  return shown === 'pending' && hasEnded ? 'skipped' : shown;
 }
 
 function countsOf(state: ReadonlyState, run: Slot): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { slot } of stepPlaces(state, run)) {
+  for (const { slot } of placesOf(state, run)) {
     const word = stateOf(state, slot);
     counts[word] = (counts[word] ?? 0) + 1;
   }
   return counts;
 }
 
-function stepView(
-  server: InProcessServer,
-  { slot, reference }: StepPlace,
-  { kind, name }: StepNode,
-): StepView {
+function stepView(server: InProcessServer, place: StepPlace): StepView {
+  const { slot, reference, kind, name } = place;
   const { state } = server.partition;
   const { steps } = state.runs;
   const task = (steps.link[slot] - 1) as Slot;

@@ -1,35 +1,16 @@
-import { type ReadonlyState, type Slot, STEP_STATES } from '@sluice/core';
+import {
+  type ReadonlyState,
+  type Slot,
+  STEP_STATES,
+  type StepPlace,
+  stepPlaces,
+} from '@sluice/core';
+import { UTF8 } from '../server/payloads.ts';
 import { programOf } from '../server/step-outline.ts';
 
-/** A step of a run. */
-export interface StepPlace {
-  readonly slot: number;
-  /** With the iterations of the loops around it: `ref__2`. */
-  readonly reference: string;
-}
-
-/** The steps of a run: those outside of loops first, then each iteration, oldest first. */
-export function stepPlaces(state: ReadonlyState, run: Slot): StepPlace[] {
-  const { table, steps } = state.runs;
-  const { scopes, nodes } = programOf(state, run);
-  const sizes = new Map(scopes.map(({ first, arrivals }) => [first, arrivals.length]));
-  const found: StepPlace[] = [];
-  const frames = [{ base: table.base[run], suffix: '' }];
-  // The list grows: a loop adds its frames.
-  for (const { base, suffix } of frames) {
-    const size = sizes.get(steps.node[base]) ?? 0;
-    for (let slot = base; slot < base + size; slot++) {
-      found.push({ slot, reference: nodes[steps.node[slot]].reference + suffix });
-      const inner: typeof frames = [];
-      let iteration = steps.iteration[slot];
-      for (let each = steps.inner[slot]; each !== 0; each = steps.earlier[each - 1]) {
-        inner.push({ base: each - 1, suffix: `${suffix}__${iteration}` });
-        iteration -= 1;
-      }
-      frames.push(...inner.reverse());
-    }
-  }
-  return found;
+/** The steps of a run, as the core lists them. */
+export function placesOf(state: ReadonlyState, run: Slot): StepPlace[] {
+  return stepPlaces(state, run, programOf(state, run), UTF8);
 }
 
 /** States of steps that have begun and not ended. */
@@ -46,9 +27,7 @@ export interface OpenStep {
 /** Steps of the run that have begun and not ended. A loop waits only for its own steps. */
 export function openSteps(state: ReadonlyState, run: Slot): OpenStep[] {
   const { steps } = state.runs;
-  const { nodes } = programOf(state, run);
-  return stepPlaces(state, run).flatMap(({ slot, reference }) => {
-    const { kind } = nodes[steps.node[slot]];
+  return placesOf(state, run).flatMap(({ slot, reference, kind }) => {
     if (!OPEN.includes(STEP_STATES[steps.state[slot]]) || kind === 'DO_WHILE') return [];
     const task = steps.link[slot] === 0 ? undefined : ((steps.link[slot] - 1) as Slot);
     return [{ reference, kind, task }];

@@ -10,7 +10,8 @@ test.each([
   ['NaN', null],
   ['const { n } = $; n ** 2', 16],
   ['`${$.text}`', 'é " \\ \u2028'],
-  ['typeof process + typeof require + typeof console', 'undefined'.repeat(3)],
+  ['typeof process + typeof require + typeof console + typeof Intl', 'undefined'.repeat(4)],
+  ['const Date = $.n; Date', 4],
 ])('%s', (source, value) => {
   const input = JSON.stringify({ n: 4, text: 'é " \\ \u2028' });
 
@@ -26,6 +27,8 @@ test.each([
   ['boom()', 'ReferenceError'],
   ["'x'.repeat(300_000)", 'its value has more than'],
   ['1n', 'TypeError'],
+  ['new Date()', 'ReferenceError: Date does not exist in scripts: pass the time as input'],
+  ['Math.random()', 'ReferenceError: Math.random does not exist in scripts'],
   ['({ toJSON: () => null, then: 1 }); Object.prototype.toJSON = () => 1n; ({})', 'TypeError'],
 ])('%s fails, and only itself', (source, message) => {
   expect(evaluateScript(source, '{}')).toEqual({ message: expect.stringContaining(message) });

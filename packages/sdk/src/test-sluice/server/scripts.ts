@@ -1,6 +1,9 @@
+import { SCRIPT_GLOBALS } from '@sluice/core';
+
 /**
  * Evaluates the scripts of workflows. They are a part of the user's own tests, so they need no
- * sandbox, but each one gets fresh globals: it sees `$` and the language, as on a server.
+ * sandbox, but each one gets fresh globals: it sees `$` and the language without `Date` and random
+ * numbers, as on a server.
  */
 
 /** The same bound as on a server. */
@@ -32,10 +35,12 @@ const vm = virtualMachine();
 /** The value of the last statement. `input` is the JSON text of `$`. */
 export function evaluateScript(source: string, input: string): ScriptResult {
   if (vm === undefined) return { message: 'TestSluice evaluates scripts only on Node' };
-  // Taken before the script can replace them. A server has no console either.
+  // Taken before the script can replace them. A server has no console and no Intl either.
   const program = `(() => {
     const { parse, stringify } = JSON;
     delete globalThis.console;
+    delete globalThis.Intl;
+    ${SCRIPT_GLOBALS}
     globalThis.$ = parse(${JSON.stringify(input)});
     return stringify((0, eval)(${JSON.stringify(source)}));
   })()`;

@@ -1,4 +1,5 @@
 import {
+  Branches,
   compileDefinition,
   type Program,
   type ReadonlyState,
@@ -33,6 +34,7 @@ export function placeInRun(state: ReadonlyState, slot: Slot): { runId?: string; 
   const step = state.tasks.step[slot] - 1;
   if (step < 0) return {};
   const run = state.runs.steps.run[step] as Slot;
-  const reference = referenceOf(state.runs, programOf(state, run), step);
+  const branches = new Branches(state, UTF8);
+  const reference = referenceOf(state, programOf(state, run), step, branches);
   return { runId: runIdOf(state, run), step: reference };
 }

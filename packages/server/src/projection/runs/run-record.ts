@@ -1,5 +1,6 @@
 import {
   blobOf,
+  branchesOf,
   type Event,
   namespaceOf,
   type PayloadRange,
@@ -211,6 +212,24 @@ export function openFrame(record: RunRecord, event: FrameOpened, program: Progra
   const suffix = `${loop.reference.slice(reference.length)}__${event.iteration}`;
   const { scope, base } = event;
   record.steps.push(...freshSteps(program, { scope, base, suffix }));
+  placesBySlot.delete(record);
+}
+
+type BranchesOpened = Extract<Event, { type: 'branches_opened' }>;
+
+/** A dynamic fork is over, and its branches are steps of the run. */
+export function openBranches(record: RunRecord, event: BranchesOpened, at: number): void {
+  const fork = stepAt(record, event.slot);
+  if (fork === undefined) return;
+  fork.state = STEP_STATES.indexOf('succeeded');
+  fork.endedAt = at;
+  const [name] = fork.reference.split('__');
+  const suffix = fork.reference.slice(name.length);
+  const branches = branchesOf(fork.input).map(({ reference, name }, index) => {
+    const outline = { reference: reference + suffix, kind: 'SIMPLE', name };
+    return { ...outline, slot: event.base + index, ...UNTOUCHED };
+  });
+  for (const branch of branches) record.steps.push(branch);
   placesBySlot.delete(record);
 }
 

@@ -7,6 +7,7 @@ import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { hasEnded, isHeld, type TaskStory, textOf } from '../story/task-story.ts';
 import { ChildRules } from './child-rules.ts';
 import {
+  type Given,
   isSame,
   nameOf,
   OUTCOMES,
@@ -80,6 +81,8 @@ export class RunStories implements StoryRule {
         return this.stepStarted(event);
       case 'frame_opened':
         return this.frameOpened(event, told);
+      case 'branches_opened':
+        return this.branchesOpened(event, told);
       case 'step_ended':
         return this.stepEnded(event, told);
       case 'run_stopping':
@@ -120,7 +123,7 @@ export class RunStories implements StoryRule {
 
   private lookAtWaiting(now: number): void {
     for (const run of this.waiting) {
-      // A loop begins an iteration when all tasks of its body fit into memory.
+      // A loop begins an iteration when all tasks of its body fit into memory, and a fork likewise.
       if (run.due.size === 0 || run.waitsForRoom) this.waiting.delete(run);
       if (run.waitsForRoom) continue;
       for (const [reference, since] of run.due) {
@@ -211,6 +214,22 @@ export class RunStories implements StoryRule {
     this.check(loop?.iteration !== undefined && loop.iteration >= iteration, 'I22', () => {
       return `${nameOf(run, reference)} begins iteration ${iteration} too early`;
     });
+    run.noteDue(told.executedAt);
+    this.waiting.add(run);
+  }
+
+  /** A dynamic fork is over, with as many branches as the interpreter says. */
+  private branchesOpened(event: EventOf<'branches_opened'>, told: ToldCommand): void {
+    const { task, slot, count } = event;
+    const run = this.runOf(task, 'branches_opened');
+    const reference = run?.loops.get(slot) ?? '';
+    const fork = run?.steps.get(reference);
+    if (run === undefined || fork === undefined) return;
+    const name = nameOf(run, reference);
+    this.check(fork.state === '', 'I22', () => `${name} forks twice`);
+    fork.state = 'succeeded';
+    const expected = run.model.entered.get(reference)?.branches?.length;
+    this.check(expected === count, 'I22', () => `${name} has ${count} branches, not ${expected}`);
     run.noteDue(told.executedAt);
     this.waiting.add(run);
   }
@@ -376,10 +395,4 @@ export class RunStories implements StoryRule {
   private check(holds: boolean, rule: string, what: () => string): void {
     this.story.simulation.check(holds, rule, what);
   }
-}
-
-/** The output of an INLINE or a SWITCH. */
-interface Given {
-  readonly result?: unknown;
-  readonly evaluationResult?: readonly unknown[];
 }

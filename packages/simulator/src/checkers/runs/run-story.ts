@@ -29,7 +29,7 @@ export class RunStory {
   /** Name and version of its definition. */
   readonly program: string;
   readonly model: RunModel;
-  /** Whether its steps may have to wait for room in memory. */
+  /** Whether it may have to wait for room: loops and dynamic forks do. */
   readonly waitsForRoom: boolean;
   /** Steps that the log entered, by reference. */
   readonly steps = new Map<string, StepStory>();
@@ -53,7 +53,8 @@ export class RunStory {
     this.slot = event.slot;
     this.program = program;
     this.parent = parent;
-    this.waitsForRoom = /"(DO_WHILE|SUB_WORKFLOW)"/.test(JSON.stringify(definition));
+    const text = JSON.stringify(definition);
+    this.waitsForRoom = /"(DO_WHILE|FORK_JOIN_DYNAMIC|SUB_WORKFLOW)"/.test(text);
     const input = JSON.parse(textOf(event.input) || 'null') as unknown;
     // The interpreter of the parent has begun the child.
     const begun = parent?.run.model.entered.get(parent.reference)?.child;
@@ -109,7 +110,14 @@ export function nameOf({ number }: RunStory, reference: string): string {
   return `step ${reference} of run ${number}`;
 }
 
+/** Whether a JSON text says the same as a value. */
 export function isSame(text: string, value: unknown): boolean {
   const plain = JSON.parse(JSON.stringify(value ?? null)) as unknown;
   return isDeepStrictEqual(JSON.parse(text === '' ? 'null' : text), plain);
+}
+
+/** The output of an INLINE or a SWITCH. */
+export interface Given {
+  readonly result?: unknown;
+  readonly evaluationResult?: readonly unknown[];
 }

@@ -274,6 +274,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'step_started',
   'step_ended',
   'frame_opened',
+  'branches_opened',
   'run_changed',
   'step_stopping',
   'run_stopping',

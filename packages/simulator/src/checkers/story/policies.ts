@@ -32,7 +32,8 @@ export function backoffRange(retry: string, attempt: number): { least: number; m
 }
 
 function growing(words: RetryWords, attempt: number): number {
-  const { backoff = 'exponential', delayMs = 1000, maxDelayMs = 60_000 } = words;
+  const { backoff = 'exponential', delayMs = 1000 } = words;
+  const { maxDelayMs = Math.max(delayMs, 60_000) } = words;
   const factor = { fixed: 1, linear: attempt, exponential: 2 ** (attempt - 1) }[backoff];
   return Math.min(delayMs * factor, maxDelayMs);
 }

@@ -13,7 +13,7 @@ export function suggest(word: string, candidates: readonly string[]): string | u
 }
 
 /** Number of insertions, deletions and replacements that turn one word into the other. */
-function editDistance(from: string, to: string): number {
+export function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i);
   for (let i = 1; i <= from.length; i++) {
     const next = [i];
