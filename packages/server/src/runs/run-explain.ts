@@ -134,7 +134,7 @@ function explainStep(state: ReadonlyState, partition: PartitionReader, step: num
   if (RUN_STATES[table.state[steps.run[step]]] === 'paused') {
     return { code: 'due', message: `${name} begins when the run is resumed`, step: reference };
   }
-  if (hasRoom(state, program, step)) {
+  if (hasRoom(state, program, step) && !partition.waitsForRoom(steps.run[step] as Slot)) {
     return { code: 'due', message: `${name} begins at any moment`, step: reference };
   }
   const { tasksMax } = state.limits;
