@@ -185,7 +185,13 @@ export type { SessionView } from './workers/session-view.ts';
 export { compileDefinition } from './workflow/compile.ts';
 export { requestFields, wrongHttpFields } from './workflow/http-fields.ts';
 export type { DefinitionProblem } from './workflow/problems.ts';
-export { HTTP_TASK_TYPE, type Program, STEP_KINDS, type StepNode } from './workflow/program.ts';
+export {
+  CALLBACK_TASK_TYPE,
+  HTTP_TASK_TYPE,
+  type Program,
+  STEP_KINDS,
+  type StepNode,
+} from './workflow/program.ts';
 export {
   isRunOver,
   RUN_REASONS,

@@ -18,7 +18,12 @@ import { type Program, STEP_KINDS } from './workflow/program.ts';
 
 const STEPS_MAX = 40;
 /** Values that contain themselves grow with each iteration. */
-const LIMITS = { tasksMax: 400, finishedTasksMax: 400, arenaChunkBytes: 2 ** 20 };
+const LIMITS = {
+  callbacksMax: 10_000,
+  tasksMax: 400,
+  finishedTasksMax: 400,
+  arenaChunkBytes: 2 ** 20,
+};
 const TYPES = ['t0', 't1', 't2', 'sluice:http'];
 const RUNS = Number(process.env.SLUICE_RUNS ?? 300);
 
@@ -269,7 +274,7 @@ class RunWorld {
 }
 
 /** Steps that a worker runs. */
-const WITH_TASK: readonly string[] = ['SIMPLE', 'DYNAMIC', 'HTTP'];
+const WITH_TASK: readonly string[] = ['SIMPLE', 'DYNAMIC', 'HTTP', 'CALLBACK'];
 
 /** Once a run stops, how each step ends depends on who holds it. */
 function isSmooth({ status }: RunModel): boolean {

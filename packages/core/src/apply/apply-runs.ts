@@ -28,6 +28,7 @@ import {
   SUB_RUN,
 } from '../workflow/run-state.ts';
 import type { Appliers } from './applier.ts';
+import { oweCallback } from './apply-callbacks.ts';
 import { admit } from './apply-tasks.ts';
 import { arrive, makeDue, reportChild } from './step-places.ts';
 import { enqueue, wait } from './task-places.ts';
@@ -51,6 +52,8 @@ export const STEP_TASK_APPLIERS: Appliers<typeof STEP_TASK_EVENTS> = {
     runs.updateLine(run);
     if (event.runAt > at) wait(state, slot, { until: event.runAt, reason: DELAYED_REASON });
     else enqueue(state, slot, { at, reason: SUBMITTED_REASON, toHead: false });
+    // A CALLBACK has its delivery from here on.
+    oweCallback(state, slot, at);
     state.nextTask = (event.task + 1) as TaskNumber;
   },
 };

@@ -67,6 +67,49 @@ export function wrongHttpFields(fields: Fields): WrongField[] {
   return found;
 }
 
+/** Form of a secret that signs: 24 to 64 bytes in base64, as for callbacks of tasks. */
+const SECRET =
+  /^(?:whsec_)?(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$/;
+/** Without a name and a password. */
+const RECEIVER = /^https?:\/\/[^\s/?#@]+(?:[/?#]\S*)?$/i;
+const URL_MAX = 2048;
+
+/** Which of these fields no callback can have. Fields that are absent are not looked at. */
+export function wrongCallbackFields(fields: Fields): WrongField[] {
+  const found: WrongField[] = [];
+  const url = fields.url ?? 'http://-';
+  if (typeof url !== 'string' || !RECEIVER.test(url) || url.length > URL_MAX) {
+    const message = `url must be an address with http:// or https://, of at most ${URL_MAX} characters`;
+    found.push({ name: 'url', message });
+  }
+  const { secret = null } = fields;
+  if (secret !== null && !(typeof secret === 'string' && SECRET.test(secret))) {
+    found.push({ name: 'secret', message: 'secret must be whsec_ and base64 of 24 to 64 bytes' });
+  }
+  return found;
+}
+
+/** Reads the `callback` of a CALLBACK. */
+export function callbackFields(
+  step: Outline,
+  problems: Problems,
+): { readonly to: Fields; readonly waits: boolean } {
+  const path = `${step.path}/callback`;
+  const { callback } = step.value;
+  if (!isObject(callback)) {
+    const what = 'a CALLBACK needs callback: an object with the url of a receiver';
+    problems.add(path, 'missing_field', what);
+    return { to: {}, waits: false };
+  }
+  const { url, secret = null } = callback;
+  if (url === undefined) problems.add(`${path}/url`, 'missing_field', 'url is missing');
+  const stated = Object.entries({ url, secret }).filter(([, value]) => !isExpression(value));
+  for (const { name, message } of wrongCallbackFields(Object.fromEntries(stated))) {
+    problems.add(`${path}/${name}`, 'bad_field', message);
+  }
+  return { to: { url, secret }, waits: problems.flag({ value: callback, path }, 'wait') };
+}
+
 function isAddress(value: unknown): boolean {
   return typeof value === 'string' && /^https?:\/\/[^\s/?#]+/i.test(value);
 }

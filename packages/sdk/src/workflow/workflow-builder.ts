@@ -1,4 +1,5 @@
 import type { AnyTask, TaskDefinition } from '../task/define-task.ts';
+import { addCallback, type CallbackTarget } from './callback-step.ts';
 import {
   addStartWorkflow,
   addSubWorkflow,
@@ -227,6 +228,11 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
     options: StepOptions<MayFail> = {},
   ): Step<MayFail extends true ? HttpStepOutput<Body> | null : HttpStepOutput<Body>> {
     return addHttp(this.scope, { name, request, options });
+  }
+
+  /** Calls a receiver with `data`. The server delivers it, also after the run has ended. */
+  callback(name: string, to: CallbackTarget, data: GivenFields<unknown> = {}): Step<null> {
+    return addCallback(this.scope, { name, to, data });
   }
 
   /** Runs another workflow and waits for its end. Its output is the output of the step. */
