@@ -1,4 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { STEP_KINDS } from '@sluice/core';
@@ -12,11 +14,21 @@ import { ApiClient } from './api-client.ts';
 const EXAMPLE = /```json\n([\s\S]*?)```\n\nInput `([^`]*)`, output `([^`]*)`/g;
 
 const page = await readFile(new URL('../../docs/workflow-steps.md', import.meta.url), 'utf8');
-const examples = [...page.matchAll(EXAMPLE)].map(([, definition, input, output]) => ({
-  definition: JSON.parse(definition),
-  input: JSON.parse(input),
-  output: JSON.parse(output),
-}));
+/** Echoes what it gets, in place of the address on the page. */
+const receiver = createServer((request, response) => {
+  response.setHeader('content-type', 'application/json');
+  request.pipe(response);
+});
+await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+const echoUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+
+const examples = [...page.replaceAll('https://api.example.com', echoUrl).matchAll(EXAMPLE)].map(
+  ([, definition, input, output]) => ({
+    definition: JSON.parse(definition),
+    input: JSON.parse(input),
+    output: JSON.parse(output),
+  }),
+);
 
 let folder: string;
 let server: ServerProcess;
@@ -25,7 +37,7 @@ let worker: Worker;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-steps-'));
-  server = await ServerProcess.startServer(folder);
+  server = await ServerProcess.startServer(folder, '--callbacks-allow', '127.0.0.1');
   api = new ApiClient(server.url, 'http1');
   const mail = { tasks: [{ taskReferenceName: 'nothing', type: 'NOOP' }] };
   await api.put('/v1/workflows/send-mail/versions/1', mail);
@@ -35,6 +47,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await worker.stop();
+  receiver.close();
   api.close();
   await server.kill();
   await rm(folder, { recursive: true });

@@ -67,6 +67,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'cluster',
     'log-dump',
     'gateway',
+    'http-steps',
     'assembly',
     '',
   ],

@@ -184,14 +184,23 @@ export { statedTimeouts, type Timeouts } from './task/timeouts.ts';
 export type { Progress } from './workers/lease-activity.ts';
 export type { SessionView } from './workers/session-view.ts';
 export { compileDefinition } from './workflow/compile.ts';
+export { requestFields, wrongHttpFields } from './workflow/http-fields.ts';
 export type { DefinitionProblem } from './workflow/problems.ts';
-export { type Program, STEP_KINDS, type StepNode } from './workflow/program.ts';
-export { RUN_RELATIONS } from './workflow/run-relation.ts';
+
+export {
+  CALLBACK_TASK_TYPE,
+  HTTP_TASK_TYPE,
+  type Program,
+  STEP_KINDS,
+  type StepNode,
+} from './workflow/program.ts';
 export {
   isRunOver,
   RESET_KINDS,
   RUN_REASONS,
+  RUN_RELATIONS,
   RUN_STATES,
   STEP_STATES,
 } from './workflow/run-state.ts';
+
 export { SCRIPT_GLOBALS } from './workflow/script-globals.ts';

@@ -36,7 +36,7 @@ import { type SessionView, viewSession } from './workers/session-view.ts';
 /** Read access to the volatile parts of a partition. */
 export type PartitionReader = Pick<
   Partition,
-  'progressOf' | 'explain' | 'sessions' | 'sessionCountOf' | 'openEvaluations'
+  'progressOf' | 'explain' | 'sessions' | 'sessionCountOf' | 'openEvaluations' | 'waitsForRoom'
 >;
 
 export interface PartitionOptions {
@@ -145,6 +145,12 @@ export class Partition {
   /** Why the task in this slot is not running, as of the last command. */
   explain(slot: Slot): Explanation {
     return explainTask({ state: this.durable, roster: this.roster }, slot);
+  }
+
+  /** Whether a step of the run in this slot waits until the run that it starts fits into memory. */
+  waitsForRoom(run: Slot): boolean {
+    const blocked = this.decision.runWork.blockedSince.get(run);
+    return blocked !== undefined && blocked.number === this.durable.runs.table.number[run];
   }
 
   /** The script that the step in this slot waits for; undefined when it waits for none. */

@@ -18,7 +18,13 @@ import { type Program, STEP_KINDS } from './workflow/program.ts';
 
 const STEPS_MAX = 40;
 /** Values that contain themselves grow with each iteration. */
-const LIMITS = { tasksMax: 400, finishedTasksMax: 400, arenaChunkBytes: 2 ** 20 };
+const LIMITS = {
+  callbacksMax: 10_000,
+  tasksMax: 400,
+  finishedTasksMax: 400,
+  arenaChunkBytes: 2 ** 20,
+};
+const TYPES = ['t0', 't1', 't2', 'sluice:http'];
 const RUNS = Number(process.env.SLUICE_RUNS ?? 300);
 
 /** Levels of runs that runs start. */
@@ -61,7 +67,7 @@ class RunWorld {
     }).draw();
     this.program = compiled(this.definition);
     const slots = this.random.between(1, 5);
-    this.session = this.partition.attach({ types: ['t0', 't1', 't2'], slots }).session;
+    this.session = this.partition.attach({ types: TYPES, slots }).session;
     this.runs.register('flow', this.definition);
     this.runs.register('other', { tasks: [{ taskReferenceName: 'noop', type: 'NOOP' }] });
     const input = { k: randomOutput(this.random) };
@@ -212,8 +218,7 @@ class RunWorld {
     if (this.random.next() < 0.5) partition.snapshot();
     const leases = partition.leasesOf(session);
     partition.restart(60_000, { fromSnapshot: this.random.next() < 0.5 });
-    const types = ['t0', 't1', 't2'];
-    this.session = partition.resume(session, leases, { types, slots: 5 }).session;
+    this.session = partition.resume(session, leases, { types: TYPES, slots: 5 }).session;
   }
 
   private stepOf(task: number): { readonly model: RunModel; readonly reference: string } {
@@ -280,7 +285,7 @@ class RunWorld {
 }
 
 /** Steps that a worker runs. */
-const WITH_TASK: readonly string[] = ['SIMPLE', 'DYNAMIC'];
+const WITH_TASK: readonly string[] = ['SIMPLE', 'DYNAMIC', 'HTTP', 'CALLBACK'];
 
 /** Once a run stops, how each step ends depends on who holds it. */
 function isSmooth({ status }: RunModel): boolean {

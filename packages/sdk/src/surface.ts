@@ -78,8 +78,10 @@ export type {
 export type { SubmitManyOptions, TaskSubmits } from './task/task-submits.ts';
 export type { AttemptView, TaskError, TaskState, TaskView } from './task/task-view.ts';
 export type { StopOptions, Worker, WorkerNotice, WorkOptions } from './worker/worker.ts';
+export type { CallbackTarget } from './workflow/callback-step.ts';
 export type { StartWorkflowOptions, SubWorkflowOptions } from './workflow/child-steps.ts';
 export { defineWorkflow, type WorkflowOptions } from './workflow/define-workflow.ts';
+export type { HttpStepOutput, HttpStepRequest } from './workflow/http-step.ts';
 export type { Iteration, LoopOptions, LoopOverOptions } from './workflow/loop-steps.ts';
 export type {
   Given,

@@ -8,6 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import { DEFAULTS, type ServerOptions } from './assembly/server-options.ts';
 import {
   courierOf,
+  httpWorkerOf,
   openBlobs,
   openLog,
   openTaskLogs,
@@ -35,6 +36,7 @@ import {
   readCertificate,
 } from './http/certificate.ts';
 import { urlOf } from './http/server-url.ts';
+import type { HttpWorker } from './http-steps/http-worker.ts';
 import { Admission } from './limits/admission.ts';
 import { MemoryWatch } from './limits/memory-watch.ts';
 import type { TaskLogs } from './logs/task-logs.ts';
@@ -64,6 +66,7 @@ export class Server {
   private readonly streams: WorkerStreams;
   private readonly waiters: TaskWaiters;
   private readonly courier: RunningCourier;
+  private readonly httpWorker: HttpWorker;
   private readonly drainMs: number;
   private readonly ticker: NodeJS.Timeout;
   /** Absent without TLS. */
@@ -75,6 +78,7 @@ export class Server {
     this.url = url;
     this.drainMs = parts.drainMs;
     this.courier = parts.courier;
+    this.httpWorker = parts.httpWorker;
     this.app = parts.app;
     this.engine = parts.engine;
     this.log = parts.log;
@@ -113,11 +117,13 @@ export class Server {
       const logs = await openTaskLogs(options);
       const blobs = await openBlobs(options, observation, now);
       let courier: RunningCourier | undefined;
+      let httpWorker: HttpWorker | undefined;
       const scripts = new Scripts((results) => reportScripts(engine, results));
       const outputs = new ServerOutputs(streams, waiters, rates, {
         observe: observation.staged,
         owed: (deliveries, state) => courier?.staged(deliveries, state),
         evaluate: (asked) => scripts.evaluate(asked),
+        serve: (namespaces) => httpWorker?.serve(namespaces),
       });
       let gateway: Gateway | undefined;
       const beforeTimers = () => gateway?.beforeTimers();
@@ -129,8 +135,7 @@ export class Server {
       const { state } = observation.partition;
       projection.follow(engine.feed, engine.position, state.programs.all());
       checkKeys(options, state);
-      const memory = new MemoryWatch(options.maxMemory ?? DEFAULTS.maxMemory);
-      const admission = new Admission(engine, file, memory);
+      const admission = new Admission(engine, file, memoryOf(options));
       gateway = new Gateway({
         engine,
         admission,
@@ -151,12 +156,13 @@ export class Server {
       const app = buildApp(appOptions(options, certificate), served);
       await app.listen({ host: options.host, port: options.port });
       courier = courierOf(options, served);
-      await courier.begin();
+      httpWorker = httpWorkerOf(options, gateway);
+      await Promise.all([courier.begin(), httpWorker.begin(engine)]);
       const url = urlOf(app, options, certificate !== undefined);
       serverLog.line('info', 'the server is listening', { url, version: options.version });
       const watcher = watchCertificate(app, options.tls, certificate, serverLog);
       const { drainMs = DEFAULTS.drainMs } = options;
-      return new Server({ ...served, app, courier, streams, watcher, drainMs }, url);
+      return new Server({ ...served, app, courier, httpWorker, streams, watcher, drainMs }, url);
     } catch (cause) {
       observation.close();
       await projection?.close();
@@ -177,7 +183,8 @@ export class Server {
     this.watcher?.stop();
     this.streams.drain();
     this.waiters.giveUp();
-    await Promise.all([this.app.close(), this.courier.close(this.drainMs)]);
+    const open = [this.courier, this.httpWorker].map((each) => each.close(this.drainMs));
+    await Promise.all([this.app.close(), ...open]);
     await this.stats.close();
     await this.sweep.close();
     await this.scripts.close();
@@ -210,6 +217,10 @@ function streamsOf({ http }: ServerOptions, { streamed }: Observation): WorkerSt
   return new WorkerStreams({ notify: streamed, stalledMs });
 }
 
+function memoryOf({ maxMemory = DEFAULTS.maxMemory }: ServerOptions): MemoryWatch {
+  return new MemoryWatch(maxMemory);
+}
+
 function clockOf(
   { acceptClockJumps: acceptsJumps = false }: ServerOptions,
   { timed }: Observation,
@@ -220,6 +231,7 @@ function clockOf(
 interface Parts {
   readonly app: FastifyInstance;
   readonly courier: RunningCourier;
+  readonly httpWorker: HttpWorker;
   readonly engine: Engine;
   readonly admission: Admission;
   readonly gateway: Gateway;

@@ -16,7 +16,6 @@ import { frameSize, isBranch, scopeOf } from '../state/runs/run-frames.ts';
 import type { State } from '../state/state.ts';
 import { DELAYED_REASON, SUBMITTED_REASON } from '../task/task-state.ts';
 import { STEP_KINDS } from '../workflow/program.ts';
-import { SUB_RUN } from '../workflow/run-relation.ts';
 import {
   isStepLive,
   isStepOver,
@@ -25,9 +24,13 @@ import {
   STEP_RUNNING,
   STEP_STOPPING,
   STEP_SUCCEEDED,
+  SUB_RUN,
 } from '../workflow/run-state.ts';
 import type { Appliers } from './applier.ts';
+
+import { oweCallback } from './apply-callbacks.ts';
 import { applyRunRevived, applyStepsReset, releaseTask } from './apply-resets.ts';
+
 import { admit } from './apply-tasks.ts';
 import { arrive, makeDue, reportChild } from './step-places.ts';
 import { enqueue, wait } from './task-places.ts';
@@ -51,6 +54,8 @@ export const STEP_TASK_APPLIERS: Appliers<typeof STEP_TASK_EVENTS> = {
     runs.updateLine(run);
     if (event.runAt > at) wait(state, slot, { until: event.runAt, reason: DELAYED_REASON });
     else enqueue(state, slot, { at, reason: SUBMITTED_REASON, toHead: false });
+    // A CALLBACK has its delivery from here on.
+    oweCallback(state, slot, at);
     state.nextTask = (event.task + 1) as TaskNumber;
   },
 };

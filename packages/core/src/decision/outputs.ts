@@ -18,6 +18,8 @@ export interface Outputs {
   readonly endedRuns: Slot[];
   /** Runs that other runs started. */
   readonly startedRuns: Slot[];
+  /** Namespaces in which a step waits for the worker inside the server. */
+  readonly httpNamespaces: string[];
   /** Scripts to evaluate. */
   readonly evaluations: EvaluationRequest[];
   /** Tasks whose attempt ended, whether or not another one follows. */
@@ -62,6 +64,7 @@ export function makeOutputs(): Outputs {
     endedSlots: [],
     endedRuns: [],
     startedRuns: [],
+    httpNamespaces: [],
     evaluations: [],
     attemptSlots: [],
     attemptOutcomes: [],
@@ -79,6 +82,7 @@ export function clearOutputs(outputs: Outputs): void {
   outputs.endedSlots.length = 0;
   outputs.endedRuns.length = 0;
   outputs.startedRuns.length = 0;
+  outputs.httpNamespaces.length = 0;
   outputs.evaluations.length = 0;
   outputs.attemptSlots.length = 0;
   outputs.attemptOutcomes.length = 0;

@@ -2,12 +2,16 @@ import type { Utf8 } from '../base/utf8.ts';
 import { childFields, failureFields } from './child-fields.ts';
 import { forkForm } from './fork-form.ts';
 import { GraphBuilder, type Links, NO_PLACE } from './graph.ts';
+import { callbackFields } from './http-fields.ts';
 import { kindFields } from './kind-fields.ts';
 import { type Outline, OutlineReader, type ScopeOutline } from './outline.ts';
 import { type DefinitionProblem, isObject, type Place, Problems, pointerOf } from './problems.ts';
 import {
+  CALLBACK_TASK_TYPE,
+  type CallbackNode,
   type ChildNode,
   type ForkNode,
+  HTTP_TASK_TYPE,
   ITERATIONS_MAX,
   type LoopNode,
   type Program,
@@ -99,9 +103,9 @@ function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
   const given = isBranch ? {} : checker.problems.object(step, 'inputParameters');
   const problems = kind === 'FORK_JOIN_DYNAMIC' ? new Problems() : checker.problems;
   const { inputs, ...own } = kindFields(step, given, problems);
-  const isNamed = kind === 'SIMPLE' && !isBranch;
-  const name = isNamed ? problems.text(step, 'name') : String(value.name ?? '');
-  const hasTask = kind === 'SIMPLE' || kind === 'DYNAMIC';
+  const isNamed = (kind === 'SIMPLE' && !isBranch) || kind in OWN_TYPES;
+  const name = isNamed ? nameOf(step, problems) : String(value.name ?? '');
+  const hasTask = WITH_TASK.includes(kind);
   return {
     ...links,
     ...own,
@@ -118,7 +122,26 @@ function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
     loop: kind === 'DO_WHILE' ? makeLoop(step, given, compiling) : undefined,
     fork: kind === 'FORK_JOIN_DYNAMIC' ? makeFork(step, given, compiling) : undefined,
     child: kind === 'SUB_WORKFLOW' ? makeChild(step, checker) : undefined,
+    callback: kind === 'CALLBACK' ? makeCallback(step, checker) : undefined,
   };
+}
+
+/** Types of tasks that the server deals with itself. */
+const OWN_TYPES: Readonly<Record<string, string>> = {
+  HTTP: HTTP_TASK_TYPE,
+  CALLBACK: CALLBACK_TASK_TYPE,
+};
+
+const WITH_TASK: readonly StepNode['kind'][] = ['SIMPLE', 'DYNAMIC', 'HTTP', 'CALLBACK'];
+
+/** The type of the task of a step that has one. */
+function nameOf(step: Outline, problems: Problems): string {
+  return OWN_TYPES[step.kind] ?? problems.text(step, 'name');
+}
+
+function makeCallback(step: Outline, checker: TemplateCompiler): CallbackNode {
+  const { to, waits } = callbackFields(step, checker.problems);
+  return { to: checker.compile(to, `${step.path}/callback`, step), waits };
 }
 
 /** A loop has a condition, a list, or both. */

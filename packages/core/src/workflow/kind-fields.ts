@@ -1,4 +1,5 @@
 import { checkStart, isExpression } from './child-fields.ts';
+import { checkHttp } from './http-fields.ts';
 import type { Outline } from './outline.ts';
 import type { Problems } from './problems.ts';
 import type { StepNode } from './program.ts';
@@ -28,6 +29,9 @@ export function kindFields(step: Outline, inputs: Inputs, problems: Problems): K
       return none;
     case 'WAIT':
       checkWait(step, inputs, problems);
+      return none;
+    case 'HTTP':
+      checkHttp(step, inputs, problems);
       return none;
     case 'START_WORKFLOW':
       checkStart(step, inputs, problems);

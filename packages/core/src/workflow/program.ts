@@ -18,7 +18,15 @@ export const STEP_KINDS = [
   'DYNAMIC',
   'SUB_WORKFLOW',
   'START_WORKFLOW',
+  'HTTP',
+  'CALLBACK',
 ] as const;
+
+/** Type of the tasks of HTTP steps. A worker inside the server runs them. */
+export const HTTP_TASK_TYPE = 'sluice:http';
+
+/** Type of the tasks of CALLBACK steps. No worker runs them: each has a delivery. */
+export const CALLBACK_TASK_TYPE = 'sluice:callback';
 
 /** Bound on the iterations of a loop. */
 export const ITERATIONS_MAX = 10_000;
@@ -70,6 +78,16 @@ export interface StepNode {
   readonly namedBy: string;
   /** For SUB_WORKFLOW. */
   readonly child: ChildNode | undefined;
+  /** For CALLBACK. */
+  readonly callback: CallbackNode | undefined;
+}
+
+/** Where a CALLBACK is delivered. */
+export interface CallbackNode {
+  /** Gives the url and, if stated, the secret. */
+  readonly to: Template;
+  /** Whether the step ends with the delivery, and not before it. */
+  readonly waits: boolean;
 }
 
 /** The workflow that a SUB_WORKFLOW runs. */

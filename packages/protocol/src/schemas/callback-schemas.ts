@@ -7,7 +7,7 @@ const CallbackId = Type.String({
   examples: ['c_0000000001'],
 });
 const ChangeType = Type.String({
-  description: 'Which change of the task it is about.',
+  description: 'Which change of the task it is about, or run.callback for a CALLBACK step.',
   examples: ['task.succeeded'],
 });
 const Time = Type.String({ format: 'date-time' });

@@ -221,6 +221,7 @@ const RunReasonCode = Type.Union(
     'call',
     'script',
     'child',
+    'callback',
     'due',
     'no_room',
   ].map((code) => Type.Literal(code)),

@@ -26,6 +26,8 @@ import { TestBlobs } from './server/test-blobs.ts';
 import { TestLogs } from './test-logs.ts';
 import { TestWaits, turn } from './test-waits.ts';
 
+export { httpMock, type MockedAnswer, type MockedRequest } from './runs/http-mock.ts';
+
 export interface TestSluiceOptions {
   /** Start time of the virtual clock. Default 2030-01-01. */
   readonly startAt?: Date | string | number;

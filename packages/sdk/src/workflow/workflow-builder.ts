@@ -1,10 +1,12 @@
 import type { AnyTask, TaskDefinition } from '../task/define-task.ts';
+import { addCallback, type CallbackTarget } from './callback-step.ts';
 import {
   addStartWorkflow,
   addSubWorkflow,
   type StartWorkflowOptions,
   type SubWorkflowOptions,
 } from './child-steps.ts';
+import { addHttp, type HttpStepOutput, type HttpStepRequest } from './http-step.ts';
 import { addLoop, type Iteration, type LoopOptions, type LoopOverOptions } from './loop-steps.ts';
 import { addMap, type MapItems } from './map-steps.ts';
 import { addFork, addSwitch, type Build, type BuildAll, type CaseNames } from './path-steps.ts';
@@ -214,6 +216,23 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
     input: GivenFields<unknown> = {},
   ): Step<{ readonly result: Result }> {
     return addInline(this.scope, { name, expression, input });
+  }
+
+  /**
+   * Sends a request from the server. `Body` is the type of the answer's body. An answer that is no
+   * success fails the step.
+   */
+  http<Body = unknown, MayFail extends boolean = false>(
+    name: string,
+    request: HttpStepRequest,
+    options: StepOptions<MayFail> = {},
+  ): Step<MayFail extends true ? HttpStepOutput<Body> | null : HttpStepOutput<Body>> {
+    return addHttp(this.scope, { name, request, options });
+  }
+
+  /** Calls a receiver with `data`. The server delivers it, also after the run has ended. */
+  callback(name: string, to: CallbackTarget, data: GivenFields<unknown> = {}): Step<null> {
+    return addCallback(this.scope, { name, to, data });
   }
 
   /** Runs another workflow and waits for its end. Its output is the output of the step. */

@@ -10,7 +10,9 @@ import { makeCourier, type RunningCourier } from '../callbacks/make-courier.ts';
 import type { SteadyClock } from '../clock/steady-clock.ts';
 import { EMBEDDED_PARTITION } from '../config/embedded-partition.ts';
 import type { Configuration } from '../config/settings.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import type { ServerOutputs } from '../gateway/server-outputs.ts';
+import { type HttpWorker, makeHttpWorker } from '../http-steps/http-worker.ts';
 import type { Admission } from '../limits/admission.ts';
 import { partitionLimits } from '../limits/partition-limits.ts';
 import { TaskLogs } from '../logs/task-logs.ts';
@@ -142,4 +144,11 @@ export function courierOf(
   const { observation, ...rest } = parts;
   const onTried = observation.callbacks.tried;
   return makeCourier(callbacks, { ...rest, version, startTimer, onTried });
+}
+
+export function httpWorkerOf(
+  { version, callbacks = DEFAULTS.callbacks }: ServerOptions,
+  gateway: Gateway,
+): HttpWorker {
+  return makeHttpWorker(callbacks, { gateway, version });
 }

@@ -7,12 +7,12 @@ import {
   type ReadonlyState,
   type RedeliverCallbacks,
   type RedeliverCallbacksReply,
-  TASK_STATES,
   taskIdText,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { type CallbackQuery, type CallbackView, LIMITS } from '@sluice/protocol';
 import { badCursor, cursorText, pageJson } from '../answers/pages.ts';
+import { callbackType } from '../base/callback-type.ts';
 import { timeText } from '../base/time-text.ts';
 import type { Admission } from '../limits/admission.ts';
 
@@ -110,7 +110,7 @@ function viewOf(state: ReadonlyState, delivery: Delivery): CallbackView {
   return {
     id: deliveryIdText({ partition, number }),
     taskId: taskIdText({ submittedAt, partition, number: task }),
-    type: `task.${TASK_STATES[delivery.state]}`,
+    type: callbackType(delivery.state),
     url: state.texts.callback.at(delivery.callback)?.url ?? '',
     state: givenUpAt === 0 ? 'pending' : 'given_up',
     changedAt: timeText(delivery.at),

@@ -123,7 +123,7 @@ function drain(request: ClientRequest, response: IncomingMessage, done: () => vo
 }
 
 /** Returns the checked addresses for every lookup. */
-function lookupIn(addresses: readonly string[]): LookupFunction {
+export function lookupIn(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, options, callback) => {
     if (options.all === true) callback(null, found);
@@ -153,7 +153,7 @@ function isTlsError(code: string): boolean {
 }
 
 /** Rejects when the signal is aborted first. */
-function aborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export function aborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const give = (): void => reject(new Error('too late'));
   if (signal.aborted) give();

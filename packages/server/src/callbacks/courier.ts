@@ -8,11 +8,11 @@ import {
   type ReadonlyState,
   type RecordDelivery,
   type RecordDeliveryReply,
-  TASK_STATES,
   taskIdText,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
+import { callbackType, isOfStep } from '../base/callback-type.ts';
 import { timeText } from '../base/time-text.ts';
 import { DeliveryLanes, type Planned } from './delivery-lanes.ts';
 
@@ -174,7 +174,8 @@ export class Courier {
     if (task === 'not_kept') return this.record(number, 0, { status: 0, failure: 'task_not_kept' });
     const startedAt = clock();
     const { url, secret, id, head } = letter;
-    const outcome = await send({ url, secret, id, body: `${head},"data":${task.json}}` });
+    const body = letter.isOfStep ? stepBody(head, task.json) : `${head},"data":${task.json}}`;
+    const outcome = await send({ url, secret, id, body });
     return this.record(number, Math.max(0, clock() - startedAt), outcome);
   }
 
@@ -226,6 +227,14 @@ interface Letter {
   readonly head: string;
   readonly namespace: string;
   readonly taskId: string;
+  /** Whether it is the message of a CALLBACK step. */
+  readonly isOfStep: boolean;
+}
+
+/** The message of a CALLBACK step has the input of the step. */
+function stepBody(head: string, json: string): string {
+  const { runId, step, input = null } = JSON.parse(json) as Readonly<Record<string, unknown>>;
+  return `${head},${JSON.stringify({ runId, step, data: input }).slice(1)}`;
 }
 
 /** Returns undefined when the delivery is finished or was given up. */
@@ -234,7 +243,7 @@ function letterOf(state: ReadonlyState, number: number): Letter | undefined {
   if (delivery === undefined || delivery.givenUpAt !== 0) return undefined;
   const { partition } = state;
   const callback = state.texts.callback.at(delivery.callback);
-  const type = `task.${TASK_STATES[delivery.state]}`;
+  const type = callbackType(delivery.state);
   const { task, submittedAt, queue, at } = delivery;
   return {
     url: callback?.url ?? '',
@@ -243,5 +252,6 @@ function letterOf(state: ReadonlyState, number: number): Letter | undefined {
     head: JSON.stringify({ type, timestamp: timeText(at) }).slice(0, -1),
     namespace: namespaceOf(state.queues[queue].key),
     taskId: taskIdText({ submittedAt, partition, number: task }),
+    isOfStep: isOfStep(delivery.state),
   };
 }

@@ -218,8 +218,8 @@ const Retention = group({
 const Callbacks = group({
   allow: Type.Array(Type.String({ minLength: 1 }), {
     description:
-      'Addresses, ranges such as 10.0.0.0/8, and host names that callbacks may use although they ' +
-      'are not public',
+      'Addresses, ranges such as 10.0.0.0/8, and host names that callbacks and HTTP steps may ' +
+      'use although they are not public',
     default: [],
   }),
   secret: Type.String({
@@ -241,7 +241,7 @@ const Callbacks = group({
     maximum: 10_000,
   }),
   dnsServers: Type.Array(Type.String({ minLength: 1 }), {
-    description: 'Addresses of the name servers that resolve hosts of callbacks',
+    description: 'Addresses of the name servers that resolve hosts of callbacks and HTTP steps',
     default: [],
     defaultText: 'those of the system',
   }),

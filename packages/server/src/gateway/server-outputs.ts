@@ -33,6 +33,8 @@ interface OutputHooks {
   readonly owed?: OwedObserver;
   /** Called once the steps that ask are durable. */
   readonly evaluate?: (asked: readonly EvaluationRequest[]) => void;
+  /** Called once the HTTP steps in these namespaces are durable. */
+  readonly serve?: (namespaces: readonly string[]) => void;
 }
 
 /**
@@ -94,6 +96,10 @@ export class ServerOutputs implements OutputPort {
     if (outputs.evaluations.length > 0) {
       const asked = [...outputs.evaluations];
       this.told.push(() => this.hooks.evaluate?.(asked));
+    }
+    if (outputs.httpNamespaces.length > 0) {
+      const wanted = [...new Set(outputs.httpNamespaces)];
+      this.told.push(() => this.hooks.serve?.(wanted));
     }
     for (const session of outputs.closedSessions) {
       this.streams.ended(session);

@@ -5,14 +5,17 @@ import { expect, test } from 'vitest';
 import { explainRun, type RunExplanation } from './run-explain.ts';
 
 /** For what a test asks of it: runs without tasks that wait. */
-const READER = { explain: () => ({ running: true, reasons: [] }) } as unknown as PartitionReader;
+const READER = {
+  explain: () => ({ running: true, reasons: [] }),
+  waitsForRoom: () => false,
+} as unknown as PartitionReader;
 
 const simple = (reference: string) => ({ name: 'a', taskReferenceName: reference });
 
 interface World {
   readonly partition: TestPartition;
   readonly session: SessionId;
-  readonly explained: () => RunExplanation;
+  readonly explained: (reader?: PartitionReader) => RunExplanation;
 }
 
 /** A run of these steps in a memory for four tasks. */
@@ -27,7 +30,7 @@ function begin(tasks: readonly object[]): World {
   return {
     partition,
     session: session as SessionId,
-    explained: () => explainRun(state, READER, slot),
+    explained: (reader = READER) => explainRun(state, reader, slot),
   };
 }
 
@@ -68,4 +71,18 @@ test('a loop that fits is not said to wait for room', () => {
   ]);
 
   expect(world.explained().reasons).toMatchObject([{ code: 'call', step: 'ask__1' }]);
+});
+
+test('a step whose run does not fit waits for room', () => {
+  const workflowDefinition = { tasks: ['one', 'two', 'three', 'four'].map(simple) };
+  const subWorkflowParam = { name: 'inside', workflowDefinition };
+  const rest = { taskReferenceName: 'rest', type: 'WAIT' };
+  const sub = { taskReferenceName: 'sub', type: 'SUB_WORKFLOW', subWorkflowParam };
+  const { partition, explained } = begin([rest, sub]);
+  partition.submit({});
+  new TestRuns(partition).end(1, 'rest');
+
+  expect(explained({ ...READER, waitsForRoom: () => true }).reasons).toMatchObject([
+    { code: 'no_room', step: 'sub' },
+  ]);
 });

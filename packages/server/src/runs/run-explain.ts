@@ -1,5 +1,6 @@
 import {
   Branches,
+  CALLBACK_TASK_TYPE,
   childIdOf,
   type Explanation,
   hasRoomForFrame,
@@ -51,6 +52,7 @@ type RunReasonCode =
   | 'call'
   | 'script'
   | 'child'
+  | 'callback'
   | 'due'
   | 'no_room';
 
@@ -109,6 +111,10 @@ function explainStep(state: ReadonlyState, partition: PartitionReader, step: num
   const reference = referenceOf(state, program, step, new Branches(state, UTF8));
   const name = `step "${reference}"`;
   const task = (steps.link[step] - 1) as Slot;
+  if (task >= 0 && state.typeOf(task) === CALLBACK_TASK_TYPE) {
+    const message = `${name} waits until its callback is delivered`;
+    return { code: 'callback', message, step: reference, taskId: taskIdOf(state, task) };
+  }
   if (task >= 0) {
     const explained = partition.explain(task);
     const code = explained.running ? 'task_running' : 'task_waiting';
@@ -134,7 +140,7 @@ function explainStep(state: ReadonlyState, partition: PartitionReader, step: num
   if (RUN_STATES[table.state[steps.run[step]]] === 'paused') {
     return { code: 'due', message: `${name} begins when the run is resumed`, step: reference };
   }
-  if (hasRoom(state, program, step)) {
+  if (hasRoom(state, program, step) && !partition.waitsForRoom(steps.run[step] as Slot)) {
     return { code: 'due', message: `${name} begins at any moment`, step: reference };
   }
   const { tasksMax } = state.limits;

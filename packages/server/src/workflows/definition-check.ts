@@ -113,10 +113,13 @@ function scriptOf({ value, path }: Place): { source: string; path: string } | un
 
 const SCRIPTS = ['javascript', 'graaljs'];
 
+/** Types of steps that have a task. */
+const WITH_TASKS: readonly unknown[] = ['SIMPLE', 'HTTP'];
+
 function checkOptions(definition: unknown, path: string, problems: ErrorDetail[]): void {
   for (const { value, path: at } of allSteps(definition, path)) {
     const step = fieldsOf(value);
-    if ((step.type ?? 'SIMPLE') !== 'SIMPLE') continue;
+    if (!WITH_TASKS.includes(step.type ?? 'SIMPLE')) continue;
     checkOwnOptions(fieldsOf(step.taskDefinition), `${at}/taskDefinition`, problems);
     checkOwnOptions(step, at, problems);
   }

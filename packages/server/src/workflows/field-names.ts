@@ -27,7 +27,7 @@ const ANYWHERE = words(`name description ownerEmail ownerApp createTime updateTi
 const OF_DEFINITION = new Set([
   ...ANYWHERE,
   ...words(`version tasks inputParameters outputParameters variables failureWorkflow
-    restartable schemaVersion workflowStatusListenerEnabled workflowStatusListenerSink maskedFields
+    failureWorkflowVersion restartable schemaVersion workflowStatusListenerEnabled workflowStatusListenerSink maskedFields
     rateLimitConfig cacheConfig callback`),
 ]);
 
@@ -55,6 +55,14 @@ const INPUTS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
   ['TERMINATE', new Set(['terminationStatus', 'terminationReason', 'workflowOutput'])],
   ['DO_WHILE', new Set(['keepLastN'])],
   ['INLINE', new Set(['expression', 'evaluatorType'])],
+  ['START_WORKFLOW', new Set(['startWorkflow'])],
+  [
+    'HTTP',
+    new Set(
+      words(`http_request uri url method headers body accept contentType connectionTimeOut
+        readTimeOut`),
+    ),
+  ],
 ]);
 
 /** What is written by a tool on purpose. */

@@ -1,7 +1,17 @@
+import { NO_SLOT } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
+import { endTask } from '../../decision/lease-ends.ts';
 import type { Delivery } from '../../state/outbox.ts';
-import { isFinalFailure, NO_FAILURE } from '../../task/delivery-failures.ts';
+import { DELIVERY_FAILURES, isFinalFailure, NO_FAILURE } from '../../task/delivery-failures.ts';
 import { backoffMs, jitterOf, parseRetry, type ResolvedRetry } from '../../task/retry-policy.ts';
+import {
+  FAILED,
+  FAILED_REASON,
+  QUEUED,
+  SUCCEEDED,
+  SUCCEEDED_REASON,
+} from '../../task/task-state.ts';
+import { CALLBACK_TASK_TYPE } from '../../workflow/program.ts';
 import { subjectOf } from './delivery-subject.ts';
 
 const SECOND_MS = 1000;
@@ -56,11 +66,36 @@ export function decideRecordDelivery(
   const tried = { ...subjectOf(delivery), status, durationMs };
   if (failure === NO_FAILURE) {
     emit(Object.assign(events.callbackDelivered, tried));
+    endCallbackStep(decision, delivery);
     return { outcome: 'delivered', nextAt: 0 };
   }
   const nextAt = nextTryAt(decision.now, delivery, command);
   emit(Object.assign(events.callbackFailed, tried, { failure, nextAt }));
+  if (nextAt === 0) endCallbackStep(decision, delivery, { failure, status });
   return { outcome: nextAt === 0 ? 'given_up' : 'failed', nextAt };
+}
+
+/** The task of a CALLBACK step that waits ends with its delivery. */
+function endCallbackStep(
+  decision: Decision,
+  { task }: Delivery,
+  failed?: { readonly failure: number; readonly status: number },
+): void {
+  const { state, runWork } = decision;
+  const slot = state.tasks.find(task);
+  if (slot === NO_SLOT || state.typeOf(slot) !== CALLBACK_TASK_TYPE) return;
+  // One that does not wait ended at once. A worker that serves this type may hold it.
+  if (state.tasks.step[slot] === 0 || state.tasks.state[slot] !== QUEUED) return;
+  if (failed === undefined) {
+    endTask(decision, slot, { state: SUCCEEDED, reason: SUCCEEDED_REASON });
+    return;
+  }
+  const status = failed.status === 0 ? '' : ` (status ${failed.status})`;
+  const why = `${DELIVERY_FAILURES[failed.failure]}${status}`;
+  const error = { message: `the callback was given up: ${why}`, code: 'callback_given_up' };
+  const bytes = runWork.utf8.encode(JSON.stringify(error));
+  const payload = { bytes, start: 0, end: bytes.length };
+  endTask(decision, slot, { state: FAILED, reason: FAILED_REASON, payload });
 }
 
 /**

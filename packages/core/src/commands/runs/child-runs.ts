@@ -6,8 +6,14 @@ import type { PayloadRange } from '../../structures/payload-range.ts';
 import { wrongFields } from '../../workflow/child-fields.ts';
 import { VALUE_BYTES_MAX, ValueError } from '../../workflow/json-writer.ts';
 import type { ChildNode, Program } from '../../workflow/program.ts';
-import { RUN_DEPTH_MAX, STARTED_RUN, SUB_RUN } from '../../workflow/run-relation.ts';
-import { type RunReason, STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
+import {
+  RUN_DEPTH_MAX,
+  type RunReason,
+  STARTED_RUN,
+  STEP_FAILED,
+  STEP_SUCCEEDED,
+  SUB_RUN,
+} from '../../workflow/run-state.ts';
 import { endStep, type StepVisit, shownReference, type Visit } from './end-steps.ts';
 import { fillAndParse, fillInput, jsonBytes, parsed } from './fill-template.ts';
 import { compileNew, hasRoomForDefinitions, register } from './put-workflow.ts';

@@ -1,15 +1,20 @@
-import { NO_SLOT } from '../../base/ids.ts';
+import { NO_SLOT, type Slot } from '../../base/ids.ts';
 import { queueKey } from '../../base/queue-key.ts';
+import { endTask } from '../../decision/lease-ends.ts';
 import { TASK_TYPES_MAX } from '../../state/state.ts';
 import { withDefaults } from '../../state/task-types.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
+import { SUCCEEDED, SUCCEEDED_REASON } from '../../task/task-state.ts';
+import { wrongCallbackFields } from '../../workflow/http-fields.ts';
 import { ValueError } from '../../workflow/json-writer.ts';
-import type { StepNode } from '../../workflow/program.ts';
+import { type CallbackNode, HTTP_TASK_TYPE, type StepNode } from '../../workflow/program.ts';
 import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { fillDetails } from '../tasks/submit-tasks.ts';
 import { enterStartWorkflow, enterSubWorkflow } from './child-runs.ts';
 import { endStep, type StepVisit, shownReference, type Visit, visitStep } from './end-steps.ts';
-import { fillInput } from './fill-template.ts';
+
+import { fillAndParse, fillInput } from './fill-template.ts';
+
 import { checkType, enterFork } from './fork-steps.ts';
 import { decideSwitch, endJoin, setVariables, terminate } from './immediate-steps.ts';
 import { enterLoop } from './loop-steps.ts';
@@ -38,9 +43,12 @@ function enter(at: StepVisit): boolean {
   const { node } = at;
   switch (node.kind) {
     case 'SIMPLE':
+    case 'HTTP':
       return submitStep(at, inputOf(at));
     case 'DYNAMIC':
       return submitDynamic(at);
+    case 'CALLBACK':
+      return submitCallback(at);
     case 'FORK_JOIN_DYNAMIC':
       return enterFork(at);
     case 'DO_WHILE':
@@ -97,6 +105,27 @@ function submitDynamic(at: StepVisit): boolean {
   return submitStep({ ...at, node: named }, input);
 }
 
+/**
+ * The task of a CALLBACK has a delivery from its start on. It ends at once, or with the delivery.
+ */
+function submitCallback(at: StepVisit): boolean {
+  const { decision, node, step } = at;
+  const { to, waits } = node.callback as CallbackNode;
+  const { outbox, limits, runs } = decision.state;
+  const given = fillAndParse(decision, at, to) as { url: string; secret: string | null };
+  const [wrong] = wrongCallbackFields({ ...given, url: given.url ?? '' });
+  if (wrong !== undefined) throw new ValueError('bad_value', `callback: ${wrong.message}`);
+  if (outbox.pendingCount >= limits.callbacksMax) return false;
+  const { url, secret } = given;
+  const callback = { url, on: ['queued'], ...(secret === null ? {} : { secret }) };
+  const task = { type: node.name, ...node.task, callback };
+  const named = { ...node, task, startDelayMs: 0 };
+  if (!submitStep({ ...at, node: named }, inputOf(at))) return false;
+  const slot = (runs.steps.link[step] - 1) as Slot;
+  if (!waits) endTask(decision, slot, { state: SUCCEEDED, reason: SUCCEEDED_REASON });
+  return true;
+}
+
 /** Steps have the last part of the memory for themselves, so that runs can end when it is full. */
 function submitStep(at: StepVisit, input: PayloadRange): boolean {
   const { decision, run, node, step } = at;
@@ -124,5 +153,6 @@ function submitStep(at: StepVisit, input: PayloadRange): boolean {
   event.priority = table.priority[run];
   Object.assign(event.input, input);
   decision.emit(event);
+  if (node.name === HTTP_TASK_TYPE) decision.outputs.httpNamespaces.push(namespace);
   return true;
 }

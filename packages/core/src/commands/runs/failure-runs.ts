@@ -6,8 +6,8 @@ import { runIdOf } from '../../decision/child-id.ts';
 import { outermost } from '../../decision/run-place.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { VALUE_BYTES_MAX, ValueError } from '../../workflow/json-writer.ts';
-import { FAILURE_RUN } from '../../workflow/run-relation.ts';
 import {
+  FAILURE_RUN,
   RUN_CANCELLED,
   RUN_SUCCEEDED,
   RUN_TIMED_OUT,

@@ -1,8 +1,7 @@
 import type { Slot } from '../../base/ids.ts';
 import { frameSize } from '../../state/runs/run-frames.ts';
 import type { ReadonlyState } from '../../state/state.ts';
-import { RUN_RELATIONS } from '../../workflow/run-relation.ts';
-import { RUN_REASONS, RUN_STATES, STEP_STATES } from '../../workflow/run-state.ts';
+import { RUN_REASONS, RUN_RELATIONS, RUN_STATES, STEP_STATES } from '../../workflow/run-state.ts';
 import { testUtf8 } from '../test-utf8.ts';
 
 /** A run as plain values. */

@@ -85,6 +85,15 @@ export class RandomDefinition {
     if (dice === 13) return this.dynamicFork(inFork);
     if (dice === 14) return [this.dynamic()];
     if (dice === 15 && this.levels > 0) return this.child(!isAlone);
+    if (dice === 17 && this.hasCalls) {
+      const callback = { url: 'http://a.example/hook' };
+      const inputParameters = { a: this.value() };
+      return [{ ...this.named('tell'), type: 'CALLBACK', callback, inputParameters }];
+    }
+    if (dice === 16 && this.hasCalls) {
+      const inputParameters = { uri: 'http://a.example', body: this.value() };
+      return [{ ...this.named('http'), type: 'HTTP', inputParameters }];
+    }
     return [this.simple()];
   }
 

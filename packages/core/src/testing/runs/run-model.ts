@@ -281,6 +281,7 @@ export class RunModel {
       case 'FORK_JOIN_DYNAMIC':
         return this.beginBranches(step, entered, suffix);
       case 'SIMPLE':
+      case 'HTTP':
       case 'DYNAMIC':
       case 'HUMAN':
         entered.state = 'running';

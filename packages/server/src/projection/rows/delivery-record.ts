@@ -1,4 +1,5 @@
-import { DELIVERY_FAILURES, deliveryIdText, type Event, TASK_STATES } from '@sluice/core';
+import { DELIVERY_FAILURES, deliveryIdText, type Event } from '@sluice/core';
+import { callbackType } from '../../base/callback-type.ts';
 import { timeText } from '../../base/time-text.ts';
 
 type DeliveryEvent = Extract<Event, { type: `callback_${string}` }>;
@@ -56,7 +57,7 @@ export function callbacksJson({ deliveries }: { readonly deliveries: DeliveryRec
   const items = deliveries.map(
     ([number, state, at, outcome, status, failure, durationMs, nextAt]) => ({
       id: deliveryIdText({ partition: PARTITION, number }),
-      type: `task.${TASK_STATES[state]}`,
+      type: callbackType(state),
       at: timeText(at),
       outcome: OUTCOMES[outcome],
       status: status === 0 ? null : status,

@@ -337,6 +337,7 @@ export class RunStories implements StoryRule {
       this.check(!isRunning, 'I22', () => `run ${run.number} stops, and nothing failed`);
     }
     run.state = 'stopping';
+    run.output = textOf(event.output);
     this.stopping.set(run, told.executedAt);
     run.due.clear();
     if (run.outcome === '') run.outcome = run.model.endsAs;
