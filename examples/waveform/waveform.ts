@@ -6,9 +6,11 @@ interface WaveformInput {
   readonly seconds?: number;
   /** Another number gives another tune. */
   readonly seed?: number;
+  /** Who is told where the picture is; nobody unless stated. */
+  readonly tell?: string;
 }
 
-/** Makes a tune, measures its pieces side by side, and draws what they found. */
+/** Makes a tune, measures its pieces side by side, draws what they found, and tells somebody. */
 export const waveform = defineWorkflow(
   'waveform',
   {
@@ -37,6 +39,14 @@ export const waveform = defineWorkflow(
 
     const measured = w.map(pieces.output, peaks, { name: 'measure' });
     const drawn = w.step('draw', draw, { run: w.runId, pieces: measured.outputs });
+
+    w.switchBy(
+      { script: "$.tell ? 'somebody' : 'nobody'", input: { tell: w.input.tell } },
+      {
+        somebody: (w) =>
+          w.callback('tell', { url: `${w.input.tell}` }, { picture: drawn.output.picture }),
+      },
+    );
 
     return { picture: drawn.output.picture, sound: sound.output.file, pieces: drawn.output.pieces };
   },
