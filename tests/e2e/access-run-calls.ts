@@ -92,5 +92,11 @@ export const RUN_CALLS = {
   restartRun: ofEndedRun('/restart'),
   rerunRun: ofEndedRun('/rerun', { fromStep: 'only' }),
   completeRunStep: ofStep('/complete'),
+  skipRunStep: async (shop) => {
+    const id = await newRun(shop);
+    await done(shop.post(`/v1/runs/${id}/cancel`, {}));
+    const call = { path: `/v1/runs/${id}/steps/only/skip` };
+    return { call, own: 200, foreign: { code: 'run_not_found' } };
+  },
   failRunStep: ofStep('/fail', { error: { message: 'no' } }),
 } satisfies Partial<Record<RouteName, Prepare>>;

@@ -109,6 +109,16 @@ test('a rerun changes the input of a step, and a restart does everything again',
   expect((await api.get(`/v1/runs/${id}`)).body.counts).toEqual({ succeeded: 6 });
 });
 
+test('a branch that failed is skipped, and the audit trail says so', async () => {
+  const id = await run();
+  expect(await ended(id)).toMatchObject({ status: 'failed' });
+  expect((await api.post(`/v1/runs/${id}/steps/_half_1/skip`, {})).status).toBe(200);
+
+  expect(await ended(id)).toMatchObject({ status: 'succeeded', output: { all: [2, 5] } });
+  const { body: audit } = await api.get('/v1/audit');
+  expect(audit.items[0]).toMatchObject({ action: 'step_skipped' });
+});
+
 test('what cannot go on says why', async () => {
   isBroken = false;
   const tasks = [{ taskReferenceName: 'ask', type: 'HUMAN' }];

@@ -8,7 +8,8 @@ import { linesOf, planted, type SourceFile, type TidyCheck } from './repository.
 
 const MACHINE_PATH = /(?<![\w.~}-])\/(?:work|root|farm)\//;
 const NOTE = /\b(?:TO(?:DO)|FIX(?:ME))\b/;
-const SILENCED_TEST = /\.(?:only|skip|todo)\b(?=\s*[.(])/;
+const SILENCED_TEST =
+  /\b(?:test|it|describe|suite|each|concurrent|sequential)\b[^;=]{0,40}\.(?:only|skip|todo)\b(?=\s*[.(])/;
 const TEST_FILE = /^tests\/.*\.tsx?$|\.(?:test|e2e)\.tsx?$/;
 
 const note = ['TO', 'DO'].join('');

@@ -207,7 +207,7 @@ const rerunRun = defineCommand({
 
 const completeStep = defineCommand({
   name: 'run complete',
-  summary: 'Complete a step that waits: a WAIT, a HUMAN, or any other that runs',
+  summary: 'Complete a step that waits or runs, or that failed: then its run goes on',
   args: ['ID', 'STEP'],
   flags: {
     output: { value: 'JSON', help: 'output of the step: JSON, @FILE, or - for standard input' },
@@ -218,6 +218,15 @@ const completeStep = defineCommand({
     const output = (await jsonOf(flags.output, 'output', io)) ?? null;
     return operate(io, flags, { id, action: 'complete', step, body: { output } });
   },
+});
+
+const skipStep = defineCommand({
+  name: 'run skip',
+  summary: 'Pass over a step that failed: its run goes on after it',
+  args: ['ID', 'STEP'],
+  flags: SERVER_FLAGS,
+  examples: ['sluice run skip r_01k7f6b1oj0000000001 render'],
+  run: ({ args: [id, step], flags }, io) => operate(io, flags, { id, action: 'skip', step }),
 });
 
 const failStep = defineCommand({
@@ -245,6 +254,7 @@ interface Operation {
     | 'restart'
     | 'rerun'
     | 'complete'
+    | 'skip'
     | 'fail';
   /** Reference of the step that is operated on, instead of the run. */
   readonly step?: string;
@@ -287,5 +297,6 @@ export const runCommands = defineGroup('run', 'List, show, wait for and operate 
   restart: restartRun,
   rerun: rerunRun,
   complete: completeStep,
+  skip: skipStep,
   fail: failStep,
 });

@@ -32,7 +32,7 @@ const RUN_OPERATION = {
 const STEP_OPERATION = {
   ...RUN_OPERATION,
   params: RunStepParams,
-  errors: [...RUN_OPERATION.errors, 'step_not_found', 'step_not_waiting'],
+  errors: [...RUN_OPERATION.errors, 'step_not_found', 'step_not_waiting', 'overloaded'],
 } as const;
 
 /** Lets a run that ended go on. */
@@ -160,9 +160,16 @@ export const RUN_ROUTES = {
   completeRunStep: {
     ...STEP_OPERATION,
     path: '/v1/runs/{id}/steps/{step}/complete',
-    summary: 'End a step that runs as succeeded: a WAIT, a HUMAN, or any other',
+    summary:
+      'End a step as succeeded that runs, a WAIT, a HUMAN or any other, or that failed: then its ' +
+      'run goes on',
     body: CompleteStepRequest,
     isBodyOptional: true,
+  },
+  skipRunStep: {
+    ...STEP_OPERATION,
+    path: '/v1/runs/{id}/steps/{step}/skip',
+    summary: 'Pass over a step that failed: its run goes on after it',
   },
   failRunStep: {
     ...STEP_OPERATION,

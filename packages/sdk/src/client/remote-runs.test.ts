@@ -250,6 +250,8 @@ test('calls that let an ended run go on are sent', async () => {
   await sluice.runs.retry(run);
   await sluice.runs.restart('r_1');
   await sluice.runs.rerun(run, 'render');
+  await run.skip('render');
+  await sluice.runs.skip(run, 'render');
 
   expect(server.requests.map(({ path, body }) => [path, body])).toEqual([
     ['/v1/runs/r_1/retry', undefined],
@@ -258,6 +260,8 @@ test('calls that let an ended run go on are sent', async () => {
     ['/v1/runs/r_1/retry', undefined],
     ['/v1/runs/r_1/restart', undefined],
     ['/v1/runs/r_1/rerun', { fromStep: 'render' }],
+    ['/v1/runs/r_1/steps/render/skip', undefined],
+    ['/v1/runs/r_1/steps/render/skip', undefined],
   ]);
   await expect(run.rerun('render', 1n)).rejects.toThrow('the input of the step is not JSON');
 });

@@ -103,6 +103,10 @@ export class RemoteRuns implements RunPort {
     return this.endStep(`${stepPath(id, step)}/complete`, { output });
   }
 
+  skipStep(id: string, step: string): Promise<RunView> {
+    return this.revive(`${stepPath(id, step)}/skip`);
+  }
+
   failStep(id: string, step: string, error: TaskError): Promise<RunView> {
     return this.endStep(`${stepPath(id, step)}/fail`, { error });
   }

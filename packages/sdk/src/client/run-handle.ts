@@ -64,6 +64,10 @@ export class ClientRunHandle<Output = unknown> implements RunHandle<Output> {
     return traced(this.port.completeStep(this.id, step, output)) as Promise<RunView<Output>>;
   }
 
+  skip(step: string): Promise<RunView<Output>> {
+    return traced(this.port.skipStep(this.id, step)) as Promise<RunView<Output>>;
+  }
+
   fail(step: string, error: string | TaskError): Promise<RunView<Output>> {
     return traced(this.port.failStep(this.id, step, errorFrom(error))) as Promise<RunView<Output>>;
   }

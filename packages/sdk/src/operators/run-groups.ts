@@ -94,6 +94,11 @@ export class RunGroup {
     return traced(this.port.completeStep(idOf(run), step, output));
   }
 
+  /** Passes over a step that failed: its run goes on after it. */
+  skip(run: RunReference, step: string): Promise<RunView> {
+    return traced(this.port.skipStep(idOf(run), step));
+  }
+
   /** Ends a step that runs, without success. */
   fail(run: RunReference, step: string, error: string | TaskError): Promise<RunView> {
     return traced(this.port.failStep(idOf(run), step, errorFrom(error)));

@@ -57,6 +57,7 @@ export interface RunPort {
   restartRun(id: string): Promise<RunView>;
   rerunRun(id: string, from: RerunFrom): Promise<RunView>;
   completeStep(id: string, step: string, output: unknown): Promise<RunView>;
+  skipStep(id: string, step: string): Promise<RunView>;
   failStep(id: string, step: string, error: TaskError): Promise<RunView>;
   listRuns(query: RunQuery & PageOptions): Promise<Page<RunSummary>>;
   listSteps(id: string, page: PageOptions): Promise<Page<StepView>>;

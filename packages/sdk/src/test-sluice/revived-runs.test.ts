@@ -35,6 +35,19 @@ test('a run that failed goes on, from the step that failed or from another one',
   expect(await run.result()).toEqual({ shipped: 5 });
 });
 
+test('a step that failed is skipped or completed by hand', async () => {
+  isBroken = true;
+  const sluice = new TestSluice([charge, ship]);
+  const run = await sluice.start(order, { n: 5 });
+  await expect(run.result()).rejects.toThrow('no truck');
+  await run.complete('ship', { shipped: 1 });
+  expect(await run.result()).toEqual({ shipped: 1 });
+
+  const other = await sluice.start(order, { n: 6 });
+  await expect(other.result()).rejects.toThrow('no truck');
+  expect(await other.skip('ship')).toMatchObject({ status: 'succeeded', output: null });
+});
+
 test('what cannot go on says why, as a server does', async () => {
   isBroken = false;
   const sluice = new TestSluice([charge, ship]);

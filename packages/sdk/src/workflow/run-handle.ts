@@ -57,6 +57,9 @@ export interface RunHandle<Output = unknown> {
    */
   complete(step: string, output?: unknown): Promise<RunView<Output>>;
 
+  /** Passes over a step that failed: the run goes on after it, with null as its output. */
+  skip(step: string): Promise<RunView<Output>>;
+
   /** Ends a step that runs, without success. */
   fail(step: string, error: string | TaskError): Promise<RunView<Output>>;
 }

@@ -129,6 +129,7 @@ export class RunOperations {
       ({ rejection, slot }, state) => {
         if (rejection === 'run_not_found') return undefined;
         if (rejection === 'run_finished') throw runFinished(id);
+        if (rejection === 'too_many_tasks') throw noRoom();
         if (rejection !== undefined) throw stepRefusal(rejection, reference);
         return operated(state, slot);
       },
@@ -198,16 +199,19 @@ function revivalRefusal(
       return new SluiceError('invalid_request', message, { details });
     }
     case 'too_many_tasks':
-      return new SluiceError('overloaded', 'the server has no room for the tasks of the run', {
-        retryAfterMs: 1000,
-      });
+      return noRoom();
   }
+}
+
+function noRoom(): SluiceError {
+  const message = 'the server has no room for the tasks of the run';
+  return new SluiceError('overloaded', message, { retryAfterMs: 1000 });
 }
 
 function stepRefusal(code: 'step_not_found' | 'step_not_waiting', reference: string): SluiceError {
   const message = {
     step_not_found: `the run has no step '${reference}'`,
-    step_not_waiting: `step '${reference}' does not run now`,
+    step_not_waiting: `step '${reference}' is not in a state in which a call can end it`,
   };
   return new SluiceError(code, message[code]);
 }

@@ -220,6 +220,18 @@ function stepRoutes(app: FastifyInstance, { operations }: Parts): void {
       return reply.type('application/json').send(json);
     },
   });
+  const nothing = new Checker(NothingSaid);
+  app.route<OfStep>({
+    ...routeOptions(ROUTES.skipRunStep),
+    handler: async (request, reply) => {
+      const { params, raw, caller } = request;
+      await readBody(raw, nothing);
+      const by = authorOf(request, `${params.id}/${params.step}`);
+      const end = { operation: 'skip', value: null, message: '', by } as const;
+      const { json } = await operations.endStep(caller.namespace, params, end);
+      return reply.type('application/json').send(json);
+    },
+  });
   app.route<OfStep>({
     ...routeOptions(ROUTES.failRunStep),
     handler: async (request, reply) => {

@@ -7,6 +7,7 @@ import type { PayloadRange } from '../../structures/payload-range.ts';
 import { CANCELLED, CANCELLED_REASON, FAILED, isHeld, SUCCEEDED } from '../../task/task-state.ts';
 import { type Program, STEP_KINDS, type StepNode } from '../../workflow/program.ts';
 import {
+  hasStepFailed,
   RUN_CANCELLED,
   RUN_FAILED,
   RUN_PAUSED,
@@ -77,7 +78,7 @@ export function endStep(visit: StepVisit, end: StepEnd): void {
   const { decision, run, step, node } = visit;
   const { state, emit, events, runWork } = decision;
   const { runs } = state;
-  const isFailure = end.state >= STEP_FAILED;
+  const isFailure = hasStepFailed(end.state);
   const isRunning = GOING_ON.includes(runs.table.state[run]);
   // In a run that stops, a step that was stopped shows as what it is.
   const isOptional = isFailure && isRunning && node.isOptional;

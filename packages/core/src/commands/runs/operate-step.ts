@@ -8,23 +8,31 @@ import { tellToStop } from '../../decision/stop-attempts.ts';
 import { findRun } from '../../state/find-run.ts';
 import { ENDED_OUTSIDE_REASON, FAILED, SUCCEEDED } from '../../task/task-state.ts';
 import {
+  hasStepFailed,
+  isRunOver,
   RUN_PAUSED,
   RUN_RUNNING,
   STEP_FAILED,
   STEP_RUNNING,
+  STEP_SKIPPED,
   STEP_SUCCEEDED,
 } from '../../workflow/run-state.ts';
-import { endStep, type StepVisit, visitStep } from './end-steps.ts';
+import { endStep, type StepVisit, type Visit, visitStep } from './end-steps.ts';
 import { nextsAfterFailure } from './enter-step.ts';
 import { takeCase } from './immediate-steps.ts';
+import { ResetPlan } from './reset-plan.ts';
+import { revive } from './revive-run.ts';
 
-/** Ends a step from outside: a WAIT or a HUMAN that waits for it, or any other that runs. */
+/**
+ * Ends a step from outside: a WAIT or a HUMAN that waits for it, or any other that runs. In a run
+ * that ended, a step that failed is completed or skipped, and the run goes on.
+ */
 export interface OperateStep extends Timed, Authored {
   readonly type: 'operate_step';
   readonly id: string;
   /** Reference of the step, with the iterations of the loops around it. */
   readonly reference: string;
-  readonly operation: 'complete' | 'fail';
+  readonly operation: 'complete' | 'fail' | 'skip';
   /** The output as JSON text, or the error; empty for null. */
   readonly payload: Uint8Array;
   /** What is said of a failure. */
@@ -32,7 +40,12 @@ export interface OperateStep extends Timed, Authored {
 }
 
 export interface OperateStepReply {
-  readonly rejection?: 'run_not_found' | 'step_not_found' | 'run_finished' | 'step_not_waiting';
+  readonly rejection?:
+    | 'run_not_found'
+    | 'step_not_found'
+    | 'run_finished'
+    | 'step_not_waiting'
+    | 'too_many_tasks';
   readonly slot: Slot;
 }
 
@@ -46,16 +59,45 @@ export function decideOperateStep(decision: Decision, command: OperateStep): Ope
   const step = findStep(state, outermost(runs, slot, program), reference, runWork.branches);
   if (step === NO_SLOT) return { rejection: 'step_not_found', slot };
   const isGoingOn = [RUN_RUNNING, RUN_PAUSED].includes(runs.table.state[slot]);
-  if (!isGoingOn) return { rejection: 'run_finished', slot };
-  const at = visitStep({ decision, run: slot, program }, step);
+  const visit = { decision, run: slot, program };
+  if (!isGoingOn) return endInEndedRun(visit, step, command);
+  const at = visitStep(visit, step);
   // A loop ends with its body, and a SUB_WORKFLOW with the run that it started.
   const isWhole = at.node.kind === 'DO_WHILE' || at.node.kind === 'SUB_WORKFLOW';
-  const isEndable = runs.steps.state[step] === STEP_RUNNING && !isWhole;
+  const isRunning = runs.steps.state[step] === STEP_RUNNING;
+  const isEndable = isRunning && !isWhole && command.operation !== 'skip';
   if (!isEndable) return { rejection: 'step_not_waiting', slot };
   if (runs.steps.link[step] === 0) endWaiting(at, command);
   else endTaskOf(at, command);
-  const isFail = command.operation === 'fail';
-  audit(decision, by, { namespace, action: isFail ? 'step_failed' : 'step_completed' });
+  audit(decision, by, { namespace, action: ACTIONS[command.operation] });
+  return { slot };
+}
+
+const ACTIONS = {
+  complete: 'step_completed',
+  fail: 'step_failed',
+  skip: 'step_skipped',
+} as const;
+
+/** A step that failed is passed over, and its run goes on. What else failed begins again. */
+function endInEndedRun(visit: Visit, step: number, command: OperateStep): OperateStepReply {
+  const { decision, run: slot } = visit;
+  const { runs } = decision.state;
+  const { operation, by, namespace } = command;
+  const isOver = isRunOver(runs.table.state[slot]);
+  if (!isOver || operation === 'fail' || !hasStepFailed(runs.steps.state[step])) {
+    return { rejection: 'run_finished', slot };
+  }
+  const plan = new ResetPlan(visit);
+  plan.startUnsuccessful();
+  plan.hold(step);
+  if (!revive(visit, plan, { isRestart: false, input: new Uint8Array(0) })) {
+    return { rejection: 'too_many_tasks', slot };
+  }
+  const at = visitStep(visit, step);
+  if (operation === 'complete') endWaiting(at, command);
+  else endStep(at, { state: STEP_SKIPPED, nexts: nextsAfterFailure(at.node) });
+  audit(decision, by, { namespace, action: ACTIONS[operation] });
   return { slot };
 }
 

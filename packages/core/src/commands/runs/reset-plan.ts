@@ -1,12 +1,12 @@
 import { framesOf, isBranch } from '../../state/runs/run-frames.ts';
 import type { StepNode } from '../../workflow/program.ts';
 import {
+  hasStepFailed,
   isStepOver,
   RESET_AGAIN,
   RESET_DUE_ON,
   RESET_RUNS_ON,
   STEP_CANCELLED,
-  STEP_FAILED,
   STEP_PENDING,
 } from '../../workflow/run-state.ts';
 import { nextSlot, type StepVisit, type Visit, visitStep } from './end-steps.ts';
@@ -22,6 +22,8 @@ export class ResetPlan {
   private readonly again = new Set<number>();
   /** Those of them that others lead to. */
   private readonly reached = new Set<number>();
+  /** Steps that are ended from outside. */
+  private readonly held = new Set<number>();
   /** Loops that go on, with how they do. */
   private readonly loops = new Map<number, number>();
 
@@ -36,7 +38,7 @@ export class ResetPlan {
   startUnsuccessful(): void {
     const { steps } = this.visit.decision.state.runs;
     for (const step of this.slots()) {
-      if (!isStepOver(steps.state[step]) || steps.state[step] < STEP_FAILED) continue;
+      if (!hasStepFailed(steps.state[step])) continue;
       const isStoppedLoop = steps.state[step] === STEP_CANCELLED && steps.iteration[step] > 0;
       if (!isStoppedLoop) this.start(step);
       else if (steps.waiting[step] === 1) this.goOn(step);
@@ -56,6 +58,12 @@ export class ResetPlan {
     if (loop >= 0) this.goOn(loop);
     this.again.add(step);
     this.leadOn(step);
+  }
+
+  /** This step will be ended from outside: it does not begin again by itself. */
+  hold(step: number): void {
+    this.start(step);
+    this.held.add(step);
   }
 
   /** All of the run begins again. */
@@ -134,7 +142,7 @@ export class ResetPlan {
     const resets: [number, number, number][] = [];
     const first = this.again.has(this.first) ? [this.first] : [];
     for (const step of new Set([...first, ...this.again])) {
-      const waiting = this.reached.has(step) ? this.waitingOf(step) : 0;
+      const waiting = this.held.has(step) ? 1 : this.reached.has(step) ? this.waitingOf(step) : 0;
       // It has not begun, and nothing before it changed.
       const isSame = steps.state[step] === STEP_PENDING && steps.waiting[step] === waiting;
       if (!isSame || step === this.first) resets.push([step, waiting, RESET_AGAIN]);
@@ -198,7 +206,7 @@ export class ResetPlan {
   private hasArrived({ isPermissive }: StepNode, step: number): boolean {
     const { state } = this.visit.decision.state.runs.steps;
     if (!isStepOver(state[step])) return false;
-    return state[step] < STEP_FAILED || (isPermissive && state[step] !== STEP_CANCELLED);
+    return !hasStepFailed(state[step]) || (isPermissive && state[step] !== STEP_CANCELLED);
   }
 
   private takenNexts(node: StepNode, step: number): readonly number[] {

@@ -282,3 +282,42 @@ test('a step whose run failed below it starts another run', () => {
   expect(runs.run(run).state).toBe('succeeded');
   checkReplay();
 });
+
+test('a step that failed is skipped or completed, and the run goes on', () => {
+  const run = start([
+    step('one'),
+    step('two', { inputParameters: { of: 'two', x: '${one.output}' } }),
+  ]);
+  end('one', 'failed');
+  expect(runs.end(run, 'one', 'skip').rejection).toBeUndefined();
+  expect(held()).toEqual([{ of: 'two', x: null }]);
+  expect(runs.run(run).steps[0]).toMatchObject({ state: 'skipped', task: 0 });
+  end('two', 'failed');
+  expect(runs.end(run, 'two', 'complete', { by: 'hand' }).rejection).toBeUndefined();
+
+  expect(runs.run(run)).toMatchObject({ state: 'succeeded', output: '{"by":"hand"}' });
+  expect(runs.end(run, 'two', 'skip').rejection).toBe('run_finished');
+  checkReplay();
+});
+
+test('a skipped branch counts for its join, and what was stopped beside it begins again', () => {
+  const forkTasks = [[step('a')], [step('b')]];
+  const fork = { taskReferenceName: 'fork', type: 'FORK_JOIN', forkTasks };
+  const run = start([fork, { taskReferenceName: 'join', type: 'JOIN' }]);
+  end('a', 'failed');
+  end('b');
+  expect(runs.run(run).state).toBe('failed');
+  runs.end(run, 'a', 'skip');
+  expect(waiting()).toEqual(['b']);
+  end('b');
+
+  expect(JSON.parse(runs.run(run).output)).toEqual({ a: null, b: 'b' });
+  checkReplay();
+});
+
+test('a step that runs or waits cannot be skipped', () => {
+  const run = start([step('one'), step('two')]);
+
+  expect(runs.end(run, 'one', 'skip').rejection).toBe('step_not_waiting');
+  expect(runs.end(run, 'two', 'skip').rejection).toBe('step_not_waiting');
+});

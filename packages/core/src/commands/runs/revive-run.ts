@@ -65,7 +65,9 @@ export function decideReviveRun(decision: Decision, command: ReviveRun): ReviveR
     plan.start(step);
     plan.first = step;
   }
-  if (!revive(visit, plan, command)) return { rejection: 'too_many_tasks', slot };
+  const { operation: how, input } = command;
+  if (!revive(visit, plan, { isRestart: how === 'restart', input }))
+    return { rejection: 'too_many_tasks', slot };
   audit(decision, by, { namespace, action: ACTIONS[operation] });
   return { slot };
 }
@@ -85,8 +87,18 @@ const ACTIONS = {
   restart: 'run_restarted',
 } as const;
 
-/** False when memory has no room for its tasks. */
-function revive({ decision, run, program }: Visit, plan: ResetPlan, command: ReviveRun): boolean {
+interface Revival {
+  readonly isRestart: boolean;
+  /** Replaces the input of the first step of the plan; empty if it does not. */
+  readonly input: Uint8Array;
+}
+
+/** Lets an ended run go on as planned. False when memory has no room for its tasks. */
+export function revive(
+  { decision, run, program }: Visit,
+  plan: ResetPlan,
+  { isRestart, input }: Revival,
+): boolean {
   const { state, emit, events, runWork, now } = decision;
   const { tasks, runs, limits } = state;
   const frames = plan.frames();
@@ -99,7 +111,7 @@ function revive({ decision, run, program }: Visit, plan: ResetPlan, command: Rev
   revived.task = number;
   revived.until = program.timeoutMs === 0 ? 0 : now + program.timeoutMs;
   revived.tasks = needed;
-  revived.isRestarted = command.operation === 'restart';
+  revived.isRestarted = isRestart;
   const variables = runWork.utf8.encode(revived.isRestarted ? program.variables : '');
   Object.assign(revived.variables, { bytes: variables, start: 0, end: variables.length });
   emit(revived);
@@ -108,7 +120,6 @@ function revive({ decision, run, program }: Visit, plan: ResetPlan, command: Rev
   reset.slot = run;
   reset.task = number;
   Object.assign(reset, { ...resets, frames });
-  const { input } = command;
   Object.assign(reset.input, { bytes: input, start: 0, end: input.length });
   emit(reset);
   return true;

@@ -97,7 +97,7 @@ test('a step that is failed by a call fails the run, unless it is optional', () 
     message: 'no',
     step: 'ask',
   });
-  expect(runs.end(run, 'ask').rejection).toBe('run_finished');
+  expect(runs.end(run, 'ask', 'fail').rejection).toBe('run_finished');
 
   runs.register('flow', { tasks: [{ ...human, optional: true }, two] }, 2);
   const optional = runs.begin('flow');

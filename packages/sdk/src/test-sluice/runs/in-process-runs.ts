@@ -140,6 +140,11 @@ export class InProcessRuns implements RunPort {
     return this.endStep(id, { reference: step, operation: 'complete', payload, message: '' });
   }
 
+  async skipStep(id: string, step: string): Promise<RunView> {
+    const payload = new Uint8Array(0);
+    return this.endStep(id, { reference: step, operation: 'skip', payload, message: '' });
+  }
+
   async failStep(id: string, step: string, error: TaskError): Promise<RunView> {
     check('FailStepRequest', { error });
     const payload = encoded(error, '/error');
@@ -184,6 +189,7 @@ export class InProcessRuns implements RunPort {
       if (rejection === 'step_not_found' || rejection === 'step_not_waiting') {
         throw stepRefusal(rejection, end.reference);
       }
+      if (rejection === 'too_many_tasks') throw revivalRefusal(rejection, id, end.reference);
       if (rejection !== undefined) throw runRefusal(rejection, id);
       return slot;
     });

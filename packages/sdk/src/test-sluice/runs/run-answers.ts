@@ -101,7 +101,7 @@ export function stepRefusal(
 ): SluiceError {
   return code === 'step_not_found'
     ? refusal(404, code, `the run has no step '${reference}'`)
-    : refusal(409, code, `step '${reference}' does not run now`);
+    : refusal(409, code, `step '${reference}' is not in a state in which a call can end it`);
 }
 
 export function refusal(status: number, code: string, message: string): SluiceError {
