@@ -154,6 +154,42 @@ const PLANTED: readonly Mutant[] = [
     replace: 'done <= steps.items[step]',
     what: 'A loop ends with its list: here it goes on once more.',
   },
+  {
+    name: 'fork-joins-early',
+    file: APPLY_RUNS,
+    find: 'steps.waiting[event.join] = event.count;',
+    replace: 'steps.waiting[event.join] = Math.max(1, event.count - 1);',
+    what: 'A join waits for all branches of a dynamic fork: here it does not wait for the last.',
+  },
+  {
+    name: 'branch-gets-the-next-item',
+    file: 'core/src/decision/branches.ts',
+    find: 'const from = start + this.listOf(fork).starts[index];',
+    replace: `const { starts } = this.listOf(fork);
+    const from = start + starts[Math.min(index + 1, starts.length - 1)];`,
+    what: 'A branch gets its item: here the one of its neighbour.',
+  },
+  {
+    name: 'fork-remembers-the-list-before',
+    file: APPLY_RUNS,
+    find: 'runs.branches.forget(fork);',
+    replace: '',
+    what: 'A slot that is used again has another list: here the fork takes the places of the old one.',
+  },
+  {
+    name: 'branches-leak',
+    file: 'core/src/state/runs/run-frames.ts',
+    find: 'if (isBranch(state, base)) return steps.items[steps.owner[base] - 1];',
+    replace: 'if (isBranch(state, base)) return 1;',
+    what: 'The frame of a fork has a slot for each branch: here all but the first are lost.',
+  },
+  {
+    name: 'fork-takes-no-room',
+    file: APPLY_RUNS,
+    find: 'runs.promise(run, event.tasks);\n  for',
+    replace: 'for',
+    what: 'A fork takes room for all its tasks: here others take it, and the count is wrong.',
+  },
 ];
 
 /** Bugs in runs of workflows. They are looked for in worlds with runs. */
