@@ -271,18 +271,23 @@ async function operate(
   const path = `/v1/runs/${encodeURIComponent(id)}`;
   const at = step === undefined ? path : `${path}/steps/${encodeURIComponent(step)}`;
   const fields = ['id', 'status', 'steps'] as const;
+  const isEnding = action === 'complete' || action === 'fail';
+  const { fromStep } = (body ?? {}) as { readonly fromStep?: string };
   const run = await suggesting(api.post<Run>(`${at}/${action}`, fields, body), {
     code: 'step_not_found',
-    word: step ?? '',
-    what: 'steps of the run that can be ended',
-    names: async () => endable(await api.get<Run>(path, fields)),
+    word: step ?? fromStep ?? '',
+    what: isEnding ? 'steps of the run that can be ended' : 'steps of the run',
+    names: async () => {
+      const { steps } = await api.get<Run>(path, fields);
+      return steps.filter(({ state }) => !isEnding || state === 'running').map(referenceOf);
+    },
   });
   await show(io, flags, { api, run });
   return ExitCode.done;
 }
 
-function endable({ steps }: Run): string[] {
-  return steps.filter(({ state }) => state === 'running').map(({ reference }) => reference);
+function referenceOf({ reference }: Run['steps'][number]): string {
+  return reference;
 }
 
 export const runCommands = defineGroup('run', 'List, show, wait for and operate on runs', {

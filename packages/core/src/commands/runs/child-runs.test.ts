@@ -146,7 +146,7 @@ test('a child that fails, fails its step by name', () => {
   const { code, message, step } = errorOf(run);
   expect({ code, step }).toEqual({ code: 'child_failed', step: 'sub' });
   expect(message).toBe(
-    `step "sub": run ${id} of "child" ended as failed: step "one" did not succeed`,
+    `step "sub": run ${id} of "child" ended as failed: step "one" did not succeed: no`,
   );
   isSound();
 });

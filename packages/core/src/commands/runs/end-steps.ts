@@ -1,3 +1,4 @@
+import { isBlobReference } from '../../base/blob-reference.ts';
 import type { Slot, TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { endTask } from '../../decision/lease-ends.ts';
@@ -71,6 +72,8 @@ export interface StepEnd {
   readonly nexts: readonly number[];
   /** What is said of the failure. */
   readonly message?: string;
+  /** What its task said, for the error of the run. */
+  readonly said?: string;
 }
 
 /** Ends a step. A failure that the definition does not allow stops the run. */
@@ -105,7 +108,7 @@ export function endStep(visit: StepVisit, end: StepEnd): void {
     outcome: OUTCOMES.get(end.state) ?? RUN_FAILED,
     reason: end.reason ?? 'step_failed',
     step,
-    message: end.message ?? `step "${event.reference}" did not succeed`,
+    message: end.message ?? `step "${event.reference}" did not succeed${end.said ?? ''}`,
   });
 }
 
@@ -168,7 +171,24 @@ export function endReported(visit: Visit, step: number): void {
   const { runs, tasks } = visit.decision.state;
   const task = runs.steps.link[step] - 1;
   const at = visitStep(visit, step);
-  endStep(at, { state: stepStateOf(tasks.state[task]), nexts: at.node.nexts });
+  const state = stepStateOf(tasks.state[task]);
+  const said = hasStepFailed(state) ? messageOf(visit, task as Slot) : '';
+  endStep(at, { state, nexts: at.node.nexts, said });
+}
+
+/** Characters of a task's message in the error of its run. */
+const MESSAGE_MAX = 300;
+
+/** The message of a task that failed; empty when it has none. */
+function messageOf({ decision }: Visit, task: Slot): string {
+  const { tasks, payloads } = decision.state;
+  const length = tasks.resultLength[task];
+  const bytes = payloads.bytesOf(tasks.result[task]);
+  const start = payloads.startOf(tasks.result[task]);
+  if (length === 0 || isBlobReference(bytes, start, length)) return '';
+  const text = decision.runWork.utf8.decode(bytes.subarray(start, start + length));
+  const { message } = (JSON.parse(text) ?? {}) as { readonly message?: unknown };
+  return typeof message === 'string' ? `: ${message.slice(0, MESSAGE_MAX)}` : '';
 }
 
 function stepStateOf(taskState: number): number {
