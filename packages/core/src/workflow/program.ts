@@ -1,3 +1,4 @@
+import type { DefinitionSchemas } from '../schema/definition-schemas.ts';
 import type { TaskSpec } from '../task/task-spec.ts';
 import type { Template } from './template.ts';
 
@@ -148,6 +149,7 @@ export interface Program {
   /** JSON texts; empty without any. */
   readonly variables: string;
   readonly inputDefaults: ReadonlyMap<string, string>;
+  readonly schemas: DefinitionSchemas;
   /** How long a run may take; 0 without a bound. */
   readonly timeoutMs: number;
   /** Gives name and version of the workflow that runs after a failure; undefined without one. */

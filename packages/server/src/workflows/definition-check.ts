@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { compileDefinition, type DefinitionText } from '@sluice/core';
+import { compileDefinition, type DefinitionText, definitionSchemaProblems } from '@sluice/core';
 import {
   checkDefinition,
   type ErrorDetail,
@@ -52,6 +52,7 @@ export function checkedDefinition(
     problems.push({ path: path + at, problem: found.message, code: found.code });
   }
   checkOptions(value, path, problems);
+  checkSchemas(value, path, problems);
   checkFieldNames({ fields: fieldsOf(value), path }, stepFields(value, path), problems);
   return { text, hash: createHash('sha256').update(text).digest('hex') };
 }
@@ -119,6 +120,19 @@ function checkOptions(definition: unknown, path: string, problems: ErrorDetail[]
     if ((step.type ?? 'SIMPLE') !== 'SIMPLE') continue;
     checkOwnOptions(fieldsOf(step.taskDefinition), `${at}/taskDefinition`, problems);
     checkOwnOptions(step, at, problems);
+  }
+}
+
+/** Schemas of the definition, and of the definitions in it. */
+function checkSchemas(definition: unknown, path: string, problems: ErrorDetail[]): void {
+  const inside = [...allSteps(definition, path)].map(({ value, path: at }) => ({
+    value: fieldsOf(fieldsOf(value).subWorkflowParam).workflowDefinition,
+    path: `${at}/subWorkflowParam/workflowDefinition`,
+  }));
+  for (const { value, path: at } of [{ value: definition, path }, ...inside]) {
+    for (const found of definitionSchemaProblems(value)) {
+      problems.push({ path: at + found.path, problem: found.problem, code: 'bad_schema' });
+    }
   }
 }
 
