@@ -19,6 +19,7 @@ export const STEP_KINDS = [
   'DYNAMIC',
   'SUB_WORKFLOW',
   'START_WORKFLOW',
+  'EXCLUSIVE_JOIN',
 ] as const;
 
 /** Bound on the iterations of a loop. */
@@ -54,7 +55,7 @@ export interface StepNode {
   readonly otherwise: readonly number[];
   /** For SWITCH: the input whose value decides. */
   readonly decidedBy: string;
-  /** For JOIN: the steps whose outputs it shows. */
+  /** For JOIN: the steps whose outputs it shows; for EXCLUSIVE_JOIN: those that it takes one of. */
   readonly members: readonly number[];
   /** For SWITCH: last step of each case, to find the output of a run that ends with it. */
   readonly lastOfCases: ReadonlyMap<string, number>;

@@ -50,6 +50,7 @@ export const STEP_SUCCEEDED = STEP_STATES.indexOf('succeeded');
 export const STEP_WITH_ERRORS = STEP_STATES.indexOf('completed_with_errors');
 export const STEP_FAILED = STEP_STATES.indexOf('failed');
 export const STEP_TIMED_OUT = STEP_STATES.indexOf('timed_out');
+export const STEP_SKIPPED = STEP_STATES.indexOf('skipped');
 export const STEP_CANCELLED = STEP_STATES.indexOf('cancelled');
 
 /** Whether a step in this state counts as live: the run does not end before it. */

@@ -8,6 +8,7 @@ export interface ModelStep {
   readonly permissive?: boolean;
   readonly forkTasks?: readonly (readonly ModelStep[])[];
   readonly joinOn?: readonly string[];
+  readonly defaultExclusiveJoinTask?: readonly string[];
   readonly dynamicForkTasksParam?: string;
   readonly dynamicForkTasksInputParamName?: string;
   readonly dynamicTaskNameParam?: string;

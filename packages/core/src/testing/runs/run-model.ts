@@ -1,5 +1,6 @@
 import { type Entered, type ModelEnd, OUTSIDE, type Where, without } from './entered-step.ts';
 import { branchesOf, isDynamicFork } from './model-branches.ts';
+import { isExclusive, takeFirst } from './model-joins.ts';
 import { chosenBy, flatten, forkOf, type ModelDefinition, type ModelStep } from './model-steps.ts';
 import { ModelValues } from './model-values.ts';
 
@@ -172,9 +173,9 @@ export class RunModel {
   private walk(steps: readonly ModelStep[], suffix: string): { changed: boolean; over: boolean } {
     for (const [index, step] of steps.entries()) {
       if (!this.entered.has(step.taskReferenceName + suffix)) {
-        const isJoin = step.type === 'JOIN';
-        if (isJoin && !this.isJoined(steps[index - 1], step, suffix))
-          return { changed: false, over: false };
+        const before = steps[index - 1];
+        const isJoin = step.type === 'JOIN' || isExclusive(before, step);
+        if (isJoin && !this.isJoined(before, step, suffix)) return { changed: false, over: false };
         this.enter(step, suffix);
         return { changed: true, over: false };
       }
@@ -223,7 +224,7 @@ export class RunModel {
     return step.decisionCases?.[selectedCase] ?? step.defaultCase ?? [];
   }
 
-  /** Whether every member of the join is over, or what it is in. */
+  /** Whether every member of the join is over, or what it is in; one is enough for some joins. */
   private isJoined(fork: ModelStep, join: ModelStep, suffix: string): boolean {
     const branches = fork.forkTasks ?? [];
     const names = join.joinOn ?? [];
@@ -231,10 +232,11 @@ export class RunModel {
       const { branches: begun = [] } = this.entered.get(fork.taskReferenceName + suffix) ?? {};
       return begun.every((name) => this.entered.get(name + suffix)?.state !== 'running');
     }
+    const ask = join.type === 'JOIN' ? 'every' : 'some';
     if (names.length === 0) {
-      return branches.every((branch) => this.isOver(branch, branch.length, suffix));
+      return branches[ask]((branch) => this.isOver(branch, branch.length, suffix));
     }
-    return names.every((name) => {
+    return names[ask]((name) => {
       const branch = branches.find((each) =>
         flatten(each).some((s) => s.taskReferenceName === name),
       );
@@ -308,6 +310,8 @@ export class RunModel {
         return;
       case 'JOIN':
         return this.enterJoin(step, entered, suffix);
+      case 'EXCLUSIVE_JOIN':
+        return takeFirst(this.values, { join: step, entered, where });
     }
   }
 
