@@ -20,6 +20,7 @@ export const STEP_KINDS = [
   'SUB_WORKFLOW',
   'START_WORKFLOW',
   'EXCLUSIVE_JOIN',
+  'JSON_JQ_TRANSFORM',
 ] as const;
 
 /** Bound on the iterations of a loop. */
@@ -60,7 +61,7 @@ export interface StepNode {
   /** For SWITCH: last step of each case, to find the output of a run that ends with it. */
   readonly lastOfCases: ReadonlyMap<string, number>;
   readonly lastOtherwise: number;
-  /** Source of the script of an INLINE, of a SWITCH or of the condition of a loop. */
+  /** Script of an INLINE, of a SWITCH or of the condition of a loop, or the query of a jq step. */
   readonly script: string;
   /** For DO_WHILE. */
   readonly loop: LoopNode | undefined;

@@ -38,3 +38,13 @@ test('a schema that cannot be used is refused', async () => {
     details: [{ path: '/inputSchema/pattern' }],
   });
 });
+
+test('a definition with a jq query is refused, because nothing here evaluates it', async () => {
+  const inputParameters = { queryExpression: '.a' };
+  const query = { taskReferenceName: 'query', type: 'JSON_JQ_TRANSFORM', inputParameters };
+  const definition = { name: 'query', version: 1, tasks: [query] };
+
+  await expect(new TestSluice([]).workflows.put(definition)).rejects.toThrow(
+    'TestSluice does not evaluate JSON_JQ_TRANSFORM',
+  );
+});

@@ -10,6 +10,7 @@ import {
 import { CORE_RULES } from '../base/core-rules.ts';
 import { UTF8 } from '../base/utf8.ts';
 import { Checker } from '../base/validation.ts';
+import type { ScriptLanguage } from '../scripts/script-messages.ts';
 import type { Scripts } from '../scripts/scripts.ts';
 import {
   checkFieldNames,
@@ -93,23 +94,32 @@ export async function scriptProblems(
   for (const step of allSteps(definition, path)) {
     const script = scriptOf(step);
     if (script === undefined) continue;
-    const problem = await scripts.check(script.source);
+    const problem = await scripts.check(script.source, script.language);
     if (problem !== undefined) problems.push({ path: script.path, problem, code: 'bad_script' });
   }
   return problems;
 }
 
-function scriptOf({ value, path }: Place): { source: string; path: string } | undefined {
+interface Script {
+  readonly source: string;
+  readonly language: ScriptLanguage;
+  readonly path: string;
+}
+
+function scriptOf({ value, path }: Place): Script | undefined {
   const step = fieldsOf(value);
   const inputs = fieldsOf(step.inputParameters);
   const isSwitch = step.type === 'SWITCH' && SCRIPTS.includes(String(step.evaluatorType));
+  const isQuery = step.type === 'JSON_JQ_TRANSFORM';
   const found: readonly (readonly [isMeant: boolean, source: unknown, field: string])[] = [
     [isSwitch, step.expression, 'expression'],
     [step.type === 'INLINE', inputs.expression, 'inputParameters/expression'],
+    [isQuery, inputs.queryExpression, 'inputParameters/queryExpression'],
     [step.type === 'DO_WHILE', step.loopCondition, 'loopCondition'],
   ];
   const [, source, field] = found.find(([isMeant]) => isMeant) ?? [];
-  return typeof source === 'string' ? { source, path: `${path}/${field}` } : undefined;
+  if (typeof source !== 'string') return undefined;
+  return { source, language: isQuery ? 'jq' : 'javascript', path: `${path}/${field}` };
 }
 
 const SCRIPTS = ['javascript', 'graaljs'];

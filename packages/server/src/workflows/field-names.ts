@@ -55,6 +55,7 @@ const INPUTS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
   ['TERMINATE', new Set(['terminationStatus', 'terminationReason', 'workflowOutput'])],
   ['DO_WHILE', new Set(['keepLastN'])],
   ['INLINE', new Set(['expression', 'evaluatorType'])],
+  ['JSON_JQ_TRANSFORM', new Set(['queryExpression'])],
 ]);
 
 /** What is written by a tool on purpose. */

@@ -51,6 +51,7 @@ function enter(at: StepVisit): boolean {
       else startScript(at);
       return true;
     case 'INLINE':
+    case 'JSON_JQ_TRANSFORM':
       startScript(at);
       return true;
     case 'WAIT':

@@ -55,6 +55,14 @@ export function chosenBy(value: unknown): unknown {
   return { evaluationResult: [chosen], selectedCase: chosen };
 }
 
+/** The output of a step whose script gave this. */
+export function scriptOutput({ type }: ModelStep, value: unknown): unknown {
+  if (type === 'SWITCH') return chosenBy(value);
+  if (type !== 'JSON_JQ_TRANSFORM') return { result: value };
+  const resultList: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return { result: resultList[0] ?? null, resultList };
+}
+
 /** The iterations in the name of a step. */
 export function suffixOf(key: string): string {
   const [reference] = key.split('__');

@@ -79,6 +79,10 @@ export class RandomDefinition {
     if (dice === 10 && depth < 3) return [this.loop(depth, inFork)];
     if (dice === 11) return [this.waiting()];
     if (dice === 12) {
+      if (this.chance(0.4)) {
+        const inputParameters = { queryExpression: '.a', a: this.value() };
+        return [{ ...this.named('query'), type: 'JSON_JQ_TRANSFORM', inputParameters }];
+      }
       const inputParameters = { expression: '$.a', a: this.value() };
       return [{ ...this.named('script'), type: 'INLINE', inputParameters }];
     }

@@ -1,7 +1,14 @@
 import { type Entered, type ModelEnd, OUTSIDE, type Where, without } from './entered-step.ts';
 import { branchesOf, isDynamicFork } from './model-branches.ts';
 import { isExclusive, takeFirst } from './model-joins.ts';
-import { chosenBy, flatten, forkOf, type ModelDefinition, type ModelStep } from './model-steps.ts';
+import {
+  chosenBy,
+  flatten,
+  forkOf,
+  type ModelDefinition,
+  type ModelStep,
+  scriptOutput,
+} from './model-steps.ts';
 import { ModelValues } from './model-values.ts';
 
 /**
@@ -103,7 +110,7 @@ export class RunModel {
     if (step.type === 'DO_WHILE') this.goOn(step, entered, value === true);
     else {
       entered.state = 'succeeded';
-      entered.output = step.type === 'SWITCH' ? chosenBy(value) : { result: value };
+      entered.output = scriptOutput(step, value);
     }
     this.settle();
   }
@@ -289,6 +296,7 @@ export class RunModel {
         entered.output = { workflowId: 'r_id' };
         return;
       case 'INLINE':
+      case 'JSON_JQ_TRANSFORM':
         Object.assign(entered, { state: 'running', isEvaluating: true });
         return;
       case 'DO_WHILE':

@@ -22,8 +22,8 @@ export function definitionText(definition: WorkflowJson): { text: string; hash: 
     ...problems.map(({ path, message }) => ({ path, problem: message })),
     ...definitionSchemaProblems(definition),
     ...(program?.nodes ?? []).flatMap(({ reference, task }) => optionProblems(task, reference)),
-    ...(program?.nodes ?? []).flatMap(({ reference, script }) => {
-      const problem = scriptProblem(script);
+    ...(program?.nodes ?? []).flatMap(({ reference, script, kind }) => {
+      const problem = scriptProblem(script, kind === 'JSON_JQ_TRANSFORM');
       return problem === undefined ? [] : [{ path: `/${reference}`, problem }];
     }),
   ];
