@@ -31,6 +31,7 @@ test.each([
   ['docs/sdk.md', 9],
   ['docs/operators.md', 6],
   ['docs/sdk-workflows.md', 4],
+  ['docs/pipeline.md', 7],
   ['docs/callbacks.md', 1],
 ])('the TypeScript in %s is taken from examples, which compile', (page, count) => {
   const blocks = blocksOf(page);

@@ -132,6 +132,25 @@ test('a script that cannot be read is refused, with its place', async () => {
   expect(inlined.body.error.details[0].path).toBe('/definition/tasks/0/inputParameters/expression');
 });
 
+test('a query that cannot be read is refused, and one that fails costs its step', async () => {
+  const query = (queryExpression: string) => ({
+    taskReferenceName: 'query',
+    type: 'JSON_JQ_TRANSFORM',
+    inputParameters: { queryExpression, list: [1, 2] },
+  });
+  const refused = await api.put('/v1/workflows/query/versions/1', {
+    tasks: [query('.list | map(')],
+  });
+  const path = '/tasks/0/inputParameters/queryExpression';
+  expect(refused.body.error.details).toMatchObject([{ path, code: 'bad_script' }]);
+
+  const run = { workflow: 'q', definition: { tasks: [query('.list.a')] } };
+  expect((await api.post('/v1/runs?waitMs=20000', run)).body).toMatchObject({
+    status: 'failed',
+    error: { code: 'script_failed', message: expect.stringContaining('Cannot index array') },
+  });
+});
+
 test('a wait ends by itself, also after a restart, and shows what it waits for', async () => {
   const wait = { taskReferenceName: 'w', type: 'WAIT', inputParameters: { duration: '2s' } };
   const id = await run({ tasks: [wait] });

@@ -14,6 +14,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'structures',
     'snapshot',
     'task',
+    'schema',
     'workflow',
     'events',
     'state/access',

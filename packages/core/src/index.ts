@@ -73,7 +73,7 @@ export type {
 } from './commands/runs/put-workflow.ts';
 export type { ReviveRun, ReviveRunReply } from './commands/runs/revive-run.ts';
 export type { EvaluationResult, ScriptsEvaluated } from './commands/runs/script-evaluated.ts';
-export type { RunSpec, StartRuns, StartRunsReply } from './commands/runs/start-runs.ts';
+export type { RunSpec, StartRuns, StartRunsReply, UnfitInput } from './commands/runs/start-runs.ts';
 export type { AttachSession, AttachSessionReply } from './commands/sessions/attach-session.ts';
 export type { DetachSession, ExpireSessions } from './commands/sessions/end-sessions.ts';
 export type { RenewSessions } from './commands/sessions/renew-sessions.ts';
@@ -124,6 +124,7 @@ export {
 export type { Explanation } from './matching/explain.ts';
 export { pushCost, signalCost } from './matching/matching.ts';
 export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';
+export { definitionSchemaProblems } from './schema/definition-schemas.ts';
 export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot/snapshot-archive.ts';
 export { StateHashError } from './snapshot/state-hash.ts';
 export { type AccessKey, hasExpired, isOver } from './state/access/access-keys.ts';

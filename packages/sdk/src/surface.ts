@@ -113,6 +113,7 @@ export {
   type AnyWorkflow,
   type InputType,
   inputOf,
+  type JsonSchema,
   type Workflow,
   type WorkflowJson,
 } from './workflow/workflow.ts';

@@ -66,6 +66,7 @@ const WAITS: Readonly<Record<string, string>> = {
   WAIT: ' (a time or a call)',
   HUMAN: " (a person: 'sluice run complete')",
   INLINE: ' (a script)',
+  JSON_JQ_TRANSFORM: ' (a query)',
 };
 
 function waitsFor(run: Run): string[] {

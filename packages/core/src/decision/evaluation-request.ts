@@ -11,6 +11,7 @@ export interface EvaluationRequest {
   readonly run: number;
   readonly step: number;
   readonly evaluation: number;
+  readonly language: 'javascript' | 'jq';
   readonly source: string;
   /** JSON text of what the script sees as `$`. */
   readonly input: string;
@@ -31,6 +32,7 @@ export function evaluationRequest(
     run: table.number[run],
     step,
     evaluation: steps.evaluation[step],
+    language: node.kind === 'JSON_JQ_TRANSFORM' ? ('jq' as const) : ('javascript' as const),
     source: node.script,
   };
   if (node.kind === 'DO_WHILE') {

@@ -1,4 +1,5 @@
 import type { Utf8 } from '../base/utf8.ts';
+import { schemasOf } from '../schema/definition-schemas.ts';
 import { childFields, failureFields } from './child-fields.ts';
 import { forkForm } from './fork-form.ts';
 import { GraphBuilder, type Links, NO_PLACE } from './graph.ts';
@@ -66,6 +67,7 @@ export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
     inputDefaults: new Map(
       Object.entries(defaults).map(([name, value]) => [name, JSON.stringify(value)]),
     ),
+    schemas: schemasOf(definition),
     timeoutMs,
     failure,
   };

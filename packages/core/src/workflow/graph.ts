@@ -1,4 +1,4 @@
-import type { Outline } from './outline.ts';
+import { isLater, type Outline } from './outline.ts';
 import type { Problems } from './problems.ts';
 
 /** How one step leads to others. */
@@ -21,14 +21,17 @@ export const NO_PLACE = -1;
  * After a step comes its sibling. After the last step of a case comes what follows the SWITCH,
  * after the last step of a body its loop, and after a member of a join the JOIN. A member inside a
  * SWITCH, a loop or an inner fork is lifted to its branch: what counts is that the SWITCH, the loop
- * or the inner JOIN is over. So no join waits for a case that was not taken.
+ * or the inner JOIN is over. So no join waits for a case that was not taken. All members arrive at
+ * an EXCLUSIVE_JOIN, and the first arrival counts.
  */
 export class GraphBuilder {
   readonly links: Links[];
   private readonly problems: Problems;
+  private readonly byReference: ReadonlyMap<unknown, Outline>;
 
   constructor(steps: readonly Outline[], problems: Problems) {
     this.problems = problems;
+    this.byReference = new Map(steps.map((step) => [step.reference, step]));
     this.links = steps.map(() => ({
       nexts: [],
       arrivals: 1,
@@ -55,6 +58,9 @@ export class GraphBuilder {
       if (step.kind === 'JOIN' && !isFork(steps[index - 1])) {
         const what = 'a JOIN must stand directly behind a FORK_JOIN or a FORK_JOIN_DYNAMIC';
         this.problems.add(step.path, 'join_without_fork', what);
+      }
+      if (step.kind === 'EXCLUSIVE_JOIN' && steps[index - 1]?.kind !== 'FORK_JOIN') {
+        this.exclusive(step);
       }
       if (step.kind === 'TERMINATE' && sibling !== undefined) {
         const what = 'is never reached: the TERMINATE before it ends the run';
@@ -93,7 +99,7 @@ export class GraphBuilder {
   private fork(step: Outline, join: Outline | undefined): void {
     const links = this.links[step.place];
     links.nexts = step.branches.flatMap(([first]) => (first === undefined ? [] : [first.place]));
-    if (join?.kind !== 'JOIN') {
+    if (join?.kind !== 'JOIN' && join?.kind !== 'EXCLUSIVE_JOIN') {
       const what = `the step behind the FORK_JOIN "${step.reference}" must be a JOIN`;
       this.problems.add(step.path, 'fork_without_join', what);
       for (const branch of step.branches) this.list(branch, []);
@@ -112,8 +118,10 @@ export class GraphBuilder {
       this.list(branch, [], joined);
     }
     this.checkBranches(step, join, lifted);
-    this.links[join.place].arrivals = lifted.size;
-    this.links[join.place].members = members.map(({ place }) => place);
+    const isExclusive = join.kind === 'EXCLUSIVE_JOIN';
+    this.links[join.place].arrivals = isExclusive ? 1 : lifted.size;
+    const others = isExclusive ? this.named(join, 'defaultExclusiveJoinTask') : [];
+    this.links[join.place].members = [...members, ...others].map(({ place }) => place);
   }
 
   /** A fork without branches leads to its join. Otherwise the join waits for all branches. */
@@ -133,11 +141,39 @@ export class GraphBuilder {
   /** The next iteration begins when the body is over, so nothing of the body may still run then. */
   private checkBranches(step: Outline, join: Outline, joined: ReadonlySet<number>): void {
     if (step.scope === 0) return;
+    if (join.kind === 'EXCLUSIVE_JOIN') {
+      const what = 'in a loop a fork needs a JOIN: an EXCLUSIVE_JOIN would leave branches running';
+      this.problems.add(join.path, 'open_branch', what);
+      return;
+    }
     const open = step.branches.find((branch) => !joined.has(branch.at(-1)?.place ?? NO_PLACE));
     if (open === undefined) return;
     const last = open.at(-1)?.reference;
     const what = `in a loop a JOIN waits for every branch; add "${last}", or leave joinOn empty`;
     this.problems.add(`${join.path}/joinOn`, 'open_branch', what);
+  }
+
+  /** Without a fork in front of it, an EXCLUSIVE_JOIN takes one of any steps that come before. */
+  private exclusive(join: Outline): void {
+    const members = this.named(join, 'joinOn');
+    const others = this.named(join, 'defaultExclusiveJoinTask');
+    this.links[join.place].members = [...members, ...others].map(({ place }) => place);
+    const { joinOn = [] } = join.value;
+    if (!Array.isArray(joinOn) || joinOn.length > 0) return;
+    const what = 'an EXCLUSIVE_JOIN needs joinOn, unless it stands directly behind a FORK_JOIN';
+    this.problems.add(`${join.path}/joinOn`, 'missing_field', what);
+  }
+
+  /** The steps before the join that one of its fields names. */
+  private named(join: Outline, field: string): Outline[] {
+    return this.problems.array(join, field).flatMap((name, index) => {
+      const step = name === '' ? undefined : this.byReference.get(name);
+      if (step !== undefined && step !== join && !isLater(step, join)) return step;
+      const why = step === undefined ? 'is no step of this definition' : 'does not come before it';
+      const path = `${join.path}/${field}/${index}`;
+      this.problems.add(path, 'join_member_unknown', `"${String(name)}" ${why}`);
+      return [];
+    });
   }
 
   /** An empty `joinOn` means the last step of every branch. */

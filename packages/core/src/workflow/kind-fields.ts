@@ -20,6 +20,8 @@ export function kindFields(step: Outline, inputs: Inputs, problems: Problems): K
       return { ...none, ...readSwitch(step, inputs, problems) };
     case 'INLINE':
       return { ...none, ...readInline(step, inputs, problems) };
+    case 'JSON_JQ_TRANSFORM':
+      return { ...none, ...readQuery(step, inputs, problems) };
     case 'DO_WHILE':
       return { ...none, ...readLoop(step, inputs, problems) };
     case 'DYNAMIC':
@@ -68,6 +70,13 @@ function readInline(step: Outline, inputs: Inputs, problems: Problems): Partial<
     problems.add(`${place.path}/evaluatorType`, 'bad_field', what);
   }
   return { script: problems.text(place, 'expression'), inputs: others };
+}
+
+/** The query is taken as it is. The other inputs are what it sees. */
+function readQuery(step: Outline, inputs: Inputs, problems: Problems): Partial<KindFields> {
+  const { queryExpression: _, ...others } = inputs;
+  const place = { value: inputs, path: `${step.path}/inputParameters` };
+  return { script: problems.text(place, 'queryExpression'), inputs: others };
 }
 
 function readLoop(step: Outline, inputs: Inputs, problems: Problems): Partial<KindFields> {

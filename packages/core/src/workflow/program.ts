@@ -1,3 +1,4 @@
+import type { DefinitionSchemas } from '../schema/definition-schemas.ts';
 import type { TaskSpec } from '../task/task-spec.ts';
 import type { Template } from './template.ts';
 
@@ -20,6 +21,8 @@ export const STEP_KINDS = [
   'START_WORKFLOW',
   'HTTP',
   'CALLBACK',
+  'EXCLUSIVE_JOIN',
+  'JSON_JQ_TRANSFORM',
 ] as const;
 
 /** Type of the tasks of HTTP steps. A worker inside the server runs them. */
@@ -61,12 +64,12 @@ export interface StepNode {
   readonly otherwise: readonly number[];
   /** For SWITCH: the input whose value decides. */
   readonly decidedBy: string;
-  /** For JOIN: the steps whose outputs it shows. */
+  /** For JOIN: the steps whose outputs it shows; for EXCLUSIVE_JOIN: those that it takes one of. */
   readonly members: readonly number[];
   /** For SWITCH: last step of each case, to find the output of a run that ends with it. */
   readonly lastOfCases: ReadonlyMap<string, number>;
   readonly lastOtherwise: number;
-  /** Source of the script of an INLINE, of a SWITCH or of the condition of a loop. */
+  /** Script of an INLINE, of a SWITCH or of the condition of a loop, or the query of a jq step. */
   readonly script: string;
   /** For DO_WHILE. */
   readonly loop: LoopNode | undefined;
@@ -166,6 +169,7 @@ export interface Program {
   /** JSON texts; empty without any. */
   readonly variables: string;
   readonly inputDefaults: ReadonlyMap<string, string>;
+  readonly schemas: DefinitionSchemas;
   /** How long a run may take; 0 without a bound. */
   readonly timeoutMs: number;
   /** Gives name and version of the workflow that runs after a failure; undefined without one. */

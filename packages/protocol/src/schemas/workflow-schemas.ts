@@ -39,6 +39,19 @@ export const WorkflowDefinition = Type.Object(
         description: 'The output of a run; by default the output of its last step.',
       }),
     ),
+    inputSchema: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'A JSON Schema. A run whose input does not fit is refused.',
+      }),
+    ),
+    outputSchema: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'A JSON Schema. A run whose output does not fit fails.',
+      }),
+    ),
+    enforceSchema: Type.Optional(
+      Type.Boolean({ description: 'With false the schemas have no effect.' }),
+    ),
     variables: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: 'Variables at the start.' }),
     ),

@@ -3,7 +3,7 @@ import { targetOf } from './reference-proxy.ts';
 import { Draft, Scope } from './scope.ts';
 import { StepHandle } from './step-handle.ts';
 import { stated } from './step-options.ts';
-import type { AnyWorkflow, InputType, Workflow, WorkflowJson } from './workflow.ts';
+import type { AnyWorkflow, InputType, JsonSchema, Workflow, WorkflowJson } from './workflow.ts';
 import { WorkflowBuilder } from './workflow-builder.ts';
 
 export interface WorkflowOptions<Input, Defaults extends keyof Input, Variables> {
@@ -13,6 +13,10 @@ export interface WorkflowOptions<Input, Defaults extends keyof Input, Variables>
   readonly input?: InputType<Input>;
   /** Values for fields that the input of a run does not have. */
   readonly inputTemplate?: { readonly [K in Defaults]: Exclude<Input[K], undefined> };
+  /** A JSON Schema. A run with another input is refused. */
+  readonly inputSchema?: JsonSchema;
+  /** A JSON Schema. A run with another output fails. */
+  readonly outputSchema?: JsonSchema;
   /** Variables at the start, which `w.set` changes. */
   readonly variables?: Variables;
   /** A run that takes longer ends as `timed_out`. Default: no bound. */
@@ -58,7 +62,7 @@ export function defineWorkflow<
     );
   }
   const { version, description, inputTemplate, variables, timeoutSeconds } = options;
-  const { failureWorkflow } = options;
+  const { failureWorkflow, inputSchema, outputSchema } = options;
   const draft = new Draft(name);
   if (!Number.isInteger(version) || version < 1) {
     throw draft.error(`version must be a whole number from 1 on, and is ${String(version)}`);
@@ -75,6 +79,8 @@ export function defineWorkflow<
     description,
     tasks,
     inputTemplate: whole.plain(inputTemplate, 'inputTemplate'),
+    inputSchema: whole.plain(inputSchema, 'inputSchema'),
+    outputSchema: whole.plain(outputSchema, 'outputSchema'),
     variables: whole.plain(variables, 'variables'),
     outputParameters,
     timeoutSeconds,

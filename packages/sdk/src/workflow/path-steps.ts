@@ -1,3 +1,5 @@
+import type { Step } from './reference.ts';
+import { targetOf } from './reference-proxy.ts';
 import type { Scope, StepJson } from './scope.ts';
 import { lifted } from './step-handle.ts';
 import { addStep, fieldsJson, named, scriptOf } from './step-json.ts';
@@ -65,6 +67,19 @@ export function addSwitch(scope: Scope, name: string, decision: Decision): objec
   });
   const results = built.map(({ match, result }) => [match, lifted(result, scope)]);
   return { otherwise: lifted(other.result, scope), ...Object.fromEntries(results) };
+}
+
+/** EXCLUSIVE_JOIN. */
+export function addFirstOf<Output>(
+  scope: Scope,
+  name: string,
+  steps: readonly Pick<Step, 'output'>[],
+): Step<Output> {
+  if (steps.length === 0) throw scope.draft.error(`'${name}' needs a step that it can take`);
+  // A step of another branch is refused as a reference to its output would be.
+  for (const step of steps) scope.json(step.output, `the steps of '${name}'`);
+  const joinOn = steps.map((step) => targetOf(step.output)?.step);
+  return addStep(scope, { ...named(name, 'EXCLUSIVE_JOIN'), joinOn });
 }
 
 function decidedJson(scope: Scope, by: Decided, name: string): object {

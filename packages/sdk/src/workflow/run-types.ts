@@ -33,6 +33,12 @@ export interface RunRequest {
     readonly inputTemplate?: Readonly<Record<string, unknown>>;
     /** The output of a run; by default the output of its last step. */
     readonly outputParameters?: Readonly<Record<string, unknown>>;
+    /** A JSON Schema. A run whose input does not fit is refused. */
+    readonly inputSchema?: Readonly<Record<string, unknown>>;
+    /** A JSON Schema. A run whose output does not fit fails. */
+    readonly outputSchema?: Readonly<Record<string, unknown>>;
+    /** With false the schemas have no effect. */
+    readonly enforceSchema?: boolean;
     /** Variables at the start. */
     readonly variables?: Readonly<Record<string, unknown>>;
     /** A run that takes longer ends as timed_out. */
@@ -237,6 +243,12 @@ export interface WorkflowVersionView {
     readonly inputTemplate?: Readonly<Record<string, unknown>>;
     /** The output of a run; by default the output of its last step. */
     readonly outputParameters?: Readonly<Record<string, unknown>>;
+    /** A JSON Schema. A run whose input does not fit is refused. */
+    readonly inputSchema?: Readonly<Record<string, unknown>>;
+    /** A JSON Schema. A run whose output does not fit fails. */
+    readonly outputSchema?: Readonly<Record<string, unknown>>;
+    /** With false the schemas have no effect. */
+    readonly enforceSchema?: boolean;
     /** Variables at the start. */
     readonly variables?: Readonly<Record<string, unknown>>;
     /** A run that takes longer ends as timed_out. */

@@ -9,7 +9,14 @@ import {
 import { addHttp, type HttpStepOutput, type HttpStepRequest } from './http-step.ts';
 import { addLoop, type Iteration, type LoopOptions, type LoopOverOptions } from './loop-steps.ts';
 import { addMap, type MapItems } from './map-steps.ts';
-import { addFork, addSwitch, type Build, type BuildAll, type CaseNames } from './path-steps.ts';
+import {
+  addFirstOf,
+  addFork,
+  addSwitch,
+  type Build,
+  type BuildAll,
+  type CaseNames,
+} from './path-steps.ts';
 import type {
   Given,
   GivenFields,
@@ -144,6 +151,16 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
     const { otherwise: other } = this.inScopes({ otherwise: otherwise ?? (() => undefined) });
     const decision = { by: { script, input }, cases: this.inScopes(cases), otherwise: other };
     return addSwitch(this.scope, name, decision) as never;
+  }
+
+  /**
+   * The output of the first of these steps that ran: behind a `switch`, of the case that was taken.
+   */
+  firstOf<Outputs extends readonly [unknown, ...unknown[]]>(
+    steps: { readonly [K in keyof Outputs]: Pick<Step<Outputs[K]>, 'output'> },
+    { name = this.free('first') }: NameOptions = {},
+  ): Step<Outputs[number]> {
+    return addFirstOf(this.scope, name, steps as readonly Pick<Step, 'output'>[]);
   }
 
   /** Changes variables of the run. What is not named stays. */

@@ -8,12 +8,17 @@ export interface WorkflowJson {
   readonly description?: string;
   readonly tasks: readonly Readonly<Record<string, unknown>>[];
   readonly inputTemplate?: Readonly<Record<string, unknown>>;
+  readonly inputSchema?: JsonSchema;
+  readonly outputSchema?: JsonSchema;
   readonly outputParameters?: Readonly<Record<string, unknown>>;
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly timeoutSeconds?: number;
   readonly failureWorkflow?: string;
   readonly failureWorkflowVersion?: number;
 }
+
+/** A JSON Schema, as plain JSON. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A workflow with the types of its input and output. */
 export interface Workflow<Input = unknown, Output = unknown> {

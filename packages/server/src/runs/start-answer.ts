@@ -7,9 +7,11 @@ import {
   type StartRuns,
   type StartRunsReply,
   type TaskNumber,
+  type UnfitInput,
 } from '@sluice/core';
-import { SluiceError } from '@sluice/protocol';
+import { type ErrorDetail, SluiceError } from '@sluice/protocol';
 import { statusOf } from '../answers/shown-run.ts';
+import { invalid } from '../base/validation.ts';
 import { overloaded } from '../limits/admission.ts';
 import { quotaExceeded } from '../limits/quotas.ts';
 import { tooManyWorkflows, workflowNotFound } from '../workflows/workflow-views.ts';
@@ -50,7 +52,7 @@ export interface StartRequest {
 }
 
 export function startRefusal(
-  { rejection, quota = 'tasksMax', at = 0 }: StartRunsReply,
+  { rejection, quota = 'tasksMax', at = 0, unfit = [] }: StartRunsReply,
   { limits }: ReadonlyState,
   { command, keys, pathOf }: StartRequest,
 ): SluiceError {
@@ -76,6 +78,8 @@ export function startRefusal(
       const details = [{ path, problem }];
       return new SluiceError('payload_too_large', `${path} ${problem}`, { details });
     }
+    case 'unfit_input':
+      return invalid('the input does not fit the workflow', unfitDetails(unfit, pathOf));
     case 'too_many_bytes':
       return overloaded('inputs and results use too much memory');
     case 'too_many_keys':
@@ -83,4 +87,8 @@ export function startRefusal(
     default:
       return overloaded('the server holds the maximum number of tasks and steps');
   }
+}
+
+function unfitDetails(unfit: readonly UnfitInput[], pathOf: StartRequest['pathOf']): ErrorDetail[] {
+  return unfit.map(({ at, path, problem }) => ({ path: `${pathOf(at)}/input${path}`, problem }));
 }

@@ -6,16 +6,13 @@ import {
   type QuickJSSyncVariant,
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core';
+import { checkedValue, type ScriptResult } from './script-result.ts';
 
 /** Bounds on one script. */
 export const CPU_MS_MAX = 1000;
 const MEMORY_BYTES_MAX = 32 * 2 ** 20;
 const STACK_BYTES_MAX = 256 * 1024;
-const RESULT_BYTES_MAX = 256 * 1024 - 1024;
 const MESSAGE_CHARACTERS_MAX = 500;
-
-/** What a script gave: JSON text, or why it failed. */
-export type ScriptResult = { readonly value: string } | { readonly message: string };
 
 /**
  * Evaluates scripts of workflows in an interpreter that is a WebAssembly module: a script sees `$`
@@ -55,7 +52,7 @@ export class Sandbox {
           context.callFunction(stringify, context.undefined, value),
         );
         if (made.error) return failure(made.error.consume((each) => context.dump(each)));
-        return checked(made.value.consume((each) => context.dump(each)));
+        return checkedValue(made.value.consume((each) => context.dump(each)));
       } finally {
         stringify.dispose();
       }
@@ -96,20 +93,6 @@ export class Sandbox {
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
-}
-
-/** A script may change how its values turn into JSON, so the text is not trusted. */
-function checked(text: unknown): ScriptResult {
-  if (text === undefined) return { value: 'null' };
-  if (typeof text !== 'string') return { message: 'its value is no JSON' };
-  if (Buffer.byteLength(text) > RESULT_BYTES_MAX) {
-    return { message: `its value has more than ${RESULT_BYTES_MAX} bytes` };
-  }
-  try {
-    return { value: JSON.stringify(JSON.parse(text)) };
-  } catch {
-    return { message: 'its value is no JSON' };
-  }
 }
 
 export const TOO_LONG = `it ran for more than ${CPU_MS_MAX / 1000} s`;

@@ -1,8 +1,12 @@
-import type { ScriptResult } from './sandbox.ts';
+import type { EvaluationRequest } from '@sluice/core';
+import type { ScriptResult } from './script-result.ts';
+
+export type ScriptLanguage = EvaluationRequest['language'];
 
 /** A script to evaluate, or only to check when there is no input. */
 export interface ScriptQuestion {
   readonly id: number;
+  readonly language: ScriptLanguage;
   readonly source: string;
   /** JSON text of `$`. */
   readonly input?: string;

@@ -1,19 +1,25 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { Jq } from './jq.ts';
 import { Sandbox } from './sandbox.ts';
 import type { ScriptAnswer, ScriptQuestion } from './script-messages.ts';
 import { ThreadProgress } from './thread-progress.ts';
 
-/** The thread that evaluates scripts, one after the other. */
+/** The thread that evaluates scripts and queries, one after the other. */
 const sandbox = await Sandbox.load();
 const progress = new ThreadProgress(workerData as SharedArrayBuffer);
+/** Loaded for the first query: most servers need none. */
+let jq: Promise<Jq> | undefined;
 
-parentPort?.on('message', (question: ScriptQuestion) => {
-  const { id, source, input } = question;
+parentPort?.on('message', async (question: ScriptQuestion) => {
+  const { id, language, source, input } = question;
+  if (language === 'jq') jq ??= Jq.load();
+  const evaluator = language === 'jq' && jq !== undefined ? await jq : sandbox;
+  // From here on nothing waits, so no other question comes between.
   progress.begin(id);
   const answer: ScriptAnswer =
     input === undefined
-      ? { id, problem: sandbox.check(source) }
-      : { id, result: sandbox.evaluate(source, input) };
+      ? { id, problem: evaluator.check(source) }
+      : { id, result: evaluator.evaluate(source, input) };
   progress.end();
   parentPort?.postMessage(answer);
 });

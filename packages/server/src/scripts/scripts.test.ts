@@ -16,6 +16,15 @@ beforeEach(() => {
 
 afterEach(() => scripts.close());
 
+function ask(
+  step: number,
+  source: string,
+  input = '{}',
+  language: 'javascript' | 'jq' = 'javascript',
+): void {
+  scripts.evaluate([{ run: 7, step, evaluation: 1, language, source, input }]);
+}
+
 async function heard(count: number): Promise<void> {
   while (results.length < count) {
     await new Promise<void>((resolve) => {
@@ -26,7 +35,7 @@ async function heard(count: number): Promise<void> {
 
 test('scripts are evaluated one after the other, outside of this thread', async () => {
   for (const step of [1, 2]) {
-    scripts.evaluate([{ run: 7, step, evaluation: 1, source: '$.n * 2', input: `{"n":${step}}` }]);
+    ask(step, '$.n * 2', `{"n":${step}}`);
   }
   await heard(2);
 
@@ -37,8 +46,8 @@ test('scripts are evaluated one after the other, outside of this thread', async 
 });
 
 test('a script without end costs only itself', async () => {
-  scripts.evaluate([{ run: 7, step: 1, evaluation: 1, source: 'for (;;);', input: '{}' }]);
-  scripts.evaluate([{ run: 7, step: 2, evaluation: 1, source: '1', input: '{}' }]);
+  ask(1, 'for (;;);');
+  ask(2, '1');
   await heard(2);
 
   expect(results[0]).toMatchObject({ step: 1, message: expect.stringContaining('more than 1 s') });
@@ -49,9 +58,9 @@ test.each([
   'new Array(2 ** 32 - 1).indexOf(1)',
   "const all = []; for (;;) all.push('x'.repeat(1e6));",
 ])('%s: instructions that take too long cost only their script', async (search) => {
-  scripts.evaluate([{ run: 7, step: 1, evaluation: 1, source: '1', input: '{}' }]);
-  scripts.evaluate([{ run: 7, step: 2, evaluation: 1, source: search, input: '{}' }]);
-  scripts.evaluate([{ run: 7, step: 3, evaluation: 1, source: '3', input: '{}' }]);
+  ask(1, '1');
+  ask(2, search);
+  ask(3, '3');
   await heard(3);
 
   expect(results).toEqual([
@@ -71,10 +80,35 @@ test('the syntax of a script is checked there, too', async () => {
   expect(await scripts.check('1 + 1')).toBeUndefined();
 });
 
+test.each([
+  ['without end', 'last(repeat(1))'],
+  ['that gives values without end', 'repeat("a long text")'],
+])('a query %s costs only itself', async (_, query) => {
+  ask(1, '.n + 1', '{"n":1}', 'jq');
+  ask(2, query, '{}', 'jq');
+  ask(3, '$.n', '{"n":3}');
+  ask(4, '.n', '{"n":4}', 'jq');
+  await heard(4);
+
+  const found = results.toSorted((a, b) => a.step - b.step);
+  expect(found).toMatchObject([
+    { step: 1, value: '[2]' },
+    { step: 2, message: expect.any(String) },
+    { step: 3, value: '3' },
+    { step: 4, value: '[4]' },
+  ]);
+});
+
+test('the syntax of a query is checked there, and a query is no script', async () => {
+  expect(await scripts.check('.a | map(', 'jq')).toContain('syntax error');
+  expect(await scripts.check('.a | map(.b)', 'jq')).toBeUndefined();
+  expect(await scripts.check('.a | map(.b)')).toContain('SyntaxError');
+});
+
 test('when the thread ends, what waits for it is evaluated in a new one', async () => {
   await scripts.check('1');
   const ending = (scripts as unknown as { worker: { terminate(): Promise<number> } }).worker;
-  scripts.evaluate([{ run: 7, step: 1, evaluation: 1, source: '1', input: '{}' }]);
+  ask(1, '1');
   await ending.terminate();
   await heard(1);
 

@@ -1,8 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import type { EvaluationRequest, EvaluationResult } from '@sluice/core';
 import { envWithCompileCache } from '@sluice/engine';
-import { type ScriptResult, TOO_LONG } from './sandbox.ts';
-import type { ScriptAnswer, ScriptQuestion } from './script-messages.ts';
+import { TOO_LONG } from './sandbox.ts';
+import type { ScriptAnswer, ScriptLanguage, ScriptQuestion } from './script-messages.ts';
+import type { ScriptResult } from './script-result.ts';
 import { ScriptWatch, type Verdict } from './script-watch.ts';
 import { ThreadProgress } from './thread-progress.ts';
 
@@ -40,8 +41,8 @@ export class Scripts {
   }
 
   evaluate(requests: readonly EvaluationRequest[]): void {
-    for (const { run, step, evaluation, source, input } of requests) {
-      this.ask({ source, input }, ({ result }) => {
+    for (const { run, step, evaluation, language, source, input } of requests) {
+      this.ask({ language, source, input }, ({ result }) => {
         const found: ScriptResult = result ?? { message: 'the script could not be evaluated' };
         this.answer({ run, step, evaluation, ...found });
       });
@@ -49,14 +50,18 @@ export class Scripts {
   }
 
   /** Why the source is no script; undefined when it is one. */
-  async check(source: string): Promise<string | undefined> {
-    if (this.correct.has(source)) return undefined;
+  async check(
+    source: string,
+    language: ScriptLanguage = 'javascript',
+  ): Promise<string | undefined> {
+    const key = `${language} ${source}`;
+    if (this.correct.has(key)) return undefined;
     const found = await new Promise<string | undefined>((resolve) => {
-      this.ask({ source }, ({ problem }) => resolve(problem));
+      this.ask({ language, source }, ({ problem }) => resolve(problem));
     });
     if (found === undefined && source.length <= REMEMBERED_CHARACTERS_MAX) {
       if (this.correct.size >= REMEMBERED_MAX) this.correct.clear();
-      this.correct.add(source);
+      this.correct.add(key);
     }
     return found;
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { compileDefinition, type DefinitionText } from '@sluice/core';
+import { compileDefinition, type DefinitionText, definitionSchemaProblems } from '@sluice/core';
 import {
   checkDefinition,
   type ErrorDetail,
@@ -10,6 +10,7 @@ import {
 import { CORE_RULES } from '../base/core-rules.ts';
 import { UTF8 } from '../base/utf8.ts';
 import { Checker } from '../base/validation.ts';
+import type { ScriptLanguage } from '../scripts/script-messages.ts';
 import type { Scripts } from '../scripts/scripts.ts';
 import {
   checkFieldNames,
@@ -52,6 +53,7 @@ export function checkedDefinition(
     problems.push({ path: path + at, problem: found.message, code: found.code });
   }
   checkOptions(value, path, problems);
+  checkSchemas(value, path, problems);
   checkFieldNames({ fields: fieldsOf(value), path }, stepFields(value, path), problems);
   return { text, hash: createHash('sha256').update(text).digest('hex') };
 }
@@ -92,23 +94,32 @@ export async function scriptProblems(
   for (const step of allSteps(definition, path)) {
     const script = scriptOf(step);
     if (script === undefined) continue;
-    const problem = await scripts.check(script.source);
+    const problem = await scripts.check(script.source, script.language);
     if (problem !== undefined) problems.push({ path: script.path, problem, code: 'bad_script' });
   }
   return problems;
 }
 
-function scriptOf({ value, path }: Place): { source: string; path: string } | undefined {
+interface Script {
+  readonly source: string;
+  readonly language: ScriptLanguage;
+  readonly path: string;
+}
+
+function scriptOf({ value, path }: Place): Script | undefined {
   const step = fieldsOf(value);
   const inputs = fieldsOf(step.inputParameters);
   const isSwitch = step.type === 'SWITCH' && SCRIPTS.includes(String(step.evaluatorType));
+  const isQuery = step.type === 'JSON_JQ_TRANSFORM';
   const found: readonly (readonly [isMeant: boolean, source: unknown, field: string])[] = [
     [isSwitch, step.expression, 'expression'],
     [step.type === 'INLINE', inputs.expression, 'inputParameters/expression'],
+    [isQuery, inputs.queryExpression, 'inputParameters/queryExpression'],
     [step.type === 'DO_WHILE', step.loopCondition, 'loopCondition'],
   ];
   const [, source, field] = found.find(([isMeant]) => isMeant) ?? [];
-  return typeof source === 'string' ? { source, path: `${path}/${field}` } : undefined;
+  if (typeof source !== 'string') return undefined;
+  return { source, language: isQuery ? 'jq' : 'javascript', path: `${path}/${field}` };
 }
 
 const SCRIPTS = ['javascript', 'graaljs'];
@@ -122,6 +133,19 @@ function checkOptions(definition: unknown, path: string, problems: ErrorDetail[]
     if (!WITH_TASKS.includes(step.type ?? 'SIMPLE')) continue;
     checkOwnOptions(fieldsOf(step.taskDefinition), `${at}/taskDefinition`, problems);
     checkOwnOptions(step, at, problems);
+  }
+}
+
+/** Schemas of the definition, and of the definitions in it. */
+function checkSchemas(definition: unknown, path: string, problems: ErrorDetail[]): void {
+  const inside = [...allSteps(definition, path)].map(({ value, path: at }) => ({
+    value: fieldsOf(fieldsOf(value).subWorkflowParam).workflowDefinition,
+    path: `${at}/subWorkflowParam/workflowDefinition`,
+  }));
+  for (const { value, path: at } of [{ value: definition, path }, ...inside]) {
+    for (const found of definitionSchemaProblems(value)) {
+      problems.push({ path: at + found.path, problem: found.problem, code: 'bad_schema' });
+    }
   }
 }
 

@@ -63,6 +63,7 @@ const INPUTS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
         readTimeOut`),
     ),
   ],
+  ['JSON_JQ_TRANSFORM', new Set(['queryExpression'])],
 ]);
 
 /** What is written by a tool on purpose. */

@@ -24,7 +24,7 @@ const PLANTED: readonly Mutant[] = [
   {
     name: 'empty-join-passes-at-once',
     file: GRAPH,
-    find: 'this.links[join.place].arrivals = lifted.size;',
+    find: 'this.links[join.place].arrivals = isExclusive ? 1 : lifted.size;',
     replace: `const isEmpty = this.problems.array(join, 'joinOn').length === 0;
     if (isEmpty) links.nexts = [join.place, ...links.nexts];
     this.links[join.place].arrivals = isEmpty ? 1 : lifted.size;`,
@@ -174,7 +174,7 @@ const PLANTED: readonly Mutant[] = [
     file: APPLY_RUNS,
     find: 'runs.branches.forget(fork);',
     replace: '',
-    what: 'A slot that is used again has another list: here the fork takes the places of the old one.',
+    what: 'A slot that is used again has another list: here the fork takes places of the old one.',
   },
   {
     name: 'branches-leak',

@@ -1,6 +1,7 @@
 import { invariant } from '../../base/invariant.ts';
 import { runIdText } from '../../base/run-id.ts';
 import type { Decision } from '../../decision/decision.ts';
+import { inputProblems, problemsText } from '../../schema/run-schemas.ts';
 import type { StoredProgram } from '../../state/runs/programs.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { wrongFields } from '../../workflow/child-fields.ts';
@@ -134,7 +135,10 @@ export function whyNotFound(reason: RunReason, { name, version }: Which): string
   return `there is no workflow ${which}; register it`;
 }
 
-/** As for a run that a call starts, but a child may use the memory that is left for steps. */
+/**
+ * As for a run that a call starts, but a child may use the memory that is left for steps. An input
+ * that the workflow does not take is a `ValueError`.
+ */
 export function hasRoom({ decision }: Visit, found: Found, input: PayloadRange): boolean {
   const { state } = decision;
   const { tasks, runs, limits, heldBytes } = state;
@@ -145,6 +149,11 @@ export function hasRoom({ decision }: Visit, found: Found, input: PayloadRange):
   if (hasHugeInput(program, bytes)) {
     const what = `its input has ${bytes} bytes; with defaults at most ${VALUE_BYTES_MAX / 2} fit`;
     throw new ValueError('value_too_large', what);
+  }
+  const wrong = inputProblems(program, input, decision.runWork.utf8);
+  if (wrong.length > 0) {
+    const what = 'its input does not fit the inputSchema of the workflow';
+    throw new ValueError('bad_value', `${what}: ${problemsText(wrong)}`);
   }
   const [{ arrivals, tasks: needed }] = program.scopes;
   return (

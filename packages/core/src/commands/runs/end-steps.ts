@@ -18,6 +18,7 @@ import {
   runReason,
   STEP_CANCELLED,
   STEP_FAILED,
+  STEP_PENDING,
   STEP_SUCCEEDED,
   STEP_TIMED_OUT,
   STEP_WITH_ERRORS,
@@ -101,7 +102,7 @@ export function endStep(visit: StepVisit, end: StepEnd): void {
     Object.assign(event.output, { bytes, start: 0, end: bytes.length });
   }
   const goesOn = !isFailure || isAllowed;
-  event.nexts = goesOn ? end.nexts.map((place) => nextSlot(visit, place)) : [];
+  event.nexts = goesOn ? nextSlots(visit, end.nexts) : [];
   emit(event);
   if (goesOn || !isRunning) return;
   stopRun(visit, {
@@ -114,6 +115,19 @@ export function endStep(visit: StepVisit, end: StepEnd): void {
 
 /** States of a run that has not been decided yet. */
 const GOING_ON = [RUN_RUNNING, RUN_PAUSED];
+
+/** One arrival is enough for an EXCLUSIVE_JOIN: nothing arrives there again. */
+function nextSlots(visit: StepVisit, places: readonly number[]): number[] {
+  const { nodes } = visit.program;
+  const { state } = visit.decision.state.runs.steps;
+  const slots: number[] = [];
+  for (const place of places) {
+    const slot = nextSlot(visit, place);
+    const hasPassed = nodes[place].kind === 'EXCLUSIVE_JOIN' && state[slot] !== STEP_PENDING;
+    if (!hasPassed) slots.push(slot);
+  }
+  return slots;
+}
 
 /**
  * What comes next is in the same frame, but for the end of a body or of a branch: there it is the

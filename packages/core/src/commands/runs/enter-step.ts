@@ -12,9 +12,8 @@ import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { fillDetails } from '../tasks/submit-tasks.ts';
 import { enterStartWorkflow, enterSubWorkflow } from './child-runs.ts';
 import { endStep, type StepVisit, shownReference, type Visit, visitStep } from './end-steps.ts';
-
+import { endExclusiveJoin } from './exclusive-joins.ts';
 import { fillAndParse, fillInput } from './fill-template.ts';
-
 import { checkType, enterFork } from './fork-steps.ts';
 import { decideSwitch, endJoin, setVariables, terminate } from './immediate-steps.ts';
 import { enterLoop } from './loop-steps.ts';
@@ -58,6 +57,7 @@ function enter(at: StepVisit): boolean {
       else startScript(at);
       return true;
     case 'INLINE':
+    case 'JSON_JQ_TRANSFORM':
       startScript(at);
       return true;
     case 'WAIT':
@@ -73,6 +73,9 @@ function enter(at: StepVisit): boolean {
       return true;
     case 'TERMINATE':
       terminate(at);
+      return true;
+    case 'EXCLUSIVE_JOIN':
+      endExclusiveJoin(at);
       return true;
     case 'JOIN':
       endJoin(at);

@@ -1,5 +1,8 @@
 import { slotOf } from '../../decision/run-place.ts';
+import { outputProblems, problemsText } from '../../schema/run-schemas.ts';
+import type { PayloadRange } from '../../structures/payload-range.ts';
 import { wholeValue } from '../../workflow/json-bytes.ts';
+import { ValueError } from '../../workflow/json-writer.ts';
 import { mergeObjects } from '../../workflow/merge-objects.ts';
 import {
   RUN_CANCELLED,
@@ -8,7 +11,7 @@ import {
   STEP_SUCCEEDED,
   STEP_WITH_ERRORS,
 } from '../../workflow/run-state.ts';
-import { endStep, type StepVisit, stopRun } from './end-steps.ts';
+import { endStep, type StepVisit, stopRun, type Visit } from './end-steps.ts';
 import { fillInput, jsonBytes, parsed } from './fill-template.ts';
 
 /** Texts are compared as they are, other scalars as JSON, a missing value as null. */
@@ -56,18 +59,26 @@ export function terminate(at: StepVisit): void {
   const output = fillInput(at);
   const text = decision.runWork.utf8.decode(output.bytes.subarray(output.start, output.end));
   const input = JSON.parse(text) as Record<string, unknown>;
-  endStep(at, { state: STEP_SUCCEEDED, output, nexts: [] });
   const status = String(input.terminationStatus ?? 'COMPLETED');
   const outcome = TERMINATIONS[status] ?? RUN_FAILED;
+  const result = jsonBytes(decision, input.workflowOutput ?? null);
+  if (outcome === RUN_SUCCEEDED) checkOutput(at, result);
+  endStep(at, { state: STEP_SUCCEEDED, output, nexts: [] });
   const reason = 'terminated' as const;
   if (outcome === RUN_SUCCEEDED) {
-    const result = jsonBytes(decision, input.workflowOutput ?? null);
     stopRun(at, { outcome, reason, step, output: result });
     return;
   }
   const said = input.terminationReason;
   const message = typeof said === 'string' ? said : `step "${node.reference}" ended the run`;
   stopRun(at, { outcome, reason, step, message });
+}
+
+/** An output that does not fit the definition fails the run. */
+export function checkOutput({ decision, program }: Visit, output: PayloadRange): void {
+  const problems = outputProblems(program.schemas, output, decision.runWork.utf8);
+  if (problems.length === 0) return;
+  throw new ValueError('bad_value', `does not fit the outputSchema: ${problemsText(problems)}`);
 }
 
 /** An optional member that failed shows in the join. */

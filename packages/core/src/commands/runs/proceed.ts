@@ -19,6 +19,7 @@ import { endReported, NOTHING, stopStep, type Visit } from './end-steps.ts';
 import { enterStep } from './enter-step.ts';
 import { aftermathOf } from './failure-runs.ts';
 import { fill } from './fill-template.ts';
+import { checkOutput } from './immediate-steps.ts';
 
 /**
  * Bounds on the work for runs of one command. A unit is one event, or some bytes that are looked at
@@ -131,6 +132,7 @@ function finishRun(visit: Visit): boolean {
       program.output === undefined
         ? lastOutput(visit)
         : fill(decision, outermost(runs, run, program), program.output);
+    checkOutput(visit, output);
     return endRun(visit, { state: RUN_SUCCEEDED, reason: 0, output });
   } catch (error) {
     if (!(error instanceof ValueError)) throw error;

@@ -100,8 +100,14 @@ export class ResetPlan {
     for (const place of new Set([nexts, otherwise, ...cases.values()].flat())) {
       const next = nextSlot(at, place);
       // The end of a body leads to its loop, which goes on anyway.
-      if (next !== this.loopOf(step)) this.reach(next);
+      if (next !== this.loopOf(step) && !this.isTaken(next)) this.reach(next);
     }
+  }
+
+  /** Whether an EXCLUSIVE_JOIN has gone on with a step that is kept. */
+  private isTaken(step: number): boolean {
+    const at = visitStep(this.visit, step);
+    return at.node.kind === 'EXCLUSIVE_JOIN' && this.arrived(at) > 0;
   }
 
   /** The loop around a step; -1 without one. */
@@ -186,7 +192,7 @@ export class ResetPlan {
     const at = visitStep(this.visit, step);
     const { node } = at;
     if (node.joinsFork >= 0) return this.branchesLeft(at);
-    return node.arrivals - this.arrived(at);
+    return Math.max(0, node.arrivals - this.arrived(at));
   }
 
   /** Steps that are kept and have arrived at this one. */

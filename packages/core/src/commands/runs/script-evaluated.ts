@@ -65,10 +65,22 @@ function take(decision: Decision, { step, value, message }: EvaluationResult): v
   } else if (at.node.kind === 'DO_WHILE') takeCondition(at, JSON.parse(value));
   else if (at.node.kind === 'SWITCH') takeCase(at, JSON.parse(value));
   else {
-    const output = runWork.utf8.encode(`{"result":${value}}`);
+    const isQuery = at.node.kind === 'JSON_JQ_TRANSFORM';
+    const output = runWork.utf8.encode(isQuery ? queryOutput(value) : `{"result":${value}}`);
+    if (output.length > VALUE_BYTES_MAX) {
+      fail(at, `its output has more than ${VALUE_BYTES_MAX} bytes`);
+      return;
+    }
     const range = { bytes: output, start: 0, end: output.length };
     endStep(at, { state: STEP_SUCCEEDED, output: range, nexts: at.node.nexts });
   }
+}
+
+/** The first value that a query gave, and all of them. */
+function queryOutput(value: string): string {
+  const given: unknown = JSON.parse(value);
+  const resultList: readonly unknown[] = Array.isArray(given) ? given : [given];
+  return JSON.stringify({ result: resultList[0] ?? null, resultList });
 }
 
 /** True, or a number above 0, means to go on. */

@@ -2,6 +2,8 @@ import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { invariant } from '../../base/invariant.ts';
 import type { Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
+import { inputProblems } from '../../schema/run-schemas.ts';
+import type { SchemaProblem } from '../../schema/schema-form.ts';
 import { exceededQuota, type QuotaName } from '../../state/quotas.ts';
 import type { StoredProgram } from '../../state/runs/programs.ts';
 import { type PayloadRange, pointAt } from '../../structures/payload-range.ts';
@@ -52,14 +54,23 @@ export interface StartRunsReply {
     | 'too_many_keys'
     | 'quota_exceeded'
     | 'value_too_large'
+    | 'unfit_input'
     | 'dedupe_mismatch';
   readonly quota?: QuotaName;
   /** The run that was refused. */
   readonly at?: number;
+  /** What does not fit the schemas of the workflows; paths begin at the input of the run. */
+  readonly unfit?: readonly UnfitInput[];
   /** One per run, in order; `NO_SLOT` for a known run that has left memory. */
   readonly slots: readonly Slot[];
   /** Runs that were there before, by their places. */
   readonly known?: ReadonlyMap<number, KnownTask>;
+}
+
+/** A problem of the input of one run. */
+export interface UnfitInput extends SchemaProblem {
+  /** Place of the run. */
+  readonly at: number;
 }
 
 export function decideStartRuns(decision: Decision, command: StartRuns): StartRunsReply {
@@ -100,7 +111,10 @@ export function decideStartRuns(decision: Decision, command: StartRuns): StartRu
   return known.size === 0 ? { slots } : { slots, known };
 }
 
-type Refusal = Pick<StartRunsReply, 'rejection' | 'at' | 'quota'>;
+type Refusal = Pick<StartRunsReply, 'rejection' | 'at' | 'quota' | 'unfit'>;
+
+/** Approximate maximum number of problems in an answer. */
+const PROBLEMS_MAX = 50;
 
 function whyRefused(
   decision: Decision,
@@ -113,6 +127,7 @@ function whyRefused(
   let bytes = 0;
   let keys = 0;
   const definitions = new Map<string, string>();
+  const unfit: UnfitInput[] = [];
   for (const at of fresh) {
     const { definition } = command.runs[at];
     if (definition !== undefined && findStored(decision, command, at) === undefined) {
@@ -130,7 +145,9 @@ function whyRefused(
     if (hasHugeInput(program, inputBytes(command, at))) {
       return { rejection: 'value_too_large', at };
     }
+    if (unfit.length < PROBLEMS_MAX) unfit.push(...unfitInput(decision, command, { at, program }));
   }
+  if (unfit.length > 0) return { rejection: 'unfit_input', at: unfit[0].at, unfit };
   const { limits, tasks, runs, heldBytes, dedupe } = state;
   const hasSlots =
     runs.table.count + fresh.length <= limits.tasksMax &&
@@ -143,6 +160,16 @@ function whyRefused(
   const added = { payloadBytes: bytes, dedupeKeys: keys, tasks: fresh.length };
   const quota = exceededQuota(state, command.namespace, added);
   return quota === undefined ? undefined : { rejection: 'quota_exceeded', quota };
+}
+
+function unfitInput(
+  { runWork }: Decision,
+  { inputs, inputEnds }: StartRuns,
+  { at, program }: { readonly at: number; readonly program: Program },
+): UnfitInput[] {
+  const start = at === 0 ? 0 : inputEnds[at - 1];
+  const input = { bytes: inputs, start, end: inputEnds[at] };
+  return inputProblems(program, input, runWork.utf8).map((problem) => ({ at, ...problem }));
 }
 
 /** Defaults are merged into the input, within the bound of a value. */

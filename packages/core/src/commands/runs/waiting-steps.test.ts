@@ -240,3 +240,29 @@ test('a script decides a switch, and an optional switch that fails takes its def
   expect(stateOf(failed, 1)).toBe('pending');
   expect(stateOf(failed, 2)).toBe('succeeded');
 });
+
+test.each([
+  ['[]', { result: null, resultList: [] }],
+  ['[1,{"a":2}]', { result: 1, resultList: [1, { a: 2 }] }],
+])('a query that gave %s has the first value and all of them', (value, output) => {
+  const inputParameters = { queryExpression: '.n', n: '${workflow.input.n}' };
+  const run = start([{ taskReferenceName: 'query', type: 'JSON_JQ_TRANSFORM', inputParameters }]);
+  const [{ slot }] = runs.run(run).steps;
+
+  const asked = partition.evaluation(slot);
+  expect(asked).toMatchObject({ language: 'jq', source: '.n', input: '{"n":null}' });
+  runs.evaluated(slot, { value });
+
+  expect(JSON.parse(runs.run(run).output)).toEqual(output);
+  isReplayed();
+});
+
+test('a query whose two outputs are too large together fails its step', () => {
+  const inputParameters = { queryExpression: '.' };
+  const run = start([{ taskReferenceName: 'query', type: 'JSON_JQ_TRANSFORM', inputParameters }]);
+  const [{ slot }] = runs.run(run).steps;
+
+  runs.evaluated(slot, { value: JSON.stringify(['x'.repeat(200_000)]) });
+
+  expect(JSON.parse(runs.run(run).output)).toMatchObject({ code: 'script_failed' });
+});

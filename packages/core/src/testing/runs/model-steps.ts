@@ -8,6 +8,7 @@ export interface ModelStep {
   readonly permissive?: boolean;
   readonly forkTasks?: readonly (readonly ModelStep[])[];
   readonly joinOn?: readonly string[];
+  readonly defaultExclusiveJoinTask?: readonly string[];
   readonly dynamicForkTasksParam?: string;
   readonly dynamicForkTasksInputParamName?: string;
   readonly dynamicTaskNameParam?: string;
@@ -53,6 +54,14 @@ export function flatten(steps: readonly ModelStep[]): ModelStep[] {
 export function chosenBy(value: unknown): unknown {
   const chosen = typeof value === 'string' ? value : JSON.stringify(value);
   return { evaluationResult: [chosen], selectedCase: chosen };
+}
+
+/** The output of a step whose script gave this. */
+export function scriptOutput({ type }: ModelStep, value: unknown): unknown {
+  if (type === 'SWITCH') return chosenBy(value);
+  if (type !== 'JSON_JQ_TRANSFORM') return { result: value };
+  const resultList: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return { result: resultList[0] ?? null, resultList };
 }
 
 /** The iterations in the name of a step. */

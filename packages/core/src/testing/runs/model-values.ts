@@ -27,6 +27,10 @@ export class ModelValues {
     this.variables = { ...definition.variables };
   }
 
+  get tasks(): readonly ModelStep[] {
+    return this.definition.tasks;
+  }
+
   /** The output of a step; that of a loop is made of its iterations. */
   outputOf(key: string | undefined): unknown {
     const entered = this.entered.get(key ?? '');

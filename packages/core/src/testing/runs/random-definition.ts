@@ -79,18 +79,23 @@ export class RandomDefinition {
     if (dice === 10 && depth < 3) return [this.loop(depth, inFork)];
     if (dice === 11) return [this.waiting()];
     if (dice === 12) {
+      if (this.chance(0.4)) {
+        const inputParameters = { queryExpression: '.a', a: this.value() };
+        return [{ ...this.named('query'), type: 'JSON_JQ_TRANSFORM', inputParameters }];
+      }
       const inputParameters = { expression: '$.a', a: this.value() };
       return [{ ...this.named('script'), type: 'INLINE', inputParameters }];
     }
     if (dice === 13) return this.dynamicFork(inFork);
     if (dice === 14) return [this.dynamic()];
+    if (dice === 16) return this.exclusive(depth);
     if (dice === 15 && this.levels > 0) return this.child(!isAlone);
     if (dice === 17 && this.hasCalls) {
       const callback = { url: 'http://a.example/hook' };
       const inputParameters = { a: this.value() };
       return [{ ...this.named('tell'), type: 'CALLBACK', callback, inputParameters }];
     }
-    if (dice === 16 && this.hasCalls) {
+    if (dice === 18 && this.hasCalls) {
       const inputParameters = { uri: 'http://a.example', body: this.value() };
       return [{ ...this.named('http'), type: 'HTTP', inputParameters }];
     }
@@ -142,6 +147,32 @@ export class RandomDefinition {
     return [
       { ...own, type: 'FORK_JOIN', forkTasks: branches },
       { ...this.named('join'), type: 'JOIN', joinOn },
+    ];
+  }
+
+  /** Takes one of the steps before it, or the first branch that arrives. */
+  private exclusive(depth: number): ModelStep[] {
+    const type = 'EXCLUSIVE_JOIN';
+    // A step of another branch, or of a branch that still runs, would be a race.
+    if (this.loops.length > 0 || depth > 3 || this.chance(0.5)) {
+      const names = this.known.filter(() => this.chance(0.3)).slice(0, 4);
+      const defaultExclusiveJoinTask = this.known.slice(-1);
+      if (names.length === 0) return [this.simple()];
+      return [{ ...this.named('first'), type, joinOn: names, defaultExclusiveJoinTask }];
+    }
+    const own = this.named('fork');
+    const before = this.known;
+    const branches = Array.from({ length: 1 + this.below(3) }, () => {
+      this.known = [...before];
+      return [this.simple()];
+    });
+    this.known = before;
+    this.hasOpenBranches = true;
+    const last = branches.map(([{ taskReferenceName }]) => taskReferenceName).reverse();
+    const joinOn = this.chance(0.5) ? last : [];
+    return [
+      { ...own, type: 'FORK_JOIN', forkTasks: branches },
+      { ...this.named('first'), type, joinOn },
     ];
   }
 

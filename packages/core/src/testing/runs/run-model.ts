@@ -1,6 +1,14 @@
 import { type Entered, type ModelEnd, OUTSIDE, type Where, without } from './entered-step.ts';
 import { branchesOf, isDynamicFork } from './model-branches.ts';
-import { chosenBy, flatten, forkOf, type ModelDefinition, type ModelStep } from './model-steps.ts';
+import { isExclusive, takeFirst } from './model-joins.ts';
+import {
+  chosenBy,
+  flatten,
+  forkOf,
+  type ModelDefinition,
+  type ModelStep,
+  scriptOutput,
+} from './model-steps.ts';
 import { ModelValues } from './model-values.ts';
 
 /**
@@ -102,7 +110,7 @@ export class RunModel {
     if (step.type === 'DO_WHILE') this.goOn(step, entered, value === true);
     else {
       entered.state = 'succeeded';
-      entered.output = step.type === 'SWITCH' ? chosenBy(value) : { result: value };
+      entered.output = scriptOutput(step, value);
     }
     this.settle();
   }
@@ -187,9 +195,9 @@ export class RunModel {
   private walk(steps: readonly ModelStep[], suffix: string): { changed: boolean; over: boolean } {
     for (const [index, step] of steps.entries()) {
       if (!this.entered.has(step.taskReferenceName + suffix)) {
-        const isJoin = step.type === 'JOIN';
-        if (isJoin && !this.isJoined(steps[index - 1], step, suffix))
-          return { changed: false, over: false };
+        const before = steps[index - 1];
+        const isJoin = step.type === 'JOIN' || isExclusive(before, step);
+        if (isJoin && !this.isJoined(before, step, suffix)) return { changed: false, over: false };
         this.enter(step, suffix);
         return { changed: true, over: false };
       }
@@ -238,7 +246,7 @@ export class RunModel {
     return step.decisionCases?.[selectedCase] ?? step.defaultCase ?? [];
   }
 
-  /** Whether every member of the join is over, or what it is in. */
+  /** Whether every member of the join is over, or what it is in; one is enough for some joins. */
   private isJoined(fork: ModelStep, join: ModelStep, suffix: string): boolean {
     const branches = fork.forkTasks ?? [];
     const names = join.joinOn ?? [];
@@ -246,10 +254,11 @@ export class RunModel {
       const { branches: begun = [] } = this.entered.get(fork.taskReferenceName + suffix) ?? {};
       return begun.every((name) => this.entered.get(name + suffix)?.state !== 'running');
     }
+    const ask = join.type === 'JOIN' ? 'every' : 'some';
     if (names.length === 0) {
-      return branches.every((branch) => this.isOver(branch, branch.length, suffix));
+      return branches[ask]((branch) => this.isOver(branch, branch.length, suffix));
     }
-    return names.every((name) => {
+    return names[ask]((name) => {
       const branch = branches.find((each) =>
         flatten(each).some((s) => s.taskReferenceName === name),
       );
@@ -303,6 +312,7 @@ export class RunModel {
         entered.output = { workflowId: 'r_id' };
         return;
       case 'INLINE':
+      case 'JSON_JQ_TRANSFORM':
         Object.assign(entered, { state: 'running', isEvaluating: true });
         return;
       case 'DO_WHILE':
@@ -324,6 +334,8 @@ export class RunModel {
         return;
       case 'JOIN':
         return this.enterJoin(step, entered, suffix);
+      case 'EXCLUSIVE_JOIN':
+        return takeFirst(this.values, { join: step, entered, where });
     }
   }
 

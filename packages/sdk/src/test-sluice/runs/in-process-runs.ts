@@ -102,7 +102,7 @@ export class InProcessRuns implements RunPort {
       ...(dedupe === undefined ? {} : { dedupe }),
     } as const;
     return server.execute(command, (reply, state) => {
-      if (reply.rejection !== undefined) throw startRefusal(reply, requests);
+      if (reply.rejection !== undefined) throw startRefusal(reply, requests, isSingle);
       return reply.slots.map((slot, index) => startedRun(state, slot, reply.known?.get(index)));
     });
   }

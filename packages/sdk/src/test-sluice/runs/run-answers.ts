@@ -8,7 +8,8 @@ import {
   type StartRunsReply,
   type StoredProgram,
 } from '@sluice/core';
-import { SluiceError } from '../../calls/sluice-error.ts';
+import { problemText } from '../../calls/http-answers.ts';
+import { errorOf, SluiceError } from '../../calls/sluice-error.ts';
 import type { RunQuery } from '../../operators/run-port.ts';
 import type { RunRequest, RunSummary, StartedRun } from '../../workflow/run-types.ts';
 import type { Sent } from '../server/in-process-lists.ts';
@@ -48,11 +49,21 @@ export function versionView({ version, hash, scopes, registeredAt }: StoredProgr
 }
 
 export function startRefusal(
-  { rejection = 'too_many_tasks', at = 0 }: StartRunsReply,
+  { rejection = 'too_many_tasks', at = 0, unfit = [] }: StartRunsReply,
   requests: readonly RunRequest[],
+  isSingle: boolean,
 ): SluiceError {
   const { workflow, version } = requests[at];
   if (rejection === 'workflow_not_found') return workflowNotFound(workflow, version);
+  if (rejection === 'unfit_input') {
+    const details = unfit.map((each) => ({
+      path: `${isSingle ? '' : `/${each.at}`}/input${each.path}`,
+      problem: each.problem,
+    }));
+    const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
+    const message = `the input does not fit the workflow: ${problemText(details[0])}${more}`;
+    return errorOf({ status: 400, code: 'invalid_request', message, details });
+  }
   const status = rejection === 'dedupe_mismatch' ? 409 : 429;
   return refusal(status, rejection, `the runs were refused: ${rejection}`);
 }

@@ -1,4 +1,9 @@
-import { compileDefinition, type DedupeClaims, type RunSpec } from '@sluice/core';
+import {
+  compileDefinition,
+  type DedupeClaims,
+  definitionSchemaProblems,
+  type RunSpec,
+} from '@sluice/core';
 import { LIMITS } from '@sluice/protocol/limits';
 import type { ErrorDetail } from '../../calls/http-answers.ts';
 import { errorOf } from '../../calls/sluice-error.ts';
@@ -15,9 +20,10 @@ export function definitionText(definition: WorkflowJson): { text: string; hash: 
   const { program, problems = [] } = compileDefinition(definition, UTF8);
   const details = [
     ...problems.map(({ path, message }) => ({ path, problem: message })),
+    ...definitionSchemaProblems(definition),
     ...(program?.nodes ?? []).flatMap(({ reference, task }) => optionProblems(task, reference)),
-    ...(program?.nodes ?? []).flatMap(({ reference, script }) => {
-      const problem = scriptProblem(script);
+    ...(program?.nodes ?? []).flatMap(({ reference, script, kind }) => {
+      const problem = scriptProblem(script, kind === 'JSON_JQ_TRANSFORM');
       return problem === undefined ? [] : [{ path: `/${reference}`, problem }];
     }),
   ];

@@ -14,6 +14,10 @@ const TIMEOUT_MS = 2000;
 
 const MESSAGE_CHARACTERS_MAX = 500;
 
+/** There is no jq in the SDK, which has no dependencies. */
+const NO_QUERIES =
+  'TestSluice does not evaluate JSON_JQ_TRANSFORM; use INLINE, or test on a server';
+
 /** What a script gave: JSON text, or why it failed. */
 export type ScriptResult = { readonly value: string } | { readonly message: string };
 
@@ -52,7 +56,8 @@ export function evaluateScript(source: string, input: string): ScriptResult {
 }
 
 /** Why the source is no script; undefined when it is one. */
-export function scriptProblem(source: string): string | undefined {
+export function scriptProblem(source: string, isQuery = false): string | undefined {
+  if (isQuery) return NO_QUERIES;
   try {
     if (vm !== undefined) new vm.Script(source, { filename: 'script.js' });
     return undefined;

@@ -7,7 +7,7 @@ import type { StoryRule, ToldCommand } from '../story/story-rule.ts';
 import { hasEnded, isHeld, type TaskStory, textOf } from '../story/task-story.ts';
 import { ChildRules } from './child-rules.ts';
 import {
-  type Given,
+  givenBy,
   isSame,
   nameOf,
   OUTCOMES,
@@ -283,10 +283,7 @@ export class RunStories implements StoryRule {
       this.check(at >= until, 'I22', () => `${nameOf(run, reference)} ends before its time`);
       model.report(reference, true, undefined);
     } else if (model.entered.get(reference)?.isEvaluating) {
-      const output = JSON.parse(textOf(event.output) || '{}') as Given;
-      const [chosen] = output.evaluationResult ?? [];
-      const values = { DO_WHILE: false, SWITCH: chosen } as Record<string, unknown>;
-      model.evaluated(reference, kind in values ? values[kind] : output.result);
+      model.evaluated(reference, givenBy(kind, textOf(event.output)));
     }
   }
 

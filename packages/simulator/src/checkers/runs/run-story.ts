@@ -116,8 +116,16 @@ export function isSame(text: string, value: unknown): boolean {
   return isDeepStrictEqual(JSON.parse(text === '' ? 'null' : text), plain);
 }
 
-/** The output of an INLINE or a SWITCH. */
-export interface Given {
+/** The output of an INLINE, a SWITCH or a JSON_JQ_TRANSFORM. */
+interface Given {
   readonly result?: unknown;
+  readonly resultList?: readonly unknown[];
   readonly evaluationResult?: readonly unknown[];
+}
+
+/** What a script gave, from the output of its step. */
+export function givenBy(kind: string, text: string): unknown {
+  const { result, resultList, evaluationResult = [] } = JSON.parse(text || '{}') as Given;
+  if (kind === 'DO_WHILE') return false;
+  return kind === 'SWITCH' ? evaluationResult[0] : (resultList ?? result);
 }

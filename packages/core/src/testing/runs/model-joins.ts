@@ -1,0 +1,35 @@
+import type { Entered, Where } from './entered-step.ts';
+import { forkOf, type ModelStep } from './model-steps.ts';
+import type { ModelValues } from './model-values.ts';
+
+/** Whether the step is an EXCLUSIVE_JOIN that waits for the branches of the fork before it. */
+export function isExclusive(before: ModelStep | undefined, step: ModelStep): boolean {
+  return step.type === 'EXCLUSIVE_JOIN' && before?.type === 'FORK_JOIN';
+}
+
+interface Joining {
+  readonly join: ModelStep;
+  readonly entered: Entered;
+  readonly where: Where;
+}
+
+/** An EXCLUSIVE_JOIN takes the first of its members that is over. */
+export function takeFirst(values: ModelValues, { join, entered, where }: Joining): void {
+  const keys = membersOf(values, join).map((name) => values.keyOf(name, where));
+  const taken = keys.find((key) => {
+    const { state = 'running' } = values.entered.get(key ?? '') ?? {};
+    return state !== 'running';
+  });
+  if (taken === undefined) return;
+  const { state } = values.entered.get(taken) as Entered;
+  if (state === 'completed_with_errors') entered.state = state;
+  else entered.output = values.outputOf(taken);
+}
+
+function membersOf(values: ModelValues, join: ModelStep): readonly string[] {
+  const { joinOn = [], defaultExclusiveJoinTask = [] } = join;
+  if (joinOn.length > 0) return [...joinOn, ...defaultExclusiveJoinTask];
+  const { forkTasks = [] } = forkOf(values.tasks, join);
+  const last = forkTasks.flatMap((branch) => branch.at(-1)?.taskReferenceName ?? []);
+  return [...last, ...defaultExclusiveJoinTask];
+}
