@@ -123,14 +123,14 @@ describe('a backup that is not what was taken is refused', () => {
 
   test('when a newer version made it', async () => {
     const newer = await damaged((path) =>
-      rewriteManifest(path, (begin) => ({ ...begin, version: '0.1.1' })),
+      rewriteManifest(path, (begin) => ({ ...begin, version: '99.1.1' })),
     );
     const format = await damaged((path) =>
       rewriteManifest(path, (begin) => ({ ...begin, format: 2, version: '3.0.0' })),
     );
     const same = await damaged((path) => rewriteManifest(path, (begin) => begin));
 
-    expect((await refused(newer)).stderr).toContain('made by Sluice 0.1.1, which is newer');
+    expect((await refused(newer)).stderr).toContain('made by Sluice 99.1.1, which is newer');
     expect((await refused(format)).stderr).toContain('restore it with Sluice 3.0.0 or later');
     await restoreInto(fresh('data'), same);
   });

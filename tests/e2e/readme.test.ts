@@ -78,6 +78,8 @@ beforeAll(async () => {
   expect(start).toBe('npm start\n');
   server = new Shell(start);
   await server.prints('is ready at http://127.0.0.1:7420', 500_000);
+  // By then the example has registered its workflow.
+  await server.prints('waveform: once more, by hand', 60_000);
 }, 560_000);
 
 afterAll(async () => {

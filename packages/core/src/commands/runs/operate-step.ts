@@ -12,6 +12,7 @@ import {
   isRunOver,
   RUN_PAUSED,
   RUN_RUNNING,
+  STEP_CANCELLED,
   STEP_FAILED,
   STEP_RUNNING,
   STEP_SKIPPED,
@@ -85,7 +86,10 @@ function endInEndedRun(visit: Visit, step: number, command: OperateStep): Operat
   const { runs } = decision.state;
   const { operation, by, namespace } = command;
   const isOver = isRunOver(runs.table.state[slot]);
-  if (!isOver || operation === 'fail' || !hasStepFailed(runs.steps.state[step])) {
+  const state = runs.steps.state[step];
+  // An approval that comes after a cancel must not bring the run back.
+  const isLate = operation === 'complete' && state === STEP_CANCELLED;
+  if (!isOver || operation === 'fail' || isLate || !hasStepFailed(state)) {
     return { rejection: 'run_finished', slot };
   }
   const plan = new ResetPlan(visit);

@@ -321,3 +321,12 @@ test('a step that runs or waits cannot be skipped', () => {
   expect(runs.end(run, 'one', 'skip').rejection).toBe('step_not_waiting');
   expect(runs.end(run, 'two', 'skip').rejection).toBe('step_not_waiting');
 });
+
+test('a step that was stopped is not completed: a late approval does not undo a cancel', () => {
+  const run = start([{ taskReferenceName: 'ask', type: 'HUMAN' }]);
+  runs.cancel(run);
+
+  expect(runs.end(run, 'ask').rejection).toBe('run_finished');
+  expect(runs.end(run, 'ask', 'skip').rejection).toBeUndefined();
+  expect(runs.run(run).state).toBe('succeeded');
+});
