@@ -1,7 +1,6 @@
-import { NO_SLOT, type Slot, type TaskNumber } from '../base/ids.ts';
+import { NO_SLOT, type TaskNumber } from '../base/ids.ts';
 import type { Decision } from '../decision/decision.ts';
-import type { ReadonlyState } from '../state/state.ts';
-import { isStepLive } from '../workflow/run-state.ts';
+import { isAwaited } from '../state/find-run.ts';
 import { dropUndelivered } from './callbacks/record-delivery.ts';
 import { dropOverflow } from './dead-letters/discard-dead-letters.ts';
 
@@ -47,13 +46,6 @@ function forgetsRun({ state, projectedBefore }: Decision): boolean {
   if (isAwaited(state, run)) return false;
   const isNext = finished.head === NO_SLOT;
   return isNext || runs.table.endedAt[run] < tasks.endedAt[finished.head];
-}
-
-/** The step that waited for this run has not taken its output yet. */
-function isAwaited({ runs }: ReadonlyState, run: Slot): boolean {
-  const { table, steps } = runs;
-  const step = table.parentStep[run] - 1;
-  return step >= 0 && steps.child[step] === table.number[run] && isStepLive(steps.state[step]);
 }
 
 function forgetRun({ state, emit, events }: Decision): void {

@@ -1,6 +1,6 @@
 import type { Slot } from '../base/ids.ts';
 import type { ReadonlyState } from '../state/state.ts';
-import { ValueError } from '../workflow/json-writer.ts';
+import { jsonText, ValueError } from '../workflow/json-writer.ts';
 import type { Program } from '../workflow/program.ts';
 import { placeOf, slotOf } from './run-place.ts';
 import type { RunWork } from './run-work.ts';
@@ -86,5 +86,10 @@ function conditionInput(
     if (!(error instanceof ValueError)) throw error;
   }
   seen[node.reference] = { iteration: steps.iteration[step] };
-  return JSON.stringify(seen);
+  try {
+    return jsonText(seen);
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    return jsonText({ [node.reference]: { iteration: steps.iteration[step] } });
+  }
 }

@@ -103,9 +103,14 @@ export function findStep(
   if (place !== undefined) return inIteration(runs, whole, program.nodes[place], iterations);
   for (const { isFork, loop } of program.scopes) {
     if (!isFork) continue;
-    const fork = inIteration(runs, whole, program.nodes[loop], iterations);
-    const branch = fork === NO_SLOT ? undefined : branches.find(fork, name);
-    if (branch !== undefined) return branch;
+    // The name of a branch may have underscores itself.
+    for (let count = iterations.length; count >= 0; count--) {
+      const within = iterations.slice(iterations.length - count);
+      const fork = inIteration(runs, whole, program.nodes[loop], within);
+      const length = reference.length - within.reduce((sum, { length }) => sum + length + 2, 0);
+      const branch = fork === NO_SLOT ? undefined : branches.find(fork, reference.slice(0, length));
+      if (branch !== undefined) return branch;
+    }
   }
   return NO_SLOT;
 }

@@ -80,9 +80,15 @@ export class RunValues {
 
   private taskOutput(step: number): JsonRange | undefined {
     const { tasks, runs } = this.state;
-    const task = (runs.steps.link[step] - 1) as Slot;
+    const { steps } = runs;
+    const task = (steps.link[step] - 1) as Slot;
+    if (task < 0) {
+      // Somebody may have completed it by a call.
+      const isDone = steps.state[step] === STEP_SUCCEEDED;
+      return isDone ? this.payload(steps.output[step], steps.outputLength[step]) : undefined;
+    }
     // A task that did not succeed has an error there.
-    if (task < 0 || tasks.state[task] !== SUCCEEDED) return undefined;
+    if (tasks.state[task] !== SUCCEEDED) return undefined;
     return this.payload(tasks.result[task], tasks.resultLength[task]);
   }
 

@@ -22,6 +22,18 @@ export function valueProblems(schema: Schema, value: unknown, path = ''): Schema
   return new Check(schema).run(value, path).slice(0, PROBLEMS_MAX);
 }
 
+/** Characters, fields and names that cost as much as one comparison. */
+const COST_PER_CHECK = 16;
+
+/** What a comparison looks at besides the value itself. */
+function costOf(schema: Schema, value: unknown): number {
+  if (typeof schema === 'boolean') return 0;
+  const { required = [], enum: allowed = [] } = schema;
+  const own =
+    typeof value === 'string' ? value.length : isFields(value) ? Object.keys(value).length : 0;
+  return required.length + allowed.length + own;
+}
+
 /** Thrown where the bounds of a check are reached. */
 class TooMuch extends Error {
   override readonly name = 'TooMuch';
@@ -45,7 +57,7 @@ class Check {
   }
 
   private part(schema: Schema, value: unknown, at: At): SchemaProblem[] {
-    this.left -= 1;
+    this.left -= 1 + costOf(schema, value) / COST_PER_CHECK;
     if (this.left < 0) throw new TooMuch('takes too long to check against the schema');
     if (at.depth > DEPTH_MAX) throw new TooMuch(`is nested more than ${DEPTH_MAX} deep`);
     if (schema === true) return [];
@@ -105,7 +117,7 @@ class Check {
   ): SchemaProblem[] {
     const { properties = {}, required = [], additionalProperties = true } = schema;
     const { path } = at;
-    const missing = required.filter((name) => !Object.hasOwn(value, name));
+    const missing = required.filter((name) => !Object.hasOwn(value, name)).slice(0, PROBLEMS_MAX);
     const known = Object.keys(properties).slice(0, NAMES_SHOWN).join(', ');
     const entries = Object.entries(value);
     const own = entries.filter(([name]) => Object.hasOwn(properties, name));
@@ -134,7 +146,7 @@ class Check {
     for (const [name, value] of entries) {
       const schema = schemaOf(String(name));
       const at = { path: pointerTo(path, name), depth: depth + 1 };
-      problems.push(...this.part(schema, value, at));
+      for (const problem of this.part(schema, value, at)) problems.push(problem);
       if (problems.length >= PROBLEMS_MAX) break;
     }
     return problems;
@@ -171,8 +183,10 @@ function valueRules(schema: SchemaFields, value: unknown, path: string): SchemaP
   if (only !== undefined && only !== value) problems.push(`must be ${JSON.stringify(only)}`);
   if (typeof value === 'number') problems.push(...numberRules(schema, value));
   if (typeof value === 'string') {
-    const { length } = [...value];
-    problems.push(...bounds(length, schema.minLength, schema.maxLength, 'characters'));
+    const { minLength, maxLength } = schema;
+    const isBounded = minLength !== undefined || maxLength !== undefined;
+    const length = isBounded ? [...value].length : 0;
+    if (isBounded) problems.push(...bounds(length, minLength, maxLength, 'characters'));
   } else if (Array.isArray(value)) {
     problems.push(...bounds(value.length, schema.minItems, schema.maxItems, 'items'));
   } else if (isFields(value)) {

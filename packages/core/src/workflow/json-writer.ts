@@ -11,6 +11,16 @@ export class ValueError extends Error {
   }
 }
 
+/** Writes JSON. A value that is nested too deeply for that is a `ValueError`, not a crash. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new ValueError('bad_value', 'a value is nested too deeply');
+  }
+}
+
 /** Largest value that a template may give. */
 export const VALUE_BYTES_MAX = 2 ** 18;
 

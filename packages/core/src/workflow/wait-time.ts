@@ -61,7 +61,8 @@ function timeOf(text: string): number | undefined {
   const [, day, time = '00:00', zone = 'Z'] = TIME.exec(text.trim()) ?? [];
   if (day === undefined) return undefined;
   const at = Date.parse(`${day}T${time}${zone === 'UTC' || zone === 'GMT' ? 'Z' : zone}`);
+  const midnight = Date.parse(`${day}T00:00Z`);
+  if (Number.isNaN(at) || Number.isNaN(midnight)) return undefined;
   // A day such as 30 February moves into the next month.
-  const isDay = new Date(`${day}T00:00Z`).toISOString().startsWith(day);
-  return Number.isNaN(at) || !isDay ? undefined : at;
+  return new Date(midnight).toISOString().startsWith(day) ? at : undefined;
 }

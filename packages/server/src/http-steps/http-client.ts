@@ -91,7 +91,11 @@ export class HttpClient {
       socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', restart);
     });
     request.on('error', reject);
-    request.on('close', () => clearTimeout(timer));
+    request.on('close', () => {
+      clearTimeout(timer);
+      // An answer such as 101 ends the request without an error; after an end this has no effect.
+      reject(new RequestFailure('connection_failed', 'the receiver sent no whole answer'));
+    });
     request.on('response', (response) => {
       restart();
       void bodyOf(response).then(

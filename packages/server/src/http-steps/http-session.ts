@@ -127,7 +127,7 @@ export class HttpSession {
     const startedAt = new Date().toISOString();
     try {
       const output = await this.parts.client.send(stepRequest(input), signal);
-      if (JSON.stringify(output).length <= LIMITS.payloadBytesMax) {
+      if (Buffer.byteLength(JSON.stringify(output)) <= LIMITS.payloadBytesMax) {
         return { kind: 'succeeded', output, startedAt };
       }
       const message = `the answer is more than ${LIMITS.payloadBytesMax} bytes as JSON`;

@@ -198,6 +198,11 @@ function revivalRefusal(
       const details = [{ path: '/input', problem: 'must be absent for this step' }];
       return new SluiceError('invalid_request', message, { details });
     }
+    case 'input_not_object': {
+      const message = `/input must be an object for step '${fromStep}'`;
+      const details = [{ path: '/input', problem: 'must be an object for this step' }];
+      return new SluiceError('invalid_request', message, { details });
+    }
     case 'too_many_tasks':
       return noRoom();
   }

@@ -31,6 +31,8 @@ const NOT_COMPILED = 3;
  */
 export class Jq {
   private readonly jq: JqHandle;
+  /** The module trapped: what it does next cannot be trusted. */
+  isBroken = false;
 
   private constructor(jq: JqHandle) {
     this.jq = jq;
@@ -49,6 +51,7 @@ export class Jq {
       return checkedValue(`[${lines.join()}]`);
     } catch {
       // The module ends itself when it has no memory or no stack.
+      this.isBroken = true;
       return { message: `the query failed: ${NO_MEMORY}` };
     }
   }
@@ -59,6 +62,7 @@ export class Jq {
       const { stderr, exitCode } = this.run(query, '');
       return exitCode === NOT_COMPILED ? failure(stderr) : undefined;
     } catch {
+      this.isBroken = true;
       return `the query failed: ${NO_MEMORY}`;
     }
   }

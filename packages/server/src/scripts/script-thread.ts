@@ -12,8 +12,7 @@ let jq: Promise<Jq> | undefined;
 
 parentPort?.on('message', async (question: ScriptQuestion) => {
   const { id, language, source, input } = question;
-  if (language === 'jq') jq ??= Jq.load();
-  const evaluator = language === 'jq' && jq !== undefined ? await jq : sandbox;
+  const evaluator = language === 'jq' ? await soundJq() : sandbox;
   // From here on nothing waits, so no other question comes between.
   progress.begin(id);
   const answer: ScriptAnswer =
@@ -23,3 +22,12 @@ parentPort?.on('message', async (question: ScriptQuestion) => {
   progress.end();
   parentPort?.postMessage(answer);
 });
+
+/** Another instance takes the place of one that trapped. */
+async function soundJq(): Promise<Jq> {
+  jq ??= Jq.load();
+  const loaded = await jq;
+  if (!loaded.isBroken) return loaded;
+  jq = Jq.load();
+  return soundJq();
+}

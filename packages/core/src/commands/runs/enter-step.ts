@@ -102,7 +102,8 @@ function submitDynamic(at: StepVisit): boolean {
   const { decision, node } = at;
   const input = fillInput(at);
   const text = decision.runWork.utf8.decode(input.bytes.subarray(input.start, input.end));
-  const { [node.namedBy]: name } = JSON.parse(text) as Record<string, unknown>;
+  const given = JSON.parse(text) as Record<string, unknown>;
+  const name = Object.hasOwn(given, node.namedBy) ? given[node.namedBy] : undefined;
   checkType(name, node.namedBy);
   const named = { ...node, name, task: { ...node.task, type: name } };
   return submitStep({ ...at, node: named }, input);

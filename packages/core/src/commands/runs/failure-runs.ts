@@ -95,9 +95,9 @@ function withField({ decision }: Visit, error: PayloadRange, field: object): Pay
 }
 
 /** What happened, and the input of the run, as far as there is room for it. */
-function inputOf(visit: Visit, { state, error }: Ending): PayloadRange {
+function inputOf(visit: Visit, { state, error: failure }: Ending): PayloadRange {
   const { decision, run } = visit;
-  const { message, step } = parsed(decision, error) as { message?: string; step?: string };
+  const { message, step } = parsed(decision, failure) as { message?: string; step?: string };
   const about = {
     workflowId: runIdOf(decision.state, run),
     reason: message ?? null,
@@ -105,8 +105,14 @@ function inputOf(visit: Visit, { state, error }: Ending): PayloadRange {
     failureTaskId: taskIdOf(visit),
     failureStep: step ?? null,
   };
-  const whole = jsonBytes(decision, { ...given(visit), ...about });
-  return whole.end > VALUE_BYTES_MAX / 2 ? jsonBytes(decision, about) : whole;
+  try {
+    const whole = jsonBytes(decision, { ...given(visit), ...about });
+    if (whole.end <= VALUE_BYTES_MAX / 2) return whole;
+  } catch (error) {
+    // An input that is nested too deeply is left out, as one that is too large.
+    if (!(error instanceof ValueError)) throw error;
+  }
+  return jsonBytes(decision, about);
 }
 
 const STATUS = new Map([

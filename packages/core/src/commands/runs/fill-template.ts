@@ -1,6 +1,7 @@
 import type { Decision } from '../../decision/decision.ts';
 import type { RunPlace } from '../../decision/run-place.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
+import { jsonText } from '../../workflow/json-writer.ts';
 import type { Template } from '../../workflow/template.ts';
 import { NOTHING, type StepVisit } from './end-steps.ts';
 
@@ -34,6 +35,6 @@ export function parsed({ runWork }: Decision, { bytes, start, end }: PayloadRang
 }
 
 export function jsonBytes({ runWork }: Decision, value: unknown): PayloadRange {
-  const bytes = runWork.utf8.encode(JSON.stringify(value));
+  const bytes = runWork.utf8.encode(jsonText(value));
   return { bytes, start: 0, end: bytes.length };
 }

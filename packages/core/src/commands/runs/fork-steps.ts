@@ -2,7 +2,7 @@ import type { Slot, TaskNumber } from '../../base/ids.ts';
 import type { ListedBranch } from '../../decision/branches.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { elementsOf, kindOf } from '../../workflow/json-bytes.ts';
-import { ValueError } from '../../workflow/json-writer.ts';
+import { jsonText, ValueError } from '../../workflow/json-writer.ts';
 import { isObject, Problems } from '../../workflow/problems.ts';
 import {
   BRANCHES_MAX,
@@ -14,7 +14,7 @@ import {
 import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { conductorOptions, TASK_TYPE } from '../../workflow/step-task.ts';
 import type { Template } from '../../workflow/template.ts';
-import { endStep, type StepVisit } from './end-steps.ts';
+import { endStep, NOTHING, type StepVisit } from './end-steps.ts';
 import { fillAndParse } from './fill-template.ts';
 import { startStep } from './waiting-steps.ts';
 
@@ -100,6 +100,10 @@ function taskList(at: StepVisit, fork: ForkOverTasks): ForkList {
     const what = `${inputsParam} must be an object with the inputs by reference`;
     throw new ValueError('bad_value', `${what}, and it is a ${kindName(inputs)}`);
   }
+  // The caller refuses so many.
+  if ((listed as readonly unknown[]).length > BRANCHES_MAX) {
+    return { input: NOTHING, count: (listed as readonly unknown[]).length };
+  }
   const used = new Set<string>(at.program.byReference.keys());
   const branches = (listed as readonly unknown[]).map((each, index) => {
     const branch = branchOf(each, `${tasksParam}[${index}]`, inputs);
@@ -112,7 +116,7 @@ function taskList(at: StepVisit, fork: ForkOverTasks): ForkList {
   });
   const { list, utf8 } = at.decision.runWork;
   list.clear();
-  list.copy(utf8.encode(JSON.stringify({ branches })));
+  list.copy(utf8.encode(jsonText({ branches })));
   return { input: { bytes: list.bytes, start: 0, end: list.length }, count: branches.length };
 }
 
@@ -148,7 +152,8 @@ function branchOf(
   const optional = problems.flag({ value, path: where }, 'optional');
   const [problem] = problems.list;
   if (problem !== undefined) throw new ValueError('bad_value', `${where}: ${problem.message}`);
-  const own = inputs[reference] ?? value.inputParameters ?? value.input ?? {};
+  const given = Object.hasOwn(inputs, reference) ? inputs[reference] : undefined;
+  const own = given ?? value.inputParameters ?? value.input ?? {};
   const input = isObject(own) ? own : { input: own };
   return {
     reference,
@@ -162,7 +167,7 @@ function branchOf(
 /** A task type that is known only at run time. */
 export function checkType(name: unknown, what: string): asserts name is string {
   if (typeof name === 'string' && TASK_TYPE.test(name)) return;
-  const shown = JSON.stringify(name ?? null).slice(0, SHOWN_MAX);
+  const shown = String(jsonText(name ?? null)).slice(0, SHOWN_MAX);
   const rule = 'a task type has letters, digits and . _ : - and at most 128 of them';
   throw new ValueError('bad_value', `${what} is ${shown}; ${rule}`);
 }

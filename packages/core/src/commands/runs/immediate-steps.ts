@@ -1,8 +1,8 @@
 import { slotOf } from '../../decision/run-place.ts';
 import { outputProblems, problemsText } from '../../schema/run-schemas.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
-import { wholeValue } from '../../workflow/json-bytes.ts';
-import { ValueError } from '../../workflow/json-writer.ts';
+import { kindOf, wholeValue } from '../../workflow/json-bytes.ts';
+import { jsonText, ValueError } from '../../workflow/json-writer.ts';
 import { mergeObjects } from '../../workflow/merge-objects.ts';
 import {
   RUN_CANCELLED,
@@ -24,7 +24,7 @@ export function decideSwitch(at: StepVisit): void {
 /** Ends a SWITCH with the case that a value names. */
 export function takeCase(at: StepVisit, value: unknown): void {
   const { decision, node } = at;
-  const chosen = typeof value === 'string' ? value : JSON.stringify(value);
+  const chosen = typeof value === 'string' ? value : jsonText(value);
   const output = jsonBytes(decision, { evaluationResult: [chosen], selectedCase: chosen });
   const nexts = node.cases.get(chosen) ?? node.otherwise;
   endStep(at, { state: STEP_SUCCEEDED, output, nexts });
@@ -35,6 +35,9 @@ export function setVariables(at: StepVisit): void {
   const { runWork, state } = decision;
   const { table } = state.runs;
   const given = fillInput(at);
+  if (kindOf(given) !== 'object') {
+    throw new ValueError('bad_value', `its input must be an object, and it is a ${kindOf(given)}`);
+  }
   let output = given;
   if (table.variablesLength[run] > 0) {
     const bytes = state.payloads.bytesOf(table.variables[run]);

@@ -5,8 +5,9 @@ import type { Decision } from '../../decision/decision.ts';
 import { endTask } from '../../decision/lease-ends.ts';
 import { findStep, outermost } from '../../decision/run-place.ts';
 import { tellToStop } from '../../decision/stop-attempts.ts';
-import { findRun } from '../../state/find-run.ts';
+import { findRun, isAwaited } from '../../state/find-run.ts';
 import { ENDED_OUTSIDE_REASON, FAILED, SUCCEEDED } from '../../task/task-state.ts';
+import type { StepKind } from '../../workflow/program.ts';
 import {
   hasStepFailed,
   isRunOver,
@@ -80,6 +81,18 @@ const ACTIONS = {
   skip: 'step_skipped',
 } as const;
 
+/** Kinds of steps that make their output, or what follows them, themselves. */
+const WITHOUT_OUTPUT: readonly StepKind[] = [
+  'DO_WHILE',
+  'FORK_JOIN',
+  'FORK_JOIN_DYNAMIC',
+  'JOIN',
+  'EXCLUSIVE_JOIN',
+  'SET_VARIABLE',
+  'TERMINATE',
+  'NOOP',
+];
+
 /** A step that failed is passed over, and its run goes on. What else failed begins again. */
 function endInEndedRun(visit: Visit, step: number, command: OperateStep): OperateStepReply {
   const { decision, run: slot } = visit;
@@ -92,9 +105,13 @@ function endInEndedRun(visit: Visit, step: number, command: OperateStep): Operat
   if (!isOver || operation === 'fail' || isLate || !hasStepFailed(state)) {
     return { rejection: 'run_finished', slot };
   }
+  const { kind } = visit.program.nodes[runs.steps.node[step]];
+  const isWhole = operation === 'complete' && WITHOUT_OUTPUT.includes(kind);
+  if (isWhole || isAwaited(decision.state, slot)) return { rejection: 'step_not_waiting', slot };
   const plan = new ResetPlan(visit);
   plan.startUnsuccessful();
   plan.hold(step);
+  if (!plan.holds(step)) return { rejection: 'step_not_waiting', slot };
   if (!revive(visit, plan, { isRestart: false, input: new Uint8Array(0) })) {
     return { rejection: 'too_many_tasks', slot };
   }

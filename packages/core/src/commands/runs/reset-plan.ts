@@ -48,16 +48,37 @@ export class ResetPlan {
 
   /** This step begins again. In an iteration that is not the newest one, its loop does. */
   start(step: number): void {
-    const { state } = this.visit.decision;
-    const { steps } = state.runs;
     const loop = this.loopOf(step);
-    // A branch is in the iteration of its fork.
-    const place = isBranch(state, step) ? steps.owner[step] - 1 : step;
-    const { frame } = visitStep(this.visit, place);
-    if (loop >= 0 && steps.inner[loop] - 1 !== frame) return this.start(loop);
+    if (loop >= 0 && !this.isNewest(step, loop)) return this.start(loop);
     if (loop >= 0) this.goOn(loop);
     this.again.add(step);
     this.leadOn(step);
+  }
+
+  /** Whether a step is in the newest iteration of the loop around it. */
+  private isNewest(step: number, loop: number): boolean {
+    const { state } = this.visit.decision;
+    const { steps } = state.runs;
+    // A branch is in the iteration of its fork.
+    const place = isBranch(state, step) ? steps.owner[step] - 1 : step;
+    return steps.inner[loop] - 1 === visitStep(this.visit, place).frame;
+  }
+
+  /** Whether the step that is ended from outside stays, and nothing before it begins again. */
+  holds(step: number): boolean {
+    this.frames();
+    return this.again.has(step) && !this.reached.has(step);
+  }
+
+  /** Whether the step whose input is replaced begins again itself. */
+  get hasFirst(): boolean {
+    this.frames();
+    return this.again.has(this.first);
+  }
+
+  /** Whether nothing would change. */
+  get isEmpty(): boolean {
+    return this.frames().length === 0 && this.resets().steps.length === 0;
   }
 
   /** This step will be ended from outside: it does not begin again by itself. */
@@ -88,8 +109,10 @@ export class ResetPlan {
   /** A loop waits for its newest iteration again, and what comes after it begins again. */
   private goOn(loop: number): void {
     if (this.loops.get(loop) === RESET_RUNS_ON || this.again.has(loop)) return;
-    this.loops.set(loop, RESET_RUNS_ON);
     const outer = this.loopOf(loop);
+    // In an iteration that is not the newest one, the loop around it begins again.
+    if (outer >= 0 && !this.isNewest(loop, outer)) return this.start(outer);
+    this.loops.set(loop, RESET_RUNS_ON);
     if (outer >= 0) this.goOn(outer);
     this.leadOn(loop);
   }

@@ -3,7 +3,8 @@ import { audit } from '../../decision/audit.ts';
 import type { Authored, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { findStep, outermost } from '../../decision/run-place.ts';
-import { findRun } from '../../state/find-run.ts';
+import { findRun, isAwaited } from '../../state/find-run.ts';
+import { kindOf } from '../../workflow/json-bytes.ts';
 import type { StepKind } from '../../workflow/program.ts';
 import { isRunOver, RUN_REASONS, RUN_SUCCEEDED } from '../../workflow/run-state.ts';
 import type { Visit } from './end-steps.ts';
@@ -33,6 +34,7 @@ export interface ReviveRunReply {
     | 'run_finished'
     | 'step_not_found'
     | 'input_not_used'
+    | 'input_not_object'
     | 'too_many_tasks';
   readonly slot: Slot;
 }
@@ -43,7 +45,9 @@ export function decideReviveRun(decision: Decision, command: ReviveRun): ReviveR
   const { table } = state.runs;
   const slot = findRun(state, namespace, id);
   if (slot === NO_SLOT) return { rejection: 'run_not_found', slot };
-  if (!isRunOver(table.state[slot])) return { rejection: 'run_not_finished', slot };
+  // The run above it must take its end first.
+  const isOpen = !isRunOver(table.state[slot]) || isAwaited(state, slot);
+  if (isOpen) return { rejection: 'run_not_finished', slot };
   // A retry would only end it again.
   const isMeant = RUN_REASONS[table.reason[slot]] === 'terminated';
   if (operation === 'retry' && (isMeant || table.state[slot] === RUN_SUCCEEDED)) {
@@ -58,12 +62,15 @@ export function decideReviveRun(decision: Decision, command: ReviveRun): ReviveR
     const whole = outermost(state.runs, slot, program);
     const step = findStep(state, whole, command.reference, runWork.branches);
     if (step === NO_SLOT) return { rejection: 'step_not_found', slot };
-    const { kind } = program.nodes[state.runs.steps.node[step]];
-    if (command.input.length > 0 && WITHOUT_INPUT.includes(kind)) {
-      return { rejection: 'input_not_used', slot };
-    }
     plan.start(step);
     plan.first = step;
+    const { kind } = program.nodes[state.runs.steps.node[step]];
+    const rejection = inputRefusal(plan, kind, command.input);
+    if (rejection !== undefined) return { rejection, slot };
+  }
+  // A failure that left memory cannot be tried again, and must not be forgotten.
+  if (operation === 'retry' && table.hasFailure[slot] === 1 && plan.isEmpty) {
+    return { rejection: 'run_finished', slot };
   }
   const { operation: how, input } = command;
   if (!revive(visit, plan, { isRestart: how === 'restart', input }))
@@ -77,9 +84,18 @@ const WITHOUT_INPUT: readonly StepKind[] = [
   'FORK_JOIN',
   'FORK_JOIN_DYNAMIC',
   'JOIN',
+  'EXCLUSIVE_JOIN',
   'DO_WHILE',
   'NOOP',
 ];
+
+/** Only a task takes any JSON as its input. */
+function inputRefusal(plan: ResetPlan, kind: StepKind, input: Uint8Array) {
+  if (input.length === 0) return undefined;
+  if (WITHOUT_INPUT.includes(kind) || !plan.hasFirst) return 'input_not_used';
+  const isObject = kindOf({ bytes: input, start: 0, end: input.length }) === 'object';
+  return kind === 'SIMPLE' || isObject ? undefined : 'input_not_object';
+}
 
 const ACTIONS = {
   retry: 'run_retried',

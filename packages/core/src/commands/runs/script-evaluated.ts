@@ -1,6 +1,6 @@
 import type { Slot, TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
-import { VALUE_BYTES_MAX } from '../../workflow/json-writer.ts';
+import { jsonText, VALUE_BYTES_MAX, ValueError } from '../../workflow/json-writer.ts';
 import {
   RESET_DUE_ON,
   RUN_STOPPING,
@@ -38,7 +38,7 @@ export function decideScriptsEvaluated(
 ): { readonly stale: number } {
   let stale = 0;
   for (const result of results) {
-    if (isAwaited(decision, result)) take(decision, result);
+    if (isAwaited(decision, result)) takeOrFail(decision, result);
     else stale += 1;
   }
   return { stale };
@@ -52,12 +52,22 @@ function isAwaited({ state }: Decision, { run, step, evaluation }: EvaluationRes
   return isSame && steps.isEvaluating[step] === 1 && table.state[slot] !== RUN_STOPPING;
 }
 
-function take(decision: Decision, { step, value, message }: EvaluationResult): void {
+function takeOrFail(decision: Decision, result: EvaluationResult): void {
   const { state, runWork } = decision;
   const { steps, table } = state.runs;
-  const run = steps.run[step] as Slot;
+  const run = steps.run[result.step] as Slot;
   const program = runWork.programs.of(state.programs.at(table.program[run]));
-  const at = visitStep({ decision, run, program }, step);
+  const at = visitStep({ decision, run, program }, result.step);
+  try {
+    take(at, result);
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    fail(at, error.message);
+  }
+}
+
+function take(at: StepVisit, { value, message }: EvaluationResult): void {
+  const { runWork } = at.decision;
   const bytes = runWork.utf8.encode(value ?? '');
   if (value === undefined) fail(at, message ?? 'the script failed');
   else if (bytes.length > VALUE_BYTES_MAX - 16) {
@@ -80,7 +90,7 @@ function take(decision: Decision, { step, value, message }: EvaluationResult): v
 function queryOutput(value: string): string {
   const given: unknown = JSON.parse(value);
   const resultList: readonly unknown[] = Array.isArray(given) ? given : [given];
-  return JSON.stringify({ result: resultList[0] ?? null, resultList });
+  return jsonText({ result: resultList[0] ?? null, resultList });
 }
 
 /** True, or a number above 0, means to go on. */

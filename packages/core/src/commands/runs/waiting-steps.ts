@@ -2,7 +2,7 @@ import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { evaluationRequest } from '../../decision/evaluation-request.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
-import { ValueError } from '../../workflow/json-writer.ts';
+import { jsonText, ValueError } from '../../workflow/json-writer.ts';
 import { STEP_KINDS } from '../../workflow/program.ts';
 import { RUN_TIMED_OUT, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { WAIT_FORMS, waitUntil } from '../../workflow/wait-time.ts';
@@ -51,7 +51,7 @@ export function startWait(at: StepVisit): void {
   const until = node.kind === 'WAIT' ? waitUntil(given, decision.now) : 0;
   if (until === undefined) {
     const field = given.duration == null ? 'until' : 'duration';
-    const found = JSON.stringify(given[field]).slice(0, SHOWN_MAX);
+    const found = jsonText(given[field]).slice(0, SHOWN_MAX);
     throw new ValueError('bad_value', `${field} is ${found}; it must be ${WAIT_FORMS[field]}`);
   }
   startStep(at, { until, input });

@@ -68,6 +68,7 @@ function problemsOf(state: ReadonlyState, run: RunDescription, lists: Lists): st
     ...listed,
     ...run.steps.flatMap((step) => stepProblems(run, step)),
     ...claim(run.size === run.steps.length, `${run.size} steps, not ${run.steps.length}`),
+    ...claim(run.promised <= state.limits.tasksMax, `${run.promised} tasks are promised`),
     ...claim(run.until === 0 || isGoingOn(run), 'a timer of a run that is decided'),
     ...claim(run.live === live, `${run.live} live steps, not ${live}`),
     ...claim(run.isInLine === needs, `runs.in-line: in line ${run.isInLine}, needs work ${needs}`),

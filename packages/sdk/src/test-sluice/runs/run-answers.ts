@@ -101,6 +101,8 @@ export function revivalRefusal(
       const message = `/input must be absent: step '${fromStep}' takes no input`;
       return refusal(400, 'invalid_request', message);
     }
+    case 'input_not_object':
+      return refusal(400, 'invalid_request', `/input must be an object for step '${fromStep}'`);
     case 'too_many_tasks':
       return refusal(429, 'overloaded', 'the server has no room for the tasks of the run');
   }

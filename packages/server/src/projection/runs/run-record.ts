@@ -250,8 +250,13 @@ export function resetSteps(record: RunRecord, event: StepsReset): void {
     else Object.assign(step, { state: STEP_STATES.indexOf('running'), endedAt: 0, result: '' });
   });
   if (gone.size === 0) return;
-  const kept = record.steps.filter((step) => !gone.has(step.slot));
-  record.steps.splice(0, record.steps.length, ...kept);
+  let kept = 0;
+  for (const step of record.steps) {
+    if (gone.has(step.slot)) continue;
+    record.steps[kept] = step;
+    kept += 1;
+  }
+  record.steps.length = kept;
   placesBySlot.delete(record);
 }
 

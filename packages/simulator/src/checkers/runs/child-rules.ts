@@ -53,6 +53,7 @@ export class ChildRules {
     this.check(state !== 'succeeded' || output === child?.output, () => {
       return `${name} has output ${output}, and ${which} ${child?.output}`;
     });
+    if (child !== undefined) this.tellParent(child);
   }
 
   /** A run is stopped because the one that waits for it is. */
@@ -62,15 +63,14 @@ export class ChildRules {
     });
   }
 
-  /** The interpreter of the parent takes the end of a run. Returns the parent, if there is one. */
-  tellParent({ parent, state }: RunStory): RunStory | undefined {
-    if (parent === undefined) return undefined;
+  /** The interpreter of the parent takes the end of a run when the step ends, as the log does. */
+  private tellParent({ parent, state }: RunStory): void {
+    if (parent === undefined) return;
     const { run, reference } = parent;
     const wasRunning = run.model.status === 'running';
     run.model.takeChild(reference);
     const isStopped = wasRunning && run.model.status !== 'running' && state !== 'succeeded';
     if (isStopped) run.outcome = OUTCOMES[state] ?? '';
-    return run;
   }
 
   private check(holds: boolean, what: () => string): void {

@@ -287,15 +287,6 @@ export class RunStories implements StoryRule {
     }
   }
 
-  /** The interpreter of the parent takes the end of a run when the log has it. */
-  private tellParent(child: RunStory, now: number): void {
-    const run = this.children.tellParent(child);
-    if (run === undefined) return;
-    run.noteDue(now);
-    this.waiting.add(run);
-    if (this.stopping.has(run)) this.stopping.set(run, now);
-  }
-
   private taskEnded(run: RunStory, reference: string, number: number): void {
     const task = this.story.tasks.get(number);
     const name = nameOf(run, reference);
@@ -361,7 +352,8 @@ export class RunStories implements StoryRule {
     run.state = state;
     run.endedAt = at;
     if (event.hasOutput) run.output = textOf(event.output);
-    this.tellParent(run, executedAt);
+    const above = run.parent?.run;
+    if (above !== undefined && this.stopping.has(above)) this.stopping.set(above, executedAt);
     if (state !== 'succeeded') return;
     const { output } = run.model;
     this.check(!event.hasOutput || isSame(run.output, output), 'I22', () => {
