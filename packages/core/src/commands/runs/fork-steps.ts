@@ -100,7 +100,7 @@ function taskList(at: StepVisit, fork: ForkOverTasks): ForkList {
     const what = `${inputsParam} must be an object with the inputs by reference`;
     throw new ValueError('bad_value', `${what}, and it is a ${kindName(inputs)}`);
   }
-  // The caller refuses so many.
+  // The caller refuses a list that is too long.
   if ((listed as readonly unknown[]).length > BRANCHES_MAX) {
     return { input: NOTHING, count: (listed as readonly unknown[]).length };
   }
