@@ -22,6 +22,7 @@ import { makeEvents } from './events/make-events.ts';
 import { RecordReader } from './events/record-reader.ts';
 import type { RecordWriter } from './events/record-writer.ts';
 import { type Explanation, explainTask } from './matching/explain.ts';
+import { type Calendar, EMPTY_CALENDAR } from './schedule/calendar.ts';
 import { OLDEST_SCHEMA, SNAPSHOT_SCHEMA, SnapshotError } from './snapshot/snapshot-archive.ts';
 import { SnapshotLoader } from './snapshot/snapshot-loader.ts';
 import { SnapshotSaver } from './snapshot/snapshot-saver.ts';
@@ -43,6 +44,8 @@ export interface PartitionOptions {
   readonly partition: number;
   readonly limits: PartitionLimits;
   readonly utf8: Utf8;
+  /** Needed for schedules with cron patterns. */
+  readonly calendar?: Calendar;
   readonly matching?: Partial<MatchingOptions>;
   /** Number of events between two state hashes. */
   readonly hashEvery?: number;
@@ -102,6 +105,7 @@ export class Partition {
       outputs: this.outputs,
       shapeTexts: new ShapeTexts(),
       runWork: new RunWork(this.durable, options.utf8, options.runUnits ?? RUN_UNITS),
+      calendar: options.calendar ?? EMPTY_CALENDAR,
       matching: { ...MATCHING_DEFAULTS, ...options.matching },
       pending: new PendingMatches(this.durable, this.roster),
     };
@@ -113,7 +117,7 @@ export class Partition {
 
   /** No timer is due before this time; infinite when no timer is set. */
   get nextTimerAt(): number {
-    const { timers, dedupe, redrives, runs } = this.durable;
+    const { timers, dedupe, redrives, runs, schedules } = this.durable;
     return Math.min(
       // Runs that have something to do wait for nothing but their turn.
       runs.line.length > 0
@@ -122,6 +126,8 @@ export class Partition {
       timers.earliest(),
       dedupe.earliest(),
       redrives.earliest(),
+      schedules.timers.earliest(),
+      schedules.backfills.earliest(),
       runs.earliest(),
       this.activity.earliest(),
       this.roster.nextRefusalEndsAt,

@@ -19,6 +19,7 @@ import { STEP_KINDS } from '../workflow/program.ts';
 import {
   isStepLive,
   isStepOver,
+  RUN_CANCELLED,
   RUN_RUNNING,
   RUN_STOPPING,
   STEP_RUNNING,
@@ -32,6 +33,7 @@ import { oweCallback } from './apply-callbacks.ts';
 import { applyRunRevived, applyStepsReset, releaseTask } from './apply-resets.ts';
 
 import { admit } from './apply-tasks.ts';
+import { noteEnd } from './schedule-places.ts';
 import { arrive, makeDue, reportChild } from './step-places.ts';
 import { enqueue, wait } from './task-places.ts';
 
@@ -122,6 +124,8 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
     state.runs.ended.append(run);
     state.runs.endedSteps += table.size[run];
     reportChild(state, run);
+    const wasCancelled = event.state === RUN_CANCELLED;
+    noteEnd(state, { made: event.task, at, wasCancelled });
   },
   run_forgotten: applyForgotten,
 };

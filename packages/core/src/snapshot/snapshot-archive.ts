@@ -24,6 +24,9 @@ export const RUNS_SCHEMA = 4;
 /** The schema that added runs that other runs started. */
 export const CHILDREN_SCHEMA = 5;
 
+/** The schema that added schedules. */
+export const SCHEDULES_SCHEMA = 5;
+
 /** Tags that say what follows in a snapshot. */
 export const TAG = {
   end: 0,

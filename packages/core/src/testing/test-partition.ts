@@ -9,6 +9,7 @@ import type {
   Command,
   Replies,
   RunCommand,
+  ScheduleCommand,
   TaskCommand,
 } from '../commands/commands.ts';
 import type { ScriptsEvaluated } from '../commands/runs/script-evaluated.ts';
@@ -25,6 +26,7 @@ import { RecordWriter } from '../events/record-writer.ts';
 import type { Explanation } from '../matching/explain.ts';
 import { OVERDUE_PER_COMMAND } from '../matching/matching.ts';
 import { Partition, type StateSnapshot } from '../partition.ts';
+import type { Calendar } from '../schedule/calendar.ts';
 import { SNAPSHOT_SCHEMA } from '../snapshot/snapshot-archive.ts';
 import type { PartitionLimits, ReadonlyState } from '../state/state.ts';
 import { REASONS } from '../task/task-state.ts';
@@ -38,7 +40,13 @@ import { claimsOf, joined } from './test-payloads.ts';
 import type { Notice, Push, TestOffer, TestReport, TestTask } from './test-requests.ts';
 import { testUtf8 } from './test-utf8.ts';
 
-type Operable = RunCommand | TaskCommand | AccessCommand | BackupCommand | CallbackCommand;
+type Operable =
+  | RunCommand
+  | ScheduleCommand
+  | TaskCommand
+  | AccessCommand
+  | BackupCommand
+  | CallbackCommand;
 
 type Operation<C extends Operable> = C extends Operable ? Omit<C, 'now' | 'namespace'> : never;
 
@@ -67,6 +75,7 @@ interface TestOptions {
   readonly hashEvery?: number;
   readonly matching?: Partial<MatchingOptions>;
   readonly runUnits?: number;
+  readonly calendar?: Calendar;
   /** Called with every executed command. */
   readonly watch?: (carried: Carried) => void;
 }

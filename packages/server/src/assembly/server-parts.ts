@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { CronCalendar } from '@sluice/calendar';
 import type { PartitionLimits } from '@sluice/core';
 import { Engine, type FeedOptions, foldInOwnProcess } from '@sluice/engine';
 import { type BoundedLog, FileLog, FileSnapshots } from '@sluice/log';
@@ -78,7 +79,7 @@ export async function startEngine(options: ServerOptions, parts: EngineParts): P
   const partition = { partition: number, limits, matching: options.matching ?? {} };
   return Engine.start({
     log: observation.measured(log),
-    partition: { ...partition, utf8: UTF8 },
+    partition: { ...partition, utf8: UTF8, calendar: new CronCalendar() },
     makePartition: observation.makePartition,
     snapshots: {
       store: await FileSnapshots.open(snapshotFolder),

@@ -1,3 +1,4 @@
+import { CronCalendar } from '@sluice/calendar';
 import type { Command, PartitionOptions } from '@sluice/core';
 import {
   type CommittedFeed,
@@ -390,5 +391,6 @@ function timersOf(process: SimProcess, before: () => void): StartTimer {
 
 function partitionOptionsOf({ limits, matching, hashEvery, runs }: WorldPlan): PartitionOptions {
   const runUnits = runs === undefined ? {} : { runUnits: runs.unitsMax };
-  return { partition: 0, limits, utf8: UTF8, matching, hashEvery, ...runUnits };
+  const calendar = new CronCalendar();
+  return { partition: 0, limits, utf8: UTF8, calendar, matching, hashEvery, ...runUnits };
 }

@@ -1,3 +1,4 @@
+import { CronCalendar } from '@sluice/calendar';
 import {
   type Command,
   DEFAULT_NAMESPACE,
@@ -72,7 +73,12 @@ type Timeless<Type> = Omit<Extract<Command, { type: Type }>, 'now' | 'type'> & {
  * time passes only on request.
  */
 export class InProcessServer {
-  readonly partition = new Partition({ partition: 0, limits: LIMITS, utf8: UTF8 });
+  readonly partition = new Partition({
+    partition: 0,
+    limits: LIMITS,
+    utf8: UTF8,
+    calendar: new CronCalendar(),
+  });
   private readonly writer = new RecordWriter(UTF8);
   private readonly ears: WorkerEars;
   private readonly blobs: TestBlobs;

@@ -283,6 +283,13 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'run_ended',
   'run_forgotten',
   'child_started',
+  'schedule_put',
+  'schedule_changed',
+  'schedule_removed',
+  'schedule_fired',
+  'schedule_delayed',
+  'backfill_started',
+  'backfill_ended',
 ];
 
 function isAboutTask({ type }: Event): boolean {
