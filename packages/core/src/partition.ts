@@ -7,15 +7,15 @@ import { decide } from './commands/decide.ts';
 import { expectHolders } from './commands/sessions/expect-holders.ts';
 import { noteAttemptEnd } from './decision/attempt-ends.ts';
 import type { Decision } from './decision/decision.ts';
+import { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
+import { clearOutputs, makeOutputs, type Outputs } from './decision/outputs.ts';
+import { PendingMatches } from './decision/pending-matches.ts';
 import {
   type EvaluationRequest,
   evaluationRequest,
   openEvaluations,
-} from './decision/evaluation-request.ts';
-import { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
-import { clearOutputs, makeOutputs, type Outputs } from './decision/outputs.ts';
-import { PendingMatches } from './decision/pending-matches.ts';
-import { RunWork } from './decision/run-work.ts';
+} from './decision/runs/evaluation-request.ts';
+import { RunWork } from './decision/runs/run-work.ts';
 import { EventDecoder, encodeEvent } from './events/event-codec.ts';
 import type { Event, EventOf } from './events/events.ts';
 import { makeEvents } from './events/make-events.ts';

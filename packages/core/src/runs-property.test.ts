@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SessionId } from './base/ids.ts';
-import { Branches } from './decision/branches.ts';
-import { referenceOf } from './decision/run-place.ts';
+import { Branches } from './decision/runs/branches.ts';
+import { referenceOf } from './decision/runs/run-place.ts';
 import { describeState } from './testing/describe-state.ts';
 import type { StepDescription } from './testing/runs/describe-runs.ts';
 import type { ModelDefinition } from './testing/runs/model-steps.ts';

@@ -1,6 +1,6 @@
+import type { Template } from '../expressions/template.ts';
 import type { DefinitionSchemas } from '../schema/definition-schemas.ts';
 import type { TaskSpec } from '../task/task-spec.ts';
-import type { Template } from './template.ts';
 
 /** The kinds of steps, with their numbers in the log. A number never changes its meaning. */
 export const STEP_KINDS = [

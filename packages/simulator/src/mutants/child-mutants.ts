@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
-const CHILD_RUNS = 'core/src/commands/runs/child-runs.ts';
-const CHILD_ENDS = 'core/src/commands/runs/child-ends.ts';
+const CHILD_RUNS = 'core/src/commands/steps/child-runs.ts';
+const CHILD_ENDS = 'core/src/commands/steps/child-ends.ts';
 
 const PLANTED: readonly Mutant[] = [
   {
@@ -13,7 +13,7 @@ const PLANTED: readonly Mutant[] = [
   },
   {
     name: 'parent-ends-before-its-child',
-    file: 'core/src/commands/runs/proceed.ts',
+    file: 'core/src/commands/steps/proceed.ts',
     find: `      if (hasChild(visit, left)) stopChild(visit, left);
       else stopStep(visit, left);`,
     replace: '      stopStep(visit, left);',

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 const STEP_PLACES = 'core/src/apply/step-places.ts';
 const APPLY_RUNS = 'core/src/apply/apply-runs.ts';
 const END_STEPS = 'core/src/commands/runs/end-steps.ts';
-const PROCEED = 'core/src/commands/runs/proceed.ts';
+const PROCEED = 'core/src/commands/steps/proceed.ts';
 const GRAPH = 'core/src/workflow/graph.ts';
 
 const PLANTED: readonly Mutant[] = [
@@ -100,7 +100,7 @@ const PLANTED: readonly Mutant[] = [
   },
   {
     name: 'switch-ignores-its-value',
-    file: 'core/src/commands/runs/immediate-steps.ts',
+    file: 'core/src/commands/steps/immediate-steps.ts',
     find: 'const nexts = node.cases.get(chosen) ?? node.otherwise;',
     replace: 'const nexts = node.otherwise;',
     what: 'A SWITCH takes the case that its value names: here always the default.',
@@ -121,14 +121,14 @@ const PLANTED: readonly Mutant[] = [
   },
   {
     name: 'stale-evaluation-is-taken',
-    file: 'core/src/commands/runs/script-evaluated.ts',
+    file: 'core/src/commands/steps/script-evaluated.ts',
     find: 'return isSame && steps.isEvaluating[step] === 1 && table.state[slot] !== RUN_STOPPING;',
     replace: 'return isSame && table.state[slot] !== RUN_STOPPING;',
     what: 'The result of a script counts once: here one that comes again counts, too.',
   },
   {
     name: 'open-scripts-are-forgotten',
-    file: 'core/src/decision/evaluation-request.ts',
+    file: 'core/src/decision/runs/evaluation-request.ts',
     find: 'if (runs.steps.isEvaluating[step] === 1) open.push(step);',
     replace: 'if (runs.steps.isEvaluating[step] === 2) open.push(step);',
     what: 'A server that starts evaluates what was open: here the run waits for ever.',
@@ -149,7 +149,7 @@ const PLANTED: readonly Mutant[] = [
   },
   {
     name: 'loop-goes-on-too-far',
-    file: 'core/src/commands/runs/loop-steps.ts',
+    file: 'core/src/commands/steps/loop-steps.ts',
     find: 'done < steps.items[step]',
     replace: 'done <= steps.items[step]',
     what: 'A loop ends with its list: here it goes on once more.',
@@ -163,7 +163,7 @@ const PLANTED: readonly Mutant[] = [
   },
   {
     name: 'branch-gets-the-next-item',
-    file: 'core/src/decision/branches.ts',
+    file: 'core/src/decision/runs/branches.ts',
     find: 'const from = start + this.listOf(fork).starts[index];',
     replace: `const { starts } = this.listOf(fork);
     const from = start + starts[Math.min(index + 1, starts.length - 1)];`,

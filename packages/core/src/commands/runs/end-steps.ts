@@ -2,7 +2,7 @@ import { isBlobReference } from '../../base/blob-reference.ts';
 import type { Slot, TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { endTask } from '../../decision/lease-ends.ts';
-import { placeOf, type RunPlace, referenceOf } from '../../decision/run-place.ts';
+import { placeOf, type RunPlace, referenceOf } from '../../decision/runs/run-place.ts';
 import { askToStop, GRACE_MS_DEFAULT } from '../../decision/stop-attempts.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { CANCELLED, CANCELLED_REASON, FAILED, isHeld, SUCCEEDED } from '../../task/task-state.ts';

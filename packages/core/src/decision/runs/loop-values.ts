@@ -1,10 +1,10 @@
-import { NO_SLOT } from '../base/ids.ts';
-import type { Utf8 } from '../base/utf8.ts';
-import type { RunsReader } from '../state/runs/runs.ts';
-import { elementsOf, type JsonRange } from '../workflow/json-bytes.ts';
-import { JsonWriter } from '../workflow/json-writer.ts';
-import type { StepNode } from '../workflow/program.ts';
-import type { FoundSource } from '../workflow/template.ts';
+import { NO_SLOT } from '../../base/ids.ts';
+import type { Utf8 } from '../../base/utf8.ts';
+import { elementsOf, type JsonRange } from '../../expressions/json-bytes.ts';
+import { JsonWriter } from '../../expressions/json-writer.ts';
+import type { FoundSource } from '../../expressions/template.ts';
+import type { RunsReader } from '../../state/runs/runs.ts';
+import type { StepNode } from '../../workflow/program.ts';
 import { frameAt, type RunPlace } from './run-place.ts';
 
 /** What the values of loops are made of. */

@@ -1,13 +1,14 @@
-import { isBlobReference } from '../base/blob-reference.ts';
-import { NO_SLOT, type Slot, type TaskNumber } from '../base/ids.ts';
-import { runIdText } from '../base/run-id.ts';
-import { taskIdText } from '../base/task-id.ts';
-import type { Utf8 } from '../base/utf8.ts';
-import type { ReadonlyState } from '../state/state.ts';
-import { SUCCEEDED } from '../task/task-state.ts';
-import { type JsonRange, wholeValue } from '../workflow/json-bytes.ts';
-import { JsonWriter, ValueError } from '../workflow/json-writer.ts';
-import type { StepNode } from '../workflow/program.ts';
+import { isBlobReference } from '../../base/blob-reference.ts';
+import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
+import { runIdText } from '../../base/run-id.ts';
+import { taskIdText } from '../../base/task-id.ts';
+import type { Utf8 } from '../../base/utf8.ts';
+import { type JsonRange, wholeValue } from '../../expressions/json-bytes.ts';
+import { JsonWriter, ValueError } from '../../expressions/json-writer.ts';
+import type { FoundSource, ValuePart } from '../../expressions/template.ts';
+import type { ReadonlyState } from '../../state/state.ts';
+import { SUCCEEDED } from '../../task/task-state.ts';
+import type { StepNode } from '../../workflow/program.ts';
 import {
   RUN_STATES,
   STEP_CANCELLED,
@@ -15,8 +16,7 @@ import {
   STEP_SUCCEEDED,
   STEP_TIMED_OUT,
   STEP_WITH_ERRORS,
-} from '../workflow/run-state.ts';
-import type { FoundSource, ValuePart } from '../workflow/template.ts';
+} from '../../workflow/run-state.ts';
 import type { Branches } from './branches.ts';
 import { childIdOf } from './child-id.ts';
 import { LoopValues } from './loop-values.ts';

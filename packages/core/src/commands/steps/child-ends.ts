@@ -1,6 +1,6 @@
 import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { invariant } from '../../base/invariant.ts';
-import { childIdOf } from '../../decision/child-id.ts';
+import { childIdOf } from '../../decision/runs/child-id.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import {
   isRunOver,
@@ -14,7 +14,14 @@ import {
   STEP_SUCCEEDED,
   STEP_TIMED_OUT,
 } from '../../workflow/run-state.ts';
-import { endStep, NOTHING, shownReference, stopRun, type Visit, visitStep } from './end-steps.ts';
+import {
+  endStep,
+  NOTHING,
+  shownReference,
+  stopRun,
+  type Visit,
+  visitStep,
+} from '../runs/end-steps.ts';
 
 /** Whether the step in this slot waits for a run. */
 export function hasChild({ decision }: Visit, step: number): boolean {

@@ -1,6 +1,6 @@
-import type { Slot, TaskNumber } from '../base/ids.ts';
-import { runIdText } from '../base/run-id.ts';
-import type { ReadonlyState } from '../state/state.ts';
+import type { Slot, TaskNumber } from '../../base/ids.ts';
+import { runIdText } from '../../base/run-id.ts';
+import type { ReadonlyState } from '../../state/state.ts';
 
 /** The id of the run in this slot. */
 export function runIdOf({ runs, partition }: ReadonlyState, run: Slot): string {

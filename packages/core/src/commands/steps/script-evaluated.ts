@@ -1,13 +1,13 @@
 import type { Slot, TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
-import { jsonText, VALUE_BYTES_MAX, ValueError } from '../../workflow/json-writer.ts';
+import { jsonText, VALUE_BYTES_MAX, ValueError } from '../../expressions/json-writer.ts';
 import {
   RESET_DUE_ON,
   RUN_STOPPING,
   STEP_FAILED,
   STEP_SUCCEEDED,
 } from '../../workflow/run-state.ts';
-import { endStep, NOTHING, type StepVisit, shownReference, visitStep } from './end-steps.ts';
+import { endStep, NOTHING, type StepVisit, shownReference, visitStep } from '../runs/end-steps.ts';
 import { nextsAfterFailure } from './enter-step.ts';
 import { takeCase } from './immediate-steps.ts';
 import { goOn } from './loop-steps.ts';

@@ -2,10 +2,10 @@ import { isBlobReference } from '../../base/blob-reference.ts';
 import type { Slot, TaskNumber } from '../../base/ids.ts';
 import { runIdText } from '../../base/run-id.ts';
 import { taskIdText } from '../../base/task-id.ts';
-import { runIdOf } from '../../decision/child-id.ts';
-import { outermost } from '../../decision/run-place.ts';
+import { runIdOf } from '../../decision/runs/child-id.ts';
+import { outermost } from '../../decision/runs/run-place.ts';
+import { VALUE_BYTES_MAX, ValueError } from '../../expressions/json-writer.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
-import { VALUE_BYTES_MAX, ValueError } from '../../workflow/json-writer.ts';
 import {
   FAILURE_RUN,
   RUN_CANCELLED,
@@ -13,6 +13,7 @@ import {
   RUN_TIMED_OUT,
   runReason,
 } from '../../workflow/run-state.ts';
+import type { Visit } from '../runs/end-steps.ts';
 import {
   checkWhich,
   correlationOf,
@@ -25,7 +26,6 @@ import {
   type Which,
   whyNotFound,
 } from './child-runs.ts';
-import type { Visit } from './end-steps.ts';
 import { fillAndParse, jsonBytes } from './fill-template.ts';
 
 /** How a run is about to end. */

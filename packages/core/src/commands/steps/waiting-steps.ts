@@ -1,8 +1,8 @@
 import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
-import { evaluationRequest } from '../../decision/evaluation-request.ts';
+import { evaluationRequest } from '../../decision/runs/evaluation-request.ts';
+import { jsonText, ValueError } from '../../expressions/json-writer.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
-import { jsonText, ValueError } from '../../workflow/json-writer.ts';
 import { STEP_KINDS } from '../../workflow/program.ts';
 import { RUN_TIMED_OUT, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { WAIT_FORMS, waitUntil } from '../../workflow/wait-time.ts';
@@ -13,7 +13,7 @@ import {
   shownReference,
   stopRun,
   visitStep,
-} from './end-steps.ts';
+} from '../runs/end-steps.ts';
 import { fillInput } from './fill-template.ts';
 
 interface StepStart {

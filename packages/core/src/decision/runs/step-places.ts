@@ -1,8 +1,8 @@
-import type { Slot } from '../base/ids.ts';
-import type { Utf8 } from '../base/utf8.ts';
-import { framesOf } from '../state/runs/run-frames.ts';
-import type { ReadonlyState } from '../state/state.ts';
-import type { Program, StepKind } from '../workflow/program.ts';
+import type { Slot } from '../../base/ids.ts';
+import type { Utf8 } from '../../base/utf8.ts';
+import { framesOf } from '../../state/runs/run-frames.ts';
+import type { ReadonlyState } from '../../state/state.ts';
+import type { Program, StepKind } from '../../workflow/program.ts';
 import { Branches } from './branches.ts';
 
 /** A step of a run in memory. */

@@ -1,8 +1,8 @@
-import { NO_SLOT, type Slot } from '../base/ids.ts';
-import type { Utf8 } from '../base/utf8.ts';
-import type { ReadonlyState } from '../state/state.ts';
-import { JsonWriter, LIST_BYTES_MAX } from '../workflow/json-writer.ts';
-import { TemplateFiller } from '../workflow/template.ts';
+import { NO_SLOT, type Slot } from '../../base/ids.ts';
+import type { Utf8 } from '../../base/utf8.ts';
+import { JsonWriter, LIST_BYTES_MAX } from '../../expressions/json-writer.ts';
+import { TemplateFiller } from '../../expressions/template.ts';
+import type { ReadonlyState } from '../../state/state.ts';
 import { Branches } from './branches.ts';
 import { ProgramCache } from './program-cache.ts';
 import { RunValues } from './run-values.ts';

@@ -1,11 +1,11 @@
 import { invariant } from '../../base/invariant.ts';
 import { runIdText } from '../../base/run-id.ts';
 import type { Decision } from '../../decision/decision.ts';
+import { VALUE_BYTES_MAX, ValueError } from '../../expressions/json-writer.ts';
 import { inputProblems, problemsText } from '../../schema/run-schemas.ts';
 import type { StoredProgram } from '../../state/runs/programs.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { wrongFields } from '../../workflow/child-fields.ts';
-import { VALUE_BYTES_MAX, ValueError } from '../../workflow/json-writer.ts';
 import type { ChildNode, Program } from '../../workflow/program.ts';
 import {
   RUN_DEPTH_MAX,
@@ -15,10 +15,10 @@ import {
   STEP_SUCCEEDED,
   SUB_RUN,
 } from '../../workflow/run-state.ts';
-import { endStep, type StepVisit, shownReference, type Visit } from './end-steps.ts';
+import { endStep, type StepVisit, shownReference, type Visit } from '../runs/end-steps.ts';
+import { compileNew, hasRoomForDefinitions, register } from '../runs/put-workflow.ts';
+import { fillDefaults, hasHugeInput } from '../runs/start-runs.ts';
 import { fillAndParse, fillInput, jsonBytes, parsed } from './fill-template.ts';
-import { compileNew, hasRoomForDefinitions, register } from './put-workflow.ts';
-import { fillDefaults, hasHugeInput } from './start-runs.ts';
 import { startStep } from './waiting-steps.ts';
 
 /**

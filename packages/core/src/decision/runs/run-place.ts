@@ -1,7 +1,7 @@
-import { NO_SLOT, type Slot } from '../base/ids.ts';
-import type { RunsReader } from '../state/runs/runs.ts';
-import type { ReadonlyState } from '../state/state.ts';
-import type { Program, StepNode } from '../workflow/program.ts';
+import { NO_SLOT, type Slot } from '../../base/ids.ts';
+import type { RunsReader } from '../../state/runs/runs.ts';
+import type { ReadonlyState } from '../../state/state.ts';
+import type { Program, StepNode } from '../../workflow/program.ts';
 import type { Branches } from './branches.ts';
 
 /** A run, and the frame in which something of it is evaluated. */

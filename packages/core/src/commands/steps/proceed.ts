@@ -1,10 +1,10 @@
 import { isBlobReference } from '../../base/blob-reference.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
-import { outermost } from '../../decision/run-place.ts';
+import { outermost } from '../../decision/runs/run-place.ts';
+import { ValueError } from '../../expressions/json-writer.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { NO_PLACE } from '../../workflow/graph.ts';
-import { ValueError } from '../../workflow/json-writer.ts';
 import type { StepNode } from '../../workflow/program.ts';
 import {
   isStepOver,
@@ -14,8 +14,8 @@ import {
   type RunReason,
   runReason,
 } from '../../workflow/run-state.ts';
+import { endReported, NOTHING, stopStep, type Visit } from '../runs/end-steps.ts';
 import { endWithChild, hasChild, stopChild } from './child-ends.ts';
-import { endReported, NOTHING, stopStep, type Visit } from './end-steps.ts';
 import { enterStep } from './enter-step.ts';
 import { aftermathOf } from './failure-runs.ts';
 import { fill } from './fill-template.ts';

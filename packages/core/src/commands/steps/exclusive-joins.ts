@@ -1,6 +1,6 @@
 import { isBlobReference } from '../../base/blob-reference.ts';
 import { NO_SLOT } from '../../base/ids.ts';
-import { slotOf } from '../../decision/run-place.ts';
+import { slotOf } from '../../decision/runs/run-place.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import type { StepNode } from '../../workflow/program.ts';
 import {
@@ -9,7 +9,7 @@ import {
   STEP_SUCCEEDED,
   STEP_WITH_ERRORS,
 } from '../../workflow/run-state.ts';
-import { endStep, type StepVisit } from './end-steps.ts';
+import { endStep, type StepVisit } from '../runs/end-steps.ts';
 
 /**
  * Goes on with the first of its members that is over, in their order. Behind a fork the first

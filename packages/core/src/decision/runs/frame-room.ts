@@ -1,5 +1,5 @@
-import type { ReadonlyState } from '../state/state.ts';
-import type { Scope } from '../workflow/program.ts';
+import type { ReadonlyState } from '../../state/state.ts';
+import type { Scope } from '../../workflow/program.ts';
 
 /**
  * Whether one pass through a scope fits into memory: all its steps, and the tasks that they may

@@ -1,12 +1,12 @@
 import type { Slot, TaskNumber } from '../../base/ids.ts';
-import { hasRoomForFrame } from '../../decision/frame-room.ts';
-import { ITEMS_LEAD } from '../../decision/loop-values.ts';
+import { hasRoomForFrame } from '../../decision/runs/frame-room.ts';
+import { ITEMS_LEAD } from '../../decision/runs/loop-values.ts';
+import { elementsOf, kindOf } from '../../expressions/json-bytes.ts';
+import { VALUE_BYTES_MAX, ValueError } from '../../expressions/json-writer.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
-import { elementsOf, kindOf } from '../../workflow/json-bytes.ts';
-import { VALUE_BYTES_MAX, ValueError } from '../../workflow/json-writer.ts';
 import { ITERATIONS_MAX, type LoopNode, STEPS_PER_RUN_MAX } from '../../workflow/program.ts';
 import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
-import { endStep, type StepVisit } from './end-steps.ts';
+import { endStep, type StepVisit } from '../runs/end-steps.ts';
 import { fill } from './fill-template.ts';
 import { askForScript, startStep } from './waiting-steps.ts';
 

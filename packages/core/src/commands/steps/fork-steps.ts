@@ -1,8 +1,9 @@
 import type { Slot, TaskNumber } from '../../base/ids.ts';
-import type { ListedBranch } from '../../decision/branches.ts';
+import type { ListedBranch } from '../../decision/runs/branches.ts';
+import { elementsOf, kindOf } from '../../expressions/json-bytes.ts';
+import { jsonText, ValueError } from '../../expressions/json-writer.ts';
+import type { Template } from '../../expressions/template.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
-import { elementsOf, kindOf } from '../../workflow/json-bytes.ts';
-import { jsonText, ValueError } from '../../workflow/json-writer.ts';
 import { isObject, Problems } from '../../workflow/problems.ts';
 import {
   BRANCHES_MAX,
@@ -13,8 +14,7 @@ import {
 } from '../../workflow/program.ts';
 import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { conductorOptions, TASK_TYPE } from '../../workflow/step-task.ts';
-import type { Template } from '../../workflow/template.ts';
-import { endStep, NOTHING, type StepVisit } from './end-steps.ts';
+import { endStep, NOTHING, type StepVisit } from '../runs/end-steps.ts';
 import { fillAndParse } from './fill-template.ts';
 import { startStep } from './waiting-steps.ts';
 

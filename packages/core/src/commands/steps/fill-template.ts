@@ -1,9 +1,9 @@
 import type { Decision } from '../../decision/decision.ts';
-import type { RunPlace } from '../../decision/run-place.ts';
+import type { RunPlace } from '../../decision/runs/run-place.ts';
+import { jsonText } from '../../expressions/json-writer.ts';
+import type { Template } from '../../expressions/template.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
-import { jsonText } from '../../workflow/json-writer.ts';
-import type { Template } from '../../workflow/template.ts';
-import { NOTHING, type StepVisit } from './end-steps.ts';
+import { NOTHING, type StepVisit } from '../runs/end-steps.ts';
 
 /** Fills a template. The result is valid until the next one. */
 export function fill({ runWork }: Decision, where: RunPlace, template: Template): PayloadRange {

@@ -1,7 +1,7 @@
-import type { Slot } from '../base/ids.ts';
-import type { ReadonlyState } from '../state/state.ts';
-import { jsonText, ValueError } from '../workflow/json-writer.ts';
-import type { Program } from '../workflow/program.ts';
+import type { Slot } from '../../base/ids.ts';
+import { jsonText, ValueError } from '../../expressions/json-writer.ts';
+import type { ReadonlyState } from '../../state/state.ts';
+import type { Program } from '../../workflow/program.ts';
 import { placeOf, slotOf } from './run-place.ts';
 import type { RunWork } from './run-work.ts';
 

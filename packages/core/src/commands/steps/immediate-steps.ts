@@ -1,9 +1,9 @@
-import { slotOf } from '../../decision/run-place.ts';
+import { slotOf } from '../../decision/runs/run-place.ts';
+import { kindOf, wholeValue } from '../../expressions/json-bytes.ts';
+import { jsonText, ValueError } from '../../expressions/json-writer.ts';
+import { mergeObjects } from '../../expressions/merge-objects.ts';
 import { outputProblems, problemsText } from '../../schema/run-schemas.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
-import { kindOf, wholeValue } from '../../workflow/json-bytes.ts';
-import { jsonText, ValueError } from '../../workflow/json-writer.ts';
-import { mergeObjects } from '../../workflow/merge-objects.ts';
 import {
   RUN_CANCELLED,
   RUN_FAILED,
@@ -11,7 +11,7 @@ import {
   STEP_SUCCEEDED,
   STEP_WITH_ERRORS,
 } from '../../workflow/run-state.ts';
-import { endStep, type StepVisit, stopRun, type Visit } from './end-steps.ts';
+import { endStep, type StepVisit, stopRun, type Visit } from '../runs/end-steps.ts';
 import { fillInput, jsonBytes, parsed } from './fill-template.ts';
 
 /** Texts are compared as they are, other scalars as JSON, a missing value as null. */

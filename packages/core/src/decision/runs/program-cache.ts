@@ -1,8 +1,8 @@
-import { invariant } from '../base/invariant.ts';
-import type { Utf8 } from '../base/utf8.ts';
-import type { StoredProgram } from '../state/runs/programs.ts';
-import { compileDefinition } from '../workflow/compile.ts';
-import type { Program } from '../workflow/program.ts';
+import { invariant } from '../../base/invariant.ts';
+import type { Utf8 } from '../../base/utf8.ts';
+import type { StoredProgram } from '../../state/runs/programs.ts';
+import { compileDefinition } from '../../workflow/compile.ts';
+import type { Program } from '../../workflow/program.ts';
 
 /** Compiled definitions, each compiled on its first use. Not part of the state. */
 export class ProgramCache {

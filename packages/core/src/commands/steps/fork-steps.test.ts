@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { SessionId } from '../../base/ids.ts';
-import { Branches } from '../../decision/branches.ts';
+import { Branches } from '../../decision/runs/branches.ts';
 import { describeState } from '../../testing/describe-state.ts';
 import { TestRuns } from '../../testing/runs/test-runs.ts';
 import { TestPartition } from '../../testing/test-partition.ts';

@@ -1,17 +1,23 @@
 import { NO_SLOT, type Slot } from '../../base/ids.ts';
 import { queueKey } from '../../base/queue-key.ts';
 import { endTask } from '../../decision/lease-ends.ts';
+import { ValueError } from '../../expressions/json-writer.ts';
 import { TASK_TYPES_MAX } from '../../state/state.ts';
 import { withDefaults } from '../../state/task-types.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { SUCCEEDED, SUCCEEDED_REASON } from '../../task/task-state.ts';
 import { wrongCallbackFields } from '../../workflow/http-fields.ts';
-import { ValueError } from '../../workflow/json-writer.ts';
 import { type CallbackNode, HTTP_TASK_TYPE, type StepNode } from '../../workflow/program.ts';
 import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
+import {
+  endStep,
+  type StepVisit,
+  shownReference,
+  type Visit,
+  visitStep,
+} from '../runs/end-steps.ts';
 import { fillDetails } from '../tasks/submit-tasks.ts';
 import { enterStartWorkflow, enterSubWorkflow } from './child-runs.ts';
-import { endStep, type StepVisit, shownReference, type Visit, visitStep } from './end-steps.ts';
 import { endExclusiveJoin } from './exclusive-joins.ts';
 import { fillAndParse, fillInput } from './fill-template.ts';
 import { checkType, enterFork } from './fork-steps.ts';

@@ -1,10 +1,16 @@
-import { invariant } from '../base/invariant.ts';
-import type { Utf8 } from '../base/utf8.ts';
-import type { BranchList } from '../state/runs/branch-lists.ts';
-import type { ReadonlyState } from '../state/state.ts';
-import type { TaskSpec } from '../task/task-spec.ts';
-import { elementsOf, isText, type JsonRange, kindOf, membersOf } from '../workflow/json-bytes.ts';
-import type { JsonWriter } from '../workflow/json-writer.ts';
+import { invariant } from '../../base/invariant.ts';
+import type { Utf8 } from '../../base/utf8.ts';
+import {
+  elementsOf,
+  isText,
+  type JsonRange,
+  kindOf,
+  membersOf,
+} from '../../expressions/json-bytes.ts';
+import type { JsonWriter } from '../../expressions/json-writer.ts';
+import type { BranchList } from '../../state/runs/branch-lists.ts';
+import type { ReadonlyState } from '../../state/state.ts';
+import type { TaskSpec } from '../../task/task-spec.ts';
 
 /**
  * The branches of a dynamic fork. They are listed once, in the input of the fork:

@@ -3,7 +3,7 @@ import { audit } from '../../decision/audit.ts';
 import type { Authored, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { endTask } from '../../decision/lease-ends.ts';
-import { findStep, outermost } from '../../decision/run-place.ts';
+import { findStep, outermost } from '../../decision/runs/run-place.ts';
 import { tellToStop } from '../../decision/stop-attempts.ts';
 import { findRun, isAwaited } from '../../state/find-run.ts';
 import { ENDED_OUTSIDE_REASON, FAILED, SUCCEEDED } from '../../task/task-state.ts';
@@ -19,11 +19,11 @@ import {
   STEP_SKIPPED,
   STEP_SUCCEEDED,
 } from '../../workflow/run-state.ts';
-import { endStep, type StepVisit, type Visit, visitStep } from './end-steps.ts';
+import { endStep, type StepVisit, type Visit, visitStep } from '../runs/end-steps.ts';
+import { ResetPlan } from '../runs/reset-plan.ts';
+import { revive } from '../runs/revive-run.ts';
 import { nextsAfterFailure } from './enter-step.ts';
 import { takeCase } from './immediate-steps.ts';
-import { ResetPlan } from './reset-plan.ts';
-import { revive } from './revive-run.ts';
 
 /**
  * Ends a step from outside: a WAIT or a HUMAN that waits for it, or any other that runs. In a run
