@@ -32,8 +32,14 @@ const STEPS = 1500;
 const SEGMENT_BYTES = 4096;
 const SEEDS_MAX = 500;
 const RUNS = 9;
-/** Room for several runs at once. */
-export const RUN_LIMITS = { ...LIMITS, tasksMax: 100, finishedTasksMax: 10, sessionsMax: 100 };
+/** Room for several runs at once, and for references to blobs. */
+export const RUN_LIMITS = {
+  ...LIMITS,
+  tasksMax: 100,
+  finishedTasksMax: 10,
+  sessionsMax: 100,
+  arenaChunkBytes: 256,
+};
 
 /** Records of random commands in batches, with every type of event. */
 export function makeBatches(types: readonly string[]): readonly Uint8Array[] {

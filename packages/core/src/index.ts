@@ -121,6 +121,7 @@ export {
   PATCHED_TAGS,
   PATCHED_TIMEOUTS,
 } from './events/task-events.ts';
+export { type BlobAnswer, blobsAsked, lookIntoBlobs } from './expressions/blob-questions.ts';
 export type { Explanation } from './matching/explain.ts';
 export { pushCost, signalCost } from './matching/matching.ts';
 export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';
@@ -196,6 +197,7 @@ export {
   type StepNode,
 } from './workflow/program.ts';
 export {
+  EVALUATES_VALUES,
   isRunOver,
   RESET_KINDS,
   RUN_REASONS,

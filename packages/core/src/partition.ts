@@ -155,12 +155,12 @@ export class Partition {
 
   /** The script that the step in this slot waits for; undefined when it waits for none. */
   evaluation(step: number): EvaluationRequest | undefined {
-    return evaluationRequest(this.durable, this.decision.runWork, step);
+    return evaluationRequest(this.decision, step);
   }
 
-  /** The scripts that steps wait for: a server that starts evaluates them again. */
+  /** What steps and runs wait for: a server that starts asks for it again. */
   openEvaluations(): EvaluationRequest[] {
-    return openEvaluations(this.durable).flatMap((step) => this.evaluation(step) ?? []);
+    return openEvaluations(this.decision);
   }
 
   /** The task that the session's room is reserved for. */

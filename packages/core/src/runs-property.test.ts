@@ -7,6 +7,7 @@ import { describeState } from './testing/describe-state.ts';
 import type { StepDescription } from './testing/runs/describe-runs.ts';
 import type { ModelDefinition } from './testing/runs/model-steps.ts';
 import { RandomDefinition, randomOutput } from './testing/runs/random-definition.ts';
+import { RunBlobs } from './testing/runs/run-blobs.ts';
 import { RunModel } from './testing/runs/run-model.ts';
 import { runProblems } from './testing/runs/run-problems.ts';
 import { TestRuns } from './testing/runs/test-runs.ts';
@@ -25,6 +26,8 @@ const LIMITS = {
   arenaChunkBytes: 2 ** 20,
 };
 const TYPES = ['t0', 't1', 't2', 'sluice:http'];
+/** Share of outputs that are blobs. */
+const BLOB_RATE = 0.15;
 const RUNS = Number(process.env.SLUICE_RUNS ?? 300);
 
 /** Levels of runs that runs start. */
@@ -55,6 +58,7 @@ class RunWorld {
   readonly model: RunModel;
   readonly number: number;
   session: SessionId;
+  readonly blobs = new RunBlobs();
 
   constructor(seed: number) {
     this.random = new SeededRandom(seed);
@@ -108,11 +112,17 @@ class RunWorld {
     this.partition.report(this.session, {
       lease: this.partition.leasesOf(this.session)[place],
       kind: succeeded ? 'succeeded' : 'failed',
-      payload: JSON.stringify(output),
+      payload: succeeded ? this.stored(output) : JSON.stringify(output),
       retryable: false,
     });
     model.report(reference, succeeded, output);
     this.model.settle();
+  }
+
+  /** The output itself, or now and then the reference to a blob. */
+  private stored(output: unknown): string {
+    const text = JSON.stringify(output);
+    return this.random.next() < BLOB_RATE ? this.blobs.keep(text) : text;
   }
 
   /** The run and those that it started, parents first, as far as the interpreter knows them. */
@@ -187,7 +197,9 @@ class RunWorld {
 
   /** With a small budget, one command does not do all that is due. The alarm does the rest. */
   drain(): void {
-    for (let n = 0; this.partition.state.runs.line.length > 0; n++) {
+    const isBusy = (): boolean => this.partition.state.runs.line.length > 0;
+    for (let n = 0; isBusy() || this.blobs.answer(this.partition); n++) {
+      if (!isBusy()) continue;
       expect(this.partition.nextTimerAt).toBeLessThanOrEqual(this.partition.now);
       if (this.random.next() < 0.05) this.restart();
       this.partition.advance();
@@ -256,7 +268,7 @@ class RunWorld {
     });
     return {
       status: state,
-      output: state === 'succeeded' ? parsed(output) : null,
+      output: state === 'succeeded' ? parsed(this.blobs.read(output)) : null,
       variables: variables === '' ? {} : parsed(variables),
       steps: Object.fromEntries(shown),
     };
@@ -338,6 +350,7 @@ test('random definitions run as a naive interpreter says, after every command', 
       }
       expect(world.isOver).toBe(true);
       met.add(world.inMemory()[0].status);
+      if (world.blobs.hasAnswered) met.add('values in blobs');
       for (const { kind } of world.program.nodes) met.add(kind);
       for (const { status } of world.inMemory().slice(1)) met.add(`child ${status}`);
       const replayed = world.partition.replayed();
@@ -352,6 +365,7 @@ test('random definitions run as a naive interpreter says, after every command', 
       ...ENDS,
       ...ENDS.map((end) => `child ${end}`),
       'retried',
+      'values in blobs',
     ]),
   );
 });

@@ -226,6 +226,19 @@ export const RUN_EVENTS = {
     },
   },
 
+  /** A step, or the output of a run, needs values that are in blobs. */
+  values_asked: {
+    number: 86,
+    version: 1,
+    fields: {
+      /** Slot of the step plus one; 0 for the output of the run. */
+      step: number,
+      reference: text,
+      /** Number of the evaluation that is waited for; 0 when none is any more. */
+      evaluation: number,
+    },
+  },
+
   /** A run that ended left memory, and its tasks with it. */
   run_forgotten: { number: 81, version: 1, fields: {} },
 

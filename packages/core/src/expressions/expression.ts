@@ -17,7 +17,7 @@ export interface Expression {
   readonly source: string;
 }
 
-type PathStep =
+export type PathStep =
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'index'; readonly index: number }
   | { readonly kind: 'all' };

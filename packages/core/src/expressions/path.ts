@@ -23,8 +23,9 @@ export function writePath(source: FoundSource | undefined, part: ValuePart, targ
     source === undefined ? undefined : follow(source.range, part, { from: used, to }, target.utf8);
   if (all >= 0) return writeAll(found, part, all, target);
   if (found === undefined) target.into.copy(NULL);
-  else if (isLength) writeText(String(lengthOf(found, target.utf8)), target);
-  else target.into.range(found);
+  else if (isLength && source?.isFinal !== true) {
+    writeText(String(lengthOf(found, target.utf8)), target);
+  } else target.into.range(found);
 }
 
 /** An array of what the rest of the path finds in each element; empty without an array. */

@@ -27,6 +27,8 @@ export interface FoundSource {
   readonly range: JsonRange;
   /** Number of path steps that led here. */
   readonly used: number;
+  /** Whether it is the value itself, also of an expression that asks for a length. */
+  readonly isFinal?: boolean;
 }
 
 /** Finds the payload that an expression names; undefined when there is none. */
@@ -78,7 +80,7 @@ export function compileTemplate(value: unknown, utf8: Utf8): Template {
   return { parts };
 }
 
-function valuePart(expression: Expression, isWhole: boolean, utf8: Utf8): ValuePart {
+export function valuePart(expression: Expression, isWhole: boolean, utf8: Utf8): ValuePart {
   const names = expression.path.map((step) =>
     step.kind === 'name' ? utf8.encode(step.name) : NOTHING,
   );

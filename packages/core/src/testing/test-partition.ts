@@ -222,16 +222,21 @@ export class TestPartition {
       .found;
   }
 
-  /** Fires everything that is due, in as many commands as needed. */
   /** The script that a step waits for. */
   evaluation(step: number): EvaluationRequest | undefined {
     return this.partition.evaluation(step);
+  }
+
+  /** What steps and runs wait for. */
+  openEvaluations(): EvaluationRequest[] {
+    return this.partition.openEvaluations();
   }
 
   evaluated(results: ScriptsEvaluated['results']): number {
     return this.execute<ScriptsEvaluated>({ type: 'scripts_evaluated', results }).stale;
   }
 
+  /** Fires everything that is due, in as many commands as needed. */
   advance(): void {
     while (this.execute<AdvanceTime>({ type: 'advance_time', seed: this.seed }).more);
   }

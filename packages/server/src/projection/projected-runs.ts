@@ -44,6 +44,7 @@ const OF_RUNS = [
   'run_stopping',
   'run_ended',
   'run_forgotten',
+  'values_asked',
 ] as const;
 
 type EventOfRuns = Extract<Event, { type: (typeof OF_RUNS)[number] }>;
@@ -101,7 +102,8 @@ export class ProjectedRuns {
       }
       case 'workflow_removed':
       case 'run_forgotten':
-        // Runs keep showing their definition, and rows outlive memory.
+      case 'values_asked':
+        // Runs keep showing their definition, rows outlive memory, and the step has not begun.
         return undefined;
       default:
         this.change(event, at);

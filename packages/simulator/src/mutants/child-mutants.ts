@@ -54,8 +54,8 @@ const PLANTED: readonly Mutant[] = [
   {
     name: 'parents-are-not-saved',
     file: 'core/src/state/runs/run-table.ts',
-    find: 'const isNewer = this.ofParent.includes(column) && archive.schema < CHILDREN_SCHEMA;',
-    replace: 'const isNewer = this.ofParent.includes(column);',
+    find: 'const isNewer = this.newer.includes(column) && archive.schema < CHILDREN_SCHEMA;',
+    replace: 'const isNewer = this.newer.includes(column);',
     what: 'A snapshot has who waits for a run: here nobody hears of its end after a restart.',
   },
 ];

@@ -1,6 +1,7 @@
 import { NO_SLOT, type Slot } from '../../base/ids.ts';
 import { queueKey } from '../../base/queue-key.ts';
 import { endTask } from '../../decision/lease-ends.ts';
+import { BlobNeeded } from '../../decision/runs/blob-values.ts';
 import { ValueError } from '../../expressions/json-writer.ts';
 import { TASK_TYPES_MAX } from '../../state/state.ts';
 import { withDefaults } from '../../state/task-types.ts';
@@ -17,6 +18,7 @@ import {
   visitStep,
 } from '../runs/end-steps.ts';
 import { fillDetails } from '../tasks/submit-tasks.ts';
+import { askForValues } from './blob-steps.ts';
 import { enterStartWorkflow, enterSubWorkflow } from './child-runs.ts';
 import { endExclusiveJoin } from './exclusive-joins.ts';
 import { fillAndParse, fillInput } from './fill-template.ts';
@@ -32,6 +34,11 @@ export function enterStep(visit: Visit, step: number): boolean {
     return enter(at);
   } catch (error) {
     if (!(error instanceof ValueError)) throw error;
+    if (error instanceof BlobNeeded) {
+      // While memory is full, the values would be asked for again and again.
+      if (visit.decision.now < visit.decision.runWork.restsUntil) return false;
+      if (askForValues(at, error)) return true;
+    }
     const message = `step "${shownReference(at, step)}": ${error.message}`;
     const nexts = nextsAfterFailure(at.node);
     endStep(at, { state: STEP_FAILED, reason: error.code, message, nexts });

@@ -1,8 +1,5 @@
-import { isBlobReference } from '../../base/blob-reference.ts';
 import { NO_SLOT } from '../../base/ids.ts';
 import { slotOf } from '../../decision/runs/run-place.ts';
-import type { PayloadRange } from '../../structures/payload-range.ts';
-import type { StepNode } from '../../workflow/program.ts';
 import {
   isStepOver,
   STEP_SKIPPED,
@@ -25,7 +22,7 @@ export function endExclusiveJoin(at: StepVisit): void {
     }))
     .find(({ slot }) => slot !== NO_SLOT && hasRun(runs.steps.state[slot]));
   const hasErrors = taken !== undefined && runs.steps.state[taken.slot] === STEP_WITH_ERRORS;
-  const output = taken === undefined ? undefined : outputOf(at, taken.member, taken.slot);
+  const output = taken && decision.runWork.values.outputOf(at, taken.member);
   endStep(at, {
     state: hasErrors ? STEP_WITH_ERRORS : STEP_SUCCEEDED,
     nexts: node.nexts,
@@ -35,19 +32,4 @@ export function endExclusiveJoin(at: StepVisit): void {
 
 function hasRun(state: number): boolean {
   return isStepOver(state) && state !== STEP_SKIPPED;
-}
-
-/** A blob is handed on as it is. */
-function outputOf(at: StepVisit, member: StepNode, slot: number): PayloadRange | undefined {
-  const { state, runWork } = at.decision;
-  const { runs, tasks, payloads } = state;
-  const task = runs.steps.link[slot] - 1;
-  const length = task < 0 ? runs.steps.outputLength[slot] : tasks.resultLength[task];
-  if (length > 0) {
-    const reference = task < 0 ? runs.steps.output[slot] : tasks.result[task];
-    const bytes = payloads.bytesOf(reference);
-    const start = payloads.startOf(reference);
-    if (isBlobReference(bytes, start, length)) return { bytes, start, end: start + length };
-  }
-  return runWork.values.outputOf(at, member);
 }

@@ -1,25 +1,34 @@
-import type { Slot, TaskNumber } from '../../base/ids.ts';
+import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
+import { evaluationRequest } from '../../decision/runs/evaluation-request.ts';
+import type { BlobAnswer } from '../../expressions/blob-questions.ts';
 import { jsonText, VALUE_BYTES_MAX, ValueError } from '../../expressions/json-writer.ts';
 import {
+  EVALUATES_VALUES,
   RESET_DUE_ON,
+  RUN_RUNNING,
   RUN_STOPPING,
   STEP_FAILED,
   STEP_SUCCEEDED,
 } from '../../workflow/run-state.ts';
 import { endStep, NOTHING, type StepVisit, shownReference, visitStep } from '../runs/end-steps.ts';
-import { nextsAfterFailure } from './enter-step.ts';
+import { forgetQuestions } from './blob-steps.ts';
+import { enterStep, nextsAfterFailure } from './enter-step.ts';
+import { failAtEnd, finishRun } from './finish-run.ts';
 import { takeCase } from './immediate-steps.ts';
 import { goOn } from './loop-steps.ts';
+import { REST_MS } from './proceed.ts';
 
-/** What the script of a step gave. */
+/** What the script of a step gave, or what was found in blobs. */
 export interface EvaluationResult {
-  /** Number of the run, and slot of the step. */
+  /** Number of the run, and slot of the step; `NO_SLOT` for the output of the run. */
   readonly run: number;
   readonly step: number;
   readonly evaluation: number;
   /** JSON text; undefined when the script failed. */
   readonly value?: string;
+  /** What was found in blobs. */
+  readonly values?: readonly BlobAnswer[];
   /** Why it failed. */
   readonly message?: string;
 }
@@ -38,18 +47,24 @@ export function decideScriptsEvaluated(
 ): { readonly stale: number } {
   let stale = 0;
   for (const result of results) {
-    if (isAwaited(decision, result)) takeOrFail(decision, result);
-    else stale += 1;
+    if (!isAwaited(decision, result)) stale += 1;
+    else if (result.step === NO_SLOT) takeOutputValues(decision, result);
+    else takeOrFail(decision, result);
   }
   return { stale };
 }
 
 function isAwaited({ state }: Decision, { run, step, evaluation }: EvaluationResult): boolean {
   const { steps, table } = state.runs;
+  if (step === NO_SLOT) {
+    const found = table.find(run as TaskNumber);
+    const isSame = found !== NO_SLOT && table.evaluation[found] === evaluation;
+    return isSame && table.isEvaluating[found] === 1;
+  }
   if (step >= steps.used) return false;
   const slot = steps.run[step];
   const isSame = table.number[slot] === run && steps.evaluation[step] === evaluation;
-  return isSame && steps.isEvaluating[step] === 1 && table.state[slot] !== RUN_STOPPING;
+  return isSame && steps.isEvaluating[step] !== 0 && table.state[slot] !== RUN_STOPPING;
 }
 
 function takeOrFail(decision: Decision, result: EvaluationResult): void {
@@ -58,12 +73,56 @@ function takeOrFail(decision: Decision, result: EvaluationResult): void {
   const run = steps.run[result.step] as Slot;
   const program = runWork.programs.of(state.programs.at(table.program[run]));
   const at = visitStep({ decision, run, program }, result.step);
+  if (steps.isEvaluating[result.step] === EVALUATES_VALUES) return enterWithValues(at, result);
+  if (result.values !== undefined) return askForCondition(at, result.values);
   try {
     take(at, result);
   } catch (error) {
     if (!(error instanceof ValueError)) throw error;
     fail(at, error.message);
   }
+}
+
+/** Enters a step whose values are there. One that cannot be entered now asks again when it can. */
+function enterWithValues(at: StepVisit, { values, message }: EvaluationResult): void {
+  const { decision, run, step, node } = at;
+  const { state, runWork } = decision;
+  if (values === undefined) {
+    const said = `step "${shownReference(at, step)}": ${message ?? 'its values were not found'}`;
+    const end = { state: STEP_FAILED, reason: 'bad_value', message: said } as const;
+    endStep(at, { ...end, nexts: nextsAfterFailure(node) });
+    return;
+  }
+  const isGoingOn = state.runs.table.state[run] === RUN_RUNNING;
+  const enter = (): boolean => isGoingOn && enterStep(at, step);
+  if (runWork.values.blobs.during(values, enter)) return;
+  if (isGoingOn) runWork.restsUntil = decision.now + REST_MS;
+  forgetQuestions(at, step);
+}
+
+/** The values are there that the condition of a loop needs, so its script can be evaluated. */
+function askForCondition({ decision, step }: StepVisit, values: readonly BlobAnswer[]): void {
+  const { blobs } = decision.runWork.values;
+  const request = blobs.during(values, () => evaluationRequest(decision, step));
+  if (request !== undefined) decision.outputs.evaluations.push(request);
+}
+
+/** The values are there that the output of a run needs, so the run ends. */
+function takeOutputValues(decision: Decision, { run: number, values, message }: EvaluationResult) {
+  const { state, runWork } = decision;
+  const { table } = state.runs;
+  const run = table.find(number as TaskNumber);
+  const visit = {
+    decision,
+    run,
+    program: runWork.programs.of(state.programs.at(table.program[run])),
+  };
+  const finish = (): boolean => {
+    if (table.state[run] !== RUN_RUNNING) return false;
+    if (values !== undefined) return finishRun(visit);
+    return failAtEnd(visit, 'bad_value', `the output of the run: ${message ?? 'not found'}`);
+  };
+  if (!runWork.values.blobs.during(values ?? [], finish)) forgetQuestions(visit);
 }
 
 function take(at: StepVisit, { value, message }: EvaluationResult): void {

@@ -68,10 +68,10 @@ export function startScript(at: StepVisit): void {
 /** Without an input, as for a loop, the step keeps the one it has. */
 export function askForScript(at: StepVisit, input?: PayloadRange): void {
   const { decision, step } = at;
-  const { state, runWork, outputs } = decision;
+  const { state, outputs } = decision;
   const evaluation = state.runs.steps.evaluation[step] + 1;
   startStep(at, { evaluation, ...(input === undefined ? {} : { input }) });
-  const request = evaluationRequest(state, runWork, step);
+  const request = evaluationRequest(decision, step);
   if (request !== undefined) outputs.evaluations.push(request);
 }
 

@@ -5,6 +5,7 @@ import { JsonWriter } from '../../expressions/json-writer.ts';
 import type { FoundSource } from '../../expressions/template.ts';
 import type { RunsReader } from '../../state/runs/runs.ts';
 import type { StepNode } from '../../workflow/program.ts';
+import type { BlobValues } from './blob-values.ts';
 import { frameAt, type RunPlace } from './run-place.ts';
 
 /** What the values of loops are made of. */
@@ -12,6 +13,7 @@ interface Outputs {
   outputOf(where: RunPlace, node: StepNode): JsonRange | undefined;
   payload(reference: number, length: number): JsonRange | undefined;
   json(value: unknown): JsonRange;
+  readonly blobs: Pick<BlobValues, 'whole'>;
 }
 
 /** The input of a loop over a list begins with this, then comes the list. */
@@ -101,7 +103,7 @@ export class LoopValues {
       const output = this.outputs.outputOf({ ...where, frame }, node);
       if (output === undefined) continue;
       written.copy(this.utf8.encode(`${lead}${JSON.stringify(node.reference)}:`));
-      written.range(output);
+      written.range(this.outputs.blobs.whole(output));
       lead = ',';
     }
     written.copy(this.utf8.encode(lead === '{' ? '{}' : '}'));

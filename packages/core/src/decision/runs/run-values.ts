@@ -1,10 +1,9 @@
-import { isBlobReference } from '../../base/blob-reference.ts';
 import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { runIdText } from '../../base/run-id.ts';
 import { taskIdText } from '../../base/task-id.ts';
 import type { Utf8 } from '../../base/utf8.ts';
 import { type JsonRange, wholeValue } from '../../expressions/json-bytes.ts';
-import { JsonWriter, ValueError } from '../../expressions/json-writer.ts';
+import { JsonWriter } from '../../expressions/json-writer.ts';
 import type { FoundSource, ValuePart } from '../../expressions/template.ts';
 import type { ReadonlyState } from '../../state/state.ts';
 import { SUCCEEDED } from '../../task/task-state.ts';
@@ -17,6 +16,7 @@ import {
   STEP_TIMED_OUT,
   STEP_WITH_ERRORS,
 } from '../../workflow/run-state.ts';
+import { BlobValues, isInBlob } from './blob-values.ts';
 import type { Branches } from './branches.ts';
 import { childIdOf } from './child-id.ts';
 import { LoopValues } from './loop-values.ts';
@@ -39,6 +39,7 @@ export class RunValues {
   private readonly state: ReadonlyState;
   private readonly utf8: Utf8;
   readonly loops: LoopValues;
+  readonly blobs: BlobValues;
 
   private readonly branches: Branches;
 
@@ -46,11 +47,23 @@ export class RunValues {
     this.branches = branches;
     this.state = state;
     this.utf8 = utf8;
+    this.blobs = new BlobValues(utf8);
     this.loops = new LoopValues(state.runs, this, utf8);
   }
 
-  /** Where the path of an expression begins; undefined when the value is missing. */
-  find(where: RunPlace, { expression }: ValuePart): FoundSource | undefined {
+  /**
+   * Where the path of an expression begins; undefined when the value is missing. A path into a blob
+   * is followed to its end.
+   */
+  find(where: RunPlace, part: ValuePart): FoundSource | undefined {
+    const found = this.payloadWith(where, part);
+    if (found === undefined || !isInBlob(found.range)) return found;
+    const { path, isLength } = part.expression;
+    const range = this.blobs.value(found.range, path.slice(found.used), isLength);
+    return { range, used: path.length, isFinal: true };
+  }
+
+  private payloadWith(where: RunPlace, { expression }: ValuePart): FoundSource | undefined {
     const { run, program } = where;
     const [first] = expression.path;
     const field = first?.kind === 'name' ? first.name : '';
@@ -63,7 +76,7 @@ export class RunValues {
     return this.ofStep(where, program.nodes[place], expression.path, field);
   }
 
-  /** The output of a step; undefined while it has none. */
+  /** The output of a step, which may be a reference to a blob; undefined while it has none. */
   outputOf(where: RunPlace, node: StepNode): JsonRange | undefined {
     const { steps } = this.state.runs;
     const step = slotOf(this.state.runs, where, node);
@@ -163,7 +176,7 @@ export class RunValues {
     for (const [reference, output] of this.joined(place, join)) {
       joined.copy(utf8.encode(`${lead}${JSON.stringify(reference)}:`));
       if (output === undefined) joined.copy(utf8.encode('null'));
-      else joined.range(output);
+      else joined.range(this.blobs.whole(output));
       lead = ',';
     }
     joined.copy(utf8.encode(lead === '{' ? '{}' : '}'));
@@ -237,13 +250,11 @@ export class RunValues {
     return field === 'input' ? this.payload(steps.input[step], steps.inputLength[step]) : undefined;
   }
 
+  /** A payload, or the reference to the blob that has it; undefined for none. */
   payload(reference: number, length: number): JsonRange | undefined {
     if (length === 0) return undefined;
     const bytes = this.state.payloads.bytesOf(reference);
     const start = this.state.payloads.startOf(reference);
-    if (isBlobReference(bytes, start, length)) {
-      throw new ValueError('bad_value', 'an expression cannot look into a value that is a blob');
-    }
     return wholeValue(bytes, start, start + length);
   }
 

@@ -36,19 +36,36 @@ export function cancelledRun(partition: TestPartition): void {
   partition.submit({});
 }
 
-/** A run that ended, goes on, and is cancelled. Memory must have room for ended runs. */
+/**
+ * A run that forks over a value in a blob, ends, goes on, and is cancelled. Memory must have room
+ * for ended runs.
+ */
 export function rerunRun(partition: TestPartition): void {
   const runs = new TestRuns(partition);
-  const inputParameters = { forkTaskInputs: [1, 2], forkTaskName: 'nobody' };
+  const inputParameters = { forkTaskInputs: [1, '${big.output.n}'], forkTaskName: 'nobody' };
+  const { session } = partition.attach({ types: ['step'], slots: 1 });
   runs.register('again', {
     tasks: [
+      { name: 'step', taskReferenceName: 'big' },
       { taskReferenceName: 'fork', type: 'FORK_JOIN_DYNAMIC', inputParameters },
       { taskReferenceName: 'join', type: 'JOIN' },
     ],
   });
   const run = runs.begin('again');
+  const [lease] = partition.leasesOf(session);
+  partition.report(session, { lease, kind: 'succeeded', payload: `@${'ab'.repeat(32)}` });
+  answerOpen(partition);
   runs.cancel(run);
   runs.revive(run, 'rerun', 'fork');
+  answerOpen(partition);
   runs.cancel(run);
+  partition.detach(session);
   partition.operate({ type: 'delete_workflow', name: 'again', version: 1 });
+}
+
+/** Every value that is asked of a blob is 2. */
+function answerOpen(partition: TestPartition): void {
+  const [{ input, ...asked }] = partition.openEvaluations();
+  const keys = JSON.parse(input) as string[];
+  partition.evaluated([{ ...asked, values: keys.map((key) => ({ key, value: '2' })) }]);
 }

@@ -75,6 +75,7 @@ function problemsOf(state: ReadonlyState, run: RunDescription, lists: Lists): st
     ...claim(lists.line.includes(run.slot) === run.isInLine, `the line of ${line.length}`),
     ...claim(lists.ended.includes(run.slot) === isOver(run), 'the ended runs'),
     ...claim(!isOver(run) || live === 0, 'an ended run has nothing live'),
+    ...claim(run.evaluation === 0 || isGoingOn(run), 'a decided run waits for values'),
   ];
   return problems.map((problem) => `${name}: ${problem}`);
 }
@@ -133,7 +134,7 @@ function needsWork(run: RunDescription, live: number): boolean {
   if (isOver(run)) return false;
   if (has('reported')) return true;
   if (run.state === 'paused') return false;
-  if (live === 0) return true;
+  if (live === 0 && run.evaluation === 0) return true;
   return run.state === 'running' ? has('due') : has('running');
 }
 

@@ -90,7 +90,7 @@ export class TestRuns {
   }
 
   /** Answers the script that the step in this slot waits for. */
-  evaluated(step: number, result: Pick<EvaluationResult, 'value' | 'message'>): number {
+  evaluated(step: number, result: Pick<EvaluationResult, 'value' | 'values' | 'message'>): number {
     const { run, evaluation } = this.partition.evaluation(step) ?? MISSING;
     return this.partition.evaluated([{ run, step, evaluation, ...result }]);
   }

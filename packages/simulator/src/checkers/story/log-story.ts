@@ -283,6 +283,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'run_ended',
   'run_forgotten',
   'child_started',
+  'values_asked',
 ];
 
 function isAboutTask({ type }: Event): boolean {
