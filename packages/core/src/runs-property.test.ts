@@ -5,6 +5,7 @@ import { Branches } from './decision/runs/branches.ts';
 import { referenceOf } from './decision/runs/run-place.ts';
 import { describeState } from './testing/describe-state.ts';
 import type { StepDescription } from './testing/runs/describe-runs.ts';
+import { BRANCH_DEFINITION, BRANCH_WORKFLOW } from './testing/runs/model-branches.ts';
 import type { ModelDefinition } from './testing/runs/model-steps.ts';
 import { RandomDefinition, randomOutput } from './testing/runs/random-definition.ts';
 import { RunBlobs } from './testing/runs/run-blobs.ts';
@@ -74,6 +75,7 @@ class RunWorld {
     this.session = this.partition.attach({ types: TYPES, slots }).session;
     this.runs.register('flow', this.definition);
     this.runs.register('other', { tasks: [{ taskReferenceName: 'noop', type: 'NOOP' }] });
+    this.runs.register(BRANCH_WORKFLOW, BRANCH_DEFINITION);
     const input = { k: randomOutput(this.random) };
     this.number = this.runs.begin('flow', input);
     this.model = new RunModel(this.definition, input, this.partition.now);
@@ -129,10 +131,11 @@ class RunWorld {
   followed(): Followed[] {
     const all: Followed[] = [{ number: this.number, model: this.model, program: this.program }];
     for (const { number, model, program } of all) {
-      for (const { child, node, suffix } of this.runs.run(number).steps) {
-        const started = model.entered.get(program.nodes[node].reference + suffix)?.child;
-        if (child === 0 || started === undefined) continue;
-        all.push({ number: child, model: started, program: compiled(started.definition) });
+      for (const step of this.runs.run(number).steps) {
+        if (step.child === 0) continue;
+        const started = model.entered.get(this.keyOf(step, program))?.child;
+        if (started === undefined) continue;
+        all.push({ number: step.child, model: started, program: compiled(started.definition) });
       }
     }
     return all;
@@ -282,10 +285,13 @@ class RunWorld {
         // Branches of dynamic forks are not in the definition.
         return place === undefined || WITH_TASK.includes(program.nodes[place].kind);
       };
-      const steps = [...entered].map(([reference, { state, input }]) => [
-        reference,
-        { ...(isSmooth(model) ? { state } : {}), ...(isSimple(reference) ? { input } : {}) },
-      ]);
+      const steps = [...entered].map(([reference, { state, input, child }]) => {
+        const hasTask = isSimple(reference) && child === undefined;
+        return [
+          reference,
+          { ...(isSmooth(model) ? { state } : {}), ...(hasTask ? { input } : {}) },
+        ];
+      });
       return {
         status,
         output: status === 'succeeded' ? (output ?? null) : null,

@@ -177,7 +177,11 @@ function makeFork(
   const form = forkForm(step, inputs, checker.problems);
   if (form.kind === 'items') {
     const items = template('forkTaskInputs', inputs.forkTaskInputs);
-    return { form: 'items', scope, items, name: template('forkTaskName', form.name), isOnly };
+    const { name: given, version } = form;
+    const isWorkflow = version !== undefined;
+    const name = template(isWorkflow ? 'forkTaskWorkflow' : 'forkTaskName', given);
+    const which = isWorkflow ? template('forkTaskWorkflowVersion', version) : undefined;
+    return { form: 'items', scope, items, name, version: which, isOnly };
   }
   const { tasksParam, inputsParam } = form;
   const given = inputsParam === '' ? undefined : template(inputsParam, inputs[inputsParam]);

@@ -116,14 +116,16 @@ export const BRANCHES_MAX = 10_000;
 /** Where a dynamic fork has its branches from. */
 export type ForkNode = ForkOverItems | ForkOverTasks;
 
-/** A branch for each item, all of one type. */
+/** A branch for each item, all of one type or workflow. */
 export interface ForkOverItems {
   readonly form: 'items';
   /** Scope of the branches. */
   readonly scope: number;
   readonly items: Template;
-  /** The task type. */
+  /** The task type, or the name of a workflow. */
   readonly name: Template;
+  /** The version of the workflow, null for the newest; undefined for tasks. */
+  readonly version: Template | undefined;
   /** Whether it is the only dynamic fork: then the references of branches need not name it. */
   readonly isOnly: boolean;
 }

@@ -8,7 +8,7 @@ import {
 } from './child-steps.ts';
 import { addHttp, type HttpStepOutput, type HttpStepRequest } from './http-step.ts';
 import { addLoop, type Iteration, type LoopOptions, type LoopOverOptions } from './loop-steps.ts';
-import { addMap, type MapItems } from './map-steps.ts';
+import { addMap, addMapOfRuns, type MapItems } from './map-steps.ts';
 import {
   addFirstOf,
   addFork,
@@ -190,9 +190,23 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
   map<Output, TaskInput, MayFail extends boolean = false>(
     list: NoInfer<Given<MapItems<TaskInput>>>,
     task: TaskDefinition<TaskInput, Output>,
-    { name = this.free('map'), ...options }: StepOptions<MayFail> & NameOptions = {},
-  ): MapStep<MayFail extends true ? Output | null : Output> {
-    return addMap(this.scope, { name, task, list, options });
+    options?: StepOptions<MayFail> & NameOptions,
+  ): MapStep<MayFail extends true ? Output | null : Output>;
+  /** Runs a workflow for each element of a list, side by side, and waits for all of them. */
+  map<Output, ChildInput, MayFail extends boolean = false>(
+    list: NoInfer<Given<MapItems<ChildInput>>>,
+    workflow: Workflow<ChildInput, Output>,
+    options?: SubWorkflowOptions<MayFail> & NameOptions,
+  ): MapStep<MayFail extends true ? Output | null : Output>;
+  map(
+    list: unknown,
+    each: AnyTask | AnyWorkflow,
+    { name = this.free('map'), ...options }: NameOptions = {},
+  ): MapStep<unknown> {
+    if ('definition' in each) {
+      return addMapOfRuns(this.scope, { name, workflow: each, list, options });
+    }
+    return addMap(this.scope, { name, task: each, list, options });
   }
 
   /** Repeats steps while a JavaScript expression says so. Returns what the last pass returns. */

@@ -194,7 +194,9 @@ export class ResetPlan {
     for (const { base, size, isFork } of framesOf(state, run)) {
       if (gone.has(base) || !this.isOpen(base, isFork)) continue;
       for (let step = base; step < base + size; step++) {
-        const hasTask = program.nodes[steps.node[step]].task !== undefined;
+        // A branch may run a workflow, which takes its room itself.
+        const node = isFork ? visitStep(this.visit, step).node : program.nodes[steps.node[step]];
+        const hasTask = node.task !== undefined;
         const isLinked = steps.link[step] !== 0 && !this.again.has(step);
         const isSpent = isFork && isStepOver(steps.state[step]) && !this.again.has(step);
         if (hasTask && !isLinked && !isSpent) tasks += 1;

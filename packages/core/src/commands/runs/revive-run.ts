@@ -7,7 +7,7 @@ import { kindOf } from '../../expressions/json-bytes.ts';
 import { findRun, isAwaited } from '../../state/find-run.ts';
 import type { StepKind } from '../../workflow/program.ts';
 import { isRunOver, RUN_REASONS, RUN_SUCCEEDED } from '../../workflow/run-state.ts';
-import type { Visit } from './end-steps.ts';
+import { type Visit, visitStep } from './end-steps.ts';
 import { ResetPlan } from './reset-plan.ts';
 
 /**
@@ -64,7 +64,7 @@ export function decideReviveRun(decision: Decision, command: ReviveRun): ReviveR
     if (step === NO_SLOT) return { rejection: 'step_not_found', slot };
     plan.start(step);
     plan.first = step;
-    const { kind } = program.nodes[state.runs.steps.node[step]];
+    const { kind } = visitStep(visit, step).node;
     const rejection = inputRefusal(plan, kind, command.input);
     if (rejection !== undefined) return { rejection, slot };
   }

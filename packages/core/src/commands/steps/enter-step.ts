@@ -56,7 +56,7 @@ function enter(at: StepVisit): boolean {
   switch (node.kind) {
     case 'SIMPLE':
     case 'HTTP':
-      return submitStep(at, inputOf(at));
+      return submitStep(at, fillInput(at));
     case 'DYNAMIC':
       return submitDynamic(at);
     case 'CALLBACK':
@@ -99,17 +99,6 @@ function enter(at: StepVisit): boolean {
   }
 }
 
-/** A branch of a dynamic fork has its input from the list of the fork. */
-function inputOf(at: StepVisit): PayloadRange {
-  const { program, node, decision, step } = at;
-  const isGiven = decision.state.runs.steps.inputLength[step] > 0;
-  if (isGiven || !program.scopes[node.scope].isFork) return fillInput(at);
-  const { branches, value } = decision.runWork;
-  value.clear();
-  branches.writeInput(step, value);
-  return { bytes: value.bytes, start: 0, end: value.length };
-}
-
 /** One of its inputs is the task type. */
 function submitDynamic(at: StepVisit): boolean {
   const { decision, node } = at;
@@ -137,7 +126,7 @@ function submitCallback(at: StepVisit): boolean {
   const callback = { url, on: ['queued'], ...(secret === null ? {} : { secret }) };
   const task = { type: node.name, ...node.task, callback };
   const named = { ...node, task, startDelayMs: 0 };
-  if (!submitStep({ ...at, node: named }, inputOf(at))) return false;
+  if (!submitStep({ ...at, node: named }, fillInput(at))) return false;
   const slot = (runs.steps.link[step] - 1) as Slot;
   if (!waits) endTask(decision, slot, { state: SUCCEEDED, reason: SUCCEEDED_REASON });
   return true;

@@ -13,11 +13,19 @@ export function fill({ runWork }: Decision, where: RunPlace, template: Template)
   return value.length === 0 ? NOTHING : { bytes: value.bytes, start: 0, end: value.length };
 }
 
-/** The input of a step: as its definition says, unless a rerun gave another one. */
+/**
+ * The input of a step: as its definition says, unless a rerun gave another one. A branch of a
+ * dynamic fork has it from the list of the fork.
+ */
 export function fillInput({ decision, step, node, ...at }: StepVisit): PayloadRange {
   const { steps } = decision.state.runs;
-  if (steps.inputLength[step] === 0) return fill(decision, at, node.input);
-  const { value, values } = decision.runWork;
+  const { value, values, branches } = decision.runWork;
+  if (steps.inputLength[step] === 0) {
+    if (!at.program.scopes[node.scope].isFork) return fill(decision, at, node.input);
+    value.clear();
+    branches.writeInput(step, value);
+    return { bytes: value.bytes, start: 0, end: value.length };
+  }
   const given = values.payload(steps.input[step], steps.inputLength[step]);
   value.clear();
   // A copy, because the event that has it may move the payloads.

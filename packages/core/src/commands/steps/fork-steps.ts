@@ -4,6 +4,7 @@ import { elementsOf, kindOf } from '../../expressions/json-bytes.ts';
 import { jsonText, ValueError } from '../../expressions/json-writer.ts';
 import type { Template } from '../../expressions/template.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
+import { asNumber } from '../../workflow/fork-form.ts';
 import { isObject, Problems } from '../../workflow/problems.ts';
 import {
   BRANCHES_MAX,
@@ -15,6 +16,7 @@ import {
 import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import { conductorOptions, TASK_TYPE } from '../../workflow/step-task.ts';
 import { endStep, NOTHING, type StepVisit } from '../runs/end-steps.ts';
+import { checkWhich } from './child-runs.ts';
 import { fillAndParse } from './fill-template.ts';
 import { startStep } from './waiting-steps.ts';
 
@@ -22,6 +24,8 @@ import { startStep } from './waiting-steps.ts';
 interface ForkList {
   readonly input: PayloadRange;
   readonly count: number;
+  /** Branches that have a task; the others run a workflow. */
+  readonly tasks: number;
 }
 
 /** Begins all branches of a dynamic fork. False when memory has no room for them. */
@@ -30,7 +34,7 @@ export function enterFork(at: StepVisit): boolean {
   const { state } = decision;
   const fork = node.fork as ForkNode;
   const list = fork.form === 'items' ? itemList(at, fork) : taskList(at, fork);
-  const { count, input } = list;
+  const { count, input, tasks: taskCount } = list;
   if (count > BRANCHES_MAX) {
     const what = `it has ${count} branches; a fork has at most ${BRANCHES_MAX}`;
     return fail(at, 'too_many_branches', what);
@@ -41,11 +45,11 @@ export function enterFork(at: StepVisit): boolean {
     return fail(at, 'run_too_large', `there is never room for its ${count} branches`);
   }
   const isFull = state.heldBytes + input.end > limits.payloadBytesMax;
-  const hasTasks = tasks.count + runs.promised + count <= limits.tasksMax;
+  const hasTasks = tasks.count + runs.promised + taskCount <= limits.tasksMax;
   if (isFull || !hasTasks || (count > 0 && !runs.steps.hasRoomFor([count]))) return false;
   startStep(at, { input, items: count });
   if (count === 0) endStep(at, { state: STEP_SUCCEEDED, nexts: node.nexts });
-  else openBranches(at, fork, count);
+  else openBranches(at, fork, list);
   return true;
 }
 
@@ -55,7 +59,7 @@ function fail(at: StepVisit, reason: 'too_many_branches' | 'run_too_large', what
   return true;
 }
 
-function openBranches(at: StepVisit, { scope }: ForkNode, count: number): void {
+function openBranches(at: StepVisit, { scope }: ForkNode, { count, tasks }: ForkList): void {
   const { decision, run, program, step, node, frame } = at;
   const { state, emit, events } = decision;
   const event = events.branchesOpened;
@@ -64,20 +68,22 @@ function openBranches(at: StepVisit, { scope }: ForkNode, count: number): void {
   event.scope = scope;
   event.base = state.runs.steps.nextFrame(count);
   event.count = count;
-  event.tasks = count;
+  event.tasks = tasks;
   event.join = frame + node.nexts[0] - program.scopes[node.scope].first;
   emit(event);
 }
 
 /** The items stay as they are. They may be many, so nothing is parsed. */
-function itemList(at: StepVisit, { items, name, isOnly }: ForkOverItems): ForkList {
+function itemList(at: StepVisit, { items, name, version, isOnly }: ForkOverItems): ForkList {
   const { decision, node } = at;
   const { list, utf8, filler, values } = decision.runWork;
   const type = fillAndParse(decision, at, name);
-  checkType(type, 'forkTaskName');
+  const workflow = version && versionOf(type, asNumber(fillAndParse(decision, at, version)));
+  if (workflow === undefined) checkType(type, 'forkTaskName');
   list.clear();
   const prefix = isOnly ? `_${type}_` : `_${node.reference}_${type}_`;
-  const lead = { reference: prefix, name: type };
+  const ofWorkflow = workflow === undefined ? {} : { workflow: String(workflow) };
+  const lead = { reference: prefix, name: type, ...ofWorkflow };
   list.copy(utf8.encode(`${JSON.stringify(lead).slice(0, -1)},"items":`));
   const start = list.length;
   filler.fill(items, (part) => values.find(at, part), list);
@@ -86,7 +92,8 @@ function itemList(at: StepVisit, { items, name, isOnly }: ForkOverItems): ForkLi
   let count = 0;
   for (const _ of elementsOf(range)) count += 1;
   list.copy(utf8.encode('}'));
-  return { input: { bytes: list.bytes, start: 0, end: list.length }, count };
+  const tasks = workflow === undefined ? count : 0;
+  return { input: { bytes: list.bytes, start: 0, end: list.length }, count, tasks };
 }
 
 /** Each branch says what it is, and its input is in the map, or with it. */
@@ -102,7 +109,7 @@ function taskList(at: StepVisit, fork: ForkOverTasks): ForkList {
   }
   // The caller refuses a list that is too long.
   if ((listed as readonly unknown[]).length > BRANCHES_MAX) {
-    return { input: NOTHING, count: (listed as readonly unknown[]).length };
+    return { input: NOTHING, count: (listed as readonly unknown[]).length, tasks: 0 };
   }
   const used = new Set<string>(at.program.byReference.keys());
   const branches = (listed as readonly unknown[]).map((each, index) => {
@@ -117,7 +124,9 @@ function taskList(at: StepVisit, fork: ForkOverTasks): ForkList {
   const { list, utf8 } = at.decision.runWork;
   list.clear();
   list.copy(utf8.encode(jsonText({ branches })));
-  return { input: { bytes: list.bytes, start: 0, end: list.length }, count: branches.length };
+  const tasks = branches.filter(({ workflow }) => workflow === undefined).length;
+  const input = { bytes: list.bytes, start: 0, end: list.length };
+  return { input, count: branches.length, tasks };
 }
 
 function parsed(at: StepVisit, template: Template): unknown {
@@ -138,15 +147,11 @@ function branchOf(
 ): ListedBranch {
   if (!isObject(value)) throw new ValueError('bad_value', `${where} must be an object`);
   const reference = value.taskReferenceName ?? value.referenceName;
-  const name = value.name ?? value.taskName;
   if (typeof reference !== 'string' || !REFERENCE.test(reference)) {
     const what = 'taskReferenceName must be a text without "__" and without . [ ] { } $ and spaces';
     throw new ValueError('bad_value', `${where}: ${what}`);
   }
-  checkType(name, `${where}: name`);
-  if (value.type !== undefined && value.type !== null && value.type !== 'SIMPLE') {
-    throw new ValueError('bad_value', `${where}: type must be SIMPLE`);
-  }
+  const what = whatOf(value, where);
   const problems = new Problems();
   const options = conductorOptions(problems, { value, path: where });
   const optional = problems.flag({ value, path: where }, 'optional');
@@ -157,11 +162,41 @@ function branchOf(
   const input = isObject(own) ? own : { input: own };
   return {
     reference,
-    name,
+    ...what,
     input,
     ...(optional ? { optional } : {}),
     ...(Object.keys(options).length > 0 ? { task: options } : {}),
   };
+}
+
+/** The task type of a branch, or the workflow that it runs. */
+function whatOf(
+  value: Readonly<Record<string, unknown>>,
+  where: string,
+): Pick<ListedBranch, 'name' | 'workflow'> {
+  const type = value.type ?? 'SIMPLE';
+  if (type === 'SUB_WORKFLOW' || type === 'SUB_WF') {
+    const param = isObject(value.subWorkflowParam) ? value.subWorkflowParam : {};
+    const { name = value.name, version, workflowDefinition } = param;
+    if ((workflowDefinition ?? undefined) !== undefined) {
+      const rule = 'a branch runs a registered workflow; register it and name it';
+      throw new ValueError('bad_value', `${where}: workflowDefinition is not supported: ${rule}`);
+    }
+    const workflow = versionOf(name, asNumber(version ?? null), where);
+    return { name: name as string, workflow };
+  }
+  const name = value.name ?? value.taskName;
+  checkType(name, `${where}: name`);
+  if (type !== 'SIMPLE') {
+    throw new ValueError('bad_value', `${where}: type must be SIMPLE or SUB_WORKFLOW`);
+  }
+  return { name };
+}
+
+/** The version of a workflow that is known only at run time; 0 for the newest. */
+function versionOf(name: unknown, version: unknown, where = 'forkTaskWorkflow'): number {
+  checkWhich({ name: name as string, version: version as number | null }, where);
+  return (version as number | null) ?? 0;
 }
 
 /** A task type that is known only at run time. */

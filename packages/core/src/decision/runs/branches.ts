@@ -11,17 +11,22 @@ import type { JsonWriter } from '../../expressions/json-writer.ts';
 import type { BranchList } from '../../state/runs/branch-lists.ts';
 import type { ReadonlyState } from '../../state/state.ts';
 import type { TaskSpec } from '../../task/task-spec.ts';
+import type { StepKind } from '../../workflow/program.ts';
 
 /**
  * The branches of a dynamic fork. They are listed once, in the input of the fork:
  *
  * - `{"reference":"_resize_","name":"resize","items":[…]}`: a branch for each item, of one type.
- *   Its reference is the prefix and its number, its input the item.
- * - `{"branches":[{"reference":"a","name":"resize","input":{…}},…]}`: each branch says what it is.
+ *   Its reference is the prefix and its number, its input the item. With `"workflow":"2"`, each
+ *   branch runs version 2 of the workflow of this name; version 0 is the newest.
+ * - `{"branches":[{"reference":"a","name":"resize","input":{…}},…]}`: each branch says what it is. One
+ *   that runs a workflow has its version as `"workflow":2`.
  */
 export interface Branch {
   readonly reference: string;
   readonly name: string;
+  /** Version of the workflow that it runs, 0 for the newest; undefined for a task. */
+  readonly workflow: number | undefined;
   readonly isOptional: boolean;
   /** What the branch says of its task. */
   readonly task: Partial<TaskSpec>;
@@ -32,6 +37,7 @@ export interface ListedBranch {
   readonly reference: string;
   readonly name: string;
   readonly input: unknown;
+  readonly workflow?: number;
   readonly optional?: boolean;
   readonly task?: Partial<TaskSpec>;
 }
@@ -39,16 +45,28 @@ export interface ListedBranch {
 interface ForkInput {
   readonly reference?: string;
   readonly name?: string;
+  readonly workflow?: string;
   readonly items?: readonly unknown[];
   readonly branches?: readonly ListedBranch[];
 }
 
-/** References and names of the branches, from the whole input of the fork. */
-export function branchesOf(input: string): Pick<Branch, 'reference' | 'name'>[] {
-  const { reference, name = '', items = [], branches } = JSON.parse(input) as ForkInput;
+interface ShownBranch extends Pick<Branch, 'reference' | 'name'> {
+  readonly kind: StepKind;
+}
+
+/** What is shown of the branches, from the whole input of the fork. */
+export function branchesOf(input: string): ShownBranch[] {
+  const { reference, name = '', workflow, items = [], branches } = JSON.parse(input) as ForkInput;
+  const kind = kindOfBranch(workflow);
   return branches === undefined
-    ? items.map((_, index) => ({ reference: `${reference}${index}`, name }))
-    : branches.map((each) => ({ reference: each.reference, name: each.name }));
+    ? items.map((_, index) => ({ reference: `${reference}${index}`, name, kind }))
+    : branches.map((each) => {
+        return { reference: each.reference, name: each.name, kind: kindOfBranch(each.workflow) };
+      });
+}
+
+export function kindOfBranch(workflow: unknown): StepKind {
+  return workflow === undefined ? 'SIMPLE' : 'SUB_WORKFLOW';
 }
 
 /** Finds branches. Volatile, as is what it knows. */
@@ -66,13 +84,15 @@ export class Branches {
     const { fork, index } = this.numberOf(step);
     const list = this.listOf(fork);
     if (list.prefix !== '') {
+      const common = { name: list.name, workflow: list.workflow };
       const reference = `${list.prefix}${index}`;
-      return { reference, name: list.name, isOptional: false, task: {} };
+      return { reference, ...common, isOptional: false, task: {} };
     }
     const { bytes, start, end } = this.element(fork, index);
     const text = this.utf8.decode(bytes.subarray(start, end));
-    const { reference, name, optional = false, task = {} } = JSON.parse(text) as ListedBranch;
-    return { reference, name, isOptional: optional, task };
+    const branch = JSON.parse(text) as ListedBranch;
+    const { reference, name, workflow, optional = false, task = {} } = branch;
+    return { reference, name, workflow, isOptional: optional, task };
   }
 
   /** Appends the input of the branch in this slot. */
@@ -144,7 +164,13 @@ export class Branches {
       } else texts.set(this.parsed(name), this.parsed(value));
     }
     const list = Uint32Array.from(starts);
-    return { prefix: texts.get('reference') ?? '', name: texts.get('name') ?? '', starts: list };
+    const version = texts.get('workflow');
+    return {
+      prefix: texts.get('reference') ?? '',
+      name: texts.get('name') ?? '',
+      workflow: version === undefined ? undefined : Number(version),
+      starts: list,
+    };
   }
 
   private parsed({ bytes, start, end }: JsonRange): string {

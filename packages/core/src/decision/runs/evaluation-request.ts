@@ -109,7 +109,9 @@ function* readsOf({ runWork }: Asking, where: RunPlace, node: StepNode): Iterabl
 
 function templatesOf({ input, fork, loop, child, callback }: StepNode): Template[] {
   const ofFork =
-    fork?.form === 'items' ? [fork.items, fork.name] : fork && [fork.tasks, fork.inputs];
+    fork?.form === 'items'
+      ? [fork.items, fork.name, fork.version]
+      : fork && [fork.tasks, fork.inputs];
   const others = [...(ofFork ?? []), loop?.items, child?.which, callback?.to];
   return [input, ...others.filter((each) => each !== undefined)];
 }

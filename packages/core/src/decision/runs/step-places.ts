@@ -3,7 +3,7 @@ import type { Utf8 } from '../../base/utf8.ts';
 import { framesOf } from '../../state/runs/run-frames.ts';
 import type { ReadonlyState } from '../../state/state.ts';
 import type { Program, StepKind } from '../../workflow/program.ts';
-import { Branches } from './branches.ts';
+import { Branches, kindOfBranch } from './branches.ts';
 
 /** A step of a run in memory. */
 export interface StepPlace {
@@ -28,8 +28,10 @@ export function stepPlaces(
     Array.from({ length: size }, (_, index) => {
       const slot = base + index;
       const { kind, reference, name } = program.nodes[node[slot]];
-      const shown = isFork ? branches.at(slot) : { reference, name };
-      return { slot, reference: shown.reference + suffix, kind, name: shown.name };
+      if (!isFork) return { slot, reference: reference + suffix, kind, name };
+      const branch = branches.at(slot);
+      const ofBranch = kindOfBranch(branch.workflow);
+      return { slot, reference: branch.reference + suffix, kind: ofBranch, name: branch.name };
     }),
   );
 }

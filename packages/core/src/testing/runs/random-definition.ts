@@ -1,4 +1,5 @@
 import type { SeededRandom } from '../world/seeded-random.ts';
+import { BRANCH_WORKFLOW } from './model-branches.ts';
 import type { ModelDefinition, ModelStep } from './model-steps.ts';
 
 /** Steps of a definition that stands in another one. */
@@ -201,11 +202,14 @@ export class RandomDefinition {
       // What is no list fails the step, and beside other branches that would race.
       if (!inFork && !this.hasOpenBranches) lists.push('${workflow.input.k.list}');
       const forkTaskInputs = lists[this.below(lists.length)];
+      if (this.levels > 0 && this.other !== undefined && this.chance(0.2)) {
+        return { inputParameters: { forkTaskInputs, forkTaskWorkflow: BRANCH_WORKFLOW } };
+      }
       return { inputParameters: { forkTaskInputs, forkTaskName: `t${this.below(3)}` } };
     }
     const tasks = Array.from({ length: this.below(4) }, (_, n) => ({
       taskReferenceName: `${reference}_${n}`,
-      name: `t${this.below(3)}`,
+      ...this.branchType(),
       ...(this.chance(0.3) ? { optional: true } : {}),
     }));
     const inputs = tasks.slice(1).map((each) => [each.taskReferenceName, { a: this.value() }]);
@@ -214,6 +218,13 @@ export class RandomDefinition {
       dynamicForkTasksInputParamName: 'inputs',
       inputParameters: { tasks, inputs: Object.fromEntries(inputs) },
     };
+  }
+
+  /** A task, or a workflow where runs may start others. */
+  private branchType(): object {
+    const isWorkflow = this.levels > 0 && this.other !== undefined && this.chance(0.2);
+    if (!isWorkflow) return { name: `t${this.below(3)}` };
+    return { type: 'SUB_WORKFLOW', subWorkflowParam: { name: BRANCH_WORKFLOW } };
   }
 
   /** Its type is one of its inputs. */

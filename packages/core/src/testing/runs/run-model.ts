@@ -1,5 +1,5 @@
 import { type Entered, type ModelEnd, OUTSIDE, type Where, without } from './entered-step.ts';
-import { branchesOf, isDynamicFork } from './model-branches.ts';
+import { BRANCH_DEFINITION, branchesOf, isDynamicFork, runsWorkflow } from './model-branches.ts';
 import { isExclusive, takeFirst } from './model-joins.ts';
 import {
   chosenBy,
@@ -127,6 +127,8 @@ export class RunModel {
       const isLoop = entered.state === 'cancelled' && (entered.iteration ?? 0) > 0;
       if (isLoop || this.values.steps.has(key)) entered.state = 'running';
       else this.entered.delete(key);
+      // A branch that runs a workflow starts another run of it.
+      if (entered.child) entered.child = this.childOf(entered.child.definition, entered.input);
       entered.isEvaluating = false;
     }
     this.status = 'running';
@@ -304,7 +306,7 @@ export class RunModel {
         const { workflowDefinition } = step.subWorkflowParam as {
           workflowDefinition: ModelDefinition;
         };
-        const child = new RunModel(workflowDefinition, input, this.now, this.isTold);
+        const child = this.childOf(workflowDefinition, input);
         Object.assign(entered, { state: 'running', child });
         return;
       }
@@ -339,6 +341,10 @@ export class RunModel {
     }
   }
 
+  private childOf(definition: ModelDefinition, input: unknown): RunModel {
+    return new RunModel(definition, input, this.now, this.isTold);
+  }
+
   private enterJoin(join: ModelStep, entered: Entered, suffix: string): void {
     const where = this.values.whereOf(join, suffix);
     const members = this.values.membersOf(join, suffix).map((name) => ({
@@ -363,7 +369,9 @@ export class RunModel {
     entered.branches = branches.map(({ step }) => step.taskReferenceName);
     for (const { step, input } of branches) {
       this.values.steps.set(step.taskReferenceName + suffix, step);
-      this.entered.set(step.taskReferenceName + suffix, { state: 'running', input });
+      const branch: Entered = { state: 'running', input };
+      if (runsWorkflow(step)) branch.child = this.childOf(BRANCH_DEFINITION, input);
+      this.entered.set(step.taskReferenceName + suffix, branch);
     }
   }
 
