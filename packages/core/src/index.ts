@@ -193,6 +193,7 @@ export {
   CALLBACK_TASK_TYPE,
   HTTP_TASK_TYPE,
   type Program,
+  RUN_DELIVERIES,
   STEP_KINDS,
   type StepNode,
 } from './workflow/program.ts';

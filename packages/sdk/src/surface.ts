@@ -114,6 +114,7 @@ export {
   type InputType,
   inputOf,
   type JsonSchema,
+  type RunCallbackOptions,
   type Workflow,
   type WorkflowJson,
 } from './workflow/workflow.ts';

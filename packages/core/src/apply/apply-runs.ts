@@ -27,7 +27,7 @@ import {
   SUB_RUN,
 } from '../workflow/run-state.ts';
 import type { Appliers } from './applier.ts';
-import { oweCallback } from './apply-callbacks.ts';
+import { oweCallback, oweRunDelivery } from './apply-callbacks.ts';
 import {
   applyBranchesOpened,
   applyFrameOpened,
@@ -133,6 +133,7 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
   },
   run_forgotten: applyForgotten,
   values_asked: applyValuesAsked,
+  run_delivery_owed: oweRunDelivery,
 };
 
 type Started = EventOf<'run_started'> | EventOf<'child_started'>;

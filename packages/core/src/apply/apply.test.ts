@@ -126,6 +126,13 @@ const HISTORY: readonly Event[] = [
     ...{ parent: 9, parentAt: 100, step: 9, reference: 'sub', relation: 1, depth: 1 },
   }),
   event('runEnded', { slot: 1, task: 11, state: 3 }),
+  event('runDeliveryOwed', {
+    slot: 0,
+    task: 9,
+    state: FAILED,
+    taskType: 'default/(runs)',
+    callback: '{"url":"http://x","on":["failed"]}',
+  }),
   event('stepEnded', { slot: 8, task: 9, kind: 13, state: 5, nexts: [2] }),
   event('stepEnded', { slot: 2, task: 9, kind: 10, state: 5, nexts: [3] }),
   event('stepStarted', { slot: 3, task: 9, kind: 11, items: 2, input: payload('{"items":[1,2]}') }),

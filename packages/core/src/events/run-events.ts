@@ -3,12 +3,14 @@ import {
   claim,
   type EventDeclaration,
   flag,
+  hiddenText,
   number,
   numbers,
   pieces,
   relationNumber,
   runReasonNumber,
   runStateNumber,
+  stateNumber,
   stepStateNumber,
   text,
 } from './fields.ts';
@@ -223,6 +225,20 @@ export const RUN_EVENTS = {
       /** Whether `output` replaces what `run_stopping` said. */
       hasOutput: flag,
       output: pieces,
+    },
+  },
+
+  /** A receiver is to hear of the end of a run. */
+  run_delivery_owed: {
+    number: 87,
+    version: 1,
+    fields: {
+      /** The state that the run ended with, as the state of a task with that name. */
+      state: stateNumber,
+      /** Namespace and type of the delivery. */
+      taskType: text,
+      /** As for tasks. */
+      callback: hiddenText,
     },
   },
 

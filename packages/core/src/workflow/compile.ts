@@ -19,6 +19,7 @@ import {
   type Scope,
   type StepNode,
 } from './program.ts';
+import { runCallback } from './run-callback.ts';
 import { SECONDS_MAX, stepTask } from './step-task.ts';
 import { TemplateCompiler } from './template-compiler.ts';
 
@@ -54,6 +55,7 @@ export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
   const timeoutMs = timeoutOf(root, problems);
   const failing = failureFields(root, problems);
   const failure = failing === undefined ? undefined : checker.compile(failing, '/failureWorkflow');
+  const callback = runCallback(root, problems);
   if (problems.list.length > 0) return { problems: problems.list };
   const program = {
     nodes,
@@ -70,6 +72,7 @@ export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
     schemas: schemasOf(definition),
     timeoutMs,
     failure,
+    callback,
   };
   return { program };
 }

@@ -1,6 +1,7 @@
 import type { Template } from '../expressions/template.ts';
 import type { DefinitionSchemas } from '../schema/definition-schemas.ts';
 import type { TaskSpec } from '../task/task-spec.ts';
+import type { RunCallback } from './run-callback.ts';
 
 /** The kinds of steps, with their numbers in the log. A number never changes its meaning. */
 export const STEP_KINDS = [
@@ -30,6 +31,11 @@ export const HTTP_TASK_TYPE = 'sluice:http';
 
 /** Type of the tasks of CALLBACK steps. No worker runs them: each has a delivery. */
 export const CALLBACK_TASK_TYPE = 'sluice:callback';
+
+/**
+ * In place of a task type in deliveries about runs. No task can have this type.
+ */
+export const RUN_DELIVERIES = '(runs)';
 
 /** Bound on the iterations of a loop. */
 export const ITERATIONS_MAX = 10_000;
@@ -176,4 +182,6 @@ export interface Program {
   readonly timeoutMs: number;
   /** Gives name and version of the workflow that runs after a failure; undefined without one. */
   readonly failure: Template | undefined;
+  /** Who hears of the ends of its runs; undefined for nobody. */
+  readonly callback: RunCallback | undefined;
 }

@@ -15,7 +15,7 @@ export type MapItems<Input> = readonly (Input extends { readonly input: infer It
 
 /** The tasks or runs of a map, and what they returned. */
 export class MapHandle<Output> extends StepHandle<Readonly<Record<string, Output>>> {
-  /** What the tasks or runs returned, in the order of the list. A field of it has that field of each. */
+  /** What they returned, in the order of the list. A field of it has that field of each. */
   readonly outputs: Each<Output>;
 
   constructor(name: string, scope: Scope) {

@@ -45,6 +45,7 @@ const OF_RUNS = [
   'run_ended',
   'run_forgotten',
   'values_asked',
+  'run_delivery_owed',
 ] as const;
 
 type EventOfRuns = Extract<Event, { type: (typeof OF_RUNS)[number] }>;
@@ -103,7 +104,8 @@ export class ProjectedRuns {
       case 'workflow_removed':
       case 'run_forgotten':
       case 'values_asked':
-        // Runs keep showing their definition, rows outlive memory, and the step has not begun.
+      case 'run_delivery_owed':
+        // Runs keep showing their definition, rows outlive memory, and nothing else shows.
         return undefined;
       default:
         this.change(event, at);

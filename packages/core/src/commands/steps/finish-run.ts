@@ -1,9 +1,19 @@
 import type { TaskNumber } from '../../base/ids.ts';
+import { queueKey } from '../../base/queue-key.ts';
 import { BlobNeeded } from '../../decision/runs/blob-values.ts';
 import { runOutput } from '../../decision/runs/run-output.ts';
 import { ValueError } from '../../expressions/json-writer.ts';
+import { TASK_TYPES_MAX } from '../../state/state.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
-import { RUN_FAILED, RUN_SUCCEEDED, type RunReason, runReason } from '../../workflow/run-state.ts';
+import { TASK_STATES } from '../../task/task-state.ts';
+import { RUN_DELIVERIES } from '../../workflow/program.ts';
+import {
+  RUN_FAILED,
+  RUN_STATES,
+  RUN_SUCCEEDED,
+  type RunReason,
+  runReason,
+} from '../../workflow/run-state.ts';
 import { NOTHING, type Visit } from '../runs/end-steps.ts';
 import { askForOutput } from './blob-steps.ts';
 import { aftermathOf } from './failure-runs.ts';
@@ -57,8 +67,28 @@ export function endRun(visit: Visit, end: RunEnd): boolean {
   Object.assign(event.output, output ?? NOTHING);
   emit(event);
   outputs.endedRuns.push(run);
+  oweDelivery(visit, outcome);
   aftermath?.start();
   return true;
+}
+
+/** The receiver of the definition hears of the end. */
+function oweDelivery({ decision, run, program }: Visit, outcome: number): void {
+  const { state, emit, events } = decision;
+  const { callback } = program;
+  const name = RUN_STATES[outcome];
+  if (callback === undefined || !callback.on.includes(name)) return;
+  const { namespace } = state.programs.at(state.runs.table.program[run]);
+  const taskType = queueKey(namespace, RUN_DELIVERIES);
+  // Deliveries need one of the places that task types have.
+  if (state.queueOf(taskType) === undefined && state.queueCount >= TASK_TYPES_MAX) return;
+  const event = events.runDeliveryOwed;
+  event.slot = run;
+  event.task = state.runs.table.number[run] as TaskNumber;
+  event.state = (TASK_STATES as readonly string[]).indexOf(name);
+  event.taskType = taskType;
+  event.callback = callback.text;
+  emit(event);
 }
 
 /** What a run that stops was given as its output or error. */

@@ -19,8 +19,8 @@ import type { StepKind } from '../../workflow/program.ts';
  * - `{"reference":"_resize_","name":"resize","items":[…]}`: a branch for each item, of one type.
  *   Its reference is the prefix and its number, its input the item. With `"workflow":"2"`, each
  *   branch runs version 2 of the workflow of this name; version 0 is the newest.
- * - `{"branches":[{"reference":"a","name":"resize","input":{…}},…]}`: each branch says what it is. One
- *   that runs a workflow has its version as `"workflow":2`.
+ * - `{"branches":[{"reference":"a","name":"resize","input":{…}},…]}`: each branch says what it is.
+ *   One that runs a workflow has its version as `"workflow":2`.
  */
 export interface Branch {
   readonly reference: string;

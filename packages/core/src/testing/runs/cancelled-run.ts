@@ -1,3 +1,4 @@
+import type { RecordDelivery } from '../../commands/callbacks/record-delivery.ts';
 import type { TestPartition } from '../test-partition.ts';
 import { TestRuns } from './test-runs.ts';
 
@@ -50,6 +51,7 @@ export function rerunRun(partition: TestPartition): void {
       { taskReferenceName: 'fork', type: 'FORK_JOIN_DYNAMIC', inputParameters },
       { taskReferenceName: 'join', type: 'JOIN' },
     ],
+    callback: { url: 'http://127.0.0.1:9/' },
   });
   const run = runs.begin('again');
   const [lease] = partition.leasesOf(session);
@@ -60,6 +62,10 @@ export function rerunRun(partition: TestPartition): void {
   answerOpen(partition);
   runs.cancel(run);
   partition.detach(session);
+  for (const { number: delivery } of [...partition.state.outbox.pending()]) {
+    const tried = { delivery, failure: 0, status: 200, durationMs: 1, seed: 1 };
+    partition.operate<RecordDelivery>({ type: 'record_delivery', ...tried });
+  }
   partition.operate({ type: 'delete_workflow', name: 'again', version: 1 });
 }
 

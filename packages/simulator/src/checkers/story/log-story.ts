@@ -284,6 +284,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'run_forgotten',
   'child_started',
   'values_asked',
+  'run_delivery_owed',
 ];
 
 function isAboutTask({ type }: Event): boolean {
