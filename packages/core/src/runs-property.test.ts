@@ -69,6 +69,7 @@ class RunWorld {
     this.definition = new RandomDefinition(this.random, STEPS_MAX, {
       levels: LEVELS,
       other: 'other',
+      hasEvents: true,
     }).draw();
     this.program = compiled(this.definition);
     const slots = this.random.between(1, 5);

@@ -1,6 +1,7 @@
 import type { Utf8 } from '../base/utf8.ts';
 import { schemasOf } from '../schema/definition-schemas.ts';
 import { childFields, failureFields } from './child-fields.ts';
+import { mayCallReceiver } from './event-fields.ts';
 import { forkForm } from './fork-form.ts';
 import { GraphBuilder, type Links, NO_PLACE } from './graph.ts';
 import { callbackFields } from './http-fields.ts';
@@ -110,7 +111,9 @@ function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
   const { inputs, ...own } = kindFields(step, given, problems);
   const isNamed = (kind === 'SIMPLE' && !isBranch) || kind in OWN_TYPES;
   const name = isNamed ? nameOf(step, problems) : String(value.name ?? '');
-  const hasTask = WITH_TASK.includes(kind);
+  const isCall = kind === 'EVENT' && mayCallReceiver(step);
+  const type = isCall ? CALLBACK_TASK_TYPE : isNamed ? name : '';
+  const hasTask = WITH_TASK.includes(kind) || isCall;
   return {
     ...links,
     ...own,
@@ -123,11 +126,12 @@ function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
     isOptional: problems.flag(step, 'optional'),
     isPermissive: problems.flag(step, 'permissive'),
     startDelayMs: (problems.count(step, 'startDelay', SECONDS_MAX) ?? 0) * 1000,
-    task: hasTask ? stepTask(problems, step, isNamed ? name : '') : undefined,
+    task: hasTask ? stepTask(problems, step, type) : undefined,
     loop: kind === 'DO_WHILE' ? makeLoop(step, given, compiling) : undefined,
     fork: kind === 'FORK_JOIN_DYNAMIC' ? makeFork(step, given, compiling) : undefined,
     child: kind === 'SUB_WORKFLOW' ? makeChild(step, checker) : undefined,
     callback: kind === 'CALLBACK' ? makeCallback(step, checker) : undefined,
+    sink: kind === 'EVENT' ? checker.compile(value.sink, `${path}/sink`, step) : undefined,
   };
 }
 

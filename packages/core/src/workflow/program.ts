@@ -24,6 +24,7 @@ export const STEP_KINDS = [
   'CALLBACK',
   'EXCLUSIVE_JOIN',
   'JSON_JQ_TRANSFORM',
+  'EVENT',
 ] as const;
 
 /** Type of the tasks of HTTP steps. A worker inside the server runs them. */
@@ -89,6 +90,8 @@ export interface StepNode {
   readonly child: ChildNode | undefined;
   /** For CALLBACK. */
   readonly callback: CallbackNode | undefined;
+  /** For EVENT: where it goes. */
+  readonly sink: Template | undefined;
 }
 
 /** Where a CALLBACK is delivered. */

@@ -24,14 +24,18 @@ import type {
   Perhaps,
   Reference,
   ReferenceTo,
+  Resolved,
   Step,
 } from './reference.ts';
 import { fieldPath, referenceTo, targetOf } from './reference-proxy.ts';
 import type { Scope } from './scope.ts';
 import {
+  addEvent,
   addInline,
   addTerminate,
   addWait,
+  type EventOutput,
+  type EventReceiver,
   type Termination,
   type WaitFor,
 } from './single-steps.ts';
@@ -264,6 +268,17 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
   /** Calls a receiver with `data`. The server delivers it, also after the run has ended. */
   callback(name: string, to: CallbackTarget, data: GivenFields<unknown> = {}): Step<null> {
     return addCallback(this.scope, { name, to, data });
+  }
+
+  /** Publishes an event under this name in the stream of events, or calls a receiver with it. */
+  event<Payload extends object = Record<never, never>>(
+    name: string,
+    event: string,
+    payload?: Payload,
+  ): Step<EventOutput<Resolved<Payload>>>;
+  event(name: string, to: EventReceiver, payload?: GivenFields<unknown>): Step<null>;
+  event(name: string, to: string | EventReceiver, payload: object = {}): object {
+    return addEvent(this.scope, { name, to, payload });
   }
 
   /** Runs another workflow and waits for its end. Its output is the output of the step. */

@@ -8,7 +8,12 @@ import { withDefaults } from '../../state/task-types.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { SUCCEEDED, SUCCEEDED_REASON } from '../../task/task-state.ts';
 import { wrongCallbackFields } from '../../workflow/http-fields.ts';
-import { type CallbackNode, HTTP_TASK_TYPE, type StepNode } from '../../workflow/program.ts';
+import {
+  CALLBACK_TASK_TYPE,
+  type CallbackNode,
+  HTTP_TASK_TYPE,
+  type StepNode,
+} from '../../workflow/program.ts';
 import { STEP_FAILED, STEP_SUCCEEDED } from '../../workflow/run-state.ts';
 import {
   endStep,
@@ -20,6 +25,7 @@ import {
 import { fillDetails } from '../tasks/submit-tasks.ts';
 import { askForValues } from './blob-steps.ts';
 import { enterStartWorkflow, enterSubWorkflow } from './child-runs.ts';
+import { publish, sinkOfStep } from './event-steps.ts';
 import { endExclusiveJoin } from './exclusive-joins.ts';
 import { fillAndParse, fillInput } from './fill-template.ts';
 import { checkType, enterFork } from './fork-steps.ts';
@@ -61,6 +67,8 @@ function enter(at: StepVisit): boolean {
       return submitDynamic(at);
     case 'CALLBACK':
       return submitCallback(at);
+    case 'EVENT':
+      return enterEvent(at);
     case 'FORK_JOIN_DYNAMIC':
       return enterFork(at);
     case 'DO_WHILE':
@@ -115,17 +123,36 @@ function submitDynamic(at: StepVisit): boolean {
  * The task of a CALLBACK has a delivery from its start on. It ends at once, or with the delivery.
  */
 function submitCallback(at: StepVisit): boolean {
-  const { decision, node, step } = at;
+  const { decision, node } = at;
   const { to, waits } = node.callback as CallbackNode;
-  const { outbox, limits, runs } = decision.state;
   const given = fillAndParse(decision, at, to) as { url: string; secret: string | null };
   const [wrong] = wrongCallbackFields({ ...given, url: given.url ?? '' });
   if (wrong !== undefined) throw new ValueError('bad_value', `callback: ${wrong.message}`);
+  return owe(at, given, waits);
+}
+
+/** An EVENT is published at once, or is a delivery that nobody waits for. */
+function enterEvent(at: StepVisit): boolean {
+  const sink = sinkOfStep(at);
+  if ('url' in sink) return owe(at, { ...sink, secret: null }, false);
+  publish(at, sink.name);
+  return true;
+}
+
+interface Receiver {
+  readonly url: string;
+  readonly secret: string | null;
+}
+
+/** False when there is no room for a delivery. */
+function owe(at: StepVisit, { url, secret }: Receiver, waits: boolean): boolean {
+  const { decision, node, step } = at;
+  const { outbox, limits, runs } = decision.state;
   if (outbox.pendingCount >= limits.callbacksMax) return false;
-  const { url, secret } = given;
   const callback = { url, on: ['queued'], ...(secret === null ? {} : { secret }) };
-  const task = { type: node.name, ...node.task, callback };
-  const named = { ...node, task, startDelayMs: 0 };
+  const name = CALLBACK_TASK_TYPE;
+  const task = { ...node.task, type: name, callback };
+  const named = { ...node, name, task, startDelayMs: 0 };
   if (!submitStep({ ...at, node: named }, fillInput(at))) return false;
   const slot = (runs.steps.link[step] - 1) as Slot;
   if (!waits) endTask(decision, slot, { state: SUCCEEDED, reason: SUCCEEDED_REASON });

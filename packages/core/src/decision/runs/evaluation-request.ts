@@ -107,12 +107,12 @@ function* readsOf({ runWork }: Asking, where: RunPlace, node: StepNode): Iterabl
   for (const place of node.members) yield () => runWork.values.outputOf(where, nodes[place]);
 }
 
-function templatesOf({ input, fork, loop, child, callback }: StepNode): Template[] {
+function templatesOf({ input, fork, loop, child, callback, sink }: StepNode): Template[] {
   const ofFork =
     fork?.form === 'items'
       ? [fork.items, fork.name, fork.version]
       : fork && [fork.tasks, fork.inputs];
-  const others = [...(ofFork ?? []), loop?.items, child?.which, callback?.to];
+  const others = [...(ofFork ?? []), loop?.items, child?.which, callback?.to, sink];
   return [input, ...others.filter((each) => each !== undefined)];
 }
 

@@ -9,6 +9,8 @@ interface DefinitionOptions {
   readonly hasCalls?: boolean;
   readonly levels?: number;
   readonly other?: string;
+  /** Whether steps publish events. The interpreter knows the names of workflows that tests use. */
+  readonly hasEvents?: boolean;
 }
 
 /** Draws definitions of all kinds of steps, nested. */
@@ -31,17 +33,19 @@ export class RandomDefinition {
   /** Levels of runs that its runs may start, and a workflow that they start without waiting. */
   private readonly levels: number;
   private readonly other: string | undefined;
+  private readonly hasEvents: boolean;
 
   constructor(
     random: SeededRandom,
     most: number,
-    { hasCalls = true, levels = 0, other }: DefinitionOptions = {},
+    { hasCalls = true, levels = 0, other, hasEvents = false }: DefinitionOptions = {},
   ) {
     this.random = random;
     this.most = most;
     this.hasCalls = hasCalls;
     this.levels = levels;
     this.other = other;
+    this.hasEvents = hasEvents;
   }
 
   /** Beside other branches, what fails a run at once would race. */
@@ -100,6 +104,10 @@ export class RandomDefinition {
       const inputParameters = { uri: 'http://a.example', body: this.value() };
       return [{ ...this.named('http'), type: 'HTTP', inputParameters }];
     }
+    if (this.hasEvents && this.chance(0.15)) {
+      const inputParameters = { a: this.value() };
+      return [{ ...this.named('event'), type: 'EVENT', sink: 'sluice:news', inputParameters }];
+    }
     return [this.simple()];
   }
 
@@ -112,10 +120,12 @@ export class RandomDefinition {
     }
     const options = {
       hasCalls,
+      hasEvents: this.hasEvents,
       levels: this.levels - 1,
       ...(other === undefined ? {} : { other }),
     };
-    const workflowDefinition = new RandomDefinition(random, CHILD_STEPS, options).draw({ inFork });
+    const drawn = new RandomDefinition(random, CHILD_STEPS, options).draw({ inFork });
+    const workflowDefinition = { name: 'inside', ...drawn };
     const inputParameters = { k: this.value() };
     const optional = this.chance(0.2) ? { optional: true } : {};
     const subWorkflowParam = { name: 'inside', workflowDefinition };

@@ -7,6 +7,7 @@ import {
   forkOf,
   type ModelDefinition,
   type ModelStep,
+  publishedBy,
   scriptOutput,
 } from './model-steps.ts';
 import { ModelValues } from './model-values.ts';
@@ -303,13 +304,14 @@ export class RunModel {
         return;
       }
       case 'SUB_WORKFLOW': {
-        const { workflowDefinition } = step.subWorkflowParam as {
-          workflowDefinition: ModelDefinition;
-        };
+        const { workflowDefinition = this.definition } = step.subWorkflowParam ?? {};
         const child = this.childOf(workflowDefinition, input);
         Object.assign(entered, { state: 'running', child });
         return;
       }
+      case 'EVENT':
+        entered.output = publishedBy(step, input, this.definition);
+        return;
       case 'START_WORKFLOW':
         entered.output = { workflowId: 'r_id' };
         return;
@@ -387,9 +389,8 @@ export class RunModel {
   }
 
   private finalOutput(): unknown {
-    const { outputParameters = {}, tasks } = this.definition;
-    if (Object.keys(outputParameters).length > 0)
-      return this.values.fill(outputParameters, OUTSIDE);
+    const { outputParameters: out = {}, tasks } = this.definition;
+    if (Object.keys(out).length > 0) return this.values.fill(out, OUTSIDE);
     let step = tasks.at(-1) as ModelStep;
     while (step.type === 'SWITCH' && this.caseOf(step, '').length > 0) {
       step = this.caseOf(step, '').at(-1) as ModelStep;
