@@ -11,11 +11,19 @@ import { RandomDefinition, randomOutput } from './testing/runs/random-definition
 import { RunBlobs } from './testing/runs/run-blobs.ts';
 import { RunModel } from './testing/runs/run-model.ts';
 import { runProblems } from './testing/runs/run-problems.ts';
+import {
+  bytes,
+  compiled,
+  isSmooth,
+  parsed,
+  plain,
+  plainIds,
+  WITH_TASK,
+} from './testing/runs/shown-runs.ts';
 import { TestRuns } from './testing/runs/test-runs.ts';
 import { TestPartition } from './testing/test-partition.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
 import { SeededRandom } from './testing/world/seeded-random.ts';
-import { compileDefinition } from './workflow/compile.ts';
 import { type Program, STEP_KINDS } from './workflow/program.ts';
 
 const STEPS_MAX = 40;
@@ -151,6 +159,43 @@ class RunWorld {
     this.model.now = this.partition.now;
     this.model.retry();
     return true;
+  }
+
+  /**
+   * A run below is tried again: those above it that ended because of it wait for it again. False
+   * when there is none.
+   */
+  retryBelow(): boolean {
+    const all = this.followed();
+    const ended = all.slice(1).filter(({ model }) => model.endedAs === 'failed');
+    const isPlain = !JSON.stringify(this.definition).includes('"permissive":true');
+    const chosen = ended[this.random.between(0, Math.max(0, ended.length - 1))];
+    if (chosen === undefined || !isPlain || !this.isAwaitedByAll(chosen, all)) return false;
+    expect(this.runs.revive(chosen.number, 'retry').rejection).toBeUndefined();
+    for (const { model } of all) model.now = this.partition.now;
+    const above = this.above(chosen, all);
+    // From below: a parent that goes on finds its child going on.
+    chosen.model.retry();
+    for (const { model, key } of above) model.retry(key);
+    return true;
+  }
+
+  /** The runs above one, nearest first, each with the step that waits. */
+  private above(from: Followed, all: readonly Followed[]) {
+    const found: { readonly model: RunModel; readonly key: string }[] = [];
+    for (let { number } = from; number !== this.number; ) {
+      const parent = all.find((each) => each.number === this.runs.run(number).parent) as Followed;
+      const { steps } = this.runs.run(parent.number);
+      const step = steps.find(({ child }) => child === number) as StepDescription;
+      found.push({ model: parent.model, key: this.keyOf(step, parent.program) });
+      ({ number } = parent);
+    }
+    return found;
+  }
+
+  /** Whether every run above ended because of the one below it. */
+  private isAwaitedByAll(from: Followed, all: readonly Followed[]): boolean {
+    return this.above(from, all).every(({ model, key }) => model.wasDecidedBy(key));
   }
 
   private get isStopping(): boolean {
@@ -303,38 +348,6 @@ class RunWorld {
   }
 }
 
-/** Steps that a worker runs. */
-const WITH_TASK: readonly string[] = ['SIMPLE', 'DYNAMIC', 'HTTP', 'CALLBACK'];
-
-/** Once a run stops, how each step ends depends on who holds it. */
-function isSmooth({ status }: RunModel): boolean {
-  return ['running', 'paused', 'succeeded'].includes(status);
-}
-
-function compiled(definition: ModelDefinition): Program {
-  const { program, problems } = compileDefinition(definition, testUtf8);
-  if (program === undefined) throw new Error(JSON.stringify(problems));
-  return program;
-}
-
-/** A step that is about to end counts as running. */
-function plain(state: string): string {
-  return ['stopping', 'reported', 'due'].includes(state) ? 'running' : state;
-}
-
-function parsed(text: string): unknown {
-  return text === '' ? null : plainIds(JSON.parse(text));
-}
-
-/** The interpreter knows no ids of runs. */
-function plainIds(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value).replaceAll(/\br_[a-z0-9]{20}\b/g, 'r_id'));
-}
-
-function bytes(values: readonly number[]): Uint8Array {
-  return Uint8Array.from(values);
-}
-
 test('random definitions run as a naive interpreter says, after every command', () => {
   const met = new Set<string>();
   fc.assert(
@@ -345,9 +358,10 @@ test('random definitions run as a naive interpreter says, after every command', 
       for (let n = 0; n < 600 && (!world.isOver || retries < 2); n++) {
         if (world.isOver) {
           retries += 1;
-          if (!world.retry()) break;
+          const isBelow = world.random.next() < 0.5 && world.retryBelow();
+          if (!isBelow && !world.retry()) break;
           world.drain();
-          met.add('retried');
+          met.add(isBelow ? 'retried below' : 'retried');
         }
         world.act();
         world.drain();
@@ -372,6 +386,7 @@ test('random definitions run as a naive interpreter says, after every command', 
       ...ENDS,
       ...ENDS.map((end) => `child ${end}`),
       'retried',
+      'retried below',
       'values in blobs',
     ]),
   );

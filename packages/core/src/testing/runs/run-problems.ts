@@ -80,17 +80,24 @@ function problemsOf(state: ReadonlyState, run: RunDescription, lists: Lists): st
   return problems.map((problem) => `${name}: ${problem}`);
 }
 
-/** A step that waits for a run, and a run that a step waits for, name each other. */
+/**
+ * A step that waits for a run, and a run that a step waits for, name each other. A run that was
+ * revived may go on alone: then the step has ended, or has another run.
+ */
 function childProblems(runs: readonly RunDescription[]): string[] {
   const byNumber = new Map(runs.map((run) => [run.number, run]));
   const awaited = runs.flatMap((run) => {
     if (run.parentStep === 0 || isOver(run)) return [];
     const parent = byNumber.get(run.parent);
     const step = parent?.steps.find(({ slot }) => slot === run.parentStep - 1);
-    const isKnown = step?.child === run.number && ['running', 'stopping'].includes(step.state);
+    const isAlone = step?.child !== run.number || isStepOver(step);
+    const isKnown = isAlone || ['running', 'stopping'].includes(step.state);
     return [
       ...claim(isKnown, `run ${run.number} lives, and its parent ${run.parent} does not wait`),
-      ...claim(run.depth === (parent?.depth ?? 0) + 1, `the depth of run ${run.number}`),
+      ...claim(
+        parent === undefined || run.depth === parent.depth + 1,
+        `the depth of run ${run.number}`,
+      ),
     ];
   });
   const waiting = runs.flatMap(({ steps, number }) =>
@@ -103,6 +110,10 @@ function childProblems(runs: readonly RunDescription[]): string[] {
     }),
   );
   return [...awaited, ...waiting];
+}
+
+function isStepOver({ state }: StepDescription): boolean {
+  return !['pending', 'due', 'running', 'stopping', 'reported'].includes(state);
 }
 
 function isGoingOn({ state }: RunDescription): boolean {
