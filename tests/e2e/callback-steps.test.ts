@@ -110,3 +110,46 @@ test('a callback that the receiver refuses is tried again after a kill', async (
   expect((await ended(id)).status).toBe('succeeded');
   expect(got[1].headers['webhook-id']).toBe(got[0].headers['webhook-id']);
 });
+
+test('the receiver of a definition hears of the end of a run, also after a kill', async () => {
+  statuses.push(503);
+  const definition = {
+    tasks: [{ taskReferenceName: 'nothing', type: 'NOOP' }],
+    outputParameters: { order: '${workflow.input.order}' },
+    callback: { url, on: ['succeeded'], secret: SECRET },
+  };
+  const request = { workflow: 'told', definition, input: { order: 7 }, correlationId: 'c-1' };
+  const { body: started } = await api.post('/v1/runs', request);
+  await waitUntil(() => got.length === 1, { what: 'the first try', timeoutMs: 20_000 });
+  const isCounted = async () => (await api.get('/v1/callbacks')).body.items[0]?.tries === 1;
+  await waitUntil(isCounted, { what: 'the try is recorded', timeoutMs: 20_000 });
+  const { body: list } = await api.get('/v1/callbacks');
+  expect(list.items).toMatchObject([
+    { taskId: null, runId: started.id, type: 'run.succeeded', url, state: 'pending' },
+  ]);
+  const { body: queues } = await api.get('/v1/queues');
+  expect(queues.items).toEqual([]);
+  api.close();
+  await server.kill();
+  server = await ServerProcess.startServer(folder, '--callbacks-allow', '127.0.0.1');
+  api = new ApiClient(server.url, 'http1');
+
+  await api.post('/v1/callbacks/redeliver', { ids: [list.items[0].id] });
+  await waitUntil(() => got.length === 2, { what: 'the second try', timeoutMs: 20_000 });
+
+  const [first, second] = got;
+  expect(second.headers['webhook-id']).toBe(first.headers['webhook-id']);
+  const { type, data } = JSON.parse(second.body);
+  expect(type).toBe('run.succeeded');
+  expect(data).toMatchObject({
+    id: started.id,
+    workflow: 'told',
+    status: 'succeeded',
+    correlationId: 'c-1',
+    output: { order: 7 },
+  });
+  expect(data).not.toHaveProperty('steps');
+  const signed = `${second.headers['webhook-id']}.${second.headers['webhook-timestamp']}.${second.body}`;
+  const signature = createHmac('sha256', Buffer.alloc(24, 7)).update(signed).digest('base64');
+  expect(second.headers['webhook-signature']).toContain(`v1,${signature}`);
+});

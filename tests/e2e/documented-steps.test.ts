@@ -41,6 +41,9 @@ beforeAll(async () => {
   api = new ApiClient(server.url, 'http1');
   const mail = { tasks: [{ taskReferenceName: 'nothing', type: 'NOOP' }] };
   await api.put('/v1/workflows/send-mail/versions/1', mail);
+  const width = { width: '${workflow.input.width}' };
+  const resize = { tasks: [{ name: 'echo', taskReferenceName: 'echo', inputParameters: width }] };
+  await api.put('/v1/workflows/resize/versions/1', resize);
   const echo = defineTask({ type: 'echo', run: (input: unknown) => input });
   worker = await new Sluice({ url: server.url }).work([echo], { slots: 4 });
 });

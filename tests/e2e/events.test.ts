@@ -238,3 +238,35 @@ test.each([
   const { error } = (await answer.json()) as { error: { message: string } };
   expect(JSON.stringify(error)).toContain(name);
 });
+
+test('an event that a step publishes is in the stream of its run, and comes once', async () => {
+  const step = (reference: string, order: unknown) => ({
+    taskReferenceName: reference,
+    type: 'EVENT',
+    sink: `sluice:order.${reference}`,
+    inputParameters: { order },
+  });
+  const wait = { taskReferenceName: 'hold', type: 'HUMAN' };
+  const definition = { tasks: [wait, step('paid', 7), step('large', 'x'.repeat(20_000))] };
+  const { body: run } = await api.post('/v1/runs', { workflow: 'shop', definition });
+  const { body: other } = await api.post('/v1/runs', { workflow: 'shop', definition });
+  const reader = await EventReader.open(`?run=${run.id}`);
+  const ofTasks = await EventReader.open('?type=paid');
+
+  for (const { id } of [other, run]) await api.post(`/v1/runs/${id}/steps/hold/complete`, {});
+  const published = () => reader.heard.filter(({ event }) => event === 'published');
+  const isThere = () => published().length === 2;
+  await waitUntil(isThere, { what: 'both events arrive', timeoutMs: TIMEOUT_MS });
+
+  const common = { run: run.id, workflow: 'shop' };
+  expect(published().map(({ data }) => data)).toMatchObject([
+    {
+      ...common,
+      event: 'order.paid',
+      step: 'paid',
+      payload: { order: 7, workflowInstanceId: run.id, event_produced: 'order.paid' },
+    },
+    { ...common, event: 'order.large', step: 'large', payload: null },
+  ]);
+  expect(ofTasks.heard.some(({ event }) => event === 'published')).toBe(false);
+});

@@ -142,3 +142,35 @@ test('what cannot go on says why', async () => {
     expect([status, refusal.error.code]).toEqual([code, name]);
   }
 });
+
+test('a child that is retried brings its parent back, also after a restart', async () => {
+  const child = { tasks: [DEFINITION.tasks[0]] };
+  const definition = {
+    tasks: [
+      {
+        taskReferenceName: 'sub',
+        type: 'SUB_WORKFLOW',
+        subWorkflowParam: { name: 'child', workflowDefinition: child },
+        inputParameters: { n: 7 },
+      },
+    ],
+  };
+  const { body: parent } = await api.post('/v1/runs', { workflow: 'p', definition });
+  const failed = await ended(parent.id);
+  expect(failed).toMatchObject({ status: 'failed', reason: 'child_failed' });
+  const { childRunId } = failed.steps[0];
+  await worker.stop();
+  api.close();
+  await server.kill();
+  await start();
+  isBroken = false;
+
+  const { status, body } = await api.post(`/v1/runs/${childRunId}/retry`, {});
+  expect(status, JSON.stringify(body)).toBe(200);
+
+  const done = await ended(parent.id);
+  expect(done).toMatchObject({ status: 'succeeded', output: { n: 3.5 } });
+  expect(done.steps).toMatchObject([{ reference: 'sub', state: 'succeeded', childRunId }]);
+  const { body: stored } = await api.get(`/v1/runs?workflow=p`);
+  expect(stored.items).toMatchObject([{ id: parent.id, status: 'succeeded' }]);
+});

@@ -33,7 +33,7 @@ const STEPS = 1500;
 const SEGMENT_BYTES = 4096;
 const SEEDS_MAX = 500;
 const RUNS = 9;
-/** Room for several runs at once. */
+/** Room for several runs at once, and for references to blobs. */
 export const RUN_LIMITS = {
   ...LIMITS,
   tasksMax: 100,

@@ -63,7 +63,6 @@ export type {
 export type { PutTaskType, PutTaskTypeReply } from './commands/queues/put-task-type.ts';
 export type { SetQueuePaused, SetQueuePausedReply } from './commands/queues/set-queue-paused.ts';
 export type { CancelRuns, RunOutcome } from './commands/runs/cancel-runs.ts';
-export type { OperateStep, OperateStepReply } from './commands/runs/operate-step.ts';
 export type { PauseOutcome, PauseRuns } from './commands/runs/pause-runs.ts';
 export type {
   DefinitionText,
@@ -72,7 +71,6 @@ export type {
   PutWorkflowReply,
 } from './commands/runs/put-workflow.ts';
 export type { ReviveRun, ReviveRunReply } from './commands/runs/revive-run.ts';
-export type { EvaluationResult, ScriptsEvaluated } from './commands/runs/script-evaluated.ts';
 export type { RunSpec, StartRuns, StartRunsReply, UnfitInput } from './commands/runs/start-runs.ts';
 export type {
   EndBackfill,
@@ -98,6 +96,8 @@ export type {
   DrainSession,
   SessionRead,
 } from './commands/sessions/session-stream.ts';
+export type { OperateStep, OperateStepReply } from './commands/steps/operate-step.ts';
+export type { EvaluationResult, ScriptsEvaluated } from './commands/steps/script-evaluated.ts';
 export type { CancelTasks, CancelTasksReply } from './commands/tasks/cancel-tasks.ts';
 export type { NewInput } from './commands/tasks/change-input.ts';
 export type { DedupeClaims } from './commands/tasks/duplicates.ts';
@@ -116,15 +116,15 @@ export type { KnownTask, SubmitTasks, SubmitTasksReply } from './commands/tasks/
 export type { AdvanceTime } from './commands/time/advance-time.ts';
 export { ATTEMPT_OUTCOMES } from './decision/attempt-ends.ts';
 export type { Author } from './decision/audit.ts';
-export { Branches, branchesOf } from './decision/branches.ts';
-export { childIdOf, parentIdOf, runIdOf } from './decision/child-id.ts';
 export type { TaskOutcome } from './decision/command-fields.ts';
-export type { EvaluationRequest } from './decision/evaluation-request.ts';
-export { hasRoomForFrame } from './decision/frame-room.ts';
 export { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
 export type { Outputs } from './decision/outputs.ts';
-export { referenceOf } from './decision/run-place.ts';
-export { type StepPlace, stepPlaces } from './decision/step-places.ts';
+export { Branches, branchesOf } from './decision/runs/branches.ts';
+export { childIdOf, parentIdOf, runIdOf } from './decision/runs/child-id.ts';
+export type { EvaluationRequest } from './decision/runs/evaluation-request.ts';
+export { hasRoomForFrame } from './decision/runs/frame-room.ts';
+export { referenceOf } from './decision/runs/run-place.ts';
+export { type StepPlace, stepPlaces } from './decision/runs/step-places.ts';
 export { EventDecoder, UnknownEventError } from './events/event-codec.ts';
 export { EVENTS, type Event, type EventOf } from './events/events.ts';
 export type { EventDeclaration, Field } from './events/fields.ts';
@@ -137,6 +137,7 @@ export {
   PATCHED_TAGS,
   PATCHED_TIMEOUTS,
 } from './events/task-events.ts';
+export { type BlobAnswer, blobsAsked, lookIntoBlobs } from './expressions/blob-questions.ts';
 export type { Explanation } from './matching/explain.ts';
 export { pushCost, signalCost } from './matching/matching.ts';
 export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';
@@ -218,10 +219,12 @@ export {
   CALLBACK_TASK_TYPE,
   HTTP_TASK_TYPE,
   type Program,
+  RUN_DELIVERIES,
   STEP_KINDS,
   type StepNode,
 } from './workflow/program.ts';
 export {
+  EVALUATES_VALUES,
   isRunOver,
   RESET_KINDS,
   RUN_REASONS,

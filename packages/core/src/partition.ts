@@ -7,15 +7,15 @@ import { decide } from './commands/decide.ts';
 import { expectHolders } from './commands/sessions/expect-holders.ts';
 import { noteAttemptEnd } from './decision/attempt-ends.ts';
 import type { Decision } from './decision/decision.ts';
+import { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
+import { clearOutputs, makeOutputs, type Outputs } from './decision/outputs.ts';
+import { PendingMatches } from './decision/pending-matches.ts';
 import {
   type EvaluationRequest,
   evaluationRequest,
   openEvaluations,
-} from './decision/evaluation-request.ts';
-import { MATCHING_DEFAULTS, type MatchingOptions } from './decision/matching-options.ts';
-import { clearOutputs, makeOutputs, type Outputs } from './decision/outputs.ts';
-import { PendingMatches } from './decision/pending-matches.ts';
-import { RunWork } from './decision/run-work.ts';
+} from './decision/runs/evaluation-request.ts';
+import { RunWork } from './decision/runs/run-work.ts';
 import { EventDecoder, encodeEvent } from './events/event-codec.ts';
 import type { Event, EventOf } from './events/events.ts';
 import { makeEvents } from './events/make-events.ts';
@@ -161,12 +161,12 @@ export class Partition {
 
   /** The script that the step in this slot waits for; undefined when it waits for none. */
   evaluation(step: number): EvaluationRequest | undefined {
-    return evaluationRequest(this.durable, this.decision.runWork, step);
+    return evaluationRequest(this.decision, step);
   }
 
-  /** The scripts that steps wait for: a server that starts evaluates them again. */
+  /** What steps and runs wait for: a server that starts asks for it again. */
   openEvaluations(): EvaluationRequest[] {
-    return openEvaluations(this.durable).flatMap((step) => this.evaluation(step) ?? []);
+    return openEvaluations(this.decision);
   }
 
   /** The task that the session's room is reserved for. */

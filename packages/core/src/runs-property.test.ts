@@ -1,19 +1,29 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SessionId } from './base/ids.ts';
-import { Branches } from './decision/branches.ts';
-import { referenceOf } from './decision/run-place.ts';
+import { Branches } from './decision/runs/branches.ts';
+import { referenceOf } from './decision/runs/run-place.ts';
 import { describeState } from './testing/describe-state.ts';
 import type { StepDescription } from './testing/runs/describe-runs.ts';
+import { BRANCH_DEFINITION, BRANCH_WORKFLOW } from './testing/runs/model-branches.ts';
 import type { ModelDefinition } from './testing/runs/model-steps.ts';
 import { RandomDefinition, randomOutput } from './testing/runs/random-definition.ts';
+import { RunBlobs } from './testing/runs/run-blobs.ts';
 import { RunModel } from './testing/runs/run-model.ts';
 import { runProblems } from './testing/runs/run-problems.ts';
+import {
+  bytes,
+  compiled,
+  isSmooth,
+  parsed,
+  plain,
+  plainIds,
+  WITH_TASK,
+} from './testing/runs/shown-runs.ts';
 import { TestRuns } from './testing/runs/test-runs.ts';
 import { TestPartition } from './testing/test-partition.ts';
 import { testUtf8 } from './testing/test-utf8.ts';
 import { SeededRandom } from './testing/world/seeded-random.ts';
-import { compileDefinition } from './workflow/compile.ts';
 import { type Program, STEP_KINDS } from './workflow/program.ts';
 
 const STEPS_MAX = 40;
@@ -25,6 +35,8 @@ const LIMITS = {
   arenaChunkBytes: 2 ** 20,
 };
 const TYPES = ['t0', 't1', 't2', 'sluice:http'];
+/** Share of outputs that are blobs. */
+const BLOB_RATE = 0.15;
 const RUNS = Number(process.env.SLUICE_RUNS ?? 300);
 
 /** Levels of runs that runs start. */
@@ -55,6 +67,7 @@ class RunWorld {
   readonly model: RunModel;
   readonly number: number;
   session: SessionId;
+  readonly blobs = new RunBlobs();
 
   constructor(seed: number) {
     this.random = new SeededRandom(seed);
@@ -64,12 +77,14 @@ class RunWorld {
     this.definition = new RandomDefinition(this.random, STEPS_MAX, {
       levels: LEVELS,
       other: 'other',
+      hasEvents: true,
     }).draw();
     this.program = compiled(this.definition);
     const slots = this.random.between(1, 5);
     this.session = this.partition.attach({ types: TYPES, slots }).session;
     this.runs.register('flow', this.definition);
     this.runs.register('other', { tasks: [{ taskReferenceName: 'noop', type: 'NOOP' }] });
+    this.runs.register(BRANCH_WORKFLOW, BRANCH_DEFINITION);
     const input = { k: randomOutput(this.random) };
     this.number = this.runs.begin('flow', input);
     this.model = new RunModel(this.definition, input, this.partition.now);
@@ -108,21 +123,28 @@ class RunWorld {
     this.partition.report(this.session, {
       lease: this.partition.leasesOf(this.session)[place],
       kind: succeeded ? 'succeeded' : 'failed',
-      payload: JSON.stringify(output),
+      payload: succeeded ? this.stored(output) : JSON.stringify(output),
       retryable: false,
     });
     model.report(reference, succeeded, output);
     this.model.settle();
   }
 
+  /** The output itself, or now and then the reference to a blob. */
+  private stored(output: unknown): string {
+    const text = JSON.stringify(output);
+    return this.random.next() < BLOB_RATE ? this.blobs.keep(text) : text;
+  }
+
   /** The run and those that it started, parents first, as far as the interpreter knows them. */
   followed(): Followed[] {
     const all: Followed[] = [{ number: this.number, model: this.model, program: this.program }];
     for (const { number, model, program } of all) {
-      for (const { child, node, suffix } of this.runs.run(number).steps) {
-        const started = model.entered.get(program.nodes[node].reference + suffix)?.child;
-        if (child === 0 || started === undefined) continue;
-        all.push({ number: child, model: started, program: compiled(started.definition) });
+      for (const step of this.runs.run(number).steps) {
+        if (step.child === 0) continue;
+        const started = model.entered.get(this.keyOf(step, program))?.child;
+        if (started === undefined) continue;
+        all.push({ number: step.child, model: started, program: compiled(started.definition) });
       }
     }
     return all;
@@ -137,6 +159,43 @@ class RunWorld {
     this.model.now = this.partition.now;
     this.model.retry();
     return true;
+  }
+
+  /**
+   * A run below is tried again: those above it that ended because of it wait for it again. False
+   * when there is none.
+   */
+  retryBelow(): boolean {
+    const all = this.followed();
+    const ended = all.slice(1).filter(({ model }) => model.endedAs === 'failed');
+    const isPlain = !JSON.stringify(this.definition).includes('"permissive":true');
+    const chosen = ended[this.random.between(0, Math.max(0, ended.length - 1))];
+    if (chosen === undefined || !isPlain || !this.isAwaitedByAll(chosen, all)) return false;
+    expect(this.runs.revive(chosen.number, 'retry').rejection).toBeUndefined();
+    for (const { model } of all) model.now = this.partition.now;
+    const above = this.above(chosen, all);
+    // From below: a parent that goes on finds its child going on.
+    chosen.model.retry();
+    for (const { model, key } of above) model.retry(key);
+    return true;
+  }
+
+  /** The runs above one, nearest first, each with the step that waits. */
+  private above(from: Followed, all: readonly Followed[]) {
+    const found: { readonly model: RunModel; readonly key: string }[] = [];
+    for (let { number } = from; number !== this.number; ) {
+      const parent = all.find((each) => each.number === this.runs.run(number).parent) as Followed;
+      const { steps } = this.runs.run(parent.number);
+      const step = steps.find(({ child }) => child === number) as StepDescription;
+      found.push({ model: parent.model, key: this.keyOf(step, parent.program) });
+      ({ number } = parent);
+    }
+    return found;
+  }
+
+  /** Whether every run above ended because of the one below it. */
+  private isAwaitedByAll(from: Followed, all: readonly Followed[]): boolean {
+    return this.above(from, all).every(({ model, key }) => model.wasDecidedBy(key));
   }
 
   private get isStopping(): boolean {
@@ -187,7 +246,9 @@ class RunWorld {
 
   /** With a small budget, one command does not do all that is due. The alarm does the rest. */
   drain(): void {
-    for (let n = 0; this.partition.state.runs.line.length > 0; n++) {
+    const isBusy = (): boolean => this.partition.state.runs.line.length > 0;
+    for (let n = 0; isBusy() || this.blobs.answer(this.partition); n++) {
+      if (!isBusy()) continue;
       expect(this.partition.nextTimerAt).toBeLessThanOrEqual(this.partition.now);
       if (this.random.next() < 0.05) this.restart();
       this.partition.advance();
@@ -256,7 +317,7 @@ class RunWorld {
     });
     return {
       status: state,
-      output: state === 'succeeded' ? parsed(output) : null,
+      output: state === 'succeeded' ? parsed(this.blobs.read(output)) : null,
       variables: variables === '' ? {} : parsed(variables),
       steps: Object.fromEntries(shown),
     };
@@ -270,10 +331,13 @@ class RunWorld {
         // Branches of dynamic forks are not in the definition.
         return place === undefined || WITH_TASK.includes(program.nodes[place].kind);
       };
-      const steps = [...entered].map(([reference, { state, input }]) => [
-        reference,
-        { ...(isSmooth(model) ? { state } : {}), ...(isSimple(reference) ? { input } : {}) },
-      ]);
+      const steps = [...entered].map(([reference, { state, input, child }]) => {
+        const hasTask = isSimple(reference) && child === undefined;
+        return [
+          reference,
+          { ...(isSmooth(model) ? { state } : {}), ...(hasTask ? { input } : {}) },
+        ];
+      });
       return {
         status,
         output: status === 'succeeded' ? (output ?? null) : null,
@@ -282,38 +346,6 @@ class RunWorld {
       };
     });
   }
-}
-
-/** Steps that a worker runs. */
-const WITH_TASK: readonly string[] = ['SIMPLE', 'DYNAMIC', 'HTTP', 'CALLBACK'];
-
-/** Once a run stops, how each step ends depends on who holds it. */
-function isSmooth({ status }: RunModel): boolean {
-  return ['running', 'paused', 'succeeded'].includes(status);
-}
-
-function compiled(definition: ModelDefinition): Program {
-  const { program, problems } = compileDefinition(definition, testUtf8);
-  if (program === undefined) throw new Error(JSON.stringify(problems));
-  return program;
-}
-
-/** A step that is about to end counts as running. */
-function plain(state: string): string {
-  return ['stopping', 'reported', 'due'].includes(state) ? 'running' : state;
-}
-
-function parsed(text: string): unknown {
-  return text === '' ? null : plainIds(JSON.parse(text));
-}
-
-/** The interpreter knows no ids of runs. */
-function plainIds(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value).replaceAll(/\br_[a-z0-9]{20}\b/g, 'r_id'));
-}
-
-function bytes(values: readonly number[]): Uint8Array {
-  return Uint8Array.from(values);
 }
 
 test('random definitions run as a naive interpreter says, after every command', () => {
@@ -326,9 +358,10 @@ test('random definitions run as a naive interpreter says, after every command', 
       for (let n = 0; n < 600 && (!world.isOver || retries < 2); n++) {
         if (world.isOver) {
           retries += 1;
-          if (!world.retry()) break;
+          const isBelow = world.random.next() < 0.5 && world.retryBelow();
+          if (!isBelow && !world.retry()) break;
           world.drain();
-          met.add('retried');
+          met.add(isBelow ? 'retried below' : 'retried');
         }
         world.act();
         world.drain();
@@ -338,6 +371,7 @@ test('random definitions run as a naive interpreter says, after every command', 
       }
       expect(world.isOver).toBe(true);
       met.add(world.inMemory()[0].status);
+      if (world.blobs.hasAnswered) met.add('values in blobs');
       for (const { kind } of world.program.nodes) met.add(kind);
       for (const { status } of world.inMemory().slice(1)) met.add(`child ${status}`);
       const replayed = world.partition.replayed();
@@ -352,6 +386,8 @@ test('random definitions run as a naive interpreter says, after every command', 
       ...ENDS,
       ...ENDS.map((end) => `child ${end}`),
       'retried',
+      'retried below',
+      'values in blobs',
     ]),
   );
 });

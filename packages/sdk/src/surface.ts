@@ -107,13 +107,19 @@ export type {
   StartOptions,
   WorkflowVersionView,
 } from './workflow/run-view.ts';
-export type { Termination, WaitFor } from './workflow/single-steps.ts';
+export type {
+  EventOutput,
+  EventReceiver,
+  Termination,
+  WaitFor,
+} from './workflow/single-steps.ts';
 export type { StepOptions } from './workflow/step-options.ts';
 export {
   type AnyWorkflow,
   type InputType,
   inputOf,
   type JsonSchema,
+  type RunCallbackOptions,
   type Workflow,
   type WorkflowJson,
 } from './workflow/workflow.ts';

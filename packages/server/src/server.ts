@@ -118,7 +118,7 @@ export class Server {
       const blobs = await openBlobs(options, observation, now);
       let courier: RunningCourier | undefined;
       let httpWorker: HttpWorker | undefined;
-      const scripts = new Scripts((results) => reportScripts(engine, results));
+      const scripts = scriptsOf(blobs, () => engine);
       const outputs = new ServerOutputs(streams, waiters, rates, {
         observe: observation.staged,
         owed: (deliveries, state) => courier?.staged(deliveries, state),
@@ -204,6 +204,11 @@ export class Server {
 function checkKeys({ host, dataFolder }: ServerOptions, { accessKeys }: ReadonlyState): void {
   if (isLoopback(host) || accessKeys.size > 0) return;
   throw new ConfigError([`host ${noKeysProblem(host, dataFolder)}`]);
+}
+
+function scriptsOf(blobs: BlobStore, engineOf: () => Engine): Scripts {
+  const report = (results: readonly EvaluationResult[]) => reportScripts(engineOf(), results);
+  return new Scripts(report, (blob) => blobs.pathOf(blob));
 }
 
 /** A server that stops evaluates the scripts again when it starts. */

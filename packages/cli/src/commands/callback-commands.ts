@@ -28,10 +28,10 @@ const listCallbacks = defineCommand({
 function callbackTable(items: readonly CallbackView[], columns: number | undefined): string {
   const now = Date.now();
   return table(
-    ['ID', 'TASK', 'CHANGE', 'AGE', 'STATE', 'TRIES', 'FAILURE', 'URL'],
-    items.map(({ id, taskId, type, changedAt, state, tries, failure, status, url }) => [
+    ['ID', 'ABOUT', 'CHANGE', 'AGE', 'STATE', 'TRIES', 'FAILURE', 'URL'],
+    items.map(({ id, taskId, runId, type, changedAt, state, tries, failure, status, url }) => [
       id,
-      taskId,
+      taskId ?? runId ?? '',
       type,
       ago(changedAt, now),
       state,

@@ -29,6 +29,24 @@ export function oweCallback(state: State, slot: Slot, at: number): void {
   });
 }
 
+/** The same for a run that ended. */
+export function oweRunDelivery(
+  state: State,
+  at: number,
+  event: EventOf<'run_delivery_owed'>,
+): void {
+  const queue = state.queueTable.intern(event.taskType);
+  queue.references += 1;
+  state.outbox.add({
+    task: event.task,
+    submittedAt: state.runs.table.startedAt[event.slot],
+    queue: queue.index,
+    callback: state.texts.callback.hold(event.callback),
+    state: event.state,
+    at,
+  });
+}
+
 /** The part of `apply` for deliveries. */
 export const CALLBACK_APPLIERS: Appliers<typeof CALLBACK_EVENTS> = {
   callback_delivered: (state, _at, event) => removeDelivery(state, event),

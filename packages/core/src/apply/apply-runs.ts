@@ -8,17 +8,17 @@ import {
   RUN_PAYLOADS,
   STEP_INPUT_PAYLOAD,
   STEP_OUTPUT_PAYLOAD,
-  STEP_PAYLOADS,
   VARIABLES_PAYLOAD,
 } from '../state/payload-columns.ts';
 import { scopesFrom } from '../state/runs/programs.ts';
-import { frameSize, isBranch, scopeOf } from '../state/runs/run-frames.ts';
+import { isBranch } from '../state/runs/run-frames.ts';
 import type { State } from '../state/state.ts';
 import { DELAYED_REASON, SUBMITTED_REASON } from '../task/task-state.ts';
 import { STEP_KINDS } from '../workflow/program.ts';
 import {
+  EVALUATES_SCRIPT,
+  EVALUATES_VALUES,
   isStepLive,
-  isStepOver,
   RUN_CANCELLED,
   RUN_RUNNING,
   RUN_STOPPING,
@@ -28,13 +28,17 @@ import {
   SUB_RUN,
 } from '../workflow/run-state.ts';
 import type { Appliers } from './applier.ts';
-
-import { oweCallback } from './apply-callbacks.ts';
-import { applyRunRevived, applyStepsReset, releaseTask } from './apply-resets.ts';
-
+import { oweCallback, oweRunDelivery } from './apply-callbacks.ts';
+import {
+  applyBranchesOpened,
+  applyFrameOpened,
+  releaseFrame,
+  takeBackPromise,
+} from './apply-frames.ts';
+import { applyRunRevived, applyStepsReset } from './apply-resets.ts';
 import { admit } from './apply-tasks.ts';
 import { noteEnd } from './schedule-places.ts';
-import { arrive, makeDue, reportChild } from './step-places.ts';
+import { arrive, checkRun, makeDue, reportChild, runOf } from './step-places.ts';
 import { enqueue, wait } from './task-places.ts';
 
 const SIMPLE = STEP_KINDS.indexOf('SIMPLE');
@@ -49,9 +53,11 @@ export const STEP_TASK_APPLIERS: Appliers<typeof STEP_TASK_EVENTS> = {
     tasks.dedupe[slot] = 0;
     tasks.step[slot] = event.step + 1;
     const run = runOf(state, event.step, event.run);
+    // A step that waited for values in blobs is live already.
+    if (!isStepLive(runs.steps.state[event.step])) runs.table.live[run] += 1;
+    if (runs.steps.isEvaluating[event.step] !== 0) runs.steps.isEvaluating[event.step] = 0;
     runs.steps.link[event.step] = slot + 1;
     runs.lists.move(event.step, STEP_RUNNING);
-    runs.table.live[run] += 1;
     runs.promise(run, -1);
     runs.updateLine(run);
     if (event.runAt > at) wait(state, slot, { until: event.runAt, reason: DELAYED_REASON });
@@ -104,6 +110,7 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
     const { table } = state.runs;
     const run = checkRun(state, event);
     setTimer(state, run, 0);
+    table.isEvaluating[run] = 0;
     table.state[run] = RUN_STOPPING;
     table.outcome[run] = event.outcome;
     table.reason[run] = event.reason;
@@ -115,6 +122,7 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
     const { table } = state.runs;
     const run = checkRun(state, event);
     setTimer(state, run, 0);
+    table.isEvaluating[run] = 0;
     table.state[run] = event.state;
     table.reason[run] = event.reason;
     table.endedAt[run] = at;
@@ -128,6 +136,8 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
     noteEnd(state, { made: event.task, at, wasCancelled });
   },
   run_forgotten: applyForgotten,
+  values_asked: applyValuesAsked,
+  run_delivery_owed: oweRunDelivery,
 };
 
 type Started = EventOf<'run_started'> | EventOf<'child_started'>;
@@ -197,7 +207,7 @@ function applyStepStarted(state: State, at: number, event: EventOf<'step_started
   // A loop starts again for each of its conditions.
   if (steps.startedAt[step] === 0) steps.startedAt[step] = at;
   steps.evaluation[step] = event.evaluation;
-  steps.isEvaluating[step] = event.evaluation === 0 ? 0 : 1;
+  steps.isEvaluating[step] = event.evaluation === 0 ? 0 : EVALUATES_SCRIPT;
   // A loop that asks for its condition keeps the input that it began with.
   const { start, end } = event.input;
   if (start !== end) payloads.store(STEP_INPUT_PAYLOAD, step, event.input);
@@ -206,6 +216,31 @@ function applyStepStarted(state: State, at: number, event: EventOf<'step_started
     steps.until[step] = event.until;
     runs.stepTimers.add(step);
   }
+  if (!isStepLive(steps.state[step])) table.live[run] += 1;
+  runs.lists.move(step, STEP_RUNNING);
+  runs.updateLine(run);
+}
+
+/** A step that waits for values in blobs has not begun. Without them it is due again. */
+function applyValuesAsked(state: State, _at: number, event: EventOf<'values_asked'>): void {
+  const { runs } = state;
+  const { steps, table } = runs;
+  const run = checkRun(state, event);
+  if (event.step === 0) {
+    table.isEvaluating[run] = event.evaluation === 0 ? 0 : 1;
+    if (event.evaluation !== 0) table.evaluation[run] = event.evaluation;
+    runs.updateLine(run);
+    return;
+  }
+  const step = event.step - 1;
+  runOf(state, step, event.task);
+  if (event.evaluation === 0) {
+    steps.isEvaluating[step] = 0;
+    makeDue(state, step);
+    return;
+  }
+  steps.evaluation[step] = event.evaluation;
+  steps.isEvaluating[step] = EVALUATES_VALUES;
   if (!isStepLive(steps.state[step])) table.live[run] += 1;
   runs.lists.move(step, STEP_RUNNING);
   runs.updateLine(run);
@@ -235,99 +270,6 @@ function applyStepEnded(state: State, at: number, event: EventOf<'step_ended'>):
   runs.updateLine(run);
 }
 
-/** An iteration begins with the first step of the body. The loop runs until its body arrives. */
-function applyFrameOpened(state: State, _at: number, event: EventOf<'frame_opened'>): void {
-  const { runs, programs, changes } = state;
-  const { steps, table } = runs;
-  const loop = event.slot;
-  const run = runOf(state, loop, event.task);
-  const { first, arrivals, tasks } = programs.at(table.program[run]).scopes[event.scope];
-  takeBackPromise(state, run, loop);
-  const base = steps.openFrame({ run, first, owner: loop + 1 }, arrivals);
-  invariant(base === event.base, 'the steps of an iteration are where its event says');
-  for (let place = 0; place < arrivals.length; place++) changes.noteStep(base + place);
-  steps.earlier[base] = steps.inner[loop];
-  steps.inner[loop] = base + 1;
-  if (event.dropped !== 0) dropFrame(state, loop, event.dropped - 1);
-  steps.iteration[loop] = event.iteration;
-  steps.isEvaluating[loop] = 0;
-  steps.waiting[loop] = 1;
-  if (!isStepLive(steps.state[loop])) table.live[run] += 1;
-  runs.lists.move(loop, STEP_RUNNING);
-  table.size[run] += arrivals.length;
-  runs.promise(run, tasks);
-  makeDue(state, base);
-}
-
-/** A dynamic fork is over when its branches may begin. */
-function applyBranchesOpened(state: State, at: number, event: EventOf<'branches_opened'>): void {
-  const { runs, programs, changes } = state;
-  const { steps, table } = runs;
-  const fork = event.slot;
-  const run = runOf(state, fork, event.task);
-  const { first } = programs.at(table.program[run]).scopes[event.scope];
-  const base = steps.openBranches({ run, first, owner: fork + 1 }, event.count);
-  invariant(base === event.base, 'the branches of a fork are where its event says');
-  runs.branches.forget(fork);
-  steps.inner[fork] = base + 1;
-  steps.items[fork] = event.count;
-  steps.endedAt[fork] = at;
-  table.live[run] -= 1;
-  runs.lists.move(fork, STEP_SUCCEEDED);
-  changes.noteStep(event.join);
-  steps.waiting[event.join] = event.count;
-  table.size[run] += event.count;
-  runs.promise(run, event.tasks);
-  for (let branch = base; branch < base + event.count; branch++) makeDue(state, branch);
-}
-
-/** The newest iteration of a loop is over: tasks that it did not need were promised for nothing. */
-function takeBackPromise({ runs, programs }: State, run: Slot, loop: number): void {
-  const { steps, table } = runs;
-  const base = steps.inner[loop] - 1;
-  if (base < 0 || steps.iteration[loop] === 0) return;
-  const { arrivals, tasks } = scopeOf(programs.at(table.program[run]), steps.node[base]);
-  let unused = tasks;
-  for (let step = base; step < base + arrivals.length; step++) {
-    if (steps.link[step] !== 0) unused -= 1;
-  }
-  runs.promise(run, -unused);
-}
-
-/** The oldest iteration of a loop leaves memory. */
-function dropFrame(state: State, loop: number, base: number): void {
-  const { runs, changes } = state;
-  const { steps } = runs;
-  let frame = steps.inner[loop] - 1;
-  while (steps.earlier[frame] !== base + 1) frame = steps.earlier[frame] - 1;
-  invariant(steps.earlier[base] === 0, 'the oldest iteration goes first');
-  changes.noteStep(frame);
-  steps.earlier[frame] = 0;
-  const run = steps.run[base] as Slot;
-  runs.table.size[run] -= releaseFrame(state, run, base);
-}
-
-/** Frees the steps of a frame and of the loops in it; returns how many. Their tasks have ended. */
-function releaseFrame(state: State, run: Slot, base: number): number {
-  const { runs, payloads, changes } = state;
-  const { steps } = runs;
-  const size = frameSize(state, base);
-  let freed = size;
-  for (let step = base; step < base + size; step++) {
-    changes.noteStep(step);
-    payloads.releaseAll(step as Slot, STEP_PAYLOADS);
-    let inner = steps.inner[step];
-    while (inner !== 0) {
-      const earlier = steps.earlier[inner - 1];
-      freed += releaseFrame(state, run, inner - 1);
-      inner = earlier;
-    }
-    releaseTask(state, step);
-  }
-  steps.closeFrame(base, size);
-  return freed;
-}
-
 function applyForgotten(state: State, _at: number, event: EventOf<'run_forgotten'>): void {
   const { runs, payloads, changes } = state;
   const { table } = runs;
@@ -354,20 +296,4 @@ function setTimer(state: State, run: Slot, until: number): void {
   if (until === 0) return;
   table.timerAt[run] = until;
   timers.add(run);
-}
-
-function checkRun(state: State, { slot, task }: { slot: Slot; task: TaskNumber }): Slot {
-  invariant(state.runs.table.number[slot] === task, 'an event finds its run in its slot');
-  state.changes.noteRun(slot);
-  return slot;
-}
-
-function runOf(state: State, step: number, number: number): Slot {
-  const { steps, table } = state.runs;
-  const run = steps.run[step] as Slot;
-  invariant(table.number[run] === number, 'an event finds the run of its step');
-  invariant(!isStepOver(steps.state[step]), 'a step ends once');
-  state.changes.noteStep(step);
-  state.changes.noteRun(run);
-  return run;
 }

@@ -1,6 +1,7 @@
-import type { Slot } from '../base/ids.ts';
+import type { Slot, TaskNumber } from '../base/ids.ts';
+import { invariant } from '../base/invariant.ts';
 import type { State } from '../state/state.ts';
-import { isStepLive, STEP_DUE, STEP_REPORTED } from '../workflow/run-state.ts';
+import { isStepLive, isStepOver, STEP_DUE, STEP_REPORTED } from '../workflow/run-state.ts';
 
 /**
  * Moves steps between the lists of their run. Only `apply` calls these functions.
@@ -56,4 +57,22 @@ export function arrive(state: State, step: number): void {
   state.changes.noteStep(step);
   steps.waiting[step] -= 1;
   if (steps.waiting[step] === 0) makeDue(state, step);
+}
+
+/** The run that an event is about, which changes. */
+export function checkRun(state: State, { slot, task }: { slot: Slot; task: TaskNumber }): Slot {
+  invariant(state.runs.table.number[slot] === task, 'an event finds its run in its slot');
+  state.changes.noteRun(slot);
+  return slot;
+}
+
+/** The run of the step that an event is about. Both change. */
+export function runOf(state: State, step: number, number: number): Slot {
+  const { steps, table } = state.runs;
+  const run = steps.run[step] as Slot;
+  invariant(table.number[run] === number, 'an event finds the run of its step');
+  invariant(!isStepOver(steps.state[step]), 'a step ends once');
+  state.changes.noteStep(step);
+  state.changes.noteRun(run);
+  return run;
 }

@@ -11,11 +11,9 @@ import { decideEndRedrive, decideStartRedrive } from './dead-letters/redrive-tas
 import { decidePutTaskType } from './queues/put-task-type.ts';
 import { decideSetQueuePaused } from './queues/set-queue-paused.ts';
 import { decideCancelRuns } from './runs/cancel-runs.ts';
-import { decideOperateStep, type OperateStep } from './runs/operate-step.ts';
 import { decidePauseRuns } from './runs/pause-runs.ts';
 import { decideDeleteWorkflow, decidePutWorkflow } from './runs/put-workflow.ts';
 import { decideReviveRun, type ReviveRun } from './runs/revive-run.ts';
-import { decideScriptsEvaluated } from './runs/script-evaluated.ts';
 import { decideStartRuns, type StartRuns } from './runs/start-runs.ts';
 import { decideEndBackfill, decideStartBackfill } from './schedules/backfill-schedules.ts';
 import { type ChangeSchedules, decideChangeSchedules } from './schedules/change-schedules.ts';
@@ -28,6 +26,8 @@ import {
   decideDrainSession,
   decideSessionRead,
 } from './sessions/session-stream.ts';
+import { decideOperateStep, type OperateStep } from './steps/operate-step.ts';
+import { decideScriptsEvaluated } from './steps/script-evaluated.ts';
 import { decideCancelTasks } from './tasks/cancel-tasks.ts';
 import { decideEndTask } from './tasks/end-task.ts';
 import { decidePatchTasks } from './tasks/patch-tasks.ts';

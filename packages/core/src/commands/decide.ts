@@ -2,7 +2,7 @@ import type { Decision } from '../decision/decision.ts';
 import { settle } from '../matching/matching.ts';
 import { COMMANDS, type Command, type Replies } from './commands.ts';
 import { forgetOldest } from './forget-finished.ts';
-import { proceed } from './runs/proceed.ts';
+import { proceed } from './steps/proceed.ts';
 
 /**
  * Turns a command into events, outputs and a reply, then does what became due for runs and leases

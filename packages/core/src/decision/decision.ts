@@ -8,7 +8,7 @@ import type { Roster } from '../workers/roster.ts';
 import type { MatchingOptions } from './matching-options.ts';
 import type { Outputs } from './outputs.ts';
 import type { PendingMatches } from './pending-matches.ts';
-import type { RunWork } from './run-work.ts';
+import type { RunWork } from './runs/run-work.ts';
 
 /**
  * What `decide` works with.

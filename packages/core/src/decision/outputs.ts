@@ -1,5 +1,5 @@
 import type { SessionId, Slot } from '../base/ids.ts';
-import type { EvaluationRequest } from './evaluation-request.ts';
+import type { EvaluationRequest } from './runs/evaluation-request.ts';
 
 /**
  * What a command wants done in the world, as values.

@@ -3,12 +3,14 @@ import {
   claim,
   type EventDeclaration,
   flag,
+  hiddenText,
   number,
   numbers,
   pieces,
   relationNumber,
   runReasonNumber,
   runStateNumber,
+  stateNumber,
   stepStateNumber,
   text,
 } from './fields.ts';
@@ -223,6 +225,33 @@ export const RUN_EVENTS = {
       /** Whether `output` replaces what `run_stopping` said. */
       hasOutput: flag,
       output: pieces,
+    },
+  },
+
+  /** A receiver is to hear of the end of a run. */
+  run_delivery_owed: {
+    number: 87,
+    version: 1,
+    fields: {
+      /** The state that the run ended with, as the state of a task with that name. */
+      state: stateNumber,
+      /** Namespace and type of the delivery. */
+      taskType: text,
+      /** As for tasks. */
+      callback: hiddenText,
+    },
+  },
+
+  /** A step, or the output of a run, needs values that are in blobs. */
+  values_asked: {
+    number: 86,
+    version: 1,
+    fields: {
+      /** Slot of the step plus one; 0 for the output of the run. */
+      step: number,
+      reference: text,
+      /** Number of the evaluation that is waited for; 0 when none is any more. */
+      evaluation: number,
     },
   },
 

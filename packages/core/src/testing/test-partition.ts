@@ -12,16 +12,16 @@ import type {
   ScheduleCommand,
   TaskCommand,
 } from '../commands/commands.ts';
-import type { ScriptsEvaluated } from '../commands/runs/script-evaluated.ts';
 import type { AttachSession, AttachSessionReply } from '../commands/sessions/attach-session.ts';
 import type { DetachSession } from '../commands/sessions/end-sessions.ts';
 import type { DrainSession } from '../commands/sessions/session-stream.ts';
+import type { ScriptsEvaluated } from '../commands/steps/script-evaluated.ts';
 import type { SubmitTasks, SubmitTasksReply } from '../commands/tasks/submit-tasks.ts';
 import type { AdvanceTime } from '../commands/time/advance-time.ts';
 import type { Author } from '../decision/audit.ts';
-import type { EvaluationRequest } from '../decision/evaluation-request.ts';
 import type { MatchingOptions } from '../decision/matching-options.ts';
 import type { Outputs } from '../decision/outputs.ts';
+import type { EvaluationRequest } from '../decision/runs/evaluation-request.ts';
 import { RecordWriter } from '../events/record-writer.ts';
 import type { Explanation } from '../matching/explain.ts';
 import { OVERDUE_PER_COMMAND } from '../matching/matching.ts';
@@ -231,16 +231,21 @@ export class TestPartition {
       .found;
   }
 
-  /** Fires everything that is due, in as many commands as needed. */
   /** The script that a step waits for. */
   evaluation(step: number): EvaluationRequest | undefined {
     return this.partition.evaluation(step);
+  }
+
+  /** What steps and runs wait for. */
+  openEvaluations(): EvaluationRequest[] {
+    return this.partition.openEvaluations();
   }
 
   evaluated(results: ScriptsEvaluated['results']): number {
     return this.execute<ScriptsEvaluated>({ type: 'scripts_evaluated', results }).stale;
   }
 
+  /** Fires everything that is due, in as many commands as needed. */
   advance(): void {
     while (this.execute<AdvanceTime>({ type: 'advance_time', seed: this.seed }).more);
   }

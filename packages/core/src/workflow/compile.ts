@@ -1,6 +1,7 @@
 import type { Utf8 } from '../base/utf8.ts';
 import { schemasOf } from '../schema/definition-schemas.ts';
 import { childFields, failureFields } from './child-fields.ts';
+import { mayCallReceiver } from './event-fields.ts';
 import { forkForm } from './fork-form.ts';
 import { GraphBuilder, type Links, NO_PLACE } from './graph.ts';
 import { callbackFields } from './http-fields.ts';
@@ -19,6 +20,7 @@ import {
   type Scope,
   type StepNode,
 } from './program.ts';
+import { runCallback } from './run-callback.ts';
 import { SECONDS_MAX, stepTask } from './step-task.ts';
 import { TemplateCompiler } from './template-compiler.ts';
 
@@ -54,6 +56,7 @@ export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
   const timeoutMs = timeoutOf(root, problems);
   const failing = failureFields(root, problems);
   const failure = failing === undefined ? undefined : checker.compile(failing, '/failureWorkflow');
+  const callback = runCallback(root, problems);
   if (problems.list.length > 0) return { problems: problems.list };
   const program = {
     nodes,
@@ -70,6 +73,7 @@ export function compileDefinition(definition: unknown, utf8: Utf8): Compiled {
     schemas: schemasOf(definition),
     timeoutMs,
     failure,
+    callback,
   };
   return { program };
 }
@@ -107,7 +111,9 @@ function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
   const { inputs, ...own } = kindFields(step, given, problems);
   const isNamed = (kind === 'SIMPLE' && !isBranch) || kind in OWN_TYPES;
   const name = isNamed ? nameOf(step, problems) : String(value.name ?? '');
-  const hasTask = WITH_TASK.includes(kind);
+  const isCall = kind === 'EVENT' && mayCallReceiver(step);
+  const type = isCall ? CALLBACK_TASK_TYPE : isNamed ? name : '';
+  const hasTask = WITH_TASK.includes(kind) || isCall;
   return {
     ...links,
     ...own,
@@ -120,11 +126,12 @@ function makeNode(step: Outline, links: Links, compiling: Compiling): StepNode {
     isOptional: problems.flag(step, 'optional'),
     isPermissive: problems.flag(step, 'permissive'),
     startDelayMs: (problems.count(step, 'startDelay', SECONDS_MAX) ?? 0) * 1000,
-    task: hasTask ? stepTask(problems, step, isNamed ? name : '') : undefined,
+    task: hasTask ? stepTask(problems, step, type) : undefined,
     loop: kind === 'DO_WHILE' ? makeLoop(step, given, compiling) : undefined,
     fork: kind === 'FORK_JOIN_DYNAMIC' ? makeFork(step, given, compiling) : undefined,
     child: kind === 'SUB_WORKFLOW' ? makeChild(step, checker) : undefined,
     callback: kind === 'CALLBACK' ? makeCallback(step, checker) : undefined,
+    sink: kind === 'EVENT' ? checker.compile(value.sink, `${path}/sink`, step) : undefined,
   };
 }
 
@@ -177,7 +184,11 @@ function makeFork(
   const form = forkForm(step, inputs, checker.problems);
   if (form.kind === 'items') {
     const items = template('forkTaskInputs', inputs.forkTaskInputs);
-    return { form: 'items', scope, items, name: template('forkTaskName', form.name), isOnly };
+    const { name: given, version } = form;
+    const isWorkflow = version !== undefined;
+    const name = template(isWorkflow ? 'forkTaskWorkflow' : 'forkTaskName', given);
+    const which = isWorkflow ? template('forkTaskWorkflowVersion', version) : undefined;
+    return { form: 'items', scope, items, name, version: which, isOnly };
   }
   const { tasksParam, inputsParam } = form;
   const given = inputsParam === '' ? undefined : template(inputsParam, inputs[inputsParam]);

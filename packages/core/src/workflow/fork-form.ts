@@ -1,10 +1,17 @@
+import { isExpression, wrongFields } from './child-fields.ts';
 import type { Outline } from './outline.ts';
 import type { Problems } from './problems.ts';
 
 type Inputs = Readonly<Record<string, unknown>>;
 
 type ForkForm =
-  | { readonly kind: 'items'; readonly name: unknown }
+  | {
+      readonly kind: 'items';
+      /** The task type, or the workflow when there is a version. */
+      readonly name: unknown;
+      /** Of the workflow that each branch runs, null for the newest; undefined for tasks. */
+      readonly version: unknown;
+    }
   | { readonly kind: 'tasks'; readonly tasksParam: string; readonly inputsParam: string };
 
 /** How a FORK_JOIN_DYNAMIC says what its branches are. */
@@ -12,7 +19,13 @@ export function forkForm(step: Outline, inputs: Inputs, problems: Problems): For
   const { value, path } = step;
   if (inputs.forkTaskInputs !== undefined) {
     checkType(step, inputs, problems);
-    return { kind: 'items', name: inputs.forkTaskName ?? step.reference };
+    const { forkTaskWorkflow: workflow, forkTaskWorkflowVersion = null } = inputs;
+    if ((workflow ?? undefined) !== undefined) {
+      const version = asNumber(forkTaskWorkflowVersion);
+      checkWorkflow(step, { name: workflow, version }, problems);
+      return { kind: 'items', name: workflow, version };
+    }
+    return { kind: 'items', name: inputs.forkTaskName ?? step.reference, version: undefined };
   }
   const isListed = value.dynamicForkTasksParam !== undefined;
   const field = isListed ? 'dynamicForkTasksParam' : 'dynamicForkJoinTasksParam';
@@ -45,11 +58,26 @@ function inputName(step: Outline, field: string, inputs: Inputs, problems: Probl
 
 function checkType({ path }: Outline, inputs: Inputs, problems: Problems): void {
   const at = `${path}/inputParameters`;
-  const type = inputs.forkTaskType ?? 'SIMPLE';
-  if (type !== 'SIMPLE') {
-    problems.add(`${at}/forkTaskType`, 'bad_field', 'forkTaskType must be SIMPLE');
+  const hasWorkflow = (inputs.forkTaskWorkflow ?? undefined) !== undefined;
+  const type = inputs.forkTaskType ?? (hasWorkflow ? 'SUB_WORKFLOW' : 'SIMPLE');
+  if (type === 'SUB_WORKFLOW' && !hasWorkflow) {
+    const what = 'a fork of SUB_WORKFLOWs needs forkTaskWorkflow: the name of a workflow';
+    problems.add(`${at}/forkTaskWorkflow`, 'missing_field', what);
+  } else if (type !== (hasWorkflow ? 'SUB_WORKFLOW' : 'SIMPLE')) {
+    const what = 'forkTaskType must be SIMPLE, or SUB_WORKFLOW with forkTaskWorkflow';
+    problems.add(`${at}/forkTaskType`, 'bad_field', what);
   }
-  if (inputs.forkTaskWorkflow !== undefined) {
-    problems.add(`${at}/forkTaskWorkflow`, 'bad_field', 'forkTaskWorkflow is not supported');
+}
+
+function checkWorkflow({ path }: Outline, which: Inputs, problems: Problems): void {
+  const stated = Object.entries(which).filter(([, value]) => !isExpression(value));
+  for (const { name, message } of wrongFields(Object.fromEntries(stated))) {
+    const field = name === 'name' ? 'forkTaskWorkflow' : 'forkTaskWorkflowVersion';
+    problems.add(`${path}/inputParameters/${field}`, 'bad_field', `${field}: ${message}`);
   }
+}
+
+/** Conductor takes versions as text, too. */
+export function asNumber(version: unknown): unknown {
+  return typeof version === 'string' && /^\d{1,9}$/.test(version) ? Number(version) : version;
 }

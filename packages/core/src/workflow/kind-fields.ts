@@ -1,4 +1,5 @@
 import { checkStart, isExpression } from './child-fields.ts';
+import { checkSink } from './event-fields.ts';
 import { checkHttp } from './http-fields.ts';
 import type { Outline } from './outline.ts';
 import type { Problems } from './problems.ts';
@@ -34,6 +35,9 @@ export function kindFields(step: Outline, inputs: Inputs, problems: Problems): K
       return none;
     case 'HTTP':
       checkHttp(step, inputs, problems);
+      return none;
+    case 'EVENT':
+      checkSink(step, problems);
       return none;
     case 'START_WORKFLOW':
       checkStart(step, inputs, problems);

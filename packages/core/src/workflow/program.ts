@@ -1,6 +1,7 @@
+import type { Template } from '../expressions/template.ts';
 import type { DefinitionSchemas } from '../schema/definition-schemas.ts';
 import type { TaskSpec } from '../task/task-spec.ts';
-import type { Template } from './template.ts';
+import type { RunCallback } from './run-callback.ts';
 
 /** The kinds of steps, with their numbers in the log. A number never changes its meaning. */
 export const STEP_KINDS = [
@@ -23,6 +24,7 @@ export const STEP_KINDS = [
   'CALLBACK',
   'EXCLUSIVE_JOIN',
   'JSON_JQ_TRANSFORM',
+  'EVENT',
 ] as const;
 
 /** Type of the tasks of HTTP steps. A worker inside the server runs them. */
@@ -30,6 +32,11 @@ export const HTTP_TASK_TYPE = 'sluice:http';
 
 /** Type of the tasks of CALLBACK steps. No worker runs them: each has a delivery. */
 export const CALLBACK_TASK_TYPE = 'sluice:callback';
+
+/**
+ * In place of a task type in deliveries about runs. No task can have this type.
+ */
+export const RUN_DELIVERIES = '(runs)';
 
 /** Bound on the iterations of a loop. */
 export const ITERATIONS_MAX = 10_000;
@@ -83,6 +90,8 @@ export interface StepNode {
   readonly child: ChildNode | undefined;
   /** For CALLBACK. */
   readonly callback: CallbackNode | undefined;
+  /** For EVENT: where it goes. */
+  readonly sink: Template | undefined;
 }
 
 /** Where a CALLBACK is delivered. */
@@ -116,14 +125,16 @@ export const BRANCHES_MAX = 10_000;
 /** Where a dynamic fork has its branches from. */
 export type ForkNode = ForkOverItems | ForkOverTasks;
 
-/** A branch for each item, all of one type. */
+/** A branch for each item, all of one type or workflow. */
 export interface ForkOverItems {
   readonly form: 'items';
   /** Scope of the branches. */
   readonly scope: number;
   readonly items: Template;
-  /** The task type. */
+  /** The task type, or the name of a workflow. */
   readonly name: Template;
+  /** The version of the workflow, null for the newest; undefined for tasks. */
+  readonly version: Template | undefined;
   /** Whether it is the only dynamic fork: then the references of branches need not name it. */
   readonly isOnly: boolean;
 }
@@ -174,4 +185,6 @@ export interface Program {
   readonly timeoutMs: number;
   /** Gives name and version of the workflow that runs after a failure; undefined without one. */
   readonly failure: Template | undefined;
+  /** Who hears of the ends of its runs; undefined for nobody. */
+  readonly callback: RunCallback | undefined;
 }

@@ -95,6 +95,10 @@ export function runReason(name: RunReason): number {
   return RUN_REASONS.indexOf(name);
 }
 
+/** What a step waits for, in its column `isEvaluating`: its script, or values in blobs. */
+export const EVALUATES_SCRIPT = 1;
+export const EVALUATES_VALUES = 2;
+
 /**
  * What becomes of a step of a run that was revived. A number never changes its meaning.
  *

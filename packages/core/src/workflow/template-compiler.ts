@@ -1,8 +1,8 @@
 import type { Utf8 } from '../base/utf8.ts';
-import { type Expression, ExpressionError } from './expression.ts';
+import { type Expression, ExpressionError } from '../expressions/expression.ts';
+import { compileTemplate, type Template } from '../expressions/template.ts';
 import { isLater, type Outline } from './outline.ts';
 import type { Problems } from './problems.ts';
-import { compileTemplate, type Template } from './template.ts';
 
 /** What an expression may ask of the run, and of a step. */
 const RUN_FIELDS = [

@@ -148,7 +148,7 @@ export const TASK_ROUTES = {
     summary: 'Follow the changes of tasks as a stream of events',
     description:
       'Events with one line of JSON each: change {task, type, run?, from, to, reason, attempt, ' +
-      'at}, ' +
+      'at}, published {event, run, workflow, step, payload, at} (an EVENT step), ' +
       'gap {from, to} (these records of the log are no longer available), ping {}, drain {} ' +
       '(connect again). An id is a position in this log. With an id as Last-Event-ID the stream ' +
       'continues after it, and a change may arrive twice. An id of another log, or from before ' +

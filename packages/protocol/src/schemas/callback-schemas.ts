@@ -7,7 +7,7 @@ const CallbackId = Type.String({
   examples: ['c_0000000001'],
 });
 const ChangeType = Type.String({
-  description: 'Which change of the task it is about, or run.callback for a CALLBACK step.',
+  description: 'Which change of the task or run it is about, or run.callback for a CALLBACK step.',
   examples: ['task.succeeded'],
 });
 const Time = Type.String({ format: 'date-time' });
@@ -50,7 +50,12 @@ export type CallbackQuery = Static<typeof CallbackQuery>;
 
 export const CallbackView = Type.Object({
   id: CallbackId,
-  taskId: Type.String(),
+  taskId: Type.Union([Type.String(), Type.Null()], {
+    description: 'The task that it is about; null for a run.',
+  }),
+  runId: Type.Union([Type.String(), Type.Null()], {
+    description: 'The run that it is about; null for a task.',
+  }),
   type: ChangeType,
   url: Type.String(),
   state: CallbackState,

@@ -71,6 +71,13 @@ export const WorkflowDefinition = Type.Object(
     failureWorkflowVersion: Type.Optional(
       Type.Unsafe<number>({ ...WorkflowVersion, description: 'Default: the newest one.' }),
     ),
+    callback: Type.Optional(
+      Type.Unsafe<object>({
+        type: 'object',
+        description: 'Called when a run ends: url, on (a list of ends) and secret.',
+        examples: [{ url: 'https://example.com/hook', on: ['failed', 'timed_out'] }],
+      }),
+    ),
   },
   {
     additionalProperties: true,

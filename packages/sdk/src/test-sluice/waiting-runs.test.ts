@@ -275,3 +275,29 @@ describe('pauses and timeouts', () => {
     await expect(run.result()).rejects.toMatchObject({ status: 'timed_out' });
   });
 });
+
+test('an event ends its step at once, with what was published', async () => {
+  const paid = defineWorkflow('paid', { version: 3, input: inputOf<{ order: number }>() }, (w) => {
+    const told = w.event('tell', 'order.paid', { order: w.input.order, by: 'card' });
+    w.event('call', { webhook: 'https://example.com/hook' }, { order: w.input.order });
+    return { event: told.output.event_produced, order: told.output.order };
+  });
+  expect(paid.definition.tasks).toMatchObject([
+    { type: 'EVENT', sink: 'sluice:order.paid' },
+    { type: 'EVENT', sink: 'webhook:https://example.com/hook' },
+  ]);
+
+  const run = await tests.start(paid, { order: 7 });
+
+  expect(await run.result()).toEqual({ event: 'order.paid', order: 7 });
+  const { steps } = await run.get();
+  expect(steps[0].output).toEqual({
+    order: 7,
+    by: 'card',
+    workflowInstanceId: run.id,
+    workflowType: 'paid',
+    workflowVersion: 3,
+    correlationId: null,
+    event_produced: 'order.paid',
+  });
+});

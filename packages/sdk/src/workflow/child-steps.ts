@@ -39,7 +39,7 @@ export function addSubWorkflow<Output>(
 ): Step<Output> {
   const { version, optional, permissive } = options;
   const inputParameters = fieldsJson(scope, input, `the input of '${name}'`);
-  const subWorkflowParam = used(scope, { name, workflow, version });
+  const subWorkflowParam = usedWorkflow(scope, { name, workflow, version });
   const others = stated({ optional, permissive });
   return addStep(scope, {
     ...named(name, 'SUB_WORKFLOW'),
@@ -55,7 +55,7 @@ export function addStartWorkflow(
   { name, workflow, input, options }: Child<StartWorkflowOptions>,
 ): Step<{ readonly workflowId: string }> {
   const { version, correlationId } = options;
-  const which = used(scope, { name, workflow, version });
+  const which = usedWorkflow(scope, { name, workflow, version });
   const startWorkflow = stated({ ...which, input, correlationId });
   const inputParameters = fieldsJson(scope, { startWorkflow }, `the input of '${name}'`);
   return addStep(scope, { ...named(name, 'START_WORKFLOW'), inputParameters });
@@ -68,7 +68,10 @@ interface Used {
 }
 
 /** The workflow as the definition names it. One that this program defines is noted. */
-function used({ draft }: Scope, { name, workflow, version }: Used): object {
+export function usedWorkflow(
+  { draft }: Scope,
+  { name, workflow, version }: Used,
+): { readonly name: string; readonly version?: number } {
   if (typeof workflow !== 'string') {
     if (version !== undefined && version !== workflow.version) {
       const what = `the workflow '${workflow.name}' has the version ${workflow.version}`;
@@ -82,5 +85,5 @@ function used({ draft }: Scope, { name, workflow, version }: Used): object {
     const why = 'no w.switch before it can prevent that: a run would never end';
     throw draft.error(`${what}, and ${why}`);
   }
-  return stated({ name: workflow, version });
+  return { name: workflow, ...(version === undefined ? {} : { version }) };
 }

@@ -3,7 +3,14 @@ import { targetOf } from './reference-proxy.ts';
 import { Draft, Scope } from './scope.ts';
 import { StepHandle } from './step-handle.ts';
 import { stated } from './step-options.ts';
-import type { AnyWorkflow, InputType, JsonSchema, Workflow, WorkflowJson } from './workflow.ts';
+import type {
+  AnyWorkflow,
+  InputType,
+  JsonSchema,
+  RunCallbackOptions,
+  Workflow,
+  WorkflowJson,
+} from './workflow.ts';
 import { WorkflowBuilder } from './workflow-builder.ts';
 
 export interface WorkflowOptions<Input, Defaults extends keyof Input, Variables> {
@@ -23,6 +30,8 @@ export interface WorkflowOptions<Input, Defaults extends keyof Input, Variables>
   readonly timeoutSeconds?: number;
   /** Started when a run fails or times out; its input says what happened. */
   readonly failureWorkflow?: AnyWorkflow | string;
+  /** A receiver that is called when a run ends. */
+  readonly callback?: RunCallbackOptions;
   readonly description?: string;
 }
 
@@ -62,7 +71,7 @@ export function defineWorkflow<
     );
   }
   const { version, description, inputTemplate, variables, timeoutSeconds } = options;
-  const { failureWorkflow, inputSchema, outputSchema } = options;
+  const { failureWorkflow, inputSchema, outputSchema, callback } = options;
   const draft = new Draft(name);
   if (!Number.isInteger(version) || version < 1) {
     throw draft.error(`version must be a whole number from 1 on, and is ${String(version)}`);
@@ -85,6 +94,7 @@ export function defineWorkflow<
     outputParameters,
     timeoutSeconds,
     ...failureFields(draft, failureWorkflow),
+    callback: whole.plain(callback, 'callback'),
   };
   return { name, version, definition: stated(fields) as WorkflowJson, uses: [...draft.uses] };
 }

@@ -85,3 +85,39 @@ test('a map in a case may not have run', async () => {
 
   expect(await Promise.all(results)).toEqual([{ urls: ['x-small'] }, { urls: [] }]);
 });
+
+test('a map of a workflow is a dynamic fork with one run per element', async () => {
+  const child = defineWorkflow('child', { version: 2, input: inputOf<{ url: string }>() }, (w) => ({
+    small: w.step('shrink', shrink, { url: w.input.url }).output.small,
+  }));
+  const album = defineWorkflow(
+    'album',
+    { version: 1, input: inputOf<{ pictures: { url: string }[] }>() },
+    (w) => {
+      const each = w.map(w.input.pictures, child, { optional: true });
+      return { all: each.outputs.small };
+    },
+  );
+  expect(album.definition.tasks[0]).toEqual({
+    name: 'map-1',
+    taskReferenceName: 'map-1',
+    type: 'FORK_JOIN_DYNAMIC',
+    inputParameters: {
+      forkTaskWorkflow: 'child',
+      forkTaskWorkflowVersion: 2,
+      forkTaskInputs: '${workflow.input.pictures}',
+    },
+    optional: true,
+  });
+  const tests = new TestSluice([shrink]);
+
+  const run = await tests.start(album, { pictures: [{ url: 'a' }, { url: 'b' }] });
+
+  expect(await run.result()).toEqual({ all: ['a-small', 'b-small'] });
+  const { steps } = await run.get();
+  const branch = steps.find(({ reference }) => reference === '_child_0');
+  expect(branch).toMatchObject({ type: 'SUB_WORKFLOW', state: 'succeeded' });
+  expect(branch?.childRunId).toMatch(/^r_/);
+  // @ts-expect-error: the elements are no inputs of the workflow
+  defineWorkflow('wrong', { version: 1 }, (w) => w.map([{ link: 'a' }], child));
+});

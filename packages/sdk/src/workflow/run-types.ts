@@ -47,6 +47,8 @@ export interface RunRequest {
     readonly failureWorkflow?: string;
     /** Default: the newest one. */
     readonly failureWorkflowVersion?: number;
+    /** Called when a run ends: url, on (a list of ends) and secret. */
+    readonly callback?: Readonly<Record<string, unknown>>;
   };
   /** Any JSON up to 256 KiB. Numbers are doubles. Default null. */
   readonly input?: unknown;
@@ -257,6 +259,8 @@ export interface WorkflowVersionView {
     readonly failureWorkflow?: string;
     /** Default: the newest one. */
     readonly failureWorkflowVersion?: number;
+    /** Called when a run ends: url, on (a list of ends) and secret. */
+    readonly callback?: Readonly<Record<string, unknown>>;
   };
 }
 

@@ -30,6 +30,35 @@ export function addTerminate(scope: Scope, name: string, how: Termination): void
   addStep(scope, { ...named(name, 'TERMINATE'), inputParameters });
 }
 
+/** Where an event goes that is not for the stream of events. */
+export interface EventReceiver {
+  /** The address that is called. */
+  readonly webhook: string;
+}
+
+/** What an EVENT gives. */
+export type EventOutput<Payload> = Payload & {
+  readonly workflowInstanceId: string;
+  readonly workflowType: string;
+  readonly workflowVersion: number;
+  readonly correlationId: string | null;
+  /** The name of the event. */
+  readonly event_produced: string;
+};
+
+interface PublishedStep {
+  readonly name: string;
+  readonly to: string | EventReceiver;
+  readonly payload: object;
+}
+
+/** EVENT. */
+export function addEvent<Output>(scope: Scope, { name, to, payload }: PublishedStep): Step<Output> {
+  const sink = typeof to === 'string' ? `sluice:${to}` : `webhook:${to.webhook}`;
+  const inputParameters = fieldsJson(scope, payload, `the payload of '${name}'`);
+  return addStep(scope, { ...named(name, 'EVENT'), sink, inputParameters });
+}
+
 /** What a WAIT waits for; without any of them, for a call that completes the step. */
 export interface WaitFor {
   /** Whole seconds. */

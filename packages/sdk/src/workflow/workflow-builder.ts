@@ -8,7 +8,7 @@ import {
 } from './child-steps.ts';
 import { addHttp, type HttpStepOutput, type HttpStepRequest } from './http-step.ts';
 import { addLoop, type Iteration, type LoopOptions, type LoopOverOptions } from './loop-steps.ts';
-import { addMap, type MapItems } from './map-steps.ts';
+import { addMap, addMapOfRuns, type MapItems } from './map-steps.ts';
 import {
   addFirstOf,
   addFork,
@@ -24,14 +24,18 @@ import type {
   Perhaps,
   Reference,
   ReferenceTo,
+  Resolved,
   Step,
 } from './reference.ts';
 import { fieldPath, referenceTo, targetOf } from './reference-proxy.ts';
 import type { Scope } from './scope.ts';
 import {
+  addEvent,
   addInline,
   addTerminate,
   addWait,
+  type EventOutput,
+  type EventReceiver,
   type Termination,
   type WaitFor,
 } from './single-steps.ts';
@@ -190,9 +194,23 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
   map<Output, TaskInput, MayFail extends boolean = false>(
     list: NoInfer<Given<MapItems<TaskInput>>>,
     task: TaskDefinition<TaskInput, Output>,
-    { name = this.free('map'), ...options }: StepOptions<MayFail> & NameOptions = {},
-  ): MapStep<MayFail extends true ? Output | null : Output> {
-    return addMap(this.scope, { name, task, list, options });
+    options?: StepOptions<MayFail> & NameOptions,
+  ): MapStep<MayFail extends true ? Output | null : Output>;
+  /** Runs a workflow for each element of a list, side by side, and waits for all of them. */
+  map<Output, ChildInput, MayFail extends boolean = false>(
+    list: NoInfer<Given<MapItems<ChildInput>>>,
+    workflow: Workflow<ChildInput, Output>,
+    options?: SubWorkflowOptions<MayFail> & NameOptions,
+  ): MapStep<MayFail extends true ? Output | null : Output>;
+  map(
+    list: unknown,
+    each: AnyTask | AnyWorkflow,
+    { name = this.free('map'), ...options }: NameOptions = {},
+  ): MapStep<unknown> {
+    if ('definition' in each) {
+      return addMapOfRuns(this.scope, { name, workflow: each, list, options });
+    }
+    return addMap(this.scope, { name, task: each, list, options });
   }
 
   /** Repeats steps while a JavaScript expression says so. Returns what the last pass returns. */
@@ -250,6 +268,17 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
   /** Calls a receiver with `data`. The server delivers it, also after the run has ended. */
   callback(name: string, to: CallbackTarget, data: GivenFields<unknown> = {}): Step<null> {
     return addCallback(this.scope, { name, to, data });
+  }
+
+  /** Publishes an event under this name in the stream of events, or calls a receiver with it. */
+  event<Payload extends object = Record<never, never>>(
+    name: string,
+    event: string,
+    payload?: Payload,
+  ): Step<EventOutput<Resolved<Payload>>>;
+  event(name: string, to: EventReceiver, payload?: GivenFields<unknown>): Step<null>;
+  event(name: string, to: string | EventReceiver, payload: object = {}): object {
+    return addEvent(this.scope, { name, to, payload });
   }
 
   /** Runs another workflow and waits for its end. Its output is the output of the step. */

@@ -15,6 +15,16 @@ export interface WorkflowJson {
   readonly timeoutSeconds?: number;
   readonly failureWorkflow?: string;
   readonly failureWorkflowVersion?: number;
+  readonly callback?: RunCallbackOptions;
+}
+
+/** Who is called when a run ends. */
+export interface RunCallbackOptions {
+  readonly url: string;
+  /** Default: all of them. */
+  readonly on?: readonly ('succeeded' | 'failed' | 'timed_out' | 'cancelled')[];
+  /** Signs the message: `whsec_` and base64. Default: the secret of the server. */
+  readonly secret?: string;
 }
 
 /** A JSON Schema, as plain JSON. */

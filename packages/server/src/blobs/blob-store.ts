@@ -145,6 +145,11 @@ export class BlobStore implements BlobHolder {
     }
   }
 
+  /** Where the file of a blob is, if it exists. */
+  pathOf(key: BlobKey): string {
+    return this.files.pathOf(key);
+  }
+
   list(): AsyncGenerator<StoredBlob[]> {
     return this.files.list();
   }

@@ -7,12 +7,13 @@ import {
   type ReadonlyState,
   type RedeliverCallbacks,
   type RedeliverCallbacksReply,
+  runIdText,
   taskIdText,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { type CallbackQuery, type CallbackView, LIMITS } from '@sluice/protocol';
 import { badCursor, cursorText, pageJson } from '../answers/pages.ts';
-import { callbackType } from '../base/callback-type.ts';
+import { callbackType, isOfRun, runCallbackType } from '../base/callback-type.ts';
 import { timeText } from '../base/time-text.ts';
 import type { Admission } from '../limits/admission.ts';
 
@@ -107,10 +108,13 @@ class FirstOnes {
 function viewOf(state: ReadonlyState, delivery: Delivery): CallbackView {
   const { partition } = state;
   const { number, task, submittedAt, tries, nextAt, givenUpAt } = delivery;
+  const ofRun = isOfRun(state, delivery);
+  const key = { submittedAt, partition, number: task };
   return {
     id: deliveryIdText({ partition, number }),
-    taskId: taskIdText({ submittedAt, partition, number: task }),
-    type: callbackType(delivery.state),
+    taskId: ofRun ? null : taskIdText(key),
+    runId: ofRun ? runIdText(key) : null,
+    type: ofRun ? runCallbackType(delivery.state) : callbackType(delivery.state),
     url: state.texts.callback.at(delivery.callback)?.url ?? '',
     state: givenUpAt === 0 ? 'pending' : 'given_up',
     changedAt: timeText(delivery.at),

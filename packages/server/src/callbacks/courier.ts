@@ -8,11 +8,12 @@ import {
   type ReadonlyState,
   type RecordDelivery,
   type RecordDeliveryReply,
+  runIdText,
   taskIdText,
 } from '@sluice/core';
 import type { Engine } from '@sluice/engine';
 import { SluiceError } from '@sluice/protocol';
-import { callbackType, isOfStep } from '../base/callback-type.ts';
+import { callbackType, isOfRun, isOfStep, runCallbackType } from '../base/callback-type.ts';
 import { timeText } from '../base/time-text.ts';
 import { DeliveryLanes, type Planned } from './delivery-lanes.ts';
 
@@ -38,6 +39,8 @@ export interface CourierOptions {
   readonly engine: Engine;
   /** The current task as JSON, from memory or the projection. */
   readonly readTask: (namespace: string, id: string) => Promise<string>;
+  /** The current run as JSON, in the same way. */
+  readonly readRun: (namespace: string, id: string) => Promise<string>;
   /** Never rejects. */
   readonly send: (message: CallbackMessage) => Promise<SendOutcome>;
   readonly clock: () => number;
@@ -169,7 +172,7 @@ export class Courier {
     const { engine, clock, send } = this.options;
     const letter = await engine.read((state) => letterOf(state, number));
     if (letter === undefined) return undefined;
-    const task = await this.read(letter);
+    const task = await this.read(letter.about);
     if (task === 'unreadable') return clock() + LOOK_AGAIN_MS;
     if (task === 'not_kept') return this.record(number, 0, { status: 0, failure: 'task_not_kept' });
     const startedAt = clock();
@@ -179,12 +182,14 @@ export class Courier {
     return this.record(number, Math.max(0, clock() - startedAt), outcome);
   }
 
-  private async read({ namespace, taskId }: Letter): Promise<TaskRead> {
+  private async read({ namespace, id: subject, isOfRun }: Letter['about']): Promise<TaskRead> {
+    const { readTask, readRun } = this.options;
     try {
-      return { json: await this.options.readTask(namespace, taskId) };
+      return { json: await (isOfRun ? readRun : readTask)(namespace, subject) };
     } catch (cause) {
       if (!(cause instanceof SluiceError)) throw cause;
-      return cause.code === 'task_not_found' ? 'not_kept' : 'unreadable';
+      const isGone = cause.code === 'task_not_found' || cause.code === 'run_not_found';
+      return isGone ? 'not_kept' : 'unreadable';
     }
   }
 
@@ -225,8 +230,12 @@ interface Letter {
   readonly id: string;
   /** The beginning of the JSON body. */
   readonly head: string;
-  readonly namespace: string;
-  readonly taskId: string;
+  /** The task or run. */
+  readonly about: {
+    readonly namespace: string;
+    readonly id: string;
+    readonly isOfRun: boolean;
+  };
   /** Whether it is the message of a CALLBACK step. */
   readonly isOfStep: boolean;
 }
@@ -243,15 +252,20 @@ function letterOf(state: ReadonlyState, number: number): Letter | undefined {
   if (delivery === undefined || delivery.givenUpAt !== 0) return undefined;
   const { partition } = state;
   const callback = state.texts.callback.at(delivery.callback);
-  const type = callbackType(delivery.state);
   const { task, submittedAt, queue, at } = delivery;
+  const ofRun = isOfRun(state, delivery);
+  const type = ofRun ? runCallbackType(delivery.state) : callbackType(delivery.state);
+  const key = { submittedAt, partition, number: task };
   return {
     url: callback?.url ?? '',
     secret: callback?.secret,
     id: deliveryIdText({ partition, number }),
     head: JSON.stringify({ type, timestamp: timeText(at) }).slice(0, -1),
-    namespace: namespaceOf(state.queues[queue].key),
-    taskId: taskIdText({ submittedAt, partition, number: task }),
+    about: {
+      namespace: namespaceOf(state.queues[queue].key),
+      id: ofRun ? runIdText(key) : taskIdText(key),
+      isOfRun: ofRun,
+    },
     isOfStep: isOfStep(delivery.state),
   };
 }

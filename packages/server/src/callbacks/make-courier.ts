@@ -2,6 +2,7 @@ import type { Engine } from '@sluice/engine';
 import type { Configuration } from '../config/settings.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { Projection } from '../projection/projection.ts';
+import { RunArchive } from '../runs/run-archive.ts';
 import { TaskArchive } from '../tasks/task-archive.ts';
 import { AddressGuard } from './address-guard.ts';
 import { CallbackSender } from './callback-sender.ts';
@@ -33,9 +34,11 @@ export function makeCourier(
   const resolve = nameResolver(settings.dnsServers);
   const sender = new CallbackSender({ guard, resolve, version, secret, clock });
   const archive = new TaskArchive(parts);
+  const runs = new RunArchive(parts);
   const courier = new Courier({
     ...parts,
     readTask: (namespace, id) => archive.one(namespace, id),
+    readRun: (namespace, id) => runs.summary(namespace, id),
     send: (message) => sender.send(message),
     random: Math.random,
     perHostMax,

@@ -1,4 +1,10 @@
-import { ATTEMPT_OUTCOMES, type Outputs, type ReadonlyState } from '@sluice/core';
+import {
+  ATTEMPT_OUTCOMES,
+  type Outputs,
+  type ReadonlyState,
+  RUN_DELIVERIES,
+  taskTypeOf,
+} from '@sluice/core';
 import { oldestAgeMs } from '../queues/queue-views.ts';
 import type { Exposition, Labels } from './exposition.ts';
 import { type TypeRow, TypeRows } from './type-rows.ts';
@@ -79,7 +85,9 @@ export class TypeMetrics {
   /** Ranks the types by what they have now, and adds it up by row. */
   private totals(state: ReadonlyState, now: number): Map<TypeRow, TypeTotals> {
     const running = heldByPlace(state);
-    const inUse = state.queues.filter(({ isFree }) => !isFree);
+    const inUse = state.queues.filter(
+      ({ isFree, key }) => !isFree && taskTypeOf(key) !== RUN_DELIVERIES,
+    );
     this.rows.rank(inUse, ({ depth, index }) => depth + running[index]);
     const totals = new Map<TypeRow, TypeTotals>();
     for (const queue of inUse) {

@@ -43,6 +43,18 @@ type ChangedTask = Readonly<Pick<TaskRecord, 'number' | 'submittedAt' | 'queue'>
   readonly step?: StepOfRun | undefined;
 };
 
+/** An event that a step of a run published. */
+export interface PublishedEvent {
+  readonly run: number;
+  readonly startedAt: number;
+  /** Key of the workflow: its namespace and name. */
+  readonly queue: string;
+  readonly reference: string;
+  readonly name: string;
+  /** JSON text. */
+  readonly payload: string;
+}
+
 /**
  * Columns instead of objects, because every change of every task is stored here. Long-lived objects
  * would be most of the garbage collector's work.
@@ -58,6 +70,8 @@ class Columns {
   readonly attempt: Float64Array;
   readonly queue: string[] = [];
   readonly step: (StepOfRun | undefined)[] = [];
+  /** Events that steps published; undefined for changes. */
+  readonly published: (PublishedEvent | undefined)[] = [];
 
   constructor(size: number) {
     this.position = new Float64Array(size);
@@ -72,6 +86,10 @@ class Columns {
 }
 
 const NO_PLACE = -1;
+
+/** Larger payloads of events are not in the stream; and the bound on all of them together. */
+const PAYLOAD_CHARACTERS_MAX = 16 * 1024;
+const PAYLOADS_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 /** Approximate maximum number of events per answer; events of one record stay together. */
 const EVENTS_AT_ONCE = 1000;
@@ -92,6 +110,9 @@ export class ChangeRing {
   /** Index of the next entry. */
   private place = 0;
   private firstComplete = 0;
+  /** Places of published events, oldest first, and the characters of their payloads. */
+  private readonly payloads: number[] = [];
+  private payloadCharacters = 0;
   /** Position of the newest record taken, with or without a change. */
   private last = -1;
 
@@ -106,8 +127,32 @@ export class ChangeRing {
     this.last = Math.max(this.last, position - 1);
   }
 
+  /** A step published an event. */
+  publish(position: number, at: number, event: PublishedEvent): void {
+    if (position < this.firstComplete) return;
+    const { place } = this;
+    const { run, startedAt, queue, reference, payload } = event;
+    const step: StepOfRun = [run, startedAt, reference];
+    this.add(position, { number: 0, submittedAt: 0, queue, step }, [at, 0, 0, 0, 0, '']);
+    const isLarge = payload.length > PAYLOAD_CHARACTERS_MAX;
+    this.columns.published[place] = isLarge ? { ...event, payload: '' } : event;
+    this.payloads.push(place);
+    this.payloadCharacters += isLarge ? 0 : payload.length;
+    while (this.payloadCharacters > PAYLOADS_CHARACTERS_MAX) this.dropPayload();
+  }
+
+  /** The oldest payload goes: the event stays. */
+  private dropPayload(): void {
+    const place = this.payloads.shift() ?? NO_PLACE;
+    const event = this.columns.published[place];
+    if (event === undefined) return;
+    this.payloadCharacters -= event.payload.length;
+    this.columns.published[place] = { ...event, payload: '' };
+  }
+
   add(position: number, task: ChangedTask, change: ChangeRecord): void {
     if (position < this.firstComplete) return;
+    this.forgetEvent(this.place);
     const { columns, place } = this;
     if (this.count === this.size) this.firstComplete = columns.position[place] + 1;
     else this.count += 1;
@@ -124,6 +169,15 @@ export class ChangeRing {
       columns.attempt[place],
     ] = change;
     this.place = (place + 1) % this.size;
+  }
+
+  /** Another entry takes the place. */
+  private forgetEvent(place: number): void {
+    const event = this.columns.published[place];
+    if (event === undefined) return;
+    this.payloadCharacters -= event.payload.length;
+    this.columns.published[place] = undefined;
+    this.payloads.splice(this.payloads.indexOf(place), 1);
   }
 
   /** Every record before this position was taken. */
@@ -177,6 +231,8 @@ export class ChangeRing {
 
   private isWanted(place: number, query: ChangeQuery): boolean {
     const number = this.columns.number[place];
+    const isEvent = this.columns.published[place] !== undefined;
+    if (isEvent && (query.task !== undefined || query.queue !== undefined)) return false;
     const queue = this.columns.queue[place];
     return (
       (query.task === undefined || query.task === number) &&
@@ -189,6 +245,9 @@ export class ChangeRing {
   /** The last change of a record gets an id, made with `start`. */
   private changeFrame(place: number, start: string | undefined): string {
     const { columns } = this;
+    const id = start === undefined ? undefined : eventId(start, columns.position[place]);
+    const published = columns.published[place];
+    if (published !== undefined) return frame('published', shown(published, columns.at[place]), id);
     const number = columns.number[place] as TaskNumber;
     const key = { submittedAt: columns.submittedAt[place], partition: PARTITION, number };
     const from = columns.from[place];
@@ -202,7 +261,6 @@ export class ChangeRing {
       attempt: columns.attempt[place],
       at: timeText(columns.at[place]),
     };
-    const id = start === undefined ? undefined : eventId(start, columns.position[place]);
     return frame('change', data, id);
   }
 }
@@ -211,6 +269,17 @@ function runOf(step: StepOfRun | undefined): { run?: string } {
   if (step === undefined) return {};
   const [run, submittedAt] = step;
   return { run: runIdText({ submittedAt, partition: PARTITION, number: run as TaskNumber }) };
+}
+
+function shown({ run, startedAt, queue, reference, name, payload }: PublishedEvent, at: number) {
+  return {
+    event: name,
+    ...runOf([run, startedAt, reference]),
+    workflow: taskTypeOf(queue),
+    step: reference,
+    payload: payload === '' ? null : (JSON.parse(payload) as unknown),
+    at: timeText(at),
+  };
 }
 
 /** The id that a reader sends to continue after a record. */

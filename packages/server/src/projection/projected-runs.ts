@@ -1,4 +1,6 @@
-import type { Event, EventOf } from '@sluice/core';
+import { type Event, type EventOf, queueKey, STEP_KINDS, taskTypeOf } from '@sluice/core';
+import { UTF8 } from '../base/utf8.ts';
+import type { PublishedEvent } from './change-ring.ts';
 import { ProjectedPrograms } from './projected-programs.ts';
 import type { StoredRecords } from './rows/stored-records.ts';
 import { beginRecord, withText } from './rows/task-record.ts';
@@ -6,6 +8,7 @@ import {
   advanceRun,
   beginRun,
   isRun,
+  namespaceOfRun,
   noteChild,
   noteStepTask,
   openBranches,
@@ -44,6 +47,8 @@ const OF_RUNS = [
   'run_stopping',
   'run_ended',
   'run_forgotten',
+  'values_asked',
+  'run_delivery_owed',
 ] as const;
 
 type EventOfRuns = Extract<Event, { type: (typeof OF_RUNS)[number] }>;
@@ -58,6 +63,7 @@ export function isOfRuns(event: Event): event is EventOfRuns {
 export class ProjectedRuns {
   readonly programs: ProjectedPrograms;
   private readonly desk: RecordDesk;
+  private published: PublishedEvent | undefined;
 
   constructor(desk: RecordDesk, programs: readonly ProjectedProgram[]) {
     this.desk = desk;
@@ -101,7 +107,9 @@ export class ProjectedRuns {
       }
       case 'workflow_removed':
       case 'run_forgotten':
-        // Runs keep showing their definition, and rows outlive memory.
+      case 'values_asked':
+      case 'run_delivery_owed':
+        // Runs keep showing their definition, rows outlive memory, and nothing else shows.
         return undefined;
       default:
         this.change(event, at);
@@ -118,6 +126,16 @@ export class ProjectedRuns {
   private change(event: RunChange, at: number): void {
     const run = this.open(event.task, at);
     if (run?.isBehind) advanceRun(run.record, event, at);
+    if (run !== undefined && event.type === 'step_ended') {
+      this.published = publishedBy(event, run.record);
+    }
+  }
+
+  /** The event that the last step published, if it did; once. */
+  takePublished(): PublishedEvent | undefined {
+    const { published } = this;
+    this.published = undefined;
+    return published;
   }
 
   /**
@@ -156,6 +174,21 @@ export class ProjectedRuns {
     if (isBehind) this.desk.add(UnsavedTask.of(record, since));
     return { record, isBehind };
   }
+}
+
+const EVENT = STEP_KINDS.indexOf('EVENT');
+
+/** A step that called a receiver published nothing. */
+function publishedBy(
+  { kind, reference, output }: EventOf<'step_ended'>,
+  run: RunRecord,
+): PublishedEvent | undefined {
+  if (kind !== EVENT || output.start === output.end) return undefined;
+  const payload = UTF8.decode(output.bytes.subarray(output.start, output.end));
+  const { event_produced: name } = (JSON.parse(payload) ?? {}) as { event_produced?: unknown };
+  if (typeof name !== 'string') return undefined;
+  const queue = queueKey(namespaceOfRun(run), taskTypeOf(run.queue));
+  return { run: run.number, startedAt: run.submittedAt, queue, reference, name, payload };
 }
 
 interface OpenRun {

@@ -197,6 +197,8 @@ export class Projector {
     const record = this.batchStart + place;
     try {
       const task = this.apply(event, time);
+      const published = this.runs.takePublished();
+      if (published !== undefined) this.changes.publish(record, time, published);
       const change = task?.lastChange;
       if (task === undefined || change === undefined || change === this.unchanged) return;
       this.changes.add(record, task, change);

@@ -4,6 +4,8 @@ import {
   queueKey,
   type ReadonlyQueue,
   type ReadonlyState,
+  RUN_DELIVERIES,
+  taskTypeOf,
 } from '@sluice/core';
 import type { QueueRates } from './queue-rates.ts';
 
@@ -46,7 +48,8 @@ export class QueueViews {
   /** A type that only workers registered has a queue, too: an empty one. */
   types(): string[] {
     const known = this.state.queues.filter(
-      ({ namespace, isFree }) => !isFree && namespace === this.namespace,
+      ({ namespace, isFree, key }) =>
+        !isFree && namespace === this.namespace && taskTypeOf(key) !== RUN_DELIVERIES,
     );
     return [...new Set([...known.map(({ taskType }) => taskType), ...this.handling.keys()])];
   }

@@ -3,7 +3,7 @@ import type { Engine } from '@sluice/engine';
 import { LIMITS, type RunListQuery, SluiceError } from '@sluice/protocol';
 import { AnswerRoom } from '../answers/answer-room.ts';
 import { badCursor, cursorText, type PageRequest, pageJson } from '../answers/pages.ts';
-import { runJson, stepsFrom } from '../answers/shown-run.ts';
+import { runJson, runSummaryJson, stepsFrom } from '../answers/shown-run.ts';
 import type { Admission } from '../limits/admission.ts';
 import { type Projection, ProjectionError } from '../projection/projection.ts';
 import type { StoredSteps } from '../projection/projection-messages.ts';
@@ -39,6 +39,17 @@ export class RunArchive {
     const stored = await this.ask(id, (projection) => projection.run({ namespace, id }));
     if (stored === null) throw runNotFound(id);
     return stored;
+  }
+
+  /** One run as JSON text, without its steps. */
+  async summary(namespace: string, id: string): Promise<string> {
+    const json = await this.inMemory(namespace, id, (state, slot) => {
+      return runSummaryJson(runSource(state, slot));
+    });
+    if (json !== undefined) return json;
+    const whole = JSON.parse(await this.one(namespace, id)) as Record<string, unknown>;
+    const { steps: _, stepsCursor: __, ...rest } = whole;
+    return JSON.stringify(rest);
   }
 
   /** A page of the steps of a run, as JSON text. */

@@ -2,6 +2,7 @@ import {
   Branches,
   CALLBACK_TASK_TYPE,
   childIdOf,
+  EVALUATES_VALUES,
   type Explanation,
   hasRoomForFrame,
   isRunOver,
@@ -76,6 +77,10 @@ export function explainRun(
     const outcome = RUN_STATES[table.outcome[run]];
     lead.push({ code: 'stopping', message: `the run ends as ${outcome} when its tasks stop` });
   }
+  if (table.isEvaluating[run] === 1) {
+    const message = 'the output of the run waits for values that are in blobs';
+    reasons.push({ code: 'script', message });
+  }
   return {
     running: runState !== 'paused' && reasons.some(({ code }) => code !== 'call'),
     reasons: [...lead, ...reasons],
@@ -124,7 +129,11 @@ function explainStep(state: ReadonlyState, partition: PartitionReader, step: num
     return { code, message, step: reference, taskId: taskIdOf(state, task), task: explained };
   }
   if (steps.child[step] !== 0) return explainChild(state, partition, { step, reference });
-  if (steps.isEvaluating[step] === 1) {
+  if (steps.isEvaluating[step] === EVALUATES_VALUES) {
+    const message = `${name} waits for values that are in blobs`;
+    return { code: 'script', message, step: reference };
+  }
+  if (steps.isEvaluating[step] !== 0) {
     return { code: 'script', message: `${name} waits for its script`, step: reference };
   }
   if (runs.stepTimers.has(step as Slot)) {

@@ -60,6 +60,8 @@ export function startRefusal(
   switch (rejection) {
     case 'workflow_not_found':
       return workflowNotFound(workflow, version);
+    case 'too_many_callbacks':
+      return overloaded('the server has the maximum number of pending callbacks');
     case 'too_many_workflows':
       return tooManyWorkflows();
     case 'quota_exceeded':

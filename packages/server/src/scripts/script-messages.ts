@@ -1,9 +1,9 @@
-import type { EvaluationRequest } from '@sluice/core';
+import type { BlobAnswer, EvaluationRequest } from '@sluice/core';
 import type { ScriptResult } from './script-result.ts';
 
 export type ScriptLanguage = EvaluationRequest['language'];
 
-/** A script to evaluate, or only to check when there is no input. */
+/** A script to evaluate, or only to check when there is no input; or what is asked of blobs. */
 export interface ScriptQuestion {
   readonly id: number;
   readonly language: ScriptLanguage;
@@ -15,6 +15,8 @@ export interface ScriptQuestion {
 export interface ScriptAnswer {
   readonly id: number;
   readonly result?: ScriptResult;
+  /** What was found in blobs. */
+  readonly values?: readonly BlobAnswer[];
   /** Why a checked script is none. */
   readonly problem?: string | undefined;
 }

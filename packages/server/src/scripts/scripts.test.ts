@@ -1,28 +1,40 @@
-import type { EvaluationResult } from '@sluice/core';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EvaluationRequest, EvaluationResult } from '@sluice/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Scripts } from './scripts.ts';
 
 let scripts: Scripts;
+let folder: string;
 let results: EvaluationResult[];
 let hears: () => void = () => undefined;
 
 beforeEach(() => {
   results = [];
-  scripts = new Scripts((found) => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-scripts-'));
+  const report = (found: readonly EvaluationResult[]): void => {
     results.push(...found);
     hears();
-  });
+  };
+  scripts = new Scripts(report, ({ sha256 }) => join(folder, sha256));
 });
 
-afterEach(() => scripts.close());
+afterEach(async () => {
+  await scripts.close();
+  rmSync(folder, { recursive: true });
+});
 
 function ask(
   step: number,
   source: string,
   input = '{}',
-  language: 'javascript' | 'jq' = 'javascript',
+  language: EvaluationRequest['language'] = 'javascript',
 ): void {
-  scripts.evaluate([{ run: 7, step, evaluation: 1, language, source, input }]);
+  scripts.evaluate([
+    { run: 7, step, evaluation: 1, namespace: 'default', language, source, input },
+  ]);
 }
 
 async function heard(count: number): Promise<void> {
@@ -113,4 +125,35 @@ test('when the thread ends, what waits for it is evaluated in a new one', async 
   await heard(1);
 
   expect(results).toEqual([{ run: 7, step: 1, evaluation: 1, value: '1' }]);
+});
+
+test('values are taken out of the files of blobs', async () => {
+  const content = JSON.stringify({ items: [{ name: 'zero' }, { name: 'one' }] });
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  writeFileSync(join(folder, sha256), content);
+  const missing = 'ab'.repeat(32);
+  const path = [
+    { kind: 'name', name: 'items' },
+    { kind: 'index', index: 1 },
+  ];
+  const keys = [sha256, missing].map((blob) => JSON.stringify([blob, path, false]));
+
+  ask(1, '', JSON.stringify(keys), 'extract');
+  await heard(1);
+
+  const [{ values }] = results;
+  expect(values).toMatchObject([
+    { key: keys[0], value: '{"name":"one"}' },
+    { key: keys[1], problem: { code: 'bad_value' } },
+  ]);
+});
+
+test('a blob whose file was damaged gives no values', async () => {
+  const sha256 = 'cd'.repeat(32);
+  writeFileSync(join(folder, sha256), '{"a":1}');
+
+  ask(1, '', JSON.stringify([JSON.stringify([sha256, [], false])]), 'extract');
+  await heard(1);
+
+  expect(results[0].values?.[0].problem?.message).toContain('damaged');
 });

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import type { EvaluationRequest, EvaluationResult } from '@sluice/core';
+import { blobsAsked, type EvaluationRequest, type EvaluationResult } from '@sluice/core';
 import { envWithCompileCache } from '@sluice/engine';
+import type { BlobKey } from '../blobs/blob-files.ts';
 import { TOO_LONG } from './sandbox.ts';
 import type { ScriptAnswer, ScriptLanguage, ScriptQuestion } from './script-messages.ts';
 import type { ScriptResult } from './script-result.ts';
@@ -25,6 +26,7 @@ interface Waiting {
  */
 export class Scripts {
   private readonly report: (results: readonly EvaluationResult[]) => void;
+  private readonly pathOf: (blob: BlobKey) => string;
   private readonly waiting = new Map<number, Waiting>();
   /** Sources that were found to be scripts: the same definition may come with every run. */
   private readonly correct = new Set<string>();
@@ -35,14 +37,24 @@ export class Scripts {
   private lastId = 0;
   private isClosed = false;
 
-  /** `report` takes results; several that come in one turn come together. */
-  constructor(report: (results: readonly EvaluationResult[]) => void) {
+  /**
+   * `report` takes results; several that come in one turn come together. `pathOf` says where the
+   * file of a blob is.
+   */
+  constructor(
+    report: (results: readonly EvaluationResult[]) => void,
+    pathOf: (blob: BlobKey) => string,
+  ) {
     this.report = report;
+    this.pathOf = pathOf;
   }
 
   evaluate(requests: readonly EvaluationRequest[]): void {
-    for (const { run, step, evaluation, language, source, input } of requests) {
-      this.ask({ language, source, input }, ({ result }) => {
+    for (const request of requests) {
+      const { run, step, evaluation, language, input } = request;
+      const source = language === 'extract' ? this.filesOf(request) : request.source;
+      this.ask({ language, source, input }, ({ result, values }) => {
+        if (values !== undefined) return this.answer({ run, step, evaluation, values });
         const found: ScriptResult = result ?? { message: 'the script could not be evaluated' };
         this.answer({ run, step, evaluation, ...found });
       });
@@ -64,6 +76,13 @@ export class Scripts {
       this.correct.add(key);
     }
     return found;
+  }
+
+  /** The paths of the blobs that are asked about, as JSON. */
+  private filesOf({ namespace, input }: EvaluationRequest): string {
+    const blobs = blobsAsked(JSON.parse(input) as string[]);
+    const paths = blobs.map((sha256) => [sha256, this.pathOf({ namespace, sha256 })]);
+    return JSON.stringify(Object.fromEntries(paths));
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
-const CHILD_RUNS = 'core/src/commands/runs/child-runs.ts';
-const CHILD_ENDS = 'core/src/commands/runs/child-ends.ts';
+const CHILD_RUNS = 'core/src/commands/steps/child-runs.ts';
+const CHILD_ENDS = 'core/src/commands/steps/child-ends.ts';
 
 const PLANTED: readonly Mutant[] = [
   {
@@ -13,7 +13,7 @@ const PLANTED: readonly Mutant[] = [
   },
   {
     name: 'parent-ends-before-its-child',
-    file: 'core/src/commands/runs/proceed.ts',
+    file: 'core/src/commands/steps/proceed.ts',
     find: `      if (hasChild(visit, left)) stopChild(visit, left);
       else stopStep(visit, left);`,
     replace: '      stopStep(visit, left);',
@@ -54,8 +54,8 @@ const PLANTED: readonly Mutant[] = [
   {
     name: 'parents-are-not-saved',
     file: 'core/src/state/runs/run-table.ts',
-    find: 'const isNewer = this.ofParent.includes(column) && archive.schema < CHILDREN_SCHEMA;',
-    replace: 'const isNewer = this.ofParent.includes(column);',
+    find: 'const isNewer = this.newer.includes(column) && archive.schema < CHILDREN_SCHEMA;',
+    replace: 'const isNewer = this.newer.includes(column);',
     what: 'A snapshot has who waits for a run: here nobody hears of its end after a restart.',
   },
 ];

@@ -2,8 +2,9 @@ import type { Mutant } from './mutant.ts';
 
 const STEP_PLACES = 'core/src/apply/step-places.ts';
 const APPLY_RUNS = 'core/src/apply/apply-runs.ts';
+const APPLY_FRAMES = 'core/src/apply/apply-frames.ts';
 const END_STEPS = 'core/src/commands/runs/end-steps.ts';
-const PROCEED = 'core/src/commands/runs/proceed.ts';
+const PROCEED = 'core/src/commands/steps/proceed.ts';
 const GRAPH = 'core/src/workflow/graph.ts';
 
 const PLANTED: readonly Mutant[] = [
@@ -93,14 +94,14 @@ const PLANTED: readonly Mutant[] = [
   },
   {
     name: 'frame-leaks',
-    file: APPLY_RUNS,
+    file: APPLY_FRAMES,
     find: 'steps.closeFrame(base, size);',
     replace: '',
     what: 'A run that left memory gives back its steps: here they are never used again.',
   },
   {
     name: 'switch-ignores-its-value',
-    file: 'core/src/commands/runs/immediate-steps.ts',
+    file: 'core/src/commands/steps/immediate-steps.ts',
     find: 'const nexts = node.cases.get(chosen) ?? node.otherwise;',
     replace: 'const nexts = node.otherwise;',
     what: 'A SWITCH takes the case that its value names: here always the default.',
@@ -121,16 +122,16 @@ const PLANTED: readonly Mutant[] = [
   },
   {
     name: 'stale-evaluation-is-taken',
-    file: 'core/src/commands/runs/script-evaluated.ts',
-    find: 'return isSame && steps.isEvaluating[step] === 1 && table.state[slot] !== RUN_STOPPING;',
+    file: 'core/src/commands/steps/script-evaluated.ts',
+    find: 'return isSame && steps.isEvaluating[step] !== 0 && table.state[slot] !== RUN_STOPPING;',
     replace: 'return isSame && table.state[slot] !== RUN_STOPPING;',
     what: 'The result of a script counts once: here one that comes again counts, too.',
   },
   {
     name: 'open-scripts-are-forgotten',
-    file: 'core/src/decision/evaluation-request.ts',
-    find: 'if (runs.steps.isEvaluating[step] === 1) open.push(step);',
-    replace: 'if (runs.steps.isEvaluating[step] === 2) open.push(step);',
+    file: 'core/src/decision/runs/evaluation-request.ts',
+    find: 'if (steps.isEvaluating[step] !== 0) add(evaluationRequest(asking, step));',
+    replace: '',
     what: 'A server that starts evaluates what was open: here the run waits for ever.',
   },
   {
@@ -142,28 +143,28 @@ const PLANTED: readonly Mutant[] = [
   },
   {
     name: 'frames-in-frames-leak',
-    file: APPLY_RUNS,
+    file: APPLY_FRAMES,
     find: 'freed += releaseFrame(state, run, inner - 1);',
     replace: '',
     what: 'A run that is forgotten frees the iterations of its loops: here their slots are lost.',
   },
   {
     name: 'loop-goes-on-too-far',
-    file: 'core/src/commands/runs/loop-steps.ts',
+    file: 'core/src/commands/steps/loop-steps.ts',
     find: 'done < steps.items[step]',
     replace: 'done <= steps.items[step]',
     what: 'A loop ends with its list: here it goes on once more.',
   },
   {
     name: 'fork-joins-early',
-    file: APPLY_RUNS,
+    file: APPLY_FRAMES,
     find: 'steps.waiting[event.join] = event.count;',
     replace: 'steps.waiting[event.join] = Math.max(1, event.count - 1);',
     what: 'A join waits for all branches of a dynamic fork: here it does not wait for the last.',
   },
   {
     name: 'branch-gets-the-next-item',
-    file: 'core/src/decision/branches.ts',
+    file: 'core/src/decision/runs/branches.ts',
     find: 'const from = start + this.listOf(fork).starts[index];',
     replace: `const { starts } = this.listOf(fork);
     const from = start + starts[Math.min(index + 1, starts.length - 1)];`,
@@ -171,7 +172,7 @@ const PLANTED: readonly Mutant[] = [
   },
   {
     name: 'fork-remembers-the-list-before',
-    file: APPLY_RUNS,
+    file: APPLY_FRAMES,
     find: 'runs.branches.forget(fork);',
     replace: '',
     what: 'A slot that is used again has another list: here the fork takes places of the old one.',
@@ -185,7 +186,7 @@ const PLANTED: readonly Mutant[] = [
   },
   {
     name: 'fork-takes-no-room',
-    file: APPLY_RUNS,
+    file: APPLY_FRAMES,
     find: 'runs.promise(run, event.tasks);\n  for',
     replace: 'for',
     what: 'A fork takes room for all its tasks: here others take it, and the count is wrong.',

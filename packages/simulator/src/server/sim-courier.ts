@@ -27,6 +27,8 @@ export function simCourier({ gateway, process, receivers, ...rest }: CourierPart
         if (cause.code === 'task_not_found') return JSON.stringify({ id });
         throw cause;
       }),
+    // The definitions of the simulator have no callbacks.
+    readRun: (_, id) => Promise.resolve(JSON.stringify({ id })),
     send: (message) => receivers.send(process, message),
     startTimer: process.after,
     concurrencyMax: 6,

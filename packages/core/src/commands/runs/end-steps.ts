@@ -2,8 +2,9 @@ import { isBlobReference } from '../../base/blob-reference.ts';
 import type { Slot, TaskNumber } from '../../base/ids.ts';
 import type { Decision } from '../../decision/decision.ts';
 import { endTask } from '../../decision/lease-ends.ts';
-import { placeOf, type RunPlace, referenceOf } from '../../decision/run-place.ts';
+import { placeOf, type RunPlace, referenceOf } from '../../decision/runs/run-place.ts';
 import { askToStop, GRACE_MS_DEFAULT } from '../../decision/stop-attempts.ts';
+import { compileTemplate } from '../../expressions/template.ts';
 import type { PayloadRange } from '../../structures/payload-range.ts';
 import { CANCELLED, CANCELLED_REASON, FAILED, isHeld, SUCCEEDED } from '../../task/task-state.ts';
 import { type Program, STEP_KINDS, type StepNode } from '../../workflow/program.ts';
@@ -47,14 +48,13 @@ export function visitStep(visit: Visit, step: number): StepVisit {
 
 /** The step of a branch: as its fork says, and as its element in the list says. */
 function branchNode({ decision, step, node }: StepVisit): StepNode {
-  const { reference, name, isOptional, task } = decision.runWork.branches.at(step);
-  return {
-    ...node,
-    reference,
-    name,
-    isOptional: node.isOptional || isOptional,
-    task: { ...node.task, ...task, type: name },
-  };
+  const { utf8, branches } = decision.runWork;
+  const { reference, name, workflow, isOptional, task } = branches.at(step);
+  const branch = { ...node, reference, name, isOptional: node.isOptional || isOptional };
+  if (workflow === undefined) return { ...branch, task: { ...node.task, ...task, type: name } };
+  const which = { name, version: workflow === 0 ? null : workflow };
+  const child = { which: compileTemplate(which, utf8), definition: '' };
+  return { ...branch, kind: 'SUB_WORKFLOW', task: undefined, child };
 }
 
 /** The reference of a step with the iterations of the loops around it. */

@@ -24,7 +24,7 @@ export class ResetPlan {
   private readonly reached = new Set<number>();
   /** Steps that are ended from outside. */
   private readonly held = new Set<number>();
-  /** Loops that go on, with how they do. */
+  /** Loops that go on, with how they do, and a step that waits on for its run. */
   private readonly loops = new Map<number, number>();
 
   /** The step that comes first in the event, because an input belongs to it; -1 for none. */
@@ -38,7 +38,7 @@ export class ResetPlan {
   startUnsuccessful(): void {
     const { steps } = this.visit.decision.state.runs;
     for (const step of this.slots()) {
-      if (!hasStepFailed(steps.state[step])) continue;
+      if (!hasStepFailed(steps.state[step]) || this.loops.has(step)) continue;
       const isStoppedLoop = steps.state[step] === STEP_CANCELLED && steps.iteration[step] > 0;
       if (!isStoppedLoop) this.start(step);
       else if (steps.waiting[step] === 1) this.goOn(step);
@@ -53,6 +53,21 @@ export class ResetPlan {
     if (loop >= 0) this.goOn(loop);
     this.again.add(step);
     this.leadOn(step);
+  }
+
+  /** This step waits on for its run, which goes on; what comes after it begins again. */
+  keep(step: number): void {
+    const loop = this.loopOf(step);
+    if (loop >= 0 && !this.isNewest(step, loop)) return;
+    if (loop >= 0) this.goOn(loop);
+    this.loops.set(step, RESET_RUNS_ON);
+    this.leadOn(step);
+  }
+
+  /** Whether that step waits on, and nothing before it begins again. */
+  keeps(step: number): boolean {
+    this.frames();
+    return this.loops.has(step) && !this.again.has(step);
   }
 
   /** Whether a step is in the newest iteration of the loop around it. */
@@ -194,7 +209,9 @@ export class ResetPlan {
     for (const { base, size, isFork } of framesOf(state, run)) {
       if (gone.has(base) || !this.isOpen(base, isFork)) continue;
       for (let step = base; step < base + size; step++) {
-        const hasTask = program.nodes[steps.node[step]].task !== undefined;
+        // A branch may run a workflow, which takes its room itself.
+        const node = isFork ? visitStep(this.visit, step).node : program.nodes[steps.node[step]];
+        const hasTask = node.task !== undefined;
         const isLinked = steps.link[step] !== 0 && !this.again.has(step);
         const isSpent = isFork && isStepOver(steps.state[step]) && !this.again.has(step);
         if (hasTask && !isLinked && !isSpent) tasks += 1;

@@ -2,12 +2,12 @@ import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { audit } from '../../decision/audit.ts';
 import type { Authored, Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
-import { findStep, outermost } from '../../decision/run-place.ts';
+import { findStep, outermost } from '../../decision/runs/run-place.ts';
+import { kindOf } from '../../expressions/json-bytes.ts';
 import { findRun, isAwaited } from '../../state/find-run.ts';
-import { kindOf } from '../../workflow/json-bytes.ts';
 import type { StepKind } from '../../workflow/program.ts';
 import { isRunOver, RUN_REASONS, RUN_SUCCEEDED } from '../../workflow/run-state.ts';
-import type { Visit } from './end-steps.ts';
+import { type Visit, visitStep } from './end-steps.ts';
 import { ResetPlan } from './reset-plan.ts';
 
 /**
@@ -64,7 +64,7 @@ export function decideReviveRun(decision: Decision, command: ReviveRun): ReviveR
     if (step === NO_SLOT) return { rejection: 'step_not_found', slot };
     plan.start(step);
     plan.first = step;
-    const { kind } = program.nodes[state.runs.steps.node[step]];
+    const { kind } = visitStep(visit, step).node;
     const rejection = inputRefusal(plan, kind, command.input);
     if (rejection !== undefined) return { rejection, slot };
   }
@@ -109,17 +109,55 @@ interface Revival {
   readonly input: Uint8Array;
 }
 
-/** Lets an ended run go on as planned. False when memory has no room for its tasks. */
-export function revive(
+/**
+ * Lets an ended run go on as planned, and the runs above it that failed because of it: their steps
+ * wait for it again. False when memory has no room for their tasks.
+ */
+export function revive(visit: Visit, plan: ResetPlan, revival: Revival): boolean {
+  const { tasks, runs, limits } = visit.decision.state;
+  const all = [{ visit, plan, revival }, ...plansAbove(visit)];
+  const needed = all.reduce((sum, each) => sum + each.plan.tasks(each.plan.frames()), 0);
+  if (tasks.count + runs.promised + needed > limits.tasksMax) return false;
+  for (const each of all) goOn(each.visit, each.plan, each.revival);
+  return true;
+}
+
+const NOTHING_ELSE: Revival = { isRestart: false, input: new Uint8Array(0) };
+
+/** The runs above a run that ended because it did not succeed, nearest first. */
+function plansAbove(visit: Visit): { visit: Visit; plan: ResetPlan; revival: Revival }[] {
+  const { decision } = visit;
+  const { state, runWork } = decision;
+  const { table, steps } = state.runs;
+  const above = [];
+  for (let child = visit.run; ; ) {
+    const step = table.parentStep[child] - 1;
+    if (step < 0 || steps.child[step] !== table.number[child]) break;
+    const run = steps.run[step] as Slot;
+    const isItsParent = table.number[run] === table.parent[child] && isRunOver(table.state[run]);
+    if (!isItsParent || table.decider[run] !== step + 1) break;
+    const program = runWork.programs.of(state.programs.at(table.program[run]));
+    const parent = { decision, run, program };
+    const plan = new ResetPlan(parent);
+    plan.keep(step);
+    plan.startUnsuccessful();
+    // Its iteration is over: the parent stays as it is.
+    if (!plan.keeps(step)) break;
+    above.push({ visit: parent, plan, revival: NOTHING_ELSE });
+    child = run;
+  }
+  return above;
+}
+
+function goOn(
   { decision, run, program }: Visit,
   plan: ResetPlan,
   { isRestart, input }: Revival,
-): boolean {
+): void {
   const { state, emit, events, runWork, now } = decision;
-  const { tasks, runs, limits } = state;
+  const { runs } = state;
   const frames = plan.frames();
   const needed = plan.tasks(frames);
-  if (tasks.count + runs.promised + needed > limits.tasksMax) return false;
   const resets = plan.resets();
   const number = runs.table.number[run] as TaskNumber;
   const revived = events.runRevived;
@@ -131,12 +169,11 @@ export function revive(
   const variables = runWork.utf8.encode(revived.isRestarted ? program.variables : '');
   Object.assign(revived.variables, { bytes: variables, start: 0, end: variables.length });
   emit(revived);
-  if (resets.steps.length === 0) return true;
+  if (resets.steps.length === 0) return;
   const reset = events.stepsReset;
   reset.slot = run;
   reset.task = number;
   Object.assign(reset, { ...resets, frames });
   Object.assign(reset.input, { bytes: input, start: 0, end: input.length });
   emit(reset);
-  return true;
 }

@@ -2,6 +2,9 @@ import { NO_SLOT, type Slot, type TaskNumber } from '../../base/ids.ts';
 import { invariant } from '../../base/invariant.ts';
 import type { Timed } from '../../decision/command-fields.ts';
 import type { Decision } from '../../decision/decision.ts';
+import { kindOf, wholeValue } from '../../expressions/json-bytes.ts';
+import { VALUE_BYTES_MAX } from '../../expressions/json-writer.ts';
+import { mergeObjects } from '../../expressions/merge-objects.ts';
 import { inputProblems } from '../../schema/run-schemas.ts';
 import type { SchemaProblem } from '../../schema/schema-form.ts';
 import { exceededQuota, type QuotaName } from '../../state/quotas.ts';
@@ -9,9 +12,6 @@ import type { StoredProgram } from '../../state/runs/programs.ts';
 import { type PayloadRange, pointAt } from '../../structures/payload-range.ts';
 import { type Tags, tagsText } from '../../task/task-labels.ts';
 import { DEFAULT_PRIORITY } from '../../task/task-state.ts';
-import { kindOf, wholeValue } from '../../workflow/json-bytes.ts';
-import { VALUE_BYTES_MAX } from '../../workflow/json-writer.ts';
-import { mergeObjects } from '../../workflow/merge-objects.ts';
 import type { Program } from '../../workflow/program.ts';
 import { type DedupeClaims, findDuplicates, pointAtClaim } from '../tasks/duplicates.ts';
 import { ROOM_FOR_STEPS } from '../tasks/refused-submit.ts';
@@ -52,6 +52,7 @@ export interface StartRunsReply {
     | 'too_many_tasks'
     | 'too_many_bytes'
     | 'too_many_keys'
+    | 'too_many_callbacks'
     | 'quota_exceeded'
     | 'value_too_large'
     | 'unfit_input'
@@ -126,6 +127,7 @@ function whyRefused(
   let promised = 0;
   let bytes = 0;
   let keys = 0;
+  let hasCallback = false;
   const definitions = new Map<string, string>();
   const unfit: UnfitInput[] = [];
   for (const at of fresh) {
@@ -140,6 +142,7 @@ function whyRefused(
     if (typeof program === 'string') return { rejection: program, at };
     frames.push(program.scopes[0].arrivals.length);
     promised += program.scopes[0].tasks;
+    hasCallback ||= program.callback !== undefined;
     bytes += inputBytes(command, at);
     if ((command.dedupe?.windowsMs[at] ?? 0) !== 0) keys += 1;
     if (hasHugeInput(program, inputBytes(command, at))) {
@@ -157,6 +160,9 @@ function whyRefused(
   if (heldBytes + bytes > limits.payloadBytesMax * (1 - ROOM_FOR_STEPS))
     return { rejection: 'too_many_bytes' };
   if (dedupe.count + keys > dedupe.capacity) return { rejection: 'too_many_keys' };
+  if (hasCallback && state.outbox.pendingCount >= limits.callbacksMax) {
+    return { rejection: 'too_many_callbacks' };
+  }
   const added = { payloadBytes: bytes, dedupeKeys: keys, tasks: fresh.length };
   const quota = exceededQuota(state, command.namespace, added);
   return quota === undefined ? undefined : { rejection: 'quota_exceeded', quota };

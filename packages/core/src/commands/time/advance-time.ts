@@ -22,9 +22,9 @@ import {
   WAITING,
 } from '../../task/task-state.ts';
 import { redriveDue } from '../dead-letters/redrive-tasks.ts';
-import { fireRunTimers } from '../runs/waiting-steps.ts';
 import { backfillDue } from '../schedules/backfill-schedules.ts';
 import { fireSchedules } from '../schedules/fire-schedules.ts';
+import { fireRunTimers } from '../steps/waiting-steps.ts';
 import { forgetKeys } from '../tasks/duplicates.ts';
 
 /** Time has passed: fires the timers that are due. */

@@ -2,8 +2,10 @@
 export interface BranchList {
   /** Their references begin with it and end with their number; empty when each states its own. */
   readonly prefix: string;
-  /** Task type of all of them; empty when each states its own. */
+  /** Task type or workflow of all of them; empty when each states its own. */
   readonly name: string;
+  /** Version of the workflow that each of them runs, 0 for the newest; undefined for tasks. */
+  readonly workflow: number | undefined;
   /** Start of the element of each branch, counted from the start of the input. */
   readonly starts: Uint32Array;
 }

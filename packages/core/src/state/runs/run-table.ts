@@ -72,6 +72,9 @@ export class RunTable extends ColumnTable {
   readonly relation = new Uint8Array(this.capacity);
   /** Number of runs above it. */
   readonly depth = new Uint8Array(this.capacity);
+  /** Number of the newest evaluation for its output, and 1 while its result is awaited. */
+  readonly evaluation = new Uint32Array(this.capacity);
+  readonly isEvaluating = new Uint8Array(this.capacity);
   /** 1 while it is in the line of runs that have something to do. */
   readonly isInLine = new Uint8Array(this.capacity);
   /** Links in the line, or in the list of ended runs. */
@@ -80,13 +83,16 @@ export class RunTable extends ColumnTable {
   count = 0;
 
   private readonly index = new SlotIndex(this.capacity);
-  private readonly ofParent: readonly Column[] = [
+  /** Columns that runs without children did not have (`CHILDREN_SCHEMA`). */
+  private readonly newer: readonly Column[] = [
     this.parent,
     this.parentAt,
     this.parentStep,
     this.parentReference,
     this.relation,
     this.depth,
+    this.evaluation,
+    this.isEvaluating,
   ];
   /** Head of the list of freed slots, linked by `next`. */
   private freed: Slot = NO_SLOT;
@@ -119,7 +125,7 @@ export class RunTable extends ColumnTable {
     for (const column of [this.endedAt, this.state, this.reason, this.outcome, this.decider]) {
       column[slot] = 0;
     }
-    for (const column of this.ofParent) column[slot] = 0;
+    for (const column of this.newer) column[slot] = 0;
     this.live[slot] = 0;
     this.promised[slot] = 0;
     this.hasFailure[slot] = 0;
@@ -149,7 +155,7 @@ export class RunTable extends ColumnTable {
     if (this.fresh > this.capacity) throw new LimitError('tasksMax', this.capacity);
     const references: readonly unknown[] = [this.input, this.output, this.variables];
     for (const [name, column] of columnsOf(this)) {
-      const isNewer = this.ofParent.includes(column) && archive.schema < CHILDREN_SCHEMA;
+      const isNewer = this.newer.includes(column) && archive.schema < CHILDREN_SCHEMA;
       if (!references.includes(column) && !isNewer) archive.column(name, column, this.fresh);
     }
     if (!archive.isLoading) return;

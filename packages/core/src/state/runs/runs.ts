@@ -39,7 +39,8 @@ export interface RunsReader {
  *
  * runs.in-line: A run is in the line exactly while something is to be decided: a step is due or its
  *   task has ended, a run that stops has steps to stop, or nothing is left and the run must end.
- *   In a paused run only the ends of tasks are taken.
+ *   In a paused run only the ends of tasks are taken. A run whose output waits for values in blobs
+ *   is not in the line.
  */
 export class Runs implements RunsReader {
   readonly table: RunTable;
@@ -90,9 +91,11 @@ export class Runs implements RunsReader {
   }
 
   private needsWork(run: Slot): boolean {
-    const { state, live, dueHead, runningHead, reportedHead } = this.table;
+    const { state, live, dueHead, runningHead, reportedHead, isEvaluating } = this.table;
     if (reportedHead[run] !== NO_SLOT) return true;
-    if (state[run] === RUN_RUNNING) return dueHead[run] !== NO_SLOT || live[run] === 0;
+    if (state[run] === RUN_RUNNING) {
+      return dueHead[run] !== NO_SLOT || (live[run] === 0 && isEvaluating[run] === 0);
+    }
     return state[run] === RUN_STOPPING && (runningHead[run] !== NO_SLOT || live[run] === 0);
   }
 

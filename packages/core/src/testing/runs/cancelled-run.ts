@@ -1,3 +1,4 @@
+import type { RecordDelivery } from '../../commands/callbacks/record-delivery.ts';
 import type { TestPartition } from '../test-partition.ts';
 import { TestRuns } from './test-runs.ts';
 
@@ -36,19 +37,41 @@ export function cancelledRun(partition: TestPartition): void {
   partition.submit({});
 }
 
-/** A run that ended, goes on, and is cancelled. Memory must have room for ended runs. */
+/**
+ * A run that forks over a value in a blob, ends, goes on, and is cancelled. Memory must have room
+ * for ended runs.
+ */
 export function rerunRun(partition: TestPartition): void {
   const runs = new TestRuns(partition);
-  const inputParameters = { forkTaskInputs: [1, 2], forkTaskName: 'nobody' };
+  const inputParameters = { forkTaskInputs: [1, '${big.output.n}'], forkTaskName: 'nobody' };
+  const { session } = partition.attach({ types: ['step'], slots: 1 });
   runs.register('again', {
     tasks: [
+      { name: 'step', taskReferenceName: 'big' },
       { taskReferenceName: 'fork', type: 'FORK_JOIN_DYNAMIC', inputParameters },
       { taskReferenceName: 'join', type: 'JOIN' },
     ],
+    callback: { url: 'http://127.0.0.1:9/' },
   });
   const run = runs.begin('again');
+  const [lease] = partition.leasesOf(session);
+  partition.report(session, { lease, kind: 'succeeded', payload: `@${'ab'.repeat(32)}` });
+  answerOpen(partition);
   runs.cancel(run);
   runs.revive(run, 'rerun', 'fork');
+  answerOpen(partition);
   runs.cancel(run);
+  partition.detach(session);
+  for (const { number: delivery } of [...partition.state.outbox.pending()]) {
+    const tried = { delivery, failure: 0, status: 200, durationMs: 1, seed: 1 };
+    partition.operate<RecordDelivery>({ type: 'record_delivery', ...tried });
+  }
   partition.operate({ type: 'delete_workflow', name: 'again', version: 1 });
+}
+
+/** Every value that is asked of a blob is 2. */
+function answerOpen(partition: TestPartition): void {
+  const [{ input, ...asked }] = partition.openEvaluations();
+  const keys = JSON.parse(input) as string[];
+  partition.evaluated([{ ...asked, values: keys.map((key) => ({ key, value: '2' })) }]);
 }

@@ -31,6 +31,8 @@ export interface RunDescription {
   /** Slot of the step that waits for its end plus one; 0 for none. */
   readonly parentStep: number;
   readonly depth: number;
+  /** Number of the evaluation that its output waits for; 0 for none. */
+  readonly evaluation: number;
   readonly correlation: string;
   readonly tags: string;
   readonly dedupe: number;
@@ -98,6 +100,7 @@ export function describeRun(state: ReadonlyState, slot: Slot): RunDescription {
     relation: RUN_RELATIONS[table.relation[slot]],
     parentStep: table.parentStep[slot],
     depth: table.depth[slot],
+    evaluation: table.isEvaluating[slot] === 1 ? table.evaluation[slot] : 0,
     correlation: correlations.textAt(table.correlation[slot]),
     tags: state.texts.tags.textAt(table.tags[slot]),
     dedupe: table.dedupe[slot],
@@ -135,7 +138,7 @@ function describeStep(state: ReadonlyState, step: number, suffix: string): StepD
     suffix,
     iteration: steps.iteration[step],
     evaluation: steps.evaluation[step],
-    isEvaluating: steps.isEvaluating[step] === 1,
+    isEvaluating: steps.isEvaluating[step] !== 0,
     until: stepTimers.has(step as Slot) ? steps.until[step] : 0,
     startedAt: steps.startedAt[step],
     input: text(state, steps.input[step], steps.inputLength[step]),

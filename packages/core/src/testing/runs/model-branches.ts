@@ -1,4 +1,17 @@
-import type { ModelStep } from './model-steps.ts';
+import type { ModelDefinition, ModelStep } from './model-steps.ts';
+
+/** The one workflow that branches of random definitions run, and its name. */
+export const BRANCH_WORKFLOW = 'branch';
+export const BRANCH_DEFINITION: ModelDefinition = {
+  tasks: [
+    { name: 't0', taskReferenceName: 'inner', inputParameters: { a: '${workflow.input.a}' } },
+  ],
+  outputParameters: { got: '${inner.output}' },
+};
+
+export function runsWorkflow({ type }: ModelStep): boolean {
+  return type === 'SUB_WORKFLOW';
+}
 
 export function isDynamicFork({ type }: ModelStep): boolean {
   return type === 'FORK_JOIN_DYNAMIC';
@@ -16,12 +29,15 @@ export function branchesOf(
   isOnly: boolean,
 ): ModelBranch[] | undefined {
   const { optional = false, permissive = false } = fork;
-  const { forkTaskInputs: items, forkTaskName: name } = input;
+  const { forkTaskInputs: items, forkTaskWorkflow: workflow } = input;
+  const name = workflow ?? input.forkTaskName;
+  const type = workflow === undefined ? {} : { type: 'SUB_WORKFLOW' };
   if ('forkTaskInputs' in input) {
     if (!Array.isArray(items)) return undefined;
     const prefix = isOnly ? `_${name}_` : `_${fork.taskReferenceName}_${name}_`;
+    const own = { ...type, name: String(name), optional, permissive };
     return items.map((item, index) => ({
-      step: { taskReferenceName: `${prefix}${index}`, name: String(name), optional, permissive },
+      step: { taskReferenceName: `${prefix}${index}`, ...own },
       input: {
         ...(isPlain(item) ? item : { input: item }),
         __index: index,

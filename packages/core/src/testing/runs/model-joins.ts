@@ -33,3 +33,26 @@ function membersOf(values: ModelValues, join: ModelStep): readonly string[] {
   const last = forkTasks.flatMap((branch) => branch.at(-1)?.taskReferenceName ?? []);
   return [...last, ...defaultExclusiveJoinTask];
 }
+
+interface JoinEntered {
+  readonly join: ModelStep;
+  readonly entered: Entered;
+  readonly suffix: string;
+}
+
+/** The output of a JOIN; an optional member that failed shows in it. */
+export function passJoin(values: ModelValues, { join, entered, suffix }: JoinEntered): void {
+  const where = values.whereOf(join, suffix);
+  const members = values.membersOf(join, suffix).map((name) => ({
+    name,
+    key: values.steps.has(name + suffix) ? name + suffix : values.keyOf(name, where),
+  }));
+  const fork = forkOf(values.tasks, join).taskReferenceName + suffix;
+  const states = [fork, ...members.map(({ key }) => key ?? '')].map(
+    (key) => values.entered.get(key)?.state,
+  );
+  if (states.includes('completed_with_errors')) entered.state = 'completed_with_errors';
+  entered.output = Object.fromEntries(
+    members.map(({ name, key }) => [name, values.outputOf(key) ?? null]),
+  );
+}

@@ -12,6 +12,7 @@ export interface ModelStep {
   readonly dynamicForkTasksParam?: string;
   readonly dynamicForkTasksInputParamName?: string;
   readonly dynamicTaskNameParam?: string;
+  readonly sink?: string;
   readonly expression?: string;
   readonly evaluatorType?: string;
   readonly loopOver?: readonly ModelStep[];
@@ -24,6 +25,8 @@ export interface ModelStep {
 }
 
 export interface ModelDefinition {
+  /** Of a definition that stands in another one. */
+  readonly name?: string;
   readonly tasks: readonly ModelStep[];
   readonly outputParameters?: Readonly<Record<string, unknown>>;
   readonly variables?: Readonly<Record<string, unknown>>;
@@ -62,6 +65,22 @@ export function scriptOutput({ type }: ModelStep, value: unknown): unknown {
   if (type !== 'JSON_JQ_TRANSFORM') return { result: value };
   const resultList: readonly unknown[] = Array.isArray(value) ? value : [value];
   return { result: resultList[0] ?? null, resultList };
+}
+
+/** The output of an EVENT; the interpreter knows no ids of runs. */
+export function publishedBy(
+  { sink = '' }: ModelStep,
+  input: object,
+  { name }: ModelDefinition,
+): object {
+  return {
+    ...input,
+    workflowInstanceId: 'r_id',
+    workflowType: name ?? 'flow',
+    workflowVersion: name === undefined ? 1 : 0,
+    correlationId: null,
+    event_produced: sink.slice('sluice:'.length),
+  };
 }
 
 /** The iterations in the name of a step. */

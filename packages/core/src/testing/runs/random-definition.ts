@@ -1,4 +1,5 @@
 import type { SeededRandom } from '../world/seeded-random.ts';
+import { BRANCH_WORKFLOW } from './model-branches.ts';
 import type { ModelDefinition, ModelStep } from './model-steps.ts';
 
 /** Steps of a definition that stands in another one. */
@@ -8,6 +9,8 @@ interface DefinitionOptions {
   readonly hasCalls?: boolean;
   readonly levels?: number;
   readonly other?: string;
+  /** Whether steps publish events. The interpreter knows the names of workflows that tests use. */
+  readonly hasEvents?: boolean;
 }
 
 /** Draws definitions of all kinds of steps, nested. */
@@ -30,17 +33,19 @@ export class RandomDefinition {
   /** Levels of runs that its runs may start, and a workflow that they start without waiting. */
   private readonly levels: number;
   private readonly other: string | undefined;
+  private readonly hasEvents: boolean;
 
   constructor(
     random: SeededRandom,
     most: number,
-    { hasCalls = true, levels = 0, other }: DefinitionOptions = {},
+    { hasCalls = true, levels = 0, other, hasEvents = false }: DefinitionOptions = {},
   ) {
     this.random = random;
     this.most = most;
     this.hasCalls = hasCalls;
     this.levels = levels;
     this.other = other;
+    this.hasEvents = hasEvents;
   }
 
   /** Beside other branches, what fails a run at once would race. */
@@ -99,6 +104,10 @@ export class RandomDefinition {
       const inputParameters = { uri: 'http://a.example', body: this.value() };
       return [{ ...this.named('http'), type: 'HTTP', inputParameters }];
     }
+    if (this.hasEvents && this.chance(0.15)) {
+      const inputParameters = { a: this.value() };
+      return [{ ...this.named('event'), type: 'EVENT', sink: 'sluice:news', inputParameters }];
+    }
     return [this.simple()];
   }
 
@@ -111,10 +120,12 @@ export class RandomDefinition {
     }
     const options = {
       hasCalls,
+      hasEvents: this.hasEvents,
       levels: this.levels - 1,
       ...(other === undefined ? {} : { other }),
     };
-    const workflowDefinition = new RandomDefinition(random, CHILD_STEPS, options).draw({ inFork });
+    const drawn = new RandomDefinition(random, CHILD_STEPS, options).draw({ inFork });
+    const workflowDefinition = { name: 'inside', ...drawn };
     const inputParameters = { k: this.value() };
     const optional = this.chance(0.2) ? { optional: true } : {};
     const subWorkflowParam = { name: 'inside', workflowDefinition };
@@ -201,11 +212,14 @@ export class RandomDefinition {
       // What is no list fails the step, and beside other branches that would race.
       if (!inFork && !this.hasOpenBranches) lists.push('${workflow.input.k.list}');
       const forkTaskInputs = lists[this.below(lists.length)];
+      if (this.levels > 0 && this.other !== undefined && this.chance(0.2)) {
+        return { inputParameters: { forkTaskInputs, forkTaskWorkflow: BRANCH_WORKFLOW } };
+      }
       return { inputParameters: { forkTaskInputs, forkTaskName: `t${this.below(3)}` } };
     }
     const tasks = Array.from({ length: this.below(4) }, (_, n) => ({
       taskReferenceName: `${reference}_${n}`,
-      name: `t${this.below(3)}`,
+      ...this.branchType(),
       ...(this.chance(0.3) ? { optional: true } : {}),
     }));
     const inputs = tasks.slice(1).map((each) => [each.taskReferenceName, { a: this.value() }]);
@@ -214,6 +228,13 @@ export class RandomDefinition {
       dynamicForkTasksInputParamName: 'inputs',
       inputParameters: { tasks, inputs: Object.fromEntries(inputs) },
     };
+  }
+
+  /** A task, or a workflow where runs may start others. */
+  private branchType(): object {
+    const isWorkflow = this.levels > 0 && this.other !== undefined && this.chance(0.2);
+    if (!isWorkflow) return { name: `t${this.below(3)}` };
+    return { type: 'SUB_WORKFLOW', subWorkflowParam: { name: BRANCH_WORKFLOW } };
   }
 
   /** Its type is one of its inputs. */

@@ -1,12 +1,19 @@
-import { type Entered, type ModelEnd, OUTSIDE, type Where, without } from './entered-step.ts';
-import { branchesOf, isDynamicFork } from './model-branches.ts';
-import { isExclusive, takeFirst } from './model-joins.ts';
+import {
+  type Entered,
+  type ModelEnd,
+  OUTSIDE,
+  resetEntered,
+  type Where,
+  without,
+} from './entered-step.ts';
+import { BRANCH_DEFINITION, branchesOf, isDynamicFork, runsWorkflow } from './model-branches.ts';
+import { isExclusive, passJoin, takeFirst } from './model-joins.ts';
 import {
   chosenBy,
   flatten,
-  forkOf,
   type ModelDefinition,
   type ModelStep,
+  publishedBy,
   scriptOutput,
 } from './model-steps.ts';
 import { ModelValues } from './model-values.ts';
@@ -25,6 +32,7 @@ export class RunModel {
   private readonly isTold: boolean;
   private outcome: 'succeeded' | 'failed' | 'cancelled' = 'succeeded';
   private hasFailure = false;
+  private decider: Entered | undefined;
 
   /** With `isTold`, a step ends with its child only when `takeChild` says so. */
   constructor(definition: ModelDefinition, input: unknown, now: number, isTold = false) {
@@ -63,7 +71,12 @@ export class RunModel {
     entered.state = step.optional ? 'completed_with_errors' : 'failed';
     if (step.optional) return;
     if (step.permissive) this.hasFailure = true;
-    else this.stop('failed');
+    else this.stop('failed', entered);
+  }
+
+  /** Whether the run ended because this step did not succeed. */
+  wasDecidedBy(key: string): boolean {
+    return this.decider !== undefined && this.decider === this.entered.get(key);
   }
 
   /** Steps end with the runs that they wait for. */
@@ -120,18 +133,15 @@ export class RunModel {
     this.settle();
   }
 
-  /** What did not succeed begins again; loops around it go on. */
-  retry(): void {
-    for (const [key, entered] of this.entered) {
-      if (entered.state !== 'failed' && entered.state !== 'cancelled') continue;
-      const isLoop = entered.state === 'cancelled' && (entered.iteration ?? 0) > 0;
-      if (isLoop || this.values.steps.has(key)) entered.state = 'running';
-      else this.entered.delete(key);
-      entered.isEvaluating = false;
-    }
-    this.status = 'running';
-    this.outcome = 'succeeded';
-    this.output = undefined;
+  /** What did not succeed begins again; loops around it go on. The run of `kept` goes on. */
+  retry(kept = ''): void {
+    const { steps } = this.values;
+    resetEntered(this.entered, kept, {
+      isBranch: (key) => steps.has(key),
+      childOf: (definition, input) => this.childOf(definition, input),
+    });
+    Object.assign(this, { status: 'running', outcome: 'succeeded', output: undefined });
+    this.decider = undefined;
     this.settle();
   }
 
@@ -160,9 +170,10 @@ export class RunModel {
     if (step.type !== 'DO_WHILE') throw new Error('only a loop goes on');
   }
 
-  private stop(outcome: RunModel['outcome']): void {
+  private stop(outcome: RunModel['outcome'], decider?: Entered): void {
     this.status = 'stopping';
     this.outcome = outcome;
+    this.decider = decider;
   }
 
   /** Begins everything that may begin, until nothing changes. */
@@ -301,13 +312,14 @@ export class RunModel {
         return;
       }
       case 'SUB_WORKFLOW': {
-        const { workflowDefinition } = step.subWorkflowParam as {
-          workflowDefinition: ModelDefinition;
-        };
-        const child = new RunModel(workflowDefinition, input, this.now, this.isTold);
+        const { workflowDefinition = this.definition } = step.subWorkflowParam ?? {};
+        const child = this.childOf(workflowDefinition, input);
         Object.assign(entered, { state: 'running', child });
         return;
       }
+      case 'EVENT':
+        entered.output = publishedBy(step, input, this.definition);
+        return;
       case 'START_WORKFLOW':
         entered.output = { workflowId: 'r_id' };
         return;
@@ -333,26 +345,14 @@ export class RunModel {
         if (this.outcome === 'succeeded') this.output = input.workflowOutput ?? null;
         return;
       case 'JOIN':
-        return this.enterJoin(step, entered, suffix);
+        return passJoin(this.values, { join: step, entered, suffix });
       case 'EXCLUSIVE_JOIN':
         return takeFirst(this.values, { join: step, entered, where });
     }
   }
 
-  private enterJoin(join: ModelStep, entered: Entered, suffix: string): void {
-    const where = this.values.whereOf(join, suffix);
-    const members = this.values.membersOf(join, suffix).map((name) => ({
-      name,
-      key: this.values.steps.has(name + suffix) ? name + suffix : this.values.keyOf(name, where),
-    }));
-    const fork = forkOf(this.definition.tasks, join).taskReferenceName + suffix;
-    const states = [fork, ...members.map(({ key }) => key ?? '')].map(
-      (key) => this.entered.get(key)?.state,
-    );
-    if (states.includes('completed_with_errors')) entered.state = 'completed_with_errors';
-    entered.output = Object.fromEntries(
-      members.map(({ name, key }) => [name, this.values.outputOf(key) ?? null]),
-    );
+  private childOf(definition: ModelDefinition, input: unknown): RunModel {
+    return new RunModel(definition, input, this.now, this.isTold);
   }
 
   /** Each element of the list is a branch that begins at once. */
@@ -363,7 +363,9 @@ export class RunModel {
     entered.branches = branches.map(({ step }) => step.taskReferenceName);
     for (const { step, input } of branches) {
       this.values.steps.set(step.taskReferenceName + suffix, step);
-      this.entered.set(step.taskReferenceName + suffix, { state: 'running', input });
+      const branch: Entered = { state: 'running', input };
+      if (runsWorkflow(step)) branch.child = this.childOf(BRANCH_DEFINITION, input);
+      this.entered.set(step.taskReferenceName + suffix, branch);
     }
   }
 
@@ -379,9 +381,8 @@ export class RunModel {
   }
 
   private finalOutput(): unknown {
-    const { outputParameters = {}, tasks } = this.definition;
-    if (Object.keys(outputParameters).length > 0)
-      return this.values.fill(outputParameters, OUTSIDE);
+    const { outputParameters: out = {}, tasks } = this.definition;
+    if (Object.keys(out).length > 0) return this.values.fill(out, OUTSIDE);
     let step = tasks.at(-1) as ModelStep;
     while (step.type === 'SWITCH' && this.caseOf(step, '').length > 0) {
       step = this.caseOf(step, '').at(-1) as ModelStep;

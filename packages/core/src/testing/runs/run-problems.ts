@@ -75,21 +75,29 @@ function problemsOf(state: ReadonlyState, run: RunDescription, lists: Lists): st
     ...claim(lists.line.includes(run.slot) === run.isInLine, `the line of ${line.length}`),
     ...claim(lists.ended.includes(run.slot) === isOver(run), 'the ended runs'),
     ...claim(!isOver(run) || live === 0, 'an ended run has nothing live'),
+    ...claim(run.evaluation === 0 || isGoingOn(run), 'a decided run waits for values'),
   ];
   return problems.map((problem) => `${name}: ${problem}`);
 }
 
-/** A step that waits for a run, and a run that a step waits for, name each other. */
+/**
+ * A step that waits for a run, and a run that a step waits for, name each other. A run that was
+ * revived may go on alone: then the step has ended, or has another run.
+ */
 function childProblems(runs: readonly RunDescription[]): string[] {
   const byNumber = new Map(runs.map((run) => [run.number, run]));
   const awaited = runs.flatMap((run) => {
     if (run.parentStep === 0 || isOver(run)) return [];
     const parent = byNumber.get(run.parent);
     const step = parent?.steps.find(({ slot }) => slot === run.parentStep - 1);
-    const isKnown = step?.child === run.number && ['running', 'stopping'].includes(step.state);
+    const isAlone = step?.child !== run.number || isStepOver(step);
+    const isKnown = isAlone || ['running', 'stopping'].includes(step.state);
     return [
       ...claim(isKnown, `run ${run.number} lives, and its parent ${run.parent} does not wait`),
-      ...claim(run.depth === (parent?.depth ?? 0) + 1, `the depth of run ${run.number}`),
+      ...claim(
+        parent === undefined || run.depth === parent.depth + 1,
+        `the depth of run ${run.number}`,
+      ),
     ];
   });
   const waiting = runs.flatMap(({ steps, number }) =>
@@ -102,6 +110,10 @@ function childProblems(runs: readonly RunDescription[]): string[] {
     }),
   );
   return [...awaited, ...waiting];
+}
+
+function isStepOver({ state }: StepDescription): boolean {
+  return !['pending', 'due', 'running', 'stopping', 'reported'].includes(state);
 }
 
 function isGoingOn({ state }: RunDescription): boolean {
@@ -133,7 +145,7 @@ function needsWork(run: RunDescription, live: number): boolean {
   if (isOver(run)) return false;
   if (has('reported')) return true;
   if (run.state === 'paused') return false;
-  if (live === 0) return true;
+  if (live === 0 && run.evaluation === 0) return true;
   return run.state === 'running' ? has('due') : has('running');
 }
 

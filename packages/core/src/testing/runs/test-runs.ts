@@ -1,12 +1,12 @@
 import type { TaskNumber } from '../../base/ids.ts';
 import { runIdText } from '../../base/run-id.ts';
 import type { CancelRuns, RunOutcome } from '../../commands/runs/cancel-runs.ts';
-import type { OperateStep, OperateStepReply } from '../../commands/runs/operate-step.ts';
 import type { PauseOutcome, PauseRuns } from '../../commands/runs/pause-runs.ts';
 import type { PutWorkflow, PutWorkflowReply } from '../../commands/runs/put-workflow.ts';
 import type { ReviveRun, ReviveRunReply } from '../../commands/runs/revive-run.ts';
-import type { EvaluationResult } from '../../commands/runs/script-evaluated.ts';
 import type { RunSpec, StartRuns, StartRunsReply } from '../../commands/runs/start-runs.ts';
+import type { OperateStep, OperateStepReply } from '../../commands/steps/operate-step.ts';
+import type { EvaluationResult } from '../../commands/steps/script-evaluated.ts';
 import type { TestPartition } from '../test-partition.ts';
 import { joined } from '../test-payloads.ts';
 import { testUtf8 } from '../test-utf8.ts';
@@ -90,7 +90,7 @@ export class TestRuns {
   }
 
   /** Answers the script that the step in this slot waits for. */
-  evaluated(step: number, result: Pick<EvaluationResult, 'value' | 'message'>): number {
+  evaluated(step: number, result: Pick<EvaluationResult, 'value' | 'values' | 'message'>): number {
     const { run, evaluation } = this.partition.evaluation(step) ?? MISSING;
     return this.partition.evaluated([{ run, step, evaluation, ...result }]);
   }

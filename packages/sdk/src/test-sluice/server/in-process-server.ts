@@ -7,6 +7,7 @@ import {
   isHeld,
   type LeaseNumber,
   leaseTokenText,
+  lookIntoBlobs,
   NO_SLOT,
   Partition,
   parseLeaseToken,
@@ -177,8 +178,12 @@ export class InProcessServer {
   }
 
   private evaluate(asked: readonly EvaluationRequest[]): void {
-    const results = asked.map(({ run, step, evaluation, source, input }) => {
-      return { run, step, evaluation, ...evaluateScript(source, input) };
+    const read = (blob: string): Uint8Array => UTF8.encode(this.blobs.read(blob));
+    const results = asked.map(({ run, step, evaluation, language, source, input }) => {
+      const asks = { run, step, evaluation };
+      if (language !== 'extract') return { ...asks, ...evaluateScript(source, input) };
+      const keys = JSON.parse(input) as string[];
+      return { ...asks, values: lookIntoBlobs(keys, { read, utf8: UTF8 }) };
     });
     this.execute({ type: 'scripts_evaluated', results });
   }

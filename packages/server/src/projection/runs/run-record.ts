@@ -226,8 +226,8 @@ export function openBranches(record: RunRecord, event: BranchesOpened, at: numbe
   fork.endedAt = at;
   const [name] = fork.reference.split('__');
   const suffix = fork.reference.slice(name.length);
-  const branches = branchesOf(fork.input).map(({ reference, name }, index) => {
-    const outline = { reference: reference + suffix, kind: 'SIMPLE', name };
+  const branches = branchesOf(fork.input).map(({ reference, name, kind }, index) => {
+    const outline = { reference: reference + suffix, kind, name };
     return { ...outline, slot: event.base + index, ...UNTOUCHED };
   });
   for (const branch of branches) record.steps.push(branch);

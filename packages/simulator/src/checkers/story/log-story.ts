@@ -290,6 +290,8 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'schedule_delayed',
   'backfill_started',
   'backfill_ended',
+  'values_asked',
+  'run_delivery_owed',
 ];
 
 function isAboutTask({ type }: Event): boolean {

@@ -1,0 +1,91 @@
+import { beforeEach, expect, test } from 'vitest';
+import { describeState } from '../../testing/describe-state.ts';
+import { TestRuns } from '../../testing/runs/test-runs.ts';
+import { stateProblems } from '../../testing/state-problems.ts';
+import { TestPartition } from '../../testing/test-partition.ts';
+import { testUtf8 } from '../../testing/test-utf8.ts';
+import { compileDefinition } from '../../workflow/compile.ts';
+
+let partition: TestPartition;
+let runs: TestRuns;
+
+beforeEach(() => {
+  partition = new TestPartition();
+  runs = new TestRuns(partition);
+});
+
+const event = (sink: unknown) => ({
+  taskReferenceName: 'tell',
+  type: 'EVENT',
+  sink,
+  inputParameters: { order: '${workflow.input.order}' },
+});
+
+function begin(sink: string, input: object = { order: 7 }): number {
+  expect(runs.register('flow', { tasks: [event(sink)] }).rejection).toBeUndefined();
+  return runs.begin('flow', input);
+}
+
+function isSound(): void {
+  expect(stateProblems(partition.state)).toEqual([]);
+  expect(describeState(partition.replayed().state)).toEqual(describeState(partition.state));
+}
+
+test.each([
+  ['sluice:order.paid', 'order.paid'],
+  ['conductor', 'conductor:flow:tell'],
+  ['conductor:paid', 'conductor:flow:paid'],
+  ['${workflow.input.to}', 'a:b'],
+])('the sink %s publishes %s', (sink, name) => {
+  const run = begin(sink, { order: 7, to: 'sluice:a:b' });
+
+  const { state, output } = runs.run(run);
+
+  expect(state).toBe('succeeded');
+  expect(JSON.parse(output)).toEqual({
+    order: 7,
+    workflowInstanceId: runs.id(run),
+    workflowType: 'flow',
+    workflowVersion: 1,
+    correlationId: null,
+    event_produced: name,
+  });
+  expect(partition.state.tasks.count + partition.state.runs.promised).toBe(0);
+  isSound();
+});
+
+test.each(['webhook:https://example.com/hook', '${workflow.input.to}'])(
+  'the sink %s owes a delivery, and the step does not wait for it',
+  (sink) => {
+    const run = begin(sink, { order: 7, to: 'webhook:https://example.com/hook' });
+
+    expect(runs.run(run)).toMatchObject({ state: 'succeeded', output: '' });
+
+    const [delivery] = partition.state.outbox.pending();
+    const callback = partition.state.texts.callback.at(delivery.callback);
+    expect(callback).toMatchObject({ url: 'https://example.com/hook' });
+    isSound();
+  },
+);
+
+test.each(['kafka:topic', 'webhook:file:///etc/passwd', 'sluice:a b', 7])(
+  'a sink that turns out as %j fails the step',
+  (to) => {
+    const run = begin('${workflow.input.to}', { to });
+    expect(runs.run(run)).toMatchObject({ state: 'failed', reason: 'bad_value' });
+    expect(runs.run(run).output).toContain('sink');
+    isSound();
+  },
+);
+
+test.each([
+  [undefined, 'missing_field', 'needs a sink'],
+  [7, 'bad_field', 'sink must be a text'],
+  ['kafka:topic', 'bad_field', 'not supported'],
+  ['sluice:', 'bad_field', 'not supported'],
+  ['webhook:ftp://x', 'bad_field', 'url must be an address'],
+])('the sink %j is refused', (sink, code, message) => {
+  const { problems } = compileDefinition({ tasks: [event(sink)] }, testUtf8);
+  expect(problems).toMatchObject([{ path: '/tasks/0/sink', code }]);
+  expect(problems?.[0].message).toContain(message);
+});

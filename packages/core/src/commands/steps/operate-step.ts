@@ -1,0 +1,151 @@
+import { NO_SLOT, type Slot } from '../../base/ids.ts';
+import { audit } from '../../decision/audit.ts';
+import type { Authored, Timed } from '../../decision/command-fields.ts';
+import type { Decision } from '../../decision/decision.ts';
+import { endTask } from '../../decision/lease-ends.ts';
+import { findStep, outermost } from '../../decision/runs/run-place.ts';
+import { tellToStop } from '../../decision/stop-attempts.ts';
+import { findRun, isAwaited } from '../../state/find-run.ts';
+import { ENDED_OUTSIDE_REASON, FAILED, SUCCEEDED } from '../../task/task-state.ts';
+import type { StepKind } from '../../workflow/program.ts';
+import {
+  hasStepFailed,
+  isRunOver,
+  RUN_PAUSED,
+  RUN_RUNNING,
+  STEP_CANCELLED,
+  STEP_FAILED,
+  STEP_RUNNING,
+  STEP_SKIPPED,
+  STEP_SUCCEEDED,
+} from '../../workflow/run-state.ts';
+import { endStep, type StepVisit, type Visit, visitStep } from '../runs/end-steps.ts';
+import { ResetPlan } from '../runs/reset-plan.ts';
+import { revive } from '../runs/revive-run.ts';
+import { nextsAfterFailure } from './enter-step.ts';
+import { takeCase } from './immediate-steps.ts';
+
+/**
+ * Ends a step from outside: a WAIT or a HUMAN that waits for it, or any other that runs. In a run
+ * that ended, a step that failed is completed or skipped, and the run goes on.
+ */
+export interface OperateStep extends Timed, Authored {
+  readonly type: 'operate_step';
+  readonly id: string;
+  /** Reference of the step, with the iterations of the loops around it. */
+  readonly reference: string;
+  readonly operation: 'complete' | 'fail' | 'skip';
+  /** The output as JSON text, or the error; empty for null. */
+  readonly payload: Uint8Array;
+  /** What is said of a failure. */
+  readonly message: string;
+}
+
+export interface OperateStepReply {
+  readonly rejection?:
+    | 'run_not_found'
+    | 'step_not_found'
+    | 'run_finished'
+    | 'step_not_waiting'
+    | 'too_many_tasks';
+  readonly slot: Slot;
+}
+
+export function decideOperateStep(decision: Decision, command: OperateStep): OperateStepReply {
+  const { state, runWork } = decision;
+  const { namespace, id, reference, by } = command;
+  const { runs } = state;
+  const slot = findRun(state, namespace, id);
+  if (slot === NO_SLOT) return { rejection: 'run_not_found', slot };
+  const program = runWork.programs.of(state.programs.at(runs.table.program[slot]));
+  const step = findStep(state, outermost(runs, slot, program), reference, runWork.branches);
+  if (step === NO_SLOT) return { rejection: 'step_not_found', slot };
+  const isGoingOn = [RUN_RUNNING, RUN_PAUSED].includes(runs.table.state[slot]);
+  const visit = { decision, run: slot, program };
+  if (!isGoingOn) return endInEndedRun(visit, step, command);
+  const at = visitStep(visit, step);
+  // A loop ends with its body, and a SUB_WORKFLOW with the run that it started.
+  const isWhole = at.node.kind === 'DO_WHILE' || at.node.kind === 'SUB_WORKFLOW';
+  const isRunning = runs.steps.state[step] === STEP_RUNNING;
+  const isEndable = isRunning && !isWhole && command.operation !== 'skip';
+  if (!isEndable) return { rejection: 'step_not_waiting', slot };
+  if (runs.steps.link[step] === 0) endWaiting(at, command);
+  else endTaskOf(at, command);
+  audit(decision, by, { namespace, action: ACTIONS[command.operation] });
+  return { slot };
+}
+
+const ACTIONS = {
+  complete: 'step_completed',
+  fail: 'step_failed',
+  skip: 'step_skipped',
+} as const;
+
+/** Kinds of steps that make their output, or what follows them, themselves. */
+const WITHOUT_OUTPUT: readonly StepKind[] = [
+  'DO_WHILE',
+  'FORK_JOIN',
+  'FORK_JOIN_DYNAMIC',
+  'JOIN',
+  'EXCLUSIVE_JOIN',
+  'SET_VARIABLE',
+  'TERMINATE',
+  'NOOP',
+];
+
+/** A step that failed is passed over, and its run goes on. What else failed begins again. */
+function endInEndedRun(visit: Visit, step: number, command: OperateStep): OperateStepReply {
+  const { decision, run: slot } = visit;
+  const { runs } = decision.state;
+  const { operation, by, namespace } = command;
+  const isOver = isRunOver(runs.table.state[slot]);
+  const state = runs.steps.state[step];
+  // An approval that comes after a cancel must not bring the run back.
+  const isLate = operation === 'complete' && state === STEP_CANCELLED;
+  if (!isOver || operation === 'fail' || isLate || !hasStepFailed(state)) {
+    return { rejection: 'run_finished', slot };
+  }
+  const { kind } = visit.program.nodes[runs.steps.node[step]];
+  const isWhole = operation === 'complete' && WITHOUT_OUTPUT.includes(kind);
+  if (isWhole || isAwaited(decision.state, slot)) return { rejection: 'step_not_waiting', slot };
+  const plan = new ResetPlan(visit);
+  plan.startUnsuccessful();
+  plan.hold(step);
+  if (!plan.holds(step)) return { rejection: 'step_not_waiting', slot };
+  if (!revive(visit, plan, { isRestart: false, input: new Uint8Array(0) })) {
+    return { rejection: 'too_many_tasks', slot };
+  }
+  const at = visitStep(visit, step);
+  if (operation === 'complete') endWaiting(at, command);
+  else endStep(at, { state: STEP_SKIPPED, nexts: nextsAfterFailure(at.node) });
+  audit(decision, by, { namespace, action: ACTIONS[operation] });
+  return { slot };
+}
+
+function endWaiting(at: StepVisit, { operation, payload, message, reference }: OperateStep): void {
+  const { decision, node } = at;
+  if (operation === 'fail') {
+    const said = message === '' ? `step "${reference}" was failed by a call` : message;
+    const nexts = nextsAfterFailure(node);
+    endStep(at, { state: STEP_FAILED, reason: 'failed_by_call', message: said, nexts });
+    return;
+  }
+  if (node.kind === 'SWITCH') {
+    const text = decision.runWork.utf8.decode(payload);
+    takeCase(at, text === '' ? null : JSON.parse(text));
+    return;
+  }
+  const output = { bytes: payload, start: 0, end: payload.length };
+  endStep(at, { state: STEP_SUCCEEDED, output, nexts: node.nexts });
+}
+
+/** The worker of its task is told to stop. The end of the task ends the step. */
+function endTaskOf({ decision, step }: StepVisit, { operation, payload }: OperateStep): void {
+  const task = (decision.state.runs.steps.link[step] - 1) as Slot;
+  tellToStop(decision, task, { reason: ENDED_OUTSIDE_REASON, graceMs: 0 });
+  endTask(decision, task, {
+    state: operation === 'complete' ? SUCCEEDED : FAILED,
+    reason: ENDED_OUTSIDE_REASON,
+    payload: { bytes: payload, start: 0, end: payload.length },
+  });
+}
