@@ -125,7 +125,11 @@ export type { Explanation } from './matching/explain.ts';
 export { pushCost, signalCost } from './matching/matching.ts';
 export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';
 export { definitionSchemaProblems } from './schema/definition-schemas.ts';
-export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot/snapshot-archive.ts';
+export {
+  SNAPSHOT_SCHEMA,
+  SnapshotError,
+  SnapshotVersionError,
+} from './snapshot/snapshot-archive.ts';
 export { StateHashError } from './snapshot/state-hash.ts';
 export { type AccessKey, hasExpired, isOver } from './state/access/access-keys.ts';
 export type { AuditRecord } from './state/access/audit-trail.ts';

@@ -7,7 +7,7 @@ import {
 } from '@sluice/core';
 import type { PartitionLog, SnapshotStore } from '@sluice/log';
 import { FencedError, type Request } from './engine.ts';
-import { recoverPartition, withinLimits } from './recovery.ts';
+import { replayPartition } from './recovery.ts';
 
 /** A partition whose server is not running. */
 export interface RestingPartition {
@@ -30,16 +30,10 @@ export async function executeOnce<C extends Command, T>(
 ): Promise<T> {
   const { log, snapshots } = resting;
   const hold = await log.acquire();
-  const { partition, position } = await recoverPartition({
-    partition: resting.partition,
-    snapshots,
-    log: hold,
-    // A skipped snapshot is reported by the server, which skips it as well.
-    notify: () => undefined,
-  });
-  await log.read(position, ({ bytes, firstRecord }) => {
-    withinLimits(() => partition.replay(bytes, firstRecord));
-  });
+  // A skipped snapshot is reported by the server, which skips it as well.
+  const notify = () => undefined;
+  const source = { partition: resting.partition, snapshots, log: hold, notify };
+  const { partition } = await replayPartition(source, log);
   const writer = new RecordWriter(resting.partition.utf8);
   const timed = { ...command, now: resting.clock() } as unknown as C;
   const result = answer(partition.execute(timed, writer), partition.state);
