@@ -186,10 +186,11 @@ export class WorkflowBuilder<Input = unknown, Variables = unknown> {
    * Runs a task for each element of a list, side by side, and goes on when all of them have ended.
    * An element that is an object is the input of its task; any other one is its field `input`. The
    * input also has the number of the element as `__index`. The options are those of each task.
+   * `task` is a definition, or the name of a type that is defined elsewhere.
    */
-  map<Output, TaskInput, MayFail extends boolean = false>(
+  map<Output = unknown, TaskInput = unknown, MayFail extends boolean = false>(
     list: NoInfer<Given<MapItems<TaskInput>>>,
-    task: TaskDefinition<TaskInput, Output>,
+    task: TaskDefinition<TaskInput, Output> | string,
     { name = this.free('map'), ...options }: StepOptions<MayFail> & NameOptions = {},
   ): MapStep<MayFail extends true ? Output | null : Output> {
     return addMap(this.scope, { name, task, list, options });
