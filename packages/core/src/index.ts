@@ -122,6 +122,7 @@ export {
   PATCHED_TIMEOUTS,
 } from './events/task-events.ts';
 export type { Explanation } from './matching/explain.ts';
+export { whyNoStep } from './matching/explain-step.ts';
 export { pushCost, signalCost } from './matching/matching.ts';
 export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';
 export { definitionSchemaProblems } from './schema/definition-schemas.ts';
