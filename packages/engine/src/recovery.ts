@@ -68,13 +68,13 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovere
 }
 
 /** A partition with everything that the log holds. */
-export interface ReplayedPartition extends RecoveredPartition {
+interface ReplayedPartition extends RecoveredPartition {
   /** Bytes of the log after the snapshot. */
   readonly replayedBytes: number;
 }
 
 /** Recovers a partition and replays the records after its snapshot. Nothing is written. */
-export async function replayPartition(
+async function replayPartition(
   source: RecoverySource,
   log: Pick<PartitionLog, 'read'>,
 ): Promise<ReplayedPartition> {

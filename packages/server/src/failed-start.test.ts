@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { FileSnapshots } from '@sluice/log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createKeyIn } from './access/create-key.ts';
+import { DEFAULTS } from './assembly/server-options.ts';
+import { EMBEDDED_PARTITION } from './config/embedded-partition.ts';
 import { ServerLog } from './observation/server-log.ts';
 import { Server } from './server.ts';
 
@@ -37,6 +40,9 @@ test('a start that cannot load the snapshots changes nothing in the data folder'
   expect(message).toMatch(/^the log begins with record [1-9]\d*, and no snapshot .* can be loaded/);
   expect(message).toContain('snapshot 2: its schema is 99, and this version of Sluice knows 3 to ');
   expect(message).toContain('that version can start on this folder');
+  expect(filesIn(dataFolder)).toEqual(before);
+  const folder = { ...DEFAULTS, dataFolder, partition: EMBEDDED_PARTITION };
+  await expect(createKeyIn(folder, { roles: ['admin'] })).rejects.toThrow(message);
   expect(filesIn(dataFolder)).toEqual(before);
 });
 
