@@ -173,8 +173,10 @@ test('a trimmed log with snapshots of another version says which version can sta
   for (const position of [3, 2]) {
     snapshots.replace(position, (snapshot) => ({ ...snapshot, schema: 99 }));
   }
+  const { store, now } = before;
+  const extent = { first: 2, tail: before.engine.position };
 
-  const start = restart(before);
+  const start = TestEngine.start({ store, now, snapshots, extent });
 
   await expect(start).rejects.toThrow(RecoveryError);
   const finding = 'its schema is 99, and this version of Sluice knows 3 to 5';
@@ -183,6 +185,8 @@ test('a trimmed log with snapshots of another version says which version can sta
       `(snapshot 3: ${finding}; snapshot 2: ${finding}); another version of Sluice saved them, ` +
       'and that version can start on this folder',
   );
+  // The log was not acquired: its holder goes on.
+  expect(await before.submit('"more"')).toContain('submitted');
 });
 
 test('a trimmed log without a usable snapshot is refused, with the positions', async () => {

@@ -68,9 +68,12 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovere
 }
 
 /** A partition with everything that the log holds. */
-interface ReplayedPartition extends RecoveredPartition {
-  /** Bytes of the log after the snapshot. */
+interface ReplayedPartition extends RecoveredPartition, Replayed {}
+
+interface Replayed {
   readonly replayedBytes: number;
+  /** The first record that was not replayed. */
+  readonly reached: number;
 }
 
 /** Recovers a partition and replays the records after its snapshot. Nothing is written. */
@@ -79,12 +82,23 @@ async function replayPartition(
   log: Pick<PartitionLog, 'read'>,
 ): Promise<ReplayedPartition> {
   const { partition, position } = await recoverPartition(source);
+  return { partition, position, ...(await replayFrom(position, partition, log)) };
+}
+
+/** Replays the records from `position` on. */
+async function replayFrom(
+  position: number,
+  partition: Partition,
+  log: Pick<PartitionLog, 'read'>,
+): Promise<Replayed> {
   let replayedBytes = 0;
-  await log.read(position, ({ bytes, firstRecord }) => {
+  let reached = position;
+  await log.read(position, ({ bytes, firstRecord, recordCount }) => {
     withinLimits(() => partition.replay(bytes, firstRecord));
     replayedBytes += bytes.length;
+    reached = firstRecord + recordCount;
   });
-  return { partition, position, replayedBytes };
+  return { replayedBytes, reached };
 }
 
 interface RecoveryOptions extends Omit<RecoverySource, 'snapshots' | 'log'> {
@@ -103,7 +117,11 @@ export async function recoverAndAcquire(options: RecoveryOptions) {
   const held = (early ?? extent) as LogExtent;
   const source = { ...rest, snapshots: snapshots?.store, log: held };
   const replayed = await replayPartition(source, log);
-  return { ...replayed, hold: early ?? (await log.acquire()) };
+  const hold = early ?? (await log.acquire());
+  // Another holder of this log may have appended until it was fenced.
+  const { partition, reached } = replayed;
+  if (hold.tail > reached) await replayFrom(reached, partition, log);
+  return { ...replayed, hold };
 }
 
 interface UnusableSnapshot {
