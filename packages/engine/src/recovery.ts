@@ -160,7 +160,7 @@ async function load(source: RecoverySource, position: number): Promise<Partition
  * Explains a `LimitError`: the stored data does not fit because a limit was lowered since. Other
  * errors are passed on unchanged, even if the partition is full: the snapshot may be damaged.
  */
-export function withinLimits(take: () => void): void {
+function withinLimits(take: () => void): void {
   try {
     take();
   } catch (cause) {
