@@ -105,7 +105,7 @@ test('a change counts at once and survives a crash; a delete is for good', async
   expect(await api.get(path)).toMatchObject({ status: 404 });
 });
 
-test('a trigger makes a task now, a preview lists times, a backfill makes up for a range', async () => {
+test('a trigger fires now, a preview lists times, a backfill covers a range', async () => {
   await put('nightly', NIGHTLY);
   const path = '/v1/schedules/nightly';
 
@@ -134,7 +134,7 @@ test('a trigger makes a task now, a preview lists times, a backfill makes up for
   await vi.waitFor(async () => expect(await get(path)).toMatchObject({ backfill: null }));
 });
 
-test('a second backfill, a trigger of a permanent schedule, and unknown ids are refused', async () => {
+test('a second backfill, a trigger of a permanent one and unknown ids are refused', async () => {
   const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-04T00:00:00Z', ratePerSec: 0.001 };
   await put('nightly', NIGHTLY);
   await put('always', { spec: { permanent: true }, task: { type: 'daemon' } });
@@ -157,7 +157,7 @@ test('a second backfill, a trigger of a permanent schedule, and unknown ids are 
   ]);
 });
 
-test('replicas run on workers, are replaced when their worker is lost, and are scaled', async () => {
+test('replicas run on workers, and are scaled and stopped', async () => {
   let running = 0;
   const daemon = defineTask({
     type: 'daemon',

@@ -139,6 +139,7 @@ export {
 } from './events/task-events.ts';
 export { type BlobAnswer, blobsAsked, lookIntoBlobs } from './expressions/blob-questions.ts';
 export type { Explanation } from './matching/explain.ts';
+export { whyNoStep } from './matching/explain-step.ts';
 export { pushCost, signalCost } from './matching/matching.ts';
 export { Partition, type PartitionOptions, type PartitionReader } from './partition.ts';
 export type { Calendar } from './schedule/calendar.ts';
@@ -152,7 +153,11 @@ export {
   type ScheduleSpec,
 } from './schedule/schedule-settings.ts';
 export { definitionSchemaProblems } from './schema/definition-schemas.ts';
-export { SNAPSHOT_SCHEMA, SnapshotError } from './snapshot/snapshot-archive.ts';
+export {
+  SNAPSHOT_SCHEMA,
+  SnapshotError,
+  SnapshotVersionError,
+} from './snapshot/snapshot-archive.ts';
 export { StateHashError } from './snapshot/state-hash.ts';
 export { type AccessKey, hasExpired, isOver } from './state/access/access-keys.ts';
 export type { AuditRecord } from './state/access/audit-trail.ts';

@@ -23,7 +23,11 @@ import { RecordReader } from './events/record-reader.ts';
 import type { RecordWriter } from './events/record-writer.ts';
 import { type Explanation, explainTask } from './matching/explain.ts';
 import { type Calendar, EMPTY_CALENDAR } from './schedule/calendar.ts';
-import { OLDEST_SCHEMA, SNAPSHOT_SCHEMA, SnapshotError } from './snapshot/snapshot-archive.ts';
+import {
+  OLDEST_SCHEMA,
+  SNAPSHOT_SCHEMA,
+  SnapshotVersionError,
+} from './snapshot/snapshot-archive.ts';
 import { SnapshotLoader } from './snapshot/snapshot-loader.ts';
 import { SnapshotSaver } from './snapshot/snapshot-saver.ts';
 import { StateHashError, StateHasher } from './snapshot/state-hash.ts';
@@ -257,7 +261,8 @@ export class Partition {
   load({ schema, hash, pieces }: StateSnapshot): void {
     if (schema < OLDEST_SCHEMA || schema > SNAPSHOT_SCHEMA) {
       const known = `${OLDEST_SCHEMA} to ${SNAPSHOT_SCHEMA}`;
-      throw new SnapshotError(`its schema is ${schema}, and this version of Sluice knows ${known}`);
+      const finding = `its schema is ${schema}, and this version of Sluice knows ${known}`;
+      throw new SnapshotVersionError(finding);
     }
     const loader = new SnapshotLoader(pieces, this.utf8, schema);
     try {

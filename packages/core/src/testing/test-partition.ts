@@ -40,13 +40,8 @@ import { claimsOf, joined } from './test-payloads.ts';
 import type { Notice, Push, TestOffer, TestReport, TestTask } from './test-requests.ts';
 import { testUtf8 } from './test-utf8.ts';
 
-type Operable =
-  | RunCommand
-  | ScheduleCommand
-  | TaskCommand
-  | AccessCommand
-  | BackupCommand
-  | CallbackCommand;
+type Operable = OfWork | AccessCommand | BackupCommand | CallbackCommand;
+type OfWork = RunCommand | ScheduleCommand | TaskCommand;
 
 type Operation<C extends Operable> = C extends Operable ? Omit<C, 'now' | 'namespace'> : never;
 
@@ -245,6 +240,7 @@ export class TestPartition {
     return this.execute<ScriptsEvaluated>({ type: 'scripts_evaluated', results }).stale;
   }
 
+  /** Fires everything that is due, in as many commands as needed. */
   /** Fires everything that is due, in as many commands as needed. */
   advance(): void {
     while (this.execute<AdvanceTime>({ type: 'advance_time', seed: this.seed }).more);

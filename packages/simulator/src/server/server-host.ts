@@ -12,6 +12,7 @@ import type {
   AppendOutcome,
   BoundedLog,
   LogBatch,
+  LogExtent,
   LogHold,
   LogTrim,
   StoredBatch,
@@ -49,6 +50,7 @@ import { type PartitionWatch, WatchedPartition } from './watched-partition.ts';
 /** What a server finds on its disk. */
 export interface Storage {
   readonly log: BoundedLog;
+  readonly extent: LogExtent;
   readonly snapshots?: SnapshotOptions;
 }
 
@@ -252,13 +254,13 @@ export class ServerHost {
     const clock = new SteadyClock(process);
     let gateway: Gateway | undefined;
     const engine = await Engine.start({
+      ...storage,
       log,
       partition: partitionOptions,
       makePartition: (options) => {
         partition = new WatchedPartition(options, this.partitionWatch(process));
         return partition;
       },
-      ...(storage.snapshots === undefined ? {} : { snapshots: storage.snapshots }),
       ...(projection === undefined ? {} : { feed: projection.feedOptions }),
       outputs,
       clock: () => clock.now(),
