@@ -7,7 +7,12 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { OPERATOR_SCHEMAS, RUN_SCHEMAS, SDK_SCHEMAS } from '@sluice/protocol/sdk-schemas';
+import {
+  OPERATOR_SCHEMAS,
+  RUN_SCHEMAS,
+  SCHEDULE_SCHEMAS,
+  SDK_SCHEMAS,
+} from '@sluice/protocol/sdk-schemas';
 
 interface Schema {
   readonly type?: string;
@@ -26,10 +31,11 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 const BIOME = path.join(ROOT, 'node_modules/.bin/biome');
 const TASK_TYPES = path.join(ROOT, 'packages/sdk/src/task/api-types.ts');
 const OPERATOR_TYPES = path.join(ROOT, 'packages/sdk/src/operators/operator-types.ts');
+const SCHEDULE_TYPES = path.join(ROOT, 'packages/sdk/src/operators/schedule-types.ts');
 const RUN_TYPES = path.join(ROOT, 'packages/sdk/src/workflow/run-types.ts');
 
 /** The files that are written. */
-export const TARGETS = [TASK_TYPES, OPERATOR_TYPES, RUN_TYPES] as const;
+export const TARGETS = [TASK_TYPES, OPERATOR_TYPES, RUN_TYPES, SCHEDULE_TYPES] as const;
 
 const HEADER = `// Made by scripts/sdk-types.ts from the schemas of the protocol. Change those, and run it again.
 `;
@@ -41,13 +47,17 @@ export function sdkTypes(): ReadonlyMap<string, string> {
   const tasks = plain(SDK_SCHEMAS);
   const operators = plain(OPERATOR_SCHEMAS);
   const runs = plain(RUN_SCHEMAS);
+  const schedules = plain(SCHEDULE_SCHEMAS);
   const names = new Map(
-    [...tasks, ...operators, ...runs].map(([name, schema]) => [shapeOf(schema), name] as const),
+    [...tasks, ...operators, ...runs, ...schedules].map(
+      ([name, schema]) => [shapeOf(schema), name] as const,
+    ),
   );
   return new Map([
     [TASK_TYPES, formatted(TASK_TYPES, declarations(tasks, names))],
     [OPERATOR_TYPES, formatted(OPERATOR_TYPES, withImports(operators, tasks, names))],
     [RUN_TYPES, formatted(RUN_TYPES, withImports(runs, tasks, names))],
+    [SCHEDULE_TYPES, formatted(SCHEDULE_TYPES, withImports(schedules, tasks, names))],
   ]);
 }
 

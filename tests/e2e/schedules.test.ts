@@ -268,3 +268,26 @@ test('the secret of a callback is never shown, and a patch keeps it', async () =
     await put('nightly', { ...NIGHTLY, jitterMs: 5, task: { ...NIGHTLY.task, callback } }),
   ).toMatchObject({ body: { change: 'unchanged' } });
 });
+
+test('the SDK makes, reads and fires schedules', async () => {
+  const sluice = new Sluice({ url: server.url });
+  const report = defineTask({ type: 'report', run: ({ day }: { day: string }) => day });
+  const { schedules } = sluice;
+  worker = await sluice.work([report]);
+
+  const spec = { cron: '0 3 * * *', timeZone: 'Europe/Berlin' };
+  const put = await schedules.put('nightly', spec, report, { day: 'today' }, { jitterMs: 5 });
+  expect(put).toMatchObject({ change: 'created', nextFires: { length: 5 } });
+  const { taskId } = await schedules.trigger('nightly');
+  await vi.waitFor(async () => {
+    expect(await sluice.tasks.get(taskId as string)).toMatchObject({ output: 'today' });
+  });
+  expect(await schedules.patch('nightly', { jitterMs: null })).not.toHaveProperty('jitterMs');
+  expect(await schedules.page({ type: 'report' })).toMatchObject({ items: [{ id: 'nightly' }] });
+  expect(await schedules.preview('nightly', 3)).toHaveLength(3);
+  expect(await schedules.pause('nightly')).toMatchObject({ state: 'paused' });
+  expect(await schedules.explain('nightly')).toMatchObject({ reasons: [{ code: 'paused' }] });
+  await schedules.delete('nightly');
+  await expect(schedules.resume('nightly')).rejects.toMatchObject({ code: 'schedule_not_found' });
+  await sluice.close();
+});

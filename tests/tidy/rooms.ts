@@ -91,6 +91,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'browser',
     'test-sluice/server',
     'test-sluice/runs',
+    'test-sluice/schedules',
     'test-sluice',
     '',
   ],

@@ -49,6 +49,18 @@ export type {
 export type { Page, PageOptions } from './operators/pages.ts';
 export type { RunGroup, RunReference, WorkflowGroup } from './operators/run-groups.ts';
 export type { PutWorkflowOptions, RunQuery } from './operators/run-port.ts';
+export type { NamedWorkflow, ScheduleOptions, SchedulePatch } from './operators/schedule-group.ts';
+export type { ScheduleQuery } from './operators/schedule-port.ts';
+export type {
+  BackfillAnswer,
+  BackfillRequest,
+  FireView,
+  ScheduleChange,
+  ScheduleExplanation,
+  ScheduleRequest,
+  ScheduleSpec,
+  ScheduleView,
+} from './operators/schedule-types.ts';
 export type {
   KeyGroup,
   ServerDeadLetterGroup,

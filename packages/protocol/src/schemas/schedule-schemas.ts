@@ -30,8 +30,7 @@ export const CronSpec = Type.Object(
       Type.String({
         maxLength: 64,
         default: 'UTC',
-        description:
-          'Name of a time zone. A local time that clocks skip fires right after the gap.',
+        description: 'A time that clocks skip fires right after the gap.',
         examples: ['Europe/Berlin'],
       }),
     ),
@@ -73,7 +72,7 @@ export const PermanentSpec = Type.Object(
   { additionalProperties: false },
 );
 
-const ScheduleSpec = Type.Union([CronSpec, EverySpec, OnceSpec, PermanentSpec], {
+export const ScheduleSpec = Type.Union([CronSpec, EverySpec, OnceSpec, PermanentSpec], {
   allowed:
     '{cron, timeZone}, {everyMs, mode, startAt}, {at} or {permanent: true, replicas}, ' +
     'such as {"cron": "0 3 * * *", "timeZone": "Europe/Berlin"}',

@@ -24,6 +24,16 @@ import {
   StepView,
 } from './run-schemas.ts';
 import {
+  BackfillAnswer,
+  BackfillRequest,
+  FireView,
+  ScheduleChange,
+  ScheduleExplanation,
+  ScheduleRequest,
+  ScheduleSpec,
+  ScheduleView,
+} from './schedule-schemas.ts';
+import {
   CancelCounts,
   Explanation,
   GetTasksReply,
@@ -105,4 +115,16 @@ export const RUN_SCHEMAS = {
   WorkflowView,
   WorkflowVersionView,
   WorkflowChange,
+} as const satisfies Record<string, TSchema>;
+
+/** The same for schedules. */
+export const SCHEDULE_SCHEMAS = {
+  ScheduleSpec,
+  ScheduleRequest,
+  ScheduleView,
+  ScheduleChange,
+  FireView,
+  ScheduleExplanation,
+  BackfillRequest,
+  BackfillAnswer,
 } as const satisfies Record<string, TSchema>;

@@ -16,6 +16,7 @@ import { QueueGroup } from '../operators/operator-groups.ts';
 import type { OperatorPort } from '../operators/operator-port.ts';
 import { type FollowSetup, RemoteOperators } from '../operators/remote-operators.ts';
 import { RunGroup, WorkflowGroup } from '../operators/run-groups.ts';
+import { ScheduleGroup } from '../operators/schedule-group.ts';
 import {
   KeyGroup,
   ServerDeadLetterGroup,
@@ -29,6 +30,7 @@ import { checkWorkOptions, Worker, type WorkOptions } from '../worker/worker.ts'
 import { guarded } from '../worker/worker-lines.ts';
 import { NamedTypes } from './named-types.ts';
 import { RemoteRuns } from './remote-runs.ts';
+import { RemoteSchedules } from './remote-schedules.ts';
 import { RemoteTasks } from './remote-tasks.ts';
 import { RunStarts } from './run-starts.ts';
 import { RunWaits } from './run-waits.ts';
@@ -89,6 +91,7 @@ export abstract class SluiceClient extends TaskClient {
   readonly keys: KeyGroup;
   override readonly runs: RunGroup;
   override readonly workflows: WorkflowGroup;
+  override readonly schedules: ScheduleGroup;
   protected readonly operations: TaskOperations;
   protected readonly starts: RunStarts;
   protected readonly operators: OperatorPort;
@@ -152,6 +155,7 @@ export abstract class SluiceClient extends TaskClient {
     this.starts = new RunStarts(runs);
     this.runs = new RunGroup(runs);
     this.workflows = new WorkflowGroup(runs);
+    this.schedules = new ScheduleGroup(new RemoteSchedules(call));
     const registered = (type: string) => this.remote.getType(type);
     this.namedTypes = new NamedTypes({ registered, warn: guarded('onWarning', onWarning) });
     const operators = new RemoteOperators({

@@ -5,6 +5,7 @@ import { traced } from '../calls/traced.ts';
 import type { DeadLetterGroup, QueueGroup, TaskGroup } from '../operators/operator-groups.ts';
 import type { EventOptions, OperatorPort, TaskEvent } from '../operators/operator-port.ts';
 import type { RunGroup, WorkflowGroup } from '../operators/run-groups.ts';
+import type { ScheduleGroup } from '../operators/schedule-group.ts';
 import {
   type AnyTask,
   defaultsOf,
@@ -44,6 +45,8 @@ export abstract class TaskClient implements TaskSubmits {
   abstract readonly runs: RunGroup;
   /** Registers, lists, reads and deletes the definitions of workflows. */
   abstract readonly workflows: WorkflowGroup;
+  /** Creates, changes, fires and explains schedules. */
+  abstract readonly schedules: ScheduleGroup;
   protected abstract readonly operations: TaskOperations;
   protected abstract readonly starts: RunStarts;
   protected abstract readonly operators: OperatorPort;

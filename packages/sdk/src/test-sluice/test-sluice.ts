@@ -8,6 +8,7 @@ import { pathOfTask, type Submitted, TaskClient } from '../client/task-client.ts
 import { DeadLetterGroup, QueueGroup, TaskGroup } from '../operators/operator-groups.ts';
 import type { OperatorPort } from '../operators/operator-port.ts';
 import { RunGroup, WorkflowGroup } from '../operators/run-groups.ts';
+import { ScheduleGroup } from '../operators/schedule-group.ts';
 import type { AttemptEvent } from '../task/attempt-event.ts';
 import type { AnyTask, TaskBody } from '../task/define-task.ts';
 import type { TaskOperations } from '../task/task-operations.ts';
@@ -20,6 +21,7 @@ import { InProcessTasks, type WaitFor } from './in-process-tasks.ts';
 import { RunningHandlers } from './running-handlers.ts';
 import { InProcessRuns } from './runs/in-process-runs.ts';
 import { runView } from './runs/run-views.ts';
+import { InProcessSchedules } from './schedules/in-process-schedules.ts';
 import { definitionOf, taskSpecs } from './server/checked-requests.ts';
 import { InProcessServer } from './server/in-process-server.ts';
 import { dedupeClaims, joinedPayloads } from './server/payloads.ts';
@@ -88,6 +90,7 @@ export class TestSluice extends TaskClient {
   override readonly queues: QueueGroup;
   override readonly runs: RunGroup;
   override readonly workflows: WorkflowGroup;
+  override readonly schedules: ScheduleGroup;
   protected readonly operations: TaskOperations;
   protected readonly starts: RunStarts;
   protected readonly operators: OperatorPort;
@@ -157,6 +160,13 @@ export class TestSluice extends TaskClient {
     this.starts = new RunStarts(runs);
     this.runs = new RunGroup(runs);
     this.workflows = new WorkflowGroup(runs);
+    const schedules = new InProcessSchedules({
+      server,
+      blobs,
+      tasks: (query) => operators.listTasks(query),
+      runs: (query) => runs.listRuns(query),
+    });
+    this.schedules = new ScheduleGroup(schedules);
   }
 
   /** The current time of the virtual clock. */

@@ -75,7 +75,7 @@ export function patchOf(id: string, changes: TaskChanges): TaskPatch {
 
 /** The problems of a request without its payload. */
 export function requestProblems(
-  name: 'RunRequest' | 'StepOptions',
+  name: 'RunRequest' | 'ScheduleRequest' | 'StepOptions',
   request: object,
   path: string,
 ): ErrorDetail[] {
@@ -115,7 +115,7 @@ function asSent(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-function refuse(what: string, details: readonly ErrorDetail[]): void {
+export function refuse(what: string, details: readonly ErrorDetail[]): void {
   if (details.length === 0) return;
   const message = `${what}: ${problemText(details[0])}`;
   throw errorOf({ status: 400, code: 'invalid_request', message, details });
