@@ -21,6 +21,7 @@ import {
   isStepLive,
   RUN_RUNNING,
   RUN_STOPPING,
+  runReason,
   STEP_RUNNING,
   STEP_STOPPING,
   STEP_SUCCEEDED,
@@ -134,6 +135,10 @@ export const RUN_APPLIERS: Appliers<typeof RUN_EVENTS> = {
   run_forgotten: applyForgotten,
   values_asked: applyValuesAsked,
   run_delivery_owed: oweRunDelivery,
+  step_skip_planned: (state, _at, { slot, task }) => {
+    runOf(state, slot, task);
+    state.runs.steps.reason[slot] = runReason('skipped_by_call');
+  },
 };
 
 type Started = EventOf<'run_started'> | EventOf<'child_started'>;

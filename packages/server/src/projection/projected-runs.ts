@@ -49,6 +49,7 @@ const OF_RUNS = [
   'run_forgotten',
   'values_asked',
   'run_delivery_owed',
+  'step_skip_planned',
 ] as const;
 
 type EventOfRuns = Extract<Event, { type: (typeof OF_RUNS)[number] }>;

@@ -54,6 +54,7 @@ export function rerunRun(partition: TestPartition): void {
     callback: { url: 'http://127.0.0.1:9/' },
   });
   const run = runs.begin('again');
+  runs.end(run, 'join', 'skip');
   const [lease] = partition.leasesOf(session);
   partition.report(session, { lease, kind: 'succeeded', payload: `@${'ab'.repeat(32)}` });
   answerOpen(partition);

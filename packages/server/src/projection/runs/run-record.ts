@@ -5,6 +5,7 @@ import {
   namespaceOf,
   type PayloadRange,
   RESET_KINDS,
+  RUN_REASONS,
   RUN_STATES,
   STEP_KINDS,
   STEP_STATES,
@@ -289,6 +290,7 @@ export type RunChange = Extract<
       | 'step_started'
       | 'step_ended'
       | 'step_stopping'
+      | 'step_skip_planned'
       | 'run_changed'
       | 'run_stopping'
       | 'run_ended';
@@ -310,6 +312,11 @@ export function advanceRun(record: RunRecord, event: RunChange, at: number): voi
     case 'step_stopping': {
       const step = stepAt(record, event.slot);
       if (step !== undefined) step.state = STEP_STATES.indexOf('stopping');
+      return;
+    }
+    case 'step_skip_planned': {
+      const step = stepAt(record, event.slot);
+      if (step !== undefined) step.reason = RUN_REASONS.indexOf('skipped_by_call');
       return;
     }
     case 'step_ended':

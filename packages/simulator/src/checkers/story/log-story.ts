@@ -285,6 +285,7 @@ const ABOUT_NO_TASK: readonly Event['type'][] = [
   'child_started',
   'values_asked',
   'run_delivery_owed',
+  'step_skip_planned',
 ];
 
 function isAboutTask({ type }: Event): boolean {
