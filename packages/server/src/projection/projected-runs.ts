@@ -11,14 +11,12 @@ import {
   namespaceOfRun,
   noteChild,
   noteStepTask,
-  openBranches,
-  openFrame,
   type ProjectedProgram,
   type RunChange,
   type RunRecord,
-  resetSteps,
   reviveRun,
 } from './runs/run-record.ts';
+import { openBranches, openFrame, resetSteps } from './runs/step-records.ts';
 import { type Since, UnsavedTask } from './unsaved-task.ts';
 
 /** The records of the projector, and where it is in the log. */

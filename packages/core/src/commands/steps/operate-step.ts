@@ -87,8 +87,8 @@ export function decideOperateStep(decision: Decision, command: OperateStep): Ope
 }
 
 /**
- * A step that has not begun is passed over when the run reaches it. A FORK_JOIN is only the begin of
- * its branches, which are skipped one by one.
+ * A step that has not begun is passed over when the run reaches it. A FORK_JOIN is only the begin
+ * of its branches, which are skipped one by one.
  */
 function planSkip(at: StepVisit, { by, namespace }: OperateStep): OperateStepReply {
   const { decision, run: slot, step, node } = at;
